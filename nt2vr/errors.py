@@ -1,0 +1,38 @@
+"""The errors a person can cause: each message is one clear sentence for the page, never a traceback.
+
+Nt2vrError
+├── ConfigError        a value that cannot be used (a name, a number, a setting)
+├── QueryError         a query that cannot be searched
+├── MediaError         a video or picture that cannot be read
+├── GalleryError       a gallery or manifest that cannot be used
+├── CheckpointError    a model folder that cannot be loaded
+└── DownloadError      something that must come over the network and did not
+"""
+
+
+class Nt2vrError(Exception):
+    """What went wrong, with the value, then what to do; shown to the person as it is."""
+
+
+class ConfigError(Nt2vrError):
+    """A value that cannot be used."""
+
+
+class QueryError(Nt2vrError):
+    """A query that cannot be searched."""
+
+
+class MediaError(Nt2vrError):
+    """A video or picture that cannot be read."""
+
+
+class GalleryError(Nt2vrError):
+    """A gallery that cannot be used."""
+
+
+class CheckpointError(Nt2vrError):
+    """A model folder that cannot be loaded."""
+
+
+class DownloadError(Nt2vrError):
+    """A download that did not happen."""

@@ -1,0 +1,1 @@
+"""The language of negation: tagging now; negator and composer later."""

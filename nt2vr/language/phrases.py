@@ -1,0 +1,214 @@
+"""Noun, verb and prepositional phrases over tagged words: where a phrase that begins at a word ends.
+
+No full parse: queries are short, and a negation needs only the phrase that follows it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nt2vr.language.tagger import VERB_TAGS, Token
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the set of the words in `text`."""
+    return frozenset(text.split())
+
+
+# Who can be the subject of a verb: "a beach without people | swimming".
+ACTORS = words(
+    "people person man woman boy girl child kid baby lady guy male female human adult crowd player singer dancer "
+    "rider driver passenger tourist swimmer runner animal dog puppy cat kitten bird horse cow sheep monkey elephant "
+    "lion bear duck fish rabbit pet car truck bus train bike bicycle boat ship plane vehicle anyone anybody someone "
+    "somebody"
+)
+# Verbs that need their place: "sitting on a bench". With any other verb a place is only where it happens.
+PLACED = words(
+    "sit stand lie lay lean kneel crouch hang put place set pour step climb jump rest sleep ride fall get go come "
+    "look point be"
+)
+SETTINGS = words("in at near inside outside behind beside under along during across beneath below above")
+# What "on" names a place with; any other "on" belongs to the verb: "talking on a phone".
+GROUNDS = words(
+    "beach street road stage field court sidewalk grass snow ice roof farm mountain hill playground pitch track floor "
+    "sand water river lake sea island path pavement runway bridge"
+)
+_TWO_OBJECTS = words("give show teach hand tell offer feed")
+_WITH_VERB = words("go start stop keep like enjoy try be begin")  # go swimming
+_NEW_START = words("just only instead also then")
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """Words `start` to `end` (exclusive). A setting, the place at the end of it, begins at `core`, else `core == end`.
+
+    Attributes:
+        kind: "verb", "noun", "place" (with a preposition) or "quality" (adjectives, adverbs).
+        head: the word that rules it: the verb, the last noun, the preposition.
+        object: where the verb's or the preposition's object begins, if it has one.
+    """
+
+    kind: str
+    start: int
+    end: int
+    core: int
+    head: int
+    object: int | None = None
+
+
+class Phrases:
+    """Finds phrases in one tagged sentence; every finder returns None where no such phrase begins at word i."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        """Look at `tokens`, a whole sentence."""
+        self.tokens = tokens
+        self.words = [token.text.lower().replace("\u2019", "'") for token in tokens]
+
+    def tag(self, i: int) -> str:
+        """Tag of word i; "" past either end."""
+        return self.tokens[i].tag if 0 <= i < len(self.tokens) else ""
+
+    def word(self, i: int) -> str:
+        """Word i in lower case; "" past either end."""
+        return self.words[i] if 0 <= i < len(self.tokens) else ""
+
+    def lemma(self, i: int) -> str:
+        """Lemma of word i; "" past either end."""
+        return self.tokens[i].lemma if 0 <= i < len(self.tokens) else ""
+
+    def is_prefix(self, i: int) -> bool:
+        """Whether mark i is written right before a word and not right after one, as in "beach -man"."""
+        after = self.tokens[i + 1] if i + 1 < len(self.tokens) else None
+        spaced = i == 0 or self.tokens[i - 1].end < self.tokens[i].start
+        return spaced and after is not None and self.tokens[i].end == after.start and after.text[0].isalnum()
+
+    def is_auxiliary(self, i: int) -> bool:
+        """Whether word i only helps a verb: a modal, a form of be, or do and have before a verb or a negation."""
+        tag = self.tag(i)
+        if tag not in VERB_TAGS:
+            return False
+        if tag == "MD" or self.lemma(i) == "be" or self.word(i) in {"ai", "ca", "wo"}:
+            return True
+        follower = self.tag(i + 2 if self.tag(i + 1) == "ADV" else i + 1)
+        return self.lemma(i) in {"do", "have"} and (follower == "NEG" or follower in VERB_TAGS)
+
+    def is_actor(self, phrase: Phrase) -> bool:
+        """Whether the phrase names who can act: people, animals, vehicles."""
+        return self.lemma(phrase.head) in ACTORS or self.word(phrase.head) in ACTORS
+
+    def any_phrase(self, i: int) -> Phrase | None:
+        """Return the phrase that begins at word i, of whatever kind."""
+        return self.verb_phrase(i) or self.place_phrase(i) or self.noun_phrase(i) or self.quality(i)
+
+    def noun_phrase(self, i: int) -> Phrase | None:
+        """Return "the old man", "a red or blue car", "a glass of water"."""
+        if self.tag(i) == "PRON":
+            return Phrase("noun", i, i + 1, i + 1, i)
+        j = i
+        while self.tag(j) in {"DET", "NUM"}:
+            j += 1
+        first, head = j, None
+        while True:
+            if self.tag(j) in {"NOUN", "OTHER"}:
+                head = j
+            elif not (
+                self.tag(j) == "POS"
+                or ((head is None or self.tag(j - 1) == "POS") and self._noun_ahead(j))
+                or (self.tag(j) == "ADJ" and self.tag(j + 1) == "NOUN")  # a computer online game
+            ):
+                break
+            j += 1
+        if head is None:
+            quality = self.quality(first) if first > i else None  # the red, the other
+            return quality and Phrase("noun", i, quality.end, quality.end, quality.head)
+        end = j
+        if self.word(j) == "of" and (inner := self.noun_phrase(j + 1)):
+            end = inner.end
+        return Phrase("noun", i, end, end, head)
+
+    def place_phrase(self, i: int) -> Phrase | None:
+        """Return "on a stool", "in front of a house", "without singing"."""
+        if self.tag(i) != "ADP":
+            return None
+        j = i + 1
+        while self.tag(j) == "ADP":  # out of, next to
+            j += 1
+        inner = self.noun_phrase(j) or (self.verb_phrase(j) if self.tag(j) == "VBG" else None)
+        if inner is None:
+            return None
+        return Phrase("place", i, inner.end, inner.end, i, j)
+
+    def quality(self, i: int) -> Phrase | None:
+        """Return "red", "very happy", "far away"."""
+        j = i
+        while self.tag(j) in {"ADJ", "ADV", "VBN"} and self.word(j) not in _NEW_START:
+            j += 1
+        end = inner.end if self.tag(j) == "TO" and (inner := self.verb_phrase(j)) else j  # able to swim
+        return Phrase("quality", i, end, end, j - 1) if j > i else None
+
+    def is_setting(self, place: Phrase) -> bool:
+        """Whether it says where all of it happens: "in a park", "on the beach", but not "on a phone"."""
+        if place.object is None:
+            return False
+        noun = self.noun_phrase(place.object)
+        on_ground = self.word(place.start) == "on" and noun and self.lemma(noun.head) in GROUNDS
+        return noun is not None and bool(self.word(place.start) in SETTINGS or on_ground)
+
+    def verb_phrase(self, i: int) -> Phrase | None:
+        """Return "playing the guitar in a park", with auxiliaries and adverbs before the verb left out."""
+        verb = i
+        while (self.is_auxiliary(verb) and verb - i < 4) or (
+            self.tag(verb) in {"ADV", "TO"} and self._verb_ahead(verb)
+        ):
+            verb += 1
+        if self.tag(verb) not in VERB_TAGS or self.is_auxiliary(verb):
+            return None
+        lemma = self.lemma(verb)
+        start = verb - 1 if verb > i and self.word(verb - 1) == "being" else verb
+        j, core, first_object, num_objects, placed = verb + 1, None, None, 0, lemma in PLACED
+        acting = lemma in _WITH_VERB  # may a verb follow: go swimming, watch a dog running
+        while True:
+            noun = self.noun_phrase(j)
+            place = self.place_phrase(j)
+            if self.tag(j) == "ADV" and self.word(j) not in _NEW_START:
+                j += 1
+                continue
+            k = j + (self.tag(j) == "WH" and self.tag(j + 1) == "TO")  # showing how to cook
+            if (self.tag(k) == "TO" or (self.tag(k) == "VBG" and acting)) and (inner := self.verb_phrase(k)):
+                return Phrase("verb", start, inner.end, core or inner.core, verb, first_object)
+            if place:
+                if core is None and self.is_setting(place) and not placed:
+                    core = j
+                placed = False
+                num_objects = 2
+                j = place.end
+            elif noun and num_objects < (2 if lemma in _TWO_OBJECTS else 1):
+                first_object = first_object or j
+                num_objects += 1
+                acting = self.is_actor(noun)
+                j = noun.end
+            elif (quality := self.quality(j)) and num_objects == 0:
+                num_objects = 1
+                j = quality.end
+            elif (
+                self.tag(j) == "ADP" and j == verb + 1 and self.tag(j + 1) != "DET"
+            ):  # a particle that ends it: taking off
+                j += 1
+            else:
+                return Phrase("verb", start, j, core or j, verb, first_object)
+
+    def _noun_ahead(self, i: int) -> bool:
+        """Whether word i describes a noun that follows: "big", "red or blue", "dancing" in "a dancing bear"."""
+        describing = {"ADJ", "ADV", "VBN", "VBG", "NUM"}
+        while (self.tag(i) in describing and self.word(i) not in _NEW_START) or self._joins_adjectives(i):
+            i += 1
+            if self.tag(i) == "NOUN":
+                return True
+        return False
+
+    def _joins_adjectives(self, i: int) -> bool:
+        return self.tag(i) == "CONJ" and self.tag(i - 1) == self.tag(i + 1) == "ADJ"
+
+    def _verb_ahead(self, i: int) -> bool:
+        while self.tag(i) in {"ADV", "TO"}:
+            i += 1
+        return self.tag(i) in VERB_TAGS

@@ -1,0 +1,232 @@
+"""Words of a sentence with their part of speech, lemma and place: NLTK's tagger if its data is installed, else HanTa.
+
+Nothing is ever downloaded. Both taggers speak one small tagset:
+
+    NOUN PRON DET ADJ ADV NUM ADP CONJ WH NEG TO POS PUNCT OTHER
+    verbs keep Penn's forms, which a negator needs: VB VBZ VBP VBD VBG VBN, and MD for can, will, must …
+
+DET holds articles, demonstratives and possessives; WH holds who, which, where and the relative "that"; NEG is
+not, n't and never; POS is the 's of a possessive; OTHER is what is no English word (emoji, other scripts).
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import inf
+from typing import Any, NamedTuple, Protocol
+
+import nltk
+from HanTa.HanoverTagger import HanoverTagger
+from nltk.tag.perceptron import PerceptronTagger
+from nltk.tokenize import NLTKWordTokenizer
+
+VERB_TAGS = frozenset({"VB", "VBZ", "VBP", "VBD", "VBG", "VBN", "MD"})
+FINITE_TAGS = frozenset({"VBZ", "VBP", "VBD", "MD"})
+NLTK_DATA = "taggers/averaged_perceptron_tagger_eng"
+
+_C5_FORMS = {"Z": "VBZ", "B": "VBP", "D": "VBD", "I": "VB", "G": "VBG", "N": "VBN"}
+_MAX_WORD_CHARS = 30  # HanTa's time grows with the cube of a word's length; no English word here is longer
+_LIKELY_NATS = 1.0  # a noun in -s that HanTa's lexicon finds about as likely a verb: runs, swims, plays
+_UNKNOWN_NATS = -20.0  # below this HanTa guesses from the ending
+_THINGS_IN_ING = frozenset({"building", "painting"})  # nouns also after a noun: "an office building"
+
+_C5 = {  # by the whole tag, else by its first two letters
+    "AT0": "DET", "DPS": "DET", "DT0": "DET", "DTQ": "WH", "AVQ": "WH", "PNQ": "WH", "CJT": "WH", "CRD": "NUM",
+    "ORD": "NUM", "VM0": "MD", "TO0": "TO", "POS": "POS", "XX0": "NEG", "EX0": "PRON", "AJ": "ADJ", "AV": "ADV",
+    "CJ": "CONJ", "NN": "NOUN", "NP": "NOUN", "PN": "PRON", "PR": "ADP", "PU": "PUNCT",
+    **{f"V{verb}{form}": tag for verb in "BDHV" for form, tag in _C5_FORMS.items()},
+}  # fmt: skip
+_PENN = {  # likewise
+    "DT": "DET", "PDT": "DET", "PRP$": "DET", "RP": "ADV", "IN": "ADP", "CD": "NUM", "CC": "CONJ", "TO": "TO",
+    "POS": "POS", "PRP": "PRON", "EX": "PRON", "NN": "NOUN", "JJ": "ADJ", "RB": "ADV", "WD": "WH", "WP": "WH",
+    "WR": "WH", **{tag: tag for tag in VERB_TAGS},
+}  # fmt: skip
+_PENN_TO_C5 = {tag: f"VV{form}" for form, tag in _C5_FORMS.items()} | {"NN": "NN1", "NNS": "NN2"}
+_BY_WORD = {
+    **dict.fromkeys(("not", "n't", "nt", "never"), "NEG"),
+    **dict.fromkeys(("and", "or", "nor", "but", "while", "whilst"), "CONJ"),
+    **dict.fromkeys(("a", "an", "the", "no", "any", "every", "several"), "DET"),
+    **dict.fromkeys(("without", "w/o", "with"), "ADP"),
+    **dict.fromkeys(("who", "which", "where"), "WH"),
+    **dict.fromkeys(("i", "nobody", "none", "nothing", "anything", "anyone", "everything"), "PRON"),
+}
+_CONTRACTED = (
+    "do",
+    "does",
+    "did",
+    "is",
+    "are",
+    "was",
+    "were",
+    "has",
+    "have",
+    "had",
+    "ca",
+    "could",
+    "wo",
+    "would",
+    "ai",
+)
+_HELPERS = {
+    **dict.fromkeys(("am", "is", "are", "was", "were", "be", "been", "being", "ai"), "be"),
+    **dict.fromkeys(("do", "does", "did", "done", "doing"), "do"),
+    **dict.fromkeys(("have", "has", "had", "having"), "have"),
+}
+_BASE = frozenset({"VVB", "VVI", "VDB", "VDI", "VHB", "VHI"})
+_OBJECT_NEXT = frozenset({"VB", "VBG"})
+_THIRD_PERSON = frozenset({"VVZ", "VBZ", "VDZ", "VHZ"})
+_SAME_LENGTH = str.maketrans(
+    {ord("\u2019"): "'", ord("\u2018"): "'", **dict.fromkeys(map(ord, '`"\u201c\u201d\x00'), " ")}
+)
+
+
+class Token(NamedTuple):
+    """One word of a sentence; `text` is `sentence[start:end]` and `tag` is of this module's tagset."""
+
+    text: str
+    tag: str
+    lemma: str
+    start: int
+    end: int
+
+
+class Tagger(Protocol):
+    """Anything that tags the words of a sentence."""
+
+    def tag(self, text: str) -> list[Token]:
+        """Return the words and punctuation marks of `text`, in order."""
+        ...
+
+
+def load_tagger() -> Tagger:
+    """Return the tagger over NLTK's data where that is installed, else HanTa, whose model is in its wheel (0.1 s)."""
+    try:
+        nltk.data.find(NLTK_DATA)
+    except LookupError:
+        return HantaTagger()
+    return NltkTagger()
+
+
+class HantaTagger:
+    """Tags with HanTa's English model (CLAWS C5, mapped)."""
+
+    def __init__(self) -> None:
+        """Load the model, 0.1 s."""
+        self._hanta: Any = HanoverTagger("morphmodel_en.pgz")
+        self._log_probabilities = lru_cache(maxsize=10_000)(self._look_up)
+
+    def tag(self, text: str) -> list[Token]:
+        """Return the words and punctuation marks of `text`, in order."""
+        spans = _word_spans(text)
+        words = [_as_tagged(text[start:end]) for start, end in spans]
+        tagged = self._tag_words(words)
+        tags = [_BY_WORD.get(word, tag) for word, (tag, _) in zip(words, tagged, strict=True)]
+        lemmas = [lemma for _, lemma in tagged]
+        for i, word in enumerate(words):
+            tags[i], before = self._repaired(words, tags, i), tags[i]
+            if tags[i] != before:
+                lemmas[i] = self._lemma(word, tags[i])
+        return [
+            Token(text[start:end], tag, lemma, start, end)
+            for (start, end), tag, lemma in zip(spans, tags, lemmas, strict=True)
+        ]
+
+    def _tag_words(self, words: Sequence[str]) -> list[tuple[str, str]]:
+        tagged = self._hanta.tag_sent(words)
+        return [(_mapped(_C5, tag), lemma.lower()) for _, lemma, tag in tagged]
+
+    def _lemma(self, word: str, tag: str) -> str:
+        if word in _HELPERS:
+            return _HELPERS[word]
+        return str(self._hanta.analyze(word, pos=_PENN_TO_C5.get(tag, "EMPTY"))[0]).lower()
+
+    def _look_up(self, word: str) -> dict[str, float]:
+        return {tag: float(value) for tag, value in self._hanta.tag_word(word, cutoff=8)}
+
+    def _repaired(self, words: Sequence[str], tags: Sequence[str], i: int) -> str:
+        """Tag of word i after putting right what both taggers, made for newspapers, get wrong in captions."""
+        word, tag = words[i], tags[i]
+        if word == "to":
+            return "TO" if i + 1 < len(tags) and tags[i + 1] in {"VB", "VBP"} else "ADP"
+        if word == "that":
+            return "WH" if i and tags[i - 1] in {"NOUN", "PRON"} else "DET"
+        if word == "one" and i and words[i - 1] == "no":
+            return "PRON"
+        chances = self._log_probabilities(word)
+        if tag in {"NOUN", "ADJ"}:
+            return self._verb_after_all(words, tags, i, chances) or tag
+        if (
+            tag == "VBZ"
+            and "NN2" in chances
+            and (chances.keys().isdisjoint(_THIRD_PERSON) or tags[i - 1] in _OBJECT_NEXT)
+        ):
+            return "NOUN"  # making leaves from clay
+        if tag in {"VB", "VBP"} and "NN1" in chances and chances.keys().isdisjoint(_BASE):
+            return "NOUN"  # not wine
+        return tag
+
+    def _verb_after_all(
+        self, words: Sequence[str], tags: Sequence[str], i: int, chances: dict[str, float]
+    ) -> str | None:
+        """Tag of the verb that word i, tagged as a noun, is by its neighbours and its form."""
+        word = words[i]
+        before, before_that = tags[i - 1] if i else "", tags[i - 2] if i > 1 else ""
+        helper = _HELPERS.get(words[i - 1]) if i else None
+        noun = max(chances.get("NN1", -inf), chances.get("NN2", -inf))
+        third_person = chances.get("VVZ", -inf)
+        if before in {"DET", "ADJ", "NUM"}:
+            return None
+        if word.endswith("ing"):
+            if before in {"PRON", "NEG"} or helper == "be":  # not painting
+                return "VBG"
+            known = not chances.keys().isdisjoint({"VVG", "VDG"}) or noun < _UNKNOWN_NATS  # surfing
+            return "VBG" if known and word not in _THINGS_IN_ING else None
+        if before == "NEG" and (before_that == "MD" or (i > 1 and _HELPERS.get(words[i - 2]) == "do")):
+            return "VB"  # doesn't pitch a ball
+        after_subject = before in {"PRON", "WH"} or (before == "NOUN" and before_that in {"DET", "ADJ", "NUM"})
+        if after_subject and third_person > -inf and not words[i - 1].endswith("s"):  # a man dances
+            return "VBZ"
+        return "VBZ" if before != "ADP" and third_person > noun - _LIKELY_NATS else None  # but not sits
+
+
+class NltkTagger(HantaTagger):
+    """Tags with NLTK's averaged perceptron (Penn, mapped); the lemmas, for which NLTK has no data, are HanTa's."""
+
+    def __init__(self) -> None:
+        """Load both models, 0.3 s.
+
+        Raises:
+            LookupError: if NLTK's data is not installed; `load_tagger` never lets it come so far.
+        """
+        super().__init__()
+        self._perceptron: Any = PerceptronTagger()
+
+    def _tag_words(self, words: Sequence[str]) -> list[tuple[str, str]]:
+        return [
+            (_mapped(_PENN, tag) if word[0].isalnum() or tag == "POS" else "PUNCT", self._lemma(word, tag))
+            for word, tag in self._perceptron.tag(words)
+        ]
+
+
+def _mapped(table: dict[str, str], tag: str) -> str:
+    return table.get(tag) or table.get(tag[:2]) or "OTHER"
+
+
+def _as_tagged(word: str) -> str:
+    """Return the word as the taggers see it: capitals carry little in a query, and a monster of a word is none."""
+    word = word.translate(_SAME_LENGTH).lower()
+    return {"nt": "n't"}.get(word, word) if len(word) <= _MAX_WORD_CHARS else "x"
+
+
+def _word_spans(text: str) -> list[tuple[int, int]]:
+    """Spans of words and marks; also splits "dont", a full stop inside the text, and the minus of "beach -man"."""
+    spans: list[tuple[int, int]] = []
+    same_length = text.translate(_SAME_LENGTH).replace("''", "  ")
+    for start, end in NLTKWordTokenizer().span_tokenize(same_length):
+        word = same_length[start:end].lower()
+        cut = len(word) - 2 if word[-2:] == "nt" and word[:-2] in _CONTRACTED else 0  # dont, isnt
+        if word[0] == "-" and word[1:2].isalpha() and not same_length[start - 1 : start].strip():
+            cut = 1
+        elif len(word) > 2 and word[-1] == "." and word[:-1].isalpha():
+            cut = len(word) - 1
+        spans += [(start, start + cut), (start + cut, end)] if cut else [(start, end)]
+    return spans

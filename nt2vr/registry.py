@@ -1,0 +1,16 @@
+"""Choice by name from an explicit dict, which is the list for drop-downs, config checks and contract tests alike."""
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from nt2vr.errors import ConfigError
+
+T = TypeVar("T")
+
+
+def pick(kind: str, name: str, choices: Mapping[str, T]) -> T:
+    """Return `choices[name]`, or raise a ConfigError that lists what there is."""
+    try:
+        return choices[name]
+    except KeyError:
+        raise ConfigError(f"Unknown {kind} {name!r}. Choose one of: {', '.join(sorted(choices))}.") from None

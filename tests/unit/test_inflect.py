@@ -1,0 +1,44 @@
+"""Inflection of the words that captions are made of."""
+
+import pytest
+
+from nt2vr.language.inflect import Form, inflect, inflect_phrase
+from nt2vr.world.vocabulary import ACTIVITIES
+
+
+@pytest.mark.parametrize(
+    ("word", "form", "inflected"),
+    [
+        ("ride", "VBG", "riding"),  # e dropped
+        ("run", "VBG", "running"),  # n doubled
+        ("swim", "VBG", "swimming"),
+        ("ski", "VBG", "skiing"),
+        ("eat", "VBG", "eating"),
+        ("fly", "VBG", "flying"),
+        ("fly", "VBZ", "flies"),
+        ("catch", "VBZ", "catches"),
+        ("do", "VBZ", "does"),
+        ("go", "VBZ", "goes"),
+        ("have", "VBZ", "has"),
+        ("snowboard", "VBZ", "snowboards"),
+        ("man", "NNS", "men"),
+        ("child", "NNS", "children"),
+        ("bus", "NNS", "buses"),
+        ("puppy", "NNS", "puppies"),
+    ],
+)
+def test_a_word_takes_its_form(word: str, form: Form, inflected: str) -> None:
+    assert inflect(word, form) == inflected
+
+
+def test_only_the_verb_of_a_phrase_is_inflected() -> None:
+    assert inflect_phrase("ride a bike", "VBZ") == "rides a bike"
+    assert inflect_phrase("take pictures with a camera", "VBG") == "taking pictures with a camera"
+    assert inflect_phrase("sing", "VBG") == "singing"
+
+
+def test_every_activity_of_the_world_has_a_progressive_and_a_third_person() -> None:
+    phrases = [phrase for activity in ACTIVITIES.values() for phrase in activity.phrases]
+    verbs = {phrase.split()[0] for phrase in phrases}
+    assert [verb for verb in verbs if not inflect(verb, "VBG").endswith("ing")] == []
+    assert [verb for verb in verbs if not inflect(verb, "VBZ").endswith("s")] == []

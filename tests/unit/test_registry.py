@@ -1,0 +1,17 @@
+"""Choice by name, and the error that lists what there is."""
+
+import pytest
+
+from nt2vr.errors import ConfigError
+from nt2vr.registry import pick
+
+
+def test_a_name_picks_its_value_even_when_that_is_falsy() -> None:
+    assert pick("weight", "none", {"none": 0, "half": 1}) == 0
+
+
+def test_an_unknown_name_is_a_sentence_that_lists_the_names_sorted() -> None:
+    with pytest.raises(ConfigError) as caught:
+        pick("index", "hnsw", {"faiss": 1, "exact": 2})
+    assert str(caught.value) == "Unknown index 'hnsw'. Choose one of: exact, faiss."
+    assert caught.value.__suppress_context__  # no KeyError above it in a log
