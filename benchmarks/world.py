@@ -1,0 +1,43 @@
+"""How many clips a second the world's renderer draws on one thread: `python -m benchmarks.world [--scenes 2000]`."""
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+
+import cv2
+
+from nt2vr.world.render import Renderer
+from nt2vr.world.scenes import Scene, sample_scenes
+
+SIZES = (112, 224)
+NUM_FRAMES = 8
+
+
+def clips_a_second(renderer: Renderer, scenes: Sequence[Scene]) -> tuple[float, float]:
+    """Return clips a second by the clock and by this thread's own time, which nothing else on the machine slows."""
+    start_s, own_start_s = time.perf_counter(), time.thread_time()
+    for scene in scenes:
+        renderer.frames(scene, NUM_FRAMES)
+    return len(scenes) / (time.perf_counter() - start_s), len(scenes) / (time.thread_time() - own_start_s)
+
+
+def main() -> None:
+    """Write one table row a size: the first scenes, for which all sprites must be drawn, and as many more."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scenes", type=int, default=2000)
+    count = parser.parse_args().scenes
+    cv2.setNumThreads(1)
+    scenes = sample_scenes("train", 2 * count, seed=2022)
+    sys.stdout.write(
+        f"| clips of {NUM_FRAMES} frames at | first {count:,}, clips/s | clips/s of CPU "
+        f"| next {count:,}, clips/s | clips/s of CPU |\n|--:|--:|--:|--:|--:|\n"
+    )
+    for size in SIZES:
+        renderer = Renderer(size)
+        speeds = [*clips_a_second(renderer, scenes[:count]), *clips_a_second(renderer, scenes[count:])]
+        sys.stdout.write(f"| {size} px | {' | '.join(f'{speed:.0f}' for speed in speeds)} |\n")
+
+
+if __name__ == "__main__":
+    main()

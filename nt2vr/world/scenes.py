@@ -1,0 +1,109 @@
+"""Scenes as data: who does what, wearing what, where, with what beside. Seeded, and disjoint between the splits."""
+
+import hashlib
+import json
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import Any, Literal
+
+from nt2vr.errors import ConfigError
+from nt2vr.world.vocabulary import ACCESSORIES, ANIMAL_ACTIVITIES, FLYING, PLACES, SUBJECTS
+
+Split = Literal["train", "validation", "test"]
+PEOPLE = tuple(name for name, subject in SUBJECTS.items() if subject.kind == "person")
+NUM_ACTORS_WEIGHTS = (0.2, 0.45, 0.35)  # 1, 2, 3 actors: wanted and unwanted things must occur together often
+PERSON_SHARE, ANIMAL_SHARE = 0.74, 0.18  # the rest are vehicles, where the place has any
+WEARING_SHARE = 0.3
+NUM_PROPS_WEIGHTS = (0.45, 0.45, 0.1)
+
+
+@dataclass(frozen=True)
+class Actor:
+    """One who acts: names from SUBJECTS, ACTIVITIES and ACCESSORIES."""
+
+    subject: str
+    activity: str
+    wearing: str | None = None
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What a clip shows.
+
+    Attributes:
+        place: a name from PLACES.
+        actors: 1 to 3, no two alike in subject and activity.
+        props: names from PROPS, 0 to 2.
+        look: seeds what no caption speaks of (positions, skin and hair, phase of the motion).
+    """
+
+    place: str
+    actors: tuple[Actor, ...]
+    props: tuple[str, ...] = ()
+    look: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON data."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Scene":
+        """Read what `to_dict` wrote."""
+        actors = tuple(Actor(**actor) for actor in data["actors"])
+        return cls(data["place"], actors, tuple(data["props"]), data["look"])
+
+    @property
+    def content(self) -> str:
+        """What the scene shows apart from its look, the same for every order of actors and props."""
+        actors = sorted(json.dumps(asdict(actor)) for actor in self.actors)
+        return json.dumps([self.place, actors, sorted(self.props)])
+
+    @property
+    def split(self) -> Split:
+        """The one split that may hold this content: a hash decides, so no scene is in two of them."""
+        bucket = hashlib.sha256(self.content.encode()).digest()[0] % 10
+        return "test" if bucket == 0 else "validation" if bucket == 1 else "train"
+
+
+def _draw_actor(place: str, rng: random.Random) -> Actor:
+    where, draw = PLACES[place], rng.random()
+    if draw < PERSON_SHARE or (draw >= PERSON_SHARE + ANIMAL_SHARE and not where.vehicles):
+        wearing = rng.choice(list(ACCESSORIES)) if rng.random() < WEARING_SHARE else None
+        return Actor(rng.choice(PEOPLE), rng.choice(where.activities), wearing)
+    if draw < PERSON_SHARE + ANIMAL_SHARE:
+        return Actor(rng.choice(where.animals), rng.choice(ANIMAL_ACTIVITIES))
+    vehicle = rng.choice(where.vehicles)
+    return Actor(vehicle, "fly" if vehicle in FLYING else "drive")
+
+
+def draw_scene(rng: random.Random) -> Scene:
+    """Draw one scene of any split."""
+    place = rng.choice(list(PLACES))
+    num_actors = rng.choices((1, 2, 3), NUM_ACTORS_WEIGHTS)[0]
+    actors: dict[tuple[str, str], Actor] = {}
+    while len(actors) < num_actors:
+        actor = _draw_actor(place, rng)
+        if SUBJECTS[actor.subject].kind == "vehicle" and any(SUBJECTS[s].kind == "vehicle" for s, _ in actors):
+            continue  # two vehicles would drive over each other
+        actors.setdefault((actor.subject, actor.activity), actor)
+    props = rng.sample(PLACES[place].props, rng.choices((0, 1, 2), NUM_PROPS_WEIGHTS)[0])
+    return Scene(place, tuple(actors.values()), tuple(props), rng.getrandbits(32))
+
+
+def stream_scenes(split: Split, seed: int) -> Iterator[Scene]:
+    """Yield scenes of a split without end, no content twice."""
+    if split not in ("train", "validation", "test"):
+        raise ConfigError(f"Unknown split {split!r}. Choose one of: train, validation, test.")
+    rng, seen = random.Random(f"{split}-{seed}"), set[str]()
+    while True:
+        scene = draw_scene(rng)
+        if scene.split == split and scene.content not in seen:
+            seen.add(scene.content)
+            yield scene
+
+
+def sample_scenes(split: Split, count: int, seed: int) -> list[Scene]:
+    """Return `count` scenes of a split, no content twice; the same seed gives the same scenes."""
+    return list(islice(stream_scenes(split, seed), count))

@@ -1,0 +1,342 @@
+"""What there is in the built-in world and what it is called: for scenes, captions, pictures and truth alike.
+
+Names are chosen so that a sentence has one reading: no "kid" or "horse" in captions (they are understood in queries).
+Pictures are OpenMoji code points (CC BY-SA 4.0, see assets/CREDITS.md).
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Motion = Literal["stay", "walk", "bounce", "sway", "turn", "roll"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A picture laid over an actor.
+
+    Attributes:
+        picture: OpenMoji code point.
+        x: left edge, in the 72-unit coordinates of the actor's picture.
+        y: top edge, likewise.
+        scale: 1 is 72 units wide.
+        angle: clockwise, degrees, about the middle of the picture.
+    """
+
+    picture: str
+    x: float
+    y: float
+    scale: float
+    angle: float = 0.0
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Somebody or something that acts.
+
+    Attributes:
+        words: synonyms, the first the plainest.
+        kind: which activities it can do.
+        picture: OpenMoji code point (people: the bust).
+        scale: size beside a grown man.
+        shirt: people wear one colour each, so that small figures stay apart.
+        extra: pictures that belong to it always (the girl's bow).
+    """
+
+    words: tuple[str, ...]
+    kind: Literal["person", "animal", "vehicle"]
+    picture: str
+    scale: float = 1.0
+    shirt: str = ""
+    extra: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True)
+class Activity:
+    """Something a subject does.
+
+    Attributes:
+        phrases: synonyms, verb first, as lemmas ("ride a bike").
+        motion: how it moves.
+        figure: full-body picture whose head is replaced by the person's own; empty for a bust with props.
+        parts: what is drawn over a bust, or beside an animal.
+    """
+
+    phrases: tuple[str, ...]
+    motion: Motion = "stay"
+    figure: str = ""
+    parts: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a scene is.
+
+    Attributes:
+        phrases: preposition and name, synonyms.
+        activities: what people do there.
+        animals: which animals come there.
+        vehicles: which vehicles.
+        props: what lies or hangs about.
+    """
+
+    phrases: tuple[str, ...]
+    activities: tuple[str, ...]
+    animals: tuple[str, ...]
+    vehicles: tuple[str, ...]
+    props: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Thing:
+    """A prop or an accessory.
+
+    Attributes:
+        words: synonyms with their article, the first the plainest.
+        picture: OpenMoji code point.
+        scale: 1 is 72 units wide, beside a grown man.
+        sky: hangs in the sky instead of standing on the ground.
+    """
+
+    words: tuple[str, ...]
+    picture: str
+    scale: float = 0.6
+    sky: bool = False
+
+
+SUBJECTS: dict[str, Subject] = {
+    "man": Subject(("man", "guy", "male person"), "person", "1F9D4", 1.0, "#2F6FD0"),
+    "woman": Subject(("woman", "lady", "female person"), "person", "1F469", 1.0, "#E0457B"),
+    "boy": Subject(("boy", "little boy", "young boy"), "person", "1F466", 0.76, "#35A853"),
+    "girl": Subject(
+        ("girl", "little girl", "young girl"), "person", "1F467", 0.76, "#8E4EC6", (Part("1F380", 15, 3, 0.36, -20),)
+    ),
+    "dog": Subject(("dog", "puppy"), "animal", "1F415", 0.85),
+    "cat": Subject(("cat", "kitten"), "animal", "1F408", 0.75),
+    "duck": Subject(("duck",), "animal", "1F986", 0.7),
+    "cow": Subject(("cow",), "animal", "1F404", 1.1),
+    "rabbit": Subject(("rabbit", "bunny"), "animal", "1F407", 0.65),
+    "elephant": Subject(("elephant",), "animal", "1F418", 1.25),
+    "monkey": Subject(("monkey",), "animal", "1F412", 0.8),
+    "pig": Subject(("pig", "piglet"), "animal", "1F416", 0.8),
+    "car": Subject(("car",), "vehicle", "1F697", 1.25),
+    "bus": Subject(("bus",), "vehicle", "1F68C", 1.6),
+    "motorbike": Subject(("motorbike", "motorcycle"), "vehicle", "1F3CD", 1.1),
+    "tractor": Subject(("tractor",), "vehicle", "1F69C", 1.2),
+    "train": Subject(("train", "steam train"), "vehicle", "1F682", 1.4),
+    "plane": Subject(("plane", "airplane"), "vehicle", "2708", 0.9),
+    "helicopter": Subject(("helicopter",), "vehicle", "1F681", 1.0),
+}
+
+FLYING = frozenset({"plane", "helicopter"})
+NOTE = Part("1F3B5", -10, -6, 0.3)
+
+
+def _hand(picture: str, scale: float = 0.55, angle: float = 0.0, x: float = 38, y: float = 32) -> tuple[Part, ...]:
+    """A prop held before the chest, at the viewer's right."""
+    return (Part(picture, x, y, scale, angle),)
+
+
+ACTIVITIES: dict[str, Activity] = {
+    # full-body figures
+    "run": Activity(("run", "run fast"), "walk", "1F3C3", (Part("1F4A8", 56, 22, 0.55),)),  # animals raise dust
+    "cartwheel": Activity(("do a cartwheel", "turn a cartwheel"), "turn", "1F938"),
+    "yoga": Activity(("do yoga", "meditate"), "stay", "1F9D8"),
+    "dance": Activity(("dance", "do a dance"), "sway", "1F57A"),
+    "bike": Activity(("ride a bike", "ride a bicycle"), "walk", "1F6B4"),
+    "lift": Activity(("lift weights", "lift a barbell"), "stay", "1F3CB"),
+    "juggle": Activity(("juggle", "juggle balls"), "stay", "1F939"),
+    "surf": Activity(("surf", "ride a surfboard"), "sway", "1F3C4"),
+    "snowboard": Activity(("snowboard", "ride a snowboard"), "walk", "1F3C2"),
+    "ski": Activity(("ski", "go skiing"), "walk", "26F7"),
+    "climb": Activity(("climb a wall", "climb up a wall"), "bounce", "1F9D7"),
+    "horse": Activity(("ride a horse",), "walk", "1F3C7"),
+    "fence": Activity(("fence with a sword", "swing a sword"), "sway", "1F93A"),
+    "swim": Activity(("swim", "go swimming"), "walk", "1F3CA"),
+    "row": Activity(("row a boat", "paddle a boat"), "walk", "1F6A3"),
+    "basketball": Activity(("play basketball", "dribble a basketball"), "bounce", "26F9"),
+    "golf": Activity(("play golf", "swing a golf club"), "sway", "1F3CC"),
+    # busts with props
+    "guitar": Activity(("play the guitar", "strum a guitar"), "sway", parts=(*_hand("1F3B8", 0.62, 0, 30, 28), NOTE)),
+    "violin": Activity(("play the violin", "play a fiddle"), "sway", parts=(*_hand("1F3BB", 0.6, 0, 32, 28), NOTE)),
+    "trumpet": Activity(("play the trumpet", "blow a trumpet"), "sway", parts=(*_hand("1F3BA", 0.6, 0, 34, 18), NOTE)),
+    "saxophone": Activity(("play the saxophone", "blow a saxophone"), "sway", parts=(*_hand("1F3B7", 0.62), NOTE)),
+    "drum": Activity(("play the drum", "beat a drum"), "bounce", parts=(*_hand("1F941", 0.72, 0, 10, 28), NOTE)),
+    "piano": Activity(("play the piano", "play the keyboard"), "sway", parts=(*_hand("1F3B9", 0.62, 0, 34, 34), NOTE)),
+    "accordion": Activity(("play the accordion",), "sway", parts=(*_hand("1FA97", 0.66, 0, 12, 32), NOTE)),
+    "sing": Activity(("sing", "sing a song"), "bounce", parts=(*_hand("1F3A4", 0.5, 0, 36, 34), NOTE)),
+    "read": Activity(("read a book", "read"), "stay", parts=_hand("1F4D6", 0.6, 0, 15, 36)),
+    "pizza": Activity(("eat a pizza", "eat a slice of pizza"), "stay", parts=_hand("1F355", 0.5, 0, 38, 30)),
+    "icecream": Activity(("eat ice cream", "eat an ice cream"), "stay", parts=_hand("1F366", 0.55, 0, 38, 26)),
+    "burger": Activity(("eat a burger", "eat a hamburger"), "stay", parts=_hand("1F354", 0.48, 0, 38, 34)),
+    "coffee": Activity(("drink coffee", "have a cup of coffee"), "stay", parts=_hand("2615", 0.55, 0, 38, 30)),
+    "photo": Activity(("take a photo", "take pictures with a camera"), "stay", parts=_hand("1F4F7", 0.52, 0, 36, 34)),
+    "phone": Activity(("use a phone", "look at a phone"), "stay", parts=_hand("1F4F1", 0.5, 0, 40, 30)),
+    "laptop": Activity(("work on a laptop", "type on a computer"), "stay", parts=_hand("1F4BB", 0.56, 0, 16, 40)),
+    "fish": Activity(("catch a fish", "fish"), "sway", parts=_hand("1F3A3", 0.8, 0, 36, 6)),
+    "cook": Activity(("cook", "fry an egg"), "bounce", parts=_hand("1F373", 0.62, 0, 34, 28)),
+    "paint": Activity(("paint a picture", "paint"), "stay", parts=_hand("1F3A8", 0.56, 0, 36, 34)),
+    "sweep": Activity(("sweep the floor", "sweep with a broom"), "sway", parts=_hand("1F9F9", 0.72, 0, 30, 18)),
+    "soccer": Activity(("play soccer", "kick a soccer ball"), "bounce", parts=_hand("26BD", 0.46, 0, 46, 40)),
+    "pingpong": Activity(("play ping pong", "play table tennis"), "bounce", parts=_hand("1F3D3", 0.58, 0, 36, 26)),
+    "archery": Activity(("shoot an arrow", "shoot with a bow"), "stay", parts=_hand("1F3F9", 0.62, 0, 36, 24)),
+    "skate": Activity(("ride a skateboard", "skateboard"), "roll", parts=(Part("1F6F9", 4, 28, 0.9),)),
+    "kite": Activity(("fly a kite",), "sway", parts=(Part("1FA81", 44, -14, 0.8),)),
+    "balloon": Activity(("hold a balloon", "play with a balloon"), "bounce", parts=(Part("1F388", 46, 2, 0.66),)),
+    "umbrella": Activity(("hold an umbrella", "walk with an umbrella"), "walk", parts=(Part("2602", 32, -20, 0.9),)),
+    # animals
+    "sleep": Activity(("sleep", "take a nap"), "stay", parts=(Part("1F4A4", 46, -8, 0.5),)),
+    "eat": Activity(("eat from a bowl", "eat food"), "stay", parts=(Part("1F963", -12, 36, 0.5),)),
+    "ball": Activity(("play with a ball", "chase a ball"), "bounce", parts=(Part("1F3BE", -16, 38, 0.42),)),
+    # vehicles
+    "drive": Activity(("drive past", "drive by"), "roll"),
+    "fly": Activity(("fly past", "fly by"), "roll"),
+}
+
+ANIMAL_ACTIVITIES = ("run", "sleep", "eat", "ball")
+
+PROPS: dict[str, Thing] = {
+    "cake": Thing(("a cake", "a birthday cake"), "1F382", 0.6),
+    "gift": Thing(("a gift", "a present"), "1F381", 0.55),
+    "flower": Thing(("a flower", "a sunflower"), "1F33B", 0.7),
+    "snowman": Thing(("a snowman",), "26C4", 0.85),
+    "campfire": Thing(("a fire", "a campfire"), "1F525", 0.6),
+    "tent": Thing(("a tent",), "26FA", 1.0),
+    "teddy": Thing(("a teddy bear", "a toy bear"), "1F9F8", 0.65),
+    "chair": Thing(("a chair",), "1FA91", 0.85),
+    "plant": Thing(("a potted plant", "a plant in a pot"), "1FAB4", 0.75),
+    "trophy": Thing(("a trophy", "a golden cup"), "1F3C6", 0.65),
+    "basket": Thing(("a basket",), "1F9FA", 0.6),
+    "bucket": Thing(("a bucket",), "1FAA3", 0.55),
+    "mushroom": Thing(("a mushroom",), "1F344", 0.5),
+    "suitcase": Thing(("a suitcase",), "1F9F3", 0.7),
+    "clock": Thing(("a clock",), "1F570", 0.6),
+    "sun": Thing(("the sun", "a bright sun"), "2600", 0.7, sky=True),
+    "moon": Thing(("the moon",), "1F319", 0.55, sky=True),
+    "rainbow": Thing(("a rainbow",), "1F308", 0.85, sky=True),
+}
+
+ACCESSORIES: dict[str, Thing] = {
+    "tophat": Thing(("a top hat", "a black hat"), "1F3A9"),
+    "crown": Thing(("a crown", "a golden crown"), "1F451"),
+    "cap": Thing(("a cap", "a green cap"), "1F9E2"),
+    "sunglasses": Thing(("sunglasses", "dark glasses"), "1F576"),
+}
+
+PLACES: dict[str, Place] = {
+    "beach": Place(
+        ("on the beach", "at the seaside"),
+        ("surf", "swim", "kite", "guitar", "icecream", "run", "yoga", "photo", "read", "umbrella", "saxophone"),
+        ("dog", "duck", "monkey"),
+        ("plane", "helicopter"),
+        ("sun", "rainbow", "bucket", "tent"),
+    ),
+    "park": Place(
+        ("in the park", "in a park"),
+        (
+            "run",
+            "bike",
+            "juggle",
+            "kite",
+            "read",
+            "guitar",
+            "balloon",
+            "soccer",
+            "icecream",
+            "photo",
+            "yoga",
+            "violin",
+        ),
+        ("dog", "duck", "rabbit", "cat"),
+        ("helicopter", "bus"),
+        ("flower", "sun", "rainbow", "basket"),
+    ),
+    "street": Place(
+        ("on the street", "in the city"),
+        ("bike", "skate", "phone", "trumpet", "coffee", "umbrella", "photo", "pizza", "sing", "accordion", "sweep"),
+        ("dog", "cat", "elephant"),
+        ("car", "bus", "motorbike"),
+        ("gift", "suitcase", "chair", "moon"),
+    ),
+    "mountain": Place(
+        ("in the snow", "on a snowy mountain"),
+        ("ski", "snowboard", "climb", "photo", "coffee", "run", "fence", "kite"),
+        ("dog", "rabbit", "cat"),
+        ("helicopter", "plane", "train"),
+        ("snowman", "sun", "campfire", "moon", "tent"),
+    ),
+    "room": Place(
+        ("in the living room", "at home"),
+        ("piano", "violin", "read", "laptop", "yoga", "dance", "phone", "pizza", "paint", "sing", "sweep", "guitar"),
+        ("cat", "dog", "monkey", "rabbit"),
+        (),
+        ("cake", "gift", "teddy", "plant", "chair", "clock"),
+    ),
+    "kitchen": Place(
+        ("in the kitchen", "in a kitchen"),
+        ("cook", "coffee", "pizza", "phone", "read", "dance", "sing", "burger", "sweep", "laptop", "icecream"),
+        ("cat", "dog", "pig"),
+        (),
+        ("cake", "plant", "chair", "clock", "basket"),
+    ),
+    "gym": Place(
+        ("in the gym", "at the gym"),
+        ("lift", "basketball", "yoga", "fence", "run", "cartwheel", "juggle", "dance", "pingpong", "soccer", "climb"),
+        ("dog", "monkey"),
+        (),
+        ("trophy", "chair", "bucket", "clock"),
+    ),
+    "stage": Place(
+        ("on stage", "on a stage"),
+        (
+            "guitar",
+            "drum",
+            "trumpet",
+            "violin",
+            "piano",
+            "sing",
+            "dance",
+            "juggle",
+            "saxophone",
+            "accordion",
+            "cartwheel",
+        ),
+        ("monkey", "elephant", "dog"),
+        (),
+        ("trophy", "gift", "chair", "flower"),
+    ),
+    "desert": Place(
+        ("in the desert", "in a desert"),
+        ("horse", "run", "photo", "umbrella", "skate", "guitar", "archery", "bike", "trumpet", "drum"),
+        ("elephant", "monkey", "dog"),
+        ("motorbike", "plane", "car"),
+        ("sun", "tent", "campfire", "moon", "suitcase"),
+    ),
+    "lake": Place(
+        ("by the lake", "at a lake"),
+        ("row", "swim", "fish", "read", "paint", "photo", "guitar", "saxophone", "burger"),
+        ("duck", "dog", "cow"),
+        ("helicopter", "plane"),
+        ("tent", "campfire", "moon", "rainbow", "bucket"),
+    ),
+    "farm": Place(
+        ("on the farm", "on a farm"),
+        ("horse", "paint", "run", "bike", "balloon", "photo", "sweep", "archery", "accordion", "burger"),
+        ("cow", "duck", "rabbit", "pig", "cat"),
+        ("tractor", "train", "motorbike"),
+        ("flower", "basket", "sun", "bucket"),
+    ),
+    "golf": Place(
+        ("on the golf course", "at the golf course"),
+        ("golf", "photo", "coffee", "cartwheel", "soccer", "run", "pingpong", "balloon", "kite"),
+        ("rabbit", "duck", "dog"),
+        ("tractor", "car"),
+        ("sun", "flower", "rainbow", "trophy"),
+    ),
+    "forest": Place(
+        ("in the forest", "in the woods"),
+        ("archery", "horse", "bike", "run", "violin", "cook", "paint", "read", "climb", "drum"),
+        ("rabbit", "monkey", "pig", "cow"),
+        ("train", "motorbike"),
+        ("mushroom", "tent", "campfire", "basket", "moon"),
+    ),
+}

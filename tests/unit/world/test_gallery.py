@@ -1,0 +1,110 @@
+"""The committed gallery is what its manifest says, and building it again gives the same files."""
+
+import hashlib
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nt2vr.library import Gallery, load_gallery
+from nt2vr.query import Query
+from nt2vr.video import sample_frames, segment_centres
+from nt2vr.world import gallery as builder
+from nt2vr.world.captions import captions
+from nt2vr.world.gallery import CAPTIONS_A_CLIP, CLIPS_A_STORY, FPS, SECONDS, STORIES, build, write_webm
+from nt2vr.world.render import SIZE, Renderer
+from nt2vr.world.scenes import Scene, sample_scenes
+from nt2vr.world.truth import judge
+
+FOLDER = Path(__file__).parents[3] / "assets" / "gallery"
+MAX_MEAN_BYTES = 20_000
+NUM_FRAMES = FPS * SECONDS
+
+
+@pytest.fixture(scope="module")
+def gallery() -> Gallery:
+    return load_gallery(FOLDER / "gallery.jsonl")
+
+
+@pytest.fixture(scope="module")
+def scenes(gallery: Gallery) -> list[Scene]:
+    return [Scene.from_dict(video.scene or {}) for video in gallery.videos]
+
+
+def test_manifest_and_files_are_the_same_400(gallery: Gallery) -> None:
+    assert len(gallery.videos) == 400
+    assert {video.path for video in gallery.videos} == set((FOLDER / "clips").iterdir())
+
+
+def test_clips_are_small_and_named_by_their_content(gallery: Gallery) -> None:
+    """The browser may keep them for ever: another content must have another name."""
+    contents = [video.path.read_bytes() for video in gallery.videos]
+    assert np.mean([len(content) for content in contents]) <= MAX_MEAN_BYTES
+    for video, content in zip(gallery.videos, contents, strict=True):
+        assert video.path.stem == video.video_id == hashlib.sha256(content).hexdigest()[:10]
+
+
+def test_every_clip_decodes_in_full(gallery: Gallery) -> None:
+    for video in gallery.videos:
+        assert sample_frames(video.path, 2).shape == (2, SIZE, SIZE, 3), video.video_id
+
+
+def test_a_clip_shows_its_scene_and_no_other(gallery: Gallery, scenes: list[Scene]) -> None:
+    """Also that the committed clips are what the renderer draws today: build them again after a change."""
+    renderer = Renderer(SIZE)
+    for i in range(3, 400, 36):
+        drawn = renderer.frames(scenes[i], NUM_FRAMES)[segment_centres(NUM_FRAMES, 6)]
+        decoded = sample_frames(gallery.videos[i].path, 6)
+        assert np.abs(decoded.astype(float) - drawn).mean() < 5, gallery.videos[i].video_id  # levels; VP9 costs 2 to 3
+
+
+def test_a_clip_has_the_captions_of_its_scene(gallery: Gallery, scenes: list[Scene]) -> None:
+    assert CAPTIONS_A_CLIP >= 5
+    for video, scene in zip(gallery.videos, scenes, strict=True):
+        assert video.captions == tuple(captions(scene, CAPTIONS_A_CLIP))
+
+
+def test_all_scenes_are_for_testing_and_none_is_there_twice(scenes: list[Scene]) -> None:
+    assert {scene.split for scene in scenes} == {"test"}
+    assert len({scene.content for scene in scenes}) == len(scenes)
+
+
+def test_every_story_has_as_many_clips_with_the_unwanted_thing_as_without(gallery: Gallery) -> None:
+    for number, (wanted, unwanted) in enumerate(STORIES):
+        query, first = Query("", (wanted,), (unwanted,)), number * CLIPS_A_STORY
+        videos = gallery.videos[first : first + CLIPS_A_STORY]
+        assert Counter(judge(query, video.scene or {}) for video in videos) == {"right": 5, "violation": 5}, wanted
+
+
+def test_exclusion_can_be_seen_in_the_first_results(gallery: Gallery) -> None:
+    """Whoever searches a story finds at least five clips on either side among all 400."""
+    for wanted, unwanted in STORIES:
+        verdicts = Counter(judge(Query("", (wanted,), (unwanted,)), video.scene or {}) for video in gallery.videos)
+        assert verdicts["right"] >= 5
+        assert verdicts["violation"] >= 5
+
+
+def test_building_twice_gives_the_same_files_and_clears_old_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenes = sample_scenes("test", 2, seed=0)
+    monkeypatch.setattr(builder, "choose_scenes", lambda: scenes)
+    folder = tmp_path / "gallery"
+    first = list(build(folder))
+    manifest = (folder / "gallery.jsonl").read_bytes()
+    (folder / "clips" / "stale.webm").write_bytes(b"from an older build")
+    assert list(build(folder)) == first
+    assert (folder / "gallery.jsonl").read_bytes() == manifest
+    assert {path.name for path in (folder / "clips").iterdir()} == {path.name for path in first}
+    assert all(re.fullmatch(r"[0-9a-f]{10}\.webm", path.name) for path in first)
+    built = load_gallery(folder / "gallery.jsonl")
+    assert [Scene.from_dict(video.scene or {}) for video in built.videos] == scenes
+
+
+def test_a_written_clip_has_its_frames_in_order_and_colour(tmp_path: Path) -> None:
+    colours = np.array([(255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)] * 3, np.uint8)
+    write_webm(np.broadcast_to(colours[:, None, None], (12, 64, 64, 3)).copy(), tmp_path / "clip.webm")
+    decoded = sample_frames(tmp_path / "clip.webm", 12).mean(axis=(1, 2))
+    assert np.abs(decoded - colours).max() < 40  # levels: 4:2:0 and quantisation
