@@ -1,0 +1,62 @@
+"""How many clips a second become embeddings, from files: `python -m benchmarks.encoding [MODEL]`."""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.cache import Cache
+from nt2vr.encoder import Encoder
+from nt2vr.library import Gallery, embed_gallery, load_gallery
+from nt2vr.models import Models
+from nt2vr.settings import Settings
+from nt2vr.video import Decoder
+
+
+def decoded(gallery: Gallery, encoder: Encoder, decoder: Decoder) -> list[NDArray[np.uint8]]:
+    """Decode all videos and sample their frames."""
+    running = [decoder.frames(video.path, encoder.num_frames, encoder.image_size) for video in gallery.videos]
+    return [frames.result() for frames in running]
+
+
+def clips_per_s(work: Callable[[], object], num_clips: int) -> float:
+    """Return how many clips a second `work` does."""
+    start_s = time.perf_counter()
+    work()
+    return num_clips / (time.perf_counter() - start_s)
+
+
+def measure(gallery: Gallery, encoder: Encoder, decoder: Decoder, cache: Cache) -> Sequence[tuple[str, float]]:
+    """Time decoding alone, encoding alone, and both as the app does them, with an empty cache."""
+    first = Gallery(gallery.name, gallery.videos[:2])
+    encoder.encode_frames(np.concatenate(decoded(first, encoder, decoder)))  # start the children, warm torch up
+    kept = np.concatenate(decoded(gallery, encoder, decoder))
+    parts: dict[str, Callable[[], object]] = {
+        "decoding alone": lambda: decoded(gallery, encoder, decoder),
+        "encoding alone": lambda: encoder.encode_frames(kept),
+        "decoding and encoding": lambda: embed_gallery(gallery, encoder, decoder, cache),
+    }
+    return [(name, clips_per_s(work, len(gallery.videos))) for name, work in parts.items()]
+
+
+def main() -> None:
+    """Write one table row a part."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model", nargs="?", default="CLIP")
+    name = parser.parse_args().model
+    settings = Settings.read([])
+    encoder = Models([settings.assets / "models", settings.data_dir / "models"], settings.device).get(name)
+    gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
+    with TemporaryDirectory() as folder, Cache(Path(folder)) as cache, Decoder() as decoder:
+        rows = measure(gallery, encoder, decoder, cache)
+    sys.stdout.write(f"| {name}, {encoder.num_frames} frames of {encoder.image_size} px | clips/s |\n|---|--:|\n")
+    sys.stdout.writelines(f"| {part} | {rate:.0f} |\n" for part, rate in rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,221 @@
+"""The checkpoint folder: open_clip's own local format plus a card, so that any tool that knows open_clip can load it.
+
+    open_clip_config.json · open_clip_model.safetensors · nt2vr.json
+
+Nothing here uses the network, and importing it does not import torch.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from nt2vr.encoder import Encoder
+from nt2vr.errors import CheckpointError, ConfigError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+CONFIG, WEIGHTS, CARD = "open_clip_config.json", "open_clip_model.safetensors", "nt2vr.json"
+
+
+@dataclass(frozen=True)
+class Card:
+    """What is known of a model, kept in nt2vr.json.
+
+    Attributes:
+        name: what people call it.
+        objective: what it was trained for, in words.
+        base: what its training started from; empty for random weights.
+        frames: how many frames of a video it wants.
+        image_size: side of its frames in pixels; here, so that frames can be decoded before torch is imported.
+        pooling: how the frames become one embedding.
+        losses: loss name to its weight and values.
+        data: what it was trained on, in words.
+        epoch: epochs trained.
+        metrics: measured values, "validation/original/MIR" to 0.7 say.
+        created: ISO 8601, UTC.
+        visual_fingerprint: of the weights of the visual tower.
+        text_fingerprint: of the weights of the text tower.
+    """
+
+    name: str
+    objective: str = ""
+    base: str = ""
+    frames: int = 8
+    image_size: int = 224
+    pooling: str = "mean"
+    losses: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    data: str = ""
+    epoch: int = 0
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    created: str = ""
+    visual_fingerprint: str = ""
+    text_fingerprint: str = ""
+
+
+def build_model(
+    model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any], device: str = "cpu"
+) -> tuple[Any, Any]:
+    """Build an open_clip model with random weights, and its tokenizer.
+
+    Raises:
+        ConfigError: if open_clip knows no such model.
+    """
+    with TemporaryDirectory() as folder:
+        _write_json(Path(folder) / CONFIG, {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg})
+        try:
+            return _load(Path(folder), device)
+        except (AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
+            raise ConfigError(f"open_clip cannot build the model ({error}). Check its configuration.") from error
+
+
+def _load(folder: Path, device: str) -> tuple[Any, Any]:
+    import open_clip  # noqa: PLC0415  the page is up before open_clip is
+
+    name = f"local-dir:{folder}"
+    return open_clip.create_model(name, device=device), open_clip.get_tokenizer(name)
+
+
+def load_weights(model: Any, path: Path) -> None:
+    """Load a weights file of any naming that open_clip knows into a model; nothing in it is unpickled but tensors."""
+    import open_clip  # noqa: PLC0415  the page is up before open_clip is
+
+    try:
+        open_clip.load_checkpoint(model, str(path), weights_only=True)
+    except Exception as error:  # damaged files fail in many ways: in zip, pickle, safetensors, or as missing keys
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise CheckpointError(f"{path} cannot be loaded ({reason}). Delete it and try again.") from error
+
+
+def fingerprints(weights: Mapping[str, "Tensor"]) -> tuple[str, str]:
+    """Hash the visual and the text tower of a state dict, by the values their tensors have in float32.
+
+    What no embedding depends on (temperature, counters) is left out.
+    """
+    towers = blake2b(digest_size=16), blake2b(digest_size=16)
+    for name, tensor in sorted(weights.items()):
+        if tensor.is_floating_point() and name not in ("logit_scale", "logit_bias"):
+            tower = towers[0 if name.startswith("visual.") else 1]
+            tower.update(f"{name} {tuple(tensor.shape)}".encode())
+            tower.update(tensor.detach().float().cpu().contiguous().numpy().tobytes())
+    return towers[0].hexdigest(), towers[1].hexdigest()
+
+
+def write_checkpoint(
+    folder: Path,
+    model: Any,
+    model_cfg: Mapping[str, Any],
+    preprocess_cfg: Mapping[str, Any],
+    card: Card,
+    fp16: bool = True,
+) -> Card:
+    """Write a checkpoint folder: under another name first, so that a folder that exists is whole.
+
+    Returns:
+        The card as written, with date and fingerprints.
+
+    Raises:
+        CheckpointError: if the folder is there already, or a weight is not finite.
+    """
+    from safetensors.torch import save_file  # noqa: PLC0415  imports torch
+
+    if folder.exists():
+        raise CheckpointError(f"{folder} is there already. Choose another name or delete it.")
+    weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
+    if fp16:
+        weights = {name: w.half() if w.is_floating_point() else w for name, w in weights.items()}
+    _check_finite(weights, folder)
+    visual, text = fingerprints(weights)
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    size: int | tuple[int, int] = model.visual.preprocess_cfg["size"]
+    card = replace(
+        card,
+        image_size=size if isinstance(size, int) else size[0],
+        created=created,
+        visual_fingerprint=visual,
+        text_fingerprint=text,
+    )
+    partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    _write_json(partial / CONFIG, {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg})
+    _write_json(partial / CARD, asdict(card))
+    save_file(weights, partial / WEIGHTS)
+    (partial / WEIGHTS).chmod(0o644)  # others may read it, as they may the rest; safetensors would keep it private
+    partial.rename(folder)
+    return card
+
+
+def write_card(folder: Path, card: Card) -> None:
+    """Replace the card of a checkpoint folder, whole."""
+    _write_json(folder / f".{CARD}.partial", asdict(card))
+    os.replace(folder / f".{CARD}.partial", folder / CARD)
+
+
+def read_card(folder: Path) -> Card:
+    """Read the card of a checkpoint folder; keys of later versions are passed over.
+
+    Raises:
+        CheckpointError: if there is none, or it cannot be used.
+    """
+    try:
+        data = json.loads((folder / CARD).read_text(encoding="utf-8"))
+        card = Card(**{key: value for key, value in data.items() if key in {f.name for f in fields(Card)}})
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise CheckpointError(
+            f"{folder} has no {CARD} that can be read ({error}). Choose a checkpoint folder."
+        ) from error
+    if not (isinstance(card.name, str) and card.name and isinstance(card.frames, int) and card.frames > 0):
+        raise CheckpointError(f"{folder / CARD} lacks a name or a number of frames. Choose another checkpoint.")
+    return card
+
+
+def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> Encoder:
+    """Load a checkpoint folder, in float32, with no network.
+
+    Args:
+        folder: see above.
+        device: where the model goes.
+        verify: also compare the fingerprints with the weights (1 s a GB).
+
+    Raises:
+        CheckpointError: in one sentence, if the folder is not whole, not ours, or its weights are not finite.
+    """
+    from safetensors import SafetensorError  # noqa: PLC0415  imports torch
+
+    card = read_card(folder)
+    try:
+        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        if {"hf_model_name", "hf_tokenizer_name"} & set(config["model_cfg"]["text_cfg"]):
+            raise CheckpointError(
+                f"{folder} has a text tower of Hugging Face transformers. Choose one of open_clip's own."
+            )
+        if not (folder / WEIGHTS).is_file():
+            raise CheckpointError(f"{folder} has no {WEIGHTS}. Choose a checkpoint that is whole.")
+        model, tokenizer = _load(folder, device)
+    except (OSError, SafetensorError, ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError,
+            TypeError, ValueError) as error:  # fmt: skip
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise CheckpointError(f"{folder} cannot be loaded ({reason}). Choose another checkpoint.") from error
+    weights = model.state_dict()
+    _check_finite(weights, folder)
+    if verify and fingerprints(weights) != (card.visual_fingerprint, card.text_fingerprint):
+        raise CheckpointError(f"The weights in {folder} are not those its card speaks of. Write the checkpoint again.")
+    return Encoder(model, tokenizer, card)
+
+
+def _check_finite(weights: Mapping[str, "Tensor"], folder: Path) -> None:
+    for name, tensor in weights.items():
+        if not tensor.isfinite().all():
+            raise CheckpointError(f"A weight of {folder} is not a number ({name}). Choose an earlier checkpoint.")
+
+
+def _write_json(path: Path, data: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")

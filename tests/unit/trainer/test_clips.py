@@ -1,0 +1,93 @@
+"""Frames of the built-in world on disk, and batches drawn from them."""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nt2vr.picture import fit
+from nt2vr.world.captions import describe
+from nt2vr.world.render import Renderer
+from nt2vr.world.scenes import sample_scenes
+from trainer import clips as clips_module
+from trainer.batches import epoch_batches
+from trainer.clips import ClipSet, world_clips
+from trainer.config import TrainConfig
+
+
+def numbered(count: int, num_frames: int = 3) -> ClipSet:
+    """Clips whose pixels say which clip and frame they are; the left column is black."""
+    rows, frames = np.arange(count, dtype=np.uint8), np.arange(num_frames, dtype=np.uint8)
+    pixels = np.zeros((count, num_frames, 2, 2, 3), np.uint8)
+    pixels[..., 1, 0] = rows[:, None, None]
+    pixels[..., 1, 1] = frames[None, :, None]
+    pixels[..., 1, 2] = 255
+    return ClipSet(pixels, lambda row, rng: f"clip {row} {rng.random()}")
+
+
+@pytest.mark.parametrize("chunk", [64, 2], ids=["one process", "several"])
+def test_each_row_holds_the_frames_and_tells_the_captions_of_its_own_scene(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
+) -> None:
+    monkeypatch.setattr(clips_module, "CHUNK", chunk)
+    clips, scenes = world_clips("validation", 5, 2, 64, 3, tmp_path), sample_scenes("validation", 5, 3)
+    for row, scene in enumerate(scenes):
+        drawn = [fit(frame, 64) for frame in Renderer().frames(scene, 2)]
+        np.testing.assert_array_equal(clips.frames[row], drawn)
+        assert clips.describe(row, random.Random(1)) == describe(scene, random.Random(1)).text
+    assert clips.captions("a") == clips.captions("a") != clips.captions("b")
+
+
+def test_what_was_rendered_is_not_rendered_again_unless_it_would_look_different(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = world_clips("train", 2, 1, 32, 0, tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(clips_module, "render_clips", lambda *_, **__: pytest.fail("rendered again"))
+        np.testing.assert_array_equal(world_clips("train", 2, 1, 32, 0, tmp_path).frames, first.frames)
+    for count, num_frames, size, seed in [(3, 1, 32, 0), (2, 2, 32, 0), (2, 1, 48, 0), (2, 1, 32, 1)]:
+        clips = world_clips("train", count, num_frames, size, seed, tmp_path)
+        assert clips.frames.shape == (count, num_frames, size, size, 3)
+    assert len(list(tmp_path.iterdir())) == 5
+    monkeypatch.setattr(clips_module, "PICTURED", ("errors",))  # as if the drawing had changed
+    world_clips("train", 2, 1, 32, 0, tmp_path)
+    assert len(list(tmp_path.iterdir())) == 6
+
+
+def test_rendering_that_is_stopped_leaves_nothing_behind(tmp_path: Path) -> None:
+    with pytest.raises(InterruptedError):
+        world_clips("train", 2, 1, 32, 0, tmp_path, should_stop=lambda: True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_epoch_shows_every_clip_once_with_its_own_caption() -> None:
+    config = TrainConfig(num_clips=12, batch_size=4, flip=False, frames_per_step=1)
+    batches = list(epoch_batches(numbered(12), config, epoch=1))
+    shown = [int(frame[0, 1, 0]) for batch in batches for frame in batch.frames[:, 0]]
+    told = [int(caption.split()[1]) for batch in batches for caption in batch.captions]
+    assert shown == told
+    assert sorted(shown) == list(range(12))
+    assert {batch.frames.shape for batch in batches} == {(4, 1, 2, 2, 3)}
+
+
+def test_frames_of_a_step_are_different_ones_of_the_clip_and_mirrored_together_about_half_the_time() -> None:
+    config = TrainConfig(num_clips=200, batch_size=200, frames_per_step=2, seed=1)
+    (batch,) = epoch_batches(numbered(200), config, epoch=1)
+    mirrored = batch.frames[:, :, 0, 0, 2] == 255
+    assert (mirrored[:, 0] == mirrored[:, 1]).all()
+    assert 70 < mirrored[:, 0].sum() < 130
+    frame = batch.frames.max(axis=(2, 3))[:, :, 1]
+    assert (frame[:, 0] != frame[:, 1]).all()
+    assert set(frame.ravel().tolist()) == {0, 1, 2}
+
+
+def test_batches_depend_on_seed_and_epoch_alone_and_can_be_taken_up_in_the_middle() -> None:
+    clips, config = numbered(12), TrainConfig(num_clips=12, batch_size=4)
+    first, again = list(epoch_batches(clips, config, 1)), list(epoch_batches(clips, config, 1, start=1))
+    assert len(again) == 2
+    for one, other in zip(first[1:], again, strict=True):
+        np.testing.assert_array_equal(one.frames, other.frames)
+        assert one.captions == other.captions
+    texts = {caption for batch in first for caption in batch.captions}
+    assert texts.isdisjoint(caption for batch in epoch_batches(clips, config, 2) for caption in batch.captions)

@@ -1,0 +1,65 @@
+"""Configs: written whole, read strictly, refused in one sentence."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nt2vr.errors import ConfigError
+from trainer.config import TrainConfig, load_config, save_config
+
+SHIPPED = sorted((Path(__file__).parents[3] / "trainer" / "configs").glob("*.json"))
+
+
+def test_a_config_survives_the_disk(tmp_path: Path) -> None:
+    config = TrainConfig(name="CLIP*", epochs=3, losses={"contrastive": {"weight": 0.5}})
+    save_config(config, tmp_path / "config.json")
+    assert load_config(tmp_path / "config.json") == config
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
+def test_shipped_configs_can_be_read(path: Path) -> None:
+    assert load_config(path).name
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"epoch": 3}, "unknown keys: epoch"),
+        ({"epochs": "3"}, 'epochs must be like 16, not "3"'),
+        ({"epochs": True}, "epochs must be like 16, not true"),
+        ({"epochs": 2.5}, "epochs must be like 16, not 2.5"),
+        ({"flip": 1}, "flip must be like true, not 1"),
+        ({"epochs": 0}, "epochs must be at least 1, not 0"),
+        ({"batch_size": 1}, "batch_size must be from 2 to num_clips"),
+        ({"batch_size": 64, "num_clips": 32}, "batch_size must be from 2 to num_clips"),
+        ({"frames_per_step": 5}, "frames_per_step"),
+        ({"learning_rate": 0}, "learning_rate must be above 0"),
+        ({"learning_rate": float("nan")}, "learning_rate must be above 0"),
+        ({"weight_decay": -1}, "weight_decay must not be below 0"),
+        ({"precision": "fp8"}, "precision must be one of auto, fp32, bf16, not 'fp8'"),
+        ({"model": {"embed_dim": 8}}, "lacks text_cfg, vision_cfg"),
+        ({"name": " "}, "name of the model is empty"),
+        ([], "one JSON object"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_one_sentence(tmp_path: Path, data: Any, message: str) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(data))
+    with pytest.raises(ConfigError, match=message) as caught:
+        load_config(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_whole_number_is_a_number(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"learning_rate": 1}')
+    assert load_config(tmp_path / "config.json").learning_rate == 1
+
+
+@pytest.mark.parametrize("text", [None, "", "{", "\udcff"], ids=["missing", "empty", "cut off", "no text"])
+def test_a_file_that_is_no_config_is_refused(tmp_path: Path, text: str | None) -> None:
+    if text is not None:
+        (tmp_path / "config.json").write_bytes(text.encode(errors="surrogateescape"))
+    with pytest.raises(ConfigError, match="cannot be read as JSON"):
+        load_config(tmp_path / "config.json")

@@ -1,0 +1,169 @@
+"""Learning, the loop, and a run as a person starts it."""
+
+import json
+import math
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nt2vr.checkpoint import read_checkpoint
+from nt2vr.encoder import token_embeddings
+from nt2vr.errors import ConfigError
+from tests.unit.tiny import TINY
+from trainer.__main__ import main
+from trainer.batches import Batch
+from trainer.clips import ClipSet
+from trainer.config import TrainConfig, save_config
+from trainer.learner import Learner, rate_at
+from trainer.loop import train
+from trainer.runs import RunFolder, RunStatus
+
+COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "white": (255, 255, 255)}
+CONFIG = TrainConfig(
+    name="Tiny",
+    model=TINY,
+    num_clips=8,
+    num_frames=2,
+    validation_clips=4,
+    batch_size=4,
+    epochs=2,
+    warmup_steps=2,
+    log_every=1,
+    learning_rate=5e-3,
+)
+
+
+@pytest.fixture(autouse=True)
+def _signal_handlers() -> Any:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def colours(count: int) -> ClipSet:
+    """Clips of one colour each, noisy, and captions that name it."""
+    names = [list(COLOURS)[row % 4] for row in range(count)]
+    noise = np.random.default_rng(0).integers(0, 30, (count, 2, 64, 64, 3))
+    frames = np.clip(np.array([COLOURS[name] for name in names])[:, None, None, None] - noise, 0, 255).astype(np.uint8)
+    return ClipSet(frames, lambda row, rng: f"{rng.choice(('a', 'some'))} {names[row]} picture")
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_a_learner_learns(precision: Any) -> None:
+    clips, learner = colours(4), Learner(replace(CONFIG, precision=precision, epochs=10))
+    batch = Batch(np.array(clips.frames), clips.captions("a"))  # one clip of each colour
+    losses = [learner.step(batch)["contrastive"] for _ in range(16)]
+    assert losses[-1] < 0.5 * losses[0]
+    assert learner.model.logit_scale.dtype == torch.float32
+
+
+def test_rows_of_tokens_that_no_caption_has_are_zero_from_start_to_end(tmp_path: Path) -> None:
+    clips, learner = colours(8), Learner(CONFIG)
+    assert token_embeddings(learner.model).any(dim=1).all()
+    train(learner, RunFolder(tmp_path), clips, colours(4))
+    used = {token for word in ("a", "some", "picture", *COLOURS) for token in learner.tokenizer.encode(word)}
+    used |= {learner.tokenizer.sot_token_id, learner.tokenizer.eot_token_id}
+    assert set(token_embeddings(learner.model).any(dim=1).nonzero().flatten().tolist()) == used
+    encoder = read_checkpoint(RunFolder(tmp_path).checkpoint(2))
+    assert encoder.unseen_words("not a red dog picture!") == ("not", "dog")
+
+
+def test_each_epoch_leaves_a_checkpoint_that_measures_what_its_card_says(tmp_path: Path) -> None:
+    run, validation = RunFolder(tmp_path), colours(4)
+    assert train(Learner(CONFIG), run, colours(8), validation) == "finished"
+    lines = [json.loads(line) for line in run.metrics.read_text().splitlines()]
+    assert [line["step"] for line in lines if "contrastive" in line] == [1, 2, 3, 4]
+    assert [line["epoch"] for line in lines if "original/MIR" in line] == [1, 2]
+    encoder = read_checkpoint(run.checkpoint(2), verify=True)
+    card = encoder.card
+    assert (card.name, card.epoch, card.frames, card.objective) == ("Tiny", 2, 2, "contrastive")
+    assert card.metrics["validation/original/MIR"] == lines[-1]["original/MIR"]
+    assert run.status() == RunStatus("running", os.getpid(), 2, 4, 0)
+
+
+def test_the_same_seed_gives_the_same_run(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        train(Learner(replace(CONFIG, epochs=1)), RunFolder(tmp_path / name), colours(8), colours(4))
+    one, two = (read_checkpoint(RunFolder(tmp_path / name).checkpoint(1)) for name in ("one", "two"))
+    assert (one.visual_fingerprint, one.text_fingerprint) == (two.visual_fingerprint, two.text_fingerprint)
+
+
+def test_the_rate_rises_in_a_line_and_falls_as_a_cosine() -> None:
+    config = replace(CONFIG, num_clips=40, epochs=1, warmup_steps=2)  # 10 steps
+    assert [rate_at(step, config) for step in (0, 1, 2)] == [0.5, 1.0, 1.0]
+    assert rate_at(6, config) == pytest.approx(0.5)
+    assert rate_at(9, config) == pytest.approx(0.5 * (1 + math.cos(math.pi * 7 / 8)))
+
+
+def test_a_learner_refuses_what_there_is_not() -> None:
+    with pytest.raises(ConfigError, match="Unknown loss 'triplet'"):
+        Learner(replace(CONFIG, losses={"triplet": {}}))
+    with pytest.raises(ConfigError, match="open_clip cannot build the model"):
+        Learner(replace(CONFIG, model={**TINY, "vision_cfg": {"image_size": 64, "width": 8, "layers": []}}))
+
+
+def run_main(folder: Path, *arguments: str) -> int:
+    return main([str(folder), *arguments])
+
+
+def test_a_run_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save_config(CONFIG, tmp_path / "tiny.json")
+    run = RunFolder(tmp_path / "runs" / "first")
+    assert run_main(run.path, "--config", str(tmp_path / "tiny.json")) == 0
+    status = run.status()
+    assert status == RunStatus("finished", os.getpid(), 2, 4)
+    assert sorted(path.name for path in run.path.iterdir()) == [
+        "checkpoints", "config.json", "metrics.jsonl", "status.json", "train.log",
+    ]  # fmt: skip
+    assert "epoch 2: original/R@1" in run.log.read_text()
+    assert read_checkpoint(run.checkpoint(2)).name == "Tiny"
+    assert run_main(run.path) == 2  # it would mix two runs in one folder
+    assert "has been used (finished)" in capsys.readouterr().err
+
+
+def test_ctrl_c_ends_a_run_after_its_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    take_step = Learner.step
+
+    def step_and_interrupt(learner: Learner, batch: Batch) -> dict[str, float]:
+        values = take_step(learner, batch)
+        if learner.steps == 3:
+            signal.raise_signal(signal.SIGINT)
+        return values
+
+    monkeypatch.setattr(Learner, "step", step_and_interrupt)
+    run = RunFolder(tmp_path / "run")
+    save_config(CONFIG, tmp_path / "tiny.json")
+    assert run_main(run.path, "--config", str(tmp_path / "tiny.json")) == 0
+    assert run.status() == RunStatus("stopped", os.getpid(), 2, 3)
+    assert run.checkpoint(1).is_dir()
+    assert not run.checkpoint(2).exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [({"losses": {"triplet": {}}}, "Unknown loss 'triplet'"), ({"num_frames": 1, "frames_per_step": 2}, None)],
+    ids=["found when it starts", "found before"],
+)
+def test_a_run_that_cannot_be_done_says_why_in_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: dict[str, Any], reason: str | None
+) -> None:
+    run = RunFolder(tmp_path / "run")
+    run.path.mkdir()
+    run.config.write_text(json.dumps({"model": TINY, **change}))
+    assert run_main(run.path) == (1 if reason else 2)
+    status = run.status()
+    if reason:
+        assert status is not None
+        assert (status.state, status.error) == ("failed", "Unknown loss 'triplet'. Choose one of: contrastive.")
+        assert not (tmp_path / ".frames").exists()  # nothing was rendered for it
+    else:
+        assert status is None
+        assert "frames_per_step" in capsys.readouterr().err

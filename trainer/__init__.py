@@ -1,0 +1,1 @@
+"""Training of models: a run is a folder, `python -m trainer RUN_FOLDER`."""

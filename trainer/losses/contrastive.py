@@ -1,0 +1,26 @@
+"""The loss CLIP is trained with."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from trainer.losses.embedded import EmbeddedBatch
+
+
+@dataclass(frozen=True)
+class ContrastiveLoss:
+    """Tell which caption of the batch belongs to a video, and which video to a caption (symmetric InfoNCE).
+
+        s = logit_scale · cos(video, caption)                   (B, B)
+        loss = (cross_entropy(s, diagonal) + cross_entropy(sᵀ, diagonal)) / 2
+
+    Source: Radford et al., "Learning Transferable Visual Models From Natural Language Supervision", ICML 2021, Fig. 3.
+    """
+
+    def __call__(self, batch: EmbeddedBatch) -> Tensor:
+        """Return the mean over the batch, a scalar."""
+        scores = batch.logit_scale * batch.video @ batch.caption.T  # (B, B)
+        own = torch.arange(len(scores), device=scores.device)
+        return (cross_entropy(scores, own) + cross_entropy(scores.T, own)) / 2
