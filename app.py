@@ -1,0 +1,22 @@
+"""Start nT2VR: flags -> settings -> services -> page. No logic here.
+
+The page is up before torch is: what the models need is imported in `warm_up`, behind the page.
+"""
+
+import logging
+
+from nt2vr.settings import Settings, quiet
+
+
+def main() -> None:
+    """Open the page and serve it until stopped."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    quiet()
+    from nt2vr.ui.page import serve  # noqa: PLC0415  Gradio reads the environment that `quiet` sets
+
+    settings = Settings.read()
+    serve(settings)
+
+
+if __name__ == "__main__":
+    main()

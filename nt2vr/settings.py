@@ -1,0 +1,70 @@
+"""What a person can set: command line flags and environment variables, read here and nowhere else."""
+
+import argparse
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ASSETS = Path(__file__).parent.parent / "assets"
+DEFAULT_DATA_DIR = Path("~/.cache/nt2vr")
+
+# Nothing phones home and nothing waits for a network unasked; set before the libraries that read it are imported.
+QUIET_ENVIRONMENT = {
+    "GRADIO_ANALYTICS_ENABLED": "False",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the app runs.
+
+    Attributes:
+        data_dir: caches and downloaded models.
+        device: where models run, "cpu" or "cuda".
+        host: address to listen on; None is Gradio's own choice (this machine only, or GRADIO_SERVER_NAME).
+        port: port to listen on; None takes a free one from 7860 up.
+        assets: what ships with the app.
+        may_download: whether people may have models downloaded; strangers on Hugging Face Spaces may not.
+    """
+
+    data_dir: Path
+    device: str = "cpu"
+    host: str | None = None
+    port: int | None = None
+    assets: Path = ASSETS
+    may_download: bool = True
+
+    @classmethod
+    def read(cls, arguments: Sequence[str] | None = None, environment: Mapping[str, str] = os.environ) -> "Settings":
+        """Read the command line; NT2VR_DATA and NT2VR_DEVICE are the defaults of --data-dir and --device."""
+        parser = argparse.ArgumentParser(
+            prog="app.py", description="See whether a text-to-video retrieval model understands what you do not want."
+        )
+        parser.add_argument(
+            "--data-dir",
+            type=Path,
+            default=Path(environment.get("NT2VR_DATA", DEFAULT_DATA_DIR)),
+            help="caches and downloaded models (NT2VR_DATA; default %(default)s)",
+        )
+        parser.add_argument(
+            "--device", default=environment.get("NT2VR_DEVICE", "cpu"), help="cpu or cuda (NT2VR_DEVICE; default cpu)"
+        )
+        parser.add_argument("--host", help="address to listen on (default: this machine only)")
+        parser.add_argument("--port", type=int, help="port to listen on (default: the first free one from 7860)")
+        flags = parser.parse_args(arguments)
+        return cls(
+            flags.data_dir.expanduser(),
+            flags.device,
+            flags.host,
+            flags.port,
+            may_download=environment.get("SYSTEM") != "spaces",
+        )
+
+
+def quiet() -> None:
+    """Tell the libraries to be quiet, where the person has not said otherwise."""
+    for name, value in QUIET_ENVIRONMENT.items():
+        os.environ.setdefault(name, value)

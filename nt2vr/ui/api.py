@@ -1,0 +1,34 @@
+"""What programs can call: the page's own search, under names that stay."""
+
+from typing import Any
+
+import gradio as gr
+
+from nt2vr.search import DEFAULT_ALPHA
+from nt2vr.ui.picture import reference_picture
+from nt2vr.ui.search_tab import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS, SearchTab
+from nt2vr.ui.shown import shown
+
+
+def build_api(tab: SearchTab) -> None:
+    """Offer /search and /systems; with inputs of their own, because the page's allow less."""
+
+    @shown
+    def search(
+        query: str, systems: list[str], k: float, image: str | None, image_weight: float, alpha: float
+    ) -> dict[str, Any]:
+        """Search the gallery: wanted and unwanted part as understood, and every system's ranked hits."""
+        return tab.search(tab.searcher.understand(query), systems, int(k), image, image_weight, alpha).as_dict()
+
+    with gr.Row(visible=False):
+        inputs = [
+            gr.Textbox(label="query"),
+            gr.JSON(list(DEFAULT_SYSTEMS), label="systems"),
+            gr.Number(DEFAULT_K, label="k"),
+            reference_picture(),
+            gr.Number(0.5, label="image_weight"),
+            gr.Number(DEFAULT_ALPHA, label="alpha"),
+        ]
+        answer, names = gr.JSON(), gr.JSON()
+        gr.Button().click(search, inputs, answer, api_name="search", concurrency_limit=CONCURRENT)
+        gr.Button().click(tab.searcher.system_names, None, names, api_name="systems", concurrency_limit=CONCURRENT)

@@ -1,0 +1,92 @@
+"""The whole page: services, tabs, and the routes that serve clips."""
+
+import html
+import threading
+from typing import Any
+
+import gradio as gr
+from starlette.responses import Response
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
+
+from nt2vr.cache import Cache
+from nt2vr.library import Video, load_gallery
+from nt2vr.models import Models
+from nt2vr.search import Searcher
+from nt2vr.settings import Settings
+from nt2vr.ui.api import build_api
+from nt2vr.ui.search_tab import SearchTab
+from nt2vr.ui.theme import build_theme
+from nt2vr.video import Decoder
+
+ABOUT = (
+    "After “Learn to Understand Negation in Video Retrieval” (ACM MM 2022). The built-in world is drawn from "
+    "[OpenMoji](https://openmoji.org) (CC BY-SA 4.0); what models learn there says nothing about real footage. "
+    "✓ shows what is wanted and nothing unwanted, *shows it* has the unwanted part, *lacks it* misses the wanted one."
+)
+
+
+class ImmutableFiles(StaticFiles):
+    """Static files whose names are made from their content, so that a browser asks for each only once."""
+
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        """Serve a file with a long life."""
+        response = super().file_response(*args, **kwargs)
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        return response
+
+
+def clip_url(video: Video) -> str:
+    """Return where the page finds a clip of the built-in gallery; relative, so that the app may live below a path."""
+    return f"clips/{video.path.name}"
+
+
+def status_line(text: str) -> str:
+    """Return the head of the page: brand at the left, what is loaded at the right."""
+    return (
+        f'<div class="nt-head"><span class="nt-brand">nT2VR</span>'
+        f'<span class="nt-status" role="status">built-in world · {html.escape(text)}</span></div>'
+    )
+
+
+def build_page(searcher: Searcher, decoder: Decoder, settings: Settings) -> gr.Blocks:
+    """Build head and tabs, and the API."""
+    page: gr.Blocks
+    with gr.Blocks(title="nT2VR", fill_width=True, analytics_enabled=False) as page:
+        head = gr.HTML(status_line(searcher.status), elem_id="head")
+        tab = SearchTab(searcher, decoder, clip_url, settings.assets / "ui", settings.may_download)
+        with gr.Tabs(), gr.Tab("Search", id="search"):
+            tab.build(page)
+        gr.Markdown(ABOUT, elem_classes="nt-about")
+        build_api(tab)
+        timer = gr.Timer(0.7)
+        timer.tick(
+            lambda: (status_line(searcher.status), gr.Timer(active=not searcher.is_ready)),
+            None, [head, timer], show_progress="hidden", queue=False, api_visibility="private",
+        )  # fmt: skip
+    return page
+
+
+def serve(settings: Settings) -> None:
+    """Open the page, warm the models up behind it, and serve until stopped."""
+    gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
+    models = Models([settings.assets / "models", settings.data_dir / "models"], settings.device)
+    with Decoder() as decoder:
+        searcher = Searcher(models, gallery, decoder, Cache(settings.data_dir / "cache"))
+        page = build_page(searcher, decoder, settings)
+        clips = ImmutableFiles(directory=settings.assets / "gallery" / "clips")
+        page.launch(
+            server_name=settings.host,
+            server_port=settings.port,
+            theme=build_theme(),
+            css_paths=[settings.assets / "ui" / "style.css"],
+            footer_links=[],
+            run_history=False,
+            enable_monitoring=False,
+            show_error=True,
+            max_file_size="20mb",
+            app_kwargs={"routes": [Mount("/clips", clips)]},
+            prevent_thread_lock=True,
+        )
+        threading.Thread(target=searcher.warm_up, args=("CLIP",), daemon=True).start()
+        page.block_thread()

@@ -1,0 +1,287 @@
+"""The Search tab: lays it out and wires it to a Searcher; all logic stays there."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import numpy as np
+from gradio.helpers import Examples
+from numpy.typing import NDArray
+
+from nt2vr.errors import ConfigError, Nt2vrError
+from nt2vr.library import Video
+from nt2vr.query import Query
+from nt2vr.search import DEFAULT_ALPHA, MAX_K, Answer, Searcher
+from nt2vr.ui.columns import columns_view, detail_view, understood_view
+from nt2vr.ui.picture import reference_picture
+from nt2vr.ui.shown import shown
+from nt2vr.ui.theme import template
+from nt2vr.video import Decoder
+
+EXAMPLES = (
+    "a man is singing and not playing the guitar",
+    "a girl reading a book, no cat",
+    "a boy is snowboarding without a snowman",
+    "a woman drinking coffee but not near a car",
+    "a man plays the saxophone and he isn't wearing a hat",
+    "a woman is riding a horse, no elephant",
+    "a man riding a bike rather than running",
+    "neither dancing nor singing on stage",
+)
+PRETRAINED = (
+    "ViT-B-32 / openai",
+    "ViT-B-16 / openai",
+    "ViT-L-14 / openai",
+    "ViT-B-32 / laion2b_s34b_b79k",
+    "ViT-B-16 / datacomp_xl_s13b_b90k",
+)
+DEFAULT_SYSTEMS = ("CLIP", "CLIP boolean", "CLIP drop")
+MAX_COLUMNS = 4
+DEFAULT_K = 8
+SHOWN = (4, 6, 8, 12, 16, 24)  # with four columns of 24 about a hundred clips: more playing at once tires a laptop
+CONCURRENT = 8  # searches at a time; Gradio's default is 1
+PRIVATE: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": CONCURRENT}
+
+# Keeps the address bar a link to what is shown: query, systems, k, weights, and a picture taken from the gallery.
+REMEMBER = """(q, systems, k, alpha, weight, like) => {
+  const link = new URLSearchParams({ q, systems: systems.join("|"), k, alpha, weight });
+  if (like) link.set("like", like);
+  const theme = new URLSearchParams(location.search).get("__theme");
+  if (theme) link.set("__theme", theme);
+  history.replaceState(null, "", `?${link}`);
+}"""
+
+
+@dataclass(frozen=True)
+class Controls:
+    """What a person sets; `like` is the clip that the reference picture was taken from, for the link."""
+
+    query: gr.Textbox
+    toggle: gr.Button
+    find: gr.Button
+    picture_row: gr.Row
+    picture: gr.Image
+    weight: gr.Slider
+    examples: Examples
+    systems: gr.Dropdown
+    k: gr.Dropdown
+    like: gr.Textbox
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a person sees, and may correct."""
+
+    answer: gr.State
+    understood: gr.HTML
+    wanted: gr.Textbox
+    unwanted: gr.Textbox
+    alpha: gr.Slider
+    pretrained: gr.Dropdown
+    download: gr.Button
+    columns: gr.HTML
+    detail: gr.HTML
+
+
+@dataclass(frozen=True)
+class SearchTab:
+    """What the Search tab is wired to.
+
+    Attributes:
+        searcher: answers.
+        decoder: opens strangers' pictures.
+        url_of: where the page finds a video.
+        templates: folder of the page's templates.
+        may_download: whether people may have models downloaded.
+    """
+
+    searcher: Searcher
+    decoder: Decoder
+    url_of: Callable[[Video], str]
+    templates: Path
+    may_download: bool = True
+
+    def build(self, page: gr.Blocks) -> None:
+        """Lay the tab out inside the open page and wire it."""
+        controls, results = self._lay_out_controls(), self._lay_out_results()
+        self._wire_searches(page, controls, results)
+        self._wire_clips(controls, results)
+
+    def _lay_out_controls(self) -> Controls:
+        with gr.Row(equal_height=True):
+            query = gr.Textbox(
+                EXAMPLES[0], label="Query", container=False, lines=1, max_lines=3, elem_id="query", scale=10,
+                placeholder="a man playing the guitar and not singing", autofocus=True,
+            )  # fmt: skip
+            toggle = gr.Button("+ picture", elem_id="picture-toggle", scale=1)
+            find = gr.Button("Search", variant="primary", elem_id="search-button", scale=1)
+        with gr.Row(visible=False) as picture_row:
+            picture = reference_picture(sources=["upload", "clipboard"], height=180, elem_id="picture", scale=1)
+            with gr.Column(scale=3):
+                weight = gr.Slider(
+                    0, 1, value=0.5, step=0.05, label="Weight of the picture beside the text", elem_id="weight"
+                )
+                gr.Markdown("The picture joins the query as a weighted mean. Take any result with “More like this”.")
+        examples = gr.Examples([[example] for example in EXAMPLES], [query], label="Examples", elem_id="examples")
+        with gr.Row(equal_height=True):
+            systems = gr.Dropdown(
+                self.searcher.system_names(), value=list(DEFAULT_SYSTEMS), multiselect=True, max_choices=MAX_COLUMNS,
+                label="Systems side by side; the first is what the others are compared with",
+                container=False, elem_id="systems", scale=8,
+            )  # fmt: skip
+            k = gr.Dropdown(
+                [(f"top {count}", count) for count in SHOWN], value=DEFAULT_K, label="Results", container=False,
+                elem_id="k", min_width=100, scale=1,
+            )  # fmt: skip
+        like = gr.Textbox(visible="hidden")  # a State would not reach the browser
+        return Controls(query, toggle, find, picture_row, picture, weight, examples, systems, k, like)
+
+    def _lay_out_results(self) -> Results:
+        understood = template(self.templates, "understood", {})
+        with gr.Row():
+            with gr.Accordion("Correct this, weigh the unwanted part", open=False, elem_id="correct"):
+                with gr.Row():
+                    wanted = gr.Textbox(label="Wanted", elem_id="wanted", placeholder="a man singing")
+                    unwanted = gr.Textbox(
+                        label="Unwanted, separated by commas", elem_id="unwanted", placeholder="the guitar, a dog"
+                    )
+                alpha = gr.Slider(
+                    0, 1.5, value=DEFAULT_ALPHA, step=0.05, elem_id="alpha",
+                    label="α, weight of the unwanted part in “boolean”",
+                )  # fmt: skip
+            with gr.Accordion("More models", open=False, elem_id="more-models", visible=self.may_download):
+                pretrained = gr.Dropdown(
+                    list(PRETRAINED), value=PRETRAINED[0], allow_custom_value=True, elem_id="pretrained",
+                    label="Any of open_clip's pre-trained models, as architecture / weights",
+                )  # fmt: skip
+                download = gr.Button("Download and add", elem_id="download")
+        columns = template(self.templates, "columns", {"columns": []})
+        detail = template(self.templates, "detail", {})
+        return Results(gr.State(), understood, wanted, unwanted, alpha, pretrained, download, columns, detail)
+
+    def _wire_searches(self, page: gr.Blocks, controls: Controls, results: Results) -> None:
+        """Everything that ends in a search, and then in the link to it."""
+        c, r = controls, results
+        asked = [c.query, c.systems, c.k, c.picture, c.weight, r.alpha]
+        found = [r.answer, r.understood, r.wanted, r.unwanted, r.columns]
+        search: dict[str, Any] = {
+            "fn": self.on_search, "inputs": asked, "outputs": found, "show_progress": "minimal",
+            "show_progress_on": r.columns, **PRIVATE,
+        }  # fmt: skip
+        new_picture = (c.picture.upload, c.picture.clear)
+        triggers = (c.find.click, c.query.submit, c.systems.input, c.k.input, r.alpha.release, c.weight.release)
+        gr.on(new_picture, lambda: "", None, c.like, **PRIVATE)
+        shown_link = [c.query, c.systems, c.k, r.alpha, c.weight, c.like]
+        from_link = [*shown_link, c.picture, c.picture_row]
+        liked = [c.picture, c.picture_row, c.like, r.detail]
+        edited = {**search, "fn": self.on_edit, "inputs": [*asked, r.wanted, r.unwanted]}
+        searches = (
+            gr.on([*triggers, *new_picture], trigger_mode="always_last", **search),
+            gr.on([r.wanted.submit, r.unwanted.submit], **edited),
+            c.examples.load_input_event.success(**search),
+            page.load(self.on_load, None, from_link, **PRIVATE).success(**search),
+            r.detail.like(self.on_like, None, liked, **PRIVATE).success(**search),
+            r.download.click(
+                self.on_download, [r.pretrained, c.systems], c.systems, show_progress_on=r.pretrained, **PRIVATE
+            ).success(**search),
+        )
+        for event in searches:
+            event.success(None, shown_link, None, js=REMEMBER, api_visibility="private")
+
+    def _wire_clips(self, controls: Controls, results: Results) -> None:
+        quiet = {"show_progress": "hidden", **PRIVATE}
+        results.columns.pick(self.on_pick, results.answer, results.detail, **quiet)
+        results.detail.close(dict, None, results.detail, **quiet)
+        controls.toggle.click(lambda: gr.Row(visible=True), None, controls.picture_row, **quiet)
+
+    @shown
+    def on_search(
+        self, text: str, systems: list[str], k: int, picture: str | None, weight: float, alpha: float
+    ) -> tuple[Any, ...]:
+        """Search for the sentence as typed."""
+        return self._show(self.search(self.searcher.understand(text), systems, k, picture, weight, alpha))
+
+    @shown
+    def on_edit(
+        self, text: str, systems: list[str], k: int, picture: str | None, weight: float, alpha: float,
+        wanted: str, unwanted: str,
+    ) -> tuple[Any, ...]:  # fmt: skip
+        """Search with the parts that the person corrected."""
+        parts = tuple(part.strip() for part in unwanted.split(",") if part.strip())
+        query = Query(text, (wanted.strip(),) if wanted.strip() else (), parts)
+        return self._show(self.search(query, systems, k, picture, weight, alpha))
+
+    def search(
+        self, query: Query, systems: list[str], k: int, picture: str | None, weight: float, alpha: float
+    ) -> Answer:
+        """Search with a picture that was uploaded, if there is one."""
+        image = self.decoder.picture(Path(picture)) if picture else None
+        return self.searcher.search(query, systems or [], k, image, weight, alpha)
+
+    def _show(self, answer: Answer) -> tuple[Any, ...]:
+        columns = columns_view(answer, self.searcher.video, self.url_of)
+        wanted, unwanted = " ".join(answer.query.wanted), ", ".join(answer.query.unwanted)
+        return answer, understood_view(answer), wanted, unwanted, columns
+
+    @shown
+    def on_pick(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:
+        """Open a clip large."""
+        if answer is None:
+            return {}
+        video = self.searcher.video(event.id)
+        verdicts = (hit.verdict for ranking in answer.rankings for hit in ranking.hits if hit.video_id == event.id)
+        seen = self.searcher.see(answer, event.id)
+        return detail_view(video, seen, next(verdicts, None) or "", self.url_of(video))
+
+    @shown
+    def on_like(self, event: gr.EventData) -> tuple[Any, ...]:
+        """Take a clip's picture as the reference."""
+        return self._middle_frame(event.id), gr.Row(visible=True), event.id, {}
+
+    def _middle_frame(self, video_id: str) -> NDArray[np.uint8]:
+        frames = self.decoder.frames(self.searcher.video(video_id).path, 1, None).result()
+        return np.asarray(frames[0], np.uint8)
+
+    @shown
+    def on_download(self, name: str, systems: list[str], progress: gr.Progress = gr.Progress()) -> gr.Dropdown:  # noqa: B008  Gradio's way to ask for it
+        """Fetch a pre-trained model and add it to the columns."""
+        if not self.may_download:
+            raise ConfigError("Models cannot be downloaded here. Run the app on your own machine for that.")
+        progress(0, desc=f"asking for {name}")
+        encoder = self.searcher.models.download(
+            name, lambda done, total: progress((done, total or None), desc=f"downloading {name}", unit="bytes")
+        )
+        chosen = dict.fromkeys([*(systems or [])[: MAX_COLUMNS - 1], encoder.name])
+        return gr.Dropdown(self.searcher.system_names(), value=list(chosen))
+
+    @shown
+    def on_load(self, request: gr.Request) -> tuple[Any, ...]:
+        """Read what REMEMBER wrote; what is missing or wrong keeps its default."""
+        link: Mapping[str, str] = request.query_params
+        like, picture = link.get("like", ""), None
+        try:
+            picture = self._middle_frame(like) if like else None
+        except Nt2vrError:
+            like = ""
+        names = self.searcher.system_names()
+        systems = [name for name in link.get("systems", "").split("|") if name in names][:MAX_COLUMNS]
+        k = _number(link, "k", DEFAULT_K, 1, MAX_K)
+        return (
+            link.get("q", EXAMPLES[0]),
+            gr.Dropdown(names, value=systems or [name for name in DEFAULT_SYSTEMS if name in names]),
+            min(SHOWN, key=lambda count: abs(count - k)),
+            _number(link, "alpha", DEFAULT_ALPHA, 0, 1.5),
+            _number(link, "weight", 0.5, 0, 1),
+            like,
+            picture,
+            gr.Row(visible=picture is not None),
+        )
+
+
+def _number(link: Mapping[str, str], name: str, default: float, low: float, high: float) -> float:
+    try:
+        return min(max(float(link[name]), low), high)
+    except (KeyError, ValueError):
+        return default

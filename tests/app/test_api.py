@@ -1,0 +1,137 @@
+"""The app over gradio_client: its contract with programs, and what it says to bad input."""
+
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+from gradio_client import Client, handle_file
+from gradio_client.exceptions import AppError
+from PIL import Image
+
+from nt2vr.video import sample_frames
+from nt2vr.world.gallery import STORIES
+from tests.conftest import RunningApp
+
+QUERY = "a man is singing and not playing the guitar"
+
+
+@pytest.fixture(scope="module")
+def client(running_app: RunningApp) -> Client:
+    return Client(running_app.url, verbose=False)
+
+
+def search(
+    client: Client, query: str = QUERY, systems: list[str] | None = None, k: int = 8, image: object = None
+) -> dict:  # type: ignore[type-arg]
+    return client.predict(query, systems or ["CLIP"], k, image, api_name="/search")  # type: ignore[no-any-return]
+
+
+def shows_it(answer: dict) -> list[int]:  # type: ignore[type-arg]
+    return [sum(hit["verdict"] == "violation" for hit in system["hits"]) for system in answer["systems"]]
+
+
+def test_the_answer_has_the_promised_form(client: Client) -> None:
+    answer = search(client, systems=["clip", "CLIP boolean α 1"], k=5)
+    assert answer["query"] == {"text": QUERY, "wanted": ["a man is singing"], "unwanted": ["playing the guitar"]}
+    assert [system["name"] for system in answer["systems"]] == ["CLIP", "CLIP boolean α 1"]
+    for system in answer["systems"]:
+        assert [hit["rank"] for hit in system["hits"]] == [1, 2, 3, 4, 5]
+        assert len({hit["video_id"] for hit in system["hits"]}) == 5
+        scores = [hit["score"] for hit in system["hits"]]
+        assert scores == sorted(scores, reverse=True)
+        assert {hit["verdict"] for hit in system["hits"]} <= {"right", "violation", "miss"}
+        assert all(set(hit) == {"video_id", "rank", "score", "verdict"} for hit in system["hits"])
+
+
+def test_every_listed_system_answers(client: Client) -> None:
+    names = client.predict(api_name="/systems")
+    assert {"CLIP", "CLIP boolean", "CLIP projection", "CLIP drop"} <= set(names)
+    answer = search(client, systems=[name for name in names if name.startswith("CLIP")][:8])
+    assert all(len(system["hits"]) == 8 for system in answer["systems"])
+
+
+def test_the_built_in_clip_shows_what_is_not_wanted_and_the_boolean_operation_less_of_it(client: Client) -> None:
+    queries = [f"{wanted} and not {unwanted}" for wanted, unwanted in STORIES]
+    counts = np.sum([shows_it(search(client, query, ["CLIP", "CLIP boolean"])) for query in queries], axis=0)
+    assert counts[0] >= len(STORIES)  # of 8 each: the effect that the page is there to show
+    assert counts[1] <= counts[0] / 2
+
+
+def test_a_clip_outside_the_worlds_words_gets_no_verdict(client: Client) -> None:
+    answer = search(client, "a zeppelin over a volcano")
+    assert {hit["verdict"] for hit in answer["systems"][0]["hits"]} == {None}
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [("", "Type what"), ("   \n ", "Type what"), ("dog " * 2500, "1,000")],
+    ids=["empty", "blank", "10,000 characters"],
+)
+def test_a_query_that_cannot_be_searched_gets_one_sentence(client: Client, query: str, sentence: str) -> None:
+    with pytest.raises(AppError, match=sentence):
+        search(client, query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "not a dog",
+        "🐶 🚫🎸",
+        "ein Mann singt und spielt nicht Gitarre",
+        "一个男人在唱歌",
+        "!!!",
+        "not",
+        "<b>no</b> dogs",
+        "a\0b",
+    ],
+)
+def test_odd_queries_still_get_an_answer(client: Client, query: str) -> None:
+    assert len(search(client, query, ["CLIP", "CLIP boolean"])["systems"][0]["hits"]) == 8
+
+
+@pytest.mark.parametrize(
+    ("systems", "k", "sentence"),
+    [(["GPT"], 8, "Unknown model 'GPT'"), ([], 8, "Cannot compare 0"), (["CLIP"], 0, "Cannot show 0"), (["CLIP"] * 9, 8, "9")],
+)  # fmt: skip
+def test_impossible_settings_are_refused_in_a_sentence(
+    client: Client, systems: list[str], k: int, sentence: str
+) -> None:
+    with pytest.raises(AppError, match=sentence):
+        client.predict(QUERY, systems, k, None, api_name="/search")
+
+
+def test_a_reference_picture_alone_finds_its_own_clip(client: Client, running_app: RunningApp, tmp_path: Path) -> None:
+    hit = search(client, "a woman is riding a horse")["systems"][0]["hits"][0]["video_id"]
+    clip = tmp_path / "clip.webm"
+    clip.write_bytes(httpx.get(f"{running_app.url}clips/{hit}.webm").content)
+    Image.fromarray(sample_frames(clip, 1)[0]).save(tmp_path / "frame.png")
+    answer = search(client, "", image=handle_file(tmp_path / "frame.png"))
+    assert answer["systems"][0]["hits"][0]["video_id"] == hit
+
+
+def test_a_file_that_is_no_picture_gets_a_sentence(client: Client, tmp_path: Path) -> None:
+    (tmp_path / "fake.png").write_text("not a picture")
+    with pytest.raises(AppError, match=r"fake\.png"):
+        search(client, image=handle_file(tmp_path / "fake.png"))
+
+
+def test_no_file_of_the_server_is_read(client: Client, running_app: RunningApp) -> None:
+    with pytest.raises(AppError):
+        search(client, image={"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}})
+    for path in ("clips/../gallery.jsonl", "clips/%2e%2e/gallery.jsonl", "gradio_api/file=/etc/passwd"):
+        assert httpx.get(running_app.url + path).status_code in (400, 403, 404)
+
+
+def test_clips_are_kept_by_the_browser_and_can_be_read_in_parts(client: Client, running_app: RunningApp) -> None:
+    hit = search(client)["systems"][0]["hits"][0]["video_id"]
+    answer = httpx.get(f"{running_app.url}clips/{hit}.webm", headers={"Range": "bytes=0-99"})
+    assert (answer.status_code, len(answer.content)) == (206, 100)
+    assert answer.headers["content-type"] == "video/webm"
+    assert "immutable" in answer.headers["cache-control"]
+
+
+def test_no_traceback_was_logged(client: Client, running_app: RunningApp) -> None:
+    with pytest.raises(AppError):
+        search(client, "")
+    assert "Traceback" not in running_app.log.read_text()

@@ -1,0 +1,46 @@
+"""Chromium for the journeys: skipped, and said so, where it is not installed, unless NT2VR_REQUIRE_BROWSER is set."""
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.conftest import RunningApp
+
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if path is None:
+        message = "No Chromium here: the browser journeys are skipped (apt-get install chromium)."
+        if os.environ.get("NT2VR_REQUIRE_BROWSER"):
+            pytest.fail(message)
+        pytest.skip(message)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Browser, running_app: RunningApp) -> Iterator[Page]:
+    """A fresh page; afterwards nothing was asked of any other host, and nothing failed in the console."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    strays: list[str] = []
+    page.on("request", lambda request: strays.append(request.url) if not _is_own(request.url, running_app) else None)
+    page.on("pageerror", lambda error: strays.append(f"error in the page: {error}"))
+    yield page
+    context.close()
+    assert strays == []
+
+
+def _is_own(url: str, app: RunningApp) -> bool:
+    return url.startswith((app.url, "data:", "blob:"))
