@@ -1,4 +1,4 @@
-"""`python -m trainer.report CHECKPOINT`: measure a finished model on test clips, beside an oracle, and put it in its card.
+"""`python -m trainer.report CHECKPOINT`: measure a finished model on test clips, beside an oracle, for its card.
 
 Test clips are looked at here and nowhere else in training.
 """

@@ -59,7 +59,7 @@ class Controls:
     """What a person sets; `like` is the clip that the reference picture was taken from, for the link."""
 
     query: gr.Textbox
-    toggle: gr.Button
+    with_picture: gr.Checkbox
     find: gr.Button
     picture_row: gr.Row
     picture: gr.Image
@@ -115,7 +115,9 @@ class SearchTab:
                 EXAMPLES[0], label="Query", container=False, lines=1, max_lines=3, elem_id="query", scale=10,
                 placeholder="a man playing the guitar and not singing", autofocus=True,
             )  # fmt: skip
-            toggle = gr.Button("+ picture", elem_id="picture-toggle", scale=1)
+            with_picture = gr.Checkbox(
+                False, label="+ picture", container=False, elem_id="with-picture", min_width=110, scale=1
+            )
             find = gr.Button("Search", variant="primary", elem_id="search-button", scale=1)
         with gr.Row(visible=False) as picture_row:
             picture = reference_picture(sources=["upload", "clipboard"], height=180, elem_id="picture", scale=1)
@@ -136,7 +138,7 @@ class SearchTab:
                 elem_id="k", min_width=100, scale=1,
             )  # fmt: skip
         like = gr.Textbox(visible="hidden")  # a State would not reach the browser
-        return Controls(query, toggle, find, picture_row, picture, weight, examples, systems, k, like)
+        return Controls(query, with_picture, find, picture_row, picture, weight, examples, systems, k, like)
 
     def _lay_out_results(self) -> Results:
         understood = template(self.templates, "understood", {})
@@ -174,8 +176,8 @@ class SearchTab:
         triggers = (c.find.click, c.query.submit, c.systems.input, c.k.input, r.alpha.release, c.weight.release)
         gr.on(new_picture, lambda: "", None, c.like, **PRIVATE)
         shown_link = [c.query, c.systems, c.k, r.alpha, c.weight, c.like]
-        from_link = [*shown_link, c.picture, c.picture_row]
-        liked = [c.picture, c.picture_row, c.like, r.detail]
+        from_link = [*shown_link, c.picture, c.with_picture]
+        liked = [c.picture, c.with_picture, c.like, r.detail]
         edited = {**search, "fn": self.on_edit, "inputs": [*asked, r.wanted, r.unwanted]}
         searches = (
             gr.on([*triggers, *new_picture], trigger_mode="always_last", **search),
@@ -194,7 +196,9 @@ class SearchTab:
         quiet = {"show_progress": "hidden", **PRIVATE}
         results.columns.pick(self.on_pick, results.answer, results.detail, **quiet)
         results.detail.close(dict, None, results.detail, **quiet)
-        controls.toggle.click(lambda: gr.Row(visible=True), None, controls.picture_row, **quiet)
+        controls.with_picture.change(
+            lambda wanted: gr.Row(visible=wanted), controls.with_picture, controls.picture_row, **quiet
+        )
 
     @shown
     def on_search(
@@ -238,7 +242,7 @@ class SearchTab:
     @shown
     def on_like(self, event: gr.EventData) -> tuple[Any, ...]:
         """Take a clip's picture as the reference."""
-        return self._middle_frame(event.id), gr.Row(visible=True), event.id, {}
+        return self._middle_frame(event.id), True, event.id, {}
 
     def _middle_frame(self, video_id: str) -> NDArray[np.uint8]:
         frames = self.decoder.frames(self.searcher.video(video_id).path, 1, None).result()
@@ -276,7 +280,7 @@ class SearchTab:
             _number(link, "weight", 0.5, 0, 1),
             like,
             picture,
-            gr.Row(visible=picture is not None),
+            picture is not None,
         )
 
 

@@ -92,8 +92,13 @@ def test_odd_queries_still_get_an_answer(client: Client, query: str) -> None:
 
 @pytest.mark.parametrize(
     ("systems", "k", "sentence"),
-    [(["GPT"], 8, "Unknown model 'GPT'"), ([], 8, "Cannot compare 0"), (["CLIP"], 0, "Cannot show 0"), (["CLIP"] * 9, 8, "9")],
-)  # fmt: skip
+    [
+        (["GPT"], 8, "Unknown model 'GPT'"),
+        ([], 8, "Cannot compare 0"),
+        (["CLIP"] * 9, 8, "Cannot compare 9"),
+        (["CLIP"], 0, "Cannot show 0"),
+    ],
+)
 def test_impossible_settings_are_refused_in_a_sentence(
     client: Client, systems: list[str], k: int, sentence: str
 ) -> None:

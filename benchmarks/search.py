@@ -1,0 +1,89 @@
+"""How long one search on the built-in gallery takes in the server: `python -m benchmarks.search [--queries 200]`.
+
+The app's data folder gives the cache (NT2VR_DATA); every query is new, so that no text embedding is kept from before.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.cache import Cache
+from nt2vr.encoder import Encoder
+from nt2vr.library import load_gallery
+from nt2vr.models import Models
+from nt2vr.search import Searcher
+from nt2vr.settings import Settings
+from nt2vr.video import Decoder
+from nt2vr.world.captions import captions
+from nt2vr.world.gallery import STORIES
+from nt2vr.world.scenes import sample_scenes
+
+MODEL = "CLIP"
+SYSTEMS = (MODEL, f"{MODEL} boolean", f"{MODEL} drop")
+K = 8
+PARTS = ("understanding the sentence", "text encoding", "all else: strategies, index, verdicts")
+
+
+def queries(count: int) -> list[str]:
+    """Return different sentences, each with a negation."""
+    scenes = sample_scenes("validation", count, seed=0)
+    unwanted = [unwanted for _, unwanted in STORIES]
+    return [f"{captions(scene, 1)[0]} and not {unwanted[i % len(unwanted)]}" for i, scene in enumerate(scenes)]
+
+
+class TimedEncoder:
+    """Adds up the time that an encoder spends on texts."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        """Put the clock in the place of the encoder's method."""
+        self.spent_s = 0.0
+        self._encode_text = encoder.encode_text
+        encoder.encode_text = self.encode_text  # type: ignore[method-assign]
+
+    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Encode, by the clock."""
+        start_s = time.perf_counter()
+        try:
+            return self._encode_text(texts)
+        finally:
+            self.spent_s += time.perf_counter() - start_s
+
+
+def times_ms(searcher: Searcher, texts: Iterable[str]) -> NDArray[np.float64]:
+    """Return (Q, 3), the time of each of PARTS for each query."""
+    clock, rows = TimedEncoder(searcher.models.get(MODEL)), []
+    for text in texts:
+        clock.spent_s, start_s = 0.0, time.perf_counter()
+        query = searcher.understand(text)
+        understood_s = time.perf_counter()
+        searcher.search(query, SYSTEMS, K).as_dict()
+        end_s = time.perf_counter()
+        rows.append((understood_s - start_s, clock.spent_s, end_s - understood_s - clock.spent_s))
+    return 1000 * np.array(rows)
+
+
+def main() -> None:
+    """Write the table: whole and parts."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--queries", type=int, default=200)
+    count = parser.parse_args().queries
+    settings = Settings.read([])
+    gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
+    models = Models([settings.assets / "models", settings.data_dir / "models"], settings.device)
+    with Decoder() as decoder, Cache(settings.data_dir / "cache") as cache:
+        searcher = Searcher(models, gallery, decoder, cache)
+        searcher.warm_up(MODEL)
+        times = times_ms(searcher, queries(count + 5))[5:]  # the first few warm up
+    rows = {f"one search, {len(SYSTEMS)} systems, {len(gallery.videos)} clips": times.sum(axis=1)}
+    rows |= dict(zip(PARTS, times.T, strict=True))
+    sys.stdout.write("| | median ms | p95 ms |\n|:--|--:|--:|\n")
+    for name, column in rows.items():
+        sys.stdout.write(f"| {name} | {np.median(column):.1f} | {np.percentile(column, 95):.1f} |\n")
+
+
+if __name__ == "__main__":
+    main()
