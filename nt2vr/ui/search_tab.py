@@ -81,6 +81,7 @@ class Results:
     alpha: gr.Slider
     pretrained: gr.Dropdown
     download: gr.Button
+    progress: gr.Markdown
     columns: gr.HTML
     detail: gr.HTML
 
@@ -159,9 +160,12 @@ class SearchTab:
                     label="Any of open_clip's pre-trained models, as architecture / weights",
                 )  # fmt: skip
                 download = gr.Button("Download and add", elem_id="download")
+                progress = gr.Markdown("Downloads are kept in the data folder.", min_height=60)
         columns = template(self.templates, "columns", {"columns": []})
         detail = template(self.templates, "detail", {})
-        return Results(gr.State(), understood, wanted, unwanted, alpha, pretrained, download, columns, detail)
+        return Results(
+            gr.State(), understood, wanted, unwanted, alpha, pretrained, download, progress, columns, detail
+        )
 
     def _wire_searches(self, page: gr.Blocks, controls: Controls, results: Results) -> None:
         """Everything that ends in a search, and then in the link to it."""
@@ -186,7 +190,7 @@ class SearchTab:
             page.load(self.on_load, None, from_link, **PRIVATE).success(**search),
             r.detail.like(self.on_like, None, liked, **PRIVATE).success(**search),
             r.download.click(
-                self.on_download, [r.pretrained, c.systems], c.systems, show_progress_on=r.pretrained, **PRIVATE
+                self.on_download, [r.pretrained, c.systems], c.systems, show_progress_on=r.progress, **PRIVATE
             ).success(**search),
         )
         for event in searches:
