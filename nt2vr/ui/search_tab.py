@@ -21,14 +21,14 @@ from nt2vr.ui.theme import template
 from nt2vr.video import Decoder
 
 EXAMPLES = (
-    "a man is singing and not playing the guitar",
-    "a girl reading a book, no cat",
+    "a boy is dancing and not playing the drum",
+    "a man is playing the guitar, no dog",
     "a boy is snowboarding without a snowman",
-    "a woman drinking coffee but not near a car",
-    "a man plays the saxophone and he isn't wearing a hat",
-    "a woman is riding a horse, no elephant",
-    "a man riding a bike rather than running",
-    "neither dancing nor singing on stage",
+    "a woman is singing but not playing the piano",
+    "not dancing",
+    "a girl is riding a horse, and there isn't a cow",
+    "a man is cooking instead of drinking coffee",
+    "a person neither surfing nor swimming on the beach",
 )
 PRETRAINED = (
     "ViT-B-32 / openai",
