@@ -5,14 +5,15 @@ The page is up before torch is: what the models need is imported in `warm_up`, b
 
 import logging
 
-from nt2vr.settings import Settings, quiet
+from nt2vr.settings import Settings, prepare_environment
 
 
 def main() -> None:
     """Open the page and serve it until stopped."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    quiet()
-    from nt2vr.ui.page import serve  # noqa: PLC0415  Gradio reads the environment that `quiet` sets
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("nt2vr").setLevel(logging.INFO)  # open_clip logs every step of loading to the root
+    prepare_environment()
+    from nt2vr.ui.page import serve  # noqa: PLC0415  Gradio reads the environment as it is imported
 
     settings = Settings.read()
     serve(settings)

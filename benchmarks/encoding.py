@@ -14,7 +14,7 @@ from nt2vr.cache import Cache
 from nt2vr.encoder import Encoder
 from nt2vr.library import Gallery, embed_gallery, load_gallery
 from nt2vr.models import Models
-from nt2vr.settings import Settings
+from nt2vr.settings import Settings, prepare_environment
 from nt2vr.video import Decoder
 
 
@@ -49,6 +49,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", nargs="?", default="CLIP")
     name = parser.parse_args().model
+    prepare_environment()
     settings = Settings.read([])
     encoder = Models([settings.assets / "models", settings.data_dir / "models"], settings.device).get(name)
     gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")

@@ -16,7 +16,7 @@ from nt2vr.encoder import Encoder
 from nt2vr.library import load_gallery
 from nt2vr.models import Models
 from nt2vr.search import Searcher
-from nt2vr.settings import Settings
+from nt2vr.settings import Settings, prepare_environment
 from nt2vr.video import Decoder
 from nt2vr.world.captions import captions
 from nt2vr.world.gallery import STORIES
@@ -71,6 +71,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--queries", type=int, default=200)
     count = parser.parse_args().queries
+    prepare_environment()
     settings = Settings.read([])
     gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
     models = Models([settings.assets / "models", settings.data_dir / "models"], settings.device)
