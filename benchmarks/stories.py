@@ -1,0 +1,42 @@
+"""What the gallery's 40 stories ("A and not B") bring back in the first 8 clips: `python -m benchmarks.stories`.
+
+The gallery holds for each story 5 clips with A alone and 5 with A and B, so at most 5 or a few more can be right.
+"""
+
+import sys
+from collections import Counter
+
+from nt2vr.cache import Cache
+from nt2vr.library import load_gallery
+from nt2vr.models import Models
+from nt2vr.search import Searcher
+from nt2vr.settings import Settings, prepare_environment
+from nt2vr.video import Decoder
+from nt2vr.world.gallery import STORIES
+
+SYSTEMS = ("CLIP", "CLIP boolean α 1", "CLIP boolean α 0.5", "CLIP boolean α 0.25", "CLIP projection", "CLIP drop")
+K = 8
+
+
+def main() -> None:
+    """Write one table row a system."""
+    prepare_environment()
+    settings = Settings.read([])
+    gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
+    models = Models([settings.assets / "models", settings.data_dir / "models"], settings.device)
+    counts: dict[str, Counter[str | None]] = {name: Counter() for name in SYSTEMS}
+    with Decoder() as decoder, Cache(settings.data_dir / "cache") as cache:
+        searcher = Searcher(models, gallery, decoder, cache)
+        for wanted, unwanted in STORIES:
+            query = searcher.understand(f"{wanted} and not {unwanted}")
+            for ranking in searcher.search(query, SYSTEMS, K).rankings:
+                counts[ranking.system.name].update(hit.verdict for hit in ranking.hits)
+    total = K * len(STORIES)
+    sys.stdout.write(f"| of {total} clips shown | right | show the unwanted | lack the wanted |\n|:--|--:|--:|--:|\n")
+    for name, verdicts in counts.items():
+        shares = " | ".join(f"{100 * verdicts[kind] / total:.0f} %" for kind in ("right", "violation", "miss"))
+        sys.stdout.write(f"| {name} | {shares} |\n")
+
+
+if __name__ == "__main__":
+    main()
