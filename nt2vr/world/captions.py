@@ -22,12 +22,13 @@ class Caption:
     claim: Claim
 
 
-def _article(words: str) -> str:
+def with_article(words: str) -> str:
+    """Put "a" or "an" before a noun."""
     return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
 
 
 def _clause(actor: Actor, with_wearing: bool, rng: random.Random) -> str:
-    who = _article(rng.choice(SUBJECTS[actor.subject].words))
+    who = with_article(rng.choice(SUBJECTS[actor.subject].words))
     if with_wearing and actor.wearing:
         who += " " + rng.choice(WEARING).format(rng.choice(ACCESSORIES[actor.wearing].words))
     phrase = rng.choice(ACTIVITIES[actor.activity].phrases)

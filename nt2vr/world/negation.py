@@ -1,0 +1,235 @@
+"""Sentences that deny something about clips of the built-in world, each with its two parts and the truth of both.
+
+Four kinds: a caption with a verb or a "with" denied (nT2VR's negated queries), "A and not B" (its composed queries),
+"A without N" (a thing) and "not B" alone. What is denied is denied of everybody in the clip, as nT2VR's rule of
+relevance does: "a man sings and does not dance" is right for a clip where the man sings and nobody dances.
+"""
+
+import random
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from nt2vr.language.inflect import inflect_phrase
+from nt2vr.world.captions import Caption, with_article
+from nt2vr.world.scenes import Actor, Scene
+from nt2vr.world.truth import Claim, Who
+from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, ANIMAL_ACTIVITIES, PROPS, SUBJECTS
+
+Kind = Literal["negated", "composed", "without", "not"]
+Thing = tuple[Literal["subject", "prop", "accessory"], str]
+
+# nT2VR, appendix A.1: S the subject, P its pronoun, A and B verb phrases in the forms "sings", "singing" and "sing"
+WITH_PRONOUN = (
+    "{S} {A_s} and {P} {does_not} {B}",
+    "{S} {does_not} {B} and {P} {A_s}",
+    "{S} {A_ing} and not {B_ing}",
+    "{S} not {B_ing} and {P} {A_ing}",
+    "{S} is {A_ing} and not {B_ing}",
+    "{S} {is_not} {B_ing} and {P} is {A_ing}",
+)
+WITHOUT_PRONOUN = (
+    "{S} {A_s} and {does_not} {B}",
+    "{S} {does_not} {B} while {A_s}",
+    "{S} {A_ing} and not {B_ing}",
+    "{S} not {B_ing} while {A_ing}",
+    "{S} is {A_ing} and not {B_ing}",
+    "{S} {is_not} {B_ing} while {A_ing}",
+)
+PRONOUNS = {"man": "he", "boy": "he", "woman": "she", "girl": "she"}
+WITHOUT = ("{A} without {N}", "{A} without {N}", "{A} and no {n}", "{A} with no {n}")
+NO_THING = ("no {n}", "without {N}", "there is no {n}")
+NO_DEED = ("not {B_ing}", "nobody is {B_ing}", "nobody {B_s}", "no one is {B_ing}")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence that denies something.
+
+    Attributes:
+        kind: which of the four.
+        text: all of it.
+        wanted: the part to be seen, a phrase; empty for "not B".
+        unwanted: the part not to be seen, an affirmative phrase.
+        wanted_claim: what `wanted` says.
+        unwanted_claim: what `unwanted` says.
+    """
+
+    kind: Kind
+    text: str
+    wanted: str
+    unwanted: str
+    wanted_claim: Claim
+    unwanted_claim: Claim
+
+    def fits(self, scene: Scene) -> bool:
+        """Whether the scene shows the wanted and not the unwanted."""
+        return self.wanted_claim.holds(scene) and not self.unwanted_claim.holds(scene)
+
+
+def _thing_claim(thing: Thing) -> Claim:
+    kind, name = thing
+    if kind == "prop":
+        return Claim(props=(frozenset((name,)),))
+    return Claim((Who(frozenset((name,))) if kind == "subject" else Who(wearing=frozenset((name,))),))
+
+
+def _thing_words(thing: Thing, rng: random.Random) -> str:
+    """Name a thing, with its article."""
+    kind, name = thing
+    if kind == "subject":
+        return with_article(rng.choice(SUBJECTS[name].words))
+    return rng.choice((PROPS if kind == "prop" else ACCESSORIES)[name].words)
+
+
+def _bare(words: str) -> str:
+    return re.sub(r"^(an?|the) ", "", words)
+
+
+def _deed_claim(deed: str) -> Claim:
+    return Claim((Who(activities=frozenset((deed,))),))
+
+
+def _is_doing(subject: str, deed: str, form: str) -> str:
+    return f"{subject} {form.format(ing=inflect_phrase(deed, 'VBG'), s=inflect_phrase(deed, 'VBZ'))}"
+
+
+def compose(actor: Actor, deed: str, rng: random.Random) -> Sentence:
+    """Say "A and not B" by one of nT2VR's twelve templates; the six with a pronoun are for people."""
+    template = rng.choice(WITH_PRONOUN + WITHOUT_PRONOUN if actor.subject in PRONOUNS else WITHOUT_PRONOUN)
+    subject = with_article(rng.choice(SUBJECTS[actor.subject].words))
+    wanted, unwanted = (rng.choice(ACTIVITIES[name].phrases) for name in (actor.activity, deed))
+    text = template.format(
+        S=subject,
+        P=PRONOUNS.get(actor.subject, ""),
+        A_s=inflect_phrase(wanted, "VBZ"),
+        A_ing=inflect_phrase(wanted, "VBG"),
+        B=unwanted,
+        B_ing=inflect_phrase(unwanted, "VBG"),
+        does_not=rng.choice(("does not", "doesn't")),
+        is_not=rng.choice(("is not", "isn't")),
+    )
+    form = "{s}" if "{A_s}" in template else "is {ing}" if "is {A_ing}" in template else "{ing}"
+    return Sentence(
+        kind="composed",
+        text=text,
+        wanted=_is_doing(subject, wanted, form),
+        unwanted=inflect_phrase(unwanted, "VBG"),
+        wanted_claim=Claim((Who(frozenset((actor.subject,)), frozenset((actor.activity,))),)),
+        unwanted_claim=_deed_claim(deed),
+    )
+
+
+def leave_out(subject: str, deed: str, thing: Thing, rng: random.Random) -> Sentence:
+    """Say "A without N", A being a subject that does something, or nothing in particular if `deed` is empty."""
+    wanted = with_article(rng.choice(SUBJECTS[subject].words))
+    if deed:
+        form = rng.choice(("is {ing}", "{ing}", "{s}"))
+        wanted = _is_doing(wanted, rng.choice(ACTIVITIES[deed].phrases), form)
+    words = _thing_words(thing, rng)
+    return Sentence(
+        kind="without",
+        text=rng.choice(WITHOUT).format(A=wanted, N=words, n=_bare(words)),
+        wanted=wanted,
+        unwanted=words,
+        wanted_claim=Claim((Who(frozenset((subject,)), frozenset((deed,) if deed else ())),)),
+        unwanted_claim=_thing_claim(thing),
+    )
+
+
+def deny_deed(deed: str, rng: random.Random) -> Sentence:
+    """Say "not B" of something done; "nobody" only of what people alone do."""
+    phrase = rng.choice(ACTIVITIES[deed].phrases)
+    doing = inflect_phrase(phrase, "VBG")
+    template = NO_DEED[0] if deed in ANIMAL_ACTIVITIES else rng.choice(NO_DEED)
+    text = template.format(B_ing=doing, B_s=inflect_phrase(phrase, "VBZ"))
+    return Sentence("not", text, "", doing, Claim(), _deed_claim(deed))
+
+
+def deny_thing(thing: Thing, rng: random.Random) -> Sentence:
+    """Say "not B" of a thing."""
+    words = _thing_words(thing, rng)
+    return Sentence(
+        "not", rng.choice(NO_THING).format(N=words, n=_bare(words)), "", words, Claim(), _thing_claim(thing)
+    )
+
+
+def negate(caption: Caption) -> list[Sentence]:
+    """Deny one thing of a caption, in each way its grammar allows; there is always one.
+
+    Verbs: "is singing" to "is not" and "isn't singing", "singing" to "not singing", "sings" to "does not" and "doesn't
+    sing". "With" to "without" where something is worn, or stands in the background. The place stays wanted.
+    """
+    found: list[Sentence] = []
+    text, claim, start = caption.text, caption.claim, 0
+    for number, who in enumerate(claim.actors):
+        verb = _find(_verbs(who), text, start)
+        worn = _find(_worn(who), text[: verb.start], start)
+        start = verb.end
+        idle = _with_actor(claim, number, replace(who, activities=frozenset()))
+        acts = Claim((Who(activities=who.activities),))
+        doing = inflect_phrase(verb.lemma, "VBG")
+        found += [_replaced(text, verb, words, doing, idle, acts) for words in _denied(verb)]
+        if worn.found:
+            bare = _with_actor(claim, number, replace(who, wearing=frozenset()))
+            wears = Claim((Who(wearing=who.wearing),))
+            found.append(_replaced(text, worn, f"without {worn.lemma}", worn.lemma, bare, wears))
+    for number, names in enumerate(claim.props):
+        behind = _find(_behind(names), text, start)
+        if behind.found:
+            rest = replace(claim, props=claim.props[:number] + claim.props[number + 1 :])
+            words = f"without {behind.lemma} in the background"
+            found.append(_replaced(text, behind, words, behind.lemma, rest, Claim(props=(names,))))
+    return found
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where words stand in a text (`found` is empty where they do not), and their plain form."""
+
+    start: int = 0
+    end: int = 0
+    found: str = ""
+    lemma: str = ""
+
+
+def _find(forms: Mapping[str, str], text: str, start: int) -> _Place:
+    """Find the first of some words from `start` on; the longest, where several begin there."""
+    pattern = "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
+    match = re.compile(rf"\b(?:{pattern})\b").search(text, start) if forms else None
+    return _Place(match.start(), match.end(), match[0], forms[match[0]]) if match else _Place()
+
+
+def _verbs(who: Who) -> dict[str, str]:
+    phrases = [phrase for name in who.activities for phrase in ACTIVITIES[name].phrases]
+    doing = {inflect_phrase(phrase, "VBG"): phrase for phrase in phrases}
+    does = {inflect_phrase(phrase, "VBZ"): phrase for phrase in phrases}
+    return {**{f"is {words}": phrase for words, phrase in doing.items()}, **doing, **does}
+
+
+def _worn(who: Who) -> dict[str, str]:
+    return {f"with {words}": words for name in who.wearing for words in ACCESSORIES[name].words}
+
+
+def _behind(names: frozenset[str]) -> dict[str, str]:
+    return {f"with {words} in the background": words for name in names for words in PROPS[name].words}
+
+
+def _denied(verb: _Place) -> tuple[str, ...]:
+    doing = inflect_phrase(verb.lemma, "VBG")
+    if verb.found == doing:
+        return (f"not {doing}",)
+    if verb.found == f"is {doing}":
+        return f"is not {doing}", f"isn't {doing}"
+    return f"does not {verb.lemma}", f"doesn't {verb.lemma}"
+
+
+def _replaced(text: str, place: _Place, words: str, unwanted: str, wanted: Claim, denied: Claim) -> Sentence:
+    before, after = text[: place.start], text[place.end :]
+    rest = re.sub(r" +", " ", before + after).replace(" ,", ",").strip(" ,")
+    return Sentence("negated", before + words + after, rest, unwanted, wanted, denied)
+
+
+def _with_actor(claim: Claim, number: int, who: Who) -> Claim:
+    return replace(claim, actors=(*claim.actors[:number], who, *claim.actors[number + 1 :]))

@@ -1,0 +1,129 @@
+"""Draws denying sentences for scenes, and knows which of them each is right for, and which are hard."""
+
+import random
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.world.captions import describe
+from nt2vr.world.negation import Kind, Sentence, Thing, compose, deny_deed, deny_thing, leave_out, negate
+from nt2vr.world.scenes import Actor, Scene
+from nt2vr.world.table import SceneTable
+from nt2vr.world.truth import Claim, Who
+from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, ANIMAL_ACTIVITIES, PROPS, SUBJECTS
+
+NOT_HUMAN = {*ANIMAL_ACTIVITIES, "drive", "fly"} - {"run"}
+HUMAN_ACTIVITIES = tuple(name for name in ACTIVITIES if name not in NOT_HUMAN)
+DEEDS = tuple(name for name in ACTIVITIES if name not in ("drive", "fly"))
+THINGS: tuple[Thing, ...] = (
+    *(("subject", name) for name, subject in SUBJECTS.items() if subject.kind != "person"),
+    *(("prop", name) for name in PROPS),
+    *(("accessory", name) for name in ACCESSORIES),
+)
+BARE_SUBJECT_SHARE = 0.2  # of "A without N": "a man without a dog"
+DEED_SHARE = 0.6  # of "not B": the others deny a thing
+TRIES = 12  # clips looked at for a B that occurs together with A
+
+
+def _kind(actor: Actor) -> str:
+    return SUBJECTS[actor.subject].kind
+
+
+def _things(scene: Scene) -> Iterator[Thing]:
+    for actor in scene.actors:
+        if _kind(actor) != "person":
+            yield "subject", actor.subject
+        if actor.wearing:
+            yield "accessory", actor.wearing
+    for prop in scene.props:
+        yield "prop", prop
+
+
+class Sentences:
+    """Denying sentences for clips whose scenes are known."""
+
+    def __init__(self, scenes: Sequence[Scene]) -> None:
+        """Make sentences for these scenes, and know which of them each is right for."""
+        self._scenes = scenes
+        self._table = SceneTable(scenes)
+
+    def fitting(self, sentence: Sentence) -> NDArray[np.bool_]:
+        """Which scenes show the wanted and not the unwanted: (N,)."""
+        return self._table.holding(sentence.wanted_claim) & ~self._table.holding(sentence.unwanted_claim)
+
+    def showing_both(self, sentence: Sentence) -> NDArray[np.bool_]:
+        """Which scenes are hard, since they show the wanted and the unwanted too: (N,)."""
+        return self._table.holding(sentence.wanted_claim) & self._table.holding(sentence.unwanted_claim)
+
+    def draw(self, row: int, kind: Kind, rng: random.Random) -> Sentence:
+        """Make a sentence that scene `row` fits; only a "negated" one is wrong for it.
+
+        The unwanted part is one that another scene shows together with the wanted, where there is such a scene.
+        """
+        match kind:
+            case "negated":
+                return self.negated(row, rng)
+            case "composed":
+                return self._composed(row, rng)
+            case "without":
+                return self._without(row, rng)
+            case "not":
+                return self._not(row, rng)
+
+    def negated(self, row: int, rng: random.Random) -> Sentence:
+        """Deny one thing of a caption: the one that `describe` tells of the scene with an equal generator."""
+        return rng.choice(negate(describe(self._scenes[row], rng)))
+
+    def _composed(self, row: int, rng: random.Random) -> Sentence:
+        """A and not B: the subject and B are both a person's, or both an animal's."""
+        scene = self._scenes[row]
+        actors = [actor for actor in scene.actors if _kind(actor) != "vehicle"]
+        if not actors:
+            return self._without(row, rng)
+        actor = rng.choice(actors)
+        kind = _kind(actor)
+        own = Claim((Who(frozenset((actor.subject,)), frozenset((actor.activity,))),))
+        done = {other.activity for other in scene.actors}
+        for near in self._others(row, own, rng):
+            deeds = [a.activity for a in near.actors if _kind(a) == kind and a.activity not in done]
+            if deeds:
+                break
+        else:
+            deeds = [
+                deed for deed in (ANIMAL_ACTIVITIES if kind == "animal" else HUMAN_ACTIVITIES) if deed not in done
+            ]
+        return compose(actor, rng.choice(deeds), rng)
+
+    def _without(self, row: int, rng: random.Random) -> Sentence:
+        """A without N: an animal, a vehicle, a prop or something worn."""
+        scene = self._scenes[row]
+        actor = rng.choice(scene.actors)
+        bare = rng.random() < BARE_SUBJECT_SHARE
+        who = Who(frozenset((actor.subject,)), frozenset(() if bare else (actor.activity,)))
+        seen = set(_things(scene))
+        for near in self._others(row, Claim((who,)), rng):
+            things = [thing for thing in _things(near) if thing not in seen]
+            if things:
+                break
+        else:
+            things = [thing for thing in THINGS if thing not in seen]
+        return leave_out(actor.subject, "" if bare else actor.activity, rng.choice(things), rng)
+
+    def _not(self, row: int, rng: random.Random) -> Sentence:
+        """Not B: any deed or thing that this scene does not show."""
+        scene = self._scenes[row]
+        if rng.random() < DEED_SHARE:
+            done = {actor.activity for actor in scene.actors}
+            return deny_deed(
+                rng.choice([deed for deed in (*HUMAN_ACTIVITIES, *ANIMAL_ACTIVITIES) if deed not in done]), rng
+            )
+        seen = set(_things(scene))
+        return deny_thing(rng.choice([thing for thing in THINGS if thing not in seen]), rng)
+
+    def _others(self, row: int, claim: Claim, rng: random.Random) -> Iterator[Scene]:
+        """Yield some of the other scenes that a claim holds for."""
+        rows = np.flatnonzero(self._table.holding(claim))
+        for _ in range(TRIES if len(rows) > 1 else 0):
+            if (other := int(rows[rng.randrange(len(rows))])) != row:
+                yield self._scenes[other]

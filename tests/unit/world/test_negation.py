@@ -1,0 +1,143 @@
+"""Denying sentences: good English, two parts that say what the sentence says, true of the right scenes."""
+
+import random
+
+import pytest
+
+from nt2vr.language.tagger import load_tagger
+from nt2vr.query import understand
+from nt2vr.world.captions import Caption, describe
+from nt2vr.world.negation import WITH_PRONOUN, WITHOUT_PRONOUN, Kind, Sentence, compose, deny_deed, leave_out, negate
+from nt2vr.world.scenes import Actor, Scene, sample_scenes
+from nt2vr.world.sentences import Sentences
+from nt2vr.world.truth import Claim, Who, read_claim
+
+KINDS: tuple[Kind, ...] = ("negated", "composed", "without", "not")
+SCENES = sample_scenes("train", 600, seed=5)
+MAN_SINGS = Actor("man", "sing")
+
+
+@pytest.fixture(scope="module")
+def sentences() -> Sentences:
+    return Sentences(SCENES)
+
+
+def drawn(sentences: Sentences, kind: Kind, count: int, seed: int = 0) -> list[Sentence]:
+    rng = random.Random(seed)
+    return [sentences.draw(row, kind, rng) for row in range(count)]
+
+
+def test_a_caption_is_denied_in_every_way_its_grammar_allows() -> None:
+    claim = Claim(
+        (Who(frozenset({"man"}), frozenset({"run"}), frozenset({"cap"})), Who(frozenset({"dog"}), frozenset({"eat"}))),
+        props=(frozenset({"sun"}),),
+    )
+    text = "a guy with a cap is running fast while a puppy eats food with the sun in the background"
+    found = {sentence.text: sentence for sentence in negate(Caption(text, claim))}
+    rest = "while a puppy eats food with the sun in the background"
+    runs = "a guy with a cap is running fast while a puppy"
+    assert {text: (sentence.wanted, sentence.unwanted) for text, sentence in found.items()} == {
+        f"a guy with a cap is not running fast {rest}": (f"a guy with a cap {rest}", "running fast"),
+        f"a guy with a cap isn't running fast {rest}": (f"a guy with a cap {rest}", "running fast"),
+        f"a guy without a cap is running fast {rest}": (f"a guy is running fast {rest}", "a cap"),
+        f"{runs} does not eat food with the sun in the background": (
+            f"{runs} with the sun in the background", "eating food",
+        ),
+        f"{runs} doesn't eat food with the sun in the background": (
+            f"{runs} with the sun in the background", "eating food",
+        ),
+        f"{runs} eats food without the sun in the background": (f"{runs} eats food", "the sun"),
+    }  # fmt: skip
+    for sentence in found.values():
+        assert read_claim(sentence.wanted) == sentence.wanted_claim
+
+
+def test_two_who_do_the_same_are_denied_one_by_one() -> None:
+    claim = Claim(tuple(Who(frozenset({who}), frozenset({"sing"})) for who in ("man", "woman")))
+    texts = {sentence.text for sentence in negate(Caption("a man singing as a lady sings a song", claim))}
+    assert texts == {
+        "a man not singing as a lady sings a song",
+        "a man singing as a lady does not sing a song",
+        "a man singing as a lady doesn't sing a song",
+    }
+
+
+def test_composed_sentences_follow_the_twelve_templates() -> None:
+    rng = random.Random(0)
+    texts = {compose(MAN_SINGS, "dance", rng).text for _ in range(3000)}
+    for text in (
+        "a man sings and he doesn't dance", "a guy does not dance and he sings", "a man singing and not dancing",
+        "a man not dancing and he singing", "a man is singing and not dancing",
+        "a man isn't dancing and he is singing",
+        "a man sings and does not dance", "a man doesn't dance while sings", "a man not dancing while singing",
+        "a man is not dancing while singing", "a male person sings a song and he does not do a dance",
+    ):  # fmt: skip
+        assert text in texts, text
+    assert len(set(WITH_PRONOUN + WITHOUT_PRONOUN)) == 10  # the paper's two sets share two
+    dogs = {compose(Actor("dog", "run"), "sleep", rng).text.split()[-2] for _ in range(200)}
+    assert "he" not in dogs
+
+
+def test_what_is_denied_is_denied_of_everybody() -> None:
+    sentence = compose(MAN_SINGS, "dance", random.Random(0))
+    alone = Scene("stage", (MAN_SINGS,))
+    with_dancer = Scene("stage", (MAN_SINGS, Actor("woman", "dance")))
+    without_man = Scene("stage", (Actor("woman", "sing"),))
+    assert [sentence.fits(scene) for scene in (alone, with_dancer, without_man)] == [True, False, False]
+    table = Sentences([alone, with_dancer, without_man])
+    assert table.fitting(sentence).tolist() == [True, False, False]
+    assert table.showing_both(sentence).tolist() == [False, True, False]
+    hat = leave_out("man", "sing", ("accessory", "tophat"), random.Random(0))
+    assert hat.fits(alone)
+    assert not hat.fits(Scene("stage", (Actor("man", "sing", "tophat"),)))
+
+
+def test_nobody_is_said_only_of_what_people_alone_do() -> None:
+    rng = random.Random(0)
+    assert {deny_deed("run", rng).text for _ in range(50)} == {"not running", "not running fast"}
+    assert "nobody is juggling" in {deny_deed("juggle", rng).text for _ in range(50)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_scene_fits_the_sentences_drawn_for_it_but_its_negated_captions(sentences: Sentences, kind: Kind) -> None:
+    for row, sentence in enumerate(drawn(sentences, kind, 400)):
+        assert sentence.fits(SCENES[row]) == (kind != "negated"), sentence.text
+        assert bool(sentences.fitting(sentence)[row]) == sentence.fits(SCENES[row])
+        assert sentences.showing_both(sentence)[row] == (kind == "negated")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_parts_of_a_sentence_say_what_their_claims_say(sentences: Sentences, kind: Kind) -> None:
+    for sentence in drawn(sentences, kind, 400):
+        assert (read_claim(sentence.wanted) or Claim()) == sentence.wanted_claim, sentence
+        assert read_claim(sentence.unwanted) == sentence.unwanted_claim, sentence
+
+
+@pytest.mark.parametrize(("kind", "share"), [("composed", 1.0), ("without", 0.95), ("not", 0.95)])
+def test_the_query_reader_takes_the_sentences_apart_alike(sentences: Sentences, kind: Kind, share: float) -> None:
+    tagger = load_tagger()
+    same = [
+        [read_claim(part) for part in query.unwanted] == [sentence.unwanted_claim]
+        and [read_claim(part) for part in query.wanted] == [sentence.wanted_claim][: len(sentence.wanted)]
+        for sentence in drawn(sentences, kind, 100)
+        for query in [understand(sentence.text, tagger)]
+    ]
+    assert sum(same) >= share * len(same)
+
+
+@pytest.mark.parametrize("kind", ["composed", "without"])
+def test_nearly_every_sentence_has_clips_that_show_both_parts(sentences: Sentences, kind: Kind) -> None:
+    has_hard = [sentences.showing_both(sentence).any() for sentence in drawn(sentences, kind, 300)]
+    assert sum(has_hard) > 0.8 * len(has_hard)
+
+
+def test_a_negated_caption_is_that_of_the_caption_told_with_an_equal_generator(sentences: Sentences) -> None:
+    for row in range(50):
+        caption = describe(SCENES[row], random.Random(row))
+        assert sentences.negated(row, random.Random(row)) in negate(caption)
+
+
+def test_equal_generators_draw_equal_sentences(sentences: Sentences) -> None:
+    for kind in KINDS:
+        assert drawn(sentences, kind, 30) == drawn(Sentences(SCENES), kind, 30)
+        assert drawn(sentences, kind, 30) != drawn(sentences, kind, 30, seed=1)
