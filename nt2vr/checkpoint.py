@@ -178,7 +178,19 @@ def read_card(folder: Path) -> Card:
 
 
 def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> Encoder:
-    """Load a checkpoint folder, in float32, with no network.
+    """Load a checkpoint folder as an encoder; see `read_model`."""
+    model, tokenizer, card = read_model(folder, device, verify)
+    return Encoder(model, tokenizer, card)
+
+
+def read_configs(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Read the model's and the preprocessing's configuration of a checkpoint folder that can be loaded."""
+    config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    return config["model_cfg"], config["preprocess_cfg"]
+
+
+def read_model(folder: Path, device: str = "cpu", verify: bool = False) -> tuple[Any, Any, Card]:
+    """Load the open_clip model of a checkpoint folder, its tokenizer and its card, in float32, with no network.
 
     Args:
         folder: see above.
@@ -208,7 +220,7 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> 
     _check_finite(weights, folder)
     if verify and fingerprints(weights) != (card.visual_fingerprint, card.text_fingerprint):
         raise CheckpointError(f"The weights in {folder} are not those its card speaks of. Write the checkpoint again.")
-    return Encoder(model, tokenizer, card)
+    return model, tokenizer, card
 
 
 def _check_finite(weights: Mapping[str, "Tensor"], folder: Path) -> None:

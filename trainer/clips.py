@@ -24,6 +24,7 @@ from nt2vr.picture import fit
 from nt2vr.world.captions import describe
 from nt2vr.world.render import Renderer
 from nt2vr.world.scenes import Scene, Split, sample_scenes
+from nt2vr.world.sentences import Sentences
 
 PICTURED = (
     "picture",
@@ -42,10 +43,14 @@ class ClipSet:
     Attributes:
         frames: (N, F, S, S, 3) uint8 RGB, maybe on disk.
         describe: a caption of clip `row`, drawn with the generator given.
+        sentences: draws sentences that deny something; None where there are only captions.
+        path: where the frames are kept; None if nowhere.
     """
 
     frames: NDArray[np.uint8]
     describe: Callable[[int, random.Random], str]
+    sentences: Sentences | None = None
+    path: Path | None = None
 
     def __len__(self) -> int:
         """How many clips."""
@@ -74,7 +79,8 @@ def world_clips(
     path = cache / f"built-in-{split}-{_key(scenes, num_frames, size)}.npy"
     if not path.is_file():
         _write_frames(path, scenes, num_frames, size, should_stop)
-    return ClipSet(np.load(path, mmap_mode="r"), lambda row, rng: describe(scenes[row], rng).text)
+    frames = np.load(path, mmap_mode="r")
+    return ClipSet(frames, lambda row, rng: describe(scenes[row], rng).text, Sentences(scenes), path)
 
 
 def _key(scenes: Sequence[Scene], num_frames: int, size: int) -> str:

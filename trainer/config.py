@@ -1,14 +1,25 @@
 """What a training run does, as one frozen dataclass and one JSON file; unknown keys are refused."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from nt2vr.errors import ConfigError
+from nt2vr.world.negation import Kind
 
 Precision = Literal["auto", "fp32", "bf16"]
+Towers = Literal["all", "text"]
+Optimizer = Literal["adamw", "rmsprop"]
+Schedule = Literal["cosine", "exponential"]
+CHOICES: dict[str, tuple[str, ...]] = {
+    "precision": get_args(Precision),
+    "train": get_args(Towers),
+    "optimizer": get_args(Optimizer),
+    "schedule": get_args(Schedule),
+}
 
 # A small ResNet and a small text transformer with CLIP's tokenizer: 12.4 million weights, 9.5 of them token rows
 SMALL_MODEL: dict[str, Any] = {
@@ -16,6 +27,7 @@ SMALL_MODEL: dict[str, Any] = {
     "vision_cfg": {"image_size": 112, "layers": [1, 1, 1, 1], "width": 16},
     "text_cfg": {"context_length": 40, "vocab_size": 49408, "width": 192, "heads": 4, "layers": 4},
 }
+SENTENCES: dict[str, float] = {"composed": 0.4, "without": 0.3, "not": 0.15, "negated": 0.15}
 
 
 @dataclass(frozen=True)
@@ -24,8 +36,15 @@ class TrainConfig:
 
     Attributes:
         name: what people call the model.
-        model: open_clip's configuration of it; its image size is the size of the frames.
+        base: checkpoint folder to start from; empty for random weights.
+        train: "text" keeps the visual tower as it is: videos are embedded once, with all their frames, before the
+            first step, and each checkpoint can be searched with the base's index.
+        model: open_clip's configuration of it, the base's if there is one; its image size is the size of the frames.
         losses: loss name to {"weight", and the loss's own fields}.
+        sentences: shares of the kinds of denying sentences, for losses that need such: one sentence a clip and epoch.
+        pool_clips: clips drawn at random at each step, beside the batch's, that denying sentences are searched among;
+            0 where the visual tower is trained too.
+        hard_clips: clips a sentence added to these that show both its wanted and its unwanted part; likewise.
         num_clips: training clips of the built-in world.
         num_frames: frames kept of each clip, and frames the trained model wants of a video.
         frames_per_step: how many of these, drawn at random, a training step sees (mean-pooled).
@@ -33,8 +52,11 @@ class TrainConfig:
         validation_clips: clips that are searched after each epoch, none of them trained on.
         epochs: passes over the training clips, each with fresh captions.
         batch_size: clips a step.
-        learning_rate: its highest value, reached after `warmup_steps`, then a cosine down to 0.
-        weight_decay: AdamW's, on matrices only.
+        optimizer: AdamW, or the paper's RMSProp.
+        learning_rate: its highest value, reached after `warmup_steps`.
+        schedule: what then follows: a cosine down to 0, or `decay` an epoch (the paper's).
+        decay: what "exponential" multiplies the rate with, after each epoch.
+        weight_decay: on matrices only.
         warmup_steps: steps of linear rise.
         max_grad_norm: gradients longer than this are shortened to it.
         precision: bf16 is 2 to 10 times faster where the processor has it; auto takes it there.
@@ -46,8 +68,13 @@ class TrainConfig:
     """
 
     name: str = "CLIP"
+    base: str = ""
+    train: Towers = "all"
     model: Mapping[str, Any] = field(default_factory=lambda: SMALL_MODEL)
     losses: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"contrastive": {"weight": 1.0}})
+    sentences: Mapping[str, float] = field(default_factory=lambda: SENTENCES)
+    pool_clips: int = 1024
+    hard_clips: int = 2
     num_clips: int = 32_000
     num_frames: int = 4
     frames_per_step: int = 1
@@ -55,7 +82,10 @@ class TrainConfig:
     validation_clips: int = 1_000
     epochs: int = 16
     batch_size: int = 128
+    optimizer: Optimizer = "adamw"
     learning_rate: float = 1e-3
+    schedule: Schedule = "cosine"
+    decay: float = 0.99
     weight_decay: float = 0.05
     warmup_steps: int = 60
     max_grad_norm: float = 1.0
@@ -76,14 +106,18 @@ class TrainConfig:
             raise ConfigError(
                 f"frames_per_step ({self.frames_per_step}) must not exceed num_frames ({self.num_frames})."
             )
-        for key in ("learning_rate", "max_grad_norm"):
+        for key in ("learning_rate", "decay", "max_grad_norm"):
             if not getattr(self, key) > 0:
                 raise ConfigError(f"{key} must be above 0, not {getattr(self, key)}.")
-        for key in ("weight_decay", "warmup_steps"):
+        for key in ("weight_decay", "warmup_steps", "pool_clips", "hard_clips"):
             if not getattr(self, key) >= 0:
                 raise ConfigError(f"{key} must not be below 0, but is {getattr(self, key)}.")
-        if self.precision not in get_args(Precision):
-            raise ConfigError(f"precision must be one of {', '.join(get_args(Precision))}, not {self.precision!r}.")
+        for key, choices in CHOICES.items():
+            if getattr(self, key) not in choices:
+                raise ConfigError(f"{key} must be one of {', '.join(choices)}, not {getattr(self, key)!r}.")
+        if self.train == "text" and not self.base:
+            raise ConfigError("train is text, but there is no base whose visual tower could be kept. Name one.")
+        _check_shares(self.sentences)
         if missing := {"embed_dim", "vision_cfg", "text_cfg"} - set(self.model):
             raise ConfigError(f"The model configuration lacks {', '.join(sorted(missing))}.")
 
@@ -99,6 +133,17 @@ class TrainConfig:
     def steps_per_epoch(self) -> int:
         """Whole batches only: a smaller one would be an easier task."""
         return self.num_clips // self.batch_size
+
+
+def _check_shares(shares: Mapping[str, float]) -> None:
+    """Refuse shares of sentences that cannot be drawn."""
+    if unknown := sorted(set(shares) - set(get_args(Kind))):
+        kinds = ", ".join(get_args(Kind))
+        raise ConfigError(f"There are no sentences of the kind {', '.join(unknown)}. Choose among: {kinds}.")
+    for kind, share in shares.items():
+        check_kind(f"The share of {kind} sentences", share, 0.5)
+    if not (all(0 <= share < math.inf for share in shares.values()) and sum(shares.values()) > 0):
+        raise ConfigError("The shares of sentences must be numbers from 0 up, at least one of them above 0.")
 
 
 def load_config(path: Path) -> TrainConfig:
@@ -117,11 +162,11 @@ def load_config(path: Path) -> TrainConfig:
     if unknown := sorted(set(data) - set(known)):
         raise ConfigError(f"{path} has unknown keys: {', '.join(unknown)}. There are: {', '.join(known)}.")
     for key, value in data.items():
-        _check_kind(key, value, getattr(TrainConfig(), key))
+        check_kind(key, value, getattr(TrainConfig(), key))
     return TrainConfig(**data)
 
 
-def _check_kind(key: str, value: object, default: object) -> None:
+def check_kind(key: str, value: object, default: object) -> None:
     """Refuse a value of another kind than the default's; a whole number is a number."""
     kind = int | float if isinstance(default, float) else type(default)
     if not isinstance(value, kind) or (isinstance(value, bool) and not isinstance(default, bool)):

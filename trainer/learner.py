@@ -1,34 +1,47 @@
-"""A model and what changes it: one step on one batch. It knows nothing of epochs, files or where batches come from."""
+"""A model and what changes it: one step on one batch. It knows nothing of epochs or where batches come from."""
 
 import math
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
-from torch import nn
+from numpy.typing import NDArray
+from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from nt2vr.checkpoint import build_model
+from nt2vr.checkpoint import Card, build_model, read_card, read_configs, read_model
 from nt2vr.encoder import normalise_frames, token_embeddings
-from trainer.batches import Batch
+from nt2vr.errors import ConfigError
+from trainer.batches import Batch, DeniedBatch
 from trainer.config import TrainConfig
 from trainer.losses import build_losses
-from trainer.losses.embedded import EmbeddedBatch
+from trainer.losses.embedded import Denied, EmbeddedBatch
+from trainer.teacher import Teacher
 
 PREPROCESS: dict[str, Any] = {}  # open_clip's defaults: CLIP's mean and standard deviation
+NEW_TOKEN_STD = 0.02  # of the first values of a token's row, as open_clip draws them
 MAX_LOGIT_SCALE = math.log(100)  # as in CLIP: keeps the softmax from freezing
 
 
 class Learner:
-    """What a config says to train, from random weights.
+    """What a config says to train, from random weights or from a base.
 
     Attributes:
+        config: what it says.
         model: the open_clip model.
         tokenizer: its tokenizer.
+        preprocess: open_clip's preprocessing configuration of it.
+        base: the card of what it starts from; None if that is random.
+        losses: what is minimised.
         steps: taken so far.
+        videos: (N, D), L2-normalised, of the clips to train on; set where the visual tower is frozen.
+        teacher: the frozen base; set where a loss needs it.
 
     Raises:
-        ConfigError: if the config names a loss or a model that there is not.
+        ConfigError: if the config names a loss or a model that there is not, or asks for what does not go together.
+        CheckpointError: if the base cannot be loaded.
     """
 
     def __init__(self, config: TrainConfig) -> None:
@@ -38,11 +51,27 @@ class Learner:
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         self.bf16 = config.precision == "bf16" or (config.precision == "auto" and has_bf16(self.device))
         self.losses = build_losses(config.losses)
-        self.model, self.tokenizer = build_model(config.model, PREPROCESS, self.device)
+        if "parts" in self.losses.needs and config.train != "text":
+            raise ConfigError("distill trains the text tower beside a frozen visual one. Set train to text.")
+        self.model, self.tokenizer, self.preprocess, self.base = load_start(config, self.device)
         self.model.visual.to(memory_format=torch.channels_last)  # 1.2 times faster
+        if config.train == "text":
+            self.model.visual.requires_grad_(False)
         self.optimizer = build_optimizer(self.model, config)
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, lambda step: rate_at(step, config))
         self.steps = 0
+        self.videos: Tensor | None = None
+        self.teacher: Teacher | None = None
+
+    def use_videos(self, videos: NDArray[np.float32]) -> None:
+        """Take the embeddings of the clips to train on: (N, D), L2-normalised."""
+        self.videos = torch.from_numpy(videos).to(self.device)
+
+    def start_epoch(self) -> None:
+        """Set the model to learn; a frozen tower stays as it is used (BatchNorm)."""
+        self.model.train()
+        if self.config.train == "text":
+            self.model.visual.eval()
 
     def step(self, batch: Batch) -> dict[str, float]:
         """Learn from a batch; returns the losses before their weights."""
@@ -60,32 +89,64 @@ class Learner:
         return values
 
     def _embed(self, batch: Batch) -> EmbeddedBatch:
-        """Encode a batch; frames are encoded one by one and mean-pooled, as `nt2vr.encoder.pool` does."""
+        """Encode a batch, all its sentences in one go."""
+        video = self._embed_videos(batch)
+        denied = [] if batch.denied is None else [sentence.text for sentence in batch.denied.sentences]
+        texts = [batch.captions, batch.negated or [], denied]
+        tokens = self.tokenizer([text for some in texts for text in some]).to(self.device)
+        embeddings = self.model.encode_text(tokens, normalize=True).float()
+        caption, negated, text = embeddings.split([len(some) for some in texts])  # (B, D) each, or (0, D)
+        return EmbeddedBatch(
+            video=video,
+            caption=caption,
+            logit_scale=self.model.logit_scale.exp(),
+            negated=None if batch.negated is None else negated,
+            denied=None if batch.denied is None else self._denied(batch.denied, text, video, batch.captions),
+        )
+
+    def _embed_videos(self, batch: Batch) -> Tensor:
+        """Look the videos up, or encode their frames one by one and mean-pool them, as `nt2vr.encoder.pool` does."""
+        if batch.frames is None:
+            assert self.videos is not None and batch.rows is not None, "a frozen tower's videos are embedded before"
+            return self.videos[torch.from_numpy(batch.rows)]
         preprocess = self.model.visual.preprocess_cfg
         frames = torch.from_numpy(batch.frames).to(self.device)  # (B, F, S, S, 3)
         pixels = normalise_frames(frames.flatten(0, 1), preprocess["mean"], preprocess["std"])
         pixels = pixels.contiguous(memory_format=torch.channels_last)
         frame_embeddings = self.model.encode_image(pixels, normalize=True).float().unflatten(0, frames.shape[:2])
-        tokens = self.tokenizer(batch.captions).to(self.device)
-        return EmbeddedBatch(
-            video=normalize(frame_embeddings.mean(dim=1), dim=-1),  # (B, D)
-            caption=self.model.encode_text(tokens, normalize=True).float(),  # (B, D)
-            logit_scale=self.model.logit_scale.exp(),
+        return normalize(frame_embeddings.mean(dim=1), dim=-1)  # (B, D)
+
+    def _denied(self, batch: DeniedBatch, text: Tensor, video: Tensor, captions: list[str]) -> Denied:
+        needs = self.losses.needs
+        parts = None
+        if "parts" in needs:
+            assert self.teacher is not None, "the loop sets it before the first step"
+            parts = self.teacher.parts(batch.sentences, captions if "kept" in needs else None)
+        return Denied(
+            text=text,
+            pool=video if self.videos is None else self.videos[torch.from_numpy(batch.pool)],
+            fitting=torch.from_numpy(batch.fitting).to(self.device),
+            both=torch.from_numpy(batch.both).to(self.device),
+            parts=parts,
         )
 
-    def clear_unused_tokens(self, captions: Iterable[str]) -> None:
-        """Zero the rows of tokens that no caption has.
+    def prepare_tokens(self, texts: Iterable[str]) -> None:
+        """Zero the rows of tokens that no text has; what a base has learnt stays, and what is new to it starts small.
 
-        They get no gradient, and the decay of zero is zero: they stay zero, pack to nothing, and tell what is unseen.
-        The padding's is among them; no embedding depends on it.
+        Unused rows get no gradient, and the decay of zero is zero: they stay zero, pack to nothing, and tell what is
+        unseen. The padding's is among them; no embedding depends on it.
         """
         ends = (self.tokenizer.sot_token_id, self.tokenizer.eot_token_id)
-        used = sorted({*ends, *(token for caption in captions for token in self.tokenizer.encode(caption))})
+        used = torch.tensor(sorted({*ends, *(token for text in texts for token in self.tokenizer.encode(text))}))
         table = token_embeddings(self.model)
         with torch.no_grad():
-            rows = table[used]
-            table.zero_()
-            table[used] = rows
+            if self.base is None:
+                rows = table[used]
+                table.zero_()
+                table[used] = rows
+            else:
+                new = used[~table[used].any(dim=1).cpu()]
+                table[new] = NEW_TOKEN_STD * torch.randn(len(new), table.shape[1]).to(table)
 
     @property
     def state(self) -> dict[str, float]:
@@ -99,21 +160,40 @@ def has_bf16(device: str) -> bool:
     return torch.cuda.is_bf16_supported() if device == "cuda" else torch.cpu._is_avx512_bf16_supported()
 
 
+def load_start(config: TrainConfig, device: str) -> tuple[Any, Any, dict[str, Any], Card | None]:
+    """Return the model to start from, its tokenizer, its preprocessing, and the card of the base if there is one."""
+    if not config.base:
+        return *build_model(config.model, PREPROCESS, device), PREPROCESS, None
+    base = Path(config.base)
+    read_card(base)  # says in a sentence if this is no checkpoint folder
+    model, tokenizer, card = read_model(base, device)
+    model_cfg, preprocess = read_configs(base)
+    if model_cfg != config.model:
+        raise ConfigError(
+            f"{base} is another model than the config says. Copy its model_cfg into the config as model."
+        )
+    return model, tokenizer, preprocess, card
+
+
 def build_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimizer:
-    """AdamW; biases, gains and the temperature are not decayed."""
-    parameters = list(model.parameters())
+    """AdamW or RMSProp for what is trained; biases, gains and the temperature are not decayed."""
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     groups: list[dict[str, Any]] = [
         {"params": [p for p in parameters if p.ndim >= 2], "weight_decay": config.weight_decay},
         {"params": [p for p in parameters if p.ndim < 2], "weight_decay": 0.0},
     ]
+    if config.optimizer == "rmsprop":
+        return torch.optim.RMSprop(groups, lr=config.learning_rate)
     # fused: 10 ms a step over the 9.5 million token rows instead of 38
     return torch.optim.AdamW(groups, lr=config.learning_rate, betas=(0.9, 0.98), fused=True)
 
 
 def rate_at(step: int, config: TrainConfig) -> float:
-    """Share of the learning rate at a step: a linear rise, then a cosine down to 0."""
+    """Share of the learning rate at a step: a linear rise, then a cosine down to 0, or a little less each epoch."""
     if step < config.warmup_steps:
         return (step + 1) / config.warmup_steps
+    if config.schedule == "exponential":
+        return float(config.decay ** (step // config.steps_per_epoch))
     total = config.epochs * config.steps_per_epoch
     done = (step - config.warmup_steps) / max(1, total - config.warmup_steps)
     return 0.5 * (1 + math.cos(math.pi * min(1.0, done)))

@@ -2,19 +2,26 @@
 
 import logging
 import os
+import random
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
 from tqdm import tqdm
 
-from nt2vr.checkpoint import Card, write_checkpoint
+from nt2vr.checkpoint import Card, fingerprints, read_checkpoint, write_checkpoint
 from nt2vr.encoder import Encoder
-from trainer.batches import epoch_batches
+from nt2vr.world.negation import Sentence
+from trainer.batches import draw_sentence, epoch_batches
 from trainer.clips import ClipSet
-from trainer.learner import PREPROCESS, Learner
+from trainer.learner import Learner
 from trainer.runs import RunFolder, RunStatus, State
-from trainer.validation import validate
+from trainer.teacher import Teacher
+from trainer.validation import control_metrics, validate
+from trainer.videos import embed_once
 
 logger = logging.getLogger(__name__)
 
@@ -37,19 +44,49 @@ def train(
 
     Returns:
         Whether it came to the end.
+
+    Raises:
+        InterruptedError: if `should_stop` said so before the first step.
     """
-    learner.clear_unused_tokens(clips.captions(f"{learner.config.seed} tokens"))
+    prepare(learner, clips, should_stop)
+    validator = Validator(learner, run, validation)
     total = learner.config.epochs * learner.config.steps_per_epoch
     with tqdm(total=total, desc="training", unit="step", disable=None) as bar:
         report = Report(run, learner, bar)
         for epoch in range(1, learner.config.epochs + 1):
-            learner.model.train()
-            for batch in epoch_batches(clips, learner.config, epoch):
+            learner.start_epoch()
+            for batch in epoch_batches(clips, learner.config, epoch, needs=learner.losses.needs):
                 report.add(epoch, learner.step(batch))
                 if should_stop():
                     return "stopped"
-            finish_epoch(epoch, learner, run, validation)
+            validator.finish_epoch(epoch)
     return "finished"
+
+
+def prepare(learner: Learner, clips: ClipSet, should_stop: Callable[[], bool]) -> None:
+    """Do what comes before the first step: new tokens, and what a frozen tower and a teacher need."""
+    config, needs = learner.config, learner.losses.needs
+    key = f"{config.seed} tokens"
+    texts, denied = clips.captions(key), list[Sentence]()
+    if clips.sentences is not None:
+        if "negated" in needs:
+            texts += [clips.sentences.negated(row, random.Random(f"{key} {row}")).text for row in range(len(clips))]
+        if "denied" in needs:
+            denied = [draw_sentence(clips.sentences, config, row, f"{key} {row}") for row in range(len(clips))]
+    learner.prepare_tokens(texts + [sentence.text for sentence in denied])
+    if config.train == "text":
+        videos = embed_once(encoder_of(learner), clips, should_stop)
+        learner.use_videos(videos)
+        if "parts" in needs:
+            base = read_checkpoint(Path(config.base), learner.device)
+            learner.teacher = Teacher(base, denied, videos, learner.device)
+
+
+def encoder_of(learner: Learner, card: Card | None = None) -> Encoder:
+    """Wrap the learner's model, which is in eval mode from here on; its card tells the towers by their weights."""
+    visual, text = fingerprints(learner.model.state_dict())
+    card = replace(card or Card(learner.config.name), visual_fingerprint=visual, text_fingerprint=text)
+    return Encoder(learner.model, learner.tokenizer, card)
 
 
 class Report:
@@ -79,19 +116,36 @@ class Report:
         return round((config.epochs * config.steps_per_epoch - steps) * step_s)
 
 
-def finish_epoch(epoch: int, learner: Learner, run: RunFolder, validation: ClipSet) -> None:
-    """Validate, and write the checkpoint of an epoch."""
-    config = learner.config
-    card = Card(
-        name=config.name,
-        objective=" + ".join(config.losses),
-        frames=config.num_frames,
-        losses=config.losses,
-        data=f"built-in world, {config.num_clips} clips",
-        epoch=epoch,
-    )
-    measured = validate(Encoder(learner.model, learner.tokenizer, card), validation)
-    run.append_metrics({"epoch": epoch, "step": learner.steps, **measured})
-    logger.info("epoch %d: %s", epoch, ", ".join(f"{name} {value:.3f}" for name, value in measured.items()))
-    metrics = {f"validation/{name}": value for name, value in measured.items()}
-    write_checkpoint(run.checkpoint(epoch), learner.model, config.model, PREPROCESS, replace(card, metrics=metrics))
+class Validator:
+    """Ends epochs: measures, and writes checkpoints. What does not change is measured once."""
+
+    def __init__(self, learner: Learner, run: RunFolder, clips: ClipSet) -> None:
+        """Measure the base and its controls, where there is one."""
+        self._learner, self._run, self._clips = learner, run, clips
+        config = learner.config
+        self._videos: NDArray[np.float32] | None = None
+        self._controls: dict[str, float] = {}
+        if config.train == "text":
+            self._videos = embed_once(encoder_of(learner), clips)
+        if config.base:
+            self._controls = control_metrics(Path(config.base), clips, learner.device)
+            run.append_metrics({"epoch": 0, "step": 0, **self._controls})
+
+    def finish_epoch(self, epoch: int) -> None:
+        """Validate, and write the checkpoint of an epoch."""
+        learner, config = self._learner, self._learner.config
+        card = Card(
+            name=config.name,
+            objective=" + ".join(config.losses),
+            base=learner.base.name if learner.base else "",
+            frames=config.num_frames,
+            losses=config.losses,
+            data=f"built-in world, {config.num_clips} clips",
+            epoch=epoch,
+        )
+        measured = validate(encoder_of(learner, card), self._clips, self._videos)
+        self._run.append_metrics({"epoch": epoch, "step": learner.steps, **measured})
+        logger.info("epoch %d: %s", epoch, ", ".join(f"{name} {value:.3f}" for name, value in measured.items()))
+        metrics = {f"validation/{name}": value for name, value in {**measured, **self._controls}.items()}
+        card = replace(card, metrics=metrics)
+        write_checkpoint(self._run.checkpoint(epoch), learner.model, config.model, learner.preprocess, card)

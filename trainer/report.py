@@ -19,7 +19,8 @@ from nt2vr.encoder import Encoder
 from nt2vr.world.captions import Caption, describe
 from nt2vr.world.scenes import Scene, sample_scenes
 from trainer.clips import world_clips
-from trainer.validation import KS, embed_clips, retrieval_metrics
+from trainer.ranks import KS, retrieval_metrics
+from trainer.videos import embed_clips
 
 logger = logging.getLogger("trainer.report")
 NUM_CLIPS = 2_000

@@ -1,41 +1,46 @@
-"""How well captions find their own clips."""
+"""What is measured after each epoch, on clips that are not trained on."""
+
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.encoder import Encoder, pool
+from nt2vr.checkpoint import read_checkpoint
+from nt2vr.encoder import Encoder
 from trainer.clips import ClipSet
+from trainer.denials import Scorer, boolean, denial_metrics, drop, plain
+from trainer.ranks import retrieval_metrics
+from trainer.videos import embed_clips, embed_once
 
-KS = (1, 5, 10)
 
-
-def target_ranks(scores: NDArray[np.float32], targets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Rank of each query's own video, 1 is best; ties count against it, so a constant model gets no credit.
+def validate(encoder: Encoder, clips: ClipSet, videos: NDArray[np.float32] | None = None) -> dict[str, float]:
+    """Search the clips for one caption of each, and for sentences that deny something.
 
     Args:
-        scores: (Q, V), higher is better.
-        targets: (Q,), column of the right video.
+        encoder: what searches.
+        clips: what is searched.
+        videos: their embeddings, where they are known.
+
+    Returns:
+        `retrieval_metrics` under "original/", and `denial_metrics`.
     """
-    own = np.take_along_axis(scores, targets[:, None], axis=1)
-    ranks: NDArray[np.int64] = (~(scores < own)).sum(axis=1)  # a score that is no number counts against it too
-    return ranks
+    videos = embed_clips(encoder, clips) if videos is None else videos
+    captions = encoder.encode_text(clips.captions("validation")) @ videos.T
+    original = retrieval_metrics(captions, np.arange(len(clips)))
+    return {
+        **{f"original/{name}": value for name, value in original.items()},
+        **denial_metrics(clips, plain(encoder, videos), captions),
+    }
 
 
-def retrieval_metrics(scores: NDArray[np.float32], targets: NDArray[np.int64]) -> dict[str, float]:
-    """R@1, R@5, R@10 (percent) and MIR (0 to 1, mean of 1 / rank); arguments as for `target_ranks`."""
-    ranks = target_ranks(scores, targets)
-    recalls = {f"R@{k}": 100 * float((ranks <= k).mean()) for k in KS}
-    return {**recalls, "MIR": float((1 / ranks).mean())}
-
-
-def embed_clips(encoder: Encoder, clips: ClipSet) -> NDArray[np.float32]:
-    """Encode all clips, frames mean-pooled: (N, D), L2-normalised."""
-    count, num_frames = clips.frames.shape[:2]
-    frame_embeddings = encoder.encode_frames(clips.frames.reshape(-1, *clips.frames.shape[2:]))
-    return pool(frame_embeddings.reshape(count, num_frames, -1))
-
-
-def validate(encoder: Encoder, clips: ClipSet) -> dict[str, float]:
-    """Search the clips for one caption of each; `retrieval_metrics` under "original/"."""
-    scores = encoder.encode_text(clips.captions("validation")) @ embed_clips(encoder, clips).T
-    return {f"original/{name}": value for name, value in retrieval_metrics(scores, np.arange(len(clips))).items()}
+def control_metrics(base: Path, clips: ClipSet, device: str = "cpu") -> dict[str, float]:
+    """Measure the model a training starts from: as it is ("base/"), and with its controls "drop/" and "boolean/"."""
+    encoder = read_checkpoint(base, device)
+    videos = embed_once(encoder, clips)
+    captions = encoder.encode_text(clips.captions("validation")) @ videos.T
+    controls: dict[str, Scorer] = {"drop": drop(encoder, videos), "boolean": boolean(encoder, videos)}
+    metrics = {f"base/{name}": value for name, value in validate(encoder, clips, videos).items()}
+    for control, score in controls.items():
+        measured = denial_metrics(clips, score, captions)
+        metrics |= {f"{control}/{name}": value for name, value in measured.items()}
+    return metrics

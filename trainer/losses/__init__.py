@@ -9,11 +9,24 @@ from torch import Tensor
 
 from nt2vr.errors import ConfigError
 from nt2vr.registry import pick
+from trainer.config import check_kind
+from trainer.losses.bnl import BidirectionalLoss
+from trainer.losses.composed import ComposedLoss
 from trainer.losses.contrastive import ContrastiveLoss
+from trainer.losses.distill import DistillLoss
 from trainer.losses.embedded import EmbeddedBatch
+from trainer.losses.retrieval import RetrievalLoss
+from trainer.losses.snl import SoftNegativeLoss
 
 Loss = Callable[[EmbeddedBatch], Tensor]
-LOSSES: dict[str, type[ContrastiveLoss]] = {"contrastive": ContrastiveLoss}
+LOSSES: dict[str, type[Any]] = {
+    "contrastive": ContrastiveLoss,
+    "retrieval": RetrievalLoss,
+    "snl": SoftNegativeLoss,
+    "bnl": BidirectionalLoss,
+    "composed": ComposedLoss,
+    "distill": DistillLoss,
+}
 
 
 @dataclass(frozen=True)
@@ -26,6 +39,14 @@ class WeightedLosses:
 
     terms: Mapping[str, tuple[float, Loss]]
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """What a batch must have beside videos and captions.
+
+        "negated" captions · "denied" sentences · their "parts", "kept" captions: by the frozen starting model
+        """
+        return frozenset().union(*(getattr(loss, "needs", ()) for _, loss in self.terms.values()))
+
     def __call__(self, batch: EmbeddedBatch) -> tuple[Tensor, dict[str, float]]:
         """Return the sum to minimise, and the value of each loss before its weight."""
         values = {name: loss(batch) for name, (_, loss) in self.terms.items()}
@@ -37,7 +58,7 @@ def build_losses(settings: Mapping[str, Mapping[str, Any]]) -> WeightedLosses:
     """Build the losses of a config: name to {"weight": 1.0, and the loss's own fields}.
 
     Raises:
-        ConfigError: if a loss is unknown, or a field of it.
+        ConfigError: if a loss is unknown, or a field of it, or a value cannot be used.
     """
     terms: dict[str, tuple[float, Loss]] = {}
     for name, setting in settings.items():
@@ -51,6 +72,9 @@ def build_losses(settings: Mapping[str, Mapping[str, Any]]) -> WeightedLosses:
             raise ConfigError(f"The loss {name} has no field {', '.join(unknown)}. Remove it from the config.")
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
             raise ConfigError(f"The weight of the loss {name} must be a number from 0 up, not {weight!r}.")
+        for field in fields(kind):
+            if field.name in values:
+                check_kind(f"{field.name} of the loss {name}", values[field.name], field.default)
         terms[name] = (float(weight), kind(**values))
     if not any(weight for weight, _ in terms.values()):
         raise ConfigError("There is no loss to minimise. Give at least one loss a weight above 0.")

@@ -1,6 +1,7 @@
 """Losses by hand, beside slow twins, and what a config may ask of them."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,14 +11,41 @@ from torch.nn.functional import normalize
 
 from nt2vr.errors import ConfigError
 from trainer.losses import LOSSES, build_losses
+from trainer.losses.bnl import BidirectionalLoss
+from trainer.losses.composed import ComposedLoss
 from trainer.losses.contrastive import ContrastiveLoss
-from trainer.losses.embedded import EmbeddedBatch
+from trainer.losses.distill import DistillLoss
+from trainer.losses.embedded import Denied, EmbeddedBatch, Parts
+from trainer.losses.retrieval import RetrievalLoss
+from trainer.losses.snl import SoftNegativeLoss
 
 
 def random_batch(size: int = 5, scale: float = 7.0) -> EmbeddedBatch:
     generator = torch.Generator().manual_seed(0)
-    video, caption = (normalize(torch.randn(size, 8, generator=generator), dim=-1) for _ in range(2))
-    return EmbeddedBatch(video.requires_grad_(), caption.requires_grad_(), torch.tensor(scale))
+    video, caption, negated, text, wanted, unwanted, kept = (
+        normalize(torch.randn(size, 8, generator=generator), dim=-1) for _ in range(7)
+    )
+    parts = Parts(wanted, unwanted, torch.arange(size) == 0, unwanted.mean(dim=0), video.mean(dim=0), kept)
+    fitting = torch.eye(size, dtype=torch.bool)
+    denied = Denied(text.requires_grad_(), video.detach(), fitting, fitting.roll(1, 1), parts)
+    video.requires_grad_(), caption.requires_grad_()
+    return EmbeddedBatch(video, caption, torch.tensor(scale), negated.requires_grad_(), None, denied)
+
+
+def cosines(video_caption: float, video_negated: float, caption_negated: float, size: int = 1) -> EmbeddedBatch:
+    """Vectors with these three cosines, `size` times the same."""
+    rows = torch.linalg.cholesky(
+        torch.tensor(
+            [
+                [1, video_caption, video_negated],
+                [video_caption, 1, caption_negated],
+                [video_negated, caption_negated, 1],
+            ],
+            dtype=torch.float64,
+        )
+    )
+    video, caption, negated = rows.float()[:, None].expand(3, size, 3)
+    return EmbeddedBatch(video, caption, torch.tensor(1.0), negated)
 
 
 def test_two_pairs_by_hand() -> None:
@@ -38,15 +66,140 @@ def test_contrastive_is_the_mean_of_both_directions() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(LOSSES))
-def test_every_loss_is_a_finite_scalar_with_gradients_for_both_towers(name: str) -> None:
+def test_every_loss_is_a_finite_scalar_with_gradients_for_all_text_it_sees(name: str) -> None:
     batch = random_batch()
-    loss: Tensor = LOSSES[name]()(batch)
+    kind = LOSSES[name]
+    loss: Tensor = kind()(batch)
     loss.backward()  # type: ignore[no-untyped-call]
-    for embeddings in (batch.video, batch.caption):
-        assert embeddings.grad is not None
-        assert embeddings.grad.isfinite().all()
-        assert embeddings.grad.any()
+    needs = getattr(kind(), "needs", frozenset())
+    assert batch.negated is not None and batch.denied is not None
+    seen = {
+        "caption": (batch.caption, name != "composed"),
+        "negated": (batch.negated, "negated" in needs),
+        "denied": (batch.denied.text, "denied" in needs),
+        "video": (batch.video, name in ("contrastive", "retrieval")),  # in the others it is detached, or not there
+    }
+    for embeddings, is_seen in seen.values():
+        assert (embeddings.grad is not None and bool(embeddings.grad.any())) == is_seen
+        assert embeddings.grad is None or embeddings.grad.isfinite().all()
     assert loss.shape == ()
+
+
+@pytest.mark.parametrize("name", sorted(name for name, kind in LOSSES.items() if hasattr(kind, "needs")))
+def test_a_batch_that_lacks_what_a_loss_needs_is_a_mistake_of_ours(name: str) -> None:
+    whole = random_batch()
+    with pytest.raises(ValueError, match="lacks what this loss needs"):
+        LOSSES[name]()(EmbeddedBatch(whole.video, whole.caption, whole.logit_scale))
+
+
+def test_retrieval_is_the_hardest_video_of_the_batch_by_hand() -> None:
+    # captions along the axes; video 0 leans to caption 1: s = [[.6, .8], [0, 1]]
+    video = torch.tensor([[0.6, 0.8], [0.0, 1.0]])
+    batch = EmbeddedBatch(video, torch.eye(2), torch.tensor(1.0))
+    # caption 0: .2 + 0 - .6 < 0; caption 1: .2 + .8 - 1 = 0. Video 0: .2 + .8 - .6 = .4; video 1: .2 + 0 - 1 < 0
+    assert RetrievalLoss()(batch).item() == pytest.approx(0.0, abs=1e-6)
+    assert RetrievalLoss(margin=0.3)(batch).item() == pytest.approx(0.1)
+    assert RetrievalLoss(both_directions=True)(batch).item() == pytest.approx(0.4)
+    assert RetrievalLoss(both_directions=True, reduction="mean")(batch).item() == pytest.approx(0.2)
+
+
+def test_retrieval_is_that_of_a_plain_loop() -> None:
+    batch = random_batch()
+    s = (batch.video @ batch.caption.T).tolist()
+    lost = [max(0, 0.2 + max(s[v][q] for v in range(5) if v != q) - s[q][q]) for q in range(5)]
+    assert RetrievalLoss()(batch).item() == pytest.approx(sum(lost), rel=1e-5)
+
+
+def test_a_batch_of_one_has_no_wrong_video() -> None:
+    batch = random_batch(1)
+    assert RetrievalLoss(both_directions=True)(batch).item() == 0
+
+
+@pytest.mark.parametrize(
+    ("pivot", "expected"),
+    [("video", 0.1 + 0.5 - 0.55), ("query", 0.1 + 0.9 - 0.55)],  # Eq. 3, and its other pivot
+)
+def test_snl_by_hand(pivot: Any, expected: float) -> None:
+    loss = SoftNegativeLoss(pivot=pivot)
+    assert loss(cosines(0.55, 0.5, 0.9)).item() == pytest.approx(expected, abs=1e-5)
+    assert loss(cosines(0.55, 0.5, 0.9, size=3)).item() == pytest.approx(3 * expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("gap", "video", "query"),
+    [(0.0, 0.1, 0.1), (0.2, 0.0, 0.0), (0.5, 0.0, 0.2), (0.75, 0.15, 0.45)],
+    ids=["deaf to negation", "inside both bands", "too far for the query", "too far for both"],
+)
+def test_bnl_is_the_distance_from_its_bands_by_hand(gap: float, video: float, query: float) -> None:
+    near = cosines(0.8, 0.8 - gap, 0.8 - gap)  # the same gap for both pivots
+    assert BidirectionalLoss()(near).item() == pytest.approx(video + query, abs=1e-5)
+    assert BidirectionalLoss(query_pivot=False)(near).item() == pytest.approx(video, abs=1e-5)
+    assert BidirectionalLoss(video_pivot=False)(near).item() == pytest.approx(query, abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", [SoftNegativeLoss, BidirectionalLoss])
+def test_captions_that_cannot_be_negated_count_nothing_and_the_others_more(kind: Any) -> None:
+    one, four = cosines(0.6, 0.6, 0.6), cosines(0.6, 0.6, 0.6, size=4)
+    masked = replace(four, negatable=torch.tensor([True, False, False, False]))
+    single = kind()(one).item()
+    assert single > 0
+    assert kind()(masked).item() == pytest.approx(4 * single)  # summed: as if all four could be
+    assert kind(rescale=False)(masked).item() == pytest.approx(single)
+    assert kind(reduction="mean")(masked).item() == pytest.approx(single)
+    assert kind()(replace(four, negatable=torch.zeros(4, dtype=torch.bool))).item() == 0
+
+
+@pytest.mark.parametrize("kind", [SoftNegativeLoss, BidirectionalLoss])
+def test_the_video_can_learn_from_negations_when_asked_to(kind: Any) -> None:
+    batch = random_batch()
+    kind(detach_video=False)(batch).backward()
+    assert batch.video.grad is not None and batch.video.grad.any()
+
+
+def denied_scores(scores: list[float], fitting: list[bool], both: list[bool]) -> EmbeddedBatch:
+    """One sentence along the first axis, made for clip 0, and clips with these cosines to it."""
+    pool = torch.tensor([[score, math.sqrt(1 - score**2)] for score in scores])
+    text = torch.tensor([[1.0, 0.0]])
+    denied = Denied(text, pool, torch.tensor([fitting]), torch.tensor([both]))
+    return EmbeddedBatch(text, text, torch.tensor(10.0), denied=denied)
+
+
+def test_composed_leaves_other_right_clips_out_and_orders_hard_ones_by_hand() -> None:
+    batch = denied_scores([0.5, 0.9, 0.4, 0.3], [True, True, False, False], [False, False, True, False])
+    contrast = math.log(1 + math.exp(-1) + math.exp(-2))  # clip 1 fits too, so it is no mistake
+    hard = math.log(1 + math.exp(10 * (0.4 - 0.5 + 0.1)))  # clip 2 shows both parts
+    assert ComposedLoss(hard_weight=0)(batch).item() == pytest.approx(contrast, rel=1e-5)
+    assert ComposedLoss(hard_weight=2)(batch).item() == pytest.approx(contrast + 2 * hard, rel=1e-5)
+
+
+def test_composed_has_nothing_to_learn_from_a_sentence_its_own_clip_does_not_fit() -> None:
+    assert ComposedLoss()(denied_scores([0.5, 0.9], [False, True], [True, False])).item() == 0
+
+
+def test_distillation_by_hand() -> None:
+    x, y = torch.eye(2)
+    parts = Parts(
+        wanted=torch.stack((x, x)),
+        unwanted=torch.stack((y, y)),
+        pure=torch.tensor([False, True]),
+        unwanted_mean=-y,  # so the first target is x - .5 (y + y), the second 2x - y
+        video_mean=2 * x,
+        caption=torch.stack((x, y)),
+    )
+    targets = torch.tensor([[1.0, -1.0], [2.0, -1.0]])
+    torch.testing.assert_close(DistillLoss().target(parts), normalize(targets, dim=-1))
+    denied = Denied(torch.stack((x, x)), x[None], torch.ones(2, 1).bool(), torch.zeros(2, 1).bool(), parts)
+    batch = EmbeddedBatch(torch.stack((x, x)), torch.stack((x, x)), torch.tensor(1.0), denied=denied)
+    lost = (1 - 1 / math.sqrt(2) + 1 - 2 / math.sqrt(5)) / 2
+    assert DistillLoss(keep=0)(batch).item() == pytest.approx(lost, rel=1e-5)
+    assert DistillLoss(keep=3)(batch).item() == pytest.approx(lost + 3 * 0.5, rel=1e-5)  # one caption has left
+    assert DistillLoss(alpha=0, keep=0)(batch).item() == pytest.approx((1 - 2 / math.sqrt(5)) / 2, rel=1e-5)
+
+
+def test_what_the_losses_of_a_config_need_is_known_before_the_first_batch() -> None:
+    assert build_losses({"contrastive": {}, "retrieval": {}}).needs == frozenset()
+    assert build_losses({"retrieval": {}, "bnl": {}, "distill": {}}).needs == {"negated", "denied", "parts", "kept"}
+    assert build_losses({"distill": {"keep": 0}}).needs == {"denied", "parts"}
 
 
 def test_losses_add_up_by_their_weights_and_are_told_without() -> None:
@@ -59,7 +212,13 @@ def test_losses_add_up_by_their_weights_and_are_told_without() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"contrastiv": {}}, "Unknown loss 'contrastiv'. Choose one of: contrastive."),
+        ({"contrastiv": {}}, "Unknown loss 'contrastiv'. Choose one of: bnl, composed, contrastive"),
+        ({"bnl": {"video_pivot": False, "query_pivot": False}}, "both its halves off"),
+        ({"bnl": {"m1": 0.7}}, "m1 not above m2"),
+        ({"bnl": {"m2": "0.6"}}, 'm2 of the loss bnl must be like 0.6, not "0.6"'),
+        ({"bnl": {"query_pivot": 1}}, "query_pivot of the loss bnl must be like true, not 1"),
+        ({"snl": {"pivot": "text"}}, "pivot must be video or query, not 'text'"),
+        ({"retrieval": {"reduction": "max"}}, "Unknown reduction 'max'. Choose one of: mean, sum."),
         ({"contrastive": {"margin": 0.2}}, "has no field margin"),
         ({"contrastive": {"weight": -1}}, "must be a number from 0 up, not -1"),
         ({"contrastive": {"weight": "1"}}, "must be a number from 0 up, not '1'"),

@@ -162,7 +162,10 @@ def test_a_run_that_cannot_be_done_says_why_in_one_sentence(
     status = run.status()
     if reason:
         assert status is not None
-        assert (status.state, status.error) == ("failed", "Unknown loss 'triplet'. Choose one of: contrastive.")
+        assert (status.state, status.error) == (
+            "failed",
+            "Unknown loss 'triplet'. Choose one of: bnl, composed, contrastive, distill, retrieval, snl.",
+        )
         assert not (tmp_path / ".frames").exists()  # nothing was rendered for it
     else:
         assert status is None

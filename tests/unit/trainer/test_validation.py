@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trainer.validation import retrieval_metrics, target_ranks
+from trainer.ranks import retrieval_metrics, target_ranks
 
 
 def test_measures_by_hand() -> None:

@@ -1,0 +1,73 @@
+"""Bidirectionally constrained negation learning: the auxiliary loss of CLIP-bnl."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn.functional import relu
+
+from nt2vr.errors import ConfigError
+from trainer.losses.embedded import EmbeddedBatch, given
+from trainer.losses.reduction import Reduction, over_negatable, reduced
+
+
+@dataclass(frozen=True)
+class BidirectionalLoss:
+    """Hold a negated caption q⁻ farther away than its caption q, but not too far: most of it is still right.
+
+        pivot video:  gap = s(x⁺, q) - s(x⁺, q⁻)      loss = max(0, m1 - gap) + max(0, gap - m2)      (Eq. 5)
+        pivot query:  gap = s(q, x⁺) - s(q, q⁻)       loss = max(0, m3 - gap) + max(0, gap - m4)      (Eq. 6)
+
+    Eq. 7 is the retrieval loss plus λ2 times the sum of both; λ2 (1e-3 in the paper) is its weight in the config.
+
+    Args:
+        video_pivot: whether Eq. 5 is part of it.
+        query_pivot: whether Eq. 6 is.
+        m1: smallest wanted gap for the video, in cosine units.
+        m2: largest one.
+        m3: smallest wanted gap for the query.
+        m4: largest one.
+        detach_video: let no gradient through to the visual tower, as the paper's public implementation does.
+        rescale: by batch size / captions that could be negated, likewise.
+        reduction: over the batch; the public implementation sums.
+
+    Raises:
+        ConfigError: if both halves are off, a band is empty, or there is no such reduction.
+
+    Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, Eq. 5, 6 and 7.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"negated"})
+
+    video_pivot: bool = True
+    query_pivot: bool = True
+    m1: float = 0.1
+    m2: float = 0.6
+    m3: float = 0.1
+    m4: float = 0.3
+    detach_video: bool = True
+    rescale: bool = True
+    reduction: Reduction = "sum"
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be used."""
+        if not (self.video_pivot or self.query_pivot):
+            raise ConfigError("bnl has both its halves off. Turn on video_pivot or query_pivot, or leave bnl out.")
+        if not (self.m1 <= self.m2 and self.m3 <= self.m4):
+            raise ConfigError("bnl needs m1 not above m2, and m3 not above m4.")
+        reduced(torch.zeros(1), self.reduction)
+
+    def __call__(self, batch: EmbeddedBatch) -> Tensor:
+        """Return the loss of the batch, a scalar."""
+        video = batch.video.detach() if self.detach_video else batch.video
+        caption, negated = batch.caption, given(batch.negated)
+        right = (video * caption).sum(dim=-1)  # (B,)
+        losses = torch.zeros_like(right)
+        if self.video_pivot:
+            gap = right - (video * negated).sum(dim=-1)
+            losses = losses + relu(self.m1 - gap) + relu(gap - self.m2)
+        if self.query_pivot:
+            gap = right - (caption * negated).sum(dim=-1)
+            losses = losses + relu(self.m3 - gap) + relu(gap - self.m4)
+        return over_negatable(losses, batch, self.reduction, self.rescale)

@@ -1,0 +1,49 @@
+"""Negation distillation: the text tower learns the difference of two embeddings. Not the paper's; CLIP-neg's."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from trainer.losses.embedded import EmbeddedBatch, Parts, given
+
+
+@dataclass(frozen=True)
+class DistillLoss:
+    """Embed a denying sentence as the frozen starting model T0 embeds (wanted part) minus (unwanted part).
+
+        target = normalise(T0(wanted) - alpha · (T0(unwanted) - mean T0(unwanted)))
+        target = normalise(mean video - T0(unwanted))                                   where nothing is wanted
+        loss = mean (1 - cos(sentence, target)) + keep · mean (1 - cos(caption, T0(caption)))
+
+    The mean of the unwanted parts is what they share, being short phrases; to subtract it would say nothing. A
+    sentence that wants nothing starts from the middle of all videos, so that what it denies is all that orders
+    them. No gradient reaches the visual tower, nor T0.
+
+    Args:
+        alpha: how much of the unwanted is taken away; more costs R@k on composed queries and excludes better.
+        keep: weight of the second term, which holds affirmative captions where they were.
+    """
+
+    alpha: float = 0.5
+    keep: float = 1.0
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The frozen model looks at captions only where they are to be kept."""
+        return frozenset({"denied", "parts", "kept"} if self.keep else {"denied", "parts"})
+
+    def __call__(self, batch: EmbeddedBatch) -> Tensor:
+        """Return the loss of the batch, a scalar."""
+        denied = given(batch.denied)
+        parts = given(denied.parts)
+        loss = (1 - (denied.text * self.target(parts)).sum(dim=-1)).mean()
+        if not self.keep:
+            return loss
+        return loss + self.keep * (1 - (batch.caption * given(parts.caption)).sum(dim=-1)).mean()
+
+    def target(self, parts: Parts) -> Tensor:
+        """Return where the sentences belong: (B, D), L2-normalised."""
+        with_wanted = parts.wanted - self.alpha * (parts.unwanted - parts.unwanted_mean)
+        return normalize(torch.where(parts.pure[:, None], parts.video_mean - parts.unwanted, with_wanted), dim=-1)

@@ -1,0 +1,35 @@
+"""How the losses of a batch become one number."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from nt2vr.registry import pick
+from trainer.losses.embedded import EmbeddedBatch
+
+Reduction = Literal["sum", "mean"]
+REDUCTIONS: dict[str, Callable[[Tensor], Tensor]] = {"sum": torch.sum, "mean": torch.mean}
+
+
+def reduced(losses: Tensor, reduction: Reduction) -> Tensor:
+    """Add up or average (B,) losses.
+
+    Raises:
+        ConfigError: if there is no such reduction.
+    """
+    return pick("reduction", reduction, REDUCTIONS)(losses)
+
+
+def over_negatable(losses: Tensor, batch: EmbeddedBatch, reduction: Reduction, rescale: bool) -> Tensor:
+    """Reduce (B,) losses of negated captions; captions that could not be negated count nothing.
+
+        reduced loss · B / (number of captions that could be negated)
+
+    The factor is nT2VR's public implementation's, which the paper does not mention; `rescale` turns it off.
+    """
+    if batch.negatable is None:
+        return reduced(losses, reduction)
+    loss = reduced(torch.where(batch.negatable, losses, 0.0), reduction)
+    return loss * len(losses) / batch.negatable.sum().clamp(min=1) if rescale else loss

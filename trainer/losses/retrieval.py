@@ -1,0 +1,43 @@
+"""The loss CLIP* is fine-tuned with, and the primary loss of CLIP-snl and CLIP-bnl."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import relu
+
+from trainer.losses.embedded import EmbeddedBatch
+from trainer.losses.reduction import Reduction, reduced
+
+
+@dataclass(frozen=True)
+class RetrievalLoss:
+    """Bring a caption nearer to its video than to any other of the batch, by a margin.
+
+        loss = max(0, margin + s(x#, q) - s(x⁺, q))     x# the hardest negative video in the batch
+
+    Args:
+        margin: m0 of the paper, in cosine units.
+        both_directions: add the same for each video and its hardest caption (VSE++).
+        reduction: over the batch; the paper's public implementation sums.
+
+    Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, Eq. 2.
+    """
+
+    margin: float = 0.2
+    both_directions: bool = False
+    reduction: Reduction = "sum"
+
+    def __post_init__(self) -> None:
+        """Refuse a reduction there is not."""
+        reduced(torch.zeros(1), self.reduction)
+
+    def __call__(self, batch: EmbeddedBatch) -> Tensor:
+        """Return the loss of the batch, a scalar."""
+        scores = batch.video @ batch.caption.T  # (videos, captions)
+        own = scores.diagonal()
+        others = scores.masked_fill(torch.eye(len(scores), dtype=torch.bool, device=scores.device), -torch.inf)
+        losses = relu(self.margin + others.amax(dim=0) - own)  # (B,) for each caption
+        if self.both_directions:
+            losses = losses + relu(self.margin + others.amax(dim=1) - own)
+        return reduced(losses, self.reduction)

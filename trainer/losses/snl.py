@@ -1,0 +1,59 @@
+"""Soft negative learning: the auxiliary loss of CLIP-snl."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor
+from torch.nn.functional import relu
+
+from nt2vr.errors import ConfigError
+from trainer.losses.embedded import EmbeddedBatch, given
+from trainer.losses.reduction import Reduction, over_negatable, reduced
+
+Pivot = Literal["video", "query"]
+
+
+@dataclass(frozen=True)
+class SoftNegativeLoss:
+    """Push a negated caption q⁻ away, as if it were any wrong caption.
+
+        pivot video:  loss = max(0, margin + s(x⁺, q⁻) - s(x⁺, q))      (Eq. 3)
+        pivot query:  loss = max(0, margin + s(q, q⁻) - s(q, x⁺))
+
+    Eq. 4 is the retrieval loss plus λ1 times this one; λ1 (1e-3 in the paper) is its weight in the config.
+
+    Args:
+        margin: m1 of the paper, in cosine units.
+        pivot: what the negated caption is compared with.
+        detach_video: let no gradient through to the visual tower, as the paper's public implementation does.
+        rescale: by batch size / captions that could be negated, likewise.
+        reduction: over the batch; the public implementation sums.
+
+    Raises:
+        ConfigError: if there is no such pivot or reduction.
+
+    Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, Eq. 3 and 4.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"negated"})
+
+    margin: float = 0.1
+    pivot: Pivot = "video"
+    detach_video: bool = True
+    rescale: bool = True
+    reduction: Reduction = "sum"
+
+    def __post_init__(self) -> None:
+        """Refuse names there are not."""
+        if self.pivot not in ("video", "query"):
+            raise ConfigError(f"The pivot must be video or query, not {self.pivot!r}.")
+        reduced(torch.zeros(1), self.reduction)
+
+    def __call__(self, batch: EmbeddedBatch) -> Tensor:
+        """Return the loss of the batch, a scalar."""
+        video = batch.video.detach() if self.detach_video else batch.video
+        negated = given(batch.negated)
+        right = (video * batch.caption).sum(dim=-1)  # (B,)
+        wrong = ((video if self.pivot == "video" else batch.caption) * negated).sum(dim=-1)  # (B,)
+        return over_negatable(relu(self.margin + wrong - right), batch, self.reduction, self.rescale)

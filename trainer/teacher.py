@@ -1,0 +1,52 @@
+"""The frozen model that a training starts from, as the teacher of negation distillation."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nt2vr.encoder import Encoder
+from nt2vr.world.negation import Sentence
+from trainer.losses.embedded import Parts
+
+
+class Teacher:
+    """Embeds the parts of sentences. Phrases come again and again, so they are kept: 8 MB for 10,000."""
+
+    def __init__(
+        self, encoder: Encoder, sentences: Iterable[Sentence], videos: NDArray[np.float32], device: str
+    ) -> None:
+        """Take the means.
+
+        Args:
+            encoder: the starting model.
+            sentences: many of those that will be learnt from.
+            videos: (N, D), L2-normalised.
+            device: where embeddings go.
+        """
+        self._encoder, self._device = encoder, device
+        self._kept: dict[str, NDArray[np.float32]] = {}
+        unwanted = list(dict.fromkeys(sentence.unwanted for sentence in sentences))
+        self._unwanted_mean = self._phrases(unwanted).mean(dim=0)
+        self._video_mean = torch.from_numpy(videos.mean(axis=0)).to(device)
+
+    def parts(self, sentences: Sequence[Sentence], captions: Sequence[str] | None) -> Parts:
+        """Embed what sentences want and what they do not, and captions where they are asked for."""
+        return Parts(
+            wanted=self._phrases([sentence.wanted for sentence in sentences]),
+            unwanted=self._phrases([sentence.unwanted for sentence in sentences]),
+            pure=torch.tensor([not sentence.wanted for sentence in sentences], device=self._device),
+            unwanted_mean=self._unwanted_mean,
+            video_mean=self._video_mean,
+            caption=None if captions is None else self._tensor(self._encoder.encode_text(captions)),
+        )
+
+    def _phrases(self, phrases: Sequence[str]) -> Tensor:
+        new = [phrase for phrase in dict.fromkeys(phrases) if phrase not in self._kept]
+        self._kept.update(zip(new, self._encoder.encode_text(new), strict=True))
+        return self._tensor(np.array([self._kept[phrase] for phrase in phrases]))
+
+    def _tensor(self, embeddings: NDArray[np.float32]) -> Tensor:
+        return torch.from_numpy(embeddings).to(self._device)
