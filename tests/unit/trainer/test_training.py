@@ -17,7 +17,7 @@ from nt2vr.encoder import token_embeddings
 from nt2vr.errors import ConfigError
 from tests.unit.tiny import TINY
 from trainer.__main__ import main
-from trainer.batches import Batch
+from trainer.batches import Batch, epoch_batches
 from trainer.clips import ClipSet
 from trainer.config import TrainConfig, save_config
 from trainer.learner import Learner, rate_at
@@ -73,6 +73,19 @@ def test_rows_of_tokens_that_no_caption_has_are_zero_from_start_to_end(tmp_path:
     assert set(token_embeddings(learner.model).any(dim=1).nonzero().flatten().tolist()) == used
     encoder = read_checkpoint(RunFolder(tmp_path).checkpoint(2))
     assert encoder.unseen_words("not a red dog picture!") == ("not", "dog")
+
+
+def test_a_config_that_names_none_of_the_later_keys_trains_as_it_did_before_there_were_any() -> None:
+    clips, learner = colours(8), Learner(replace(CONFIG, precision="fp32"))
+    learner.prepare_tokens(clips.captions("0 tokens"))
+    learner.start_epoch()
+    losses = [
+        learner.step(batch)["contrastive"]
+        for epoch in (1, 2)
+        for batch in epoch_batches(clips, learner.config, epoch, needs=learner.losses.needs)
+    ]
+    before = [2.8070154190063477, 2.842266798019409, 2.185828447341919, 1.3823707103729248]  # of the earlier code
+    assert losses == pytest.approx(before, rel=1e-3)
 
 
 def test_each_epoch_leaves_a_checkpoint_that_measures_what_its_card_says(tmp_path: Path) -> None:

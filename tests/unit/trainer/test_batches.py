@@ -1,0 +1,90 @@
+"""Denying sentences in batches, and the clips they are searched among."""
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from nt2vr.errors import ConfigError
+from nt2vr.world.captions import describe
+from nt2vr.world.negation import negate
+from nt2vr.world.scenes import sample_scenes
+from nt2vr.world.sentences import Sentences
+from trainer.batches import Batch, epoch_batches
+from trainer.clips import ClipSet
+from trainer.config import TrainConfig
+
+SCENES = sample_scenes("train", 300, seed=0)
+FRAMES = np.arange(300, dtype=np.int16).astype(np.uint8)[:, None, None, None, None].repeat(2, axis=1)
+CLIPS = ClipSet(FRAMES, lambda row, rng: describe(SCENES[row], rng).text, Sentences(SCENES))
+CONFIG = TrainConfig(num_clips=300, num_frames=2, batch_size=20, base="somewhere", train="text", pool_clips=50)
+NEEDS = frozenset({"negated", "denied"})
+
+
+def first(config: TrainConfig = CONFIG, epoch: int = 1, needs: frozenset[str] = NEEDS) -> Batch:
+    return next(epoch_batches(CLIPS, config, epoch, needs=needs))
+
+
+def test_what_no_loss_needs_is_not_drawn_and_changes_nothing_else() -> None:
+    bare, whole = first(replace(CONFIG, train="all"), needs=frozenset()), first(replace(CONFIG, train="all"))
+    assert bare.negated is bare.denied is None
+    assert bare.captions == whole.captions
+    assert bare.frames is not None and whole.frames is not None
+    np.testing.assert_array_equal(bare.frames, whole.frames)
+    assert first().frames is None  # the tower that would look at them is frozen
+
+
+def test_each_negated_caption_denies_one_thing_of_its_own_caption() -> None:
+    batch = first()
+    assert batch.rows is not None and batch.negated is not None
+    for row, caption, negated in zip(batch.rows.tolist(), batch.captions, batch.negated, strict=True):
+        told = describe(SCENES[row], random.Random(f"0 1 {row}"))
+        assert told.text == caption
+        assert negated in {sentence.text for sentence in negate(told)}
+
+
+def test_denying_sentences_know_which_clips_of_their_pool_are_right() -> None:
+    batch = first()
+    assert batch.denied is not None and batch.rows is not None
+    denied = batch.denied
+    np.testing.assert_array_equal(denied.pool[:20], batch.rows)
+    assert len(set(denied.pool.tolist())) == len(denied.pool) > 50
+    for i, sentence in enumerate(denied.sentences):
+        assert denied.fitting[i].tolist() == [sentence.fits(SCENES[row]) for row in denied.pool.tolist()]
+        both = [s.wanted_claim.holds(SCENES[r]) and s.unwanted_claim.holds(SCENES[r])
+                for s, r in ((sentence, row) for row in denied.pool.tolist())]  # fmt: skip
+        assert denied.both[i].tolist() == both
+        assert denied.fitting[i, i] == (sentence.kind != "negated")
+
+
+def test_hard_clips_are_sought_for_the_pool() -> None:
+    only = replace(CONFIG, sentences={"composed": 1.0}, pool_clips=0)
+    hard, none = (first(replace(only, hard_clips=number)).denied for number in (2, 0))
+    assert hard is not None and none is not None
+    assert len(none.pool) == 20
+    assert hard.both.any(axis=1).sum() > none.both.any(axis=1).sum()
+
+
+def test_where_videos_are_learnt_the_pool_is_the_batch() -> None:
+    denied = first(replace(CONFIG, train="all")).denied
+    assert denied is not None
+    assert denied.fitting.shape == (20, 20)
+
+
+def test_kinds_come_by_their_shares_and_anew_each_epoch() -> None:
+    config = replace(CONFIG, sentences={"composed": 0, "not": 1})
+    one, two = (first(config, epoch).denied for epoch in (1, 2))
+    assert one is not None and two is not None
+    assert {sentence.kind for sentence in one.sentences} == {"not"}
+    again = first(config).denied
+    assert again is not None
+    assert one.sentences == again.sentences != two.sentences
+    np.testing.assert_array_equal(one.pool, again.pool)
+
+
+@pytest.mark.parametrize("need", sorted(NEEDS))
+def test_clips_with_captions_only_cannot_serve_a_loss_that_needs_more(need: str) -> None:
+    clips = ClipSet(CLIPS.frames, CLIPS.describe)
+    with pytest.raises(ConfigError, match="captions only"):
+        next(epoch_batches(clips, CONFIG, 1, needs=frozenset({need})))

@@ -1,0 +1,194 @@
+"""Training a text tower beside a frozen visual one, from a base."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from safetensors.torch import load_file
+
+from nt2vr.checkpoint import WEIGHTS, Card, read_checkpoint, write_checkpoint
+from nt2vr.encoder import token_embeddings
+from nt2vr.errors import CheckpointError, ConfigError
+from nt2vr.world.negation import Sentence
+from nt2vr.world.truth import Claim
+from tests.unit.tiny import TINY, tiny_model
+from trainer import videos as videos_module
+from trainer.__main__ import main
+from trainer.clips import world_clips
+from trainer.config import TrainConfig, save_config
+from trainer.learner import Learner, rate_at
+from trainer.runs import RunFolder
+from trainer.teacher import Teacher
+from trainer.videos import embed_once
+
+ALL_LOSSES: dict[str, Any] = {
+    **{name: {"weight": 1} for name in ("contrastive", "retrieval", "composed", "distill")},
+    **{name: {"weight": 1e-3} for name in ("snl", "bnl")},
+}
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoint that has seen but four words."""
+    folder = tmp_path_factory.mktemp("base") / "tiny"
+    model = tiny_model()
+    learner = Learner(TrainConfig(model=TINY))
+    learner.model = model
+    learner.prepare_tokens(["a man sings while"])
+    write_checkpoint(folder, model, TINY, {}, Card("Tiny base", frames=2))
+    return folder
+
+
+@pytest.fixture
+def config(base: Path) -> TrainConfig:
+    return TrainConfig(
+        name="Tiny text", base=str(base), train="text", model=TINY, losses=ALL_LOSSES, num_clips=40, num_frames=2,
+        validation_clips=30, batch_size=10, epochs=2, warmup_steps=0, log_every=1, learning_rate=5e-3, pool_clips=10,
+    )  # fmt: skip
+
+
+def test_a_text_run_changes_the_text_tower_and_not_one_bit_of_the_visual_one(
+    tmp_path: Path, base: Path, config: TrainConfig
+) -> None:
+    save_config(config, tmp_path / "text.json")
+    run = RunFolder(tmp_path / "run")
+    assert main([str(run.path), "--config", str(tmp_path / "text.json")]) == 0, run.log.read_text()
+    before, after = load_file(base / WEIGHTS), load_file(run.checkpoint(2) / WEIGHTS)
+    changed = {name for name in before if not torch.equal(before[name], after[name])}
+    assert changed and not any(name.startswith("visual.") for name in changed)  # counters of BatchNorm among them
+    start, end = read_checkpoint(base, verify=True).card, read_checkpoint(run.checkpoint(2), verify=True).card
+    assert start.visual_fingerprint == end.visual_fingerprint
+    assert start.text_fingerprint != end.text_fingerprint
+    assert (end.base, end.name) == ("Tiny base", "Tiny text")
+
+    lines = [json.loads(line) for line in run.metrics.read_text().splitlines()]
+    controls, epochs = lines[0], [line for line in lines if "original/MIR" in line]
+    assert controls["epoch"] == 0
+    names = {
+        "composed/MIR",
+        "composed/hard_pairs",
+        "without/MIR",
+        "without/hard_pairs",
+        "not/auc",
+        "negated/delta_MIR",
+    }
+    for system in ("base/", "drop/", "boolean/"):
+        assert names <= {name.removeprefix(system) for name in controls if name.startswith(system)}
+    assert [line["epoch"] for line in epochs] == [1, 2]
+    assert names <= epochs[-1].keys() <= {name.removeprefix("validation/") for name in end.metrics} | {"epoch", "step"}
+    assert end.metrics["validation/drop/composed/MIR"] == controls["drop/composed/MIR"]
+
+
+def test_the_same_seed_gives_the_same_text_tower(tmp_path: Path, config: TrainConfig) -> None:
+    save_config(replace(config, epochs=1), tmp_path / "text.json")
+    for name in ("one", "two"):
+        assert main([str(tmp_path / name), "--config", str(tmp_path / "text.json")]) == 0
+    one, two = (read_checkpoint(RunFolder(tmp_path / name).checkpoint(1)) for name in ("one", "two"))
+    assert one.text_fingerprint == two.text_fingerprint
+
+
+def test_words_new_to_a_base_start_small_and_no_other_row_is_touched(config: TrainConfig) -> None:
+    learner = Learner(config)
+    table = token_embeddings(learner.model)
+    before = table.detach().clone()
+    learner.prepare_tokens(["a man sings", "a man doesn't sing", "not"])
+    new = {token for word in ("doesn't", "sing", "not") for token in learner.tokenizer.encode(word)}
+    new -= {token for word in ("a", "man", "sings", "while") for token in learner.tokenizer.encode(word)}
+    changed = set((table != before).any(dim=1).nonzero().flatten().tolist())
+    assert changed == new
+    assert not before[sorted(new)].any()
+    assert table[sorted(new)].std().item() == pytest.approx(0.02, rel=0.3)
+
+
+def test_a_frozen_tower_is_used_as_it_is_while_text_learns(config: TrainConfig) -> None:
+    learner = Learner(config)
+    learner.start_epoch()
+    assert learner.model.transformer.training
+    assert not any(module.training for module in learner.model.visual.modules())
+    assert not any(parameter.requires_grad for parameter in learner.model.visual.parameters())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"losses": {"distill": {}}, "train": "all"}, "Set train to text"),
+        ({"model": {**TINY, "embed_dim": 8}}, "another model than the config says"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(config: TrainConfig, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Learner(replace(config, **change))
+
+
+def test_a_base_that_is_not_there_is_refused(config: TrainConfig, tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="Choose a checkpoint folder"):
+        Learner(replace(config, base=str(tmp_path / "gone")))
+
+
+def test_composed_sentences_can_train_both_towers_too(tmp_path: Path, base: Path, config: TrainConfig) -> None:
+    losses = {"contrastive": {}, "composed": {}, "bnl": {}}
+    save_config(replace(config, train="all", losses=losses, epochs=1), tmp_path / "all.json")
+    assert main([str(tmp_path / "run"), "--config", str(tmp_path / "all.json")]) == 0
+    trained = read_checkpoint(RunFolder(tmp_path / "run").checkpoint(1))
+    assert trained.visual_fingerprint != read_checkpoint(base).visual_fingerprint
+
+
+def test_videos_are_embedded_once_for_each_visual_tower(
+    tmp_path: Path, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clips, encoder = world_clips("validation", 5, 2, 64, 0, tmp_path), read_checkpoint(base)
+    first = embed_once(encoder, clips)
+    np.testing.assert_allclose(np.linalg.norm(first, axis=1), 1, rtol=1e-5)
+    monkeypatch.setattr(videos_module, "embed_clips", lambda *_: np.ones((5, 16), np.float32))
+    np.testing.assert_array_equal(embed_once(encoder, clips), first)
+    encoder.visual_fingerprint = "another"
+    assert (embed_once(encoder, clips) == 1).all()
+
+
+def test_embedding_can_be_stopped(tmp_path: Path, base: Path) -> None:
+    clips = world_clips("validation", 2, 2, 64, 0, tmp_path)
+    with pytest.raises(InterruptedError):
+        embed_once(read_checkpoint(base), clips, should_stop=lambda: True)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_the_paper_s_optimizer_and_its_decay(config: TrainConfig) -> None:
+    paper = replace(config, optimizer="rmsprop", schedule="exponential", decay=0.5)  # 4 steps an epoch
+    assert isinstance(Learner(paper).optimizer, torch.optim.RMSprop)
+    assert [rate_at(step, paper) for step in (0, 3, 4, 8)] == [1, 1, 0.5, 0.25]
+
+
+class Lengths:
+    """An encoder whose embedding is the length of a text; it counts its calls."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.seen += texts
+        return np.array([[len(text), 1] for text in texts], np.float32).reshape(-1, 2)
+
+
+def test_the_teacher_embeds_the_parts_and_each_phrase_once() -> None:
+    one = Sentence("composed", "x", "sings", "dances", Claim(), Claim())
+    pure = Sentence("not", "x", "", "dog", Claim(), Claim())
+    encoder: Any = Lengths()
+    videos = np.array([[1, 0], [0, 1], [0, 1]], np.float32)
+    teacher = Teacher(encoder, [one, one, pure], videos, "cpu")
+    for _ in range(2):
+        parts = teacher.parts([one, pure], None)
+        assert parts.wanted.tolist() == [[5, 1], [0, 1]]
+        assert parts.unwanted.tolist() == [[6, 1], [3, 1]]
+    assert parts.pure.tolist() == [False, True]
+    assert parts.unwanted_mean.tolist() == [4.5, 1]
+    assert parts.video_mean.tolist() == pytest.approx([1 / 3, 2 / 3])
+    assert parts.caption is None
+    assert encoder.seen == ["dances", "dog", "sings", ""]
+    caption = teacher.parts([one], ["caption"]).caption
+    assert caption is not None and caption.tolist() == [[7, 1]]
