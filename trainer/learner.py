@@ -18,6 +18,7 @@ from trainer.batches import Batch, DeniedBatch
 from trainer.config import TrainConfig
 from trainer.losses import build_losses
 from trainer.losses.embedded import Denied, EmbeddedBatch
+from trainer.short_text import encode_short
 from trainer.teacher import Teacher
 
 PREPROCESS: dict[str, Any] = {}  # open_clip's defaults: CLIP's mean and standard deviation
@@ -94,7 +95,10 @@ class Learner:
         denied = [] if batch.denied is None else [sentence.text for sentence in batch.denied.sentences]
         texts = [batch.captions, batch.negated or [], denied]
         tokens = self.tokenizer([text for some in texts for text in some]).to(self.device)
-        embeddings = self.model.encode_text(tokens, normalize=True).float()
+        short = self.config.train == "text"  # where text is all the work; elsewhere it hardly counts
+        embeddings = (
+            encode_short(self.model, tokens) if short else self.model.encode_text(tokens, normalize=True)
+        ).float()
         caption, negated, text = embeddings.split([len(some) for some in texts])  # (B, D) each, or (0, D)
         return EmbeddedBatch(
             video=video,

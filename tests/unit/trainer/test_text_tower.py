@@ -18,6 +18,7 @@ from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.world.negation import Sentence
 from nt2vr.world.truth import Claim
 from tests.unit.tiny import TINY, tiny_model
+from trainer import short_text
 from trainer import videos as videos_module
 from trainer.__main__ import main
 from trainer.clips import world_clips
@@ -162,6 +163,20 @@ def test_the_paper_s_optimizer_and_its_decay(config: TrainConfig) -> None:
     paper = replace(config, optimizer="rmsprop", schedule="exponential", decay=0.5)  # 4 steps an epoch
     assert isinstance(Learner(paper).optimizer, torch.optim.RMSprop)
     assert [rate_at(step, paper) for step in (0, 3, 4, 8)] == [1, 1, 0.5, 0.25]
+
+
+def test_sentences_without_their_padding_are_embedded_alike_and_teach_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(short_text, "CHUNK", 2)
+    texts = ["a man", "", "a man is singing while a dog runs on the beach near a tent and a cat", "not dancing", "x"]
+    learner = Learner(TrainConfig(model=TINY))
+    tokens, model = learner.tokenizer(texts), learner.model
+    whole, short = model.encode_text(tokens, normalize=True), short_text.encode_short(model, tokens)
+    torch.testing.assert_close(short, whole, rtol=1e-4, atol=1e-6)
+    gradients = [
+        torch.autograd.grad(some[:, 0].sum(), list(model.transformer.parameters())) for some in (whole, short)
+    ]
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-6)
 
 
 class Lengths:
