@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from nt2vr.checkpoint import Card, build_model, read_card, read_configs, read_model
+from nt2vr.checkpoint import Card, build_model, read_configs, read_model
 from nt2vr.encoder import normalise_frames, token_embeddings
 from nt2vr.errors import ConfigError
 from trainer.batches import Batch, DeniedBatch
@@ -169,7 +169,6 @@ def load_start(config: TrainConfig, device: str) -> tuple[Any, Any, dict[str, An
     if not config.base:
         return *build_model(config.model, PREPROCESS, device), PREPROCESS, None
     base = Path(config.base)
-    read_card(base)  # says in a sentence if this is no checkpoint folder
     model, tokenizer, card = read_model(base, device)
     model_cfg, preprocess = read_configs(base)
     if model_cfg != config.model:

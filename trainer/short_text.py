@@ -35,7 +35,7 @@ def encode_short(model: Any, tokens: Tensor) -> Tensor:
             rows = order[start : start + CHUNK]
             length = int(ends[rows].max()) + 1
             states = model.transformer(embedded[rows, :length], attn_mask=model.attn_mask[:length, :length])
-            parts.append(model.ln_final(states[torch.arange(len(rows)), ends[rows]]))
+            parts.append(model.ln_final(states[torch.arange(len(rows), device=rows.device), ends[rows]]))
     pooled = torch.cat(parts)[order.argsort()]  # (N, W)
     projection = model.text_projection
     return normalize(projection(pooled) if isinstance(projection, torch.nn.Module) else pooled @ projection, dim=-1)
