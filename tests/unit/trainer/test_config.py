@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
+from nt2vr.checkpoint import read_configs
 from nt2vr.errors import ConfigError
 from trainer.config import TrainConfig, load_config, save_config
+from trainer.losses import build_losses
 
-SHIPPED = sorted((Path(__file__).parents[3] / "trainer" / "configs").glob("*.json"))
+ROOT = Path(__file__).parents[3]
+SHIPPED = sorted((ROOT / "trainer" / "configs").glob("*.json"))
 
 
 def test_a_config_survives_the_disk(tmp_path: Path) -> None:
@@ -19,8 +22,12 @@ def test_a_config_survives_the_disk(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.name)
-def test_shipped_configs_can_be_read(path: Path) -> None:
-    assert load_config(path).name
+def test_shipped_configs_can_be_trained(path: Path) -> None:
+    config = load_config(path)
+    assert config.name
+    assert build_losses(config.losses).terms.keys() == config.losses.keys()
+    if config.base:
+        assert read_configs(ROOT / config.base)[0] == config.model
 
 
 @pytest.mark.parametrize(
