@@ -45,6 +45,7 @@ def draw_queries(clips: ClipSet, kind: Kind) -> Queries | None:
         return None
     # the captions that `ClipSet.captions("validation")` tells are those that are negated
     drawn = [clips.sentences.draw(row, kind, random.Random(f"validation {row}")) for row in range(len(clips))]
+    drawn = [sentence for sentence in drawn if sentence.kind == kind]  # a clip without people and animals: no deeds
     found = [
         (sentence, clips.sentences.fitting(sentence), clips.sentences.showing_both(sentence)) for sentence in drawn
     ]

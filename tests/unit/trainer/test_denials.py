@@ -68,6 +68,7 @@ def test_every_query_has_a_right_clip_and_a_hard_one() -> None:
     for kind in ("composed", "without", "not"):
         queries = draw_queries(CLIPS, kind)  # type: ignore[arg-type]
         assert queries is not None
+        assert {sentence.kind for sentence in queries.sentences} == {kind}
         assert queries.fitting.any(axis=1).all() and queries.both.any(axis=1).all()
         assert not (queries.fitting & queries.both).any()
 
