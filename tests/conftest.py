@@ -14,7 +14,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from nt2vr.settings import prepare_environment
+
 ROOT = Path(__file__).parent.parent
+prepare_environment()  # before any test imports torch
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from pathlib import Path
 from tqdm.contrib.logging import logging_redirect_tqdm
 
 from nt2vr.errors import ConfigError, Nt2vrError
+from nt2vr.settings import prepare_environment
 from trainer.clips import world_clips
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.runs import RunFolder, RunStatus, State
@@ -28,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--config", type=Path, help="make RUN_FOLDER with a copy of this config")
     parser.add_argument("--cache", type=Path, help="where rendered frames are kept (default: RUN_FOLDER/../.frames)")
     options = parser.parse_args(arguments)
+    prepare_environment()  # before torch is imported
     run = RunFolder(options.run_folder)
     try:
         config = _prepare(run, options.config)
