@@ -4,7 +4,7 @@ from typing import Any
 
 import gradio as gr
 
-from nt2vr.search import DEFAULT_ALPHA
+from nt2vr.systems import DEFAULT_ALPHA
 from nt2vr.ui.picture import reference_picture
 from nt2vr.ui.search_tab import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS, SearchTab
 from nt2vr.ui.shown import shown

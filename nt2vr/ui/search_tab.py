@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.library import Video
 from nt2vr.query import Query
-from nt2vr.search import DEFAULT_ALPHA, MAX_K, Answer, Searcher
+from nt2vr.search import MAX_K, Answer, Searcher
+from nt2vr.systems import DEFAULT_ALPHA
 from nt2vr.ui.columns import columns_view, detail_view, understood_view
 from nt2vr.ui.picture import reference_picture
 from nt2vr.ui.shown import shown

@@ -3,21 +3,17 @@
 Knows only the built-in world's words: a phrase with any other word in it gets no claim, and so no verdict.
 """
 
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
 from typing import Any, Literal
 
-from nt2vr.language.inflect import inflect, inflect_phrase
 from nt2vr.query import Query
+from nt2vr.world.lexicon import Names, lexicon, tokens_of
 from nt2vr.world.scenes import Actor, Scene
-from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, PLACES, PROPS, SUBJECTS
 
 Verdict = Literal["right", "violation", "miss"]
-Kind = Literal["subject", "activity", "accessory", "place", "prop", "filler"]
-Names = frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -57,213 +53,10 @@ class Claim:
         )
 
 
-@dataclass(frozen=True)
-class Concept:
-    """What a word or phrase stands for."""
-
-    kind: Kind
-    names: Names = field(default_factory=frozenset)
-
-
-def _people() -> Names:
-    return frozenset(name for name, subject in SUBJECTS.items() if subject.kind == "person")
-
-
-_EATING = ("pizza", "icecream", "burger", "eat")
-_MUSIC = ("guitar", "violin", "trumpet", "saxophone", "drum", "piano", "accordion")
-# Words that people type and captions do not use. A noun alone ("a guitar") stands for the activity that shows it.
-_MORE: dict[Kind, dict[str, tuple[str, ...]]] = {
-    "subject": {
-        **dict.fromkeys(("person", "human", "somebody", "someone", "anybody", "anyone", "people"), tuple(_people())),
-        "adult": ("man", "woman"),
-        "grown-up": ("man", "woman"),
-        "child": ("boy", "girl"),
-        "kid": ("boy", "girl"),
-        "gentleman": ("man",),
-        "male": ("man",),
-        "female": ("woman",),
-        "animal": tuple(name for name, subject in SUBJECTS.items() if subject.kind == "animal"),
-        "pet": ("dog", "cat", "rabbit"),
-        "vehicle": tuple(name for name, subject in SUBJECTS.items() if subject.kind == "vehicle"),
-        "aircraft": ("plane", "helicopter"),
-    },
-    "activity": {
-        "eat": _EATING,
-        "play music": _MUSIC,
-        "make music": _MUSIC,
-        "play an instrument": _MUSIC,
-        "play a musical instrument": _MUSIC,
-        "drink": ("coffee",),
-        "meditate": ("yoga",),
-        "practice yoga": ("yoga",),
-        "cycle": ("bike",),
-        "bike": ("bike",),
-        "paddle": ("row",),
-        "row": ("row",),
-        "climb": ("climb",),
-        "fence": ("fence",),
-        "golf": ("golf",),
-        "drum": ("drum",),
-        "play drums": ("drum",),
-        "play violin": ("violin",),
-        "take pictures": ("photo",),
-        "take a picture": ("photo",),
-        "take photos": ("photo",),
-        "photograph": ("photo",),
-        "use a laptop": ("laptop",),
-        "use a computer": ("laptop",),
-        "work on a computer": ("laptop",),
-        "type": ("laptop",),
-        "sweep": ("sweep",),
-        "play football": ("soccer",),
-        "kick a ball": ("soccer",),
-        "kick a football": ("soccer",),
-        "play table tennis": ("pingpong",),
-        "ride": ("bike", "horse", "skate", "snowboard", "surf"),
-        "hold a ball": ("soccer",),
-        "nap": ("sleep",),
-        "drive": ("drive",),
-        "fly": ("fly", "kite"),
-        "drive past": ("drive",),
-        "pass by": ("drive", "fly"),
-    },
-    "accessory": {
-        "hat": ("tophat", "cap"),
-        "baseball cap": ("cap",),
-        "glasses": ("sunglasses",),
-        "shades": ("sunglasses",),
-    },
-    "place": {
-        "sea": ("beach",),
-        "seaside": ("beach",),
-        "snow": ("mountain",),
-        "mountain": ("mountain",),
-        "living room": ("room",),
-        "home": ("room",),
-        "city": ("street",),
-        "city street": ("street",),
-        "road": ("street",),
-        "woods": ("forest",),
-        "indoors": ("room", "kitchen", "gym", "stage"),
-        "outdoors": tuple(name for name in PLACES if name not in ("room", "kitchen", "gym", "stage")),
-        "outside": tuple(name for name in PLACES if name not in ("room", "kitchen", "gym", "stage")),
-    },
-    "prop": {
-        "teddy": ("teddy",),
-        "bear": ("teddy",),
-        "plant": ("plant",),
-        "cup": ("trophy",),
-        "bonfire": ("campfire",),
-    },
-}
-_NOUNS: dict[str, tuple[str, ...]] = {
-    "instrument": _MUSIC,
-    "ball": ("soccer", "basketball", "ball", "juggle"),
-    "bike": ("bike",),
-    "bicycle": ("bike",),
-    "boat": ("row",),
-    "book": ("read",),
-    "bow": ("archery",),
-    "camera": ("photo",),
-    "cup of coffee": ("coffee",),
-    "cartwheel": ("cartwheel",),
-    "computer": ("laptop",),
-    "fiddle": ("violin",),
-    "microphone": ("sing",),
-    "song": ("sing",),
-    "sword": ("fence",),
-    "weight": ("lift",),
-    "bowl": ("eat",),
-    "pan": ("cook",),
-    "egg": ("cook",),
-    "hamburger": ("burger",),
-    "ice cream": ("icecream",),
-    "soccer ball": ("soccer",),
-    "football": ("soccer",),
-    "broom": ("sweep",),
-    "skateboard": ("skate",),
-    "surfboard": ("surf",),
-    "ski": ("ski",),
-    "arrow": ("archery",),
-    "picture": ("paint", "photo"),
-    "wall": ("climb",),
-    **{
-        name: (name,)
-        for name in (
-            *_MUSIC, "horse", "pizza", "burger", "coffee", "phone", "laptop", "fish", "kite", "balloon", "umbrella",
-            "basketball", "golf", "yoga", "soccer",
-        )
-    },
-}  # fmt: skip
-_FILLERS = (
-    "a an the some any his her their its this that there here it he she they who which is are be being been am was "
-    "were do does did has have having in on at of to by with near beside next front behind background around and "
-    "while as then also both together at the same time , . ; ! ? : you can see we i one video clip scene shows "
-    "showing show where when wear wears wearing"
-).split()
-_DROPPED = frozenset(("a", "an", "the", "some", "any", "his", "her", "their", "its"))
-_WORD = re.compile(r"[\w'-]+|[^\w\s]")
-
-
-def _tokens(text: str) -> tuple[str, ...]:
-    return tuple(token for token in _WORD.findall(text.lower()) if token not in _DROPPED)
-
-
-def _nouns(word: str) -> Iterator[str]:
-    head, _, last = word.rpartition(" ")
-    yield word
-    yield f"{head} {inflect(last, 'NNS')}".strip()
-
-
-def _verbs(phrase: str) -> Iterator[str]:
-    yield phrase
-    yield inflect_phrase(phrase, "VBZ")
-    yield inflect_phrase(phrase, "VBG")
-
-
-def _entries() -> Iterator[tuple[str, Kind, Names]]:
-    """Every phrase that is understood, in every form, and what it stands for."""
-    for name, subject in SUBJECTS.items():
-        for word in subject.words:
-            yield from ((form, "subject", frozenset((name,))) for form in _nouns(word))
-    for name, activity in ACTIVITIES.items():
-        for phrase in activity.phrases:
-            yield from ((form, "activity", frozenset((name,))) for form in _verbs(phrase))
-    for kind, things in (("accessory", ACCESSORIES), ("prop", PROPS)):
-        for name, thing in things.items():
-            for word in thing.words:
-                yield from ((form, kind, frozenset((name,))) for form in _nouns(" ".join(_tokens(word))))  # type: ignore[misc]
-    for name, place in PLACES.items():
-        for phrase in place.phrases:
-            yield phrase, "place", frozenset((name,))
-            yield " ".join(_tokens(phrase)[1:]), "place", frozenset((name,))  # without its preposition
-    for kind, words in _MORE.items():
-        forms = _verbs if kind == "activity" else _nouns
-        for word, names in words.items():
-            yield from ((form, kind, frozenset(names)) for form in forms(word))
-    for word, names in _NOUNS.items():
-        yield from ((form, "activity", frozenset(names)) for form in _nouns(word))
-    yield from ((word, "filler", frozenset()) for word in _FILLERS)
-
-
-@cache
-def lexicon() -> dict[tuple[str, ...], Concept]:
-    """Return what each phrase stands for; one with several meanings (people and dogs both "run") has their union."""
-    found: dict[tuple[str, ...], Concept] = {}
-    for phrase, kind, names in _entries():
-        tokens = _tokens(phrase)
-        known = found.get(tokens)
-        if known is None:
-            found[tokens] = Concept(kind, names)
-        elif known.kind == kind:
-            found[tokens] = Concept(kind, known.names | names)
-    return found
-
-
 @cache
 def read_claim(phrase: str) -> Claim | None:
     """Read a phrase into a claim; None if it has a word the built-in world does not know, or says nothing."""
-    words, tokens = lexicon(), _tokens(phrase)
+    words, tokens = lexicon(), tokens_of(phrase)
     longest = max(map(len, words))
     actors: list[Who] = []
     places: Names = frozenset()

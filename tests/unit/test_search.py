@@ -23,7 +23,8 @@ from nt2vr.checkpoint import Card
 from nt2vr.errors import ConfigError, QueryError
 from nt2vr.library import Gallery, Video
 from nt2vr.query import Query
-from nt2vr.search import LOW_SCORE, MAX_ALPHA, MAX_K, STRATEGIES, Answer, Parts, Searcher, System, projection
+from nt2vr.search import LOW_SCORE, MAX_ALPHA, MAX_K, Answer, Searcher
+from nt2vr.systems import STRATEGIES, Parts, System, projection
 from nt2vr.video import Decoder
 from nt2vr.world.gallery import write_webm
 from nt2vr.world.scenes import Actor, Scene
