@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.conftest import RunningApp
 
@@ -23,6 +23,7 @@ def chromium() -> Iterator[Browser]:
         if os.environ.get("NT2VR_REQUIRE_BROWSER"):
             pytest.fail(message)
         pytest.skip(message)
+    expect.set_options(timeout=20_000)  # a busy machine is slow, not wrong
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser

@@ -31,8 +31,7 @@ def test_type_a_query_see_clips_play_open_one_and_find_more_like_it(page: Page, 
 
     video = columns.first.locator("video").first
     before = video.evaluate("video => video.currentTime")
-    page.wait_for_timeout(400)
-    assert video.evaluate("video => video.currentTime") != before
+    page.wait_for_function("([video, before]) => video.currentTime !== before", arg=[video.element_handle(), before])
 
     columns.first.locator(".nt-clip").first.click()
     dialog = page.get_by_role("dialog")
@@ -71,6 +70,7 @@ def test_what_was_misunderstood_can_be_corrected(page: Page, running_app: Runnin
     expect(page.locator(".nt-column")).to_have_count(3, timeout=WAIT_MS)
     page.get_by_text("Correct this").click()
     unwanted = page.locator("#unwanted textarea")
+    expect(unwanted).to_have_value("playing the drum")
     unwanted.fill("dancing, a dog")
     unwanted.press("Enter")
     expect(page.locator(".nt-chip.nt-bad")).to_have_text(["dancing", "a dog"])
