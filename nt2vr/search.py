@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.cache import Cache
-from nt2vr.encoder import Encoder
+from nt2vr.encoder import Encoder, pool
 from nt2vr.errors import ConfigError, Nt2vrError, QueryError
 from nt2vr.language.tagger import load_tagger
 from nt2vr.library import EmbeddedGallery, Gallery, Video, embed_gallery, prefetch_frames
@@ -254,8 +254,7 @@ class Searcher:
         frames = embedded.frame_embeddings[row] @ ranking.vector  # (F,)
         best = np.argsort(-frames, kind="stable")[:NUM_BEST_FRAMES]
         moments = tuple(float((frame + 0.5) / len(frames)) for frame in sorted(best))
-        pooled = embedded.frame_embeddings[row].mean(axis=0)
-        score = float(pooled @ ranking.vector / np.linalg.norm(pooled))
+        score = float(pool(embedded.frame_embeddings[row]) @ ranking.vector)
         return Seen(ranking.system, ranking.ranks.get(video_id), round(score, 4), moments)
 
 
