@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from nt2vr.errors import QueryError
-from nt2vr.language.phrases import Phrase, Phrases, words
+from nt2vr.language.phrases import Phrase, Phrases
 from nt2vr.language.scope import Negation, ScopeFinder
 from nt2vr.language.tagger import Tagger
+from nt2vr.language.wordlists import words
 
 MAX_QUERY_CHARS = 1000
 
@@ -63,7 +64,10 @@ def understand(text: str, tagger: Tagger) -> Query:
     negations = finder.negations()
     if not negations:
         return Query(text, (whole,))
-    wanted = sentence.joined([(link, start, end) for start, end, link in finder.kept(negations)])
+    kept = finder.kept(negations)
+    if all(sentence.phrases.tag(i) == "PRON" for stretch in kept for i in range(stretch.start, stretch.end)):
+        kept = []  # "he" alone names nothing to be seen
+    wanted = sentence.joined([(link, start, end) for start, end, link in kept])
     items = [(item, negation) for negation in negations for item in negation.items]
     return Query(
         text,
@@ -99,7 +103,8 @@ class _Sentence:
         start = item.start
         asks = item.kind == "verb" and self._speaks(negation.cue - 1)
         while start + 1 < item.core and (
-            phrases.word(start) in {"any", "to"} or (asks and phrases.lemma(start) in _REQUESTS)
+            phrases.word(start) in {"any", "to"}
+            or (asks and (phrases.lemma(start) in _REQUESTS or phrases.word(start) == "me"))
         ):
             start += 1
         before = ""

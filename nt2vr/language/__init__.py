@@ -1,1 +1,1 @@
-"""The language of negation: tagging now; negator and composer later."""
+"""The language of negation: sentences taken apart, captions denied, queries composed."""

@@ -3,9 +3,9 @@
 from functools import cache
 from typing import Literal
 
-from lemminflect import getInflection
+from lemminflect import getAllLemmas, getInflection
 
-Form = Literal["VB", "VBZ", "VBG", "NNS"]  # Penn tags: play, plays, playing; dogs
+Form = Literal["VB", "VBZ", "VBG", "VBD", "NNS"]  # Penn tags: play, plays, playing, played; dogs
 
 
 @cache
@@ -13,6 +13,13 @@ def inflect(word: str, form: Form) -> str:
     """Put a lemma into a form: "ride" as VBG is "riding"."""
     forms: tuple[str, ...] = getInflection(word, form)
     return forms[0] if forms else word
+
+
+@cache
+def verb_of(word: str) -> str:
+    """Return the lemma of a verb in any form, "" if the dictionary has no such verb (a name, a typing error)."""
+    lemmas: tuple[str, ...] = getAllLemmas(word, upos="VERB").get("VERB", ())
+    return lemmas[0] if lemmas else ""
 
 
 def inflect_phrase(phrase: str, form: Form) -> str:

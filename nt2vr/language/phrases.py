@@ -7,20 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nt2vr.language.tagger import VERB_TAGS, Token
+from nt2vr.language.wordlists import ACTORS, words
 
-
-def words(text: str) -> frozenset[str]:
-    """Return the set of the words in `text`."""
-    return frozenset(text.split())
-
-
-# Who can be the subject of a verb: "a beach without people | swimming".
-ACTORS = words(
-    "people person man woman boy girl child kid baby lady guy male female human adult crowd player singer dancer "
-    "rider driver passenger tourist swimmer runner animal dog puppy cat kitten bird horse cow sheep monkey elephant "
-    "lion bear duck fish rabbit pet car truck bus train bike bicycle boat ship plane vehicle anyone anybody someone "
-    "somebody"
-)
 # Verbs that need their place: "sitting on a bench". With any other verb a place is only where it happens.
 PLACED = words(
     "sit stand lie lay lean kneel crouch hang put place set pour step climb jump rest sleep ride fall get go come "
@@ -61,7 +49,8 @@ class Phrases:
     def __init__(self, tokens: Sequence[Token]) -> None:
         """Look at `tokens`, a whole sentence."""
         self.tokens = tokens
-        self.words = [token.text.lower().replace("\u2019", "'") for token in tokens]
+        lower = (token.text.lower().replace("\u2019", "'") for token in tokens)
+        self.words = ["n't" if word in {"nt", "n t"} else word for word in lower]
 
     def tag(self, i: int) -> str:
         """Tag of word i; "" past either end."""
@@ -190,7 +179,7 @@ class Phrases:
                 num_objects = 1
                 j = quality.end
             elif (
-                self.tag(j) == "ADP" and j == verb + 1 and self.tag(j + 1) != "DET"
+                self.tag(j) == "ADP" and (j == verb + 1 or self.tag(j - 1) == "PRON") and self.tag(j + 1) != "DET"
             ):  # a particle that ends it: taking off
                 j += 1
             else:

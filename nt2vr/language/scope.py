@@ -19,12 +19,13 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from nt2vr.language.phrases import Phrase, Phrases, words
+from nt2vr.language.phrases import Phrase, Phrases
 from nt2vr.language.tagger import FINITE_TAGS, VERB_TAGS
+from nt2vr.language.wordlists import words
 
 Kind = Literal["not", "no", "without", "nobody", "minus"]
 _CUES: tuple[tuple[Kind, tuple[str, ...]], ...] = (
-    ("not", ("not", "n't", "nt", "never", "no longer", "neither", "nor", "but not", "rather than", "as opposed to")),
+    ("not", ("not", "n't", "never", "no longer", "neither", "nor", "but not", "rather than", "as opposed to")),
     ("not", ("instead of", "except", "except for", "except from", "other than", "apart from", "aside from")),
     ("not", ("anything but", "everything but", "everyone but", "all but")),
     ("no", ("no", "zero")),
@@ -41,12 +42,13 @@ NO_NEGATION = frozenset({  # idioms; "ca n't" is how "can't" is split into words
 })  # fmt: skip
 FILLERS = frozenset({  # they only say "in the picture"
     "in sight", "in view", "in it", "in them", "on it", "at all", "anywhere", "around", "visible", "to be seen",
-    "there",
+    "there", "please",
 })  # fmt: skip
 _HELD = words("wear hold carry eat drink use play")  # "wearing no hat": the verb is unwanted too
-_LEADING = words("just only also instead then rather simply but and or while")
+_LEADING = words("just only also instead then rather simply but and or while please")
 _DANGLING = words(
-    "with there where that when but just only having containing showing although though yet however for about to of"
+    "with there where that when but just only having containing showing although though yet however for about to of "
+    "please"
 )
 _SUBJECTS = words("i we you it there")
 _LONGEST = 4  # words in a cue, an idiom or a filler
@@ -117,6 +119,8 @@ class ScopeFinder:
     def _negation(self, kind: Kind, cue: int, after_cue: int, wanted_before: bool) -> Negation | None:
         phrases = self.phrases
         i = after_cue
+        if phrases.word(cue) == "nor" and phrases.tag(i + 1) == "PRON" and phrases.tag(i + 2) in VERB_TAGS:
+            i += 2  # nor does he | sing
         if phrases.word(i) == "of" and (group := phrases.noun_phrase(i + 1)):  # none of them
             i = group.end
         while (kind == "nobody" and phrases.tag(i) == "WH") or (
@@ -236,6 +240,8 @@ class ScopeFinder:
         if item.kind == "verb":
             bare = first.end - first.start == 1 == item.end - item.start
             return phrases.tag(first.head) == phrases.tag(item.head) and (conjunction != "and" or bare)
+        if not conjunction and phrases.is_actor(item) and phrases.tag(item.end) == "VBG":
+            return False  # a party without balloons, | people dancing
         if phrases.tag(item.start) == "PRON" or (
             phrases.tag(item.end) in FINITE_TAGS and (phrases.tag(item.start) == "DET" or phrases.is_actor(item))
         ):  # a new clause

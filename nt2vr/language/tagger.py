@@ -19,6 +19,8 @@ from HanTa.HanoverTagger import HanoverTagger
 from nltk.tag.perceptron import PerceptronTagger
 from nltk.tokenize import NLTKWordTokenizer
 
+from nt2vr.language.wordlists import ACTORS, ROLES
+
 VERB_TAGS = frozenset({"VB", "VBZ", "VBP", "VBD", "VBG", "VBN", "MD"})
 FINITE_TAGS = frozenset({"VBZ", "VBP", "VBD", "MD"})
 NLTK_DATA = "taggers/averaged_perceptron_tagger_eng"
@@ -48,6 +50,7 @@ _BY_WORD = {
     **dict.fromkeys(("without", "w/o", "with"), "ADP"),
     **dict.fromkeys(("who", "which", "where"), "WH"),
     **dict.fromkeys(("i", "nobody", "none", "nothing", "anything", "anyone", "everything"), "PRON"),
+    **dict.fromkeys(("please", "really"), "ADV"),
 }
 _CONTRACTED = (
     "do",
@@ -67,13 +70,16 @@ _CONTRACTED = (
     "ai",
 )
 _HELPERS = {
-    **dict.fromkeys(("am", "is", "are", "was", "were", "be", "been", "being", "ai"), "be"),
+    **dict.fromkeys(("am", "is", "are", "was", "were", "be", "been", "being", "ai", "'re", "'m"), "be"),
     **dict.fromkeys(("do", "does", "did", "done", "doing"), "do"),
     **dict.fromkeys(("have", "has", "had", "having"), "have"),
 }
+_TOKENIZER = NLTKWordTokenizer()
 _BASE = frozenset({"VVB", "VVI", "VDB", "VDI", "VHB", "VHI"})
 _OBJECT_NEXT = frozenset({"VB", "VBG"})
 _THIRD_PERSON = frozenset({"VVZ", "VBZ", "VDZ", "VHZ"})
+_CLITICS = {"s": "'s", "re": "'re", "m": "'m", "ll": "'ll", "ve": "'ve"}  # datasets drop apostrophes: "it s", "we re"
+_WITH_IS = frozenset({"thats", "whos", "theres", "hes", "shes"})
 _SAME_LENGTH = str.maketrans(
     {ord("\u2019"): "'", ord("\u2018"): "'", **dict.fromkeys(map(ord, '`"\u201c\u201d\x00'), " ")}
 )
@@ -113,11 +119,13 @@ class HantaTagger:
         """Load the model, 0.1 s."""
         self._hanta: Any = HanoverTagger("morphmodel_en.pgz")
         self._log_probabilities = lru_cache(maxsize=10_000)(self._look_up)
+        self._lemmas = lru_cache(maxsize=10_000)(self._find_lemma)
 
     def tag(self, text: str) -> list[Token]:
         """Return the words and punctuation marks of `text`, in order."""
         spans = _word_spans(text)
         words = [_as_tagged(text[start:end]) for start, end in spans]
+        words = [_CLITICS.get(word, word) if i and words[i - 1].isalpha() else word for i, word in enumerate(words)]
         tagged = self._tag_words(words)
         tags = [_BY_WORD.get(word, tag) for word, (tag, _) in zip(words, tagged, strict=True)]
         lemmas = [lemma for _, lemma in tagged]
@@ -125,19 +133,23 @@ class HantaTagger:
             tags[i], before = self._repaired(words, tags, i), tags[i]
             if tags[i] != before:
                 lemmas[i] = self._lemma(word, tags[i])
+        if (verb := self._missing_verb(words, tags, lemmas)) is not None:
+            i, tags[i] = verb
+            lemmas[i] = self._lemma(words[i], tags[i])
         return [
             Token(text[start:end], tag, lemma, start, end)
             for (start, end), tag, lemma in zip(spans, tags, lemmas, strict=True)
         ]
 
     def _tag_words(self, words: Sequence[str]) -> list[tuple[str, str]]:
-        tagged = self._hanta.tag_sent(words)
-        return [(_mapped(_C5, tag), lemma.lower()) for _, lemma, tag in tagged]
+        tags = self._hanta.tag_sent(words, taglevel=0)  # without the lemmas, half of its time
+        return [(_mapped(_C5, tag), self._lemmas(word, tag)) for word, tag in zip(words, tags, strict=True)]
 
     def _lemma(self, word: str, tag: str) -> str:
-        if word in _HELPERS:
-            return _HELPERS[word]
-        return str(self._hanta.analyze(word, pos=_PENN_TO_C5.get(tag, "EMPTY"))[0]).lower()
+        return _HELPERS[word] if word in _HELPERS else self._lemmas(word, _PENN_TO_C5.get(tag, "EMPTY"))
+
+    def _find_lemma(self, word: str, tag: str) -> str:
+        return str(self._hanta.analyze(word, pos=tag)[0]).lower()
 
     def _look_up(self, word: str) -> dict[str, float]:
         return {tag: float(value) for tag, value in self._hanta.tag_word(word, cutoff=8)}
@@ -149,6 +161,10 @@ class HantaTagger:
             return "TO" if i + 1 < len(tags) and tags[i + 1] in {"VB", "VBP"} else "ADP"
         if word == "that":
             return "WH" if i and tags[i - 1] in {"NOUN", "PRON"} else "DET"
+        if word in {"run", "come"} and tag == "VBN" and i and tags[i - 1] not in VERB_TAGS:
+            return "VBP"
+        if word == "like" and tag in {"ADP", "ADJ"} and self._after_negated_verb(words, tags, i):
+            return "VB"  # doesn't really like
         if word == "one" and i and words[i - 1] == "no":
             return "PRON"
         chances = self._log_probabilities(word)
@@ -163,6 +179,46 @@ class HantaTagger:
         if tag in {"VB", "VBP"} and "NN1" in chances and chances.keys().isdisjoint(_BASE):
             return "NOUN"  # not wine
         return tag
+
+    @staticmethod
+    def _after_negated_verb(words: Sequence[str], tags: Sequence[str], i: int) -> bool:
+        while i and tags[i - 1] == "ADV":
+            i -= 1
+        return i > 1 and tags[i - 1] == "NEG" and _HELPERS.get(words[i - 2]) == "do"
+
+    def _missing_verb(
+        self, words: Sequence[str], tags: Sequence[str], lemmas: Sequence[str]
+    ) -> tuple[int, str] | None:
+        """Place and tag of the verb of a caption that seems to have none: "a man loads a clip", "people dance"."""
+        if any(tag in VERB_TAGS and not _describes(tags, i) for i, tag in enumerate(tags)):
+            return None
+        for i in range(1, len(words)):
+            after = tags[i + 1] if i + 1 < len(words) else ""
+            if (
+                tags[i] != "NOUN"
+                or lemmas[i - 1] not in ACTORS | ROLES
+                or after not in {"DET", "PRON", "ADP", "ADV", ""}
+            ):
+                continue
+            plural = words[i - 1] != lemmas[i - 1] or words[i - 1] in {"people", "men", "women"}
+            determined = i == 1 or tags[i - 2] in VERB_TAGS | {"DET", "NUM", "ADJ"}
+            if words[i].endswith("ing"):
+                return (i, "VBG") if words[i] not in _THINGS_IN_ING else None
+            if words[i].endswith("s"):
+                if not plural and determined and self._may_be_verb(words[i][:-1], words[i][:-2], words[i]):
+                    return i, "VBZ"
+            elif (plural or after in {"DET", "PRON"} or "and" in words[:i]) and self._may_be_verb(words[i]):
+                return i, "VBP"
+        return None
+
+    def _may_be_verb(self, *words: str) -> bool:
+        return any(
+            chances[form] > _UNKNOWN_NATS
+            for word in words
+            for chances in [self._log_probabilities(word)]
+            for form in ("VVB", "VVI", "VVZ")
+            if form in chances
+        )
 
     def _verb_after_all(
         self, words: Sequence[str], tags: Sequence[str], i: int, chances: dict[str, float]
@@ -207,6 +263,11 @@ class NltkTagger(HantaTagger):
         ]
 
 
+def _describes(tags: Sequence[str], i: int) -> bool:
+    """Whether a participle stands before a noun: "a grey haired man"."""
+    return i > 0 and tags[i - 1] in {"DET", "ADJ", "ADP"} and tags[i + 1 : i + 2] == ["NOUN"]
+
+
 def _mapped(table: dict[str, str], tag: str) -> str:
     return table.get(tag) or table.get(tag[:2]) or "OTHER"
 
@@ -214,16 +275,26 @@ def _mapped(table: dict[str, str], tag: str) -> str:
 def _as_tagged(word: str) -> str:
     """Return the word as the taggers see it: capitals carry little in a query, and a monster of a word is none."""
     word = word.translate(_SAME_LENGTH).lower()
-    return {"nt": "n't"}.get(word, word) if len(word) <= _MAX_WORD_CHARS else "x"
+    return {"nt": "n't", "n t": "n't"}.get(word, word) if len(word) <= _MAX_WORD_CHARS else "x"
+
+
+def _ends_in_not(word: str) -> bool:
+    return word[-1] == "n" and word[:-1] in _CONTRACTED
 
 
 def _word_spans(text: str) -> list[tuple[int, int]]:
-    """Spans of words and marks; also splits "dont", a full stop inside the text, and the minus of "beach -man"."""
+    """Spans of words and marks; also splits "dont", "don t", a full stop inside, and the minus of "beach -man"."""
     spans: list[tuple[int, int]] = []
     same_length = text.translate(_SAME_LENGTH).replace("''", "  ")
-    for start, end in NLTKWordTokenizer().span_tokenize(same_length):
+    for start, end in _TOKENIZER.span_tokenize(same_length):
         word = same_length[start:end].lower()
+        if word == "t" and spans and _ends_in_not(same_length[slice(*spans[-1])].lower()):  # don t
+            before, middle = spans.pop()
+            spans += [(before, middle - 1), (middle - 1, end)]
+            continue
         cut = len(word) - 2 if word[-2:] == "nt" and word[:-2] in _CONTRACTED else 0  # dont, isnt
+        if word in _WITH_IS:
+            cut = len(word) - 1
         if word[0] == "-" and word[1:2].isalpha() and not same_length[start - 1 : start].strip():
             cut = 1
         elif len(word) > 2 and word[-1] == "." and word[:-1].isalpha():

@@ -13,7 +13,8 @@ from nt2vr.language.scope import CUES
 from nt2vr.language.tagger import HantaTagger, NltkTagger, Tagger
 from nt2vr.query import MAX_QUERY_CHARS, Query, understand
 
-TYPED = Path(__file__).parent / "data" / "typed_queries.jsonl"
+DATA = Path(__file__).parent / "data"
+TYPED = (DATA / "typed_queries.jsonl", DATA / "queries_of_every_kind.jsonl")
 NLTK_FOLDERS = (Path(__file__).parents[3] / "shared" / "nltk_data", Path(os.environ.get("NLTK_DATA", "nltk_data")))
 
 
@@ -34,9 +35,10 @@ def marked(query: Query) -> tuple[list[str], list[str]]:
     return [query.text[slice(*cue)] for cue in query.cues], [query.text[slice(*scope)] for scope in query.scopes]
 
 
-def test_typed_queries_are_taken_apart_as_by_hand(tagger: Tagger) -> None:
+@pytest.mark.parametrize("file", TYPED, ids=lambda file: file.stem)
+def test_typed_queries_are_taken_apart_as_by_hand(tagger: Tagger, file: Path) -> None:
     wrong = []
-    for line in TYPED.read_text(encoding="utf-8").splitlines():
+    for line in file.read_text(encoding="utf-8").splitlines():
         gold = json.loads(line)
         query = understand(gold["text"], tagger)
         if [*query.wanted] != gold["wanted"] or [*query.unwanted] != gold["unwanted"]:

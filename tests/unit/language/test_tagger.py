@@ -74,10 +74,28 @@ def test_with_data_nltk_is_loaded() -> None:
         ("the girl's hat", "DET NOUN POS NOUN"),
         ("a man sings. no guitar", "DET NOUN VBZ PUNCT DET NOUN"),
         ("beach -man", "NOUN PUNCT NOUN"),
+        ("a guy doesn t move", "DET NOUN VBZ NEG VB"),  # datasets drop apostrophes
+        ("a man s hat", "DET NOUN POS NOUN"),
+        ("a man loads a gun", "DET NOUN VBZ DET NOUN"),
+        ("a dog show on tv", "DET NOUN NOUN ADP NOUN"),
+        ("dogs run across a road", "NOUN VBP ADP DET NOUN"),
     ],
 )
 def test_words_of_captions_are_tagged(tagger: Tagger, text: str, tags: str) -> None:
     assert " ".join(token.tag for token in tagger.tag(text)) == tags
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        ("it s raining", "PRON VBZ VBG"),
+        ("a dog thats barking", "DET NOUN WH VBZ VBG"),
+        ("people dance on stage", "NOUN VBP ADP NOUN"),  # the verb of a caption that seems to have none
+        ("a grey haired man interviews a girl", "DET ADJ VBP NOUN VBZ DET NOUN"),
+    ],
+)
+def test_the_tagger_of_captions_reads_what_datasets_write(text: str, tags: str) -> None:
+    assert " ".join(token.tag for token in HantaTagger().tag(text)) == tags
 
 
 def test_lemmas_of_verbs_and_nouns(tagger: Tagger) -> None:

@@ -1,0 +1,88 @@
+"""Who does what a verb says: how a query names it, its number and its pronoun, for agreement."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from nt2vr.language.inflect import inflect
+from nt2vr.language.phrases import Phrases
+from nt2vr.language.wordlists import ACTORS, ROLES, words
+
+Pronoun = Literal["he", "she", "they", ""]
+
+PLURALS = words("people men women children kids guys police everyone they we you i these those both many some")
+COLLECTIVES = words(
+    "group couple crowd bunch band pair team lot number variety family cast set series flock herd pack"
+)
+_HE = words("man boy father husband king prince actor policeman fisherman businessman")
+_SHE = words("woman girl mother wife queen princess actress bride")
+_OTHERS = words(
+    "person child baby adult player singer dancer rider driver chef cook reporter host soldier teacher student "
+    "model musician guitarist drummer pianist rapper artist comedian contestant friend teenager toddler"
+)
+_SAME = {  # one called as the other
+    "guy": "man", "gentleman": "man", "male": "man", "lady": "woman", "female": "woman", "someone": "person",
+    "somebody": "person", "mom": "mother", "dad": "father", "kid": "child", "puppy": "dog", "kitten": "cat",
+    "people": "person", "men": "man", "women": "woman",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Who does something: `text` as a query names it ("a man", "children"); `is_human` is anybody called a person."""
+
+    text: str
+    pronoun: Pronoun
+    is_plural: bool
+    is_human: bool
+
+    @property
+    def generic(self) -> "Subject":
+        """Whoever it is, less precisely: a person, people; an animal or a vehicle is what it is."""
+        if not self.is_human:
+            return self
+        return PEOPLE if self.is_plural else PERSON
+
+
+PERSON = Subject("a person", "", is_plural=False, is_human=True)
+PEOPLE = Subject("people", "they", is_plural=True, is_human=True)
+
+
+def named(phrases: Phrases, start: int, end: int, *, is_plural: bool = False) -> Subject | None:
+    """Read words `start` to `end` (exclusive) as a subject: "the young men" are "men"; None if they cannot act."""
+    head = end - 1
+    lemma = phrases.lemma(head)
+    is_plural = is_plural or is_plural_noun(phrases.word(head), lemma)
+    lemma = _SAME.get(lemma, lemma)
+    if lemma not in ACTORS | ROLES or phrases.tag(head - 1) == "POS":
+        return None
+    modifiers = [phrases.word(i) for i in range(start, head) if phrases.tag(i) == "NOUN"]
+    if is_plural:
+        text = " ".join([*modifiers, "people" if lemma == "person" else inflect(lemma, "NNS")])
+    else:
+        name = " ".join([*modifiers, lemma])
+        text = f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    pronoun: Pronoun = "they" if is_plural else "he" if lemma in _HE else "she" if lemma in _SHE else ""
+    return Subject(text, pronoun, is_plural, lemma in _HE | _SHE | _OTHERS)
+
+
+def is_plural_noun(word: str, lemma: str) -> bool:
+    """Whether a noun stands in the plural: "dogs" of "dog"."""
+    return word in PLURALS or (word != lemma and (word.endswith("s") or word == inflect(lemma, "NNS")))
+
+
+def is_third_person(phrases: Phrases, verb: int) -> bool:
+    """Whether the subject of a base form is third-person singular, as in "a man play guitar"; in doubt it is not."""
+    head = None
+    for j in range(verb - 1, -1, -1):
+        tag, word = phrases.tag(j), phrases.word(j)
+        if tag in {"WH", "PUNCT", "CONJ"} and head is not None:
+            return word != "and"
+        if tag in {"PRON", "NOUN"}:
+            if word in PLURALS or phrases.lemma(j) in COLLECTIVES or is_plural_noun(word, phrases.lemma(j)):
+                return False
+            head = j
+        elif tag not in {"DET", "ADJ", "ADV", "NUM", "POS", "ADP", "OTHER"}:
+            return head is not None
+        elif tag == "NUM" and word != "one":
+            return False
+    return head is not None

@@ -1,0 +1,148 @@
+"""Verb phrases that say alone what is done: "play the guitar on a stage", as text and as lemmas to compare.
+
+Precision counts, not recall: what is cut off, passive, vague, or means nothing without its caption is no such phrase.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nt2vr.language.chunks import Chunk
+from nt2vr.language.inflect import verb_of
+from nt2vr.language.phrases import Phrases
+from nt2vr.language.subjects import is_plural_noun
+from nt2vr.language.wordlists import MASS_NOUNS, words
+
+_PARTICLES = words("up down off out around away over along together back outside upside")
+_EMPTY_WORDS = words(
+    "mans womans mens childrens peoples like as then also there here both so very too just only now first next "
+    "still instead else even"
+)
+# Verbs of what is not seen, or of the video itself; the paper's code leaves the like out
+_UNSEEN = words(
+    "talk speak say tell discuss explain describe argue show display wear narrate commentate mention introduce "
+    "instruct present demonstrate review ask answer discus name think know image feel believe see hear include "
+    "contain feature matter imagine care ring remember mean cause happen exist belong represent consist call regard "
+    "admire wish hope love like kid lap"
+)
+# Verbs whose object says it all
+LIGHT_VERBS = words(
+    "do have make get go give take put use perform be let seem appear start begin try want keep need attempt manage "
+    "decide plan pretend refuse continue"
+)
+# Verbs that want an object: "a man holds" says nothing
+_TRANSITIVE = (LIGHT_VERBS - {"perform"}) | words(
+    "hold cover bring send add cut apply carry throw pick prepare record host lift pull push open hug chase follow "
+    "create build set leave touch move turn remove place attach press pass kill like love enjoy lose win meet call "
+    "catch strap reach grip help check test handle grab raise lead lower close feed drop fill fix share join hit "
+    "kick film shoot face"
+)
+# Verbs that say too little without an object or a place
+_WEAK_ALONE = words(
+    "stand sit look work play watch listen interact come go move act care wait participate lay lie site attend pose "
+    "use gather enter practice practise arrive appear change continue stay remain operate engage try learn help "
+    "ride compete teach read pass point hang reach turn meet return visit walk check knock lead face reply respond "
+    "react flip part function mess pour stuff rule miss pack land rest relax live sell buy shop model star portray "
+    "advertise describe"
+)
+_NO_CONTENT = words(
+    "thing something someone somebody other another people person man woman way lot bit kind type front side top "
+    "end each one two three time number some various different many new video scene camera background"
+)
+_MOST_WORDS = 8  # of a verb phrase that still reads well in a template
+
+
+@dataclass(frozen=True)
+class VerbPhrase:
+    """What somebody does.
+
+    Attributes:
+        text: with the verb as its lemma: "play the guitar on a stage".
+        key: its lemmas without articles, for phrase-level retrieval: ("play", "guitar", "on", "stage").
+        content: the lemmas of it that say something, for word-level retrieval: {"play", "guitar", "stage"}.
+        is_bare: whether a noun in it lacks its article, as in "take interview".
+        is_shortened: whether a place that stood at its end is left out.
+    """
+
+    text: str
+    key: tuple[str, ...]
+    content: frozenset[str]
+    is_bare: bool
+    is_shortened: bool
+
+
+def verb_phrases(phrases: Phrases, chunk: Chunk, after: str) -> Iterator[VerbPhrase]:
+    """Read a chunk as a verb phrase, also without its adjectives and what ends it: "sing on a big stage" is "sing".
+
+    `after` is the kind of the chunk that follows, "" at the end of the sentence.
+    """
+    if not _is_whole(phrases, chunk, after):
+        return
+    adverb = (chunk.end - 1,) if phrases.tag(chunk.end - 1) == "ADV" else ()
+    for end in dict.fromkeys((*chunk.places, *adverb, chunk.end)):
+        for adjectives in (True, False):
+            phrase = _verb_phrase(phrases, chunk.start, end, adjectives=adjectives, is_shortened=end < chunk.end)
+            if phrase:
+                yield phrase
+
+
+def _is_whole(phrases: Phrases, chunk: Chunk, after: str) -> bool:
+    """Whether a chunk is a verb phrase that is neither cut off, nor passive, nor an infinitive."""
+    start, end = chunk.start, chunk.end
+    if phrases.tag(start) in {"VBN", "MD"} or phrases.is_auxiliary(start):
+        return False
+    if phrases.tag(start - 1) in {"TO", "MD", "ADP"} or phrases.word(start - 1) in {"being", "beat"}:  # beat boxing
+        return False
+    if after not in {"", "CONJ", "PUNCT", "VP"} and not (after in {"WH", "ADP", "TO"} and end - start > 1):
+        return False
+    ends_open = phrases.tag(end - 1) == "ADP" and (phrases.word(end - 1) not in _PARTICLES or after == "VP")
+    return not ends_open  # talking about | cooking
+
+
+def _verb_phrase(phrases: Phrases, start: int, end: int, *, adjectives: bool, is_shortened: bool) -> VerbPhrase | None:
+    """Read words as a verb phrase; None if it says too little, or nothing without its caption ("holds it")."""
+    verb = verb_of(phrases.word(start))
+    rest = [i for i in range(start + 1, end) if adjectives or not _describes_noun(phrases, i)]
+    if not verb or verb in _UNSEEN or end - start > _MOST_WORDS:
+        return None
+    if not rest and verb in _TRANSITIVE | _WEAK_ALONE:
+        return None
+    if any(phrases.tag(i) in {"PRON", "OTHER"} or phrases.word(i) in _EMPTY_WORDS for i in rest):
+        return None
+    if rest and phrases.tag(rest[0]) == "ADP" and verb in _TRANSITIVE:
+        return None
+    kept = [i for i in rest if phrases.tag(i) not in {"DET", "POS"}]
+    content = {phrases.lemma(i) for i in kept if phrases.tag(i) in {"NOUN", "ADJ", "NUM"}} - _NO_CONTENT
+    if verb not in LIGHT_VERBS:
+        content |= {verb}
+    if not content:
+        return None
+    text = verb + "".join("'s" if phrases.tag(i) == "POS" else f" {phrases.word(i)}" for i in rest)
+    if not adjectives:
+        if len(rest) == end - start - 1:
+            return None
+        is_shortened = True
+        text = re.sub(r"\ban? (?=\w)(?=([aeiou])?)", lambda match: "an " if match[1] else "a ", text)
+    key = (verb, *(phrases.lemma(i) for i in kept))
+    is_bare = any(_is_bare_noun(phrases, start, i) for i in rest)
+    return VerbPhrase(text, key, frozenset(content), is_bare, is_shortened)
+
+
+def _describes_noun(phrases: Phrases, i: int) -> bool:
+    """Whether word i is an adjective before its noun."""
+    j = i
+    while phrases.tag(j) == "ADJ":
+        j += 1
+    return j > i and phrases.tag(j) == "NOUN"
+
+
+def _is_bare_noun(phrases: Phrases, start: int, i: int) -> bool:
+    """Whether word i heads a noun phrase that wants an article and has none: one thing that can be counted."""
+    if phrases.tag(i) != "NOUN" or phrases.tag(i + 1) == "NOUN" or phrases.lemma(i) in MASS_NOUNS:
+        return False
+    if is_plural_noun(phrases.word(i), phrases.lemma(i)) or phrases.word(i).endswith("ing"):
+        return False
+    first = i
+    while first - 1 > start and phrases.tag(first - 1) in {"NOUN", "ADJ", "POS", "VBG", "VBN"}:
+        first -= 1
+    return phrases.tag(first - 1) not in {"DET", "NUM"}

@@ -1,0 +1,36 @@
+"""Lists of words that several rooms of the language ask about."""
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the set of the words in `text`."""
+    return frozenset(text.split())
+
+
+# Who can be the subject of a verb: "a beach without people | swimming".
+ACTORS = words(
+    "people person man woman boy girl child kid baby lady guy male female human adult crowd player singer dancer "
+    "rider driver passenger tourist swimmer runner animal dog puppy cat kitten bird horse cow sheep monkey elephant "
+    "lion bear duck fish rabbit pet car truck bus train bike bicycle boat ship plane vehicle anyone anybody someone "
+    "somebody"
+)
+# Nouns that need no article
+MASS_NOUNS = words(
+    "sound music audio noise snow water rain clothing clothes hair food traffic light power money furniture help "
+    "makeup dialogue dialog speech talking grass gravity fear effort meat sugar oil equipment hesitation success "
+    "basketball football soccer baseball tennis volleyball hockey rugby golf cricket guitar piano drums minecraft "
+    "rice chicken beef fish salt pepper flour milk butter sauce dough bread pasta cheese tea coffee beer wine juice "
+    "yoga karate ballet gymnastics wrestling hip-hop rap rock pop skin dirt mud sand wood metal paper plastic clay "
+    "ice air smoke fire fun love advice information news stage camera front fabric origami garlic cream batter soup "
+    "lipstick mascara blood fruit lunch dinner breakfast bed television tv top work school church land space"
+)
+# More of those who can do something
+ROLES = words(
+    "character chef cook band team reporter anchor host singer player soldier officer teacher student actor actress "
+    "model athlete wrestler boxer gymnast skater surfer skier cyclist driver pilot doctor nurse policeman fisherman "
+    "musician guitarist drummer pianist rapper artist comedian contestant judge cheerleader king queen prince "
+    "princess father mother husband wife bride groom friend teenager toddler warrior robot monster gamer narrator "
+    "journalist presenter interviewer politician scientist worker farmer fan audience bull pig goat snake squirrel "
+    "dolphin shark whale tiger panda wolf fox deer mouse crocodile turtle parrot chicken hamster motorcycle "
+    "helicopter jeep tractor mom dad gentleman businessman member person performer speaker swimmer diver hunter "
+    "climber trainer"
+)
