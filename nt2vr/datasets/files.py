@@ -1,0 +1,112 @@
+"""Finding and reading the files of a dataset: annotations by their names, videos by their ids."""
+
+import csv
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from nt2vr.errors import DatasetError
+from nt2vr.video import PICTURE_SUFFIXES
+
+VIDEO_SUFFIXES = frozenset(".3gp .avi .flv .gif .m4v .mkv .mov .mp4 .mpeg .mpg .ogv .ts .webm .wmv".split())
+
+
+class Files:
+    """What lies in a folder and below it, hidden files left out; links to folders are followed.
+
+    Attributes:
+        folder: where one looked.
+        media: file of each video or picture by its name without ending; the first one where there are several.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Look; a path of an annotation file stands for its folder, with no other annotations in it.
+
+        Raises:
+            DatasetError: if there is no such path.
+        """
+        if not path.exists():
+            raise DatasetError(f"{path} is not there. Name the folder of a dataset, or its captions file.")
+        self.folder = path.absolute() if path.is_dir() else path.absolute().parent
+        found = sorted(_walk(self.folder), key=lambda file: (len(file.parts), file))
+        media = VIDEO_SUFFIXES | PICTURE_SUFFIXES
+        self.media: dict[str, Path] = {}
+        for kind in (VIDEO_SUFFIXES, PICTURE_SUFFIXES):  # a video before its thumbnail
+            for file in found:
+                if file.suffix.lower() in kind:
+                    self.media.setdefault(file.stem, file)
+        others = [file for file in found if file.suffix.lower() not in media]
+        self._annotations = others if path.is_dir() else [path.absolute()]
+
+    def named(self, *patterns: str) -> list[Path]:
+        """Return the annotation files with such names, the least deep first."""
+        return [file for file in self._annotations if any(fnmatch(file.name, pattern) for pattern in patterns)]
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    seen = set()
+    for place, folders, names in os.walk(folder, followlinks=True):
+        real = os.path.realpath(place)
+        if real in seen:  # a link back
+            folders.clear()
+            continue
+        seen.add(real)
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (Path(place, name) for name in names if not name.startswith("."))
+
+
+@contextmanager
+def expecting(path: Path, form: str) -> Iterator[None]:
+    """Turn whatever goes wrong with the content of a file into one sentence.
+
+    Args:
+        path: the file.
+        form: what it should be, and where it comes from.
+
+    Raises:
+        DatasetError: with both.
+    """
+    try:
+        yield
+    except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, csv.Error, DatasetError) as error:
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error).rstrip(".")
+        raise DatasetError(f"{path} cannot be used ({reason}). Expected {form}.") from error
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file."""
+    return json.loads(path.read_text(encoding="utf-8-sig"))
+
+
+def read_table(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
+    """Read a CSV file with a header line, as one dict a row.
+
+    Raises:
+        ValueError: if it lacks one of the columns, or a row is too short.
+    """
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file, restkey="", restval=None)
+        if missing := [column for column in columns if column not in (reader.fieldnames or ())]:
+            there = ", ".join(reader.fieldnames or ()) or "none"
+            raise ValueError(f"there is no column {', '.join(missing)}, only {there}")
+        rows = []
+        for row in reader:
+            if None in row.values() or "" in row:
+                raise ValueError(f"line {reader.line_num} has more or fewer cells than the header")
+            rows.append(row)
+    return rows
+
+
+def text(value: object) -> str:
+    """Return a text without the blanks around it.
+
+    Raises:
+        TypeError: if it is none.
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value.strip()

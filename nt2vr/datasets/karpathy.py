@@ -1,0 +1,29 @@
+"""Flickr30k, Flickr8k and MS-COCO as Karpathy and Fei-Fei (CVPR 2015) split them: pictures with five captions each."""
+
+from pathlib import PurePosixPath
+
+from nt2vr.datasets.base import Annotations, Captions, Loader, Split, split_named
+from nt2vr.datasets.files import Files, expecting, read_json, text
+
+NAMES = {"coco": "MS-COCO", "flickr30k": "Flickr30k", "flickr8k": "Flickr8k"}
+MARKS = ("dataset_coco.json", "dataset_flickr30k.json", "dataset_flickr8k.json", "dataset.json")
+FORM = (
+    '{"dataset", "images": [{"filename", "split", "sentences": [{"raw"}, …]}, …]}, from caption_datasets.zip at '
+    "cs.stanford.edu/people/karpathy/deepimagesent"
+)
+
+
+def _load(files: Files) -> Annotations:
+    """Read the pictures' captions; a picture is found by the name of its file, in whatever folder."""
+    path = files.named(*MARKS)[0]
+    splits: dict[Split, Captions] = {}
+    with expecting(path, FORM):
+        data = read_json(path)
+        name = text(data["dataset"])
+        for image in data["images"]:
+            captions = splits.setdefault(split_named(text(image["split"])), {})
+            captions[PurePosixPath(text(image["filename"])).stem] = [text(some["raw"]) for some in image["sentences"]]
+    return Annotations(NAMES.get(name, name), splits)
+
+
+LOADER = Loader(MARKS, FORM, _load)

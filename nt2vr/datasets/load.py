@@ -1,0 +1,142 @@
+"""Choosing a loader, matching its captions with the files that are there, and taking a split."""
+
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from pathlib import Path
+
+from nt2vr.datasets import folder, karpathy, msrvtt, vatex
+from nt2vr.datasets.base import Annotations, Captions, Dataset, Loader, Split, such_as
+from nt2vr.datasets.files import Files
+from nt2vr.errors import DatasetError
+from nt2vr.library import Video
+from nt2vr.registry import pick
+
+DATASETS: Mapping[str, Loader] = {  # the first whose mark is found is taken
+    "msrvtt1k": msrvtt.LOADER_1K,
+    "msrvtt3k": msrvtt.LOADER_3K,
+    "vatex": vatex.LOADER,
+    "karpathy": karpathy.LOADER,
+    "folder": folder.LOADER,
+}
+HELD_OUT = 1_000
+HELD_OUT_SHARE = 0.1  # of the training videos, where a dataset has no validation videos of its own
+
+
+def load_dataset(data: str | Path, split: Split = "all", held_out: int = HELD_OUT) -> Dataset:
+    """Read which videos a split has, and their captions.
+
+    A dataset without validation videos of its own has a tenth of its training videos held out, by a hash of their
+    ids; one without any splits is all for training.
+
+    Args:
+        data: folder of a dataset, or its captions file; its kind is guessed, unless it says "KIND:PATH".
+        split: which part.
+        held_out: how many training videos are held out at most.
+
+    Raises:
+        ConfigError: if there is no such kind.
+        DatasetError: if nothing there can be used, or it has no such split.
+        GalleryError: if a line of a JSONL cannot be used.
+    """
+    kind, colon, path = str(data).partition(":")
+    if not colon or len(kind) == 1 or Path(data).exists():  # C:\videos is no kind
+        kind, path = "", str(data)
+    loaders = {kind: pick("kind of dataset", kind, DATASETS)} if kind else DATASETS
+    files = Files(Path(path).expanduser())
+    annotations = _marked(files, loaders).load(files)
+    there = _existing(annotations, files)
+    splits = {part: _usable(captions, there) for part, captions in annotations.splits.items()}
+    videos = tuple(
+        Video(video_id, there[video_id], tuple(captions))
+        for video_id, captions in _chosen(annotations.name, splits, split, held_out).items()
+    )
+    if not videos:
+        raise DatasetError(f"{annotations.name} has no {split} videos with captions under {files.folder}.")
+    remarks = _remarks(annotations, splits, files, there)
+    return Dataset(annotations.name, split, videos, tuple(remarks))
+
+
+def sample(videos: Iterable[Video], count: int) -> list[Video]:
+    """Take at most `count` videos: always the same, by nothing but a hash of their ids."""
+    return sorted(videos, key=lambda video: _hash(video.video_id))[:count]
+
+
+def _hash(video_id: str) -> bytes:
+    return blake2b(video_id.encode(), digest_size=8).digest()
+
+
+def _marked(files: Files, loaders: Mapping[str, Loader]) -> Loader:
+    for loader in loaders.values():
+        if files.named(*loader.marks):
+            return loader
+    sought = "; ".join(f"{' or '.join(loader.marks)} ({name})" for name, loader in loaders.items())
+    more = f" Expected {next(iter(loaders.values())).source}." if len(loaders) == 1 else ""
+    raise DatasetError(f"{files.folder} has no file that tells what its videos show. Looked for {sought}.{more}")
+
+
+def _existing(annotations: Annotations, files: Files) -> dict[str, Path]:
+    """Return the files of the described videos.
+
+    Raises:
+        DatasetError: if there are none, which is a mistake in how things are named.
+    """
+    ids = list(dict.fromkeys(video_id for captions in annotations.splits.values() for video_id in captions))
+    found = {video_id: annotations.paths.get(video_id, files.media.get(video_id)) for video_id in ids}
+    there = {video_id: path for video_id, path in found.items() if path is not None and path.is_file()}
+    if not there:
+        named = such_as([path.name for path in files.media.values()]) or "none"
+        raise DatasetError(
+            f"None of the {len(ids)} videos that {annotations.name} describes ({such_as(ids)}) has a file under "
+            f"{files.folder}; the files there: {named}. Put the videos there, named by their ids."
+        )
+    return there
+
+
+def _usable(captions: Captions, there: Mapping[str, Path]) -> Captions:
+    """Leave out empty captions, and videos without a file or a caption."""
+    kept = {video_id: [caption for caption in some if caption] for video_id, some in captions.items()}
+    return {video_id: some for video_id, some in kept.items() if some and video_id in there}
+
+
+def _remarks(
+    annotations: Annotations, splits: Mapping[Split, Captions], files: Files, there: Mapping[str, Path]
+) -> list[str]:
+    """Say what does not match."""
+    described = dict.fromkeys(video_id for captions in annotations.splits.values() for video_id in captions)
+    captioned = {video_id for captions in splits.values() for video_id in captions}
+    missing = [video_id for video_id in described if video_id not in there]
+    silent = [video_id for video_id in there if video_id not in captioned]
+    endings, used = {path.suffix for path in there.values()}, {path.resolve() for path in there.values()}
+    others = [path.name for path in files.media.values() if path.suffix in endings and path.resolve() not in used]
+    leaked = sorted(_beside_training(splits) & splits.get("train", {}).keys())
+    remarks = {
+        f"{len(missing)} of {len(described)} described videos have no file under {files.folder}": missing,
+        f"{len(silent)} of {len(there)} videos have no caption": silent,
+        f"{len(others)} files under {files.folder} are not described": others,
+        f"{len(leaked)} training videos are in another split too": leaked,
+    }
+    return [f"{remark} ({such_as(names)}); they are left out." for remark, names in remarks.items() if names]
+
+
+def _beside_training(splits: Mapping[Split, Captions]) -> set[str]:
+    return {video_id for part in ("validation", "test") for video_id in splits.get(part, {})}
+
+
+def _chosen(name: str, splits: Mapping[Split, Captions], split: Split, held_out: int) -> Captions:
+    if split == "all":
+        return {video_id: captions for part in splits.values() for video_id, captions in part.items()}
+    others = _beside_training(splits)
+    training = splits.get("train", splits.get("all"))
+    if training is not None:
+        training = {video_id: captions for video_id, captions in training.items() if video_id not in others}
+    chosen = training if split == "train" else splits.get(split)
+    if training is not None and "validation" not in splits and split != "test":
+        count = min(held_out, max(1, int(HELD_OUT_SHARE * len(training))))
+        validation = set(sorted(training, key=_hash)[:count])
+        chosen = {v: some for v, some in training.items() if (v in validation) == (split == "validation")}
+    if chosen is None:
+        parts = ", ".join(part for part in splits if part != "all") or "none"
+        raise DatasetError(
+            f"{name} has no {split} split here (there: {parts}). Add its file, or choose another split."
+        )
+    return chosen

@@ -1,0 +1,59 @@
+"""MSR-VTT (Xu et al., CVPR 2016): the official split with 2,990 test videos, and JSFusion's with 1,000.
+
+nT2VR calls them MSR-VTT3k and MSR-VTT1k. The second is trained on the other 9,000 videos, or on the 7,010 that the
+official split does not test, and has one caption for each test video.
+"""
+
+from nt2vr.datasets.base import Annotations, Captions, Loader, Split, split_named
+from nt2vr.datasets.files import Files, expecting, read_json, read_table, text
+
+CAPTIONS = ("MSRVTT_data.json", "*videodatainfo*.json")
+TEST = "MSRVTT_JSFUSION_test.csv"
+TRAINING = ("MSRVTT_train.9k.csv", "MSRVTT_train.7k.csv")
+
+FROM_CLIP4CLIP = "of CLIP4Clip's msrvtt_data.zip (github.com/ArrowLuo/CLIP4Clip)"
+CAPTIONS_FORM = (
+    f"MSRVTT_data.json {FROM_CLIP4CLIP} or the videodatainfo JSON of the MSR-VTT challenge: "
+    '{"videos": [{"video_id", "split"}, …], "sentences": [{"video_id", "caption"}, …]}'
+)
+TEST_FORM = f'a CSV with the columns "video_id" and "sentence", {FROM_CLIP4CLIP}'
+TRAINING_FORM = f'a CSV with the column "video_id", {FROM_CLIP4CLIP}'
+
+
+def _load_3k(files: Files) -> Annotations:
+    """Read the official split: 6,513 videos to train, 497 to validate and 2,990 to test, 20 captions each."""
+    return Annotations("MSR-VTT3k", _official(files))
+
+
+def _load_1k(files: Files) -> Annotations:
+    """Read JSFusion's test videos, and for training those of a list, or all others."""
+    path = files.named(TEST)[0]
+    test: Captions = {}
+    with expecting(path, TEST_FORM):
+        for row in read_table(path, ["video_id", "sentence"]):
+            test.setdefault(text(row["video_id"]), []).append(text(row["sentence"]))
+    captions = {video_id: some for split in _official(files).values() for video_id, some in split.items()}
+    training = [video_id for video_id in captions if video_id not in test]
+    if lists := files.named(TRAINING[0]) or files.named(TRAINING[1]):
+        with expecting(lists[0], TRAINING_FORM):
+            training = [text(row["video_id"]) for row in read_table(lists[0], ["video_id"])]
+    splits: dict[Split, Captions] = {"test": test}
+    if training:
+        splits["train"] = {video_id: captions.get(video_id, []) for video_id in training}
+    return Annotations("MSR-VTT1k", splits)
+
+
+def _official(files: Files) -> dict[Split, Captions]:
+    splits: dict[Split, Captions] = {}
+    for path in files.named(CAPTIONS[0])[:1] or files.named(CAPTIONS[1]):
+        with expecting(path, CAPTIONS_FORM):
+            data = read_json(path)
+            split_of = {text(video["video_id"]): split_named(text(video["split"])) for video in data["videos"]}
+            for sentence in data["sentences"]:
+                captions = splits.setdefault(split_of[sentence["video_id"]], {})
+                captions.setdefault(sentence["video_id"], []).append(text(sentence["caption"]))
+    return splits
+
+
+LOADER_3K = Loader(CAPTIONS, CAPTIONS_FORM, _load_3k)
+LOADER_1K = Loader((TEST,), TEST_FORM, _load_1k)

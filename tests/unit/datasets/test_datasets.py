@@ -1,0 +1,295 @@
+"""Datasets in the form their files are published in, small; and what is said of those that are set up wrongly."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nt2vr.datasets import Dataset, Split, load_dataset, sample
+from nt2vr.errors import ConfigError, DatasetError, GalleryError, Nt2vrError
+
+ROOT = Path(__file__).parents[3]
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Return `write(name, content="")`: a text, or data as JSON; tells the file's path."""
+
+    def write(name: str, content: Any = "") -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+        return path
+
+    return write
+
+
+def told(dataset: Dataset) -> dict[str, list[str]]:
+    return {video.video_id: list(video.captions) for video in dataset.videos}
+
+
+def splits(folder: Path) -> dict[Split, list[str]]:
+    parts: tuple[Split, ...] = ("train", "validation", "test")
+    return {part: sorted(told(load_dataset(folder, part))) for part in parts}
+
+
+def msrvtt(splits: dict[int, str]) -> dict[str, Any]:
+    """The videodatainfo form, two captions a video."""
+    videos = [
+        {"category": 9, "url": "https://x.y/watch", "video_id": f"video{n}", "start time": 1.5, "end time": 11.0,
+         "split": split, "id": n}
+        for n, split in splits.items()
+    ]  # fmt: skip
+    sentences = [
+        {"caption": f"caption {k} of {n}", "video_id": f"video{n}", "sen_id": 2 * n + k}
+        for k in (0, 1)
+        for n in splits
+    ]
+    return {"info": {"contributor": "Microsoft MSM group"}, "videos": videos, "sentences": sentences}
+
+
+OFFICIAL = {0: "train", 1: "train", 2: "validate", 3: "test"}
+
+
+@pytest.mark.parametrize("form", ["CLIP4Clip's file", "the challenge's files"])
+def test_msrvtt_with_its_official_split(form: str, write: Write, tmp_path: Path) -> None:
+    for n in OFFICIAL:
+        write(f"videos/all/video{n}.mp4")
+    if form == "CLIP4Clip's file":
+        write("MSRVTT_data.json", msrvtt(OFFICIAL))
+    else:
+        write("train_val_annotation/train_val_videodatainfo.json", msrvtt({n: OFFICIAL[n] for n in (0, 1, 2)}))
+        write("test_videodatainfo.json", msrvtt({3: "test"}))
+    assert splits(tmp_path) == {"train": ["video0", "video1"], "validation": ["video2"], "test": ["video3"]}
+    dataset = load_dataset(tmp_path, "test")
+    assert (dataset.name, dataset.remarks) == ("MSR-VTT3k", ())
+    assert told(dataset) == {"video3": ["caption 0 of 3", "caption 1 of 3"]}
+    assert dataset.videos[0].path == tmp_path / "videos/all/video3.mp4"
+
+
+JSFUSION = "key,vid_key,video_id,sentence\nret0,msr3,video3,a person is connecting something to system\n"
+
+
+@pytest.mark.parametrize(
+    ("lists", "training"),
+    [
+        ({}, {0, 1, 2, *range(4, 20)}),
+        ({"MSRVTT_train.7k.csv": [0, 2, 4]}, {0, 2, 4}),
+        ({"MSRVTT_train.7k.csv": [0, 2, 4], "MSRVTT_train.9k.csv": [1, 2, 4]}, {1, 2, 4}),
+    ],
+    ids=["all but the test videos", "7k", "9k before 7k"],
+)
+def test_msrvtt_with_jsfusions_split(
+    lists: dict[str, list[int]], training: set[int], write: Write, tmp_path: Path
+) -> None:
+    for n in range(20):
+        write(f"MSRVTT_Videos/video{n}.mp4")
+    write("MSRVTT_data.json", msrvtt({n: OFFICIAL.get(n, "train") for n in range(20)}))
+    write("MSRVTT_JSFUSION_test.csv", JSFUSION)
+    for name, numbers in lists.items():
+        write(name, "video_id\n" + "".join(f"video{n}\n" for n in numbers))
+    parts = splits(tmp_path)
+    assert parts["test"] == ["video3"]
+    assert len(parts["validation"]) == 1  # held out: this split has none of its own
+    assert set(parts["train"]).isdisjoint(parts["validation"])
+    assert {*parts["train"], *parts["validation"]} == {f"video{n}" for n in training}
+    assert bool(load_dataset(tmp_path).remarks) == bool(lists)  # of videos that no list names
+    assert told(load_dataset(tmp_path, "test")) == {"video3": ["a person is connecting something to system"]}
+    assert len(told(load_dataset(tmp_path, "train"))[parts["train"][0]]) == 2
+    assert splits(Path(f"msrvtt3k:{tmp_path}"))["validation"] == ["video2"]  # the other split, asked for by name
+
+
+def test_vatex_without_the_videos_that_youtube_has_lost(write: Write, tmp_path: Path) -> None:
+    for part, ids in {"training": "abcd", "validation": "e", "public_test_english": "f"}.items():
+        version = "v1.1" if part == "public_test_english" else "v1.0"
+        entries = [{"videoID": f"-{i}_000001_000011", "enCap": [f"an {i}", "two "], "chCap": ["一"]} for i in ids]
+        write(f"annotations/vatex_{part}_{version}.json", entries)
+    write("vatex_private_test_without_annotations.json", [{"videoID": "x_000001_000011"}])
+    for i in "abef":
+        write(f"videos/-{i}_000001_000011.mp4")
+    assert splits(tmp_path) == {
+        "train": ["-a_000001_000011", "-b_000001_000011"],
+        "validation": ["-e_000001_000011"],
+        "test": ["-f_000001_000011"],
+    }
+    dataset = load_dataset(tmp_path, "train")
+    assert told(dataset)["-a_000001_000011"] == ["an a", "two"]
+    missing = "-c_000001_000011, -d_000001_000011"
+    assert dataset.remarks == (
+        f"2 of 6 described videos have no file under {tmp_path} ({missing}); they are left out.",
+    )
+
+
+def test_pictures_in_karpathys_form(write: Write, tmp_path: Path) -> None:
+    images = [
+        {"filepath": folder, "sentids": [n], "filename": f"COCO_{folder}_{n:012d}.jpg", "imgid": n, "split": split,
+         "sentences": [{"tokens": ["a"], "raw": f"A cat {n}.", "imgid": n, "sentid": n}], "cocoid": n}
+        for n, (split, folder) in enumerate(
+            [("train", "train2014"), ("restval", "val2014"), ("val", "val2014"), ("test", "val2014")]
+        )
+    ]  # fmt: skip
+    path = write("dataset_coco.json", {"images": images, "dataset": "coco"})
+    for image in images:
+        write(f"{image['filepath']}/{image['filename']}")
+    assert [len(ids) for ids in splits(tmp_path).values()] == [2, 1, 1]
+    dataset = load_dataset(path, "test")
+    assert (dataset.name, told(dataset)) == ("MS-COCO", {"COCO_val2014_000000000003": ["A cat 3."]})
+    assert dataset.videos[0].path == tmp_path / "val2014/COCO_val2014_000000000003.jpg"
+
+
+def test_a_table_of_ones_own(write: Write, tmp_path: Path) -> None:
+    write("holiday/captions.csv", 'path,caption\na.mp4,"a dog, a cat"\na.mp4,a dog\nsub/b.webm,a ship\n')
+    write("holiday/a.mp4")
+    write("holiday/sub/b.webm")
+    dataset = load_dataset(tmp_path / "holiday")
+    assert (dataset.name, told(dataset)) == ("holiday", {"a.mp4": ["a dog, a cat", "a dog"], "sub/b.webm": ["a ship"]})
+
+
+@pytest.mark.parametrize("form", ["CSV", "JSONL"])
+def test_ones_own_splits(form: str, write: Write, tmp_path: Path) -> None:
+    where = {"a": "train", "b": "val", "c": "test", "d": ""}
+    if form == "CSV":
+        write("c.csv", "video_id,caption,split\n" + "".join(f"{i},it is {i},{split}\n" for i, split in where.items()))
+    else:
+        entries = [
+            {"video_id": i, "path": f"{i}.mp4", "captions": [f"it is {i}"], "split": s} for i, s in where.items()
+        ]
+        write("c.jsonl", "\n".join(map(json.dumps, entries)))
+    for i in where:
+        write(f"{i}.mp4")
+    assert splits(tmp_path) == {"train": ["a", "d"], "validation": ["b"], "test": ["c"]}
+    assert sorted(told(load_dataset(tmp_path))) == ["a", "b", "c", "d"]
+
+
+def own(write: Write, count: int) -> Path:
+    for n in range(count):
+        write(f"v{n}.mp4")
+    return write("captions.csv", "video_id,caption\n" + "".join(f"v{n},it is {n}\n" for n in range(count)))
+
+
+def test_a_tenth_is_held_out_always_the_same_and_never_more_than_asked_for(write: Write) -> None:
+    path = own(write, 40)
+    train, validation = (set(told(load_dataset(path, split))) for split in ("train", "validation"))
+    assert (len(train), len(validation), train & validation) == (36, 4, set())
+    assert set(told(load_dataset(path, "validation", held_out=2))) < validation
+    assert len(told(load_dataset(path, "train", held_out=2))) == 38
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([lines[0], *reversed(lines[1:])]))
+    assert set(told(load_dataset(path, "validation"))) == validation
+
+
+def test_a_sample_is_always_the_same_whatever_the_order(write: Write) -> None:
+    videos = load_dataset(own(write, 20)).videos
+    assert sample(videos, 5) == sample(reversed(videos), 5) == sample(videos, 20)[:5]
+    assert sample(videos, 5) != list(videos[:5])
+
+
+def test_what_does_not_match_is_said(write: Write, tmp_path: Path) -> None:
+    rows = "a,it is a,train\nb,it is b,train\nb,it is b,test\ngone,it is gone,train\nmute, ,train\n"
+    write("captions.csv", "video_id,caption,split\n" + rows)
+    for name in ("a.mp4", "b.mp4", "mute.mp4", "extra.mp4", "cover.jpg", ".hidden.mp4"):
+        write(name)
+    dataset = load_dataset(tmp_path, "all")
+    assert dataset.remarks == (
+        f"1 of 4 described videos have no file under {tmp_path} (gone); they are left out.",
+        "1 of 3 videos have no caption (mute); they are left out.",
+        f"1 files under {tmp_path} are not described (extra.mp4); they are left out.",
+        "1 training videos are in another split too (b); they are left out.",
+    )
+    assert told(load_dataset(tmp_path, "train", held_out=0)) == {"a": ["it is a"]}
+
+
+def test_ids_that_match_no_file_are_a_mistake_that_is_named(write: Write, tmp_path: Path) -> None:
+    write("MSRVTT_data.json", msrvtt(OFFICIAL))
+    write("videos/msr_0001.mp4")
+    with pytest.raises(DatasetError) as error:
+        load_dataset(tmp_path)
+    assert str(error.value) == (
+        "None of the 4 videos that MSR-VTT3k describes (such as video0, video1, video2) has a file under "
+        f"{tmp_path}; the files there: msr_0001.mp4. Put the videos there, named by their ids."
+    )
+
+
+def test_a_video_is_taken_rather_than_its_picture_and_links_are_followed(write: Write, tmp_path: Path) -> None:
+    write("elsewhere/v0.mp4")
+    write("mine/v0.jpg")
+    write("mine/captions.csv", "video_id,caption\nv0,it is 0\n")
+    (tmp_path / "mine" / "videos").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere" / "round").symlink_to(tmp_path / "mine")  # no endless walk
+    assert load_dataset(tmp_path / "mine").videos[0].path == tmp_path / "mine/videos/v0.mp4"
+
+
+WRONG: list[tuple[str, Any, type[Nt2vrError], str]] = [
+    ("MSRVTT_data.json", "{", DatasetError, r"MSRVTT_data.json cannot be used \(Expecting property.*Expected MSRVTT"),
+    (
+        "MSRVTT_data.json",
+        {"videos": []},
+        DatasetError,
+        r"'sentences' is missing\). Expected MSRVTT_data.json of CLIP4",
+    ),
+    ("MSRVTT_data.json", msrvtt({0: "trian"}), DatasetError, "there is no split 'trian', only train, training,"),
+    (
+        "MSRVTT_JSFUSION_test.csv",
+        "a,b\n1,2\n",
+        DatasetError,
+        r"no column video_id, sentence, only a, b\). Expected a CSV",
+    ),
+    (
+        "vatex_training_v1.0.json",
+        [{"videoID": "a", "enCap": [7]}],
+        DatasetError,
+        r"7 is no text\). Expected .*vatex-web",
+    ),
+    ("dataset_coco.json", [1], DatasetError, "Expected .*cs.stanford.edu/people/karpathy"),
+    (
+        "captions.csv",
+        "video_id,text\na,b\n",
+        DatasetError,
+        r"no column caption, only video_id, text\). Expected a CSV",
+    ),
+    ("captions.csv", "caption\na\n", DatasetError, "'path' is missing"),
+    ("captions.csv", "video_id,caption\na\n", DatasetError, "line 2 has more or fewer cells than the header"),
+    ("captions.csv", "path,caption\n../../etc/a.mp4,b\n", DatasetError, "the path '../../etc/a.mp4' leads out of"),
+    ("captions.csv", "", DatasetError, "no column caption, only none"),
+    ("captions.jsonl", '{"video_id": "a"}', GalleryError, "line 1: 'path' must be a text"),
+    (
+        "notes.txt",
+        "",
+        DatasetError,
+        r"no file that tells what its videos show. Looked for MSRVTT_JSFUSION_test.csv \(msr",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "kind", "reason"), WRONG)
+def test_a_wrong_file_gets_one_sentence_that_says_what_was_expected(
+    name: str, content: Any, kind: type[Nt2vrError], reason: str, write: Write, tmp_path: Path
+) -> None:
+    write(name, content)
+    write("video0.mp4")
+    with pytest.raises(kind, match=reason):
+        load_dataset(tmp_path)
+
+
+def test_what_is_not_there_is_said(write: Write, tmp_path: Path) -> None:
+    path = own(write, 2)
+    with pytest.raises(DatasetError, match="has no test split here"):
+        load_dataset(path, "test")
+    with pytest.raises(DatasetError, match=r"/nowhere is not there\. Name the folder"):
+        load_dataset("/nowhere")
+    with pytest.raises(ConfigError, match=r"Unknown kind of dataset 'msvd'\. Choose one of: folder, karpathy"):
+        load_dataset(f"msvd:{tmp_path}")
+    with pytest.raises(DatasetError, match=r"Looked for vatex_training.*\(vatex\). Expected .*eric-xw.github.io"):
+        load_dataset(f"vatex:{tmp_path}")
+    write("more.csv", "video_id,caption\nv0,a\n")
+    with pytest.raises(DatasetError, match=r"several captions files \(captions.csv, more.csv\). Name one of them"):
+        load_dataset(tmp_path)
+    assert len(load_dataset(path).videos) == 2
+
+
+def test_the_built_in_gallery_is_such_a_folder() -> None:
+    dataset = load_dataset(ROOT / "assets" / "gallery")
+    assert (len(dataset.videos), dataset.remarks) == (400, ())
