@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from nt2vr.language.inflect import inflect_phrase
+from nt2vr.language.templates import WITH_PRONOUN, WITHOUT_PRONOUN
 from nt2vr.world.captions import Caption, with_article
 from nt2vr.world.scenes import Actor, Scene
 from nt2vr.world.truth import Claim, Who
@@ -20,23 +21,6 @@ from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, ANIMAL_ACTIVITIES, P
 Kind = Literal["negated", "composed", "without", "not"]
 Thing = tuple[Literal["subject", "prop", "accessory"], str]
 
-# nT2VR, appendix A.1: S the subject, P its pronoun, A and B verb phrases in the forms "sings", "singing" and "sing"
-WITH_PRONOUN = (
-    "{S} {A_s} and {P} {does_not} {B}",
-    "{S} {does_not} {B} and {P} {A_s}",
-    "{S} {A_ing} and not {B_ing}",
-    "{S} not {B_ing} and {P} {A_ing}",
-    "{S} is {A_ing} and not {B_ing}",
-    "{S} {is_not} {B_ing} and {P} is {A_ing}",
-)
-WITHOUT_PRONOUN = (
-    "{S} {A_s} and {does_not} {B}",
-    "{S} {does_not} {B} while {A_s}",
-    "{S} {A_ing} and not {B_ing}",
-    "{S} not {B_ing} while {A_ing}",
-    "{S} is {A_ing} and not {B_ing}",
-    "{S} {is_not} {B_ing} while {A_ing}",
-)
 PRONOUNS = {"man": "he", "boy": "he", "woman": "she", "girl": "she"}
 WITHOUT = ("{A} without {N}", "{A} without {N}", "{A} and no {n}", "{A} with no {n}")
 NO_THING = ("no {n}", "without {N}", "there is no {n}")
@@ -100,22 +84,22 @@ def compose(actor: Actor, deed: str, rng: random.Random) -> Sentence:
     template = rng.choice(WITH_PRONOUN + WITHOUT_PRONOUN if actor.subject in PRONOUNS else WITHOUT_PRONOUN)
     subject = with_article(rng.choice(SUBJECTS[actor.subject].words))
     wanted, unwanted = (rng.choice(ACTIVITIES[name].phrases) for name in (actor.activity, deed))
-    text = template.format(
-        S=subject,
-        P=PRONOUNS.get(actor.subject, ""),
-        A_s=inflect_phrase(wanted, "VBZ"),
-        A_ing=inflect_phrase(wanted, "VBG"),
-        B=unwanted,
-        B_ing=inflect_phrase(unwanted, "VBG"),
-        does_not=rng.choice(("does not", "doesn't")),
-        is_not=rng.choice(("is not", "isn't")),
-    )
-    form = "{s}" if "{A_s}" in template else "is {ing}" if "is {A_ing}" in template else "{ing}"
+    fields = {
+        "S": subject,
+        "P": PRONOUNS.get(actor.subject, ""),
+        "A": inflect_phrase(wanted, "VBZ"),
+        "A_ing": inflect_phrase(wanted, "VBG"),
+        "B": unwanted,
+        "B_ing": inflect_phrase(unwanted, "VBG"),
+        "does_not": rng.choice(("does not", "doesn't")),
+        "is_": "is",
+        "is_not": rng.choice(("is not", "isn't")),
+    }
     return Sentence(
         kind="composed",
-        text=text,
-        wanted=_is_doing(subject, wanted, form),
-        unwanted=inflect_phrase(unwanted, "VBG"),
+        text=template.text.format(**fields),
+        wanted=template.wanted.format(**fields),
+        unwanted=fields["B_ing"],
         wanted_claim=Claim((Who(frozenset((actor.subject,)), frozenset((actor.activity,))),)),
         unwanted_claim=_deed_claim(deed),
     )

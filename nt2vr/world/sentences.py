@@ -56,6 +56,10 @@ class Sentences:
         """Which scenes are hard, since they show the wanted and the unwanted too: (N,)."""
         return self._table.holding(sentence.wanted_claim) & self._table.holding(sentence.unwanted_claim)
 
+    def showing_unwanted(self, sentence: Sentence) -> NDArray[np.bool_]:
+        """Which scenes show the unwanted, whatever else: (N,)."""
+        return self._table.holding(sentence.unwanted_claim)
+
     def draw(self, row: int, kind: Kind, rng: random.Random) -> Sentence:
         """Make a sentence that scene `row` fits; only a "negated" one is wrong for it.
 

@@ -1,0 +1,95 @@
+"""Questions: which of some texts fits a video? NegBench's multiple choice, CC-Neg's pairs, CoN-CLIP's negated prompts.
+
+Sources: Alhamoud et al., "Vision-Language Models Do Not Understand Negation", CVPR 2025; Singh et al., "Learn 'No' to
+Say 'Yes' Better: Improving Vision-Language Models via Negations", WACV 2025.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.evaluation.measures import Measured
+from nt2vr.evaluation.queries import JudgedQuery, Kind, Rows, Vectors, rows
+
+PROMPT, NEGATED_PROMPT = "this is a photo of a {}", "this is not a photo of a {}"
+LENIENT: Kind = "negated class"  # right answers count against the model here, so ties do count as right
+
+
+def choices_of(questions: Sequence[JudgedQuery], texts: Sequence[str]) -> tuple[list[JudgedQuery], Rows]:
+    """Return the wrong texts that some questions have between them, as queries, and their places among all texts."""
+    places = np.unique(np.concatenate([rows(()), *(question.others for question in questions)]))
+    return [JudgedQuery("choice", texts[place], rows(())) for place in places], places.astype(np.int32)
+
+
+def measure_choices(vectors: Vectors, videos: Vectors, questions: Sequence[JudgedQuery], places: Rows) -> Measured:
+    """Rank each question's right text among all of its texts; ties count against the model.
+
+    Args:
+        vectors: (Q + T, D), the questions' right texts, then the wrong ones of `places`.
+        videos: (V, D).
+        questions: Q of them, each about the one video that is its `relevant`.
+        places: (T,), where the wrong texts are among the benchmark's, in ascending order.
+    """
+    seen = videos[[question.relevant[0] for question in questions]]  # (Q, D)
+    right = (seen * vectors[: len(questions)]).sum(axis=1)
+    scores = seen @ vectors[len(questions) :].T  # (Q, T)
+    ranks = np.ones(len(questions), np.int32)
+    for row, question in enumerate(questions):
+        wrong = scores[row, np.searchsorted(places, question.others)]
+        ahead = wrong > right[row] if question.kind == LENIENT else ~(wrong < right[row])
+        ranks[row] += ahead.sum()
+    nothing = np.full(len(questions), np.nan, np.float32)
+    return Measured(ranks, nothing, nothing, nothing)
+
+
+def summarise_choices(questions: Sequence[JudgedQuery], measured: Measured) -> dict[str, float]:
+    """Turn ranks into percentages of right answers.
+
+    Returns:
+        "choice/accuracy" and "choice/accuracy NAME" of each of NegBench's templates; "pair/accuracy", CC-Neg's;
+        "class/accuracy", top-1 with "this is a photo of a dog", and "class/delta", that less top-1 with "this is not".
+    """
+    kinds, groups = (np.array([getattr(question, name) for question in questions]) for name in ("kind", "group"))
+    metrics: dict[str, float] = {}
+    for kind in ("choice", "pair", "class"):
+        chosen = kinds == kind
+        if not chosen.any():
+            continue
+        metrics[f"{kind}/accuracy"] = _accuracy(measured.ranks[chosen])
+        for group in sorted({name for name in groups[chosen].tolist() if name}):
+            metrics[f"{kind}/accuracy {group}"] = _accuracy(measured.ranks[chosen & (groups == group)])
+    if (denied := kinds == LENIENT).any():
+        metrics["class/delta"] = metrics["class/accuracy"] - _accuracy(measured.ranks[denied])
+    return metrics
+
+
+def _accuracy(ranks: NDArray[np.int32]) -> float:
+    return 100 * float((ranks == 1).mean())
+
+
+def class_questions(labels: Sequence[str]) -> tuple[tuple[str, ...], tuple[JudgedQuery, ...]]:
+    """Ask of each video for its class, and with negated prompts.
+
+    Args:
+        labels: class of each of the V videos.
+
+    Returns:
+        All prompts, and 2 V questions.
+    """
+    names = [label.lower().replace("_", " ") for label in labels]
+    classes = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    texts = tuple(form.format(name) for form in (PROMPT, NEGATED_PROMPT) for name in classes)
+    questions = []
+    kinds: tuple[tuple[Kind, int], ...] = (("class", 0), (LENIENT, len(classes)))
+    for kind, first in kinds:
+        others = [_without(range(first, first + len(classes)), first + place) for place in range(len(classes))]
+        questions += [
+            JudgedQuery(kind, texts[first + place], rows((video,)), others=others[place])
+            for video, place in enumerate(classes[name] for name in names)
+        ]
+    return texts, tuple(questions)
+
+
+def _without(numbers: Iterable[int], left_out: int) -> Rows:
+    return rows(number for number in numbers if number != left_out)

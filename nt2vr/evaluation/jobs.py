@@ -1,0 +1,153 @@
+"""Evaluations behind the page: one at a time, in a thread of the app, because it needs the models that are loaded."""
+
+import logging
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Event, Lock, Thread
+from typing import Any, Literal
+
+from nt2vr.cache import Cache
+from nt2vr.errors import ConfigError, Nt2vrError
+from nt2vr.evaluation.archive import Archive
+from nt2vr.evaluation.data import GALLERY, WORLD, Data, load_benchmark
+from nt2vr.evaluation.kept import Kept
+from nt2vr.evaluation.protocol import evaluate, with_controls
+from nt2vr.evaluation.queries import Benchmark
+from nt2vr.models import Models
+from nt2vr.settings import ASSETS
+from nt2vr.systems import System
+from nt2vr.video import Decoder
+
+logger = logging.getLogger(__name__)
+
+BUILT_IN = (WORLD, GALLERY)
+State = Literal["running", "stopping", "finished", "stopped", "failed"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """An evaluation as it stands; never changed, only replaced.
+
+    Attributes:
+        number: counts the evaluations since the app was started.
+        data: what is evaluated on.
+        systems: names, with the controls.
+        state: where it stands.
+        doing: what is being done, in words.
+        done: steps of that.
+        total: of so many; 0 if that is not known yet.
+        report_id: of the finished report.
+        error: why it failed, in a sentence.
+    """
+
+    number: int
+    data: Data
+    systems: tuple[str, ...]
+    state: State = "running"
+    doing: str = "preparing"
+    done: int = 0
+    total: int = 0
+    report_id: str = ""
+    error: str = ""
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether its thread still works."""
+        return self.state in ("running", "stopping")
+
+
+class Evaluations:
+    """Starts evaluations, and keeps what they found.
+
+    Args:
+        models: what can be evaluated.
+        decoder: decodes files.
+        cache: keeps embeddings of files.
+        folder: for clips of the built-in world, values of single queries and, under reports/, reports.
+        assets: where the shipped gallery is.
+    """
+
+    def __init__(self, models: Models, decoder: Decoder, cache: Cache, folder: Path, assets: Path = ASSETS) -> None:
+        """Start nothing yet."""
+        self.archive = Archive(folder / "reports")
+        self._models, self._decoder, self._cache = models, decoder, cache
+        self._folder, self._assets = folder, assets
+        self._job: Job | None = None
+        self._changing, self._stop = Lock(), Event()
+        self._built: dict[Data, Benchmark] = {}
+
+    @property
+    def job(self) -> Job | None:
+        """The evaluation under way, or else the last one."""
+        return self._job
+
+    def start(self, data: Data, systems: Sequence[str]) -> Future[Job]:
+        """Begin an evaluation, with the controls that belong beside the systems.
+
+        Returns:
+            The job as it will have ended.
+
+        Raises:
+            ConfigError: if one is under way, no system is chosen, or one is not known.
+        """
+        if not systems:
+            raise ConfigError("No system is chosen. Choose at least one; the controls come along by themselves.")
+        names = self._models.names()
+        chosen = with_controls([System.named(name, names) for name in systems], self._models)
+        with self._changing:
+            if self._job is not None and self._job.is_under_way:
+                raise ConfigError(
+                    f"Another evaluation is under way ({self._job.data.name}). Wait for it or cancel it."
+                )
+            self._stop.clear()
+            number = self._job.number + 1 if self._job else 1
+            self._job = Job(number, data, tuple(system.name for system in chosen))
+        ended: Future[Job] = Future()
+        Thread(target=self._run, args=(data, chosen, ended), name="evaluation", daemon=True).start()
+        return ended
+
+    def cancel(self) -> None:
+        """Have the evaluation under way stop at the next chance; models that are done stay kept."""
+        with self._changing:
+            if self._job is not None and self._job.state == "running":
+                self._job = replace(self._job, state="stopping")
+                self._stop.set()
+
+    def _run(self, data: Data, systems: Sequence[System], ended: Future[Job]) -> None:
+        """Do all of it; whatever goes wrong ends the job, never the app."""
+        try:
+            benchmark = self._benchmark(data)
+            kept = Kept(self._folder)
+            report = evaluate(benchmark, systems, self._models, kept, self._report, self._stop.is_set)
+            self._report(0, 0, "writing the report")
+            end = self._change(state="finished", report_id=self.archive.add(report))
+        except InterruptedError:
+            end = self._change(state="stopped")
+        except Nt2vrError as error:
+            end = self._change(state="failed", error=str(error))
+        except Exception:
+            logger.exception("An evaluation failed.")
+            end = self._change(state="failed", error="Something went wrong here; the log has the details.")
+        ended.set_result(end)
+
+    def _benchmark(self, data: Data) -> Benchmark:
+        """Make a benchmark; built-in ones, which never change, once: 5 s for the world's 10,000 queries."""
+        if data in self._built:
+            return self._built[data]
+        benchmark = load_benchmark(
+            data, self._folder, self._decoder, self._cache, self._report, self._stop.is_set, self._assets
+        )
+        if data.name in BUILT_IN:
+            self._built[data] = benchmark
+        return benchmark
+
+    def _report(self, done: int, total: int, what: str) -> None:
+        self._change(doing=what, done=done, total=total)
+
+    def _change(self, **changes: Any) -> Job:
+        with self._changing:
+            assert self._job is not None  # `start` made it
+            self._job = replace(self._job, **changes)
+            return self._job

@@ -1,0 +1,112 @@
+"""What one system does with a benchmark's queries, query by query, and the paper's measures made of that.
+
+Beside the paper's measures stand those that cannot be won by ignoring what is denied: whether right videos score above
+those that show the unwanted too (hard pairs), and how much of the first page shows it (violations).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.evaluation.queries import JudgedQuery, Kind, Vectors, mask
+from nt2vr.evaluation.ranks import first_ranks, ordered_shares, retrieval_metrics, shares_among_first
+
+FIRST_PAGE = 10  # videos looked through for the unwanted
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """One value a query, in their order.
+
+    Attributes:
+        ranks: of the best relevant video, 1 is best: (Q,).
+        ordered: share of the pairs (relevant, hard) of videos that are in order: (Q,), not a number where none is.
+        tied: share of these pairs that score the same.
+        violations: share of the first FIRST_PAGE videos that show the unwanted; not a number where no video shows it,
+            or the system has nothing to search for, and so no first page.
+    """
+
+    ranks: NDArray[np.int32]
+    ordered: NDArray[np.float32]
+    tied: NDArray[np.float32]
+    violations: NDArray[np.float32]
+
+
+def measure_block(vectors: Vectors, videos: Vectors, queries: Sequence[JudgedQuery]) -> Measured:
+    """Score all videos for some queries and measure each query.
+
+    Args:
+        vectors: (Q, D), what is searched for; zeros for nothing.
+        videos: (V, D); zeros for one that could not be read, which is never found.
+        queries: Q of them.
+    """
+    scores = vectors @ videos.T  # (Q, V)
+    scores[:, ~videos.any(axis=1)] = -np.inf
+    relevant = mask([query.relevant for query in queries], len(videos))
+    hard = mask([query.hard for query in queries], len(videos))
+    violating = mask([query.violating for query in queries], len(videos))
+    ordered, tied = ordered_shares(scores, relevant, hard)
+    violations = shares_among_first(scores, violating, FIRST_PAGE)
+    violations[~violating.any(axis=1) | ~vectors.any(axis=1)] = np.nan
+    return Measured(
+        first_ranks(scores, relevant).astype(np.int32),
+        ordered.astype(np.float32),
+        tied.astype(np.float32),
+        violations.astype(np.float32),
+    )
+
+
+def joined(parts: Sequence[Measured]) -> Measured:
+    """Put blocks one after another."""
+    return Measured(
+        *(np.concatenate([getattr(part, name) for part in parts]) for name in Measured.__dataclass_fields__)
+    )
+
+
+def summarise(queries: Sequence[JudgedQuery], measured: Measured) -> dict[str, float]:
+    """Turn values of single queries into the table's; kinds that there are no queries of are left out.
+
+    Returns:
+        "original/R@1" (percent) to "original/MIR" (0 to 1), and the same of "composed", "without" and "retrieval";
+        "negated/delta_R@1" (percentage points) to "negated/delta_MIR";
+        "composed/hard_pairs" and "without/hard_pairs" (percent of pairs in order, ties are not);
+        "not/auc" (0 to 1, ties are half in order);
+        "composed/violations@10", and the same of "without" and "not" (percent of the first ten).
+
+    Source: those of original, negated and composed queries, apart from hard pairs and violations: Wang et al., "Learn
+    to Understand Negation in Video Retrieval", ACM MM 2022, section 3.2.
+    """
+    kinds = np.array([query.kind for query in queries])
+    metrics: dict[str, float] = {}
+    of_rank: tuple[Kind, ...] = ("original", "composed", "without", "retrieval")
+    for kind in of_rank:
+        if (chosen := kinds == kind).any():
+            metrics |= _named(kind, retrieval_metrics(measured.ranks[chosen]))
+    metrics |= _deltas(queries, measured.ranks)
+    denying: tuple[Kind, ...] = ("composed", "without", "not")
+    for kind in denying:
+        pairs = (kinds == kind) & ~np.isnan(measured.ordered)
+        if pairs.any() and kind != "not":
+            metrics[f"{kind}/hard_pairs"] = 100 * float(measured.ordered[pairs].mean(dtype=np.float64))
+        elif pairs.any():
+            order = measured.ordered[pairs] + measured.tied[pairs] / 2
+            metrics["not/auc"] = float(order.mean(dtype=np.float64))
+        shown = (kinds == kind) & ~np.isnan(measured.violations)
+        if shown.any():
+            metrics[f"{kind}/violations@{FIRST_PAGE}"] = 100 * float(measured.violations[shown].mean(dtype=np.float64))
+    return metrics
+
+
+def _deltas(queries: Sequence[JudgedQuery], ranks: NDArray[np.int32]) -> dict[str, float]:
+    """Subtract what negated queries reach from what their captions do (Eq. 1), for the captions' own videos."""
+    pairs = [(query.original, row) for row, query in enumerate(queries) if query.original is not None]
+    if not pairs:
+        return {}
+    before, after = (retrieval_metrics(ranks[list(places)]) for places in zip(*pairs, strict=True))
+    return {f"negated/delta_{name}": before[name] - after[name] for name in before}
+
+
+def _named(group: str, metrics: dict[str, float]) -> dict[str, float]:
+    return {f"{group}/{name}": value for name, value in metrics.items()}

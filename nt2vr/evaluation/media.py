@@ -1,0 +1,53 @@
+"""Files as what a benchmark searches: their embeddings, kept by the content of each file."""
+
+import logging
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+
+import numpy as np
+
+from nt2vr.cache import Cache
+from nt2vr.encoder import Encoder, pool
+from nt2vr.errors import DatasetError, MediaError
+from nt2vr.evaluation.queries import Embed, Progress, Vectors
+from nt2vr.library import Gallery, Video, embed_gallery
+from nt2vr.video import Decoder
+
+logger = logging.getLogger(__name__)
+
+
+def embed_files(videos: Sequence[Video], decoder: Decoder, cache: Cache) -> Embed:
+    """Return what gives the videos' embeddings (V, D) under a model; zeros for a file that cannot be read.
+
+    It raises a DatasetError if none can be, so that no result is kept that says nothing of the model.
+    """
+    rows = {video.video_id: row for row, video in enumerate(videos)}
+
+    def embed(encoder: Encoder, progress: Progress, should_stop: Callable[[], bool]) -> Vectors:
+        def report(done: int, total: int) -> None:
+            progress(done, total, f"videos, {encoder.name}")
+
+        gallery = Gallery("evaluation", tuple(videos))
+        embedded = embed_gallery(gallery, encoder, decoder, cache, report, should_stop)
+        if should_stop():
+            raise InterruptedError
+        for video_id, reason in embedded.skipped:
+            logger.warning("Counted as never found: %s: %s", video_id, reason)
+        if not embedded.gallery.videos:
+            raise DatasetError(f"None of the {len(videos)} videos can be read. The first: {embedded.skipped[0][1]}")
+        embeddings = np.zeros((len(videos), encoder.embed_dim), np.float32)
+        embeddings[[rows[video.video_id] for video in embedded.gallery.videos]] = pool(embedded.frame_embeddings)
+        return embeddings
+
+    return embed
+
+
+def content_of(videos: Sequence[Video], cache: Cache) -> str:
+    """Return a hash of all files' contents; one that cannot be read counts as empty."""
+    content = blake2b(digest_size=12)
+    for video in videos:
+        try:
+            content.update(cache.content_hash(video.path).encode())
+        except MediaError:
+            content.update(b"-")
+    return content.hexdigest()

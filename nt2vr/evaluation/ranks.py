@@ -1,0 +1,73 @@
+"""Ranks of right videos, and what else one block of scores tells; plain arrays, no models.
+
+Whatever is undecided counts against the model, so that one which tells nothing apart gets no credit: ties do, and
+scores that are no numbers.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+KS = (1, 5, 10)
+Scores = NDArray[np.float32]  # (Q, V), higher is better
+Mask = NDArray[np.bool_]  # (Q, V), which videos
+
+
+def first_ranks(scores: Scores, right: Mask) -> NDArray[np.int64]:
+    """Rank of each query's best right video, 1 is best: (Q,).
+
+        rank = 1 + number of other videos that score at least as high
+
+    Of several right videos only the best counts, and the others are not counted against it.
+    """
+    scores = _against(scores, right)
+    best = np.where(right, scores, -np.inf).max(axis=1, keepdims=True)
+    ranks: NDArray[np.int64] = 1 + (~right & (scores >= best)).sum(axis=1)
+    return ranks
+
+
+def ordered_shares(scores: Scores, right: Mask, wrong: Mask) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Share of each query's pairs (right, wrong) of videos whose right one scores higher, and of those that tie.
+
+    Returns:
+        Two arrays (Q,), not a number where a query has no such pair.
+    """
+    higher, equal = np.full((2, len(scores)), np.nan)
+    for query, row in enumerate(_against(scores, right)):
+        rights, wrongs = row[right[query]], np.sort(row[wrong[query]])
+        if len(rights) and len(wrongs):
+            below = np.searchsorted(wrongs, rights, "left")
+            higher[query] = below.mean() / len(wrongs)
+            equal[query] = (np.searchsorted(wrongs, rights, "right") - below).mean() / len(wrongs)
+    return higher, equal
+
+
+def shares_among_first(scores: Scores, unwanted: Mask, k: int) -> NDArray[np.float64]:
+    """Share of each query's first k videos that are among the unwanted: (Q,).
+
+    Of videos that tie for the last places the unwanted come first; of fewer than k videos all count.
+    """
+    scores, k = _against(scores, ~unwanted), min(k, scores.shape[1])
+    last = -np.partition(-scores, k - 1, axis=1)[:, k - 1 : k]  # (Q, 1), the k-th highest
+    above, tied = scores > last, scores == last
+    places = k - above.sum(axis=1)
+    found = (above & unwanted).sum(axis=1) + np.minimum(places, (tied & unwanted).sum(axis=1))
+    shares: NDArray[np.float64] = found / k
+    return shares
+
+
+def retrieval_metrics(ranks: NDArray[np.integer[Any]]) -> dict[str, float]:
+    """R@1, R@5, R@10 (percent of queries) and MIR, the mean inverted rank (0 to 1).
+
+    Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, section 3.2.
+    """
+    recalls = {f"R@{k}": 100 * float((ranks <= k).mean()) for k in KS}
+    return {**recalls, "MIR": float((1 / ranks).mean())}
+
+
+def _against(scores: Scores, right: Mask) -> Scores:
+    """Put the worst there is in the place of what is no number."""
+    if not np.isnan(scores).any():
+        return scores
+    return np.where(np.isnan(scores), np.where(right, -np.inf, np.inf), scores).astype(np.float32)

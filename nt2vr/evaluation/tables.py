@@ -1,0 +1,148 @@
+"""A report's table as Markdown, CSV and LaTeX: the columns of the paper's Table 2, then the honest measures."""
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from nt2vr.evaluation.report import Report
+
+EMPTY = "–"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One measure: its key in a report's metrics, what its head says, and how many decimals it has."""
+
+    key: str
+    head: str
+    decimals: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """Columns under one head."""
+
+    head: str
+    columns: tuple[Column, ...]
+
+
+def _retrieval(kind: str, prefix: str = "", sign: str = "") -> tuple[Column, ...]:
+    recalls = (Column(f"{kind}/{prefix}R@{k}", f"{sign}R@{k}", 1) for k in (1, 5, 10))
+    return (*recalls, Column(f"{kind}/{prefix}MIR", f"{sign}MIR", 3))
+
+
+def _honest(kind: str) -> tuple[Column, ...]:
+    return (Column(f"{kind}/hard_pairs", "hard pairs", 1), Column(f"{kind}/violations@10", "violations@10", 1))
+
+
+PAPER = (  # Table 2
+    Group("Original", _retrieval("original")),
+    Group("Negated", _retrieval("negated", "delta_", "Δ")),
+    Group("Composed", _retrieval("composed")),
+)
+HONEST = (
+    Group("A and not B", _honest("composed")),
+    Group("A without N", (*_retrieval("without")[::3], *_honest("without"))),
+    Group("not B", (Column("not/auc", "AUC", 3), Column("not/violations@10", "violations@10", 1))),
+)
+TEMPLATES = ("positive", "negative", "hybrid")
+OTHERS = (
+    Group("NegBench retrieval", _retrieval("retrieval")),
+    Group(
+        "NegBench choice",
+        (Column("choice/accuracy", "all", 1), *(Column(f"choice/accuracy {name}", name, 1) for name in TEMPLATES)),
+    ),
+    Group("CC-Neg", (Column("pair/accuracy", "accuracy", 1),)),
+    Group("CoN-CLIP prompts", (Column("class/accuracy", "top-1", 1), Column("class/delta", "Δ", 1))),
+)
+GROUPS = PAPER + HONEST + OTHERS
+Table = Sequence[tuple[str, Mapping[str, float]]]  # name of a system, its metrics
+
+
+def table_of(report: Report) -> Table:
+    """Return the table's lines: references first, then the systems.
+
+    As in the paper, a strategy that takes sentences apart has no values for captions, which it leaves as they are.
+    """
+    lines = [(name, dict(metrics)) for name, metrics in report.references.items()]
+    for result in report.results:
+        whole = result.made_by["strategy"] == "plain"
+        metrics = report.metrics[result.system]
+        shown = {key: value for key, value in metrics.items() if whole or not key.startswith("original/")}
+        lines.append((result.system, shown))
+    return lines
+
+
+def markdown(report: Report) -> str:
+    """Return a table each of the paper's columns, the honest ones and other benchmarks', as far as there are any."""
+    table = table_of(report)
+    return "\n".join(_markdown(table, groups) for groups in (PAPER, HONEST, OTHERS) if _there(table, groups))
+
+
+def _markdown(table: Table, groups: Sequence[Group]) -> str:
+    groups = _there(table, groups)
+    heads = [f"{group.head} {column.head}" for group in groups for column in group.columns]
+    lines = [["", *heads], [":--", *["--:"] * len(heads)]]
+    lines += [[name, *_cells(metrics, groups)] for name, metrics in table if _has(metrics, groups)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def csv_table(report: Report) -> str:
+    """Return every measure of every system, unrounded, under the keys of the report's metrics."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    keys = list(dict.fromkeys(column.key for group in GROUPS for column in group.columns))
+    writer.writerow(["system", *keys])
+    for name, metrics in table_of(report):
+        writer.writerow([name, *(metrics.get(key, "") for key in keys)])
+    return file.getvalue()
+
+
+def latex(report: Report) -> str:
+    """Return a booktabs table like the paper's Table 2, with the honest measures as further columns."""
+    table = table_of(report)
+    groups = _there(table, GROUPS)
+    columns = [column for group in groups for column in group.columns]
+    heads = [rf"\multicolumn{{{len(group.columns)}}}{{c}}{{{_escaped(group.head)}}}" for group in groups]
+    rules, first = [], 2
+    for group in groups:
+        rules.append(rf"\cmidrule(lr){{{first}-{first + len(group.columns) - 1}}}")
+        first += len(group.columns)
+    lines = [
+        rf"\begin{{tabular}}{{l{'r' * len(columns)}}}",
+        r"\toprule",
+        " & ".join(["", *heads]) + r" \\",
+        " ".join(rules),
+        " & ".join(["Model", *(_escaped(column.head) for column in columns)]) + r" \\",
+        r"\midrule",
+        *(" & ".join(_escaped(cell) for cell in (name, *_cells(metrics, groups))) + r" \\" for name, metrics in table),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+FORMS: dict[str, Callable[[Report], str]] = {"table.md": markdown, "table.csv": csv_table, "table.tex": latex}
+
+
+def _there(table: Table, groups: Sequence[Group]) -> list[Group]:
+    return [group for group in groups if any(_has(metrics, [group]) for _, metrics in table)]
+
+
+def _has(metrics: Mapping[str, float], groups: Sequence[Group]) -> bool:
+    return any(column.key in metrics for group in groups for column in group.columns)
+
+
+def _cells(metrics: Mapping[str, float], groups: Sequence[Group]) -> list[str]:
+    return [
+        f"{metrics[column.key]:.{column.decimals}f}" if column.key in metrics else EMPTY
+        for group in groups
+        for column in group.columns
+    ]
+
+
+def _escaped(text: str) -> str:
+    for character in "&%_#$":
+        text = text.replace(character, f"\\{character}")
+    return text.replace("Δ", r"$\Delta$").replace("α", r"$\alpha$").replace(EMPTY, "--").replace("*", r"$^*$")

@@ -1,0 +1,127 @@
+"""Benchmarks from CSV files of the published forms, told by their columns.
+
+    captions                                   NegBench's retrieval: true captions with negations, a Python list a row
+    caption_0 … caption_3, correct_answer      NegBench's multiple choice; correct_answer_template names its group
+    caption, negated_caption                   CC-Neg: image, caption, negated caption
+    class                                      CoN-CLIP's negated prompts
+
+Each row also names a picture or video, in a column image_path, filepath, video_path or path, relative to the file.
+"""
+
+import ast
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from nt2vr.cache import Cache
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation.choices import class_questions
+from nt2vr.evaluation.media import content_of, embed_files
+from nt2vr.evaluation.queries import Benchmark, JudgedQuery, Kind, cue_of, rows
+from nt2vr.library import Video
+from nt2vr.video import Decoder
+
+MEDIA = ("image_path", "filepath", "video_path", "path")
+NEGATED = ("negated_caption", "negated")
+MARKS = frozenset({"captions", "caption_0", "class", *NEGATED})  # a task's file has one of these columns
+Lines = Sequence[Mapping[str, str]]
+Asked = tuple[tuple[str, ...], tuple[JudgedQuery, ...]]  # texts to answer with, queries or questions
+
+
+def task_benchmark(path: Path, decoder: Decoder, cache: Cache) -> Benchmark:
+    """Read a task.
+
+    Args:
+        path: the CSV file.
+        decoder: decodes the pictures and videos.
+        cache: keeps their embeddings.
+
+    Raises:
+        ConfigError: naming the file and what is wrong with it.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            lines = list(csv.DictReader(file))
+        videos, of_line = _videos(lines, path.parent.absolute())
+        texts, queries = _reader(lines)(lines, of_line)
+    except (OSError, ValueError, KeyError, TypeError, SyntaxError, IndexError, csv.Error) as error:
+        reason = f"there is no column {error}" if isinstance(error, KeyError) else str(error)
+        raise ConfigError(f"{path} cannot be used ({reason}). See nt2vr/evaluation/tasks.py for the forms.") from error
+    return Benchmark(
+        path.stem,
+        tuple(video.video_id for video in videos),
+        queries,
+        embed_files(videos, decoder, cache),
+        {"data": str(path), "content": content_of(videos, cache)},
+        texts=texts,
+    )
+
+
+def _videos(lines: Lines, folder: Path) -> tuple[list[Video], list[int]]:
+    """Return the files that the lines name, each once, and the place of each line's among them."""
+    if not lines:
+        raise ValueError("it has no rows")
+    column = next((column for column in MEDIA if column in lines[0]), MEDIA[0])
+    names = [line[column] for line in lines]
+    places = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    return [Video(name, folder / name) for name in places], [places[name] for name in names]
+
+
+def _reader(lines: Lines) -> Callable[[Lines, Sequence[int]], Asked]:
+    columns = lines[0]
+    for column, reader in (
+        ("captions", _retrieval),
+        ("caption_0", _choices),
+        ("caption", _pairs),
+        ("class", _classes),
+    ):
+        if column in columns:
+            return reader
+    raise ValueError(f"its columns are {', '.join(columns)}")
+
+
+def _retrieval(lines: Lines, videos: Sequence[int]) -> Asked:
+    queries = []
+    for line, video in zip(lines, videos, strict=True):
+        captions = ast.literal_eval(line["captions"])
+        queries += [JudgedQuery("retrieval", text, rows((video,)), cue=cue_of(text)) for text in captions]
+    return (), tuple(queries)
+
+
+def _choices(lines: Lines, videos: Sequence[int]) -> Asked:
+    columns = sorted(column for column in lines[0] if column.startswith("caption_"))
+    asked = [
+        (video, [line[column] for column in columns], int(line["correct_answer"]), line.get("correct_answer_template"))
+        for line, video in zip(lines, videos, strict=True)
+    ]
+    return _asked(asked, "choice")
+
+
+def _pairs(lines: Lines, videos: Sequence[int]) -> Asked:
+    column = next((column for column in NEGATED if column in lines[0]), NEGATED[0])
+    asked = [
+        (video, [line["caption"], line[column]], 0, cue_of(line[column]))
+        for line, video in zip(lines, videos, strict=True)
+    ]
+    return _asked(asked, "pair")
+
+
+def _asked(asked: Sequence[tuple[int, list[str], int, str | None]], kind: Kind) -> Asked:
+    """Make questions of (video, texts, place of the right one, group)."""
+    texts = {text: place for place, text in enumerate(dict.fromkeys(text for _, some, _, _ in asked for text in some))}
+    return tuple(texts), tuple(
+        JudgedQuery(
+            kind,
+            some[right],
+            rows((video,)),
+            others=rows(texts[text] for place, text in enumerate(some) if place != right),
+            group=group or "",
+            cue=cue_of(" ".join(some)),
+        )
+        for video, some, right, group in asked
+    )
+
+
+def _classes(lines: Lines, videos: Sequence[int]) -> Asked:
+    labels = {video: line["class"] for line, video in zip(lines, videos, strict=True)}
+    return class_questions([labels[video] for video in sorted(labels)])

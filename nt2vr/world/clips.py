@@ -1,0 +1,125 @@
+"""Clips of the built-in world as arrays: drawn once, by all cores, and kept on disk; likewise their embeddings."""
+
+import json
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.encoder import Encoder
+from nt2vr.frames import Progress, embed_frames, embedded_once, write_frames
+from nt2vr.picture import fit
+from nt2vr.world.render import Renderer
+from nt2vr.world.scenes import Scene, Split
+
+PACKAGE = Path(__file__).parent.parent
+PICTURED = (
+    "picture",
+    "world/backdrops",
+    "world/render",
+    "world/sprites",
+    "world/vocabulary",
+)  # decide how frames look
+CHUNK = 64  # clips a process renders at a time, 10 MB of frames to hand over
+
+
+def silent(done: int, total: int) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True)
+class ClipFile:
+    """Where the frames of some scenes are, or will be.
+
+    Attributes:
+        path: of the (N, F, S, S, 3) uint8 RGB frames, as .npy; named by all that decides how they look.
+        scenes: the N scenes.
+        num_frames: F.
+        size: S, in pixels.
+    """
+
+    path: Path
+    scenes: Sequence[Scene]
+    num_frames: int
+    size: int
+
+    @classmethod
+    def of(cls, split: Split, scenes: Sequence[Scene], num_frames: int, size: int, cache: Path) -> "ClipFile":
+        """Name the file in the folder `cache`; nothing is drawn."""
+        key = blake2b(json.dumps([num_frames, size, [scene.to_dict() for scene in scenes]]).encode(), digest_size=8)
+        for module in PICTURED:
+            key.update((PACKAGE / f"{module}.py").read_bytes())
+        return cls(cache / f"built-in-{split}-{key.hexdigest()}.npy", scenes, num_frames, size)
+
+    def frames(
+        self, progress: Progress = silent, should_stop: Callable[[], bool] = lambda: False
+    ) -> NDArray[np.uint8]:
+        """Return the frames, on disk, drawn first where they are not there.
+
+        Raises:
+            InterruptedError: if `should_stop` said so while they were drawn.
+        """
+        if not self.path.is_file():
+            self._draw(progress, should_stop)
+        frames: NDArray[np.uint8] = np.load(self.path, mmap_mode="r")
+        return frames
+
+    def embeddings(
+        self, encoder: Encoder, progress: Progress = silent, should_stop: Callable[[], bool] = lambda: False
+    ) -> NDArray[np.float32]:
+        """Return the clips' (N, D) embeddings, L2-normalised; kept for each visual tower beside the frames.
+
+        Raises:
+            InterruptedError: if `should_stop` said so.
+        """
+        return embedded_once(
+            self.path,
+            encoder,
+            lambda: embed_frames(encoder, self.frames(progress, should_stop), progress, should_stop),
+        )
+
+    def _draw(self, progress: Progress, should_stop: Callable[[], bool]) -> None:
+        count = len(self.scenes)
+
+        def counted() -> Iterator[NDArray[np.uint8]]:
+            for row, clip in enumerate(_drawn(self.scenes, self.num_frames, self.size)):
+                yield clip
+                progress(row + 1, count)
+
+        write_frames(self.path, (count, self.num_frames, self.size, self.size, 3), counted(), should_stop)
+
+
+def _drawn(scenes: Sequence[Scene], num_frames: int, size: int) -> Iterator[NDArray[np.uint8]]:
+    """Yield the frames of each scene, drawn by one process a core."""
+    chunks = [scenes[start : start + CHUNK] for start in range(0, len(scenes), CHUNK)]
+    draw = partial(draw_clips, num_frames=num_frames, size=size)
+    if len(chunks) == 1:
+        yield from draw(chunks[0])
+        return
+    # spawn: threads of torch do not survive a fork. SIGINT is the parent's to handle
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(os.cpu_count(), spawn, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool_:
+        try:
+            for clips in pool_.map(draw, chunks):
+                yield from clips
+        finally:
+            pool_.shutdown(cancel_futures=True)
+
+
+@lru_cache(1)
+def _renderer() -> Renderer:
+    return Renderer()
+
+
+def draw_clips(scenes: Sequence[Scene], num_frames: int, size: int) -> NDArray[np.uint8]:
+    """Draw clips as large as the gallery's and `fit` them, so that training sees what search will: (N, F, S, S, 3)."""
+    clips = (_renderer().frames(scene, num_frames) for scene in scenes)
+    return np.stack([[fit(frame, size) for frame in frames] for frames in clips])

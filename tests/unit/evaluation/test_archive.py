@@ -1,0 +1,93 @@
+"""Reports kept in a folder."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation.archive import Archive
+from nt2vr.evaluation.protocol import evaluate
+from nt2vr.evaluation.report import Report
+from nt2vr.systems import System
+from tests.unit.evaluation.words import WordModels, word_benchmark
+
+
+def report_of(*systems: System, **changed: Any) -> Report:
+    models: Any = WordModels()
+    return evaluate(word_benchmark(**changed), systems, models)
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Archive:
+    return Archive(tmp_path / "reports")
+
+
+def test_what_is_kept_is_listed_and_opened(archive: Archive) -> None:
+    report = report_of(System("words"), System("words", "drop"), name="Own words, <b>")
+    report_id = archive.add(report)
+    (entry,) = archive.entries()
+    assert report_id.startswith("own-words-b-")
+    assert (entry.report_id, entry.name, entry.systems) == (report_id, "Own words, <b>", ("words", "words drop"))
+    assert (entry.videos, entry.queries, entry.created) == (4, 5, report.created)
+    assert archive.load(report_id).metrics == report.metrics
+    assert archive.summary(report_id)["systems"][1]["metrics"] == report.metrics["words drop"]
+
+
+def test_the_files_to_take_along_are_there_and_the_queries_have_a_column_of_ranks_a_system(archive: Archive) -> None:
+    folder = archive.folder / archive.add(report_of(System("words"), System("words", "boolean", 1)))
+    names = {"report.json", "queries.jsonl", "queries.csv", "arrays.npz", "table.md", "table.csv", "table.tex"}
+    assert {path.name for path in folder.iterdir()} == names
+    with (folder / "queries.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 5
+    assert rows[3] == {
+        "kind": "composed", "text": "sings and not dancing", "cue": "not", "wanted": "sings", "unwanted": "dancing",
+        "num_relevant": "1", "words": "3", "words boolean α 1": "1",
+    }  # fmt: skip
+
+
+def test_the_same_asked_again_replaces_its_report_and_anything_else_is_another(archive: Archive) -> None:
+    first = archive.add(report_of(System("words")))
+    assert archive.add(report_of(System("words"))) == first
+    others = [report_of(System("words"), System("words", "drop")), report_of(System("words"), source={"seed": 2})]
+    assert len({first, *map(archive.add, others)}) == len(archive.entries()) == 3
+
+
+def test_the_newest_comes_first(archive: Archive) -> None:
+    for seed, created in (
+        (1, "2026-01-02T00:00:00+00:00"),
+        (2, "2026-01-03T00:00:00+00:00"),
+        (3, "2026-01-01T00:00:00+00:00"),
+    ):
+        report = report_of(System("words"), source={"seed": seed})
+        object.__setattr__(report, "created", created)
+        archive.add(report)
+    assert [entry.created[8:10] for entry in archive.entries()] == ["03", "02", "01"]
+
+
+def test_a_deleted_report_is_gone_and_a_new_one_of_its_name_is_read_anew(archive: Archive) -> None:
+    report_id = archive.add(report_of(System("words")))
+    archive.load(report_id)
+    archive.delete(report_id)
+    assert archive.entries() == [] and list(archive.folder.iterdir()) == []
+    with pytest.raises(ConfigError, match="no report"):
+        archive.load(report_id)
+
+
+@pytest.mark.parametrize("name", ["..", "../reports", "/etc", "", ".hidden", "words/../words"])
+def test_only_ids_of_the_list_are_ever_part_of_a_path(archive: Archive, name: str) -> None:
+    archive.add(report_of(System("words")))
+    for act in (archive.load, archive.delete, archive.summary):
+        with pytest.raises(ConfigError, match="There is no report"):
+            act(name)
+    assert len(archive.entries()) == 1
+
+
+def test_a_folder_that_is_no_report_is_passed_over(archive: Archive) -> None:
+    report_id = archive.add(report_of(System("words")))
+    for name, text in (("half", "{"), ("list", "[]"), ("other", '{"name": "x"}')):
+        (archive.folder / name).mkdir()
+        (archive.folder / name / "report.json").write_text(text)
+    assert [entry.report_id for entry in archive.entries()] == [report_id]

@@ -1,0 +1,114 @@
+"""Captioned datasets as benchmarks, from their files to what is asked."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nt2vr.cache import Cache
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation.captioned import kept_sets
+from nt2vr.evaluation.data import Data, load_benchmark
+from nt2vr.evaluation.protocol import never, silent
+from nt2vr.evaluation.queries import Benchmark
+from nt2vr.library import Video
+from nt2vr.video import Decoder
+
+CAPTIONS = {
+    "guitar": ["a man plays the guitar", "a man sits on a stool"],
+    "stool": ["a man sits on a stool"],
+    "both": ["a man plays the guitar", "a man plays the guitar on a stage"],
+    "dog": ["a dog runs", "a dog is running"],
+}
+
+
+@pytest.fixture
+def load(tmp_path: Path, write_video: Callable[..., Path]) -> Callable[..., Benchmark]:
+    """Write a folder of captioned videos, and read it as a benchmark."""
+    for level, name in enumerate(CAPTIONS):
+        write_video(f"data/{name}.avi", [level])
+    lines = [f"{name},{caption}" for name, captions in CAPTIONS.items() for caption in captions]
+    (tmp_path / "data" / "captions.csv").write_text("\n".join(["video_id,caption", *lines]), encoding="utf-8")
+
+    def load_data(name: str = str(tmp_path / "data"), **more: Any) -> Benchmark:
+        with Decoder() as decoder, Cache(tmp_path / "cache") as cache:
+            data = Data(name, split="all", **more)
+            return load_benchmark(data, tmp_path / "kept", decoder, cache, silent, never)
+
+    return load_data
+
+
+def test_a_dataset_is_asked_its_captions_their_denials_and_what_is_composed_of_them(
+    load: Callable[..., Benchmark],
+) -> None:
+    benchmark = load()
+    ids = benchmark.video_ids
+    assert ids == ("guitar", "stool", "both", "dog")
+    originals = [query for query in benchmark.queries if query.kind == "original"]
+    assert [(query.text, ids[query.relevant[0]]) for query in originals] == [
+        (caption, name) for name, captions in CAPTIONS.items() for caption in captions
+    ]
+    for query in benchmark.queries:
+        if query.kind == "negated":
+            assert query.original is not None and query.cue in {"not", "n't"}
+            of = benchmark.queries[query.original]
+            assert of.relevant is query.relevant and len(set(of.text.split()) - set(query.text.split())) <= 1
+    assert sum(query.kind == "negated" for query in benchmark.queries) == 7
+    # captions of one video have both, so that "guitar" is hard, and "both" alone is right
+    composed = next(
+        query for query in benchmark.queries if query.kind == "composed" and query.unwanted[0].startswith("sit")
+    )
+    assert composed.wanted and "guitar" in composed.wanted and composed.cue
+    assert ([ids[row] for row in composed.relevant], [ids[row] for row in composed.hard]) == (["both"], ["guitar"])
+
+
+def test_queries_are_made_once(tmp_path: Path) -> None:
+    videos = [Video(name, tmp_path / name, tuple(captions)) for name, captions in CAPTIONS.items()]
+    steps: list[str] = []
+    made = kept_sets(videos, 0, tmp_path, lambda *step: steps.append(step[2]), never)
+    assert set(steps) == {"negating captions", "reading captions"}
+    assert kept_sets(videos, 0, tmp_path, silent, lambda: True) == made  # nothing is left to be stopped
+    with pytest.raises(InterruptedError):
+        kept_sets(videos, 1, tmp_path, silent, lambda: True)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_query_sets_of_others_are_read(load: Callable[..., Benchmark], tmp_path: Path) -> None:
+    """Those that nT2VR released tell no parts, and may speak of videos that are not there."""
+    sets = tmp_path / "sets"
+    sets.mkdir()
+    (sets / "original.txt").write_text("dog#enc#0 a dog runs\nlost#enc#0 a cat\n", encoding="utf-8")
+    (sets / "negated.txt").write_text("dog#enc#0 a dog does not run\nlost#enc#0 no cat\n", encoding="utf-8")
+    (sets / "composed.jsonl").write_text(
+        '{"cap_id": "s0", "caption": "a man sits and not plays", "video_ids": ["stool", "lost"]}\n'
+        '{"cap_id": "s1", "caption": "a cat sits and not runs", "video_ids": ["lost"]}\n',
+        encoding="utf-8",
+    )
+    original, negated, composed = load(queries=sets).queries
+    assert (original.text, original.relevant.tolist()) == ("a dog runs", [3])
+    assert (negated.text, negated.relevant.tolist(), negated.original) == ("a dog does not run", [3], 0)
+    assert (composed.relevant.tolist(), composed.wanted, composed.cue) == ([1], None, "not")
+    with pytest.raises(ConfigError, match=r"original\.txt cannot be read|composed\.jsonl cannot be read"):
+        load(queries=tmp_path / "nothing")
+
+
+def test_a_task_is_known_by_its_columns_and_a_captions_file_is_none(
+    load: Callable[..., Benchmark], tmp_path: Path
+) -> None:
+    assert len(load(str(tmp_path / "data" / "captions.csv")).video_ids) == 4
+    (tmp_path / "data" / "task.csv").write_text("path,caption,negated_caption\ndog.avi,a dog,no dog\n")
+    assert load(str(tmp_path / "data" / "task.csv")).texts == ("a dog", "no dog")
+
+
+def test_the_world_and_the_gallery_are_known_by_name(load: Callable[..., Benchmark]) -> None:
+    assert load("world", clips=20).source["clips"] == 20
+    assert len(load("gallery").video_ids) == 400
+
+
+def test_what_looks_like_a_mistake_in_a_dataset_stands_in_the_report(
+    load: Callable[..., Benchmark], write_video: Callable[..., Path]
+) -> None:
+    write_video("data/nobody_told.avi", [0])
+    (remark,) = load().source["remarks"]
+    assert "nobody_told" in remark

@@ -1,0 +1,164 @@
+"""Questions with several texts, by hand and beside a slow twin."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nt2vr.cache import Cache
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation.choices import choices_of, class_questions, measure_choices, summarise_choices
+from nt2vr.evaluation.protocol import evaluate
+from nt2vr.evaluation.queries import Benchmark, JudgedQuery, rows
+from nt2vr.evaluation.report import load_report
+from nt2vr.evaluation.tables import markdown
+from nt2vr.evaluation.tasks import task_benchmark
+from nt2vr.systems import System
+from nt2vr.video import Decoder
+from tests.unit.evaluation.words import WordModels, embedded
+
+VIDEOS = ("a man sings", "a dog", "dancing dog", "a cat")
+TEXTS = ("a man sings", "a man not sings", "a dog", "a man dancing", "dog dancing")
+
+
+def asked(questions: list[JudgedQuery], texts: tuple[str, ...] = TEXTS) -> Benchmark:
+    return Benchmark("questions", VIDEOS, tuple(questions), lambda *_: embedded(*VIDEOS), {}, texts=texts)
+
+
+def question(kind: Any, text: str, video: int, *others: int, group: str = "") -> JudgedQuery:
+    return JudgedQuery(kind, text, rows([video]), others=rows(others), group=group)
+
+
+def test_the_share_of_right_answers_by_hand() -> None:
+    questions = [
+        question("choice", "a man sings", 0, 2, 3, 4, group="positive"),  # right
+        question("choice", "a dog", 1, 0, 3, 1, group="negative"),  # right
+        question("choice", "a dog", 1, 4, group="negative"),  # the other fits as well: ties count against
+        question("pair", "a man sings", 0, 1),  # deaf to "not": a tie again
+    ]
+    models: Any = WordModels()
+    report = evaluate(asked(questions), [System("words"), System("words", "boolean", 1)], models)
+    assert report.metrics["words"] == pytest.approx({
+        "choice/accuracy": 200 / 3, "choice/accuracy positive": 100, "choice/accuracy negative": 50,
+        "pair/accuracy": 0,
+    })  # fmt: skip
+    assert report.metrics["words boolean α 1"]["pair/accuracy"] == 100
+
+
+def test_ranks_are_those_of_comparing_text_by_text() -> None:
+    rng = np.random.default_rng(0)
+    texts, videos = rng.integers(-2, 3, (30, 3)), rng.integers(-2, 3, (10, 3))
+    pool = tuple(map(str, range(30)))
+    questions = []
+    for _ in range(40):
+        right, *others = rng.permutation(30)[:5]
+        questions.append(question("choice", str(right), int(rng.integers(10)), *others))
+    wrong, places = choices_of(questions, pool)
+    assert [text.text for text in wrong] == [str(place) for place in places]
+    vectors = texts[[int(query.text) for query in [*questions, *wrong]]].astype(np.float32)
+    found = measure_choices(vectors, videos.astype(np.float32), questions, places).ranks.tolist()
+    slow = []
+    for one in questions:
+        video = videos[one.relevant[0]]
+        own = int(video @ texts[int(one.text)])
+        slow.append(1 + sum(int(video @ texts[other]) >= own for other in one.others))
+    assert found == slow
+
+
+def test_negated_prompts_are_top_one_with_the_prompt_less_top_one_with_its_negation() -> None:
+    texts, questions = class_questions(["Cat", "dog", "golden_dog", "CAT"])
+    assert texts[:2] == ("this is a photo of a cat", "this is a photo of a dog")
+    assert texts[5] == "this is not a photo of a golden dog"
+    assert [query.text for query in questions[:4]] == [*texts[:3], texts[0]]
+    assert [[texts[other] for other in query.others] for query in questions[5:6]] == [[texts[3], texts[5]]]
+    # the first video shows none of the three: all tie, as "dog" and "golden dog" do for two others. Ties count
+    # against the model: they are no right answers when asked, and are when denied
+    models: Any = WordModels()
+    metrics = evaluate(asked(list(questions), texts), [System("words"), System("words", "boolean", 1)], models).metrics
+    assert metrics["words"] == pytest.approx({"class/accuracy": 25, "class/delta": 25 - 100})
+    # what is there is what "not" fits least; the first video still ties
+    assert metrics["words boolean α 1"] == pytest.approx({"class/accuracy": 25, "class/delta": 0})
+
+
+def test_kinds_that_are_not_asked_have_no_measures() -> None:
+    questions = [question("pair", "a man sings", 0, 1)]
+    measured = measure_choices(embedded(*TEXTS[:2]), embedded(*VIDEOS), questions, rows([1]))
+    assert summarise_choices(questions, measured) == {"pair/accuracy": 0}
+
+
+def test_a_report_of_questions_is_read_as_it_was_written_and_has_its_own_columns(tmp_path: Path) -> None:
+    models: Any = WordModels()
+    report = evaluate(asked([question("choice", "a man sings", 0, 2, 3, group="hybrid")]), [System("words")], models)
+    report.save(tmp_path)
+    read = load_report(tmp_path)
+    assert read.metrics == report.metrics and read.texts == TEXTS
+    assert markdown(read).splitlines()[2] == "| words | 100.0 | – | – | 100.0 |"
+
+
+@pytest.fixture
+def read(tmp_path: Path, write_video: Callable[..., Path]) -> Callable[[str], Benchmark]:
+    """Write a task beside two videos and read it."""
+    write_video("dark.avi", [0, 0])
+    write_video("more/light.avi", [255, 255])
+
+    def write_and_read(table: str) -> Benchmark:
+        (tmp_path / "task.csv").write_text(table, encoding="utf-8")
+        with Decoder() as decoder, Cache(tmp_path / "cache") as cache:
+            return task_benchmark(tmp_path / "task.csv", decoder, cache)
+
+    return write_and_read
+
+
+def test_negbench_retrieval_is_read(read: Callable[[str], Benchmark]) -> None:
+    benchmark = read("""filepath,captions
+dark.avi,"['a dark room, no light', ""it isn't bright""]"
+more/light.avi,"['a bright room']"
+""")
+    assert benchmark.video_ids == ("dark.avi", "more/light.avi")
+    assert [(query.kind, query.text, query.relevant.tolist(), query.cue) for query in benchmark.queries] == [
+        ("retrieval", "a dark room, no light", [0], "no"),
+        ("retrieval", "it isn't bright", [0], "n't"),
+        ("retrieval", "a bright room", [1], ""),
+    ]
+
+
+def test_negbench_multiple_choice_is_read(read: Callable[[str], Benchmark]) -> None:
+    benchmark = read("""image_path,correct_answer,caption_0,caption_1,caption_2,caption_3,correct_answer_template
+dark.avi,2,a,b,c,d,hybrid
+dark.avi,0,c,a,e,b,negative
+""")
+    first, second = benchmark.queries
+    assert (first.text, [benchmark.texts[other] for other in first.others], first.group) == (
+        "c",
+        ["a", "b", "d"],
+        "hybrid",
+    )
+    assert (second.text, [benchmark.texts[other] for other in second.others]) == ("c", ["a", "e", "b"])
+    assert benchmark.video_ids == ("dark.avi",)
+
+
+def test_pairs_and_classes_are_read(read: Callable[[str], Benchmark]) -> None:
+    pairs = read("image_path,caption,negated_caption\nmore/light.avi,a light,no light\n")
+    assert (pairs.queries[0].kind, pairs.queries[0].group) == ("pair", "no")
+    assert [pairs.texts[other] for other in pairs.queries[0].others] == ["no light"]
+    classes = read("path,class\ndark.avi,night\nmore/light.avi,day\n")
+    assert [query.kind for query in classes.queries] == ["class", "class", "negated class", "negated class"]
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        ("filepath,text\na.avi,b\n", "its columns are filepath, text"),
+        ("file,captions\na.avi,['b']\n", "there is no column 'image_path'"),
+        ("filepath,captions\n", "it has no rows"),
+        ("filepath,captions\na.avi,['b'\n", "never closed"),
+        ("path,caption\na.avi,b\n", "there is no column 'negated_caption'"),
+        ("path,caption_0,correct_answer\na.avi,b,7\n", "out of range"),
+    ],
+)
+def test_a_file_of_another_form_is_told_so(read: Callable[[str], Benchmark], table: str, reason: str) -> None:
+    with pytest.raises(ConfigError, match="cannot be used") as error:
+        read(table)
+    assert reason in str(error.value)

@@ -1,0 +1,48 @@
+"""Lists of single queries, by hand."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation.compare import places_by_difference
+from nt2vr.evaluation.measures import Measured
+from nt2vr.evaluation.queries import Benchmark, JudgedQuery, rows
+from nt2vr.evaluation.report import Report, Result
+
+KINDS: Any = ("original", "negated", "composed", "composed", "negated")
+RANKS = {"A": [10, 1, 100, 30, 3], "B": [1, 40, 20, 60, 1]}
+
+
+def report() -> Report:
+    queries = [
+        JudgedQuery(kind, f"{place}", rows([0]), cue="without" if place == 3 else "not")
+        for place, kind in enumerate(KINDS)
+    ]
+    none = np.full(5, np.nan, np.float32)
+    benchmark = Benchmark("hand", ("v",), tuple(queries), lambda *_: np.ones((1, 1), np.float32), {})
+    results = [
+        Result(name, {}, Measured(np.array(ranks, np.int32), none, none, none)) for name, ranks in RANKS.items()
+    ]
+    return Report.of(benchmark, results)
+
+
+def test_what_the_second_system_gains_most_on_comes_first_and_wrong_videos_count_the_other_way() -> None:
+    # factors: 10, 40 (the wrong video falls), 5, 1/2, 1/3 (the wrong video rises)
+    assert places_by_difference(report(), "A", "B") == [1, 0, 2, 3, 4]
+    assert places_by_difference(report(), "B", "A") == [4, 3, 2, 0, 1]
+
+
+def test_queries_are_kept_by_kind_and_cue() -> None:
+    assert places_by_difference(report(), "A", "B", kinds=["composed", "original"]) == [0, 2, 3]
+    assert places_by_difference(report(), "A", "B", kinds=["composed"], cues=["without"]) == [3]
+
+
+def test_failing_everywhere_is_no_answer_on_any_first_page_or_the_wrong_one_on_all() -> None:
+    assert places_by_difference(report(), "A", "B", fails_everywhere=True) == [2, 3, 4]
+
+
+def test_a_system_that_is_not_in_the_report_is_told_so() -> None:
+    with pytest.raises(ConfigError, match=r"no system 'C'\. Choose one of: A, B"):
+        places_by_difference(report(), "A", "C")

@@ -1,0 +1,76 @@
+"""`python -m nt2vr.evaluate`, with a real model of random weights."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nt2vr.evaluate import main
+from nt2vr.evaluation.report import load_report
+from tests.unit.tiny import write_tiny
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    write_tiny(tmp_path / "data" / "models" / "tiny")
+    return tmp_path / "data"
+
+
+def evaluate(data_dir: Path, out: Path, systems: str, *more: str) -> int:
+    arguments = ["--systems", systems, "--out", str(out), "--data-dir", str(data_dir), "--clips", "30", *more]
+    return main([*arguments, "--data", "world"])
+
+
+def test_the_command_writes_a_report_and_its_tables_and_shows_the_table(
+    data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert evaluate(data_dir, tmp_path / "out", "TINY boolean alpha 0.25,Tiny") == 0
+    report = load_report(tmp_path / "out")
+    assert list(report.metrics) == ["tiny", "tiny drop", "tiny boolean α 0.25"]
+    assert len(report.video_ids) == 30 and report.source["seed"] == 7
+    table = (tmp_path / "out" / "table.md").read_text()
+    assert capsys.readouterr().out == table
+    assert "| tiny boolean α 0.25 | – |" in table and "| oracle |" in table
+    assert {path.name for path in (tmp_path / "out").iterdir()} >= {"table.csv", "table.tex", "report.json"}
+
+    frames = {path: path.stat().st_mtime_ns for path in (data_dir / "evaluation").rglob("*.np*")}
+    assert evaluate(data_dir, tmp_path / "again", "tiny drop") == 0
+    assert {path: path.stat().st_mtime_ns for path in (data_dir / "evaluation").rglob("*.np*")} == frames
+    assert load_report(tmp_path / "again").metrics["tiny drop"] == report.metrics["tiny drop"]
+
+
+def test_a_task_is_evaluated_on_its_files(
+    data_dir: Path, tmp_path: Path, write_video: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_video("dark.avi", [0, 0])
+    write_video("light.avi", [255, 255])
+    (tmp_path / "damaged.avi").write_bytes(b"no video")
+    (tmp_path / "task.csv").write_text(
+        "path,captions\ndark.avi,['no light']\nlight.avi,['light']\ndamaged.avi,['lost']\n", encoding="utf-8"
+    )
+    data = ["--data", str(tmp_path / "task.csv"), "--data-dir", str(data_dir)]
+    assert main([*data, "--systems", "tiny", "--out", str(tmp_path / "out")]) == 0
+    report = load_report(tmp_path / "out")
+    assert report.row(2).ranks["tiny"] == 3  # what cannot be read is found last
+    assert sorted(report.row(place).ranks["tiny"] for place in (0, 1))[0] == 1
+    assert capsys.readouterr().out.startswith("|  | NegBench retrieval R@1 |")
+
+
+def test_a_folder_of_captioned_videos_is_evaluated(
+    data_dir: Path, tmp_path: Path, write_video: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_video("own/dark.avi", [0, 0])
+    write_video("own/light.avi", [255, 255])
+    (tmp_path / "own" / "captions.csv").write_text("video_id,caption\ndark,a man sings\nlight,a dog runs\n")
+    data = ["--data", str(tmp_path / "own"), "--split", "all", "--data-dir", str(data_dir)]
+    assert main([*data, "--systems", "tiny boolean", "--out", str(tmp_path / "out")]) == 0
+    report = load_report(tmp_path / "out")
+    assert [row.kind for row in map(report.row, range(4))] == ["original"] * 2 + ["negated"] * 2
+    assert report.row(3).relevant == ("light",) and set(report.row(3).ranks.values()) <= {1, 2}
+    assert capsys.readouterr().out.startswith("|  | Original R@1 |")
+
+
+def test_a_mistake_is_one_sentence(data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert evaluate(data_dir, tmp_path / "out", "tiny,huge") == 2
+    assert capsys.readouterr().err.startswith("Unknown model 'huge'. Choose one of: ")
+    assert not (tmp_path / "out").exists()

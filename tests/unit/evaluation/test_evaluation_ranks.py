@@ -1,0 +1,79 @@
+"""Measures of one block of scores, by hand and beside slow twins."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nt2vr.evaluation.ranks import first_ranks, ordered_shares, retrieval_metrics, shares_among_first
+
+YES, NO = True, False
+RNG = np.random.default_rng(0)
+TIED: Any = RNG.integers(0, 5, (60, 25)).astype(np.float32)  # many ties
+DISTINCT: Any = RNG.random((60, 25), np.float32)
+SOME: NDArray[np.bool_] = RNG.random((60, 25)) < 0.2
+OTHER: NDArray[np.bool_] = ~SOME & (RNG.random((60, 25)) < 0.3)
+SOME[:, 0], OTHER[:, 0], OTHER[:, 1], SOME[:, 1] = True, False, True, False  # each query has both
+
+
+def test_the_rank_of_the_best_right_video_counts_wrong_ones_and_ties_against_it() -> None:
+    scores = np.array([[5, 4, 3, 2], [5, 4, 4, 2], [1, 1, 1, 1]], np.float32)
+    right = np.array([[NO, NO, YES, YES], [NO, YES, NO, YES], [YES, YES, NO, NO]])
+    assert first_ranks(scores, right).tolist() == [3, 3, 3]
+
+
+@pytest.mark.parametrize("scores", [TIED, DISTINCT], ids=["ties", "no ties"])
+def test_ranks_are_those_of_walking_down_the_sorted_list(scores: Any) -> None:
+    slow = []
+    for row, right in zip(scores.tolist(), SOME.tolist(), strict=True):
+        # of equal scores the wrong videos come first
+        order = sorted(range(len(row)), key=lambda video: (-row[video], right[video]))
+        slow.append(1 + next(place for place, video in enumerate(order) if right[video]))
+    assert first_ranks(scores, SOME).tolist() == slow
+
+
+@pytest.mark.parametrize("scores", [TIED, DISTINCT], ids=["ties", "no ties"])
+def test_pairs_in_order_are_those_of_two_loops(scores: Any) -> None:
+    higher, equal = ordered_shares(scores, SOME, OTHER)
+    for row, right, wrong, share, tie in zip(scores, SOME, OTHER, higher, equal, strict=True):
+        pairs = [(a, b) for a in row[right] for b in row[wrong]]
+        assert share == pytest.approx(sum(a > b for a, b in pairs) / len(pairs))
+        assert tie == pytest.approx(sum(a == b for a, b in pairs) / len(pairs))
+
+
+def test_a_query_with_nothing_to_compare_has_no_share() -> None:
+    higher, equal = ordered_shares(TIED[:2], SOME[:2], np.zeros_like(SOME[:2]))
+    assert np.isnan(higher).all() and np.isnan(equal).all()
+
+
+@pytest.mark.parametrize("scores", [TIED, DISTINCT], ids=["ties", "no ties"])
+@pytest.mark.parametrize("k", [1, 10, 25, 40])
+def test_unwanted_videos_among_the_first_are_those_of_the_sorted_list(scores: Any, k: int) -> None:
+    slow = []
+    for row, unwanted in zip(scores.tolist(), SOME.tolist(), strict=True):
+        order = sorted(range(len(row)), key=lambda video: (-row[video], not unwanted[video]))[:k]
+        slow.append(sum(unwanted[video] for video in order) / len(order))
+    assert shares_among_first(scores, SOME, k).tolist() == pytest.approx(slow)
+
+
+@pytest.mark.parametrize("score", [0.5, math.nan], ids=["constant", "not a number"])
+def test_a_model_that_tells_nothing_apart_gets_no_credit(score: float) -> None:
+    scores = np.full((1, 4), score, np.float32)
+    right, wrong = np.array([[YES, NO, NO, NO]]), np.array([[NO, YES, YES, NO]])
+    assert first_ranks(scores, right).tolist() == [4]
+    assert ordered_shares(scores, right, wrong)[0].tolist() == [0]
+    assert shares_among_first(scores, wrong, 2).tolist() == [1]
+
+
+def test_a_right_video_whose_score_is_no_number_comes_last_and_a_wrong_one_first() -> None:
+    right = np.array([[YES, NO, NO]])
+    assert first_ranks(np.array([[np.nan, 2, 1]], np.float32), right).tolist() == [3]
+    assert first_ranks(np.array([[3, np.nan, 1]], np.float32), right).tolist() == [2]
+
+
+def test_recall_and_mean_inverted_rank_by_hand() -> None:
+    assert retrieval_metrics(np.array([1, 2, 5, 20])) == {
+        "R@1": 25, "R@5": 75, "R@10": 75, "MIR": pytest.approx((1 + 1 / 2 + 1 / 5 + 1 / 20) / 4),
+    }  # fmt: skip

@@ -1,0 +1,106 @@
+"""Evaluations in a thread, one at a time, with a real model of random weights."""
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nt2vr.cache import Cache
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation import jobs
+from nt2vr.evaluation.data import Data
+from nt2vr.evaluation.jobs import Evaluations
+from nt2vr.models import Models
+from nt2vr.video import Decoder
+from tests.unit.tiny import write_tiny
+
+WAIT_S = 60
+SMALL = Data("world", clips=20)
+
+
+@pytest.fixture
+def evaluations(tmp_path: Path) -> Iterator[Evaluations]:
+    write_tiny(tmp_path / "models" / "tiny")
+    with Decoder() as decoder, Cache(tmp_path / "cache") as cache:
+        yield Evaluations(Models([tmp_path / "models"]), decoder, cache, tmp_path / "evaluation")
+
+
+def test_an_evaluation_ends_in_a_report_with_the_controls_and_again_in_the_same(evaluations: Evaluations) -> None:
+    job = evaluations.start(SMALL, ["TINY boolean"]).result(WAIT_S)
+    assert (job.state, job.systems) == ("finished", ("tiny", "tiny drop", "tiny boolean"))
+    assert list(evaluations.archive.load(job.report_id).metrics) == list(job.systems)
+    assert evaluations.job == job and job.total == 0 and not job.is_under_way
+    again = evaluations.start(SMALL, ["tiny boolean"]).result(WAIT_S)
+    assert (again.number, again.report_id) == (2, job.report_id)
+    assert len(evaluations.archive.entries()) == 1
+
+
+@pytest.fixture
+def slow_data(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Have reading the data take until it is stopped; the event says that it has begun."""
+    begun = threading.Event()
+
+    def load(
+        data: Any, folder: Any, decoder: Any, cache: Any, progress: Callable[..., None], should_stop: Any, *more: Any
+    ) -> Any:
+        progress(3, 8, "clips")
+        begun.set()
+        while not should_stop():
+            threading.Event().wait(0.01)
+        raise InterruptedError
+
+    monkeypatch.setattr(jobs, "load_benchmark", load)
+    return begun
+
+
+def test_a_second_one_is_refused_while_one_is_under_way_and_a_cancelled_one_ends(
+    evaluations: Evaluations, slow_data: threading.Event
+) -> None:
+    ended = evaluations.start(SMALL, ["tiny"])
+    assert slow_data.wait(WAIT_S)
+    job = evaluations.job
+    assert job is not None and (job.state, job.doing, job.done, job.total) == ("running", "clips", 3, 8)
+    with pytest.raises(ConfigError, match="Another evaluation is under way"):
+        evaluations.start(SMALL, ["tiny"])
+    evaluations.cancel()
+    assert (ended.result(WAIT_S).state, evaluations.archive.entries()) == ("stopped", [])
+    evaluations.cancel()  # nothing to cancel any more
+    assert evaluations.job is not None and evaluations.job.state == "stopped"
+
+
+def test_after_a_cancelled_one_the_next_runs_to_its_end(
+    evaluations: Evaluations, slow_data: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = evaluations.start(SMALL, ["tiny"])
+    evaluations.cancel()
+    ended.result(WAIT_S)
+    monkeypatch.undo()
+    assert evaluations.start(SMALL, ["tiny"]).result(WAIT_S).state == "finished"
+
+
+def test_what_a_person_got_wrong_is_told_in_a_sentence(evaluations: Evaluations, tmp_path: Path) -> None:
+    job = evaluations.start(Data(str(tmp_path / "nowhere")), ["tiny"]).result(WAIT_S)
+    assert job.state == "failed" and "nowhere" in job.error
+
+
+def test_what_nobody_foresaw_is_logged_and_ends_the_job_only(
+    evaluations: Evaluations, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*arguments: Any) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(jobs, "load_benchmark", fail)
+    job = evaluations.start(SMALL, ["tiny"]).result(WAIT_S)
+    assert (job.state, "log" in job.error, "a bug" in job.error) == ("failed", True, False)
+    assert "a bug" in caplog.text
+
+
+@pytest.mark.parametrize(("systems", "sentence"), [([], "No system is chosen"), (["huge"], "Unknown model 'huge'")])
+def test_systems_are_looked_at_before_anything_starts(
+    evaluations: Evaluations, systems: list[str], sentence: str
+) -> None:
+    with pytest.raises(ConfigError, match=sentence):
+        evaluations.start(SMALL, systems)
+    assert evaluations.job is None

@@ -1,0 +1,159 @@
+"""The paper's measures and the honest ones, by hand and beside slow twins."""
+
+import math
+import tracemalloc
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nt2vr.evaluation import protocol
+from nt2vr.evaluation.measures import Measured, summarise
+from nt2vr.evaluation.queries import Benchmark, JudgedQuery, rows
+from nt2vr.systems import System
+
+NAN = math.nan
+
+
+def measured(ranks: list[int], ordered: list[float], tied: list[float], violations: list[float]) -> Measured:
+    return Measured(
+        np.array(ranks, np.int32), *(np.array(values, np.float32) for values in (ordered, tied, violations))
+    )
+
+
+def query(kind: Any, original: int | None = None) -> JudgedQuery:
+    return JudgedQuery(kind, "", rows([0]), original=original)
+
+
+def test_the_table_by_hand() -> None:
+    queries = [query("original"), query("original"), query("negated", original=1),
+               query("composed"), query("composed"), query("without"), query("not"), query("not")]  # fmt: skip
+    found = summarise(
+        queries,
+        measured(
+            [4, 1, 2, 1, 20, 5, 3, 3],
+            [NAN, NAN, NAN, 0.5, NAN, 1.0, 0.25, 0.0],
+            [NAN, NAN, NAN, 0.5, NAN, 0.0, 0.5, 1.0],
+            [NAN, NAN, NAN, 0.1, 0.3, 0.0, 0.5, NAN],
+        ),
+    )
+    assert found == pytest.approx({
+        "original/R@1": 50, "original/R@5": 100, "original/R@10": 100, "original/MIR": (1 / 4 + 1) / 2,
+        # of the caption that was negated only, whose rank went from 1 to 2
+        "negated/delta_R@1": 100, "negated/delta_R@5": 0, "negated/delta_R@10": 0, "negated/delta_MIR": 1 / 2,
+        "composed/R@1": 50, "composed/R@5": 50, "composed/R@10": 50, "composed/MIR": (1 + 1 / 20) / 2,
+        "without/R@1": 0, "without/R@5": 100, "without/R@10": 100, "without/MIR": 1 / 5,
+        "composed/hard_pairs": 50, "without/hard_pairs": 100, "not/auc": (0.25 + 0.25 + 0.5) / 2,
+        "composed/violations@10": 20, "without/violations@10": 0, "not/violations@10": 50,
+    })  # fmt: skip
+
+
+def test_kinds_that_are_not_asked_have_no_measures() -> None:
+    found = summarise([query("composed")], measured([1], [NAN], [NAN], [NAN]))
+    assert list(found) == ["composed/R@1", "composed/R@5", "composed/R@10", "composed/MIR"]
+
+
+def asked(count: int, num_videos: int) -> tuple[list[JudgedQuery], Any, Any]:
+    """Random queries with random truth, their vectors, and videos; small whole numbers, so that many scores tie."""
+    rng = np.random.default_rng(1)
+    queries = []
+    for number in range(count):
+        order = rng.permutation(num_videos)
+        kind: Any = ("original", "negated", "composed", "without", "not")[number % 5]
+        if kind in ("original", "negated"):
+            original = number - 1 if kind == "negated" else None
+            relevant = queries[-1].relevant if original is not None else rows(order[:1])
+            queries.append(JudgedQuery(kind, str(number), relevant, original=original))
+        else:
+            queries.append(JudgedQuery(kind, str(number), rows(order[:3]), rows(order[3:5]), rows(order[3:9])))
+    vectors = rng.integers(-2, 3, (count, 3)).astype(np.float32)
+    vectors[:, 0] = 1  # so that there is something to search for
+    return queries, vectors, rng.integers(-2, 3, (num_videos, 3)).astype(np.float32)
+
+
+@dataclass
+class Numbered:
+    """An encoder of texts that are the number of their embedding."""
+
+    vectors: Any
+    name: str = "numbered"
+
+    @property
+    def embed_dim(self) -> int:
+        return int(self.vectors.shape[1])
+
+    def encode_text(self, texts: list[str]) -> Any:
+        return self.vectors[[int(text) for text in texts]]
+
+
+def measure(vectors: Any, videos: Any, queries: list[JudgedQuery]) -> Measured:
+    encoder: Any = Numbered(np.asarray(vectors, np.float32))
+    benchmark = Benchmark("numbers", tuple(map(str, range(len(videos)))), tuple(queries), lambda *_: videos, {})
+    return protocol.ask(encoder, [System("numbered")], np.asarray(videos, np.float32), benchmark)[0]
+
+
+def test_measures_are_those_of_going_through_the_sorted_lists_one_by_one() -> None:
+    queries, vectors, videos = asked(50, 30)
+    ranks, shares, pages = [], [], []
+    for query_, vector in zip(queries, vectors, strict=True):
+        scores = [float(sum(a * b for a, b in zip(vector, video, strict=True))) for video in videos]
+        right, hard, shown = (set(some.tolist()) for some in (query_.relevant, query_.hard, query_.violating))
+        order = sorted(range(30), key=lambda video: (-scores[video], video in right))
+        ranks.append(1 + next(place for place, video in enumerate(order) if video in right))
+        pairs = [(scores[a], scores[b]) for a in right for b in hard]
+        shares.append([sum(a > b for a, b in pairs), sum(a == b for a, b in pairs), len(pairs)])
+        page = sorted(range(30), key=lambda video: (-scores[video], video not in shown))[:10]
+        pages.append(sum(video in shown for video in page) / 10)
+    found = summarise(queries, measure(vectors, videos, queries))
+
+    def of(kind: str, values: list[Any]) -> list[Any]:
+        return [value for query_, value in zip(queries, values, strict=True) if query_.kind == kind]
+
+    slow = {}
+    for kind in ("original", "composed", "without"):
+        for k in (1, 5, 10):
+            slow[f"{kind}/R@{k}"] = 100 * sum(rank <= k for rank in of(kind, ranks)) / 10
+        slow[f"{kind}/MIR"] = sum(1 / rank for rank in of(kind, ranks)) / 10
+    before, after = of("original", ranks), of("negated", ranks)
+    for k in (1, 5, 10):
+        slow[f"negated/delta_R@{k}"] = 10 * sum((a <= k) - (b <= k) for a, b in zip(before, after, strict=True))
+    slow["negated/delta_MIR"] = sum(1 / a - 1 / b for a, b in zip(before, after, strict=True)) / 10
+    for kind in ("composed", "without"):
+        slow[f"{kind}/hard_pairs"] = 100 * sum(more / pairs for more, _, pairs in of(kind, shares)) / 10
+    slow["not/auc"] = sum((more + same / 2) / pairs for more, same, pairs in of("not", shares)) / 10
+    for kind in ("composed", "without", "not"):
+        slow[f"{kind}/violations@10"] = 100 * sum(of(kind, pages)) / 10
+    assert found == pytest.approx(slow, rel=1e-5)
+
+
+@pytest.mark.parametrize("block", [1, 7, 50])
+def test_measures_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    queries, vectors, videos = asked(50, 30)
+    whole = measure(vectors, videos, queries)
+    monkeypatch.setattr(protocol, "BLOCK", block)
+    for name, values in vars(measure(vectors, videos, queries)).items():
+        np.testing.assert_array_equal(values, getattr(whole, name))
+
+
+def test_no_more_than_a_block_of_scores_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    queries, vectors, videos = asked(4000, 500)
+    monkeypatch.setattr(protocol, "BLOCK", 100)
+    tracemalloc.start()
+    measure(vectors, videos, queries)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 4000 * 500 * 4 / 3  # a third of all scores
+
+
+def test_a_video_that_could_not_be_read_is_never_found() -> None:
+    videos = np.array([[0, 0], [-1, 0], [-2, 0]], np.float32)
+    queries = [JudgedQuery("composed", "0", rows([0])), JudgedQuery("composed", "0", rows([1]))]
+    assert measure([[1, 0]], videos, queries).ranks.tolist() == [3, 1]
+
+
+def test_who_has_nothing_to_search_for_has_no_first_page_and_the_last_rank() -> None:
+    queries = [JudgedQuery("not", "0", rows([0]), rows([1]), rows([1]))]
+    found = measure([[0, 0, 0]], np.eye(3), queries)
+    assert found.ranks.tolist() == [3]
+    assert summarise(queries, found) == {"not/auc": 0.5}

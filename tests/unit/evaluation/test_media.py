@@ -1,0 +1,39 @@
+"""Files as a benchmark's videos."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nt2vr.cache import Cache
+from nt2vr.errors import DatasetError
+from nt2vr.evaluation.media import embed_files
+from nt2vr.evaluation.protocol import never, silent
+from nt2vr.library import Video
+from nt2vr.video import Decoder
+
+
+class Brightness:
+    """An encoder of one dimension and a half."""
+
+    name, visual_fingerprint, num_frames, image_size, embed_dim = "brightness", "b", 2, 16, 2
+
+    def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
+        return np.stack([frames.mean(axis=(1, 2, 3)), np.full(len(frames), 100.0)], axis=1).astype(np.float32)
+
+
+def test_a_bad_file_is_never_found_but_where_all_are_bad_nothing_is_measured(
+    tmp_path: Path, write_video: Callable[..., Path]
+) -> None:
+    (tmp_path / "bad.avi").write_text("no video")
+    bad, good = Video("bad", tmp_path / "bad.avi", ("a",)), Video("good", write_video("good.avi", [200] * 3), ("a",))
+    encoder: Any = Brightness()
+    with Decoder() as decoder, Cache(tmp_path / "cache") as cache:
+        embeddings = embed_files([bad, good], decoder, cache)(encoder, silent, never)
+        assert embeddings[0].tolist() == [0, 0]
+        np.testing.assert_allclose(embeddings[1], np.array([200, 100]) / np.hypot(200, 100), atol=0.01)
+        with pytest.raises(DatasetError, match=r"None of the 1 videos can be read. The first: bad.avi"):
+            embed_files([bad], decoder, cache)(encoder, silent, never)

@@ -1,0 +1,115 @@
+"""Systems asked a small benchmark: what is in the table, what is kept, and how it stops."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nt2vr.checkpoint import Card
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation.kept import Kept
+from nt2vr.evaluation.protocol import evaluate, with_controls
+from nt2vr.evaluation.queries import JudgedQuery, rows
+from nt2vr.systems import System
+from tests.unit.evaluation.words import QUERIES, VIDEOS, WordModels, word_benchmark
+
+PLAIN, DROP, BNL = System("words"), System("words", "drop"), System("words-bnl")
+
+
+def test_the_model_that_a_training_started_from_is_always_in_the_table_whole_and_with_drop() -> None:
+    models: Any = WordModels()
+    assert with_controls([BNL], models) == [PLAIN, DROP, BNL]
+    assert with_controls([System("words", "boolean", 1), DROP], models) == [PLAIN, DROP, System("words", "boolean", 1)]
+
+
+def test_trainings_are_followed_back_as_far_as_models_are_there() -> None:
+    cards = {name: Card(name, base=base) for name, base in (("a", "lost"), ("b", "a"), ("c", "b"), ("d", "d"))}
+    models: Any = WordModels(cards)
+    assert with_controls([System("c"), System("d")], models)[::2] == [System("a"), System("d"), System("c")]
+
+
+def test_the_measures_of_a_system_that_ignores_negation_and_of_one_that_does_not_by_hand() -> None:
+    models: Any = WordModels()
+    report = evaluate(word_benchmark(), [PLAIN, DROP, System("words", "boolean", 1)], models)
+    plain, drop, boolean = report.metrics.values()
+    # "sings and not dancing": the clip with both scores 2, that with one of them 1, and so does "dancing"
+    assert plain["composed/MIR"] == pytest.approx(1 / 3)
+    assert (plain["composed/hard_pairs"], plain["not/auc"], plain["composed/violations@10"]) == (0, 0, 50)
+    assert (drop["composed/MIR"], drop["composed/hard_pairs"], drop["not/auc"]) == (1 / 2, 0, 0.5)  # both sing: a tie
+    assert (boolean["composed/MIR"], boolean["composed/hard_pairs"], boolean["not/auc"]) == (1, 100, 1)
+    # "a man sings" ties with the clip that dances too; "a man not sings" is understood as the clip without singing
+    assert plain["negated/delta_MIR"] == 0
+    assert boolean["negated/delta_MIR"] == pytest.approx(1 / 2 - 1 / 4)
+
+
+def test_nothing_is_measured_twice(tmp_path: Path) -> None:
+    models: Any = WordModels()
+    kept = Kept(tmp_path)
+    first = evaluate(word_benchmark(), [PLAIN, DROP], models, kept)
+    assert models.loaded == ["words"]
+    again = evaluate(word_benchmark(), [DROP, PLAIN], models, kept)
+    assert models.loaded == ["words"]
+    assert again.metrics == {name: first.metrics[name] for name in ("words drop", "words")}
+
+    models.cards["other name"] = Card("other name", visual_fingerprint="v", text_fingerprint="t")
+    evaluate(word_benchmark(), [System("other name")], models, kept)
+    assert models.loaded == ["words"]  # the weights are the same
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"source": {"seed": 2}}, {"queries": QUERIES[:4]},
+     {"queries": [*QUERIES[:4], replace(QUERIES[4], relevant=rows([0]))]}],
+    ids=["other videos", "fewer queries", "other truth"],
+)  # fmt: skip
+def test_another_benchmark_is_measured_anew(tmp_path: Path, changed: Any) -> None:
+    models: Any = WordModels()
+    evaluate(word_benchmark(), [PLAIN], models, Kept(tmp_path))
+    evaluate(word_benchmark(**changed), [PLAIN], models, Kept(tmp_path))
+    assert models.loaded == ["words", "words"]
+
+
+def test_another_alpha_and_other_weights_are_measured_anew(tmp_path: Path) -> None:
+    models: Any = WordModels()
+    kept = Kept(tmp_path)
+    for system in (PLAIN, System("words", "boolean"), System("words", "boolean", 1), BNL):
+        evaluate(word_benchmark(), [system], models, kept)
+    assert len(models.loaded) == 4
+    evaluate(word_benchmark(), [System("words", "boolean", 0.5)], models, kept)
+    assert len(models.loaded) == 4  # what "boolean" is where nothing is said
+
+
+def test_a_result_damaged_on_disk_is_measured_anew(tmp_path: Path) -> None:
+    models: Any = WordModels()
+    evaluate(word_benchmark(), [PLAIN], models, Kept(tmp_path))
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(file.read_bytes()[:100])
+    evaluate(word_benchmark(), [PLAIN], models, Kept(tmp_path))
+    assert models.loaded == ["words", "words"]
+
+
+def test_an_evaluation_that_is_stopped_keeps_the_models_that_are_done(tmp_path: Path) -> None:
+    models: Any = WordModels()
+    with pytest.raises(InterruptedError):
+        evaluate(word_benchmark(), [PLAIN, BNL], models, Kept(tmp_path), should_stop=lambda: len(models.loaded) > 1)
+    models.loaded.clear()
+    evaluate(word_benchmark(), [PLAIN], models, Kept(tmp_path))
+    assert models.loaded == []
+
+
+def test_progress_counts_the_queries_of_each_model() -> None:
+    models: Any = WordModels()
+    steps: list[tuple[int, int, str]] = []
+    evaluate(word_benchmark(), [PLAIN, DROP, BNL], models, progress=lambda *step: steps.append(step))
+    assert steps == [
+        (0, 5, "queries, words"), (5, 5, "queries, words"), (0, 5, "queries, words-bnl"), (5, 5, "queries, words-bnl"),
+    ]  # fmt: skip
+
+
+def test_a_benchmark_without_an_answer_is_refused() -> None:
+    with pytest.raises(ConfigError, match="No video of words is right for 'a cat'"):
+        word_benchmark([JudgedQuery("original", "a cat", rows([]))])
+    with pytest.raises(ConfigError, match="no queries"):
+        word_benchmark([])
+    assert len(VIDEOS) == 4

@@ -1,0 +1,73 @@
+"""What systems search for, told by hand."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nt2vr.evaluation.queries import JudgedQuery, cue_of, rows
+from nt2vr.evaluation.scoring import query_vectors
+from nt2vr.query import Query
+from nt2vr.systems import System
+from tests.unit.evaluation.words import QUERIES, WordEncoder, embedded
+
+CAPTION, _, NEGATED, COMPOSED, PURE = QUERIES
+UNREAD = JudgedQuery("composed", "someone who sings and not dancing", rows([0]))
+
+
+def never_asked(text: str) -> Query:
+    raise AssertionError(text)
+
+
+def searched(strategy: str, alpha: float | None = None, queries: Any = QUERIES, understand: Any = never_asked) -> Any:
+    return query_vectors(WordEncoder(), [System("words", strategy, alpha)], queries, understand)[0]  # type: ignore[arg-type]
+
+
+def test_the_strategies_use_the_parts_that_a_query_is_known_to_have() -> None:
+    whole, wanted, unwanted = embedded(COMPOSED.text), embedded("sings"), embedded("dancing")
+    assert (searched("plain", queries=[COMPOSED]) == whole).all()
+    assert (searched("drop", queries=[COMPOSED]) == wanted).all()
+    assert (searched("boolean", 0.25, [COMPOSED]) == wanted - 0.25 * unwanted).all()
+    assert (searched("boolean", queries=[COMPOSED]) == wanted - 0.5 * unwanted).all()  # the page's default
+    assert searched("projection", queries=[COMPOSED]) == pytest.approx(whole - unwanted)
+
+
+def test_captions_are_searched_for_as_they_are_by_every_strategy() -> None:
+    for strategy in ("plain", "drop", "boolean", "projection"):
+        assert (searched(strategy, queries=[CAPTION]) == embedded(CAPTION.text)).all()
+
+
+def test_who_drops_everything_searches_for_nothing() -> None:
+    assert not searched("drop", queries=[PURE]).any()
+    assert (searched("boolean", 1, [PURE]) == -embedded("dancing")).all()
+
+
+def test_parts_that_are_not_known_are_read_as_the_search_page_reads_them() -> None:
+    def read(text: str) -> Query:
+        assert text == UNREAD.text
+        return Query(text, ("someone who sings",), ("dancing", "a dog"))
+
+    found = searched("boolean", 1, [UNREAD], read)
+    assert (found == embedded("sings") - embedded("dancing") - embedded("dog")).all()
+
+
+def test_whole_sentences_are_not_taken_apart() -> None:
+    assert (searched("plain", queries=[UNREAD]) == embedded(UNREAD.text)).all()
+
+
+def test_each_text_is_encoded_once_for_all_systems_of_a_model() -> None:
+    encoder: Any = WordEncoder()
+    systems = [System("words"), System("words", "drop"), System("words", "boolean", 1.0)]
+    plain, drop, boolean = query_vectors(encoder, systems, [*QUERIES, *QUERIES], never_asked)
+    assert len(encoder.asked) == len(set(encoder.asked))
+    np.testing.assert_array_equal(plain[:5], plain[5:])
+    assert not (drop == boolean).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "cue"),
+    [("a man does not sing", "not"), ("a man doesn\u2019t sing", "n't"), ("No one sings", "no one"),
+     ("a notable man without hat, not singing", "without"), ("a man sings", ""), ("nobody is nothing", "nobody")],
+)  # fmt: skip
+def test_the_cue_is_the_first_word_that_denies(text: str, cue: str) -> None:
+    assert cue_of(text) == cue

@@ -1,0 +1,93 @@
+"""The built-in world's queries, beside the truth of each scene; and the oracle."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nt2vr.cache import Cache
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation.world import captions_of, gallery_benchmark, oracle_metrics, world_benchmark, world_queries
+from nt2vr.library import Gallery, Video
+from nt2vr.video import Decoder
+from nt2vr.world.captions import Caption, describe
+from nt2vr.world.scenes import Actor, Scene, sample_scenes
+from nt2vr.world.sentences import Sentences
+from nt2vr.world.truth import Claim, Who
+
+SCENES = sample_scenes("validation", 80, seed=0)
+QUERIES = world_queries([caption.text for caption in captions_of(SCENES)], Sentences(SCENES))
+DOG = Caption("a dog", Claim((Who(frozenset({"dog"})),)))
+DOG_IN_PARK = Caption("a dog in the park", Claim((Who(frozenset({"dog"})),), frozenset({"park"})))
+THREE = [
+    Scene("park", (Actor("dog", "run"),)),
+    Scene("beach", (Actor("dog", "run"),)),
+    Scene("park", (Actor("cat", "run"),)),
+]
+
+
+def test_each_caption_is_asked_and_denied_and_its_own_clip_is_looked_for() -> None:
+    originals, negated = QUERIES[:80], QUERIES[80:160]
+    assert {query.kind for query in originals} == {"original"} and {query.kind for query in negated} == {"negated"}
+    for row, (original, denied) in enumerate(zip(originals, negated, strict=True)):
+        assert original.relevant.tolist() == denied.relevant.tolist() == [row]
+        assert original.text == describe(SCENES[row], random.Random(f"validation {row}")).text
+        assert denied.original == row and denied.cue in {"not", "n't", "without"}
+        assert len(set(original.text.split()) - set(denied.text.split())) <= 2
+
+
+@pytest.mark.parametrize("kind", ["composed", "without", "not"])
+def test_what_is_judged_right_or_hard_or_violating_is_what_holds_scene_by_scene(kind: str) -> None:
+    sentences = Sentences(SCENES)
+    drawn = {s.text: s for row in range(80) for s in [sentences.draw(row, kind, random.Random(f"validation {row}"))]}  # type: ignore[arg-type]
+    queries = [query for query in QUERIES if query.kind == kind]
+    assert len(queries) > 20
+    for query in queries:
+        sentence = drawn[query.text]
+        wanted = {row for row, scene in enumerate(SCENES) if sentence.wanted_claim.holds(scene)}
+        unwanted = {row for row, scene in enumerate(SCENES) if sentence.unwanted_claim.holds(scene)}
+        assert set(query.relevant.tolist()) == wanted - unwanted != set()
+        assert set(query.hard.tolist()) == wanted & unwanted != set()
+        assert set(query.violating.tolist()) == unwanted
+        assert (query.wanted, query.unwanted) == (sentence.wanted, (sentence.unwanted,))
+
+
+def test_every_denying_sentence_has_a_cue() -> None:
+    assert all(query.cue for query in QUERIES[80:]) and not any(query.cue for query in QUERIES[:80])
+
+
+def test_an_oracle_guesses_among_the_clips_that_a_caption_fits() -> None:
+    metrics = oracle_metrics(THREE, [DOG, DOG_IN_PARK])
+    assert metrics["original/R@1"] == pytest.approx(75)  # 1 of 2, and 1 of 1
+    assert metrics["original/R@5"] == 100
+    assert metrics["original/MIR"] == pytest.approx(((1 + 1 / 2) / 2 + 1) / 2)
+
+
+def test_what_fits_is_what_holds_scene_by_scene() -> None:
+    captions = captions_of(SCENES)
+    slow = [1 / sum(caption.claim.holds(scene) for scene in SCENES) for caption in captions]
+    assert oracle_metrics(SCENES, captions)["original/R@1"] == pytest.approx(100 * np.mean(slow))
+
+
+def test_the_same_seed_asks_the_same_and_another_does_not(tmp_path: Path) -> None:
+    first, same, other = (world_benchmark(tmp_path, 30, seed).digest for seed in (7, 7, 8))
+    assert first == same != other
+    assert list(tmp_path.iterdir()) == []  # nothing is drawn before it is needed
+
+
+def test_a_gallery_is_asked_about_the_scenes_it_knows(tmp_path: Path, write_video: Callable[..., Path]) -> None:
+    known = [
+        Video(f"v{row}", write_video(f"{row}.avi", [row]), (), scene.to_dict()) for row, scene in enumerate(SCENES)
+    ]
+    gallery = Gallery("mixed", (Video("own", tmp_path / "own.avi"), *known))
+    with Decoder() as decoder, Cache(tmp_path / "cache") as cache:
+        benchmark = gallery_benchmark(gallery, decoder, cache)
+        assert benchmark.video_ids[0] == "v0" and len(benchmark.video_ids) == 80
+        for mine, theirs in zip(benchmark.queries, QUERIES, strict=True):
+            assert (mine.text, mine.relevant.tolist()) == (theirs.text, theirs.relevant.tolist())
+        with pytest.raises(ConfigError, match="no queries or no videos"):
+            gallery_benchmark(Gallery("own", gallery.videos[:1]), decoder, cache)
+        write_video("0.avi", [200])
+        assert gallery_benchmark(gallery, decoder, cache).digest != benchmark.digest

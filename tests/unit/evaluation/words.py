@@ -1,0 +1,77 @@
+"""An encoder that knows a few words, and models made of it: what it searches for can be told by hand."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.checkpoint import Card
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation.queries import Benchmark, JudgedQuery, rows
+
+WORDS = ("sings", "dancing", "dog", "cat", "not")
+
+
+def embedded(*texts: str) -> NDArray[np.float32]:
+    """One row a text: which of the words it has."""
+    return np.array([[word in text.split() for word in WORDS] for text in texts], np.float32)
+
+
+@dataclass
+class WordEncoder:
+    """Bags of WORDS."""
+
+    name: str = "words"
+    visual_fingerprint: str = "v"
+    num_frames: int = 1
+    embed_dim: int = len(WORDS)
+    asked: list[str] = field(default_factory=list)
+
+    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.asked += texts
+        return embedded(*texts)
+
+
+@dataclass
+class WordModels:
+    """Models by name, all of them bags of words; a card each."""
+
+    cards: dict[str, Card] = field(
+        default_factory=lambda: {
+            "words": Card("words", visual_fingerprint="v", text_fingerprint="t"),
+            "words-bnl": Card("words-bnl", base="words", visual_fingerprint="v", text_fingerprint="t2"),
+        }
+    )
+    loaded: list[str] = field(default_factory=list)
+
+    def names(self) -> list[str]:
+        return list(self.cards)
+
+    def card(self, name: str) -> Card:
+        return self.cards[name]
+
+    def load(self, name: str) -> Any:
+        if name not in self.cards:
+            raise ConfigError(name)
+        self.loaded.append(name)
+        return WordEncoder(name)
+
+
+VIDEOS = ("a man sings", "a man sings dancing", "a dog", "a man dancing")
+QUERIES = (
+    JudgedQuery("original", "a man sings", rows([0])),
+    JudgedQuery("original", "a dog", rows([2])),
+    JudgedQuery("negated", "a man not sings", rows([0]), wanted="a man", unwanted=("sings",), original=0, cue="not"),
+    JudgedQuery(
+        "composed", "sings and not dancing", rows([0]), rows([1]), rows([1, 3]), "sings", ("dancing",), cue="not"
+    ),
+    JudgedQuery("not", "not dancing", rows([0, 2]), rows([1, 3]), rows([1, 3]), "", ("dancing",), cue="not"),
+)
+
+
+def word_benchmark(queries: Sequence[JudgedQuery] = QUERIES, **changed: Any) -> Benchmark:
+    """Four videos that show what their names say."""
+    values: dict[str, Any] = {"name": "words", "source": {"seed": 1}, **changed}
+    return Benchmark(video_ids=VIDEOS, queries=tuple(queries), embed=lambda *arguments: embedded(*VIDEOS), **values)
