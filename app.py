@@ -14,9 +14,11 @@ def main() -> None:
     logging.getLogger("nt2vr").setLevel(logging.INFO)  # open_clip logs every step of loading to the root
     prepare_environment()
     from nt2vr.ui.page import serve  # noqa: PLC0415  Gradio reads the environment as it is imported
+    from trainer.manager import RunManager  # noqa: PLC0415
+    from trainer.ui import TrainTab  # noqa: PLC0415
 
     settings = Settings.read()
-    serve(settings)
+    serve(settings, {"Train": TrainTab(RunManager(settings.data_dir / "runs"), settings).build})
 
 
 if __name__ == "__main__":

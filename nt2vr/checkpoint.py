@@ -8,7 +8,8 @@ Nothing here uses the network, and importing it does not import torch.
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -131,7 +132,7 @@ def write_checkpoint(
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
     if fp16:
         weights = {name: w.half() if w.is_floating_point() else w for name, w in weights.items()}
-    _check_finite(weights, folder)
+    check_finite(weights, folder)
     visual, text = fingerprints(weights)
     created = datetime.now(UTC).isoformat(timespec="seconds")
     size: int | tuple[int, int] = model.visual.preprocess_cfg["size"]
@@ -177,56 +178,107 @@ def read_card(folder: Path) -> Card:
     return card
 
 
-def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False) -> Encoder:
-    """Load a checkpoint folder as an encoder; see `read_model`."""
-    model, tokenizer, card = read_model(folder, device, verify)
-    return Encoder(model, tokenizer, card)
-
-
-def read_configs(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Read the model's and the preprocessing's configuration of a checkpoint folder that can be loaded."""
-    config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-    return config["model_cfg"], config["preprocess_cfg"]
-
-
-def read_model(folder: Path, device: str = "cpu", verify: bool = False) -> tuple[Any, Any, Card]:
-    """Load the open_clip model of a checkpoint folder, its tokenizer and its card, in float32, with no network.
+def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False, like: Encoder | None = None) -> Encoder:
+    """Load a checkpoint folder as an encoder.
 
     Args:
         folder: see above.
         device: where the model goes.
         verify: also compare the fingerprints with the weights (1 s a GB).
+        like: a running model; if its configuration is the same, only weights are read, and an equal visual tower is
+            shared with it. The visual tower's fingerprint is verified in any case.
 
     Raises:
         CheckpointError: in one sentence, if the folder is not whole, not ours, or its weights are not finite.
     """
-    from safetensors import SafetensorError  # noqa: PLC0415  imports torch
-
     card = read_card(folder)
-    try:
-        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-        if {"hf_model_name", "hf_tokenizer_name"} & set(config["model_cfg"]["text_cfg"]):
+    with _as_checkpoint_error(folder):
+        config = _read_config(folder)
+        if like is not None and like.config == config:
+            weights = _read_weights(folder)
+            encoder = like.with_weights(weights, card)
+        else:
+            model, tokenizer, card = read_model(folder, device)
+            weights = model.state_dict()
+            encoder = Encoder(model, tokenizer, card, config)
+    if not _is_of(card, weights, encoder, verify, like):
+        raise CheckpointError(f"The weights in {folder} are not those its card speaks of. Write the checkpoint again.")
+    return encoder
+
+
+def _is_of(card: Card, weights: Mapping[str, "Tensor"], encoder: Encoder, verify: bool, like: Encoder | None) -> bool:
+    """Whether a card's fingerprints are those of the weights, as far as that is asked for."""
+    if verify:
+        return fingerprints(weights) == (card.visual_fingerprint, card.text_fingerprint)
+    if like is None:
+        return True
+    if encoder.shares_visual_tower(like):
+        return card.visual_fingerprint == like.visual_fingerprint
+    visual = {name: tensor for name, tensor in weights.items() if name.startswith("visual.")}
+    return card.visual_fingerprint == fingerprints(visual)[0]
+
+
+def read_configs(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Read the model's and the preprocessing's configuration of a checkpoint folder that can be loaded."""
+    config = _read_config(folder)
+    return config["model_cfg"], config["preprocess_cfg"]
+
+
+def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
+    """Load the open_clip model of a checkpoint folder, its tokenizer and its card, in float32, with no network.
+
+    Raises:
+        CheckpointError: as `read_checkpoint`.
+    """
+    card = read_card(folder)
+    with _as_checkpoint_error(folder):
+        if {"hf_model_name", "hf_tokenizer_name"} & set(_read_config(folder)["model_cfg"]["text_cfg"]):
             raise CheckpointError(
                 f"{folder} has a text tower of Hugging Face transformers. Choose one of open_clip's own."
             )
         if not (folder / WEIGHTS).is_file():
             raise CheckpointError(f"{folder} has no {WEIGHTS}. Choose a checkpoint that is whole.")
         model, tokenizer = _load(folder, device)
+    check_finite(model.state_dict(), folder)
+    return model, tokenizer, card
+
+
+def _read_weights(folder: Path) -> dict[str, "Tensor"]:
+    """Read weights as they are named in the file, in float32."""
+    from safetensors.torch import load_file  # noqa: PLC0415  imports torch
+
+    weights = load_file(folder / WEIGHTS)
+    check_finite(weights, folder)
+    return {name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in weights.items()}
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    config: dict[str, Any] = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    return config
+
+
+@contextmanager
+def _as_checkpoint_error(folder: Path) -> Iterator[None]:
+    """Say in one sentence what a damaged or foreign folder fails with, in JSON, safetensors or open_clip."""
+    from safetensors import SafetensorError  # noqa: PLC0415  imports torch
+
+    try:
+        yield
     except (OSError, SafetensorError, ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError,
             TypeError, ValueError) as error:  # fmt: skip
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise CheckpointError(f"{folder} cannot be loaded ({reason}). Choose another checkpoint.") from error
-    weights = model.state_dict()
-    _check_finite(weights, folder)
-    if verify and fingerprints(weights) != (card.visual_fingerprint, card.text_fingerprint):
-        raise CheckpointError(f"The weights in {folder} are not those its card speaks of. Write the checkpoint again.")
-    return model, tokenizer, card
 
 
-def _check_finite(weights: Mapping[str, "Tensor"], folder: Path) -> None:
+def check_finite(weights: Mapping[str, "Tensor"], source: Path) -> None:
+    """Refuse weights that are not all finite numbers; `source` is where they come from, or go to.
+
+    Raises:
+        CheckpointError: naming the first that is not.
+    """
     for name, tensor in weights.items():
         if not tensor.isfinite().all():
-            raise CheckpointError(f"A weight of {folder} is not a number ({name}). Choose an earlier checkpoint.")
+            raise CheckpointError(f"A weight of {source} is not a number ({name}). Choose an earlier checkpoint.")
 
 
 def _write_json(path: Path, data: Mapping[str, Any]) -> None:

@@ -5,7 +5,9 @@ Nt2vrError
 ├── QueryError         a query that cannot be searched
 ├── MediaError         a video or picture that cannot be read
 ├── GalleryError       a gallery or manifest that cannot be used
+├── DatasetError       captioned videos that cannot be used
 ├── CheckpointError    a model folder that cannot be loaded
+├── RunError           a training run that cannot be started, stopped or deleted as it is
 └── DownloadError      something that must come over the network and did not
 """
 
@@ -30,8 +32,16 @@ class GalleryError(Nt2vrError):
     """A gallery that cannot be used."""
 
 
+class DatasetError(Nt2vrError):
+    """Captioned videos that cannot be used."""
+
+
 class CheckpointError(Nt2vrError):
     """A model folder that cannot be loaded."""
+
+
+class RunError(Nt2vrError):
+    """A run with which this cannot be done now."""
 
 
 class DownloadError(Nt2vrError):

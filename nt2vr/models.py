@@ -1,168 +1,163 @@
-"""What models there are, each loaded once and kept; and the download of more, only when a person asks for it.
+"""What models there are: those in folders of checkpoint folders, and those of training runs; how one is read.
 
-Importing this does not import torch.
+It keeps no model (see `bundles`). Importing this does not import torch.
 """
 
 import logging
-import shutil
-from collections.abc import Callable, Sequence
+import os
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Literal
 
-from tqdm import tqdm
-
-from nt2vr.checkpoint import Card, build_model, load_weights, read_card, read_checkpoint, write_checkpoint
+from nt2vr.checkpoint import CARD, Card, read_card, read_checkpoint
+from nt2vr.downloads import Progress, fetch, pretrained
 from nt2vr.encoder import Encoder
-from nt2vr.errors import CheckpointError, ConfigError, DownloadError
+from nt2vr.errors import CheckpointError
 from nt2vr.registry import pick
 
 logger = logging.getLogger(__name__)
-Progress = Callable[[int, int], None]  # bytes there, bytes in all
 
-CONNECT_S = 5.0  # a hub that does not answer in this time is not there; open_clip itself would try for 50 s
-WEIGHT_FILES = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")  # on the hub, the first is preferred
+SETTLED_NS = 10**9  # a folder that changed a moment ago may change again within the resolution of its time of change
+EPOCH = re.compile(r"epoch_(\d+)")  # a checkpoint of a run
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a model's name stands for now.
+
+    Attributes:
+        folders: its checkpoint folder; of a run those of all epochs, the newest first, of which the first that can be
+            loaded is the model.
+        kind: one of its own, a run's newest epoch, or one epoch of a run.
+    """
+
+    folders: tuple[Path, ...]
+    kind: Literal["model", "run", "epoch"] = "model"
 
 
 class Models:
-    """The models in some folders of checkpoint folders, by the names on their cards.
+    """The models in some folders of checkpoint folders, by the names on their cards, and the epochs of training runs.
 
     Args:
-        folders: looked through in this order; downloads go to the last.
+        folders: looked through in this order; downloads and imports go to the last.
         device: where models run.
+        runs: the folder of run folders; RUN/checkpoints/epoch_003 is "RUN · epoch 3", the newest epoch also "RUN".
     """
 
-    def __init__(self, folders: Sequence[Path], device: str = "cpu") -> None:
-        """Load nothing yet."""
+    def __init__(self, folders: Sequence[Path], device: str = "cpu", runs: Path | None = None) -> None:
+        """Load nothing."""
         self._folders = tuple(folders)
         self._device = device
-        self._loaded: dict[str, Encoder] = {}
-        self._loading, self._downloading = Lock(), Lock()
+        self._runs = runs
+        self._cards: dict[Path, tuple[int, Card | None]] = {}  # by folder, with the time of change
+        self._listed: dict[Path, tuple[int, dict[str, Found]]] = {}
+        self._downloading = Lock()
+
+    @property
+    def home(self) -> Path:
+        """Where new models go."""
+        return self._folders[-1]
 
     def names(self) -> list[str]:
-        """Names of the models that there are now; new folders appear by themselves."""
-        return list(self._found())
+        """Names of the models that there are now; new ones appear, and deleted ones go, by themselves."""
+        return list(self.found())
 
-    def card(self, name: str) -> Card:
-        """What is known of a model, without loading it.
-
-        Raises:
-            ConfigError: if there is no such model.
-        """
-        return read_card(pick("model", name, self._found()))
-
-    def get(self, name: str) -> Encoder:
-        """Return a model, loaded when first asked for.
-
-        Raises:
-            ConfigError: if there is no such model.
-            CheckpointError: if it cannot be loaded.
-        """
-        with self._loading:
-            if name not in self._loaded:
-                self._loaded[name] = read_checkpoint(pick("model", name, self._found()), self._device)
-            return self._loaded[name]
-
-    def _found(self) -> dict[str, Path]:
-        """Name to folder; what has no card that can be read is passed over."""
-        found: dict[str, Path] = {}
+    def found(self) -> dict[str, Found]:
+        """Name to what it stands for; a folder without a card that can be read is passed over."""
+        found: dict[str, Found] = {}
         for parent in self._folders:
-            for folder in sorted(parent.glob("[!.]*/")):
-                try:
-                    found.setdefault(read_card(folder).name, folder)
-                except CheckpointError as error:
-                    logger.warning("%s", error)
+            for folder in sorted(_subfolders(parent)):
+                if card := self._card(folder):
+                    found.setdefault(card.name, Found((folder,)))
+        taken = {name.casefold() for name in found}
+        for run in sorted(_subfolders(self._runs), reverse=True) if self._runs else ():
+            name = run.name if run.name.casefold() not in taken else f"{run.name} (run)"
+            found |= {f"{name}{suffix}": each for suffix, each in self._epochs(run / "checkpoints").items()}
         return found
 
-    def download(self, name: str, progress: Progress | None = None) -> Encoder:
-        """Get one of open_clip's pre-trained models, keep it as a checkpoint folder, and load it.
+    def kept(self) -> list[str]:
+        """Names of the models that are no run's."""
+        return [name for name, found in self.found().items() if found.kind == "model"]
+
+    def find(self, name: str) -> Found:
+        """Return what a name stands for.
+
+        Raises:
+            ConfigError: if there is no such model.
+        """
+        return pick("model", name, self.found())
+
+    def card(self, name: str) -> Card:
+        """What is known of a model, without loading it; raises as `find` and `read_card` do."""
+        return read_card(self.find(name).folders[0])
+
+    def read(self, folder: Path, like: Encoder | None = None) -> Encoder:
+        """Load a checkpoint folder anew, its visual fingerprint verified; see `read_checkpoint`."""
+        return read_checkpoint(folder, self._device, verify=like is None, like=like)
+
+    def load(self, name: str) -> Encoder:
+        """Load the model that a name stands for; raises as `find` and `read_checkpoint` do."""
+        return self.read(self.find(name).folders[0])
+
+    def _card(self, folder: Path) -> Card | None:
+        """Read a card once, until its file is another."""
+        try:
+            written = (folder / CARD).stat().st_mtime_ns
+        except OSError:
+            written = 0
+        if folder not in self._cards or self._cards[folder][0] != written:
+            try:
+                self._cards[folder] = written, read_card(folder)
+            except CheckpointError as error:
+                logger.warning("%s", error)
+                self._cards[folder] = written, None
+        return self._cards[folder][1]
+
+    def _epochs(self, checkpoints: Path) -> dict[str, Found]:
+        """Return what a run offers, by what follows its name: the newest epoch, then each; no file is read."""
+        try:
+            changed = checkpoints.stat().st_mtime_ns
+        except OSError:
+            return {}
+        if checkpoints not in self._listed or self._listed[checkpoints][0] != changed:
+            settled = time.time_ns() - changed > SETTLED_NS
+            numbered = ((EPOCH.fullmatch(folder.name), folder) for folder in _subfolders(checkpoints))
+            epochs = sorted(((int(match[1]), folder) for match, folder in numbered if match), reverse=True)
+            offered = {"": Found(tuple(folder for _, folder in epochs), "run")} if epochs else {}
+            offered |= {f" · epoch {epoch}": Found((folder,), "epoch") for epoch, folder in epochs}
+            self._listed[checkpoints] = changed if settled else 0, offered
+        return self._listed[checkpoints][1]
+
+    def download(self, name: str, progress: Progress | None = None) -> str:
+        """Get one of open_clip's pre-trained models, and keep it as a checkpoint folder.
 
         Args:
             name: as open_clip lists them, "ViT-B-32/openai"; spaces do not matter.
             progress: called as bytes come in.
 
+        Returns:
+            Its name here.
+
         Raises:
             ConfigError: if open_clip has no such model, or it needs more than open_clip.
             DownloadError: if it cannot be reached (said within seconds), or the transfer breaks off.
         """
-        architecture, tag = _pretrained(name)
+        architecture, tag = pretrained(name)
         full_name = f"{architecture} / {tag}"
         with self._downloading:
-            if full_name not in self._found():
-                _fetch(
-                    self._folders[-1] / f"{architecture}--{tag}",
-                    architecture,
-                    tag,
-                    progress or (lambda done, total: None),
-                )
-        return self.get(full_name)
+            if full_name not in self.found():
+                fetch(self.home / f"{architecture}--{tag}", architecture, tag, progress or (lambda done, total: None))
+        return full_name
 
 
-def _pretrained(name: str) -> tuple[str, str]:
-    """Split and check "architecture/tag"."""
-    import open_clip  # noqa: PLC0415  takes seconds, and is needed for a download only
-
-    architecture, _, tag = (part.strip() for part in name.partition("/"))
-    known = {f"{a}/{t}": (a, t) for a, t in open_clip.list_pretrained()}
-    if f"{architecture}/{tag}" not in known:
-        near = [key for key in known if key.startswith(f"{architecture}/")] or ["ViT-B-32/openai"]
-        raise ConfigError(f"open_clip has no pre-trained model {name!r}. Try {', '.join(near[:5])}.")
-    if {"hf_model_name", "hf_tokenizer_name"} & set(open_clip.get_model_config(architecture)["text_cfg"]):
-        raise ConfigError(f"{name} has a text tower of Hugging Face transformers. Choose one of open_clip's own.")
-    return known[f"{architecture}/{tag}"]
-
-
-def _fetch(folder: Path, architecture: str, tag: str, progress: Progress) -> None:
-    """Download weights beside the folder, and write them as a checkpoint; a transfer cut off goes on next time."""
-    import open_clip  # noqa: PLC0415  takes seconds, and is needed for a download only
-
-    pretrained = open_clip.get_pretrained_cfg(architecture, tag)
-    partial = folder.with_name(f".{folder.name}.download")
-    weights = _transfer(pretrained["hf_hub"], partial, progress)
-    model_cfg = open_clip.get_model_config(architecture)
-    if "quick_gelu" in pretrained:  # the activation is the weights' choice, not the architecture's
-        model_cfg["quick_gelu"] = pretrained["quick_gelu"]
-    preprocess_cfg = {
-        key: pretrained[key] for key in ("mean", "std", "interpolation", "resize_mode") if key in pretrained
-    }
-    model, _ = build_model(model_cfg, preprocess_cfg)
-    load_weights(model, weights)
-    card = Card(name=f"{architecture} / {tag}", objective="contrastive", data=f"{tag}, by open_clip")
-    write_checkpoint(folder, model, model_cfg, preprocess_cfg, card, fp16=False)
-    shutil.rmtree(partial, ignore_errors=True)
-
-
-def _transfer(hub_name: str, folder: Path, progress: Progress) -> Path:
-    """Bring the weights file of "owner/repository/" or "owner/repository/file", or find it in the hub's own cache."""
-    import huggingface_hub as hub  # noqa: PLC0415  a quarter of a second, and needed for a download only
-
-    repository, _, named = hub_name.rpartition("/")
-    for file in (named,) if named else WEIGHT_FILES:
-        if isinstance(cached := hub.try_to_load_from_cache(repository, file), str):
-            return Path(cached)
-        try:
-            hub.get_hf_file_metadata(hub.hf_hub_url(repository, file), timeout=CONNECT_S)
-            bar = _progress_bar(progress)
-            return Path(hub.hf_hub_download(repository, file, local_dir=folder, tqdm_class=bar))
-        except hub.errors.RemoteEntryNotFoundError:
-            continue
-        except Exception as error:  # each version of the hub's library has the exceptions of another HTTP library
-            reason = type(error).__name__
-            raise DownloadError(
-                f"{repository} could not be downloaded ({reason}). Check the network and try again."
-            ) from error
-    raise DownloadError(f"{repository} has no weights that can be read. Choose another model.")
-
-
-def _progress_bar(progress: Progress) -> type[tqdm]:
-    class Bar(tqdm):  # type: ignore[misc]
-        """Counts for the page; draws nothing."""
-
-        def __init__(self, *arguments: Any, **options: Any) -> None:
-            super().__init__(*arguments, **{**options, "disable": True})
-
-        def update(self, n: float | None = 1) -> None:
-            self.n += n or 0  # a disabled tqdm does not count
-            progress(int(self.n), int(self.total or 0))
-
-    return Bar
+def _subfolders(folder: Path) -> list[Path]:
+    """Return the folders in a folder, without hidden ones (half-written); none where there is no folder."""
+    try:
+        with os.scandir(folder) as entries:
+            return [Path(entry.path) for entry in entries if entry.name[0] != "." and entry.is_dir()]
+    except (FileNotFoundError, NotADirectoryError):
+        return []

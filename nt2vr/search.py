@@ -1,14 +1,17 @@
 """Query x system -> ranked clips, with verdicts where truth is known. How a system weighs a query is `systems`'."""
 
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nt2vr.bundles import Bundle, Bundles
 from nt2vr.cache import Cache
 from nt2vr.encoder import Encoder, pool
 from nt2vr.errors import ConfigError, Nt2vrError, QueryError
@@ -27,6 +30,7 @@ MAX_K = 100
 MAX_SYSTEMS = 8
 RANKED = 1000  # how deep a clip's rank is looked up
 NUM_BEST_FRAMES = 3
+OFFERED = (("plain", None), ("boolean", None), ("boolean", 1.0), ("projection", None), ("drop", None))
 LOW_SCORE = "validation/low_score"  # in a model's card: 99% of captions that fit a clip get a better best score
 
 
@@ -51,6 +55,9 @@ class Ranking:
         low: the best score is lower than the model's scores for clips that do fit.
         vector: what was searched for, for the best frames of a clip; None if nothing.
         ranks: rank by video_id of the first RANKED.
+        epoch: which of a run answered, where the system's model is a run's newest.
+        notice: why a newer checkpoint did not.
+        gallery: as the model saw it that answered, which may since have been replaced.
     """
 
     system: System
@@ -59,6 +66,9 @@ class Ranking:
     low: bool = False
     vector: Vector | None = field(default=None, repr=False, compare=False)
     ranks: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)
+    epoch: int | None = None
+    notice: str = ""
+    gallery: EmbeddedGallery | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def counts(self) -> dict[Verdict, int]:
@@ -85,6 +95,7 @@ class Answer:
             "systems": [
                 {
                     "name": ranking.system.name,
+                    **({} if ranking.epoch is None else {"epoch": ranking.epoch}),
                     "hits": [
                         {"video_id": hit.video_id, "rank": hit.rank, "score": hit.score, "verdict": hit.verdict}
                         for hit in ranking.hits
@@ -115,25 +126,20 @@ class Searcher:
         self._decoder = decoder
         self._cache = cache
         self._videos = {video.video_id: video for video in gallery.videos}
-        self._embedded: dict[str, EmbeddedGallery] = {}
+        self._embedded: WeakValueDictionary[str, EmbeddedGallery] = WeakValueDictionary()  # kept by the bundles
         self._embedding = threading.Lock()
+        self._reading: threading.Thread | None = None  # the clips, ahead of the first model
+        self.bundles = Bundles(models, self.embedded)
         self.status = "starting"
         self.is_ready = False
 
     def system_names(self) -> list[str]:
-        """Every model with every strategy; boolean also with the weight that the literature gives it."""
-        systems = [
-            System(model, strategy, alpha)
-            for model in self.models.names()
-            for strategy, alpha in (
-                ("plain", None),
-                ("boolean", None),
-                ("boolean", 1.0),
-                ("projection", None),
-                ("drop", None),
-            )
+        """Every model with every strategy; of a run's single epochs only the whole sentence: the list stays short."""
+        return [
+            System(model, strategy, alpha).name
+            for model, found in self.models.found().items()
+            for strategy, alpha in (OFFERED[:1] if found.kind == "epoch" else OFFERED)
         ]
-        return [system.name for system in systems]
 
     @cached_property
     def _tagger(self) -> Any:
@@ -148,18 +154,33 @@ class Searcher:
         return pick("clip", video_id, self._videos)
 
     def embedded(self, encoder: Encoder) -> EmbeddedGallery:
-        """Return the gallery as a model sees it, made once for each visual tower; callers wait for it."""
+        """Return the gallery as a model sees it, made once for each visual tower in use; callers wait for it."""
         key = f"{encoder.visual_fingerprint}-{encoder.num_frames}"
-        if key not in self._embedded:
-            with self._embedding:
-                if key not in self._embedded:
-                    self._embedded[key] = embed_gallery(
-                        self.gallery, encoder, self._decoder, self._cache, self._report
-                    )
-        return self._embedded[key]
+        if (embedded := self._embedded.get(key)) is not None:
+            return embedded
+        with self._embedding:
+            if self._reading is not None:
+                self._reading.join()
+            if (embedded := self._embedded.get(key)) is None:
+                embedded = embed_gallery(self.gallery, encoder, self._decoder, self._cache, self._report)
+                self._embedded[key] = embedded
+        return embedded
 
     def _report(self, done: int, total: int) -> None:
-        self.status = f"reading clips, {done} of {total}"
+        if not self.is_ready:  # afterwards, galleries are embedded for other models too, behind the page
+            self.status = f"reading clips, {done} of {total}"
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Take up newer checkpoints as they come, in a thread of its own."""
+        stop = threading.Event()
+        thread = threading.Thread(target=self.bundles.watch, args=(stop,), name="checkpoints", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join()
 
     def warm_up(self, model: str) -> None:
         """Do what the first search needs; what fails here fails again, and is told, in the first search."""
@@ -172,15 +193,13 @@ class Searcher:
                 daemon=True,
             )
             reading.start()  # in child processes, while this one imports torch
+            self._reading = reading
             self.understand("a dog and not a cat")
-            encoder = self.models.get(model)
-            encoder.encode_text(["a dog"])
-            reading.join()
-            embedded = self.embedded(encoder)
+            bundle = self.bundles.get(model)
         except Nt2vrError as error:
             self.status = str(error)
         else:
-            self.status = f"{len(embedded.gallery.videos)} clips"
+            self.status = f"{len(bundle.gallery.gallery.videos)} clips"
         self.is_ready = True
 
     def search(
@@ -219,18 +238,23 @@ class Searcher:
         for weight in (alpha, *(system.alpha for system in chosen if system.alpha is not None)):
             if not 0 <= weight <= MAX_ALPHA:
                 raise ConfigError(f"The unwanted part's weight α is {weight:g}: choose 0 to {MAX_ALPHA}.")
-        return Answer(query, tuple(self._rank(query, system, k, image, image_weight, alpha) for system in chosen))
+        bundles = {model: self.bundles.get(model) for model in dict.fromkeys(system.model for system in chosen)}
+        return Answer(
+            query,
+            tuple(self._rank(query, s, bundles[s.model], k, image, image_weight, alpha) for s in chosen),
+        )
 
     def _rank(
-        self, query: Query, system: System, k: int, image: NDArray[np.uint8] | None, image_weight: float, alpha: float
-    ) -> Ranking:
-        encoder = self.models.get(system.model)
-        embedded = self.embedded(encoder)
+        self, query: Query, system: System, bundle: Bundle, k: int, image: NDArray[np.uint8] | None,
+        image_weight: float, alpha: float,
+    ) -> Ranking:  # fmt: skip
+        encoder, embedded = bundle.encoder, bundle.gallery
         parts = _embed(query, encoder, image, image_weight, alpha if system.alpha is None else system.alpha)
         vector = STRATEGIES[system.strategy](parts)
         unseen = encoder.unseen_words(" ".join((*query.wanted, *query.unwanted)))
+        nothing = Ranking(system, (), unseen, epoch=bundle.epoch, notice=bundle.notice, gallery=embedded)
         if vector is None:
-            return Ranking(system, (), unseen)
+            return nothing
         scores, rows = embedded.index.search(vector[None], max(k, RANKED))
         videos = [embedded.gallery.videos[row] for row in rows[0]]
         hits = tuple(
@@ -240,22 +264,24 @@ class Searcher:
         ranks = {video.video_id: rank for rank, video in enumerate(videos, 1)}
         floor = encoder.card.metrics.get(LOW_SCORE, -1.0)
         low = image is None and system.strategy in COSINE and bool(hits) and hits[0].score < floor
-        return Ranking(system, hits, unseen, low, vector, ranks)
+        return replace(nothing, hits=hits, low=low, vector=vector, ranks=ranks)
 
     def see(self, answer: Answer, video_id: str) -> tuple[Seen, ...]:
-        """Say how every system of an answer sees one clip."""
-        return tuple(self._see(ranking, video_id) for ranking in answer.rankings)
+        """Say how every system of an answer sees one clip: each model as it was when it answered."""
+        return tuple(_see(ranking, video_id) for ranking in answer.rankings)
 
-    def _see(self, ranking: Ranking, video_id: str) -> Seen:
-        embedded = self.embedded(self.models.get(ranking.system.model))
-        row = next((i for i, video in enumerate(embedded.gallery.videos) if video.video_id == video_id), None)
-        if ranking.vector is None or row is None:
-            return Seen(ranking.system, None, None, ())
-        frames = embedded.frame_embeddings[row] @ ranking.vector  # (F,)
-        best = np.argsort(-frames, kind="stable")[:NUM_BEST_FRAMES]
-        moments = tuple(float((frame + 0.5) / len(frames)) for frame in sorted(best))
-        score = float(pool(embedded.frame_embeddings[row]) @ ranking.vector)
-        return Seen(ranking.system, ranking.ranks.get(video_id), round(score, 4), moments)
+
+def _see(ranking: Ranking, video_id: str) -> Seen:
+    embedded, vector = ranking.gallery, ranking.vector
+    videos = embedded.gallery.videos if embedded else ()
+    row = next((i for i, video in enumerate(videos) if video.video_id == video_id), None)
+    if embedded is None or vector is None or row is None:
+        return Seen(ranking.system, None, None, ())
+    frames = embedded.frame_embeddings[row] @ vector  # (F,)
+    best = np.argsort(-frames, kind="stable")[:NUM_BEST_FRAMES]
+    moments = tuple(float((frame + 0.5) / len(frames)) for frame in sorted(best))
+    score = float(pool(embedded.frame_embeddings[row]) @ vector)
+    return Seen(ranking.system, ranking.ranks.get(video_id), round(score, 4), moments)
 
 
 def _embed(

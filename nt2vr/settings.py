@@ -30,6 +30,8 @@ class Settings:
         port: port to listen on; None takes a free one from 7860 up.
         assets: what ships with the app.
         may_download: whether people may have models downloaded; strangers on Hugging Face Spaces may not.
+        may_train: whether people may start trainings; on Spaces only where NT2VR_TRAIN=1 says so, and never on
+            ZeroGPU, which lends its processors to no process of the app's.
     """
 
     data_dir: Path
@@ -38,6 +40,7 @@ class Settings:
     port: int | None = None
     assets: Path = ASSETS
     may_download: bool = True
+    may_train: bool = True
 
     @classmethod
     def read(cls, arguments: Sequence[str] | None = None, environment: Mapping[str, str] = os.environ) -> "Settings":
@@ -57,12 +60,15 @@ class Settings:
         parser.add_argument("--host", help="address to listen on (default: this machine only)")
         parser.add_argument("--port", type=int, help="port to listen on (default: the first free one from 7860)")
         flags = parser.parse_args(arguments)
+        on_spaces = environment.get("SYSTEM") == "spaces"
+        on_zero_gpu = environment.get("SPACES_ZERO_GPU", "").lower() in ("1", "true")
         return cls(
             flags.data_dir.expanduser(),
             flags.device,
             flags.host,
             flags.port,
-            may_download=environment.get("SYSTEM") != "spaces",
+            may_download=not on_spaces,
+            may_train=not on_zero_gpu and (not on_spaces or environment.get("NT2VR_TRAIN") == "1"),
         )
 
 
@@ -70,3 +76,8 @@ def prepare_environment() -> None:
     """Tell the libraries how to behave, where the person has not said otherwise."""
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
+
+
+def process_rank(environment: Mapping[str, str] = os.environ) -> int:
+    """Which of the processes that torchrun started together this is; 0 for the first, and for one on its own."""
+    return int(environment["RANK"]) if "TORCHELASTIC_RUN_ID" in environment else 0

@@ -78,7 +78,7 @@ STRATEGIES: dict[str, Callable[[Parts], Vector | None]] = {
 }
 COSINE = ("plain", "drop")  # strategies whose scores are cosines with a sentence, as those of validation are
 _SYSTEM = re.compile(
-    rf"(?P<model>.+?)(?:\s+(?P<strategy>{'|'.join(STRATEGIES)}))?(?:\s+(?:α|alpha)?\s*=?\s*(?P<alpha>[\d.]+))?", re.I
+    rf"(?P<model>.+?)(?:\s+(?P<strategy>{'|'.join(STRATEGIES)})(?:\s+(?:α|alpha)?\s*=?\s*(?P<alpha>[\d.]+))?)?", re.I
 )
 
 

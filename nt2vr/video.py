@@ -5,6 +5,7 @@ It keeps nothing (that is `cache`) and knows no model. The children import only 
 
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
@@ -24,6 +25,7 @@ from nt2vr.errors import MediaError
 from nt2vr.picture import MAX_PIXELS, fit, read_picture
 
 SEEK_GAP = 250  # frames between two samples from which on a seek (to a key frame, then on) beats decoding everything
+PICTURE_SUFFIXES = frozenset(".avif .bmp .jpeg .jpg .png .tif .tiff .webp".split())  # a video of one frame
 FORMATS = "asf,avi,flv,gif,matroska,mov,mpeg,mpegts,ogg"  # self-contained ones: a playlist would read other files
 
 
@@ -36,10 +38,10 @@ def sample_frames(path: Path, num_frames: int, size: int | None = None) -> NDArr
     """Decode `num_frames` frames at the segment centres, in this process; for files of strangers use `Decoder`.
 
     The frame count in the file's header is a first guess, what decodes is what counts. Long videos are not decoded in
-    full.
+    full. A picture, known by its ending, is one frame that repeats.
 
     Args:
-        path: the video file.
+        path: the video or picture file.
         num_frames: how many frames, F.
         size: side of the square to `fit` every frame to; None keeps the frames as they are.
 
@@ -49,6 +51,8 @@ def sample_frames(path: Path, num_frames: int, size: int | None = None) -> NDArr
     Raises:
         MediaError: if no frame can be decoded.
     """
+    if path.suffix.lower() in PICTURE_SUFFIXES:
+        return np.repeat(_picture(path, size)[None], num_frames, axis=0)
     length, seek = -1, True
     try:
         while True:
@@ -215,7 +219,8 @@ class Decoder:
 
 
 def _set_up_child() -> None:
-    """Make FFmpeg quiet and keep it to the one file it was given; end the child with its parent."""
+    """Make FFmpeg quiet and keep it to the one file it was given; end the child with its parent, which gets Ctrl+C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ["OPENCV_FFMPEG_CAPTURE_OPTIONS"] = f"format_whitelist;{FORMATS}"
     os.environ["OPENCV_FFMPEG_LOGLEVEL"] = "-8"
     cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)

@@ -1,10 +1,12 @@
 """What tests of several rooms share: videos made on the spot, and the running app."""
 
+import os
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,18 +46,29 @@ class RunningApp:
 
     url: str
     log: Path
+    data: Path
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 @pytest.fixture(scope="session")
 def running_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
-    """Start the app once for all tests, with caches of its own; it must end when told to."""
-    folder = tmp_path_factory.mktemp("app")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    """Start the app once for all tests, with caches of its own."""
+    with run_app(tmp_path_factory.mktemp("app"), free_port()) as app:
+        yield app
+
+
+@contextmanager
+def run_app(folder: Path, port: int, **environment: str) -> Iterator[RunningApp]:
+    """Start the app with its data in a folder; it must end when told to."""
     command = [sys.executable, "app.py", "--port", str(port), "--data-dir", str(folder / "data")]
-    app = RunningApp(f"http://127.0.0.1:{port}/", folder / "app.log")
-    with app.log.open("w") as log, subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log) as process:
+    app = RunningApp(f"http://127.0.0.1:{port}/", folder / "app.log", folder / "data")
+    env = {**os.environ, **environment}
+    with app.log.open("a") as log, subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env=env) as process:
         try:
             _wait_for(app, process)
             yield app

@@ -5,13 +5,14 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.systems import DEFAULT_ALPHA
+from nt2vr.ui.evaluate_tab import EvaluateTab
 from nt2vr.ui.picture import reference_picture
 from nt2vr.ui.search_tab import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS, SearchTab
 from nt2vr.ui.shown import shown
 
 
-def build_api(tab: SearchTab) -> None:
-    """Offer /search and /systems; with inputs of their own, because the page's allow less."""
+def build_api(tab: SearchTab, evaluate_tab: EvaluateTab) -> None:
+    """Offer /search, /systems and /evaluate; with inputs of their own, because the page's allow less."""
 
     @shown
     def search(
@@ -19,6 +20,11 @@ def build_api(tab: SearchTab) -> None:
     ) -> dict[str, Any]:
         """Search the gallery: wanted and unwanted part as understood, and every system's ranked hits."""
         return tab.search(tab.searcher.understand(query), systems, int(k), image, image_weight, alpha).as_dict()
+
+    @shown
+    def evaluate(data: str, systems: list[str]) -> dict[str, Any]:
+        """Evaluate systems, with their controls, on "world" or "gallery" and return the report's numbers."""
+        return evaluate_tab.evaluate(data, systems)
 
     with gr.Row(visible=False):
         inputs = [
@@ -30,5 +36,8 @@ def build_api(tab: SearchTab) -> None:
             gr.Number(DEFAULT_ALPHA, label="alpha"),
         ]
         answer, names = gr.JSON(), gr.JSON()
+        data, evaluated = gr.Textbox("gallery", label="data"), gr.JSON(["CLIP"], label="systems")
+        report = gr.JSON()
         gr.Button().click(search, inputs, answer, api_name="search", concurrency_limit=CONCURRENT)
         gr.Button().click(tab.searcher.system_names, None, names, api_name="systems", concurrency_limit=CONCURRENT)
+        gr.Button().click(evaluate, [data, evaluated], report, api_name="evaluate", concurrency_limit=CONCURRENT)

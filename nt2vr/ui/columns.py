@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -14,6 +15,19 @@ from nt2vr.search import Answer, Hit, Ranking, Seen
 MARKS = {"right": "✓", "violation": "shows it", "miss": "lacks it"}
 NOTHING_LEFT = "Nothing is left to search for when the negated part is dropped."
 NO_GOOD_MATCH = "No good match: the best score is lower than clips that do fit usually get."
+
+
+@dataclass(frozen=True)
+class Marked:
+    """Clips that a judged query is about, and what is said of them."""
+
+    video_ids: frozenset[str] = frozenset()
+    legend: str = ""
+
+
+def no_marks(judged: str, text: str) -> Marked:
+    """Mark nothing."""
+    return Marked()
 
 
 def understood_view(answer: Answer) -> dict[str, Any]:
@@ -58,14 +72,17 @@ def _data_url(kind: str, text: str) -> str:
     return f"data:{kind};charset=utf-8,{quote(text)}"
 
 
-def columns_view(answer: Answer, video_of: Callable[[str], Video], url_of: Callable[[Video], str]) -> dict[str, Any]:
+def columns_view(
+    answer: Answer, video_of: Callable[[str], Video], url_of: Callable[[Video], str], marked: Marked = Marked()
+) -> dict[str, Any]:
     """Show every system's hits side by side, with their movement against the first system."""
     first = answer.rankings[0]
     return {
+        "legend": marked.legend,
         "columns": [
             {
                 "name": ranking.system.model,
-                "how": ranking.system.name.removeprefix(ranking.system.model).strip() or "whole sentence",
+                "how": _how(ranking),
                 "badge": _badge(ranking, bool(answer.query.unwanted)),
                 "note": _note(ranking),
                 "hits": [
@@ -77,14 +94,21 @@ def columns_view(answer: Answer, video_of: Callable[[str], Video], url_of: Calla
                         "score": f"{hit.score:.3f}",
                         "verdict": hit.verdict or "",
                         "mark": MARKS.get(hit.verdict or "", ""),
+                        "judged": hit.video_id in marked.video_ids,
                         "move": _movement(hit, first, len(ranking.hits)) if ranking is not first else "",
                     }
                     for hit in ranking.hits
                 ],
             }
             for ranking in answer.rankings
-        ]
+        ],
     }
+
+
+def _how(ranking: Ranking) -> str:
+    """Say the strategy, and of a run which epoch answered."""
+    strategy = ranking.system.name.removeprefix(ranking.system.model).strip() or "whole sentence"
+    return strategy if ranking.epoch is None else f"epoch {ranking.epoch} · {strategy}"
 
 
 def _badge(ranking: Ranking, negated: bool) -> dict[str, str]:
@@ -100,9 +124,11 @@ def _badge(ranking: Ranking, negated: bool) -> dict[str, str]:
 
 
 def _note(ranking: Ranking) -> str:
+    notes = [ranking.notice] if ranking.notice else []
     if not ranking.hits:
-        return NOTHING_LEFT
-    notes = [NO_GOOD_MATCH] if ranking.low else []
+        return " ".join([*notes, NOTHING_LEFT])
+    if ranking.low:
+        notes.append(NO_GOOD_MATCH)
     if ranking.unseen:
         notes.append(f"{ranking.system.model} never saw: {', '.join(ranking.unseen)}.")
     return " ".join(notes)

@@ -2,6 +2,8 @@
 
 import html
 import threading
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import gradio as gr
@@ -10,11 +12,13 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from nt2vr.cache import Cache
+from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.library import Video, load_gallery
 from nt2vr.models import Models
 from nt2vr.search import Searcher
 from nt2vr.settings import Settings
 from nt2vr.ui.api import build_api
+from nt2vr.ui.evaluate_tab import EvaluateTab
 from nt2vr.ui.search_tab import SearchTab
 from nt2vr.ui.theme import build_theme
 from nt2vr.video import Decoder
@@ -24,6 +28,9 @@ ABOUT = (
     "[OpenMoji](https://openmoji.org) (CC BY-SA 4.0); what models learn there says nothing about real footage. "
     "✓ shows what is wanted and nothing unwanted, *shows it* has the unwanted part, *lacks it* misses the wanted one."
 )
+
+TabBuilder = Callable[[gr.Tab], None]  # lays a tab out inside the one given, and wires it
+NO_TABS: Mapping[str, TabBuilder] = MappingProxyType({})
 
 
 class ImmutableFiles(StaticFiles):
@@ -49,16 +56,29 @@ def status_line(text: str) -> str:
     )
 
 
-def build_page(searcher: Searcher, decoder: Decoder, settings: Settings) -> gr.Blocks:
-    """Build head and tabs, and the API."""
+def build_page(
+    searcher: Searcher,
+    decoder: Decoder,
+    evaluations: Evaluations,
+    settings: Settings,
+    tabs: Mapping[str, TabBuilder] = NO_TABS,
+) -> gr.Blocks:
+    """Build head and tabs, and the API; `tabs` are more of them, by name, from other packages."""
     page: gr.Blocks
     with gr.Blocks(title="nT2VR", fill_width=True, analytics_enabled=False) as page:
         head = gr.HTML(status_line(searcher.status), elem_id="head")
-        tab = SearchTab(searcher, decoder, clip_url, settings.assets / "ui", settings.may_download)
-        with gr.Tabs(), gr.Tab("Search", id="search"):
-            tab.build(page)
+        evaluate = EvaluateTab(evaluations, searcher, settings)
+        tab = SearchTab(searcher, decoder, clip_url, settings.assets / "ui", settings.may_download, evaluate.marked)
+        with gr.Tabs() as all_tabs:
+            with gr.Tab("Search", id="search"):
+                opens_queries = tab.build(page, all_tabs)
+            with gr.Tab("Evaluate", id="evaluate") as opened:
+                evaluate.build(opened, opens_queries)
+            for name, build in tabs.items():
+                with gr.Tab(name, id=name.lower()) as opened:
+                    build(opened)
         gr.Markdown(ABOUT, elem_classes="nt-about")
-        build_api(tab)
+        build_api(tab, evaluate)
         timer = gr.Timer(0.7)
         timer.tick(
             lambda: (status_line(searcher.status), gr.Timer(active=not searcher.is_ready)),
@@ -67,14 +87,18 @@ def build_page(searcher: Searcher, decoder: Decoder, settings: Settings) -> gr.B
     return page
 
 
-def serve(settings: Settings) -> None:
-    """Open the page, warm the models up behind it, and serve until stopped."""
+def serve(settings: Settings, tabs: Mapping[str, TabBuilder] = NO_TABS) -> None:
+    """Open the page, with `tabs` beside its own, warm the models up behind it, and serve until stopped."""
     gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
-    models = Models([settings.assets / "models", settings.data_dir / "models"], settings.device)
+    model_folders = [settings.assets / "models", settings.data_dir / "models"]
+    models = Models(model_folders, settings.device, settings.data_dir / "runs")
     with Decoder() as decoder:
-        searcher = Searcher(models, gallery, decoder, Cache(settings.data_dir / "cache"))
-        page = build_page(searcher, decoder, settings)
+        cache = Cache(settings.data_dir / "cache")
+        searcher = Searcher(models, gallery, decoder, cache)
+        evaluations = Evaluations(models, decoder, cache, settings.data_dir / "evaluation", settings.assets)
+        page = build_page(searcher, decoder, evaluations, settings, tabs)
         clips = ImmutableFiles(directory=settings.assets / "gallery" / "clips")
+        reports = StaticFiles(directory=evaluations.archive.folder, check_dir=False)
         page.launch(
             server_name=settings.host,
             server_port=settings.port,
@@ -84,9 +108,10 @@ def serve(settings: Settings) -> None:
             run_history=False,
             enable_monitoring=False,
             show_error=True,
-            max_file_size="20mb",
-            app_kwargs={"routes": [Mount("/clips", clips)]},
+            max_file_size=None if settings.may_download else "20mb",  # checkpoints are large; strangers bring none
+            app_kwargs={"routes": [Mount("/clips", clips), Mount("/reports", reports)]},
             prevent_thread_lock=True,
         )
         threading.Thread(target=searcher.warm_up, args=("CLIP",), daemon=True).start()
-        page.block_thread()
+        with searcher.watching():
+            page.block_thread()

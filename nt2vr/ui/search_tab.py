@@ -1,6 +1,6 @@
 """The Search tab: lays it out and wires it to a Searcher; all logic stays there."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,12 +10,13 @@ import numpy as np
 from gradio.helpers import Examples
 from numpy.typing import NDArray
 
-from nt2vr.errors import ConfigError, Nt2vrError
+from nt2vr.errors import Nt2vrError
 from nt2vr.library import Video
 from nt2vr.query import Query
 from nt2vr.search import MAX_K, Answer, Searcher
 from nt2vr.systems import DEFAULT_ALPHA
-from nt2vr.ui.columns import columns_view, detail_view, understood_view
+from nt2vr.ui.columns import Marked, columns_view, detail_view, no_marks, understood_view
+from nt2vr.ui.more_models import MoreModels
 from nt2vr.ui.picture import reference_picture
 from nt2vr.ui.shown import shown
 from nt2vr.ui.theme import template
@@ -31,14 +32,7 @@ EXAMPLES = (
     "a man is cooking instead of drinking coffee",
     "a person neither surfing nor swimming on the beach",
 )
-PRETRAINED = (
-    "ViT-B-32 / openai",
-    "ViT-B-16 / openai",
-    "ViT-L-14 / openai",
-    "ViT-B-32 / laion2b_s34b_b79k",
-    "ViT-B-16 / datacomp_xl_s13b_b90k",
-)
-DEFAULT_SYSTEMS = ("CLIP", "CLIP boolean", "CLIP drop")
+DEFAULT_SYSTEMS = ("CLIP", "CLIP-bnl", "CLIP-neg")
 MAX_COLUMNS = 4
 DEFAULT_K = 8
 SHOWN = (4, 6, 8, 12, 16, 24)  # with four columns of 24 about a hundred clips: more playing at once tires a laptop
@@ -46,9 +40,10 @@ CONCURRENT = 8  # searches at a time; Gradio's default is 1
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": CONCURRENT}
 
 # Keeps the address bar a link to what is shown: query, systems, k, weights, and a picture taken from the gallery.
-REMEMBER = """(q, systems, k, alpha, weight, like) => {
+REMEMBER = """(q, systems, k, alpha, weight, like, judged) => {
   const link = new URLSearchParams({ q, systems: systems.join("|"), k, alpha, weight });
   if (like) link.set("like", like);
+  if (judged) link.set("judged", judged);
   const theme = new URLSearchParams(location.search).get("__theme");
   if (theme) link.set("__theme", theme);
   history.replaceState(null, "", `?${link}`);
@@ -57,7 +52,7 @@ REMEMBER = """(q, systems, k, alpha, weight, like) => {
 
 @dataclass(frozen=True)
 class Controls:
-    """What a person sets; `like` is the clip that the reference picture was taken from, for the link."""
+    """What a person sets; for the link, the clip that the picture was taken from, and the judged query this was."""
 
     query: gr.Textbox
     with_picture: gr.Checkbox
@@ -69,20 +64,19 @@ class Controls:
     systems: gr.Dropdown
     k: gr.Dropdown
     like: gr.Textbox
+    judged: gr.Textbox
 
 
 @dataclass(frozen=True)
 class Results:
-    """What a person sees, and may correct."""
+    """What a person sees, and may correct; `added` are the events after which there are other systems."""
 
     answer: gr.State
     understood: gr.HTML
     wanted: gr.Textbox
     unwanted: gr.Textbox
     alpha: gr.Slider
-    pretrained: gr.Dropdown
-    download: gr.Button
-    progress: gr.Markdown
+    added: Sequence[Any]
     columns: gr.HTML
     detail: gr.HTML
 
@@ -96,7 +90,8 @@ class SearchTab:
         decoder: opens strangers' pictures.
         url_of: where the page finds a video.
         templates: folder of the page's templates.
-        may_download: whether people may have models downloaded.
+        may_download: whether people may have models downloaded, and files of this machine imported.
+        marked: finds the clips that are right for a judged query, by its name in links and its text.
     """
 
     searcher: Searcher
@@ -104,12 +99,19 @@ class SearchTab:
     url_of: Callable[[Video], str]
     templates: Path
     may_download: bool = True
+    marked: Callable[[str, str], Marked] = no_marks
 
-    def build(self, page: gr.Blocks) -> None:
-        """Lay the tab out inside the open page and wire it."""
-        controls, results = self._lay_out_controls(), self._lay_out_results()
-        self._wire_searches(page, controls, results)
+    def build(self, page: gr.Blocks, tabs: gr.Tabs) -> Callable[[Any, Callable[..., Mapping[str, str]]], None]:
+        """Lay the tab out inside the open page and wire it.
+
+        Returns:
+            What has an event of another tab open a query here: called with the event and what returns a link's values.
+        """
+        controls = self._lay_out_controls()
+        results = self._lay_out_results(controls.systems)
+        opens = self._wire_searches(page, tabs, controls, results)
         self._wire_clips(controls, results)
+        return opens
 
     def _lay_out_controls(self) -> Controls:
         with gr.Row(equal_height=True):
@@ -139,10 +141,10 @@ class SearchTab:
                 [(f"top {count}", count) for count in SHOWN], value=DEFAULT_K, label="Results", container=False,
                 elem_id="k", min_width=100, scale=1,
             )  # fmt: skip
-        like = gr.Textbox(visible="hidden")  # a State would not reach the browser
-        return Controls(query, with_picture, find, picture_row, picture, weight, examples, systems, k, like)
+        like, judged = (gr.Textbox(visible="hidden") for _ in range(2))  # a State would not reach the browser
+        return Controls(query, with_picture, find, picture_row, picture, weight, examples, systems, k, like, judged)
 
-    def _lay_out_results(self) -> Results:
+    def _lay_out_results(self, systems: gr.Dropdown) -> Results:
         understood = template(self.templates, "understood", {})
         with gr.Row():
             with gr.Accordion("Correct this, weigh the unwanted part", open=False, elem_id="correct"):
@@ -155,23 +157,17 @@ class SearchTab:
                     0, 1.5, value=DEFAULT_ALPHA, step=0.05, elem_id="alpha",
                     label="α, weight of the unwanted part in “boolean”",
                 )  # fmt: skip
-            with gr.Accordion("More models", open=False, elem_id="more-models", visible=self.may_download):
-                pretrained = gr.Dropdown(
-                    list(PRETRAINED), value=PRETRAINED[0], allow_custom_value=True, elem_id="pretrained",
-                    label="Any of open_clip's pre-trained models, as architecture / weights",
-                )  # fmt: skip
-                download = gr.Button("Download and add", elem_id="download")
-                progress = gr.Markdown("Downloads are kept in the data folder.", min_height=60)
+            added = MoreModels(self.searcher, MAX_COLUMNS, self.may_download).build(systems)
         columns = template(self.templates, "columns", {"columns": []})
         detail = template(self.templates, "detail", {})
-        return Results(
-            gr.State(), understood, wanted, unwanted, alpha, pretrained, download, progress, columns, detail
-        )
+        return Results(gr.State(), understood, wanted, unwanted, alpha, added, columns, detail)
 
-    def _wire_searches(self, page: gr.Blocks, controls: Controls, results: Results) -> None:
+    def _wire_searches(
+        self, page: gr.Blocks, tabs: gr.Tabs, controls: Controls, results: Results
+    ) -> Callable[[Any, Callable[..., Mapping[str, str]]], None]:
         """Everything that ends in a search, and then in the link to it."""
         c, r = controls, results
-        asked = [c.query, c.systems, c.k, c.picture, c.weight, r.alpha]
+        asked = [c.query, c.systems, c.k, c.picture, c.weight, r.alpha, c.judged]
         found = [r.answer, r.understood, r.wanted, r.unwanted, r.columns]
         search: dict[str, Any] = {
             "fn": self.on_search, "inputs": asked, "outputs": found, "show_progress": "minimal",
@@ -180,7 +176,7 @@ class SearchTab:
         new_picture = (c.picture.upload, c.picture.clear)
         triggers = (c.find.click, c.query.submit, c.systems.input, c.k.input, r.alpha.release, c.weight.release)
         gr.on(new_picture, lambda: "", None, c.like, **PRIVATE)
-        shown_link = [c.query, c.systems, c.k, r.alpha, c.weight, c.like]
+        shown_link = [c.query, c.systems, c.k, r.alpha, c.weight, c.like, c.judged]
         from_link = [*shown_link, c.picture, c.with_picture]
         liked = [c.picture, c.with_picture, c.like, r.detail]
         edited = {**search, "fn": self.on_edit, "inputs": [*asked, r.wanted, r.unwanted]}
@@ -190,37 +186,48 @@ class SearchTab:
             c.examples.load_input_event.success(**search),
             page.load(self.on_load, None, from_link, **PRIVATE).success(**search),
             r.detail.like(self.on_like, None, liked, **PRIVATE).success(**search),
-            r.download.click(
-                self.on_download, [r.pretrained, c.systems], c.systems, show_progress_on=r.progress, **PRIVATE
-            ).success(**search),
+            *(event.success(**search) for event in r.added),
         )
         for event in searches:
             event.success(None, shown_link, None, js=REMEMBER, api_visibility="private")
+
+        def opens(event: Any, link_of: Callable[..., Mapping[str, str]]) -> None:
+            @shown
+            def on_open(data: gr.EventData) -> tuple[Any, ...]:
+                return *self._from_link(link_of(data)), gr.Tabs(selected="search")
+
+            opened = event(on_open, None, [*from_link, tabs], **PRIVATE).success(**search)
+            opened.success(None, shown_link, None, js=REMEMBER, api_visibility="private")
+
+        return opens
 
     def _wire_clips(self, controls: Controls, results: Results) -> None:
         quiet = {"show_progress": "hidden", **PRIVATE}
         results.columns.pick(self.on_pick, results.answer, results.detail, **quiet)
         results.detail.close(dict, None, results.detail, **quiet)
+        controls.systems.focus(  # new models appear without a restart
+            lambda: gr.Dropdown(self.searcher.system_names()), None, controls.systems, queue=False, **quiet
+        )
         controls.with_picture.change(
             lambda wanted: gr.Row(visible=wanted), controls.with_picture, controls.picture_row, **quiet
         )
 
     @shown
     def on_search(
-        self, text: str, systems: list[str], k: int, picture: str | None, weight: float, alpha: float
+        self, text: str, systems: list[str], k: int, picture: str | None, weight: float, alpha: float, judged: str
     ) -> tuple[Any, ...]:
         """Search for the sentence as typed."""
-        return self._show(self.search(self.searcher.understand(text), systems, k, picture, weight, alpha))
+        return self._show(self.search(self.searcher.understand(text), systems, k, picture, weight, alpha), judged)
 
     @shown
     def on_edit(
         self, text: str, systems: list[str], k: int, picture: str | None, weight: float, alpha: float,
-        wanted: str, unwanted: str,
+        judged: str, wanted: str, unwanted: str,
     ) -> tuple[Any, ...]:  # fmt: skip
         """Search with the parts that the person corrected."""
         parts = tuple(part.strip() for part in unwanted.split(",") if part.strip())
         query = Query(text, (wanted.strip(),) if wanted.strip() else (), parts)
-        return self._show(self.search(query, systems, k, picture, weight, alpha))
+        return self._show(self.search(query, systems, k, picture, weight, alpha), judged)
 
     def search(
         self, query: Query, systems: list[str], k: int, picture: str | None, weight: float, alpha: float
@@ -229,8 +236,8 @@ class SearchTab:
         image = self.decoder.picture(Path(picture)) if picture else None
         return self.searcher.search(query, systems or [], k, image, weight, alpha)
 
-    def _show(self, answer: Answer) -> tuple[Any, ...]:
-        columns = columns_view(answer, self.searcher.video, self.url_of)
+    def _show(self, answer: Answer, judged: str) -> tuple[Any, ...]:
+        columns = columns_view(answer, self.searcher.video, self.url_of, self.marked(judged, answer.query.text))
         wanted, unwanted = " ".join(answer.query.wanted), ", ".join(answer.query.unwanted)
         return answer, understood_view(answer), wanted, unwanted, columns
 
@@ -254,21 +261,11 @@ class SearchTab:
         return np.asarray(frames[0], np.uint8)
 
     @shown
-    def on_download(self, name: str, systems: list[str], progress: gr.Progress = gr.Progress()) -> gr.Dropdown:  # noqa: B008  Gradio's way to ask for it
-        """Fetch a pre-trained model and add it to the columns."""
-        if not self.may_download:
-            raise ConfigError("Models cannot be downloaded here. Run the app on your own machine for that.")
-        progress(0, desc=f"asking for {name}")
-        encoder = self.searcher.models.download(
-            name, lambda done, total: progress((done, total or None), desc=f"downloading {name}", unit="bytes")
-        )
-        chosen = dict.fromkeys([*(systems or [])[: MAX_COLUMNS - 1], encoder.name])
-        return gr.Dropdown(self.searcher.system_names(), value=list(chosen))
-
-    @shown
     def on_load(self, request: gr.Request) -> tuple[Any, ...]:
         """Read what REMEMBER wrote; what is missing or wrong keeps its default."""
-        link: Mapping[str, str] = request.query_params
+        return self._from_link(request.query_params)
+
+    def _from_link(self, link: Mapping[str, str]) -> tuple[Any, ...]:
         like, picture = link.get("like", ""), None
         try:
             picture = self._middle_frame(like) if like else None
@@ -284,6 +281,7 @@ class SearchTab:
             _number(link, "alpha", DEFAULT_ALPHA, 0, 1.5),
             _number(link, "weight", 0.5, 0, 1),
             like,
+            link.get("judged", ""),
             picture,
             picture is not None,
         )

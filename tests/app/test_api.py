@@ -11,7 +11,7 @@ from PIL import Image
 
 from nt2vr.video import sample_frames
 from nt2vr.world.gallery import STORIES
-from tests.conftest import RunningApp
+from tests.conftest import RunningApp, free_port, run_app
 
 QUERY = "a man is singing and not playing the guitar"
 
@@ -134,6 +134,46 @@ def test_clips_are_kept_by_the_browser_and_can_be_read_in_parts(client: Client, 
     assert (answer.status_code, len(answer.content)) == (206, 100)
     assert answer.headers["content-type"] == "video/webm"
     assert "immutable" in answer.headers["cache-control"]
+
+
+def test_an_evaluation_has_the_controls_beside_the_system_and_is_kept_with_its_files(
+    client: Client, running_app: RunningApp
+) -> None:
+    report = client.predict("gallery", ["CLIP boolean"], api_name="/evaluate")
+    assert [system["system"] for system in report["systems"]] == ["CLIP", "CLIP drop", "CLIP boolean"]
+    clip, drop, boolean = (system["metrics"] for system in report["systems"])
+    assert clip["composed/hard_pairs"] < drop["composed/hard_pairs"] < boolean["composed/hard_pairs"]
+    assert report["videos"] == 400 and report["references"]["oracle"]["original/MIR"] > clip["original/MIR"]
+
+
+@pytest.mark.parametrize(
+    ("data", "systems", "sentence"),
+    [
+        ("", ["CLIP"], "No data is chosen"),
+        ("gallery", [], "No system is chosen"),
+        ("gallery", ["GPT"], "Unknown model 'GPT'"),
+        ("/nowhere", ["CLIP"], "/nowhere"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_refused_in_a_sentence(
+    client: Client, data: str, systems: list[str], sentence: str
+) -> None:
+    with pytest.raises(AppError, match=sentence):
+        client.predict(data, systems, api_name="/evaluate")
+
+
+def test_reports_are_served_and_nothing_beside_them(client: Client, running_app: RunningApp) -> None:
+    for path in ("reports/../../cache/cache.db", "reports/%2e%2e/%2e%2e/cache", "reports/nowhere/report.json"):
+        assert httpx.get(running_app.url + path).status_code in (400, 403, 404)
+
+
+def test_strangers_evaluate_built_in_data_only(tmp_path: Path) -> None:
+    (tmp_path / "task.csv").write_text("path,class\na.mp4,dog\n")
+    with run_app(tmp_path, free_port(), SYSTEM="spaces") as app:
+        stranger = Client(app.url, verbose=False)
+        for data in (str(tmp_path / "task.csv"), str(tmp_path), "~"):
+            with pytest.raises(AppError, match="Only the built-in data can be evaluated here"):
+                stranger.predict(data, ["CLIP"], api_name="/evaluate")
 
 
 def test_no_traceback_was_logged(client: Client, running_app: RunningApp) -> None:

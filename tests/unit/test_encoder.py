@@ -64,7 +64,7 @@ def test_texts_asked_for_again_get_the_embeddings_they_had_and_few_are_kept(enco
     first = encoder.encode_text(TEXTS)
     np.testing.assert_array_equal(encoder.encode_text([*TEXTS[::-1], TEXTS[1]]), first[[3, 2, 1, 0, 1]])
     encoder.encode_text([f"clip {number}" for number in range(KEPT_TEXTS + 10)])
-    assert len(encoder._kept) == KEPT_TEXTS
+    assert len(encoder.kept) == KEPT_TEXTS
     np.testing.assert_allclose(encoder.encode_text(TEXTS), first, atol=1e-6)
 
 

@@ -1,11 +1,12 @@
 """The list of models, and the download of one from a hub that runs here."""
 
 import logging
+import shutil
 import socket
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ import safetensors.torch
 import torch
 from PIL import Image
 
-from nt2vr.checkpoint import CARD, WEIGHTS, read_card
+from nt2vr.checkpoint import CARD, WEIGHTS, read_card, write_card
+from nt2vr.encoder import Encoder
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError
 from nt2vr.models import Models
 from tests.unit.tiny import TINY, tiny_model, write_tiny
@@ -32,14 +34,11 @@ def test_models_are_listed_by_name_in_the_order_of_the_folders_and_new_ones_appe
     assert models.names() == ["CLIP", "Mine"]
     assert models.card("Mine").frames == 2
     with pytest.raises(ConfigError, match=r"Unknown model 'BLIP'\. Choose one of: CLIP, Mine\."):
-        models.get("BLIP")
+        models.find("BLIP")
 
 
-def test_a_model_is_loaded_once_however_many_ask(tmp_path: Path) -> None:
-    write_tiny(tmp_path / "clip", "CLIP")
-    models = Models([tmp_path])
-    with ThreadPoolExecutor(4) as threads:
-        assert len({id(encoder) for encoder in threads.map(models.get, ["CLIP"] * 4)}) == 1
+def load(models: Models, name: str) -> Encoder:
+    return models.read(models.find(name).folders[0])
 
 
 def test_a_broken_folder_changes_nothing_for_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -49,11 +48,11 @@ def test_a_broken_folder_changes_nothing_for_the_others(tmp_path: Path, caplog: 
     (tmp_path / "cardless" / CARD).unlink()
     models = Models([tmp_path])
     with caplog.at_level(logging.WARNING):
-        assert models.names() == ["CLIP", "cut"]
-    assert "cardless" in caplog.text
+        assert models.names() == models.names() == ["CLIP", "cut"]
+    assert caplog.text.count("cardless has no") == 1  # though it is met at each look
     with pytest.raises(CheckpointError):
-        models.get("cut")
-    assert models.get("CLIP").name == "CLIP"
+        load(models, "cut")
+    assert load(models, "CLIP").name == "CLIP"
 
 
 @pytest.mark.parametrize(
@@ -121,13 +120,14 @@ def test_a_download_is_kept_as_a_checkpoint_folder(tmp_path: Path, hub: Path, fi
     weights = tiny_model(seed=7).state_dict()
     (safetensors.torch.save_file if file.endswith("safetensors") else torch.save)(weights, hub / file)
     seen: list[tuple[int, int]] = []
-    encoder = Models([tmp_path / "models"]).download("tiny / test", lambda done, total: seen.append((done, total)))
+    models = Models([tmp_path / "models"])
+    encoder = load(models, models.download("tiny / test", lambda done, total: seen.append((done, total))))
     size = (hub / file).stat().st_size
     assert seen[-1] == (size, size)
     (hub / file).unlink()
     again = Models([tmp_path / "models"])
     assert again.names() == ["tiny / test"]
-    assert again.download("tiny/test").visual_fingerprint == encoder.visual_fingerprint
+    assert again.card(again.download("tiny/test")).visual_fingerprint == encoder.visual_fingerprint
     assert [path.name for path in (tmp_path / "models").iterdir()] == ["tiny--test"]
     frames = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), np.uint8)
     model = tiny_model(seed=7).eval()
@@ -155,7 +155,7 @@ def test_damaged_weights_leave_no_model(tmp_path: Path, hub: Path) -> None:
 def test_without_network_one_sentence_comes_within_seconds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deaf: bool
 ) -> None:
-    monkeypatch.setattr("nt2vr.models.CONNECT_S", 0.5)
+    monkeypatch.setattr("nt2vr.downloads.CONNECT_S", 0.5)
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         if deaf:
@@ -175,7 +175,8 @@ def test_a_real_vit_comes_the_same_way_and_encodes_as_open_clip_does(
     model = open_clip.create_model("ViT-B-32", force_quick_gelu=True).half()
     safetensors.torch.save_file(model.state_dict(), hub / "open_clip_model.safetensors")
     model = model.float().eval()
-    encoder = Models([tmp_path / "models"]).download("ViT-B-32/openai")
+    models = Models([tmp_path / "models"])
+    encoder = load(models, models.download("ViT-B-32/openai"))
     assert (encoder.name, encoder.embed_dim, encoder.image_size) == ("ViT-B-32 / openai", 512, 224)
     assert read_card(tmp_path / "models" / "ViT-B-32--openai") == encoder.card
     texts = ["a man playing the guitar and not singing", "a dog"]
@@ -187,3 +188,41 @@ def test_a_real_vit_comes_the_same_way_and_encodes_as_open_clip_does(
         expected_frames = model.encode_image(images, normalize=True)
     np.testing.assert_allclose(encoder.encode_text(texts), expected_texts, atol=1e-6)
     np.testing.assert_allclose(encoder.encode_frames(frames), expected_frames, atol=1e-6)
+
+
+def write_epochs(runs: Path, run: str, *epochs: int) -> None:
+    for epoch in epochs:
+        (runs / run / "checkpoints" / f"epoch_{epoch:03d}").mkdir(parents=True)
+
+
+def test_runs_are_found_by_their_epochs_and_the_newest_also_by_the_runs_own_name(tmp_path: Path) -> None:
+    write_tiny(tmp_path / "models" / "clip", "CLIP")
+    models = Models([tmp_path / "models"], runs=tmp_path / "runs")
+    assert models.names() == ["CLIP"]  # no folder of runs yet
+    write_epochs(tmp_path / "runs", "neg 2", 9, 1000, 99, 2)
+    write_epochs(tmp_path / "runs", "clip", 1)  # a name that is taken
+    write_epochs(tmp_path / "runs", ".hidden", 1)
+    (tmp_path / "runs" / "just begun").mkdir()
+    checkpoints = tmp_path / "runs" / "neg 2" / "checkpoints"
+    (checkpoints / ".epoch_1001.7.partial").mkdir()
+    (checkpoints / "epoch_best").mkdir()
+    assert models.names() == [
+        "CLIP", "neg 2", "neg 2 · epoch 1000", "neg 2 · epoch 99", "neg 2 · epoch 9", "neg 2 · epoch 2",
+        "clip (run)", "clip (run) · epoch 1",
+    ]  # fmt: skip
+    assert (
+        models.find("neg 2").folders[0] == models.find("neg 2 · epoch 1000").folders[0] == checkpoints / "epoch_1000"
+    )
+    assert [models.find(name).kind for name in ("CLIP", "neg 2", "neg 2 · epoch 9")] == ["model", "run", "epoch"]
+    shutil.rmtree(tmp_path / "runs" / "neg 2")
+    assert models.names() == ["CLIP", "clip (run)", "clip (run) · epoch 1"]
+
+
+def test_a_card_is_read_once_until_it_is_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    card = write_tiny(tmp_path / "clip", "CLIP")
+    models, reads = Models([tmp_path]), []
+    monkeypatch.setattr("nt2vr.models.read_card", lambda folder: reads.append(folder) or read_card(folder))
+    assert models.names() == models.names() == ["CLIP"]
+    assert len(reads) == 1
+    write_card(tmp_path / "clip", replace(card, name="Mine"))
+    assert models.names() == ["Mine"]

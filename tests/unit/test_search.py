@@ -22,6 +22,7 @@ from nt2vr.cache import Cache
 from nt2vr.checkpoint import Card
 from nt2vr.errors import ConfigError, QueryError
 from nt2vr.library import Gallery, Video
+from nt2vr.models import Found, Models
 from nt2vr.query import Query
 from nt2vr.search import LOW_SCORE, MAX_ALPHA, MAX_K, Answer, Searcher
 from nt2vr.systems import STRATEGIES, Parts, System, projection
@@ -79,8 +80,14 @@ class KeywordModels:
     def names(self) -> list[str]:
         return list(self.encoders)
 
-    def get(self, name: str) -> KeywordEncoder:
-        return self.encoders[name]
+    def found(self) -> dict[str, Found]:
+        return {name: Found((Path(f"/nowhere/{number}"),)) for number, name in enumerate(self.encoders)}
+
+    def find(self, name: str) -> Found:
+        return self.found()[name]
+
+    def read(self, folder: Path, like: KeywordEncoder | None = None) -> KeywordEncoder:
+        return list(self.encoders.values())[int(folder.name)]
 
 
 @pytest.fixture(scope="module")
@@ -302,10 +309,12 @@ def test_an_impossible_value_is_one_sentence(searcher: Searcher, change: dict[st
         ("ViT-B-32 / openai drop", System("ViT-B-32 / openai", "drop")),
         ("run 3", System("run 3")),  # not the weight 3 of a model "run"
         ("run 3 boolean α 0.5", System("run 3", "boolean", 0.5)),
+        ("Run · Epoch 3", System("run · epoch 3")),
+        ("run · epoch 3 boolean α 1", System("run · epoch 3", "boolean", 1.0)),
     ],
 )
 def test_a_systems_name_is_read(name: str, system: System) -> None:
-    assert System.named(name, MODELS) == system
+    assert System.named(name, (*MODELS, "run", "run · epoch 3")) == system
 
 
 def test_every_name_that_is_offered_is_read_back(searcher: Searcher) -> None:
@@ -315,8 +324,32 @@ def test_every_name_that_is_offered_is_read_back(searcher: Searcher) -> None:
     assert {"CLIP", "CLIP boolean", "CLIP boolean α 1", "run 3 projection", "ViT-B-32 / openai drop"} <= set(names)
 
 
+def test_of_a_runs_single_epochs_only_the_whole_sentence_is_offered(
+    gallery: Gallery, decoder: Decoder, tmp_path: Path
+) -> None:
+    for epoch in (1, 2):
+        (tmp_path / "runs" / "neg" / "checkpoints" / f"epoch_{epoch:03d}").mkdir(parents=True)
+    models = Models([], runs=tmp_path / "runs")
+    names = Searcher(models, gallery, decoder, None).system_names()  # type: ignore[arg-type]
+    assert [name for name in names if "epoch" in name] == ["neg · epoch 2", "neg · epoch 1"]
+    assert {"neg", "neg boolean", "neg drop"} <= set(names)
+    assert [System.named(name, models.names()).name for name in names] == names
+
+
 @pytest.mark.parametrize(
-    "name", ["", " ", "drop", "CLIP magic", "CLIP boolean α", "CLIP boolean α x", "CLIP boolean α 1.2.3", "α 1"]
+    "name",
+    [
+        "",
+        " ",
+        "drop",
+        "CLIP magic",
+        "CLIP 0.5",
+        "run · epoch 4",
+        "CLIP boolean α",
+        "CLIP boolean α x",
+        "CLIP boolean α 1.2.3",
+        "α 1",
+    ],
 )
 def test_a_name_that_is_none_is_one_sentence(name: str) -> None:
     with pytest.raises(ConfigError):
@@ -405,7 +438,7 @@ def test_the_gallery_is_embedded_once_for_each_visual_tower_however_many_ask(
     for thread in threads:
         thread.join()
     assert len({answer.rankings[0].hits for answer in answers}) == 1
-    first, second, other = (searcher.models.get(name) for name in MODELS)
+    first, second, other = (searcher.bundles.get(name).encoder for name in MODELS)
     assert (first.num_batches, other.num_batches) == (1, 1)  # type: ignore[attr-defined]
     assert searcher.embedded(first) is searcher.embedded(second) is not searcher.embedded(other)
 

@@ -18,6 +18,13 @@ def test_strangers_on_spaces_may_not_download_models() -> None:
     assert not Settings.read([], {"SYSTEM": "spaces"}).may_download
 
 
+def test_strangers_on_spaces_may_train_only_where_the_owner_says_so_and_nobody_on_zero_gpu() -> None:
+    assert Settings.read([], {}).may_train
+    assert not Settings.read([], {"SYSTEM": "spaces"}).may_train
+    assert Settings.read([], {"SYSTEM": "spaces", "NT2VR_TRAIN": "1"}).may_train
+    assert not Settings.read([], {"SPACES_ZERO_GPU": "true", "NT2VR_TRAIN": "1"}).may_train
+
+
 def test_the_assets_are_found_from_any_working_directory() -> None:
     assert (ASSETS / "gallery" / "gallery.jsonl").is_file()
     assert ASSETS.is_absolute()

@@ -131,6 +131,19 @@ def test_a_picture_is_read_in_the_child(tmp_path: Path, decoder: Decoder) -> Non
         decoder.picture(tmp_path / "b.png")
 
 
+def test_a_picture_file_is_a_video_of_one_frame(tmp_path: Path, decoder: Decoder) -> None:
+    Image.new("RGB", (40, 20), (90, 90, 90)).save(tmp_path / "a.PNG")
+    frames = decoder.frames(tmp_path / "a.PNG", 3, 8).result()
+    assert (frames.shape, levels(frames)) == ((3, 8, 8, 3), [90] * 3)
+    (tmp_path / "b.jpg").write_text("no picture")
+    with pytest.raises(MediaError, match=r"^b.jpg is not a picture"):
+        decoder.frames(tmp_path / "b.jpg", 3, 8).result()
+
+
+def test_ctrl_c_is_left_to_the_parent(decoder: Decoder) -> None:
+    decoder._start(Path("a.mp4"), signal.raise_signal, signal.SIGINT).result()  # type: ignore[arg-type]
+
+
 def test_a_crash_or_a_hang_costs_that_file_alone(write_video: WriteVideo) -> None:
     good = write_video("good.avi", [100] * 5)
     with Decoder(num_workers=1, timeout_s=1) as decoder:

@@ -10,7 +10,7 @@ from nt2vr.library import Video
 from nt2vr.query import Query, Span
 from nt2vr.search import Answer, Hit, Ranking, Seen
 from nt2vr.systems import System
-from nt2vr.ui.columns import NO_GOOD_MATCH, NOTHING_LEFT, columns_view, detail_view, understood_view
+from nt2vr.ui.columns import NO_GOOD_MATCH, NOTHING_LEFT, Marked, columns_view, detail_view, understood_view
 from nt2vr.world.truth import Verdict
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",), (Span(7, 9),), (Span(10, 13),))
@@ -92,3 +92,15 @@ def test_the_large_view_names_every_systems_rank_and_moments() -> None:
         ("CLIP drop", "–", ""),
     ]
     assert [frame["at"] for frame in view["seen"][0]["frames"]] == [0.125, 0.375]
+
+
+def test_the_clips_of_a_judged_query_are_marked_in_every_column_and_no_others() -> None:
+    answer = Answer(NEGATED, (ranking("CLIP", "abc"), ranking("CLIP drop", "cda")))
+    view = columns_view(answer, lambda name: Video(name, Path(name)), str, Marked(frozenset("ad"), "relevant"))
+    assert [[hit["id"] for hit in column["hits"] if hit["judged"]] for column in view["columns"]] == [
+        ["a"],
+        ["d", "a"],
+    ]
+    assert view["legend"] == "relevant"
+    plain = columns_view(answer, lambda name: Video(name, Path(name)), str)
+    assert not plain["legend"] and not any(hit["judged"] for column in plain["columns"] for hit in column["hits"])

@@ -1,0 +1,128 @@
+"""Which CLIP a checkpoint's tensors belong to: a configuration of open_clip, read off their shapes. No torch here."""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from nt2vr.errors import ConfigError
+
+Shapes = Mapping[str, tuple[int, ...]]
+Config = dict[str, Any]
+
+HEAD_WIDTH = 64  # of every CLIP that OpenAI trained; shapes do not tell it
+RESNET_STRIDE = 32  # pixels of a picture to one place of a ResNet's last feature map
+PLAIN = {  # what shapes can tell; a configuration that says more is another kind of model
+    "vision_cfg": {"image_size", "layers", "patch_size", "width", "head_width", "mlp_ratio"},
+    "text_cfg": {"context_length", "vocab_size", "width", "heads", "layers"},
+}
+
+
+def infer(shapes: Shapes, known: Mapping[str, Config]) -> tuple[str, Config]:
+    """Find the architecture of a CLIP.
+
+    Args:
+        shapes: of its tensors, by OpenAI's names.
+        known: configurations by name, which tell the number of attention heads; the first that fits is taken.
+
+    Returns:
+        The name of the known one, or "" and a configuration with attention heads of 64, as OpenAI's have.
+
+    Raises:
+        ConfigError: if the tensors are not a CLIP's ViT or ResNet, or its heads cannot be told.
+    """
+    try:
+        config = _described(shapes)
+    except (LookupError, ValueError) as error:
+        raise ConfigError(
+            f"The architecture cannot be told from the tensors ({error} is missing or odd). Name the architecture."
+        ) from None
+    for name, candidate in known.items():
+        if _plain(candidate) and _comparable(candidate) == _comparable(config):
+            return name, candidate
+    vision, text = config["vision_cfg"], config["text_cfg"]
+    for tower, width in (("visual", vision["width"]), ("text", text["width"])):
+        if width % HEAD_WIDTH and not (tower == "visual" and isinstance(vision["layers"], list) and width % 2 == 0):
+            raise ConfigError(
+                f"How many attention heads a {tower} tower of width {width} has cannot be told from its tensors. "
+                "Name the architecture."
+            )
+    text["heads"] = text["width"] // HEAD_WIDTH
+    return "", config
+
+
+def _described(shapes: Shapes) -> Config:
+    """Say what the shapes alone tell."""
+    vision = _resnet(shapes) if "visual.layer1.0.conv1.weight" in shapes else _vit(shapes)
+    return {
+        "embed_dim": shapes["text_projection"][1],
+        "vision_cfg": vision,
+        "text_cfg": {
+            "context_length": shapes["positional_embedding"][0],
+            "vocab_size": shapes["token_embedding.weight"][0],
+            "width": shapes["ln_final.weight"][0],
+            "layers": _count(shapes, r"transformer\.resblocks\.(\d+)\."),
+        },
+    }
+
+
+def _vit(shapes: Shapes) -> Config:
+    width, _, patch, _ = shapes["visual.conv1.weight"]
+    config: Config = {
+        "image_size": _side(shapes, "visual.positional_embedding") * patch,
+        "layers": _count(shapes, r"visual\.transformer\.resblocks\.(\d+)\."),
+        "width": width,
+        "patch_size": patch,
+    }
+    hidden = shapes["visual.transformer.resblocks.0.mlp.c_fc.weight"][0]
+    return config if hidden == 4 * width else {**config, "mlp_ratio": hidden / width}
+
+
+def _resnet(shapes: Shapes) -> Config:
+    return {
+        "image_size": _side(shapes, "visual.attnpool.positional_embedding") * RESNET_STRIDE,
+        "layers": [_count(shapes, rf"visual\.layer{stage}\.(\d+)\.") for stage in (1, 2, 3, 4)],
+        "width": shapes["visual.layer1.0.conv1.weight"][0],
+    }
+
+
+def _side(shapes: Shapes, name: str) -> int:
+    """Return how many places a square picture has a side, when one more embedding is that of the whole."""
+    places = shapes[name][0] - 1
+    side = math.isqrt(places)
+    if side * side != places or side == 0:
+        raise ValueError(name)
+    return side
+
+
+def _count(shapes: Shapes, pattern: str) -> int:
+    """Return how many numbered parts there are."""
+    numbers = {int(match[1]) for name in shapes if (match := re.match(pattern, name))}
+    if not numbers or len(numbers) != max(numbers) + 1:
+        raise ValueError(pattern.replace("\\", "").replace(".(d+).", ""))
+    return len(numbers)
+
+
+def _plain(config: Config) -> bool:
+    return (
+        all(keys >= set(config.get(tower, {})) for tower, keys in PLAIN.items())
+        and not {"multimodal_cfg", "custom_text"} & config.keys()
+    )
+
+
+def _comparable(config: Config) -> tuple[object, ...]:
+    """Return what shapes tell of a configuration, with open_clip's defaults in place."""
+    vision, text = config["vision_cfg"], config["text_cfg"]
+    patch = None if isinstance(vision.get("layers"), list) else vision.get("patch_size", 16)
+    return (
+        config["embed_dim"],
+        vision.get("image_size", 224) // (patch or RESNET_STRIDE),  # what is over at the edge leaves no trace
+        vision.get("layers", 12),
+        vision.get("width", 768),
+        patch,
+        int(vision.get("mlp_ratio", 4.0) * vision.get("width", 768) + 1e-6) if patch else None,
+        *(
+            text.get(key, default)
+            for key, default in (("context_length", 77), ("vocab_size", 49408), ("width", 512), ("layers", 12))
+        ),
+    )

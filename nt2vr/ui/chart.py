@@ -1,0 +1,104 @@
+"""What charts have in common: round axes, labels that keep apart, and points with names, ready for a template's SVG.
+
+Text is for the template to escape; what is drawn is made from numbers only.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+LABEL_GAP = 14  # between two labels above each other
+WIDTH, HEIGHT = 520, 300  # of a chart of points, in its own units
+LEFT, RIGHT, TOP, BOTTOM = 48, 16, 14, 40  # margins; the axes' names are at the top left and at the bottom right
+INNER = 14  # between the frame and the outermost points
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point with a name; `kind` is what the style sheet tells points apart by."""
+
+    name: str
+    x: float
+    y: float
+    kind: str = ""
+
+
+def ticks(low: float, high: float, most: int = 4) -> list[float]:
+    """Return round values (1, 2 or 5 times a power of ten) from at most `low` to at least `high`."""
+    span = (high - low) or abs(high) or 1.0
+    rough = span / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * (1 - 1e-9))
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [round(step * number, 12) for number in range(first, max(last, first + 1) + 1)]
+
+
+def spread(heights: Sequence[float], lowest: float, gap: float = LABEL_GAP) -> list[float]:
+    """Move labels apart: the same order, none nearer to the next than `gap`, none below `lowest`."""
+    order = sorted(range(len(heights)), key=lambda i: heights[i])
+    moved = list(heights)
+    for above, below in pairwise(order):
+        moved[below] = max(moved[below], moved[above] + gap)
+    for i in reversed(order):
+        moved[i] = min(moved[i], lowest)
+        lowest = moved[i] - gap
+    return moved
+
+
+def short(number: str) -> str:
+    """Leave out the 0 before the point, as README does."""
+    return re.sub(r"^(-?)0\.", r"\1.", number)
+
+
+def points_chart(points: Sequence[Point], x_name: str, y_name: str) -> dict[str, Any]:
+    """Lay out named points over two axes; a name stands on the side of its point where there is more room."""
+    xs, ys = ticks(*_range(point.x for point in points)), ticks(*_range(point.y for point in points))
+    right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
+
+    def at(x: float) -> float:
+        return LEFT + INNER + (x - xs[0]) / (xs[-1] - xs[0]) * (right - LEFT - 2 * INNER)
+
+    def up(y: float) -> float:
+        return bottom - (y - ys[0]) / (ys[-1] - ys[0]) * (bottom - TOP)
+
+    is_left = [at(point.x) > (LEFT + right) / 2 for point in points]
+    label_ys = [0.0] * len(points)
+    for side in (False, True):
+        places = [place for place, left in enumerate(is_left) if left == side]
+        moved = spread([up(points[place].y) for place in places], bottom)
+        for place, y in zip(places, moved, strict=True):
+            label_ys[place] = y
+    return {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "x1": LEFT,
+        "x2": right,
+        "bottom": bottom,
+        "x_text": bottom + 15,
+        "name_y": HEIGHT - 6,
+        "x_name": x_name,
+        "y_name": y_name,
+        "x_axis": [{"x": f"{at(mark):.1f}", "text": short(f"{mark:g}")} for mark in xs],
+        "y_axis": [{"y": f"{up(mark):.1f}", "text": short(f"{mark:g}")} for mark in ys],
+        "points": [
+            {
+                "name": point.name,
+                "kind": point.kind,
+                "x": f"{at(point.x):.1f}",
+                "y": f"{up(point.y):.1f}",
+                "label_x": f"{at(point.x) + (-9 if left else 9):.1f}",
+                "label_y": f"{label_y:.1f}",
+                "anchor": "end" if left else "start",
+                "title": f"{x_name} {short(f'{point.x:.3g}')}, {y_name} {short(f'{point.y:.3g}')}",
+            }
+            for point, left, label_y in zip(points, is_left, label_ys, strict=True)
+        ],
+    }
+
+
+def _range(values: Any) -> tuple[float, float]:
+    values = list(values)
+    return min(values), max(values)
