@@ -51,7 +51,8 @@ def main() -> None:
     name = parser.parse_args().model
     prepare_environment()
     settings = Settings.read([])
-    encoder = Models([settings.assets / "models", settings.data_dir / "models"], settings.device).get(name)
+    models = Models([settings.assets / "models", settings.data_dir / "models"], settings.device)
+    encoder = models.read(models.find(name).folders[0])
     gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
     with TemporaryDirectory() as folder, Cache(Path(folder)) as cache, Decoder() as decoder:
         rows = measure(gallery, encoder, decoder, cache)

@@ -55,7 +55,7 @@ class TimedEncoder:
 
 def times_ms(searcher: Searcher, texts: Iterable[str]) -> NDArray[np.float64]:
     """Return (Q, 3), the time of each of PARTS for each query."""
-    clock, rows = TimedEncoder(searcher.models.get(MODEL)), []
+    clock, rows = TimedEncoder(searcher.bundles.get(MODEL).encoder), []
     for text in texts:
         clock.spent_s, start_s = 0.0, time.perf_counter()
         query = searcher.understand(text)

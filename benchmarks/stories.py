@@ -14,7 +14,10 @@ from nt2vr.settings import Settings, prepare_environment
 from nt2vr.video import Decoder
 from nt2vr.world.gallery import STORIES
 
-SYSTEMS = ("CLIP", "CLIP boolean α 1", "CLIP boolean α 0.5", "CLIP boolean α 0.25", "CLIP projection", "CLIP drop")
+SYSTEMS = (
+    *("CLIP", "CLIP*", "CLIP-bnl", "CLIP-neg"),
+    *("CLIP boolean α 0.5", "CLIP boolean α 1", "CLIP projection", "CLIP drop"),
+)
 K = 8
 
 

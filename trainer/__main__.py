@@ -1,21 +1,25 @@
-"""`python -m trainer RUN_FOLDER [--config FILE]`: train what the folder's config.json says; Ctrl+C ends it cleanly."""
+"""`python -m trainer RUN_FOLDER [--config FILE]`: train what the folder's config.json says; Ctrl+C ends it cleanly.
+
+A run that did not come to its end goes on where it was saved last; the page starts and resumes runs in the same way.
+"""
 
 import argparse
+import json
 import logging
 import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tqdm.contrib.logging import logging_redirect_tqdm
 
-from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.settings import prepare_environment
-from trainer.clips import world_clips
+from nt2vr.errors import ConfigError, Nt2vrError, RunError
+from nt2vr.settings import prepare_environment, process_rank
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.runs import RunFolder, RunStatus, State
 
@@ -27,65 +31,116 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m trainer", description="Train what RUN_FOLDER/config.json says.")
     parser.add_argument("run_folder", type=Path)
     parser.add_argument("--config", type=Path, help="make RUN_FOLDER with a copy of this config")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="change a value of that config (repeatable)",
+    )
     parser.add_argument("--cache", type=Path, help="where rendered frames are kept (default: RUN_FOLDER/../.frames)")
     options = parser.parse_args(arguments)
     prepare_environment()  # before torch is imported
     run = RunFolder(options.run_folder)
+    cache = options.cache or run.path.resolve().parent / ".frames"
+    if process_rank() > 0:
+        return _follow(run, cache)
     try:
-        config = _prepare(run, options.config)
+        config = _prepare(run, options.config, dict(map(_change, options.set)))
+        with run.training():
+            return _lead(run, config, cache)
     except Nt2vrError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    logging.basicConfig(filename=run.log, encoding="utf-8", format="%(asctime)s %(message)s", force=True)
-    logger.setLevel(logging.INFO)
-    with logging_redirect_tqdm() if sys.stderr.isatty() else nullcontext():  # at a terminal, the log is there too
-        return _run(run, config, options.cache or run.path.resolve().parent / ".frames")
 
 
-def _prepare(run: RunFolder, config_file: Path | None) -> TrainConfig:
+def _change(text: str) -> tuple[str, Any]:
+    """Read epochs=2 or base=some/folder: JSON, or else words."""
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise ConfigError(f"--set wants KEY=VALUE, not {text!r}.")
+    try:
+        return key, json.loads(value)
+    except ValueError:
+        return key, value
+
+
+def _prepare(run: RunFolder, config_file: Path | None, changes: Mapping[str, Any]) -> TrainConfig:
     """Read the run's config, or write it first where one is given."""
-    if (status := run.status()) is not None:
-        raise ConfigError(f"{run.path} has been used ({status.state}). Name another folder.")
-    if config_file is not None:
-        config = load_config(config_file)
-        if run.config.exists():
-            raise ConfigError(f"{run.config} is there already. Leave --config out, or name another folder.")
-        run.path.mkdir(parents=True, exist_ok=True)
-        save_config(config, run.config)
-    return load_config(run.config)
+    if config_file is None:
+        if changes:
+            raise ConfigError("--set changes the values of a new run. Name its --config too.")
+        return load_config(run.config)
+    config = load_config(config_file, changes)
+    if run.config.exists():
+        raise ConfigError(f"{run.config} is there already. Leave --config out, or name another folder.")
+    run.path.mkdir(parents=True, exist_ok=True)
+    save_config(config, run.config)
+    return config
 
 
-def _run(run: RunFolder, config: TrainConfig, cache: Path) -> int:
-    """Train, and leave in status.json how it ended."""
-    status = RunStatus("preparing", os.getpid())
-    run.write_status(status)
+def _follow(run: RunFolder, cache: Path) -> int:
+    """Train beside the leading process, which alone prepares the run, writes, and says how it went."""
+    from trainer.distributed import join  # noqa: PLC0415
+
+    try:
+        join()  # in `_train` the leader does so too: then the config is there
+        _train(run, load_config(run.config), cache, _stop_on_signals())
+    except InterruptedError:
+        pass
+    except Nt2vrError:  # the leader says it
+        return 1
+    return 0
+
+
+def _stop_on_signals() -> threading.Event:
+    """Return an event that Ctrl+C and `kill` set."""
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    try:
-        state = _train(run, config, cache, stop)
-    except InterruptedError:
-        state = "stopped"
-    except Exception as error:
-        logger.exception("The training failed.")
-        reason = str(error) if isinstance(error, Nt2vrError) else f"{type(error).__name__}: {error}"
-        run.write_status(replace(run.status() or status, state="failed", eta_s=None, error=reason))
-        return 1
-    run.write_status(replace(run.status() or status, state=state, eta_s=None))
-    logger.info("The run has %s.", state)
+    return stop
+
+
+def _lead(run: RunFolder, config: TrainConfig, cache: Path) -> int:
+    """Train, and leave in status.json how it ended."""
+    stop = _stop_on_signals()
+    before = run.status()
+    if before is not None and before.state == "finished":
+        raise RunError(f"{run.path} is finished: there is nothing left to train. Name another folder.")
+    status = replace(before or RunStatus("preparing", 0), state="preparing", pid=os.getpid(), eta_s=None, error=None)
+    run.write_status(status)
+    logging.basicConfig(filename=run.log, encoding="utf-8", format="%(asctime)s %(message)s", force=True)
+    logger.setLevel(logging.INFO)
+    with logging_redirect_tqdm() if sys.stderr.isatty() else nullcontext():  # at a terminal, the log is there too
+        try:
+            state = _train(run, config, cache, stop)
+        except InterruptedError:
+            state = "stopped"
+        except Exception as error:
+            logger.exception("The training failed.")
+            reason = str(error) if isinstance(error, Nt2vrError) else f"{type(error).__name__}: {error}"
+            run.write_status(replace(run.status() or status, state="failed", eta_s=None, error=reason))
+            return 1
+        run.write_status(replace(run.status() or status, state=state, eta_s=None))
+        logger.info("The run has %s.", state)
     return 0
 
 
 def _train(run: RunFolder, config: TrainConfig, cache: Path, stop: threading.Event) -> State:
     # The processes that render import this file too, and need no torch
+    from trainer.clips import load_clips  # noqa: PLC0415
+    from trainer.distributed import in_turn, join  # noqa: PLC0415
     from trainer.learner import Learner  # noqa: PLC0415
     from trainer.loop import train  # noqa: PLC0415
 
+    join()
     learner = Learner(config)  # first, since it refuses what cannot be trained
-    size, frames = config.image_size, config.num_frames
-    clips = world_clips("train", config.num_clips, frames, size, config.seed, cache, stop.is_set)
-    validation = world_clips("validation", config.validation_clips, frames, size, config.seed, cache, stop.is_set)
-    logger.info("Training %s on %d clips.", config.name, len(clips))
+    logger.info("Preparing clips for %s.", config.name)
+    with in_turn():
+        clips = load_clips(config, "train", cache, stop.is_set)
+        validation = load_clips(config, "validation", cache, stop.is_set)
+    learner.config = replace(config, num_clips=len(clips))  # a dataset may have fewer
+    logger.info("Training %s on %s, %d clips.", config.name, clips.name, len(clips))
     return train(learner, run, clips, validation, stop.is_set)
 
 

@@ -39,7 +39,8 @@ class Batch:
         frames: (B, F, S, S, 3) uint8 RGB; None where the visual tower is not trained.
         captions: B sentences.
         rows: (B,) which clips.
-        negated: B captions, one thing in each denied.
+        negated: B captions, one thing in each denied; those that cannot be negated, as they are.
+        negatable: (B,) which could be; None for all.
         denied: other sentences that deny something.
     """
 
@@ -47,33 +48,39 @@ class Batch:
     captions: list[str]
     rows: NDArray[np.int64] | None = None
     negated: list[str] | None = None
+    negatable: NDArray[np.bool_] | None = None
     denied: DeniedBatch | None = None
 
 
 def epoch_batches(
     clips: ClipSet, config: TrainConfig, epoch: int, start: int = 0, needs: frozenset[str] = frozenset()
 ) -> Iterator[Batch]:
-    """Yield the batches of an epoch from step `start` on; each clip comes at most once.
+    """Yield the batches of an epoch from the one numbered `start` on; each clip comes at most once a pass.
 
     Args:
         clips: what to draw from.
         config: how many, and of what.
         epoch: seeds the draw, with the config's seed.
-        start: the first step.
+        start: the first batch, 0 is the epoch's own first.
         needs: what the losses need, see `WeightedLosses.needs`.
 
     Raises:
         ConfigError: if they need sentences that the clips cannot give.
     """
-    order = np.random.default_rng((config.seed, epoch)).permutation(len(clips))
-    for step in range(start, config.steps_per_epoch):
-        rows = order[step * config.batch_size : (step + 1) * config.batch_size]
-        keys = [f"{config.seed} {epoch} {row}" for row in rows.tolist()]
+    for step in range(start, config.steps_per_epoch * config.accumulate):
+        done, place = divmod(step, config.num_clips // config.batch_size)
+        again, mark = ((done, 2), f" {done}") if done else ((), "")  # nothing in the first pass
+        order = np.random.default_rng((config.seed, epoch, *again)).permutation(len(clips))
+        rows = order[place * config.batch_size : (place + 1) * config.batch_size]
+        keys = [f"{config.seed} {epoch} {row}{mark}" for row in rows.tolist()]
+        captions = [clips.describe(row, random.Random(key)) for row, key in zip(rows.tolist(), keys, strict=True)]
+        negated, negatable = _negated(clips, rows, keys, captions) if "negated" in needs else (None, None)
         yield Batch(
             frames=None if config.train == "text" else _frames(clips, config, rows, (config.seed, epoch, step)),
-            captions=[clips.describe(row, random.Random(key)) for row, key in zip(rows.tolist(), keys, strict=True)],
+            captions=captions,
             rows=rows,
-            negated=_negated(clips, rows, keys) if "negated" in needs else None,
+            negated=negated,
+            negatable=negatable,
             denied=_denied(clips, config, rows, keys, (config.seed, epoch, step, 1)) if "denied" in needs else None,
         )
 
@@ -94,10 +101,14 @@ def _source(clips: ClipSet) -> Sentences:
     return clips.sentences
 
 
-def _negated(clips: ClipSet, rows: NDArray[np.int64], keys: list[str]) -> list[str]:
-    """Deny one thing of each caption: equal keys tell equal captions."""
-    source = _source(clips)
-    return [source.negated(row, random.Random(key)).text for row, key in zip(rows.tolist(), keys, strict=True)]
+def _negated(
+    clips: ClipSet, rows: NDArray[np.int64], keys: list[str], captions: list[str]
+) -> tuple[list[str], NDArray[np.bool_] | None]:
+    """Deny one thing of each caption (equal keys tell equal captions), and mark those where nothing can be."""
+    negated = [clips.negated_caption(row, random.Random(key)) for row, key in zip(rows.tolist(), keys, strict=True)]
+    negatable = np.array([text is not None for text in negated])
+    texts = [text or caption for text, caption in zip(negated, captions, strict=True)]
+    return texts, None if negatable.all() else negatable
 
 
 def draw_sentence(source: Sentences, config: TrainConfig, row: int, key: str) -> Sentence:

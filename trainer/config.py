@@ -4,22 +4,36 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, get_args
 
+from nt2vr.checkpoint import read_configs
 from nt2vr.errors import ConfigError
 from nt2vr.world.negation import Kind
 
 Precision = Literal["auto", "fp32", "bf16"]
-Towers = Literal["all", "text"]
+Towers = Literal["all", "text", "visual"]
 Optimizer = Literal["adamw", "rmsprop"]
 Schedule = Literal["cosine", "exponential"]
+WORLD = "world"  # the built-in one, as `data`
+METRICS = (  # what validation measures and a run may be ended by: of each, higher is better
+    *("original/MIR", "original/R@1", "original/R@5", "original/R@10"),
+    *("composed/MIR", "composed/hard_pairs", "without/MIR", "without/hard_pairs", "not/auc", "negated/delta_MIR"),
+)
 CHOICES: dict[str, tuple[str, ...]] = {
     "precision": get_args(Precision),
     "train": get_args(Towers),
     "optimizer": get_args(Optimizer),
     "schedule": get_args(Schedule),
+    "monitor": METRICS,
 }
+
+COUNTS = (
+    *("num_clips", "num_frames", "frames_per_step", "validation_clips"),
+    *("epochs", "passes", "accumulate", "log_every"),
+)
 
 # A small ResNet and a small text transformer with CLIP's tokenizer: 12.4 million weights, 9.5 of them token rows
 SMALL_MODEL: dict[str, Any] = {
@@ -36,22 +50,31 @@ class TrainConfig:
 
     Attributes:
         name: what people call the model.
-        base: checkpoint folder to start from; empty for random weights.
-        train: "text" keeps the visual tower as it is: videos are embedded once, with all their frames, before the
-            first step, and each checkpoint can be searched with the base's index.
-        model: open_clip's configuration of it, the base's if there is one; its image size is the size of the frames.
+        base: checkpoint folder to start from; empty for random weights. A model that the app has downloaded is one:
+            ~/.cache/nt2vr/models/ViT-B-32--openai.
+        train: which towers learn. "text" keeps the visual tower as it is: videos are embedded once, with all their
+            frames, before the first step, and each checkpoint can be searched with the base's index. "visual" keeps
+            the text tower as it is.
+        model: open_clip's configuration of it; empty for the base's own, and without a base for the small built-in
+            one. Its image size is the size of the frames.
         losses: loss name to {"weight", and the loss's own fields}.
         sentences: shares of the kinds of denying sentences, for losses that need such: one sentence a clip and epoch.
         pool_clips: clips drawn at random at each step, beside the batch's, that denying sentences are searched among;
             0 where the visual tower is trained too.
         hard_clips: clips a sentence added to these that show both its wanted and its unwanted part; likewise.
-        num_clips: training clips of the built-in world.
+        data: what to train on: "world", the built-in one, or the path of a dataset (see `nt2vr.datasets`).
+        num_clips: training clips; of a dataset at most so many.
         num_frames: frames kept of each clip, and frames the trained model wants of a video.
         frames_per_step: how many of these, drawn at random, a training step sees (mean-pooled).
         flip: mirror clips at random; right as long as no caption says left or right.
         validation_clips: clips that are searched after each epoch, none of them trained on.
-        epochs: passes over the training clips, each with fresh captions.
-        batch_size: clips a step.
+        epochs: how often all this is gone through; validation and a checkpoint follow each.
+        passes: how often an epoch takes each training clip, each time with a caption drawn anew. The paper's epochs
+            take every caption once: 20 for MSR-VTT.
+        patience: epochs in a row without gain after which the run ends early; 0 for never (the paper: 2).
+        monitor: the validation metric that `patience` watches.
+        batch_size: clips in a batch: the other videos that a caption is told from. Processes share it.
+        accumulate: batches a step, which learns from the mean of their gradients.
         optimizer: AdamW, or the paper's RMSProp.
         learning_rate: its highest value, reached after `warmup_steps`.
         schedule: what then follows: a cosine down to 0, or `decay` an epoch (the paper's).
@@ -70,18 +93,23 @@ class TrainConfig:
     name: str = "CLIP"
     base: str = ""
     train: Towers = "all"
-    model: Mapping[str, Any] = field(default_factory=lambda: SMALL_MODEL)
+    model: Mapping[str, Any] = field(default_factory=dict)
     losses: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"contrastive": {"weight": 1.0}})
     sentences: Mapping[str, float] = field(default_factory=lambda: SENTENCES)
     pool_clips: int = 1024
     hard_clips: int = 2
+    data: str = WORLD
     num_clips: int = 32_000
     num_frames: int = 4
     frames_per_step: int = 1
     flip: bool = True
     validation_clips: int = 1_000
     epochs: int = 16
+    passes: int = 1
+    patience: int = 0
+    monitor: str = "original/MIR"
     batch_size: int = 128
+    accumulate: int = 1
     optimizer: Optimizer = "adamw"
     learning_rate: float = 1e-3
     schedule: Schedule = "cosine"
@@ -97,11 +125,16 @@ class TrainConfig:
         """Refuse what cannot be used."""
         if not self.name.strip():
             raise ConfigError("The name of the model is empty. Give it one.")
-        for key in ("num_clips", "num_frames", "frames_per_step", "validation_clips", "epochs", "log_every"):
+        if not self.data.strip():
+            raise ConfigError("data is empty. Write world, or the path of a dataset.")
+        for key in COUNTS:
             if getattr(self, key) < 1:
                 raise ConfigError(f"{key} must be at least 1, not {getattr(self, key)}.")
         if not 2 <= self.batch_size <= self.num_clips:
             raise ConfigError(f"batch_size must be from 2 to num_clips ({self.num_clips}), not {self.batch_size}.")
+        if self.steps_per_epoch < 1:
+            batches = self.passes * (self.num_clips // self.batch_size)
+            raise ConfigError(f"accumulate ({self.accumulate}) must not exceed the batches of an epoch ({batches}).")
         if self.frames_per_step > self.num_frames:
             raise ConfigError(
                 f"frames_per_step ({self.frames_per_step}) must not exceed num_frames ({self.num_frames})."
@@ -109,30 +142,54 @@ class TrainConfig:
         for key in ("learning_rate", "decay", "max_grad_norm"):
             if not getattr(self, key) > 0:
                 raise ConfigError(f"{key} must be above 0, not {getattr(self, key)}.")
-        for key in ("weight_decay", "warmup_steps", "pool_clips", "hard_clips"):
+        for key in ("weight_decay", "warmup_steps", "pool_clips", "hard_clips", "patience"):
             if not getattr(self, key) >= 0:
                 raise ConfigError(f"{key} must not be below 0, but is {getattr(self, key)}.")
         for key, choices in CHOICES.items():
             if getattr(self, key) not in choices:
                 raise ConfigError(f"{key} must be one of {', '.join(choices)}, not {getattr(self, key)!r}.")
-        if self.train == "text" and not self.base:
-            raise ConfigError("train is text, but there is no base whose visual tower could be kept. Name one.")
+        if self.train != "all" and not self.base:
+            kept = "visual" if self.train == "text" else "text"
+            raise ConfigError(
+                f"train is {self.train}, but there is no base whose {kept} tower could be kept. Name one."
+            )
         _check_shares(self.sentences)
-        if missing := {"embed_dim", "vision_cfg", "text_cfg"} - set(self.model):
+        if self.model and (missing := {"embed_dim", "vision_cfg", "text_cfg"} - set(self.model)):
             raise ConfigError(f"The model configuration lacks {', '.join(sorted(missing))}.")
+
+    @property
+    def base_folder(self) -> Path | None:
+        """The checkpoint folder to start from, "~" expanded; None for random weights."""
+        return Path(self.base).expanduser() if self.base else None
+
+    @cached_property
+    def model_cfg(self) -> Mapping[str, Any]:
+        """The model's whole configuration: what `model` says, or the base's own, or the small one.
+
+        Raises:
+            ConfigError: if the base's cannot be read.
+        """
+        if self.model:
+            return self.model
+        if self.base_folder is None:
+            return SMALL_MODEL
+        try:
+            return read_configs(self.base_folder)[0]
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise ConfigError(f"The base {self.base} cannot be read ({error}). Choose a checkpoint folder.") from error
 
     @property
     def image_size(self) -> int:
         """Side of a frame in pixels."""
-        size = self.model["vision_cfg"].get("image_size", 224)
+        size = self.model_cfg["vision_cfg"].get("image_size", 224)
         if not isinstance(size, int):
             raise ConfigError(f"image_size must be one number of pixels, not {size!r}.")
         return size
 
     @property
     def steps_per_epoch(self) -> int:
-        """Whole batches only: a smaller one would be an easier task."""
-        return self.num_clips // self.batch_size
+        """Steps of the optimizer. Whole batches only: a smaller one would be an easier task."""
+        return self.passes * (self.num_clips // self.batch_size) // self.accumulate
 
 
 def _check_shares(shares: Mapping[str, float]) -> None:
@@ -146,8 +203,8 @@ def _check_shares(shares: Mapping[str, float]) -> None:
         raise ConfigError("The shares of sentences must be numbers from 0 up, at least one of them above 0.")
 
 
-def load_config(path: Path) -> TrainConfig:
-    """Read a config; what it does not name keeps its default.
+def load_config(path: Path, changes: Mapping[str, Any] = MappingProxyType({})) -> TrainConfig:
+    """Read a config; what neither it nor `changes` name keeps its default.
 
     Raises:
         ConfigError: if the file cannot be read, or has an unknown key or a value of the wrong kind.
@@ -158,9 +215,18 @@ def load_config(path: Path) -> TrainConfig:
         raise ConfigError(f"{path} cannot be read as JSON ({error}). Name a config file.") from error
     if not isinstance(data, dict):
         raise ConfigError(f"{path} must hold one JSON object.")
-    known = {f.name: f for f in fields(TrainConfig)}
+    return build_config({**data, **changes}, str(path))
+
+
+def build_config(data: Mapping[str, Any], source: str) -> TrainConfig:
+    """Make a config of JSON values.
+
+    Raises:
+        ConfigError: if there is an unknown key (in `source`) or a value of the wrong kind.
+    """
+    known = [f.name for f in fields(TrainConfig)]
     if unknown := sorted(set(data) - set(known)):
-        raise ConfigError(f"{path} has unknown keys: {', '.join(unknown)}. There are: {', '.join(known)}.")
+        raise ConfigError(f"{source} has unknown keys: {', '.join(unknown)}. There are: {', '.join(known)}.")
     for key, value in data.items():
         check_kind(key, value, getattr(TrainConfig(), key))
     return TrainConfig(**data)

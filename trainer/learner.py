@@ -1,8 +1,8 @@
 """A model and what changes it: one step on one batch. It knows nothing of epochs or where batches come from."""
 
 import math
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,12 @@ from torch.nn.functional import normalize
 from nt2vr.checkpoint import Card, build_model, read_configs, read_model
 from nt2vr.encoder import normalise_frames, token_embeddings
 from nt2vr.errors import ConfigError
+from nt2vr.short_text import encode_short
+from trainer import distributed
 from trainer.batches import Batch, DeniedBatch
-from trainer.config import TrainConfig
+from trainer.config import WORLD, Towers, TrainConfig
 from trainer.losses import build_losses
-from trainer.losses.embedded import Denied, EmbeddedBatch
-from trainer.short_text import encode_short
+from trainer.losses.embedded import Denied, EmbeddedBatch, Parts
 from trainer.teacher import Teacher
 
 PREPROCESS: dict[str, Any] = {}  # open_clip's defaults: CLIP's mean and standard deviation
@@ -52,14 +53,23 @@ class Learner:
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         self.bf16 = config.precision == "bf16" or (config.precision == "auto" and has_bf16(self.device))
         self.losses = build_losses(config.losses)
+        if "denied" in self.losses.needs and config.data != WORLD:
+            raise ConfigError(
+                "composed and distill need sentences that only the built-in world has. Set data to world."
+            )
         if "parts" in self.losses.needs and config.train != "text":
             raise ConfigError("distill trains the text tower beside a frozen visual one. Set train to text.")
+        if config.batch_size % distributed.world_size():
+            raise ConfigError(
+                f"batch_size ({config.batch_size}) must be a multiple of the processes ({distributed.world_size()})."
+            )
         self.model, self.tokenizer, self.preprocess, self.base = load_start(config, self.device)
         self.model.visual.to(memory_format=torch.channels_last)  # 1.2 times faster
-        if config.train == "text":
-            self.model.visual.requires_grad_(False)
+        freeze(self.model, config.train)
+        if config.train != "text":
+            self.model.visual = distributed.joined_norms(self.model.visual)
         self.optimizer = build_optimizer(self.model, config)
-        self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, lambda step: rate_at(step, config))
+        self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, lambda step: rate_at(step, self.config))
         self.steps = 0
         self.videos: Tensor | None = None
         self.teacher: Teacher | None = None
@@ -70,62 +80,69 @@ class Learner:
 
     def start_epoch(self) -> None:
         """Set the model to learn; a frozen tower stays as it is used (BatchNorm)."""
-        self.model.train()
-        if self.config.train == "text":
-            self.model.visual.eval()
+        self.model.train(self.config.train != "visual")
+        self.model.visual.train(self.config.train != "text")
 
-    def step(self, batch: Batch) -> dict[str, float]:
-        """Learn from a batch; returns the losses before their weights."""
-        with torch.autocast(self.device, torch.bfloat16, enabled=self.bf16):
-            embedded = self._embed(batch)
-        loss, values = self.losses(embedded)
+    def step(self, batches: Iterable[Batch]) -> dict[str, float]:
+        """Learn from the config's `accumulate` batches; returns the means of the losses before their weights."""
         self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        values = [self._add_gradients(batch) for batch in batches]
+        distributed.average_gradients(self.model.parameters())
         nn.utils.clip_grad_norm_(self.model.parameters(), self.config.max_grad_norm)
         self.optimizer.step()
         self.schedule.step()
         with torch.no_grad():
             self.model.logit_scale.clamp_(0, MAX_LOGIT_SCALE)
         self.steps += 1
+        return {name: sum(losses[name] for losses in values) / len(values) for name in values[0]}
+
+    def _add_gradients(self, batch: Batch) -> dict[str, float]:
+        with torch.autocast(self.device, torch.bfloat16, enabled=self.bf16):
+            embedded = self._embed(batch)
+        loss, values = self.losses(embedded)
+        if not loss.requires_grad:  # bnl alone, say, lets nothing through to the visual tower
+            raise ConfigError(f"No loss changes what shall learn ({self.config.train}). Add contrastive or retrieval.")
+        (loss / self.config.accumulate).backward()  # type: ignore[no-untyped-call]
         return values
 
     def _embed(self, batch: Batch) -> EmbeddedBatch:
-        """Encode a batch, all its sentences in one go."""
-        video = self._embed_videos(batch)
-        denied = [] if batch.denied is None else [sentence.text for sentence in batch.denied.sentences]
-        texts = [batch.captions, batch.negated or [], denied]
+        """Encode a batch, all its sentences in one go; of several processes each its share."""
+        mine = distributed.share(len(batch.captions))
+        video = self._embed_videos(batch, mine)
+        denied = [] if batch.denied is None else [sentence.text for sentence in batch.denied.sentences[mine]]
+        texts = [batch.captions[mine], (batch.negated or [])[mine], denied]
         tokens = self.tokenizer([text for some in texts for text in some]).to(self.device)
-        short = self.config.train == "text"  # where text is all the work; elsewhere it hardly counts
-        embeddings = (
-            encode_short(self.model, tokens) if short else self.model.encode_text(tokens, normalize=True)
-        ).float()
-        caption, negated, text = embeddings.split([len(some) for some in texts])  # (B, D) each, or (0, D)
+        embeddings = encode_short(self.model, tokens).float()
+        parts = embeddings.split([len(some) for some in texts])  # type: ignore[no-untyped-call]
+        caption, negated, text = (distributed.gather(part) for part in parts)  # (B, D) each, or (0, D)
         return EmbeddedBatch(
             video=video,
             caption=caption,
             logit_scale=self.model.logit_scale.exp(),
             negated=None if batch.negated is None else negated,
-            denied=None if batch.denied is None else self._denied(batch.denied, text, video, batch.captions),
+            negatable=None if batch.negatable is None else torch.from_numpy(batch.negatable).to(self.device),
+            denied=None if batch.denied is None else self._denied(batch.denied, text, video, batch.captions[mine]),
         )
 
-    def _embed_videos(self, batch: Batch) -> Tensor:
+    def _embed_videos(self, batch: Batch, mine: slice) -> Tensor:
         """Look the videos up, or encode their frames one by one and mean-pool them, as `nt2vr.encoder.pool` does."""
         if batch.frames is None:
             assert self.videos is not None and batch.rows is not None, "a frozen tower's videos are embedded before"
             return self.videos[torch.from_numpy(batch.rows)]
         preprocess = self.model.visual.preprocess_cfg
-        frames = torch.from_numpy(batch.frames).to(self.device)  # (B, F, S, S, 3)
+        frames = torch.from_numpy(batch.frames[mine]).to(self.device)  # (b, F, S, S, 3)
         pixels = normalise_frames(frames.flatten(0, 1), preprocess["mean"], preprocess["std"])
         pixels = pixels.contiguous(memory_format=torch.channels_last)
         frame_embeddings = self.model.encode_image(pixels, normalize=True).float().unflatten(0, frames.shape[:2])
-        return normalize(frame_embeddings.mean(dim=1), dim=-1)  # (B, D)
+        return distributed.gather(normalize(frame_embeddings.mean(dim=1), dim=-1))  # (B, D)
 
     def _denied(self, batch: DeniedBatch, text: Tensor, video: Tensor, captions: list[str]) -> Denied:
         needs = self.losses.needs
         parts = None
         if "parts" in needs:
             assert self.teacher is not None, "the loop sets it before the first step"
-            parts = self.teacher.parts(batch.sentences, captions if "kept" in needs else None)
+            sentences = batch.sentences[distributed.share(len(batch.sentences))]
+            parts = gathered(self.teacher.parts(sentences, captions if "kept" in needs else None))
         return Denied(
             text=text,
             pool=video if self.videos is None else self.videos[torch.from_numpy(batch.pool)],
@@ -138,8 +155,10 @@ class Learner:
         """Zero the rows of tokens that no text has; what a base has learnt stays, and what is new to it starts small.
 
         Unused rows get no gradient, and the decay of zero is zero: they stay zero, pack to nothing, and tell what is
-        unseen. The padding's is among them; no embedding depends on it.
+        unseen. The padding's is among them; no embedding depends on it. A frozen text tower stays as it is.
         """
+        if self.config.train == "visual":
+            return
         ends = (self.tokenizer.sot_token_id, self.tokenizer.eot_token_id)
         used = torch.tensor(sorted({*ends, *(token for text in texts for token in self.tokenizer.encode(text))}))
         table = token_embeddings(self.model)
@@ -152,6 +171,30 @@ class Learner:
                 new = used[~table[used].any(dim=1).cpu()]
                 table[new] = NEW_TOKEN_STD * torch.randn(len(new), table.shape[1]).to(table)
 
+    def state_dict(self) -> dict[str, Any]:
+        """All that the next steps depend on, as tensors and plain values."""
+        return {
+            "steps": self.steps,
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "schedule": self.schedule.state_dict(),
+            "random": torch.get_rng_state(),
+            "random_cuda": torch.cuda.get_rng_state() if self.device == "cuda" else None,
+            "teacher": self.teacher.state_dict() if self.teacher else None,
+        }
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on from there, with the same config."""
+        self.steps = state["steps"]
+        self.model.load_state_dict(state["model"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.schedule.load_state_dict(state["schedule"])
+        torch.set_rng_state(state["random"])
+        if self.device == "cuda" and state["random_cuda"] is not None:
+            torch.cuda.set_rng_state(state["random_cuda"])
+        if self.teacher:
+            self.teacher.load_state_dict(state["teacher"])
+
     @property
     def state(self) -> dict[str, float]:
         """What a curve may show beside the losses."""
@@ -161,21 +204,42 @@ class Learner:
 
 def has_bf16(device: str) -> bool:
     """Whether the processor computes in bf16; where it only pretends to, fp32 is faster."""
-    return torch.cuda.is_bf16_supported() if device == "cuda" else torch.cpu._is_avx512_bf16_supported()
+    return (
+        torch.cuda.is_bf16_supported(including_emulation=False)
+        if device == "cuda"
+        else torch.cpu._is_avx512_bf16_supported()
+    )
 
 
 def load_start(config: TrainConfig, device: str) -> tuple[Any, Any, dict[str, Any], Card | None]:
     """Return the model to start from, its tokenizer, its preprocessing, and the card of the base if there is one."""
-    if not config.base:
-        return *build_model(config.model, PREPROCESS, device), PREPROCESS, None
-    base = Path(config.base)
+    base = config.base_folder
+    if base is None:
+        return *build_model(config.model_cfg, PREPROCESS, device), PREPROCESS, None
     model, tokenizer, card = read_model(base, device)
     model_cfg, preprocess = read_configs(base)
-    if model_cfg != config.model:
-        raise ConfigError(
-            f"{base} is another model than the config says. Copy its model_cfg into the config as model."
-        )
+    if model_cfg != config.model_cfg:
+        raise ConfigError(f"{base} is another model than the config says. Leave model out to take the base's own.")
     return model, tokenizer, preprocess, card
+
+
+def freeze(model: Any, train: Towers) -> None:
+    """Let only the towers learn that shall; the temperature always does."""
+    for name, parameter in model.named_parameters():
+        tower = "visual" if name.startswith("visual.") else "text"
+        if train not in ("all", tower) and name != "logit_scale":
+            parameter.requires_grad_(False)
+
+
+def gathered(parts: Parts) -> Parts:
+    """Put the shares of all processes together."""
+    return replace(
+        parts,
+        wanted=distributed.gather(parts.wanted),
+        unwanted=distributed.gather(parts.unwanted),
+        pure=distributed.gather(parts.pure),
+        caption=None if parts.caption is None else distributed.gather(parts.caption),
+    )
 
 
 def build_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimizer:

@@ -1,12 +1,12 @@
 """The loop: epochs, reports, validation, checkpoints. It takes no step itself, nor knows where clips come from."""
 
 import logging
+import math
 import os
-import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from pathlib import Path
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,13 @@ from tqdm import tqdm
 
 from nt2vr.checkpoint import Card, fingerprints, read_checkpoint, write_checkpoint
 from nt2vr.encoder import Encoder
+from nt2vr.errors import ConfigError
 from nt2vr.world.negation import Sentence
 from trainer.batches import draw_sentence, epoch_batches
 from trainer.clips import ClipSet
+from trainer.distributed import agree, in_turn, rank
 from trainer.learner import Learner
+from trainer.resume import Losses, Position, Saved, Saver, read_saved, rewind
 from trainer.runs import RunFolder, RunStatus, State
 from trainer.teacher import Teacher
 from trainer.validation import control_metrics, validate
@@ -33,33 +36,58 @@ def train(
     validation: ClipSet,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> State:
-    """Take all the steps of the learner's config, with a checkpoint after each epoch.
+    """Take all the steps of the learner's config, with a checkpoint after each epoch; go on where the run was saved.
 
     Args:
         learner: what learns.
-        run: where to write.
+        run: where to write. Of several processes only the leader does.
         clips: what is learnt from.
         validation: what is searched after each epoch.
-        should_stop: asked after each step.
+        should_stop: asked after each step; the run is saved then.
 
     Returns:
         Whether it came to the end.
 
     Raises:
         InterruptedError: if `should_stop` said so before the first step.
+        CheckpointError: if what was saved is damaged.
+        ConfigError: if it belongs to another config, or the clips cannot serve this one.
     """
-    prepare(learner, clips, should_stop)
-    validator = Validator(learner, run, validation)
-    total = learner.config.epochs * learner.config.steps_per_epoch
-    with tqdm(total=total, desc="training", unit="step", disable=None) as bar:
-        report = Report(run, learner, bar)
-        for epoch in range(1, learner.config.epochs + 1):
-            learner.start_epoch()
-            for batch in epoch_batches(clips, learner.config, epoch, needs=learner.losses.needs):
-                report.add(epoch, learner.step(batch))
-                if should_stop():
-                    return "stopped"
-            validator.finish_epoch(epoch)
+    saved = read_saved(run, learner.config)
+    if saved and saved.position.finished:
+        return "finished"
+    with in_turn():
+        prepare(learner, clips, should_stop)
+    if saved and saved.learner:
+        learner.load_state_dict(saved.learner)
+        logger.info("Going on after step %d.", learner.steps)
+    books = Books(run, learner, validation, saved) if rank() == 0 else None
+    try:
+        return take_steps(learner, clips, saved.position.epoch if saved else 1, books, should_stop)
+    finally:
+        if books:
+            books.close()
+
+
+def take_steps(
+    learner: Learner, clips: ClipSet, first_epoch: int, books: "Books | None", should_stop: Callable[[], bool]
+) -> State:
+    """Take the steps from an epoch on, whose first ones the learner may have taken already."""
+    config = learner.config
+    for epoch in range(first_epoch, config.epochs + 1):
+        learner.start_epoch()
+        done = (learner.steps - (epoch - 1) * config.steps_per_epoch) * config.accumulate
+        batches = epoch_batches(clips, config, epoch, done, learner.losses.needs)
+        while learner.steps < epoch * config.steps_per_epoch:
+            losses = learner.step(islice(batches, config.accumulate))
+            if books:
+                books.step(epoch, losses)
+            if agree(should_stop()):
+                if books:
+                    books.save()
+                return "stopped"
+        if agree(books is not None and books.finish_epoch(epoch)):
+            break
     return "finished"
 
 
@@ -68,17 +96,17 @@ def prepare(learner: Learner, clips: ClipSet, should_stop: Callable[[], bool]) -
     config, needs = learner.config, learner.losses.needs
     key = f"{config.seed} tokens"
     texts, denied = clips.captions(key), list[Sentence]()
-    if clips.sentences is not None:
-        if "negated" in needs:
-            texts += [clips.sentences.negated(row, random.Random(f"{key} {row}")).text for row in range(len(clips))]
-        if "denied" in needs:
-            denied = [draw_sentence(clips.sentences, config, row, f"{key} {row}") for row in range(len(clips))]
+    if "negated" in needs:
+        texts += filter(None, clips.negated(key))
+    if "denied" in needs and clips.sentences is not None:
+        denied = [draw_sentence(clips.sentences, config, row, f"{key} {row}") for row in range(len(clips))]
     learner.prepare_tokens(texts + [sentence.text for sentence in denied])
     if config.train == "text":
         videos = embed_once(encoder_of(learner), clips, should_stop)
         learner.use_videos(videos)
         if "parts" in needs:
-            base = read_checkpoint(Path(config.base), learner.device)
+            assert config.base_folder, "the config sees to it"
+            base = read_checkpoint(config.base_folder, learner.device)
             learner.teacher = Teacher(base, denied, videos, learner.device)
 
 
@@ -89,24 +117,69 @@ def encoder_of(learner: Learner, card: Card | None = None) -> Encoder:
     return Encoder(learner.model, learner.tokenizer, card)
 
 
-class Report:
-    """Tells of the steps: in the progress bar, and every `log_every` steps in the run's folder."""
+class Books:
+    """What the leading process writes: of each step, at the end of each epoch, and so that the run can go on."""
 
-    def __init__(self, run: RunFolder, learner: Learner, bar: "tqdm[None]") -> None:
+    def __init__(self, run: RunFolder, learner: Learner, validation: ClipSet, saved: Saved | None) -> None:
+        """Open them where they were saved, or anew."""
+        self._run, self._learner = run, learner
+        self._position = saved.position if saved else Position()
+        rewind(run, saved.metrics_bytes if saved else 0)
+        self._validator = Validator(learner, run, validation, fresh=saved is None)
+        self._report = Report(run, learner, saved.recent if saved else ())
+        self._saver = Saver(run, learner)
+
+    def step(self, epoch: int, losses: dict[str, float]) -> None:
+        """Tell of a step, and save the run where it is time."""
+        self._report.add(epoch, losses)
+        if self._saver.due:
+            self.save()
+
+    def save(self) -> None:
+        """Save the run."""
+        self._saver.save(self._position, self._report.recent)
+
+    def close(self) -> None:
+        """End the progress bar's line."""
+        self._report.bar.close()
+
+    def finish_epoch(self, epoch: int) -> bool:
+        """Validate, keep the checkpoint, and say whether the run has ended."""
+        config = self._learner.config
+        self._position = position = self._position.after_epoch(self._validator.finish_epoch(epoch), config)
+        if position.finished and epoch < config.epochs:
+            logger.info(
+                "%s has not risen for %d epochs; it was best after epoch %d (%.4f). The run ends early.",
+                *(config.monitor, config.patience, position.best_epoch, position.best),
+            )
+        self.save()
+        return position.finished
+
+
+class Report:
+    """Tells of the steps: in the progress bar, and every `log_every` steps in the run's folder.
+
+    Attributes:
+        recent: losses of the steps that no line tells of yet.
+        bar: the progress bar.
+    """
+
+    def __init__(self, run: RunFolder, learner: Learner, recent: Iterable[dict[str, float]] = ()) -> None:
         """Start the clock."""
-        self._run, self._learner, self._bar = run, learner, bar
-        self._recent: list[dict[str, float]] = []
+        self._run, self._learner, self.recent = run, learner, Losses(recent)
+        total = learner.config.epochs * learner.config.steps_per_epoch
+        self.bar = tqdm(desc="training", total=total, initial=learner.steps, unit="step", disable=None)
         self._started, self._first = time.monotonic(), learner.steps
 
     def add(self, epoch: int, losses: dict[str, float]) -> None:
         """Count a step."""
-        self._bar.update()
-        self._recent.append(losses)
+        self.bar.update()
+        self.recent.append(losses)
         learner = self._learner
         if learner.steps % learner.config.log_every == 0:
-            means = {name: sum(step[name] for step in self._recent) / len(self._recent) for name in losses}
-            self._recent.clear()
-            self._bar.set_postfix(means, epoch=epoch)
+            means = {name: sum(step[name] for step in self.recent) / len(self.recent) for name in losses}
+            self.recent.clear()
+            self.bar.set_postfix(means, epoch=epoch)
             self._run.append_metrics({"epoch": epoch, "step": learner.steps, **means, **learner.state})
             self._run.write_status(RunStatus("running", os.getpid(), epoch, learner.steps, self._seconds_left()))
 
@@ -119,20 +192,25 @@ class Report:
 class Validator:
     """Ends epochs: measures, and writes checkpoints. What does not change is measured once."""
 
-    def __init__(self, learner: Learner, run: RunFolder, clips: ClipSet) -> None:
-        """Measure the base and its controls, where there is one."""
+    def __init__(self, learner: Learner, run: RunFolder, clips: ClipSet, fresh: bool = True) -> None:
+        """Measure the base and its controls, where there is one; a fresh run also writes them down."""
         self._learner, self._run, self._clips = learner, run, clips
         config = learner.config
         self._videos: NDArray[np.float32] | None = None
         self._controls: dict[str, float] = {}
         if config.train == "text":
             self._videos = embed_once(encoder_of(learner), clips)
-        if config.base:
-            self._controls = control_metrics(Path(config.base), clips, learner.device)
-            run.append_metrics({"epoch": 0, "step": 0, **self._controls})
+        if config.base_folder:
+            self._controls = control_metrics(config.base_folder, clips, learner.device)
+            if fresh:
+                run.append_metrics({"epoch": 0, "step": 0, **self._controls})
 
-    def finish_epoch(self, epoch: int) -> None:
-        """Validate, and write the checkpoint of an epoch."""
+        doubtful = config.patience > 0 and not config.monitor.startswith("original/")
+        if doubtful and config.monitor not in validate(encoder_of(learner), clips, self._videos):
+            raise ConfigError(f"{config.monitor} cannot be measured on these clips. Set monitor to original/MIR.")
+
+    def finish_epoch(self, epoch: int) -> float:
+        """Validate, and write the checkpoint of an epoch; returns the metric that the config watches."""
         learner, config = self._learner, self._learner.config
         card = Card(
             name=config.name,
@@ -140,12 +218,14 @@ class Validator:
             base=learner.base.name if learner.base else "",
             frames=config.num_frames,
             losses=config.losses,
-            data=f"built-in world, {config.num_clips} clips",
+            data=f"{self._clips.name}, {config.num_clips} clips",
             epoch=epoch,
         )
         measured = validate(encoder_of(learner, card), self._clips, self._videos)
         self._run.append_metrics({"epoch": epoch, "step": learner.steps, **measured})
         logger.info("epoch %d: %s", epoch, ", ".join(f"{name} {value:.3f}" for name, value in measured.items()))
         metrics = {f"validation/{name}": value for name, value in {**measured, **self._controls}.items()}
-        card = replace(card, metrics=metrics)
-        write_checkpoint(self._run.checkpoint(epoch), learner.model, config.model, learner.preprocess, card)
+        card, folder = replace(card, metrics=metrics), self._run.checkpoint(epoch)
+        if not folder.exists():  # else the run was killed before it was saved, and this is the same again
+            write_checkpoint(folder, learner.model, config.model_cfg, learner.preprocess, card)
+        return measured.get(config.monitor, math.nan)

@@ -1,57 +1,35 @@
-"""`python -m trainer.report CHECKPOINT`: measure a finished model on test clips, beside an oracle, for its card.
+"""`python -m trainer.report CHECKPOINT …`: measure finished models on test clips, beside an oracle, for their cards.
 
 Test clips are looked at here and nowhere else in training.
 """
 
 import argparse
 import logging
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from nt2vr.checkpoint import read_checkpoint, write_card
 from nt2vr.encoder import Encoder
-from nt2vr.world.captions import Caption, describe
-from nt2vr.world.scenes import Scene, sample_scenes
-from nt2vr.world.table import SceneTable
+from nt2vr.evaluation.measures import summarise
+from nt2vr.evaluation.protocol import ask, never, silent
+from nt2vr.evaluation.world import NUM_CLIPS, SEED, world_benchmark
+from nt2vr.systems import System
 from trainer.clips import world_clips
-from trainer.ranks import KS
-from trainer.validation import validate
 from trainer.videos import embed_clips
 
 logger = logging.getLogger("trainer.report")
-NUM_CLIPS = 2_000
-SEED = 7
-
-
-def oracle_metrics(scenes: Sequence[Scene], captions: Sequence[Caption]) -> dict[str, float]:
-    """R@k and MIR of one who reads the scenes: exact, but blind among the n clips that a caption fits.
-
-        E[R@k] = min(k, n) / n        E[1 / rank] = (1 + 1/2 + … + 1/n) / n
-
-    No model can be expected to do better on these captions.
-    """
-    table = SceneTable(scenes)
-    fitting = np.array([table.holding(caption.claim).sum() for caption in captions])
-    recalls = {f"R@{k}": 100 * float((np.minimum(k, fitting) / fitting).mean()) for k in KS}
-    harmonic = np.cumsum(1 / np.arange(1, fitting.max() + 1))
-    return {**recalls, "MIR": float((harmonic[fitting - 1] / fitting).mean())}
 
 
 def measure(encoder: Encoder, cache: Path) -> dict[str, float]:
-    """Measure on NUM_CLIPS test clips what `validate` does, and what an oracle reaches with the same captions."""
-    clips = world_clips("test", NUM_CLIPS, encoder.num_frames, encoder.image_size, SEED, cache)
-    scenes = sample_scenes("test", NUM_CLIPS, SEED)
-    captions = [
-        describe(scene, Random(f"validation {row}")) for row, scene in enumerate(scenes)
-    ]  # those of `validate`
+    """Measure on test clips what the evaluation does, and what an oracle reaches with the same captions."""
+    benchmark = world_benchmark(cache)
+    (measured,) = ask(encoder, [System(encoder.name)], benchmark.embed(encoder, silent, never), benchmark)
     groups = {
-        "test": validate(encoder, clips),
-        "oracle/original": oracle_metrics(scenes, captions),
+        "test": summarise(benchmark.queries, measured),
+        "oracle": benchmark.references["oracle"],
         "validation": {"low_score": low_score(encoder, cache)},
     }
     return {f"{group}/{name}": round(value, 4) for group, values in groups.items() for name, value in values.items()}
@@ -65,19 +43,25 @@ def low_score(encoder: Encoder, cache: Path) -> float:
 
 
 def main() -> None:
-    """Measure, log, and write the card."""
+    """Measure, log, and write the cards."""
     parser = argparse.ArgumentParser(prog="python -m trainer.report", description=__doc__)
-    parser.add_argument("checkpoint", type=Path)
-    folder: Path = parser.parse_args().checkpoint
+    parser.add_argument("checkpoints", type=Path, nargs="+", metavar="CHECKPOINT")
+    folders: list[Path] = parser.parse_args().checkpoints
     logging.basicConfig(level=logging.WARNING)
     logger.setLevel(logging.INFO)
-    encoder = read_checkpoint(folder, verify=True)
     with TemporaryDirectory() as cache:
-        measured = measure(encoder, Path(cache))
+        for folder in folders:
+            report(folder, Path(cache))
+
+
+def report(folder: Path, cache: Path) -> None:
+    """Measure one model."""
+    encoder = read_checkpoint(folder, verify=True)
+    measured = measure(encoder, cache)
     kept = {name: value for name, value in encoder.card.metrics.items() if not name.startswith(("test/", "oracle/"))}
     write_card(folder, replace(encoder.card, metrics={**kept, **measured}))
     for name, value in measured.items():
-        logger.info("%s %.4g", name, value)
+        logger.info("%s: %s %.4g", encoder.name, name, value)
 
 
 if __name__ == "__main__":

@@ -5,18 +5,27 @@
                   metrics.jsonl   one object a line, appended: {"epoch": 1, "step": 200, "loss": 0.41}
                   train.log       what happened, in words
                   checkpoints/    epoch_003/  (a checkpoint folder)
+                  resume.pt       what it takes to go on, see trainer/resume.py
+                  lock            locked by the process that trains, whose id it holds
 
 It knows nothing about training.
 """
 
 import json
 import os
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-State = Literal["preparing", "running", "stopped", "finished", "failed"]
+from nt2vr.errors import RunError
+from trainer.lock import Lock
+
+# "stopping" and "interrupted" are never written: others conclude them, see `RunManager`
+State = Literal["preparing", "running", "stopping", "stopped", "finished", "failed", "interrupted"]
+UNDER_WAY: tuple[State, ...] = ("preparing", "running", "stopping")
 
 
 @dataclass(frozen=True)
@@ -61,15 +70,25 @@ class RunFolder:
         """Measured values."""
         return self.path / "metrics.jsonl"
 
+    @property
+    def resume(self) -> Path:
+        """What it takes to go on."""
+        return self.path / "resume.pt"
+
+    @property
+    def lock(self) -> Lock:
+        """Held by the process that trains, whose id is its note."""
+        return Lock(self.path / "lock")
+
     def checkpoint(self, epoch: int) -> Path:
         """Where the checkpoint of an epoch goes."""
         return self.path / "checkpoints" / f"epoch_{epoch:03d}"
 
     def status(self) -> RunStatus | None:
-        """How far the run is; None before its first start."""
+        """How far the run is; None before its first start, or where a power cut left nothing that can be read."""
         try:
             return RunStatus(**json.loads((self.path / "status.json").read_text(encoding="utf-8")))
-        except FileNotFoundError:
+        except (FileNotFoundError, TypeError, ValueError):
             return None
 
     def write_status(self, status: RunStatus) -> None:
@@ -82,3 +101,34 @@ class RunFolder:
         """Add a line of measured values."""
         with self.metrics.open("a", encoding="utf-8") as file:
             file.write(json.dumps(dict(values)) + "\n")
+
+    @contextmanager
+    def training(self) -> Iterator[None]:
+        """Hold the run, and this machine's one place for a training, for the time of a `with`.
+
+        Raises:
+            RunError: if either is taken.
+        """
+        with ExitStack() as held:
+            try:
+                held.enter_context(machine_lock().hold(str(self.path.resolve())))
+                held.enter_context(self.lock.hold(str(os.getpid())))
+            except BlockingIOError:
+                refuse_second_training()
+                raise RunError(f"{self.path.name} is training already. Wait for it, or stop it first.") from None
+            yield
+
+
+def machine_lock() -> Lock:
+    """The one place for a training, a person and machine; its note is the path of the run that has it."""
+    return Lock(Path(tempfile.gettempdir()) / f"nt2vr-training-{os.getuid()}.lock")
+
+
+def refuse_second_training() -> None:
+    """Refuse if a training is under way on this machine.
+
+    Raises:
+        RunError: which names it.
+    """
+    if (holder := machine_lock().holder()) is not None:
+        raise RunError(f"{Path(holder).name} is still training, and only one run can. Wait for it, or stop it first.")

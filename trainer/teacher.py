@@ -1,6 +1,7 @@
 """The frozen model that a training starts from, as the teacher of negation distillation."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -43,6 +44,14 @@ class Teacher:
             caption=None if captions is None else self._tensor(self._encoder.encode_text(captions)),
         )
 
+    def state_dict(self) -> dict[str, Any]:
+        """What is kept here and by the encoder: in other company, a text would be embedded a last bit differently."""
+        return {"phrases": _packed(self._kept), "texts": _packed(self._encoder.kept)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Take up what was kept."""
+        self._kept, self._encoder.kept = _unpacked(state["phrases"]), _unpacked(state["texts"])
+
     def _phrases(self, phrases: Sequence[str]) -> Tensor:
         new = [phrase for phrase in dict.fromkeys(phrases) if phrase not in self._kept]
         self._kept.update(zip(new, self._encoder.encode_text(new), strict=True))
@@ -50,3 +59,12 @@ class Teacher:
 
     def _tensor(self, embeddings: NDArray[np.float32]) -> Tensor:
         return torch.from_numpy(embeddings).to(self._device)
+
+
+def _packed(kept: Mapping[str, NDArray[np.float32]]) -> tuple[list[str], Tensor]:
+    return list(kept), torch.from_numpy(np.array(list(kept.values()), np.float32))
+
+
+def _unpacked(packed: tuple[list[str], Tensor]) -> dict[str, NDArray[np.float32]]:
+    texts, embeddings = packed
+    return dict(zip(texts, embeddings.numpy(), strict=True))

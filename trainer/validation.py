@@ -1,5 +1,6 @@
-"""What is measured after each epoch, on clips that are not trained on."""
+"""What is measured after each epoch, on clips that are not trained on: the evaluation's measures, of one model."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -7,10 +8,16 @@ from numpy.typing import NDArray
 
 from nt2vr.checkpoint import read_checkpoint
 from nt2vr.encoder import Encoder
+from nt2vr.evaluation.measures import summarise
+from nt2vr.evaluation.protocol import ask
+from nt2vr.evaluation.queries import Benchmark, JudgedQuery, rows
+from nt2vr.evaluation.world import world_queries
+from nt2vr.systems import System
 from trainer.clips import ClipSet
-from trainer.denials import Scorer, boolean, denial_metrics, drop, plain
-from trainer.ranks import retrieval_metrics
 from trainer.videos import embed_clips, embed_once
+
+TRACKED = ("/MIR", "/delta_MIR", "/hard_pairs", "/auc")  # of denying sentences: enough to follow a training by
+CONTROLS = {"base": "plain", "drop": "drop", "boolean": "boolean"}  # what they are called, their strategies
 
 
 def validate(encoder: Encoder, clips: ClipSet, videos: NDArray[np.float32] | None = None) -> dict[str, float]:
@@ -22,25 +29,49 @@ def validate(encoder: Encoder, clips: ClipSet, videos: NDArray[np.float32] | Non
         videos: their embeddings, where they are known.
 
     Returns:
-        `retrieval_metrics` under "original/", and `denial_metrics`.
+        Measures of `summarise`: "original/" all, and of sentences that deny "/MIR", "/delta_MIR", "/hard_pairs" and
+        "/auc"; of a dataset "original/" and "negated/delta_MIR" alone.
     """
     videos = embed_clips(encoder, clips) if videos is None else videos
-    captions = encoder.encode_text(clips.captions("validation")) @ videos.T
-    original = retrieval_metrics(captions, np.arange(len(clips)))
-    return {
-        **{f"original/{name}": value for name, value in original.items()},
-        **denial_metrics(clips, plain(encoder, videos), captions),
-    }
+    return _measured(encoder, clips, videos, ["plain"])[0]
 
 
 def control_metrics(base: Path, clips: ClipSet, device: str = "cpu") -> dict[str, float]:
     """Measure the model a training starts from: as it is ("base/"), and with its controls "drop/" and "boolean/"."""
     encoder = read_checkpoint(base, device)
-    videos = embed_once(encoder, clips)
-    captions = encoder.encode_text(clips.captions("validation")) @ videos.T
-    controls: dict[str, Scorer] = {"drop": drop(encoder, videos), "boolean": boolean(encoder, videos)}
-    metrics = {f"base/{name}": value for name, value in validate(encoder, clips, videos).items()}
-    for control, score in controls.items():
-        measured = denial_metrics(clips, score, captions)
-        metrics |= {f"{control}/{name}": value for name, value in measured.items()}
-    return metrics
+    measured = _measured(encoder, clips, embed_once(encoder, clips), list(CONTROLS.values()))
+    return {
+        f"{control}/{name}": value
+        for control, metrics in zip(CONTROLS, measured, strict=True)
+        for name, value in metrics.items()
+        if control == "base" or not name.startswith("original/")  # captions are searched for alike by all
+    }
+
+
+def _measured(
+    encoder: Encoder, clips: ClipSet, videos: NDArray[np.float32], strategies: Sequence[str]
+) -> list[dict[str, float]]:
+    queries = _queries(clips)
+    names = tuple(map(str, range(len(clips))))
+    benchmark = Benchmark(clips.name or "clips", names, queries, lambda *_: videos, {})
+    measured = ask(encoder, [System(encoder.name, strategy) for strategy in strategies], videos, benchmark)
+    return [_tracked(summarise(queries, values)) for values in measured]
+
+
+def _tracked(metrics: dict[str, float]) -> dict[str, float]:
+    """Leave the recalls of denying sentences and what is shown on first pages to the evaluation."""
+    return {name: value for name, value in metrics.items() if name.startswith("original/") or name.endswith(TRACKED)}
+
+
+def _queries(clips: ClipSet) -> tuple[JudgedQuery, ...]:
+    """Return what the clips are searched for: the same in each epoch."""
+    captions = clips.captions("validation")
+    if clips.sentences is not None:
+        return world_queries(captions, clips.sentences)
+    originals = [JudgedQuery("original", caption, rows((row,))) for row, caption in enumerate(captions)]
+    negated = [
+        JudgedQuery("negated", text, rows((row,)), original=row)
+        for row, text in enumerate(clips.negated("validation") if clips.negate else ())
+        if text is not None
+    ]
+    return (*originals, *negated)

@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -32,16 +33,22 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(chromium: Browser, running_app: RunningApp) -> Iterator[Page]:
+    with fresh_page(chromium, running_app.url) as page:
+        yield page
+
+
+@contextmanager
+def fresh_page(chromium: Browser, url: str) -> Iterator[Page]:
     """A fresh page; afterwards nothing was asked of any other host, and nothing failed in the console."""
     context = chromium.new_context(viewport={"width": 1280, "height": 800})
     page = context.new_page()
     strays: list[str] = []
-    page.on("request", lambda request: strays.append(request.url) if not _is_own(request.url, running_app) else None)
+    page.on("request", lambda request: strays.append(request.url) if not _is_own(request.url, url) else None)
     page.on("pageerror", lambda error: strays.append(f"error in the page: {error}"))
     yield page
     context.close()
     assert strays == []
 
 
-def _is_own(url: str, app: RunningApp) -> bool:
-    return url.startswith((app.url, "data:", "blob:"))
+def _is_own(url: str, app_url: str) -> bool:
+    return url.startswith((app_url, "data:", "blob:"))

@@ -1,16 +1,17 @@
 """Frames of the built-in world on disk, and batches drawn from them."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from nt2vr.picture import fit
+from nt2vr.world import clips as clips_module
 from nt2vr.world.captions import describe
 from nt2vr.world.render import Renderer
 from nt2vr.world.scenes import sample_scenes
-from trainer import clips as clips_module
 from trainer.batches import epoch_batches
 from trainer.clips import ClipSet, world_clips
 from trainer.config import TrainConfig
@@ -44,7 +45,7 @@ def test_what_was_rendered_is_not_rendered_again_unless_it_would_look_different(
 ) -> None:
     first = world_clips("train", 2, 1, 32, 0, tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(clips_module, "render_clips", lambda *_, **__: pytest.fail("rendered again"))
+        patch.setattr(clips_module, "draw_clips", lambda *_, **__: pytest.fail("rendered again"))
         np.testing.assert_array_equal(world_clips("train", 2, 1, 32, 0, tmp_path).frames, first.frames)
     for count, num_frames, size, seed in [(3, 1, 32, 0), (2, 2, 32, 0), (2, 1, 48, 0), (2, 1, 32, 1)]:
         clips = world_clips("train", count, num_frames, size, seed, tmp_path)
@@ -69,6 +70,19 @@ def test_an_epoch_shows_every_clip_once_with_its_own_caption() -> None:
     assert shown == told
     assert sorted(shown) == list(range(12))
     assert {batch.frames.shape for batch in batches} == {(4, 1, 2, 2, 3)}
+
+
+def test_more_passes_and_batches_a_step_go_on_with_the_same_draws_and_leave_no_clip_out() -> None:
+    once = TrainConfig(num_clips=12, batch_size=4)
+    more = replace(once, passes=2, accumulate=2)
+    assert (once.steps_per_epoch, more.steps_per_epoch) == (3, 3)
+    first, both = list(epoch_batches(numbered(12), once, 1)), list(epoch_batches(numbered(12), more, 1))
+    assert len(both) == 6
+    assert [batch.captions for batch in both[:3]] == [batch.captions for batch in first]
+    told = [[caption.split()[1] for batch in some for caption in batch.captions] for some in (both[:3], both[3:])]
+    assert told[0] != told[1] and sorted(told[0]) == sorted(told[1]) == sorted(str(row) for row in range(12))
+    assert not {c for batch in both[:3] for c in batch.captions} & {c for batch in both[3:] for c in batch.captions}
+    assert [b.captions for b in epoch_batches(numbered(12), more, 1, start=4)] == [b.captions for b in both[4:]]
 
 
 def test_frames_of_a_step_are_different_ones_of_the_clip_and_mirrored_together_about_half_the_time() -> None:

@@ -1,6 +1,7 @@
 """Configs: written whole, read strictly, refused in one sentence."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,8 @@ import pytest
 
 from nt2vr.checkpoint import read_configs
 from nt2vr.errors import ConfigError
-from trainer.config import TrainConfig, load_config, save_config
+from trainer.config import SMALL_MODEL, TrainConfig, load_config, save_config
+from trainer.learner import rate_at
 from trainer.losses import build_losses
 
 ROOT = Path(__file__).parents[3]
@@ -26,8 +28,38 @@ def test_shipped_configs_can_be_trained(path: Path) -> None:
     config = load_config(path)
     assert config.name
     assert build_losses(config.losses).terms.keys() == config.losses.keys()
-    if config.base:
-        assert read_configs(ROOT / config.base)[0] == config.model
+    if not config.base.startswith("~"):  # what has to be downloaded first
+        assert not config.base or read_configs(ROOT / config.base)[0] == config.model_cfg
+
+
+def test_the_paper_s_setting_is_the_paper_s() -> None:
+    """FACTS: Wang et al., section 5.1, and what their public implementation adds."""
+    star, snl, bnl = (
+        load_config(ROOT / "trainer" / "configs" / f"paper-{name}.json") for name in ("star", "snl", "bnl")
+    )
+    assert star == replace(bnl, name=star.name, losses={"retrieval": {"weight": 1.0, "margin": 0.2}})
+    assert snl == replace(star, name=snl.name, losses={**star.losses, "snl": {"weight": 1e-3, "margin": 0.1}})
+    margins = {"m1": 0.1, "m2": 0.6, "m3": 0.1, "m4": 0.3}
+    assert bnl.losses == {**star.losses, "bnl": {"weight": 1e-3, **margins}}
+    for _, loss in build_losses({**bnl.losses, **snl.losses}).terms.values():
+        assert loss.reduction == "sum" and getattr(loss, "detach_video", True) and getattr(loss, "rescale", True)
+    assert (bnl.train, bnl.num_frames, bnl.frames_per_step, bnl.flip, bnl.batch_size) == ("all", 8, 8, False, 64)
+    assert (bnl.optimizer, bnl.schedule, bnl.patience, bnl.max_grad_norm) == ("rmsprop", "exponential", 2, 2)
+    assert [rate_at(step, bnl) for step in (0, bnl.steps_per_epoch - 1, bnl.steps_per_epoch)] == [1, 1, 0.99]
+    assert (bnl.learning_rate, bnl.weight_decay) == (1e-6, 0)
+
+
+def test_a_base_needs_no_copy_of_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = {**SMALL_MODEL, "vision_cfg": {**SMALL_MODEL["vision_cfg"], "image_size": 48}}
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "open_clip_config.json").write_text(json.dumps({"model_cfg": model, "preprocess_cfg": {}}))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert TrainConfig(base="~/base").image_size == 48
+    assert TrainConfig(base="~/base").base_folder == tmp_path / "base"
+    assert TrainConfig(base="~/base", model=SMALL_MODEL).image_size == 112
+    assert TrainConfig().model_cfg == SMALL_MODEL
+    with pytest.raises(ConfigError, match=r"The base ~/gone cannot be read .* Choose a checkpoint folder"):
+        _ = TrainConfig(base="~/gone").image_size
 
 
 @pytest.mark.parametrize(
@@ -46,8 +78,15 @@ def test_shipped_configs_can_be_trained(path: Path) -> None:
         ({"learning_rate": float("nan")}, "learning_rate must be above 0"),
         ({"weight_decay": -1}, "weight_decay must not be below 0"),
         ({"precision": "fp8"}, "precision must be one of auto, fp32, bf16, not 'fp8'"),
-        ({"train": "image", "base": "x"}, "train must be one of all, text, not 'image'"),
-        ({"train": "text"}, "there is no base"),
+        ({"train": "image", "base": "x"}, "train must be one of all, text, visual, not 'image'"),
+        ({"train": "text"}, "there is no base whose visual tower"),
+        ({"train": "visual"}, "there is no base whose text tower"),
+        ({"data": ""}, "Write world, or the path"),
+        ({"accumulate": 0}, "accumulate must be at least 1"),
+        ({"num_clips": 100, "batch_size": 20, "accumulate": 6}, r"accumulate \(6\) must not exceed .* \(5\)"),
+        ({"passes": 0}, "passes must be at least 1"),
+        ({"patience": -1}, "patience must not be below 0"),
+        ({"monitor": "loss"}, "monitor must be one of original/MIR, .*, not 'loss'"),
         ({"optimizer": "sgd"}, "optimizer must be one of adamw, rmsprop"),
         ({"schedule": "linear"}, "schedule must be one of cosine, exponential"),
         ({"decay": 0}, "decay must be above 0"),

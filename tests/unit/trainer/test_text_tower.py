@@ -12,17 +12,18 @@ import torch
 from numpy.typing import NDArray
 from safetensors.torch import load_file
 
+from nt2vr import short_text
 from nt2vr.checkpoint import WEIGHTS, Card, read_checkpoint, write_checkpoint
 from nt2vr.encoder import token_embeddings
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.world.negation import Sentence
 from nt2vr.world.truth import Claim
 from tests.unit.tiny import TINY, tiny_model
-from trainer import short_text
 from trainer import videos as videos_module
 from trainer.__main__ import main
+from trainer.batches import epoch_batches
 from trainer.clips import world_clips
-from trainer.config import TrainConfig, save_config
+from trainer.config import METRICS, TrainConfig, save_config
 from trainer.learner import Learner, rate_at
 from trainer.runs import RunFolder
 from trainer.teacher import Teacher
@@ -71,19 +72,38 @@ def test_a_text_run_changes_the_text_tower_and_not_one_bit_of_the_visual_one(
     lines = [json.loads(line) for line in run.metrics.read_text().splitlines()]
     controls, epochs = lines[0], [line for line in lines if "original/MIR" in line]
     assert controls["epoch"] == 0
-    names = {
-        "composed/MIR",
-        "composed/hard_pairs",
-        "without/MIR",
-        "without/hard_pairs",
-        "not/auc",
-        "negated/delta_MIR",
-    }
+    assert set(METRICS) == set(epochs[-1]) - {"epoch", "step"}
+    names = {name for name in METRICS if not name.startswith("original/")}
     for system in ("base/", "drop/", "boolean/"):
         assert names <= {name.removeprefix(system) for name in controls if name.startswith(system)}
     assert [line["epoch"] for line in epochs] == [1, 2]
     assert names <= epochs[-1].keys() <= {name.removeprefix("validation/") for name in end.metrics} | {"epoch", "step"}
     assert end.metrics["validation/drop/composed/MIR"] == controls["drop/composed/MIR"]
+
+
+def test_a_visual_run_changes_the_visual_tower_and_not_one_bit_of_the_text_one(
+    tmp_path: Path, base: Path, config: TrainConfig
+) -> None:
+    losses = {name: {} for name in ("retrieval", "bnl", "composed")}
+    visual = replace(config, train="visual", model={}, losses=losses, epochs=1, frames_per_step=2)
+    save_config(visual, tmp_path / "visual.json")
+    run = RunFolder(tmp_path / "run")
+    assert main([str(run.path), "--config", str(tmp_path / "visual.json")]) == 0, run.log.read_text()
+    before, after = load_file(base / WEIGHTS), load_file(run.checkpoint(1) / WEIGHTS)
+    changed = {name for name in before if not torch.equal(before[name], after[name])}
+    assert changed and all(name.startswith("visual.") for name in changed)
+    learner = Learner(visual)
+    learner.start_epoch()
+    assert learner.model.visual.training and not learner.model.transformer.training
+
+
+def test_losses_that_reach_nothing_that_learns_are_refused(config: TrainConfig, tmp_path: Path) -> None:
+    learner = Learner(replace(config, train="visual", losses={"bnl": {}}))
+    batch = next(
+        epoch_batches(world_clips("train", 40, 2, 64, 0, tmp_path), learner.config, 1, needs=frozenset({"negated"}))
+    )
+    with pytest.raises(ConfigError, match=r"No loss changes what shall learn \(visual\)"):
+        learner.step([batch])
 
 
 def test_the_same_seed_gives_the_same_text_tower(tmp_path: Path, config: TrainConfig) -> None:
@@ -184,6 +204,7 @@ class Lengths:
 
     def __init__(self) -> None:
         self.seen: list[str] = []
+        self.kept: dict[str, NDArray[np.float32]] = {}
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.seen += texts
@@ -207,3 +228,17 @@ def test_the_teacher_embeds_the_parts_and_each_phrase_once() -> None:
     assert encoder.seen == ["dances", "dog", "sings", ""]
     caption = teacher.parts([one], ["caption"]).caption
     assert caption is not None and caption.tolist() == [[7, 1]]
+
+
+def test_a_teacher_that_goes_on_embeds_no_phrase_again() -> None:
+    one = Sentence("composed", "x", "sings", "dances", Claim(), Claim())
+    encoder: Any = Lengths()
+    encoder.kept = {"a caption": np.array([9, 1], np.float32)}
+    before, videos = Teacher(encoder, [], np.ones((1, 2), np.float32), "cpu"), np.zeros((1, 2), np.float32)
+    before.parts([one], None)
+    again: Any = Lengths()
+    after = Teacher(again, [], videos, "cpu")
+    after.load_state_dict(before.state_dict())
+    assert after.parts([one], None).wanted.tolist() == [[5, 1]]
+    assert again.seen == []
+    assert {text: row.tolist() for text, row in again.kept.items()} == {"a caption": [9, 1]}

@@ -4,6 +4,8 @@ import json
 import math
 import os
 import signal
+import tempfile
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from nt2vr.errors import ConfigError
 from tests.unit.tiny import TINY
 from trainer.__main__ import main
 from trainer.batches import Batch, epoch_batches
-from trainer.clips import ClipSet
+from trainer.clips import ClipSet, world_clips
 from trainer.config import TrainConfig, save_config
 from trainer.learner import Learner, rate_at
 from trainer.loop import train
@@ -59,9 +61,43 @@ def colours(count: int) -> ClipSet:
 def test_a_learner_learns(precision: Any) -> None:
     clips, learner = colours(4), Learner(replace(CONFIG, precision=precision, epochs=10))
     batch = Batch(np.array(clips.frames), clips.captions("a"))  # one clip of each colour
-    losses = [learner.step(batch)["contrastive"] for _ in range(16)]
+    losses = [learner.step([batch])["contrastive"] for _ in range(16)]
     assert losses[-1] < 0.5 * losses[0]
     assert learner.model.logit_scale.dtype == torch.float32
+
+
+def test_batches_that_are_added_up_teach_the_mean_of_their_gradients() -> None:
+    clips, config = colours(8), replace(CONFIG, accumulate=2, precision="fp32", max_grad_norm=1e9)
+    batches = list(epoch_batches(clips, config, 1))
+    found = []
+    for some, accumulate in ((batches[:1], 1), (batches[1:], 1), (batches, 2)):
+        learner = Learner(replace(config, accumulate=accumulate))
+        value = learner.step(some)["contrastive"]
+        gradients = {name: p.grad for name, p in learner.model.named_parameters() if p.grad is not None}
+        found.append({"loss": torch.tensor(value), **gradients})
+    assert learner.steps == 1
+    for name, value in found[2].items():
+        torch.testing.assert_close(value, (found[0][name] + found[1][name]) / 2, rtol=1e-4, atol=1e-7)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+@pytest.mark.parametrize("precision", ["fp32", "auto"])
+def test_a_gpu_takes_the_step_that_a_cpu_takes(monkeypatch: pytest.MonkeyPatch, precision: Any) -> None:
+    clips = world_clips("train", 8, 2, 64, 0, Path(tempfile.mkdtemp()))
+    config = replace(CONFIG, precision=precision, losses={name: {} for name in ("contrastive", "bnl", "composed")})
+    losses = []
+    for has_gpu in (True, False):
+        with monkeypatch.context() as patch:
+            patch.setattr(torch.cuda, "is_available", lambda has_gpu=has_gpu: has_gpu)
+            learner = Learner(config)
+            assert learner.device == ("cuda" if has_gpu else "cpu")
+            batches = list(epoch_batches(clips, config, 1, needs=learner.losses.needs))
+            steps = [learner.step([batches[0]])]
+            learner.load_state_dict(learner.state_dict())
+            losses.append([*steps, learner.step([batches[1]])])
+    for one, other in zip(*losses, strict=True):
+        assert one == pytest.approx(other, rel=1e-2 if precision == "fp32" else 0.1)
 
 
 def test_rows_of_tokens_that_no_caption_has_are_zero_from_start_to_end(tmp_path: Path) -> None:
@@ -80,7 +116,7 @@ def test_a_config_that_names_none_of_the_later_keys_trains_as_it_did_before_ther
     learner.prepare_tokens(clips.captions("0 tokens"))
     learner.start_epoch()
     losses = [
-        learner.step(batch)["contrastive"]
+        learner.step([batch])["contrastive"]
         for epoch in (1, 2)
         for batch in epoch_batches(clips, learner.config, epoch, needs=learner.losses.needs)
     ]
@@ -134,19 +170,19 @@ def test_a_run_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixtu
     status = run.status()
     assert status == RunStatus("finished", os.getpid(), 2, 4)
     assert sorted(path.name for path in run.path.iterdir()) == [
-        "checkpoints", "config.json", "metrics.jsonl", "status.json", "train.log",
+        "checkpoints", "config.json", "lock", "metrics.jsonl", "resume.pt", "status.json", "train.log",
     ]  # fmt: skip
     assert "epoch 2: original/R@1" in run.log.read_text()
     assert read_checkpoint(run.checkpoint(2)).name == "Tiny"
-    assert run_main(run.path) == 2  # it would mix two runs in one folder
-    assert "has been used (finished)" in capsys.readouterr().err
+    assert run_main(run.path) == 2
+    assert "nothing left to train" in capsys.readouterr().err
 
 
 def test_ctrl_c_ends_a_run_after_its_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     take_step = Learner.step
 
-    def step_and_interrupt(learner: Learner, batch: Batch) -> dict[str, float]:
-        values = take_step(learner, batch)
+    def step_and_interrupt(learner: Learner, batches: Iterable[Batch]) -> dict[str, float]:
+        values = take_step(learner, batches)
         if learner.steps == 3:
             signal.raise_signal(signal.SIGINT)
         return values

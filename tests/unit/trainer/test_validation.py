@@ -1,32 +1,87 @@
-"""Ranks and the measures made of them, beside a slow twin."""
+"""What trainings are measured by: one who knows the truth, one who ignores what is denied, and clips without truth."""
+
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from trainer.ranks import retrieval_metrics, target_ranks
+from nt2vr.evaluation.world import captions_of, world_queries
+from nt2vr.world.scenes import sample_scenes
+from nt2vr.world.sentences import Sentences
+from tests.unit.tiny import write_tiny
+from trainer.clips import ClipSet
+from trainer.validation import control_metrics, validate
 
-
-def test_measures_by_hand() -> None:
-    scores = np.array([[3, 2, 1], [3, 2, 1], [3, 2, 1]], np.float32)  # own ranks 1, 2, 3
-    assert retrieval_metrics(scores, np.array([0, 1, 2])) == {
-        "R@1": pytest.approx(100 / 3),
-        "R@5": 100,
-        "R@10": 100,
-        "MIR": pytest.approx((1 + 1 / 2 + 1 / 3) / 3),
-    }
-
-
-def test_ranks_are_those_of_a_plain_count() -> None:
-    rng = np.random.default_rng(0)
-    scores = rng.integers(0, 6, (40, 25)).astype(np.float32)  # many ties
-    targets = rng.integers(0, 25, 40)
-    slow = [
-        1 + sum(1 for column, score in enumerate(row) if column != target and score >= row[target])
-        for row, target in zip(scores.tolist(), targets.tolist(), strict=True)
-    ]
-    assert target_ranks(scores, targets).tolist() == slow
+SCENES = sample_scenes("validation", 60, seed=0)
+CAPTIONS = [caption.text for caption in captions_of(SCENES)]
+NO_FRAMES = np.zeros((60, 1, 2, 2, 3), np.uint8)
+WORLD = ClipSet(NO_FRAMES, lambda row, rng: CAPTIONS[row], Sentences(SCENES))
+VIDEOS = np.eye(60, dtype=np.float32)
 
 
-@pytest.mark.parametrize("score", [0.5, np.nan], ids=["constant", "not a number"])
-def test_a_model_that_tells_nothing_apart_gets_no_credit(score: float) -> None:
-    assert target_ranks(np.full((2, 9), score, np.float32), np.array([0, 8])).tolist() == [9, 9]
+class Truth:
+    """An encoder that knows which clips are right for a sentence, and how much it likes those that show both parts."""
+
+    name = "truth"
+    embed_dim = 60
+
+    def __init__(self, right: float, both: float) -> None:
+        self.known: dict[str, NDArray[np.float32]] = {}
+        for query in world_queries(CAPTIONS, Sentences(SCENES)):
+            scores = np.zeros(60, np.float32)
+            scores[query.relevant] = right if query.kind != "negated" else both - 1
+            scores[query.hard] = both
+            self.known[query.text] = scores
+
+    def encode_text(self, texts: list[str]) -> NDArray[np.float32]:
+        return np.stack([self.known[text] for text in texts])
+
+
+def measured(right: float, both: float) -> dict[str, float]:
+    encoder: Any = Truth(right, both)
+    return validate(encoder, WORLD, VIDEOS)
+
+
+def test_one_who_knows_the_truth_is_perfect_and_one_who_ignores_what_is_denied_is_not() -> None:
+    perfect = measured(1, 0)
+    for name in ("original/R@1", "composed/hard_pairs", "without/hard_pairs"):
+        assert perfect[name] == 100
+    assert (perfect["composed/MIR"], perfect["without/MIR"], perfect["not/auc"]) == (1, 1, 1)
+    assert perfect["negated/delta_MIR"] == pytest.approx(1 - 1 / 60)  # its own clip is last
+    deaf = measured(1, 1)
+    assert (deaf["composed/hard_pairs"], deaf["without/hard_pairs"], deaf["not/auc"]) == (0, 0, 0.5)
+    assert deaf["composed/MIR"] < 0.6
+    reverse = measured(0, 1)
+    assert (reverse["composed/hard_pairs"], reverse["not/auc"]) == (0, 0)
+
+
+def test_clips_without_truth_are_measured_by_their_captions_and_those_that_can_be_negated() -> None:
+    class Marked:
+        """Captions are numbers; "not 3" is not clip 3, the other denials are ignored."""
+
+        name, embed_dim = "marked", 60
+
+        def encode_text(self, texts: list[str]) -> NDArray[np.float32]:
+            return np.stack([(-1 if text == "not 3" else 1) * VIDEOS[int(text.split()[-1])] for text in texts])
+
+    encoder: Any = Marked()
+    plain = ClipSet(NO_FRAMES, lambda row, rng: str(row))
+    assert validate(encoder, plain, VIDEOS) == {
+        "original/R@1": 100, "original/R@5": 100, "original/R@10": 100, "original/MIR": 1,
+    }  # fmt: skip
+    negated = ClipSet(NO_FRAMES, plain.describe, negate=lambda row, rng: f"not {row}" if row in (3, 7) else None)
+    metrics = validate(encoder, negated, VIDEOS)
+    assert list(metrics)[4:] == ["negated/delta_MIR"]
+    assert metrics["negated/delta_MIR"] == pytest.approx((1 - 1 / 60) / 2)
+
+
+def test_controls_are_measured_beside_the_base_and_search_captions_as_it_does(tmp_path: Path) -> None:
+    write_tiny(tmp_path / "tiny")
+    frames = np.random.default_rng(0).integers(0, 255, (60, 1, 64, 64, 3), np.uint8)
+    clips = ClipSet(frames, WORLD.describe, WORLD.sentences)
+    metrics = control_metrics(tmp_path / "tiny", clips)
+    assert 0 < metrics["base/original/MIR"] < 1 and "drop/original/MIR" not in metrics
+    assert metrics["drop/not/auc"] == 0.5  # there is nothing that it could search for
+    assert metrics["boolean/composed/MIR"] != metrics["drop/composed/MIR"] != metrics["base/composed/MIR"]

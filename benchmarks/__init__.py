@@ -1,0 +1,1 @@
+"""What README's numbers are measured with, each a module to run."""

@@ -1,0 +1,84 @@
+"""What open Train tabs cost the app during a run: `python -m benchmarks.polling [--tabs 5] [--seconds 30]`.
+
+Pages in a headless Chromium watch a training of the built-in model; what counts is the app's processor time alone.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from gradio_client import Client
+from playwright.sync_api import sync_playwright
+
+from benchmarks.startup import app, free_port, wait_for_page
+from trainer.config import TrainConfig
+from trainer.manager import RunManager
+
+CONFIG = TrainConfig(
+    name="Watched", num_clips=300, passes=20, num_frames=1, validation_clips=8, batch_size=2, epochs=1, log_every=20
+)
+POLL = "/gradio_api/run/predict"  # where events outside the queue go
+FLAGS = ["--no-sandbox", "--disable-gpu"]
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+def cpu_s(pid: int) -> float:
+    """Return the processor time that a process has used, all its threads together."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS_PER_S  # utime, stime
+
+
+def share(pid: int, seconds: float, wait_ms: Callable[[float], None]) -> float:
+    """Return the share of one core that a process uses over some time."""
+    before, start_s = cpu_s(pid), time.perf_counter()
+    wait_ms(1000 * seconds)
+    return (cpu_s(pid) - before) / (time.perf_counter() - start_s)
+
+
+def main() -> None:
+    """Start app and training, open the tabs, and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tabs", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=30.0)
+    flags = parser.parse_args()
+    port, folder = free_port(), Path(tempfile.mkdtemp())
+    tempfile.tempdir = str(folder)  # not where other trainings of this machine would be in the way
+    url, manager = f"http://127.0.0.1:{port}/", RunManager(folder / "runs")
+    with app(port, folder) as process, sync_playwright() as playwright:
+        wait_for_page(url, process)
+        client = Client(url, verbose=False)
+        client.predict("a dog, no cat", ["CLIP"], 8, None, api_name="/search")  # warm
+        client.close()
+        chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        run_id = manager.start(CONFIG)
+        while manager.get(run_id).status.state == "preparing":
+            time.sleep(0.1)
+        alone = share(process.pid, flags.seconds / 2, lambda ms: time.sleep(ms / 1000))
+        polls: list[str] = []
+        pages = [browser.new_context().new_page() for _ in range(flags.tabs)]
+        for page in pages:
+            page.on("response", lambda response: polls.append(response.url) if POLL in response.url else None)
+            page.goto(url)
+            page.get_by_role("tab", name="Train").click()
+            page.locator(".nt-line").first.wait_for()
+        pages[0].wait_for_timeout(5_000)
+        polls.clear()
+        watched = share(process.pid, flags.seconds, pages[0].wait_for_timeout)
+        rate = len(polls) / flags.seconds
+        manager.stop(run_id, at_once=True)
+        browser.close()
+    shutil.rmtree(folder)
+    sys.stdout.write(
+        "| the app during a run | answers a second | share of one core |\n|:--|--:|--:|\n"
+        f"| no page open | 0 | {alone:.1%} |\n| {flags.tabs} Train tabs open | {rate:.1f} | {watched:.1%} |\n"
+    )
+
+
+if __name__ == "__main__":
+    main()

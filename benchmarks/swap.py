@@ -1,0 +1,98 @@
+"""How long from a checkpoint written to its model answering: `python -m benchmarks.swap [--repeat 7]`.
+
+The built-in model and gallery, in a process that is warm: the newest epoch of a run is served, and the next one comes
+by a rename, as a trainer writes it. What is timed includes the wait until the watch looks again.
+"""
+
+import argparse
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import torch
+
+from nt2vr.cache import Cache
+from nt2vr.checkpoint import read_configs, read_model, write_checkpoint
+from nt2vr.library import load_gallery
+from nt2vr.models import Models
+from nt2vr.search import Searcher
+from nt2vr.settings import Settings, prepare_environment
+from nt2vr.video import Decoder
+
+RUN = "run"
+PATIENCE_S = 120
+KINDS: dict[str, Callable[[str], bool]] = {
+    "a new text tower": lambda name: not name.startswith("visual."),
+    "a new visual tower, all clips encoded anew": lambda name: True,
+}
+
+
+def write_epochs(base: Path, parked: Path, count: int, changes: Callable[[str], bool]) -> list[Path]:
+    """Write checkpoints that differ from the base by a few parts in 1,000, in the tensors that `changes` picks."""
+    model, _, card = read_model(base)
+    folders = [parked / str(number) for number in range(count)]
+    for number, folder in enumerate(folders):
+        changed: dict[str, Any] = {
+            name: tensor * (1 + 0.002 * (number + 1)) if tensor.is_floating_point() and changes(name) else tensor
+            for name, tensor in model.state_dict().items()
+        }
+        model.load_state_dict(changed)
+        write_checkpoint(folder, model, *read_configs(base), replace(card, name=str(number)))
+    return folders
+
+
+def swap_s(searcher: Searcher, folder: Path, checkpoints: Path, epoch: int) -> tuple[float, float]:
+    """Return how long one swap takes, and how much of all cores' time this process spends in it.
+
+    Raises:
+        RuntimeError: if the new model is not there in PATIENCE_S.
+    """
+    start_s, start_cpu_s = time.perf_counter(), time.process_time()
+    folder.rename(checkpoints / f"epoch_{epoch:03d}")
+    while searcher.bundles.get(RUN).epoch != epoch:
+        if time.perf_counter() - start_s > PATIENCE_S:
+            raise RuntimeError(f"Epoch {epoch} is not served: {searcher.bundles.get(RUN).notice}")
+        time.sleep(0.001)
+    return time.perf_counter() - start_s, time.process_time() - start_cpu_s
+
+
+def main() -> None:
+    """Write the table: a row for each kind of checkpoint."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeat", type=int, default=7)
+    repeat = parser.parse_args().repeat
+    prepare_environment()
+    settings = Settings.read([])
+    base = settings.assets / "models" / "clip"
+    gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
+    rows: dict[str, Any] = {}
+    with TemporaryDirectory() as parent, Decoder() as decoder, Cache(Path(parent) / "cache") as cache:
+        runs = Path(parent) / "runs"
+        checkpoints = runs / RUN / "checkpoints"
+        shutil.copytree(base, checkpoints / "epoch_000")
+        searcher = Searcher(Models([], settings.device, runs), gallery, decoder, cache)
+        searcher.bundles.get(RUN)
+        epoch = 0
+        with searcher.watching():
+            for kind, changes in KINDS.items():
+                times = []
+                for folder in write_epochs(base, Path(parent) / kind, repeat + 1, changes):
+                    epoch += 1
+                    times.append(swap_s(searcher, folder, checkpoints, epoch))
+                rows[kind] = np.array(times[1:])  # the first warms up
+    sys.stdout.write(
+        f"| {len(gallery.videos)} clips, {torch.get_num_threads()} threads, {repeat} swaps each "
+        "| median s | least s | processor s |\n|:--|--:|--:|--:|\n"
+    )
+    for kind, (wall, cpu) in ((kind, times.T) for kind, times in rows.items()):
+        sys.stdout.write(f"| {kind} | {np.median(wall):.2f} | {wall.min():.2f} | {np.median(cpu):.2f} |\n")
+
+
+if __name__ == "__main__":
+    main()

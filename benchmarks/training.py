@@ -1,0 +1,191 @@
+"""How many captions a second training learns from, beside a plain loop: `python -m benchmarks.training [ROW …]`.
+
+The plain loop is written as research code often is: it decodes and preprocesses the files of a batch at each step, on
+the processor's own thread, encodes one list of padded texts after another, and computes in float32. Both loops learn
+the same, CLIP-bnl's loss from the gallery's clips, and take turns in the same minutes.
+"""
+
+import argparse
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import cv2
+import numpy as np
+import open_clip
+import torch
+from PIL import Image
+from torch.nn.functional import normalize
+
+from nt2vr.checkpoint import read_configs
+from nt2vr.library import Video, load_gallery
+from nt2vr.settings import ASSETS, prepare_environment
+from nt2vr.video import Decoder, segment_centres
+from nt2vr.world.captions import describe
+from nt2vr.world.scenes import Scene
+from nt2vr.world.sentences import Sentences
+from trainer.batches import Batch, epoch_batches
+from trainer.clips import ClipSet
+from trainer.config import TrainConfig
+from trainer.learner import Learner, load_start
+from trainer.losses import build_losses
+from trainer.losses.embedded import EmbeddedBatch
+from trainer.videos import embed_clips
+
+BASE = ASSETS / "models" / "clip"
+Step = Callable[[], int]  # takes a step, returns how many captions it learnt from
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is trained: its name in the table and its config."""
+
+    name: str
+    config: TrainConfig
+
+
+def rows() -> dict[str, Row]:
+    """Return what can be measured; twice as many clips of ViT-B/32 would not fit into the 24 GB there are here."""
+    common: dict[str, Any] = {
+        "losses": {"retrieval": {"weight": 1.0}, "bnl": {"weight": 1e-3}},
+        "optimizer": "rmsprop",
+        "learning_rate": 1e-6,
+        "flip": False,
+        "num_clips": 400,
+    }
+    built_in = {**common, "base": str(BASE), "model": read_configs(BASE)[0], "num_frames": 4, "frames_per_step": 4}
+    vit = {**common, "model": open_clip.get_model_config("ViT-B-32"), "num_frames": 8, "frames_per_step": 8}
+    batch = 64 if torch.cuda.is_available() else 32
+    return {
+        "built-in": Row("built-in model, 4 frames", TrainConfig(**built_in, batch_size=64)),
+        "text": Row("built-in model, text tower alone", TrainConfig(**built_in, batch_size=128, train="text")),
+        "vit": Row("ViT-B/32, random weights, 8 frames", TrainConfig(**vit, batch_size=batch)),
+    }
+
+
+def gallery_clips(config: TrainConfig, videos: Sequence[Video]) -> ClipSet:
+    """Decode the gallery once, as training does with what is not drawn."""
+    with Decoder() as decoder:
+        decodings = [decoder.frames(video.path, config.num_frames, config.image_size) for video in videos]
+        frames = np.stack([decoding.result() for decoding in decodings])
+    scenes = scenes_of(videos)
+    return ClipSet(frames, lambda row, rng: describe(scenes[row], rng).text, Sentences(scenes))
+
+
+def scenes_of(videos: Sequence[Video]) -> list[Scene]:
+    """Return what the clips were drawn from."""
+    return [Scene.from_dict(video.scene) for video in videos if video.scene]
+
+
+def trainer_loop(config: TrainConfig, clips: ClipSet) -> Step:
+    """Return one step of the project's trainer."""
+    learner = Learner(config)
+    if config.train == "text":
+        from trainer.loop import encoder_of  # noqa: PLC0415  only here
+
+        learner.use_videos(embed_clips(encoder_of(learner), clips))
+    learner.start_epoch()
+    epochs = (epoch_batches(clips, config, epoch, needs=learner.losses.needs) for epoch in count(1))
+    batches: Iterator[Batch] = chain.from_iterable(epochs)
+
+    def step() -> int:
+        learner.step([next(batches)])
+        return config.batch_size
+
+    return step
+
+
+def plain_loop(config: TrainConfig, videos: Sequence[Video], source: Sentences) -> Step:
+    """Return one step of a plain loop with the same model, loss and data."""
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    model, tokenizer, _, _ = load_start(config, device)
+    transform = open_clip.image_transform(config.image_size, is_train=False)
+    model.train()
+    if config.train == "text":
+        model.visual.requires_grad_(False).eval()
+    losses = build_losses(config.losses)
+    optimizer = torch.optim.RMSprop((p for p in model.parameters() if p.requires_grad), lr=config.learning_rate)
+    rows, scenes = _shuffled(len(videos)), scenes_of(videos)
+
+    def step() -> int:
+        chosen = [next(rows) for _ in range(config.batch_size)]
+        frames = torch.stack([transform(f) for row in chosen for f in _decoded(videos[row].path, config.num_frames)])
+        rngs = [random.Random(row) for row in chosen]
+        captions = [describe(scenes[row], rng).text for row, rng in zip(chosen, rngs, strict=True)]
+        negated = [source.negated(row, random.Random(row)).text for row in chosen]
+        frame_embeddings = model.encode_image(frames.to(device), normalize=True)
+        video = normalize(frame_embeddings.unflatten(0, (config.batch_size, -1)).mean(dim=1), dim=-1)
+        caption = model.encode_text(tokenizer(captions).to(device), normalize=True)
+        denied = model.encode_text(tokenizer(negated).to(device), normalize=True)
+        loss, _ = losses(EmbeddedBatch(video, caption, model.logit_scale.exp(), denied))
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        return config.batch_size
+
+    return step
+
+
+def _shuffled(length: int) -> Iterator[int]:
+    rng = random.Random(0)
+    while True:
+        yield from rng.sample(range(length), length)
+
+
+def _decoded(path: Path, num_frames: int) -> list[Image.Image]:
+    """Read a whole file, and keep the frames at the centres of equal segments."""
+    capture, frames = cv2.VideoCapture(str(path)), []
+    while (read := capture.read())[0]:
+        frames.append(Image.fromarray(cv2.cvtColor(read[1], cv2.COLOR_BGR2RGB)))
+    capture.release()
+    return [frames[position] for position in segment_centres(len(frames), num_frames)]
+
+
+def captions_per_s(step: Step) -> float:
+    """Take a step by the clock; a GPU is waited for."""
+    start_s = time.perf_counter()
+    captions = step()
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    return captions / (time.perf_counter() - start_s)
+
+
+def measure(row: Row, videos: Sequence[Video], steps: int) -> str:
+    """Return a row of the table: captions a second of both loops, and how many times more the trainer learns from."""
+    clips = gallery_clips(row.config, videos)
+    assert clips.sentences is not None
+    loops = trainer_loop(row.config, clips), plain_loop(row.config, videos, clips.sentences)
+    rates = [[captions_per_s(step) for step in loops] for _ in range(1 + steps)][1:]  # the first warms up
+    ours, plain = (median(column) for column in zip(*rates, strict=True))
+    memory = f"{torch.cuda.max_memory_allocated() / 2**30:.1f} GB" if torch.cuda.is_available() else "–"
+    step_ms = 1000 * row.config.batch_size / ours
+    return (
+        f"| {row.name} | {row.config.batch_size} | {ours:.1f} | {plain:.1f} | {ours / plain:.1f} "
+        f"| {step_ms:.0f} ms | {memory} |\n"
+    )
+
+
+def main() -> None:
+    """Write one table row a model."""
+    prepare_environment()
+    parser = argparse.ArgumentParser(description=__doc__)
+    choices = rows()
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"{', '.join(choices)} (default: all of them)")
+    parser.add_argument("--steps", type=int, default=5, help="measured of each loop, after one to warm up")
+    options = parser.parse_args()
+    videos = load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos
+    sys.stdout.write("| captions/s | clips a step | trainer | plain loop | times | step | GPU memory |\n")
+    sys.stdout.write("|:--|--:|--:|--:|--:|--:|--:|\n")
+    for name in options.rows or choices:
+        sys.stdout.write(measure(choices[name], videos, options.steps))
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""What a person does with models of their own: follow a run while it goes on, and import a file."""
+
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import safetensors.torch
+import torch
+from playwright.sync_api import Page, expect
+
+from nt2vr.checkpoint import WEIGHTS
+from tests.conftest import ROOT, RunningApp
+
+pytestmark = pytest.mark.browser
+
+WAIT_MS = 60_000  # the first search waits for the models
+CLIP = ROOT / "assets" / "models" / "clip"
+
+
+@pytest.fixture
+def run(running_app: RunningApp) -> Iterator[Path]:
+    """The checkpoints of a run that has only begun."""
+    folder = running_app.data / "runs" / "night"
+    (folder / "checkpoints").mkdir(parents=True)
+    yield folder / "checkpoints"
+    shutil.rmtree(folder)
+
+
+def publish(run: Path, epoch: int) -> None:
+    """Write the checkpoint of an epoch, as a trainer does: whole, by one rename."""
+    shutil.copytree(CLIP, run / ".partial")
+    (run / ".partial").rename(run / f"epoch_{epoch:03d}")
+
+
+def test_a_runs_checkpoints_appear_while_the_page_is_open_and_are_swapped_in(
+    page: Page, running_app: RunningApp, run: Path
+) -> None:
+    page.goto(running_app.url)
+    columns = page.locator(".nt-column")
+    expect(columns).to_have_count(3, timeout=WAIT_MS)
+    publish(run, 1)
+    page.locator("#systems input").click()
+    page.get_by_role("option", name="night", exact=True).click()
+    page.keyboard.press("Escape")
+    expect(columns).to_have_count(4)
+    head = columns.nth(3).locator("h3")
+    expect(head).to_have_text(re.compile(r"night\s*epoch 1 · whole sentence"))
+    expect(page.locator("#systems")).to_contain_text("CLIP-bnl")  # what was chosen before still is
+
+    publish(run, 2)
+    for _ in range(60):  # each search gives what is there then
+        page.locator("#search-button").click()
+        time.sleep(0.5)
+        if "epoch 2" in head.inner_text():
+            break
+    expect(head).to_contain_text("epoch 2")
+
+
+def test_a_checkpoint_of_other_code_is_imported_and_searched(
+    page: Page, running_app: RunningApp, tmp_path: Path
+) -> None:
+    weights = safetensors.torch.load_file(CLIP / WEIGHTS)
+    torch.save({"model": {f"clip.{name}": tensor for name, tensor in weights.items()}}, tmp_path / "mine.pt")
+    page.goto(running_app.url)
+    expect(page.locator(".nt-column")).to_have_count(3, timeout=WAIT_MS)
+    page.get_by_text("More models").click()
+    file = page.locator("#import-file").get_by_role("textbox")
+    file.fill(str(tmp_path / "other.pt"))
+    page.get_by_role("button", name="Import and add").click()
+    expect(page.get_by_text("There is no file").first).to_be_visible()
+
+    page.locator("#import-upload").locator("xpath=..").locator("input[type=file]").set_input_files(
+        tmp_path / "mine.pt"
+    )
+    expect(file).to_have_value(re.compile(r"mine\.pt$"))
+    page.locator("#import-name").get_by_role("textbox").fill("Mine")
+    page.get_by_label("Frames").fill("4")
+    page.get_by_role("button", name="Import and add").click()
+    expect(page.locator("#more-models-note")).to_contain_text("Added Mine. Read as CLIP", timeout=WAIT_MS)
+    expect(page.locator(".nt-column").nth(3).locator("h3")).to_contain_text("Mine", timeout=WAIT_MS)
+    shutil.rmtree(running_app.data / "models" / "Mine")

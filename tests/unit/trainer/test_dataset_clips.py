@@ -1,0 +1,199 @@
+"""Clips of video files: decoded once, as the app decodes them, bad ones left out; and a training on them."""
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+from nt2vr.cache import Cache
+from nt2vr.checkpoint import read_checkpoint
+from nt2vr.errors import ConfigError, DatasetError
+from nt2vr.frames import write_frames
+from nt2vr.library import Gallery, Video, prefetch_frames
+from nt2vr.video import Decoder
+from tests.unit.tiny import TINY
+from trainer import frames as frames_module
+from trainer.__main__ import main
+from trainer.batches import epoch_batches
+from trainer.clips import ClipSet, dataset_clips, load_clips
+from trainer.config import TrainConfig, save_config
+from trainer.frames import decode_videos
+from trainer.runs import RunFolder
+
+WriteVideo = Callable[..., Path]
+CONFIG = TrainConfig(model=TINY, num_clips=100, num_frames=2, validation_clips=2, batch_size=4, epochs=2, log_every=1)
+CAPTIONS = ["a man is singing", "someone sings with a guitar"]
+
+
+def negator(caption: str) -> tuple[str, ...]:
+    return ("a man is not singing", "a man isn't singing") if caption == CAPTIONS[0] else ()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, write_video: WriteVideo) -> Path:
+    """Eleven videos, each of its own grey, and a file that is none."""
+    lines = []
+    for number in range(11):
+        write_video(f"mine/clips/{number}.avi", [20 * number, 20 * number + 10], side=48)
+        lines.append({"video_id": f"v{number}", "path": f"clips/{number}.avi", "captions": CAPTIONS})
+    (tmp_path / "mine" / "clips" / "bad.avi").write_text("no video")
+    lines.insert(3, {"video_id": "bad", "path": "clips/bad.avi", "captions": CAPTIONS})
+    (tmp_path / "mine" / "captions.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
+    return tmp_path / "mine"
+
+
+def no_decoding(*_: Any, **__: Any) -> Any:
+    pytest.fail("decoded again")
+
+
+def greys(clips: ClipSet) -> list[int]:
+    return sorted(round(float(clip[0].mean()) / 20) for clip in np.asarray(clips.frames))
+
+
+def test_training_and_validation_clips_are_all_there_are_but_the_bad_one_and_never_the_same(
+    folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = replace(CONFIG, data=str(folder))
+    train, validation = (load_clips(config, split, tmp_path / "cache") for split in ("train", "validation"))
+    assert (len(train) + len(validation), len(validation)) == (11, 1)
+    assert sorted(greys(train) + greys(validation)) == list(range(11))
+    assert train.name == validation.name == "mine"
+    assert "Skipped bad: bad.avi is not a video that can be read" in caplog.text
+    assert len(load_clips(replace(config, num_clips=5), "train", tmp_path / "cache")) == 5
+
+
+def test_rows_keep_their_own_captions_where_a_bad_file_is_left_out(write_video: WriteVideo, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.avi"
+    bad.write_bytes(b"")
+    paths = [write_video("a.avi", [40] * 3), bad, tmp_path / "gone.avi", write_video("b.avi", [200] * 3)]
+    videos = [Video(path.stem, path, (path.stem,)) for path in paths]
+    for _ in range(2):  # decoded, then read again
+        kept, frames, _ = decode_videos(videos, 2, 16, tmp_path / "cache")
+        assert [video.video_id for video in kept] == ["a", "b"]
+        assert frames.shape == (2, 2, 16, 16, 3)
+        assert [round(float(clip.mean()), -1) for clip in np.asarray(frames)] == [40, 200]
+
+
+def test_frames_are_decoded_once_and_again_when_a_file_or_the_sampling_is_another(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write_video: WriteVideo
+) -> None:
+    config, cache = replace(CONFIG, data=str(folder)), tmp_path / "cache"
+    first = dataset_clips(config, "train", 100, cache, negator=negator)
+    with monkeypatch.context() as patch:
+        patch.setattr(frames_module, "Decoder", no_decoding)
+        again = dataset_clips(config, "train", 100, cache, negator=negator)
+    np.testing.assert_array_equal(again.frames, first.frames)
+    assert dataset_clips(replace(config, num_frames=3), "train", 100, cache, negator=negator).frames.shape[1] == 3
+    for path in (folder / "clips").glob("*.avi"):
+        write_video(f"mine/clips/{path.name}", [250] * 2)
+    changed = dataset_clips(config, "train", 100, cache, negator=negator)
+    assert np.asarray(changed.frames).min() > 240
+    assert len(list(cache.glob("*.npy"))) == 3
+
+
+def test_the_trainer_sees_the_frames_that_the_library_decodes(tmp_path: Path, write_video: WriteVideo) -> None:
+    Image.fromarray(np.random.default_rng(0).integers(0, 255, (40, 70, 3), np.uint8)).save(tmp_path / "photo.png")
+    paths = [write_video("a.mp4", list(range(0, 250, 10)), side=80), tmp_path / "photo.png"]
+    videos = tuple(Video(path.stem, path, ("a clip",)) for path in paths)
+    _, frames, _ = decode_videos(videos, 4, 64, tmp_path / "frames")
+    with Decoder(num_workers=1) as decoder, Cache(tmp_path / "app") as cache:
+        prefetch_frames(Gallery("g", videos), 4, 64, decoder, cache, "any")
+        seen = [cache.get_frames(cache.content_hash(path), 4, 64) for path in paths]
+    np.testing.assert_array_equal(frames, np.stack([some for some in seen if some is not None]))
+    picture: NDArray[np.uint8] = frames[1]
+    assert (picture == picture[0]).all()  # one frame, repeated
+
+
+def test_decoding_that_is_stopped_leaves_no_frames_behind(folder: Path, tmp_path: Path) -> None:
+    answers = iter([False] * 14 + [True])  # twelve files are hashed, then some decoded
+    videos = [Video(path.stem, path, ("a",)) for path in sorted((folder / "clips").iterdir())]
+    with pytest.raises(InterruptedError):
+        decode_videos(videos, 2, 16, tmp_path / "cache", lambda: next(answers))
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["content"]
+
+
+def test_where_nothing_can_be_decoded_that_is_said(tmp_path: Path) -> None:
+    (tmp_path / "bad.avi").write_text("no video")
+    with pytest.raises(DatasetError, match="None of the 1 videos can be decoded"):
+        decode_videos([Video("bad", tmp_path / "bad.avi", ("a",))], 2, 16, tmp_path / "cache")
+
+
+@pytest.mark.parametrize("left_out", [0, 1, 95, 99], ids=str)
+def test_a_file_of_frames_says_how_many_were_written(tmp_path: Path, left_out: int) -> None:
+    clips = [None if row < left_out else np.full((2, 3, 3, 3), row, np.uint8) for row in range(100)]
+    write_frames(tmp_path / "a.npy", (100, 2, 3, 3, 3), clips, lambda: False)
+    assert np.load(tmp_path / "a.npy", mmap_mode="r")[:, 0, 0, 0, 0].tolist() == list(range(left_out, 100))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
+
+
+def test_negated_captions_are_those_of_the_captions_told_and_what_cannot_be_negated_is_marked(
+    folder: Path, tmp_path: Path
+) -> None:
+    config = replace(CONFIG, data=str(folder), batch_size=10, num_clips=10)
+    clips = dataset_clips(config, "train", 10, tmp_path / "cache", negator=negator)
+    variants = set()
+    for epoch in range(1, 9):
+        (batch,) = epoch_batches(clips, config, epoch, needs=frozenset({"negated"}))
+        assert batch.negated is not None and batch.negatable is not None
+        for caption, negated, could in zip(batch.captions, batch.negated, batch.negatable.tolist(), strict=True):
+            assert could == (caption == CAPTIONS[0])
+            assert negated in negator(caption) or negated == caption
+            variants.add(negated)
+    assert len(variants) == 3
+    assert {clips.describe(0, random.Random(seed)) for seed in range(9)} == set(CAPTIONS)
+
+
+def run(config: TrainConfig, folder: Path) -> RunFolder:
+    folder.mkdir(parents=True)
+    save_config(config, folder / "config.json")
+    main([str(folder)])
+    return RunFolder(folder)
+
+
+def test_a_run_on_a_folder_of_videos_with_a_bad_file_in_it(folder: Path, tmp_path: Path) -> None:
+    losses = {"retrieval": {}, "bnl": {"weight": 1e-3}}
+    finished = run(replace(CONFIG, data=str(folder), losses=losses, learning_rate=1e-4), tmp_path / "runs" / "a")
+    status = finished.status()
+    assert status is not None and status.error is None
+    assert (status.state, status.step) == ("finished", 4)  # two batches of 4 of its 10 clips, twice
+    log = finished.log.read_text()
+    assert "Skipped bad: bad.avi is not a video" in log
+    card = read_checkpoint(finished.checkpoint(2)).card
+    assert card.data == "mine, 10 clips"
+    lines = [json.loads(line) for line in finished.metrics.read_text().splitlines()]
+    assert all(line["bnl"] > 0 for line in lines if "bnl" in line)
+    assert lines[-1]["original/MIR"] == 1  # one clip is held out
+    assert "negated/delta_MIR" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"losses": {"composed": {}}}, "composed and distill need sentences that only the built-in world has."),
+        ({"batch_size": 11}, "mine has 10 clips to train on, too few for a batch_size of 11."),
+        ({"data": "/nowhere"}, "/nowhere is not there."),
+    ],
+    ids=["a loss that needs more", "too few", "nothing there"],
+)  # fmt: skip
+def test_what_cannot_be_trained_is_refused_before_anything_is_decoded(
+    folder: Path, tmp_path: Path, change: dict[str, Any], reason: str
+) -> None:
+    (folder / "clips" / "bad.avi").unlink()
+    failed = run(replace(CONFIG, **{"data": str(folder), **change}), tmp_path / "runs" / "a")
+    status = failed.status()
+    assert status is not None and status.error is not None
+    assert status.error.startswith(reason)
+    assert not list(tmp_path.rglob("*.npy"))
+
+
+def test_clips_without_a_negator_refuse_to_negate() -> None:
+    clips = ClipSet(np.zeros((1, 1, 2, 2, 3), np.uint8), lambda row, rng: "a caption")
+    with pytest.raises(ConfigError, match="captions only"):
+        clips.negated("a")

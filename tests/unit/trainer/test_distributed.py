@@ -1,0 +1,150 @@
+"""Two processes, beside one that has the whole batch."""
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+from copy import deepcopy
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as processes
+
+from nt2vr.checkpoint import Card, read_checkpoint, write_checkpoint
+from nt2vr.errors import ConfigError
+from nt2vr.world.negation import Sentence
+from nt2vr.world.truth import Claim
+from tests.unit.tiny import TINY
+from trainer import distributed
+from trainer.__main__ import main
+from trainer.batches import epoch_batches
+from trainer.clips import world_clips
+from trainer.config import TrainConfig, save_config
+from trainer.learner import Learner
+from trainer.losses import build_losses
+from trainer.runs import RunFolder
+from trainer.teacher import Teacher
+
+ROOT = Path(__file__).parents[3]
+VIT = {**TINY, "vision_cfg": {"image_size": 64, "patch_size": 32, "width": 16, "head_width": 8, "layers": 1}}
+LOSSES = ("contrastive", "retrieval", "bnl", "composed")
+multiprocessing.set_forkserver_preload(["trainer.loop", "tests.unit.tiny"])  # torch is imported once for both
+KINDS = ("text", "visual", "all", "accumulated")
+CASES = [(kind, loss) for kind in KINDS for loss in LOSSES] + [("text", "distill")]
+
+
+def config_of(kind: str, base: Path) -> TrainConfig:
+    return TrainConfig(
+        base=str(base), train="all" if kind == "accumulated" else kind, accumulate=2 if kind == "accumulated" else 1,
+        num_clips=24, num_frames=2, frames_per_step=2, batch_size=8, precision="fp32", pool_clips=6,
+        max_grad_norm=1e9, warmup_steps=0,
+    )  # fmt: skip
+
+
+def gradients(folder: Path) -> dict[str, dict[str, Any]]:
+    """Take one step of each case from the same start: its loss, and the gradients as the optimizer got them."""
+    clips = world_clips("train", 24, 2, 64, 0, folder / "frames")
+    videos = np.random.default_rng(0).normal(size=(24, 16)).astype(np.float32)
+    videos /= np.linalg.norm(videos, axis=1, keepdims=True)
+    learners = {kind: Learner(config_of(kind, folder / "base")) for kind in KINDS}
+    learners["text"].use_videos(videos)
+    start, found = deepcopy(learners["text"].model.state_dict()), {}
+    for kind, loss in CASES:
+        learner, config = learners[kind], learners[kind].config
+        learner.losses = build_losses({loss: {"detach_video": False} if loss == "bnl" else {}})
+        learner.model.load_state_dict(start)
+        if loss == "distill":
+            encoder = read_checkpoint(folder / "base")
+            learner.teacher = Teacher(encoder, [Sentence("not", "", "", "dog", Claim(), Claim())], videos, "cpu")
+        learner.start_epoch()
+        values = learner.step(islice(epoch_batches(clips, config, 1, needs=learner.losses.needs), config.accumulate))
+        grads = {name: p.grad.clone() for name, p in learner.model.named_parameters() if p.grad is not None}
+        found[f"{kind} {loss}"] = {"loss": torch.tensor(values[loss]), **grads}
+    return found
+
+
+def one_of_two(rank: int, folder: Path) -> None:
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2)
+    facts: dict[str, Any] = {"agree": [distributed.agree(flag) for flag in (False, rank == 1)], "refused": ""}
+    facts["gathered"] = distributed.gather(torch.tensor([rank == 1, True])).tolist()
+    try:
+        Learner(TrainConfig(model=TINY, batch_size=7))
+    except ConfigError as error:
+        facts["refused"] = str(error)
+    torch.save({"found": gradients(folder), "facts": facts}, folder / f"{rank}.pt")
+    dist.destroy_process_group()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Take the steps in two processes, and keep what came out in files."""
+    folder = tmp_path_factory.mktemp("two")
+    torch.manual_seed(0)
+    base = Learner(TrainConfig(model=VIT))
+    write_checkpoint(folder / "base", base.model, VIT, {}, Card("Tiny ViT", frames=2), fp16=False)
+    world_clips("train", 24, 2, 64, 0, folder / "frames")
+    processes.start_processes(one_of_two, (folder,), nprocs=2, start_method="forkserver")
+    torch.save(gradients(folder), folder / "one.pt")
+    return folder
+
+
+@pytest.mark.parametrize(("kind", "loss"), CASES)
+def test_two_processes_learn_what_one_does_from_the_same_batch(folder: Path, kind: str, loss: str) -> None:
+    alone = torch.load(folder / "one.pt")[f"{kind} {loss}"]
+    for rank in (0, 1):
+        together = torch.load(folder / f"{rank}.pt")["found"][f"{kind} {loss}"]
+        assert together.keys() == alone.keys()
+        assert any(gradient.abs().max() > 1e-6 for name, gradient in alone.items() if name != "loss")
+        for name, value in alone.items():
+            torch.testing.assert_close(
+                together[name], value, rtol=1e-4, atol=1e-6, msg=lambda text, n=name: f"{n}: {text}"
+            )
+
+
+def test_one_process_that_wants_to_stop_stops_all(folder: Path) -> None:
+    for rank in (0, 1):
+        facts = torch.load(folder / f"{rank}.pt")["facts"]
+        assert facts["agree"] == [False, True]
+        assert facts["gathered"] == [False, True, True, True]
+        assert "batch_size (7) must be a multiple of the processes (2)" in facts["refused"]
+
+
+def test_a_run_of_two_processes_as_a_person_starts_it(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = replace(config_of("visual", folder / "base"), epochs=1, validation_clips=6, log_every=1)
+    save_config(config, tmp_path / "config.json")
+    torchrun = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        "--nproc_per_node",
+        "2",
+        "-m",
+        "trainer",
+    ]
+    arguments = [[str(tmp_path / name), "--config", str(tmp_path / "config.json")] for name in ("one", "two")]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([*torchrun, *arguments[1]], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # pytest's own stay
+    assert main(arguments[0]) == 0
+    one, two = (RunFolder(tmp_path / name) for name in ("one", "two"))
+    status = two.status()
+    assert status is not None and status.state == "finished"
+    lines = [[json.loads(line) for line in run.metrics.read_text().splitlines()] for run in (one, two)]
+    assert len(lines[0]) == len(lines[1]) == 5
+    for alone, together in zip(*lines, strict=True):
+        assert together == pytest.approx(alone, rel=1e-3)
+    assert two.log.read_text().count("The run has finished") == 1
+    assert sorted(path.name for path in two.path.iterdir()) == sorted(path.name for path in one.path.iterdir())

@@ -1,0 +1,148 @@
+"""Curves of a run as small charts: lines, axes and labels, ready for a template to draw as SVG.
+
+Text is for the template to escape; what is drawn is made from numbers only.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from nt2vr.ui.chart import short, spread, ticks
+
+WIDTH, HEIGHT = 264, 168  # of a chart, in its own units
+LEFT, TOP, BOTTOM = 30, 8, 22  # margins; labels of the values are at the left, those of epochs or steps below
+RIGHT, RIGHT_LABELLED = 36, 67  # the latter with labels of dashed lines
+LEAST_SPAN = 0.1  # of a validation chart, so that small changes look small
+MAX_POINTS = 300  # of a line: more cannot be seen
+
+Points = list[tuple[float, float]]
+Rows = Sequence[Mapping[str, float]]
+
+VALIDATION = (  # metric, title, what it says
+    ("original/MIR", "Original MIR", "captions find their clip"),
+    ("composed/MIR", "Composed MIR", "“A and not B” finds a clip with A alone"),
+    ("negated/delta_MIR", "Negated ΔMIR", "denying a thing sends its clip down"),
+)
+CONTROLS = {"base": "base", "drop": "drop"}  # prefix of the metric -> label: what to compare with
+
+
+def validation_charts(rows: Rows, epochs: int) -> list[dict[str, Any]]:
+    """Return a chart over the epochs for each validation metric that was measured, beside the base and its control."""
+    charts = []
+    for metric, title, note in VALIDATION:
+        points = series(rows, metric, "epoch")
+        levels = {
+            label: known[-1][1]
+            for prefix, label in CONTROLS.items()
+            if (known := series(rows, f"{prefix}/{metric}", "epoch"))
+        }
+        if points or levels:
+            charts.append(
+                chart(title, note, points, levels, (0, max(1, epochs)), "epoch", share_text, least_span=LEAST_SPAN)
+                | {"dots": True}
+            )
+    return charts
+
+
+def loss_charts(rows: Rows, names: Iterable[str], steps: int) -> list[dict[str, Any]]:
+    """Return a chart over the steps for each loss, before its weight."""
+    lines = {name: thin(series(rows, name, "step")) for name in names}
+    return [
+        chart(name, "loss", points, {}, (0, max(1, steps)), "step", value_text, from_zero=True)
+        for name, points in lines.items()
+        if points
+    ]
+
+
+def series(rows: Rows, key: str, along: str) -> Points:
+    """Return a metric's values in order; of what was measured again after a resume, the last."""
+    return sorted({row[along]: row[key] for row in rows if key in row and along in row}.items())
+
+
+def thin(points: Points, most: int = MAX_POINTS) -> Points:
+    """Return means of neighbours, so many that no more than `most` are left; the last point stays what it is."""
+    size = math.ceil(len(points) / most)
+    if size <= 1:
+        return points
+    groups = [points[start : start + size] for start in range(0, len(points) - 1, size)]
+    means = [tuple(sum(values) / len(group) for values in zip(*group, strict=True)) for group in groups]
+    return [*[(x, y) for x, y in means][: most - 1], points[-1]]
+
+
+def chart(
+    title: str,
+    note: str,
+    points: Points,
+    levels: Mapping[str, float],
+    x_range: tuple[float, float],
+    x_label: str,
+    text: Callable[[float], str],
+    from_zero: bool = False,
+    least_span: float = 0.0,
+) -> dict[str, Any]:
+    """Lay out one chart.
+
+    Args:
+        title: what is drawn.
+        note: what that means.
+        points: (x, y) of the line, in order.
+        levels: label to a height that is drawn as a dashed line.
+        x_range: the whole width, so that a line shows how far it has come.
+        x_label: what x counts.
+        text: how a value is written.
+        from_zero: whether the axis must begin there.
+        least_span: how much the axis shows at least.
+    """
+    values = [y for _, y in points] + list(levels.values()) + ([0.0] if from_zero else [])
+    spare = max(0.0, least_span - (max(values) - min(values))) / 2
+    marks = ticks(min(values) - spare, max(values) + spare)
+    end = WIDTH - (RIGHT_LABELLED if levels else RIGHT)
+    low, high = marks[0], marks[-1]
+    left, right = x_range[0], max(x_range[1], points[-1][0] if points else 0)
+
+    def at(x: float) -> float:
+        return LEFT + (x - left) / (right - left) * (end - LEFT)
+
+    def up(y: float) -> float:
+        return HEIGHT - BOTTOM - (y - low) / (high - low) * (HEIGHT - TOP - BOTTOM)
+
+    label_ys = spread([up(value) for value in levels.values()], HEIGHT - BOTTOM)
+    return {
+        "title": title,
+        "note": note,
+        "now": text(points[-1][1]) if points else "",
+        "width": WIDTH,
+        "height": HEIGHT,
+        "path": "M" + "L".join(f"{at(x):.1f} {up(y):.1f}" for x, y in points) if points else "",
+        "points": [{"x": f"{at(x):.1f}", "y": f"{up(y):.1f}", "text": text(y), "at": f"{x:g}"} for x, y in points],
+        "end": {"x": f"{at(points[-1][0]):.1f}", "y": f"{up(points[-1][1]):.1f}"} if points else None,
+        "y_axis": [{"y": f"{up(mark):.1f}", "text": short(f"{mark:g}")} for mark in marks],
+        "x_axis": [{"x": f"{at(mark):.1f}", "text": count_text(mark)} for mark in _x_marks(left, right)],
+        "x_label": x_label,
+        "x1": LEFT,
+        "x2": end,
+        "x_text": HEIGHT - 6,
+        "levels": [
+            {"kind": label, "y": f"{up(value):.1f}", "label_y": f"{label_y:.1f}", "text": f"{label} {text(value)}"}
+            for (label, value), label_y in zip(levels.items(), label_ys, strict=True)
+        ],
+    }
+
+
+def _x_marks(left: float, right: float) -> list[float]:
+    return [mark for mark in ticks(left, right) if mark <= right and mark.is_integer()]
+
+
+def share_text(value: float) -> str:
+    """Write a number from 0 to 1: .731."""
+    return short(f"{value:.3f}")
+
+
+def value_text(value: float) -> str:
+    """Write a loss."""
+    return short(f"{value:.3g}")
+
+
+def count_text(value: float) -> str:
+    """Write a number of steps: 2,000 is 2k."""
+    return f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"

@@ -1,0 +1,274 @@
+"""Starts, stops, resumes, deletes and watches runs: each a process of its own, which outlives the page and the app.
+
+The run folders are the whole interface between the two; this knows nothing about training, nor about pages.
+"""
+
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+import trainer
+from nt2vr.errors import ConfigError, RunError
+from nt2vr.registry import pick
+from trainer.config import TrainConfig, load_config, save_config
+from trainer.runs import UNDER_WAY, RunFolder, RunStatus, refuse_second_training
+
+ROOT = Path(trainer.__file__).parent.parent  # presets name their base from here
+PATIENCE_S = 10.0  # a run that was told to stop and goes on for longer may be ended at once
+LOG_TAIL_BYTES = 8_192
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run, as it is at this moment.
+
+    Attributes:
+        run_id: the name of its folder.
+        status: how far it is, with what only others can tell: "stopping", "interrupted".
+        config: what it does; None if that cannot be read.
+        may_end_at_once: whether it was told to stop, and took longer than can be expected.
+    """
+
+    run_id: str
+    status: RunStatus
+    config: TrainConfig | None
+    may_end_at_once: bool = False
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.config.name if self.config else self.run_id
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether a process trains it."""
+        return self.status.state in UNDER_WAY
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether there is something left to train."""
+        return self.status.state in ("stopped", "interrupted", "failed") and self.config is not None
+
+    @property
+    def num_steps(self) -> int:
+        """Steps it takes in all."""
+        return self.config.epochs * self.config.steps_per_epoch if self.config else 0
+
+
+class MetricsReader:
+    """All the rows of a metrics.jsonl, of which each is read once."""
+
+    def __init__(self, path: Path) -> None:
+        """Read nothing yet."""
+        self._path, self._offset, self._rows = path, 0, list[dict[str, float]]()
+        self._reading = threading.Lock()
+
+    def rows(self) -> list[dict[str, float]]:
+        """Return the rows so far; a line being written waits for its end, one that a crash cut off is left out."""
+        with self._reading:
+            try:
+                with self._path.open("rb") as file:
+                    if os.fstat(file.fileno()).st_size < self._offset:  # written anew
+                        self._offset, self._rows = 0, []
+                    file.seek(self._offset)
+                    whole = file.read().rpartition(b"\n")[0]
+            except FileNotFoundError:
+                return []
+            self._offset += len(whole) + 1 if whole else 0
+            self._rows += filter(None, map(_row, whole.splitlines()))
+            return list(self._rows)
+
+
+def _row(line: bytes) -> dict[str, float] | None:
+    with suppress(ValueError):
+        values = json.loads(line)
+        if isinstance(values, dict):
+            return {key: v for key, v in values.items() if isinstance(v, int | float) and math.isfinite(v)}
+    return None
+
+
+class RunManager:
+    """The runs in one folder.
+
+    Args:
+        folder: runs/; made when the first run starts.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Start nothing."""
+        self.folder = folder
+        self._configs: dict[str, TrainConfig] = {}  # read once, since written once
+        self._metrics: dict[str, MetricsReader] = {}
+        self._told_to_stop: dict[str, tuple[int, float]] = {}  # run_id -> which process, when
+
+    def start(self, config: TrainConfig) -> str:
+        """Start a training; returns its run_id once it is under way.
+
+        Raises:
+            RunError: if another one is, or it ended at once.
+        """
+        refuse_second_training()
+        run = self._new_folder(config.name)
+        save_config(config, run.config)
+        try:
+            _launch(run)
+        except RunError:
+            shutil.rmtree(run.path)
+            raise
+        return run.path.name
+
+    def resume(self, run_id: str) -> None:
+        """Go on with a run that was stopped, interrupted or failed.
+
+        Raises:
+            RunError: if it is another one's turn, or nothing is left to do.
+        """
+        run = self.get(run_id)
+        if not run.can_resume:
+            raise RunError(f"{run.name} cannot be resumed, it is {run.status.state}. Start a new run.")
+        refuse_second_training()
+        self._metrics.pop(run_id, None)  # it is cut back to where the run was saved
+        _launch(self._run_folder(run_id))
+
+    def stop(self, run_id: str, at_once: bool = False) -> None:
+        """Tell a run to finish its step, save and end; or end it here and now, which loses what is not saved.
+
+        Raises:
+            RunError: if it is not under way.
+        """
+        run = self._run_folder(run_id)
+        if not (holder := run.lock.holder()):
+            raise RunError(f"{run_id} is not training, so it cannot be stopped.")
+        pid = int(holder)
+        with suppress(ProcessLookupError):  # it has just ended by itself
+            if at_once and os.getpgid(pid) == pid:  # with the processes that render for it
+                os.killpg(pid, signal.SIGKILL)
+            else:
+                os.kill(pid, signal.SIGKILL if at_once else signal.SIGTERM)
+        self._told_to_stop.setdefault(run_id, (pid, time.monotonic()))
+
+    def delete(self, run_id: str) -> None:
+        """Delete a run for good, checkpoints and all.
+
+        Raises:
+            RunError: if it is under way.
+        """
+        run = self._run_folder(run_id)
+        try:
+            with run.lock.hold(""):  # nobody resumes it meanwhile
+                gone = run.path.with_name(f".{run_id}.deleted")  # whole or not at all, for who looks on
+                run.path.rename(gone)
+        except BlockingIOError:
+            raise RunError(f"{run_id} is still training. Stop it before you delete it.") from None
+        shutil.rmtree(gone)
+        for kept in (self._configs, self._metrics, self._told_to_stop):
+            kept.pop(run_id, None)
+
+    def runs(self) -> list[Run]:
+        """All runs, the newest first."""
+        return [self._look(run) for run in sorted(self._folders().values(), key=_started_ns, reverse=True)]
+
+    def get(self, run_id: str) -> Run:
+        """One run.
+
+        Raises:
+            ConfigError: if there is no such run.
+        """
+        return self._look(self._run_folder(run_id))
+
+    def metrics(self, run_id: str) -> list[dict[str, float]]:
+        """All that a run has measured so far: finite numbers by name."""
+        run = self._run_folder(run_id)
+        return self._metrics.setdefault(run_id, MetricsReader(run.metrics)).rows()
+
+    def log_tail(self, run_id: str, lines: int = 12) -> str:
+        """Return the last lines of a run's log."""
+        return _tail(self._run_folder(run_id).log, lines)
+
+    def _folders(self) -> dict[str, RunFolder]:
+        """Only what lies here itself and is a run: no id leads out of the folder."""
+        return {
+            config.parent.name: RunFolder(config.parent)
+            for config in self.folder.glob("[!.]*/config.json")
+            if not config.parent.is_symlink()
+        }
+
+    def _run_folder(self, run_id: str) -> RunFolder:
+        return pick("run", run_id, self._folders())
+
+    def _new_folder(self, name: str) -> RunFolder:
+        words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "run"
+        base = f"{words}-{datetime.now():%Y%m%d-%H%M%S}"
+        for number in range(1, 1000):
+            path = self.folder / (base if number == 1 else f"{base}-{number}")
+            with suppress(FileExistsError):
+                path.mkdir(parents=True)
+                return RunFolder(path)
+        raise RunError(f"{self.folder} has too many runs named {base}. Delete some.")
+
+    def _look(self, run: RunFolder) -> Run:
+        run_id = run.path.name
+        holder = run.lock.holder()  # before the status: what ended in between has written how
+        status = run.status() or RunStatus("preparing", 0)
+        late = False
+        if status.state in UNDER_WAY and holder is None:
+            status = replace(status, state="interrupted", eta_s=None)
+        elif holder is not None and holder == str((told := self._told_to_stop.get(run_id, (0, 0.0)))[0]):
+            status = replace(status, state="stopping", eta_s=None)
+            late = time.monotonic() - told[1] > PATIENCE_S
+        return Run(run_id, status, self._config(run), late)
+
+    def _config(self, run: RunFolder) -> TrainConfig | None:
+        run_id = run.path.name
+        if run_id not in self._configs:
+            with suppress(ConfigError):
+                self._configs[run_id] = load_config(run.config)
+        return self._configs.get(run_id)
+
+
+def _started_ns(run: RunFolder) -> int:
+    with suppress(FileNotFoundError):  # deleted just now
+        return run.config.stat().st_mtime_ns
+    return 0
+
+
+def _launch(run: RunFolder) -> None:
+    """Start the process of a run, and return when it has the run.
+
+    Raises:
+        RunError: if it ended before; what it said then.
+    """
+    with run.log.open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "trainer", str(run.path.resolve())],
+            cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+        )  # fmt: skip
+    threading.Thread(target=process.wait, daemon=True).start()  # or it would stay a zombie
+    while True:
+        has_ended = process.poll() is not None
+        if (status := run.status()) is not None and status.pid == process.pid:
+            return
+        if has_ended:
+            raise RunError(_tail(run.log, 1) or f"The training ended at once with status {process.returncode}.")
+        time.sleep(0.02)
+
+
+def _tail(path: Path, lines: int) -> str:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - LOG_TAIL_BYTES))
+            text = file.read().decode(errors="replace")
+    except FileNotFoundError:
+        return ""
+    return "\n".join(text.splitlines()[-lines:])
