@@ -79,10 +79,20 @@ class Encoder:
         kept: embeddings of the latest texts; replaced, never changed, since other threads may do so meanwhile.
     """
 
-    def __init__(self, model: Any, tokenizer: Any, card: "Card", config: Mapping[str, Any] | None = None) -> None:
-        """Put the model in eval mode (BatchNorm) and wrap it as it is now; it stays on its device."""
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        card: "Card",
+        config: Mapping[str, Any] | None = None,
+        folded: Any = None,
+    ) -> None:
+        """Put the model in eval mode (BatchNorm) and wrap it as it is now; it stays on its device.
+
+        What `_folded` makes of its visual tower can be given, where it is known.
+        """
         self._model = model.eval()
-        self._visual = _folded(model.visual)
+        self._visual = _folded(model.visual) if folded is None else folded
         self._tokenizer = tokenizer
         self._device = model.logit_scale.device
         self._preprocess: dict[str, Any] = model.visual.preprocess_cfg
@@ -157,10 +167,7 @@ class Encoder:
         if shared:
             weights = {name: tensor for name, tensor in weights.items() if not name.startswith("visual.")}
         model.load_state_dict(weights, strict=not shared)
-        encoder = Encoder(model, self._tokenizer, card, self.config)
-        if shared:
-            encoder._visual = self._visual
-        return encoder
+        return Encoder(model, self._tokenizer, card, self.config, self._visual if shared else None)
 
     def shares_visual_tower(self, other: "Encoder") -> bool:
         """Whether both see with the same module."""
