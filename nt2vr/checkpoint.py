@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from nt2vr.encoder import Encoder
-from nt2vr.errors import CheckpointError, ConfigError
+from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, reason_of
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -84,6 +84,12 @@ def _load(folder: Path, device: str) -> tuple[Any, Any]:
     return open_clip.create_model(name, device=device), open_clip.get_tokenizer(name)
 
 
+def check_text_tower(model_cfg: Mapping[str, Any], name: object, error: type[Nt2vrError] = ConfigError) -> None:
+    """Refuse, with `error`, a model whose text tower or tokenizer open_clip takes from Hugging Face transformers."""
+    if {"hf_model_name", "hf_tokenizer_name"} & set(model_cfg["text_cfg"]):
+        raise error(f"{name} has a text tower of Hugging Face transformers. Choose one of open_clip's own.")
+
+
 def load_weights(model: Any, path: Path) -> None:
     """Load a weights file of any naming that open_clip knows into a model; nothing in it is unpickled but tensors."""
     import open_clip  # noqa: PLC0415  the page is up before open_clip is
@@ -91,8 +97,7 @@ def load_weights(model: Any, path: Path) -> None:
     try:
         open_clip.load_checkpoint(model, str(path), weights_only=True)
     except Exception as error:  # damaged files fail in many ways: in zip, pickle, safetensors, or as missing keys
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise CheckpointError(f"{path} cannot be loaded ({reason}). Delete it and try again.") from error
+        raise CheckpointError(f"{path} cannot be loaded ({reason_of(error)}). Delete it and try again.") from error
 
 
 def fingerprints(weights: Mapping[str, "Tensor"]) -> tuple[str, str]:
@@ -232,10 +237,7 @@ def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
     """
     card = read_card(folder)
     with _as_checkpoint_error(folder):
-        if {"hf_model_name", "hf_tokenizer_name"} & set(_read_config(folder)["model_cfg"]["text_cfg"]):
-            raise CheckpointError(
-                f"{folder} has a text tower of Hugging Face transformers. Choose one of open_clip's own."
-            )
+        check_text_tower(_read_config(folder)["model_cfg"], folder, CheckpointError)
         if not (folder / WEIGHTS).is_file():
             raise CheckpointError(f"{folder} has no {WEIGHTS}. Choose a checkpoint that is whole.")
         model, tokenizer = _load(folder, device)
@@ -266,8 +268,7 @@ def _as_checkpoint_error(folder: Path) -> Iterator[None]:
         yield
     except (OSError, SafetensorError, ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError,
             TypeError, ValueError) as error:  # fmt: skip
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise CheckpointError(f"{folder} cannot be loaded ({reason}). Choose another checkpoint.") from error
+        raise CheckpointError(f"{folder} cannot be loaded ({reason_of(error)}). Choose another checkpoint.") from error
 
 
 def check_finite(weights: Mapping[str, "Tensor"], source: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from nt2vr.checkpoint import Card, build_model, load_weights, write_checkpoint
+from nt2vr.checkpoint import Card, build_model, check_text_tower, load_weights, write_checkpoint
 from nt2vr.errors import ConfigError, DownloadError
 
 Progress = Callable[[int, int], None]  # bytes there, bytes in all
@@ -28,8 +28,7 @@ def pretrained(name: str) -> tuple[str, str]:
     if f"{architecture}/{tag}" not in known:
         near = [key for key in known if key.startswith(f"{architecture}/")] or ["ViT-B-32/openai"]
         raise ConfigError(f"open_clip has no pre-trained model {name!r}. Try {', '.join(near[:5])}.")
-    if {"hf_model_name", "hf_tokenizer_name"} & set(open_clip.get_model_config(architecture)["text_cfg"]):
-        raise ConfigError(f"{name} has a text tower of Hugging Face transformers. Choose one of open_clip's own.")
+    check_text_tower(open_clip.get_model_config(architecture), name)
     return known[f"{architecture}/{tag}"]
 
 

@@ -46,3 +46,8 @@ class RunError(Nt2vrError):
 
 class DownloadError(Nt2vrError):
     """A download that did not happen."""
+
+
+def reason_of(error: Exception) -> str:
+    """Return what part of a sentence can say of somebody else's error: its first line, or what kind it is."""
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nt2vr.architecture import Config, infer
-from nt2vr.checkpoint import Card, build_model, check_finite, read_configs, write_checkpoint
-from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError
+from nt2vr.checkpoint import Card, build_model, check_finite, check_text_tower, read_configs, write_checkpoint
+from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, reason_of
 from nt2vr.models import Models
 from nt2vr.settings import Settings, prepare_environment
 from nt2vr.systems import STRATEGIES
@@ -133,10 +133,7 @@ def _read(file: Path) -> object:
                 f"{file.name} holds more than tensors ({found[1]}), and nothing but tensors is read from a file that "
                 "may run code. Save the model's state_dict() alone, where you trust it, and import that."
             ) from None
-        if isinstance(error, pickle.UnpicklingError):
-            reason = "PyTorch did not write it"
-        else:
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = "PyTorch did not write it" if isinstance(error, pickle.UnpicklingError) else reason_of(error)
         raise CheckpointError(f"{file.name} cannot be read ({reason}). Check that it is whole.") from error
 
 
@@ -192,8 +189,7 @@ def _architecture(named: str, weights: Mapping[str, "Tensor"], models: Models) -
             near = get_close_matches(named.strip(), [*ours.values(), *theirs], 5, 0.3) or ["ViT-B-32"]
             raise ConfigError(f"There is no architecture {named.strip()!r}. Try {', '.join(near)}.")
         config: Config = open_clip.get_model_config(named.strip())
-        if {"hf_model_name", "hf_tokenizer_name"} & set(config["text_cfg"]):
-            raise ConfigError(f"{named} has a text tower of Hugging Face transformers. Choose one of open_clip's own.")
+        check_text_tower(config, named)
         return named.strip(), config, {}
     own_configs = {name: read_configs(models.find(name).folders[0]) for name in models.kept()}
     known = {name: model_cfg for name, (model_cfg, _) in own_configs.items()}

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from nt2vr.errors import CheckpointError, ConfigError
+from nt2vr.errors import CheckpointError, ConfigError, reason_of
 from trainer.config import TrainConfig
 from trainer.learner import Learner
 from trainer.runs import RunFolder
@@ -80,9 +80,8 @@ def read_saved(run: RunFolder, config: TrainConfig) -> Saved | None:
         saved = Saved(**{**data, "position": Position(**data["position"])})
         before = TrainConfig(**saved.config)
     except Exception as error:  # damaged files fail in many ways: in zip, in pickle, as missing keys
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise CheckpointError(
-            f"{run.resume} cannot be read ({reason}). Delete it to train from the start again."
+            f"{run.resume} cannot be read ({reason_of(error)}). Delete it to train from the start again."
         ) from error
     names = [field.name for field in fields(config)]
     if other := [name for name in names if getattr(before, name) != getattr(config, name)]:
