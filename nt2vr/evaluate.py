@@ -16,7 +16,7 @@ from nt2vr.evaluation.data import Data, load_benchmark
 from nt2vr.evaluation.kept import Kept
 from nt2vr.evaluation.protocol import evaluate, never, with_controls
 from nt2vr.evaluation.queries import Progress
-from nt2vr.evaluation.tables import FORMS, markdown
+from nt2vr.evaluation.tables import markdown, write_tables
 from nt2vr.models import Models
 from nt2vr.settings import Settings, prepare_environment
 from nt2vr.systems import System
@@ -40,8 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             benchmark = load_benchmark(data, folder / "evaluation", decoder, cache, progress, never, settings.assets)
             report = evaluate(benchmark, systems, models, Kept(folder / "evaluation"), progress)
         report.save(flags.out)
-        for file, form in FORMS.items():
-            (flags.out / file).write_text(form(report), encoding="utf-8")
+        write_tables(report, flags.out)
     except Nt2vrError as error:
         sys.stderr.write(f"{error}\n")
         return 2

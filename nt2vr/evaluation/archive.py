@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.report import REPORT, Report, load_report
-from nt2vr.evaluation.tables import FORMS
+from nt2vr.evaluation.tables import write_tables
 
 QUERIES_CSV = "queries.csv"
 LOADED = 4  # reports kept in memory: one of 10,000 queries is about 20 MB
@@ -50,8 +50,7 @@ class Archive:
         folder = self.folder / report_id
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            for file, form in FORMS.items():
-                (folder / file).write_text(form(report), encoding="utf-8")
+            write_tables(report, folder)
             _write_queries(report, folder / QUERIES_CSV)
         except OSError as error:
             raise ConfigError(f"The report cannot be kept in {folder} ({error.strerror}). Make room there.") from error

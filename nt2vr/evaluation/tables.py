@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from nt2vr.evaluation.report import Report
 
@@ -17,6 +18,10 @@ class Column:
     key: str
     head: str
     decimals: int
+
+    def text(self, value: float | None) -> str:
+        """Write a value of it; None is one that was not measured."""
+        return EMPTY if value is None else f"{value:.{self.decimals}f}"
 
 
 @dataclass(frozen=True)
@@ -74,17 +79,27 @@ def table_of(report: Report) -> Table:
     return lines
 
 
+def measured(table: Table, groups: Sequence[Group]) -> list[Group]:
+    """Return the groups of which a table has any value."""
+    return [group for group in groups if any(has_any(metrics, [group]) for _, metrics in table)]
+
+
+def has_any(metrics: Mapping[str, float], groups: Sequence[Group]) -> bool:
+    """Whether a system has any value of these groups."""
+    return any(column.key in metrics for group in groups for column in group.columns)
+
+
 def markdown(report: Report) -> str:
     """Return a table each of the paper's columns, the honest ones and other benchmarks', as far as there are any."""
     table = table_of(report)
-    return "\n".join(_markdown(table, groups) for groups in (PAPER, HONEST, OTHERS) if _there(table, groups))
+    return "\n".join(_markdown(table, groups) for groups in (PAPER, HONEST, OTHERS) if measured(table, groups))
 
 
 def _markdown(table: Table, groups: Sequence[Group]) -> str:
-    groups = _there(table, groups)
+    groups = measured(table, groups)
     heads = [f"{group.head} {column.head}" for group in groups for column in group.columns]
     lines = [["", *heads], [":--", *["--:"] * len(heads)]]
-    lines += [[name, *_cells(metrics, groups)] for name, metrics in table if _has(metrics, groups)]
+    lines += [[name, *_cells(metrics, groups)] for name, metrics in table if has_any(metrics, groups)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
@@ -102,7 +117,7 @@ def csv_table(report: Report) -> str:
 def latex(report: Report) -> str:
     """Return a booktabs table like the paper's Table 2, with the honest measures as further columns."""
     table = table_of(report)
-    groups = _there(table, GROUPS)
+    groups = measured(table, GROUPS)
     columns = [column for group in groups for column in group.columns]
     heads = [rf"\multicolumn{{{len(group.columns)}}}{{c}}{{{_escaped(group.head)}}}" for group in groups]
     rules, first = [], 2
@@ -126,20 +141,18 @@ def latex(report: Report) -> str:
 FORMS: dict[str, Callable[[Report], str]] = {"table.md": markdown, "table.csv": csv_table, "table.tex": latex}
 
 
-def _there(table: Table, groups: Sequence[Group]) -> list[Group]:
-    return [group for group in groups if any(_has(metrics, [group]) for _, metrics in table)]
+def write_tables(report: Report, folder: Path) -> None:
+    """Write the table in each form into a folder that is there.
 
-
-def _has(metrics: Mapping[str, float], groups: Sequence[Group]) -> bool:
-    return any(column.key in metrics for group in groups for column in group.columns)
+    Raises:
+        OSError: if it cannot be written.
+    """
+    for file, form in FORMS.items():
+        (folder / file).write_text(form(report), encoding="utf-8")
 
 
 def _cells(metrics: Mapping[str, float], groups: Sequence[Group]) -> list[str]:
-    return [
-        f"{metrics[column.key]:.{column.decimals}f}" if column.key in metrics else EMPTY
-        for group in groups
-        for column in group.columns
-    ]
+    return [column.text(metrics.get(column.key)) for group in groups for column in group.columns]
 
 
 def _escaped(text: str) -> str:

@@ -9,7 +9,7 @@ from nt2vr.evaluation.archive import QUERIES_CSV, Entry
 from nt2vr.evaluation.compare import places_by_difference
 from nt2vr.evaluation.jobs import Job
 from nt2vr.evaluation.report import QUERIES, REPORT, Report, Row
-from nt2vr.evaluation.tables import EMPTY, FORMS, HONEST, OTHERS, PAPER, Column, Group, table_of
+from nt2vr.evaluation.tables import FORMS, HONEST, OTHERS, PAPER, Column, has_any, measured, table_of
 from nt2vr.ui.chart import Point, points_chart
 from nt2vr.ui.columns import Marked
 
@@ -115,7 +115,7 @@ def tables_view(report: Report) -> list[dict[str, Any]]:
     table, roles = table_of(report), roles_of(report)
     views = []
     for groups in (PAPER, HONEST, OTHERS):
-        there = [group for group in groups if any(_values(metrics, [group]) for _, metrics in table)]
+        there = measured(table, groups)
         columns = [column for group in there for column in group.columns]
         best = {column.key: _best(column, table, roles) for column in columns}
         lines = [
@@ -126,7 +126,7 @@ def tables_view(report: Report) -> list[dict[str, Any]]:
                 "cells": [_cell(column, metrics, best[column.key], name in roles) for column in columns],
             }
             for name, metrics in table
-            if _values(metrics, there)
+            if has_any(metrics, there)
         ]
         if lines:
             heads = [{"text": group.head, "span": len(group.columns)} for group in there]
@@ -162,24 +162,16 @@ def roles_of(report: Report) -> dict[str, str]:
     return roles
 
 
-def _values(metrics: Mapping[str, float], groups: Sequence[Group]) -> bool:
-    return any(column.key in metrics for group in groups for column in group.columns)
-
-
 def _best(column: Column, table: Sequence[tuple[str, Mapping[str, float]]], roles: Collection[str]) -> str:
     """Return the best value as it is written, so that what looks equal is marked alike; "" if there is no contest."""
     values = [metrics[column.key] for name, metrics in table if name in roles and column.key in metrics]
-    if len({_text(column, value) for value in values}) < 2:
+    if len({column.text(value) for value in values}) < 2:
         return ""
-    return _text(column, min(values) if "violations" in column.key else max(values))
-
-
-def _text(column: Column, value: float) -> str:
-    return f"{value:.{column.decimals}f}"
+    return column.text(min(values) if "violations" in column.key else max(values))
 
 
 def _cell(column: Column, metrics: Mapping[str, float], best: str, competes: bool) -> dict[str, Any]:
-    text = _text(column, metrics[column.key]) if column.key in metrics else EMPTY
+    text = column.text(metrics.get(column.key))
     return {"text": text, "best": competes and text == best}
 
 
