@@ -91,7 +91,7 @@ class TrainTab:
         with gr.Row(elem_id="train"):
             with gr.Column(scale=1, min_width=230, elem_id="train-list"):
                 new = gr.Button("New run", elem_id="train-new")
-                runs = template(self._settings.assets / "ui", "train-runs", {"runs": []})
+                runs = template(self._settings.assets / "ui", "train-runs", {"runs": []}, "pick")
             with gr.Column(scale=5, min_width=500):
                 form = self._lay_out_form()
                 parts = self._lay_out_run(runs, new)

@@ -92,7 +92,7 @@ class EvaluateTab:
         with gr.Row(elem_id="evaluate"):
             with gr.Column(scale=1, min_width=230, elem_id="evaluate-list"):
                 new = gr.Button("New evaluation", elem_id="evaluate-new")
-                reports = template(self._templates, "evaluate-reports", {"reports": []})
+                reports = template(self._templates, "evaluate-reports", {"reports": []}, "pick")
             with gr.Column(scale=5, min_width=500):
                 form = self._lay_out_form()
                 report = self._lay_out_report()

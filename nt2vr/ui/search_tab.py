@@ -158,7 +158,7 @@ class SearchTab:
                     label="α, weight of the unwanted part in “boolean”",
                 )  # fmt: skip
             added = MoreModels(self.searcher, MAX_COLUMNS, self.may_download).build(systems)
-        columns = template(self.templates, "columns", {"columns": []})
+        columns = template(self.templates, "columns", {"columns": []}, "pick")
         detail = template(self.templates, "detail", {})
         return Results(gr.State(), understood, wanted, unwanted, alpha, added, columns, detail)
 

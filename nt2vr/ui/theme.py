@@ -16,16 +16,16 @@ def build_theme() -> gr.themes.Base:
     )
 
 
-def template(folder: Path, name: str, value: dict[str, Any], **options: Any) -> gr.HTML:
-    """Build an HTML component from `name`.html and, where there is one, `name`.js.
+def template(folder: Path, name: str, value: dict[str, Any], *shared: str) -> gr.HTML:
+    """Build an HTML component from `name`.html, the scripts named as shared and, where there is one, `name`.js.
 
     Templates write values as {{value}}, which escapes them, never as ${value}, which does not.
     """
-    script = folder / f"{name}.js"
+    own = folder / f"{name}.js"
+    scripts = [*(folder / f"{script}.js" for script in shared), *([own] if own.is_file() else [])]
     return gr.HTML(
         value,
         html_template=(folder / f"{name}.html").read_text(encoding="utf-8"),
-        js_on_load=script.read_text(encoding="utf-8") if script.is_file() else None,
+        js_on_load="".join(script.read_text(encoding="utf-8") for script in scripts) or None,
         elem_id=name,
-        **options,
     )

@@ -1,6 +1,7 @@
+// Of what can be picked, Python gets the id, whether it is picked by mouse or by key.
 const pick = (event) => {
-  const report = event.target.closest("[data-id]");
-  if (report) trigger("pick", { id: report.dataset.id });
+  const picked = event.target.closest("[data-id]");
+  if (picked) trigger("pick", { id: picked.dataset.id });
 };
 element.addEventListener("click", pick);
 element.addEventListener("keydown", (event) => {
