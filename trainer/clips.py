@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 Negator = Callable[[str], tuple[str, ...]]  # every way to deny one thing of a caption
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClipSet:
     """Clips to train or to validate on.
 

@@ -1,6 +1,7 @@
 """What is measured after each epoch, on clips that are not trained on: the evaluation's measures, of one model."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -63,8 +64,9 @@ def _tracked(metrics: dict[str, float]) -> dict[str, float]:
     return {name: value for name, value in metrics.items() if name.startswith("original/") or name.endswith(TRACKED)}
 
 
+@lru_cache(maxsize=1)  # a training validates on the same clips after every epoch
 def _queries(clips: ClipSet) -> tuple[JudgedQuery, ...]:
-    """Return what the clips are searched for: the same in each epoch."""
+    """Return what the clips are searched for."""
     captions = clips.captions("validation")
     if clips.sentences is not None:
         return world_queries(captions, clips.sentences)
