@@ -1,9 +1,9 @@
 """Query x system -> ranked clips, with verdicts where truth is known. How a system weighs a query is `systems`'."""
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 from weakref import WeakValueDictionary
@@ -11,9 +11,10 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from nt2vr.answers import Answer, Hit, Ranking
 from nt2vr.bundles import Bundle, Bundles
 from nt2vr.cache import Cache
-from nt2vr.encoder import Encoder, pool
+from nt2vr.encoder import Encoder
 from nt2vr.errors import ConfigError, Nt2vrError, QueryError
 from nt2vr.language.tagger import load_tagger
 from nt2vr.library import EmbeddedGallery, Gallery, Video, embed_gallery, prefetch_frames
@@ -23,97 +24,14 @@ from nt2vr.query import Query, understand
 from nt2vr.registry import pick
 from nt2vr.systems import COSINE, DEFAULT_ALPHA, STRATEGIES, Parts, System, Vector
 from nt2vr.video import Decoder
-from nt2vr.world.truth import Verdict, judge
+from nt2vr.world.truth import judge
 
 MAX_ALPHA = 10
 MAX_K = 100
 MAX_SYSTEMS = 8
 RANKED = 1000  # how deep a clip's rank is looked up
-NUM_BEST_FRAMES = 3
 OFFERED = (("plain", None), ("boolean", None), ("boolean", 1.0), ("projection", None), ("drop", None))
 LOW_SCORE = "validation/low_score"  # in a model's card: 99% of captions that fit a clip get a better best score
-
-
-@dataclass(frozen=True)
-class Hit:
-    """One clip found: `score` is in cosine units, `rank` counts from 1, `verdict` is None where truth is not known."""
-
-    video_id: str
-    rank: int
-    score: float
-    verdict: Verdict | None
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """What one system found.
-
-    Attributes:
-        system: which.
-        hits: the best k, best first; empty if the strategy leaves nothing to search for.
-        unseen: words of the query that the model never saw in training.
-        low: the best score is lower than the model's scores for clips that do fit.
-        vector: what was searched for, for the best frames of a clip; None if nothing.
-        ranks: rank by video_id of the first RANKED.
-        epoch: which of a run answered, where the system's model is a run's newest.
-        notice: why a newer checkpoint did not.
-        gallery: as the model saw it that answered, which may since have been replaced.
-    """
-
-    system: System
-    hits: tuple[Hit, ...]
-    unseen: tuple[str, ...] = ()
-    low: bool = False
-    vector: Vector | None = field(default=None, repr=False, compare=False)
-    ranks: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)
-    epoch: int | None = None
-    notice: str = ""
-    gallery: EmbeddedGallery | None = field(default=None, repr=False, compare=False)
-
-    @cached_property
-    def counts(self) -> dict[Verdict, int]:
-        """How many hits have each verdict."""
-        verdicts: tuple[Verdict, ...] = ("right", "violation", "miss")
-        return {verdict: sum(hit.verdict == verdict for hit in self.hits) for verdict in verdicts}
-
-
-@dataclass(frozen=True)
-class Answer:
-    """A query as understood, and what each system found."""
-
-    query: Query
-    rankings: tuple[Ranking, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the API's form of it, plain JSON data."""
-        return {
-            "query": {
-                "text": self.query.text,
-                "wanted": list(self.query.wanted),
-                "unwanted": list(self.query.unwanted),
-            },
-            "systems": [
-                {
-                    "name": ranking.system.name,
-                    **({} if ranking.epoch is None else {"epoch": ranking.epoch}),
-                    "hits": [
-                        {"video_id": hit.video_id, "rank": hit.rank, "score": hit.score, "verdict": hit.verdict}
-                        for hit in ranking.hits
-                    ],
-                }
-                for ranking in self.rankings
-            ],
-        }
-
-
-@dataclass(frozen=True)
-class Seen:
-    """How one system sees one clip: its rank (None: below RANKED), score, and the best frames' places in [0, 1]."""
-
-    system: System
-    rank: int | None
-    score: float | None
-    moments: tuple[float, ...]
 
 
 class Searcher:
@@ -265,23 +183,6 @@ class Searcher:
         floor = encoder.card.metrics.get(LOW_SCORE, -1.0)
         low = image is None and system.strategy in COSINE and bool(hits) and hits[0].score < floor
         return replace(nothing, hits=hits, low=low, vector=vector, ranks=ranks)
-
-    def see(self, answer: Answer, video_id: str) -> tuple[Seen, ...]:
-        """Say how every system of an answer sees one clip: each model as it was when it answered."""
-        return tuple(_see(ranking, video_id) for ranking in answer.rankings)
-
-
-def _see(ranking: Ranking, video_id: str) -> Seen:
-    embedded, vector = ranking.gallery, ranking.vector
-    videos = embedded.gallery.videos if embedded else ()
-    row = next((i for i, video in enumerate(videos) if video.video_id == video_id), None)
-    if embedded is None or vector is None or row is None:
-        return Seen(ranking.system, None, None, ())
-    frames = embedded.frame_embeddings[row] @ vector  # (F,)
-    best = np.argsort(-frames, kind="stable")[:NUM_BEST_FRAMES]
-    moments = tuple(float((frame + 0.5) / len(frames)) for frame in sorted(best))
-    score = float(pool(embedded.frame_embeddings[row]) @ vector)
-    return Seen(ranking.system, ranking.ranks.get(video_id), round(score, 4), moments)
 
 
 def _embed(

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from nt2vr.answers import Answer, Hit, Ranking, Seen
 from nt2vr.library import Video
 from nt2vr.query import Query
-from nt2vr.search import Answer, Hit, Ranking, Seen
 
 MARKS = {"right": "✓", "violation": "shows it", "miss": "lacks it"}
 NOTHING_LEFT = "Nothing is left to search for when the negated part is dropped."

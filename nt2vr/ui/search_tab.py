@@ -10,10 +10,11 @@ import numpy as np
 from gradio.helpers import Examples
 from numpy.typing import NDArray
 
+from nt2vr.answers import Answer
 from nt2vr.errors import Nt2vrError
 from nt2vr.library import Video
 from nt2vr.query import Query
-from nt2vr.search import MAX_K, Answer, Searcher
+from nt2vr.search import MAX_K, Searcher
 from nt2vr.systems import DEFAULT_ALPHA
 from nt2vr.ui.columns import Marked, columns_view, detail_view, no_marks, understood_view
 from nt2vr.ui.more_models import MoreModels
@@ -248,7 +249,7 @@ class SearchTab:
             return {}
         video = self.searcher.video(event.id)
         verdicts = (hit.verdict for ranking in answer.rankings for hit in ranking.hits if hit.video_id == event.id)
-        seen = self.searcher.see(answer, event.id)
+        seen = answer.see(event.id)
         return detail_view(video, seen, next(verdicts, None) or "", self.url_of(video))
 
     @shown

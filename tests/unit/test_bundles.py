@@ -18,6 +18,7 @@ import safetensors.torch
 import torch
 
 from nt2vr import bundles as bundles_module
+from nt2vr.answers import Answer
 from nt2vr.bundles import KEPT, Bundles
 from nt2vr.cache import Cache
 from nt2vr.checkpoint import CARD, CONFIG, WEIGHTS, Card, build_model, read_checkpoint, write_checkpoint
@@ -27,7 +28,7 @@ from nt2vr.index import INDEXES
 from nt2vr.library import EmbeddedGallery, Gallery, Video
 from nt2vr.models import Models
 from nt2vr.query import Query
-from nt2vr.search import Answer, Searcher
+from nt2vr.search import Searcher
 from nt2vr.video import Decoder
 from nt2vr.world.gallery import write_webm
 from tests.unit.tiny import TINY, tiny_model, write_tiny
@@ -114,7 +115,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
 def told(searcher: Searcher, answer: Answer) -> tuple[object, ...]:
     """All that an answer says, without the epoch: every column, and how each sees a clip."""
     columns = [(ranking.system.name, ranking.hits, ranking.vector.tobytes()) for ranking in answer.rankings]  # type: ignore[union-attr]
-    return (*columns, searcher.see(answer, "3"))
+    return (*columns, answer.see("3"))
 
 
 def test_while_models_are_swapped_every_answer_is_exactly_one_models(
@@ -298,7 +299,7 @@ def test_old_models_are_freed_when_their_last_search_ends(
     with Cache(tmp_path / "cache") as cache:
         searcher = Searcher(Models([], runs=runs), gallery, decoder, cache)
         answer = searcher.search(QUERY, SYSTEMS, 5)
-        seen = searcher.see(answer, "3")
+        seen = answer.see("3")
         searching = searcher.bundles.get("run")
         model, embedded = weakref.ref(searching.encoder._model), weakref.ref(searching.gallery)
         publish(runs, 2, sources / "1")
@@ -308,7 +309,7 @@ def test_old_models_are_freed_when_their_last_search_ends(
         del searching
         gc.collect()
         assert model() is None
-        assert searcher.see(answer, "3") == seen  # what the page shows needs the old embeddings, not the model
+        assert answer.see("3") == seen  # what the page shows needs the old embeddings, not the model
         del answer
         gc.collect()
         assert embedded() is None

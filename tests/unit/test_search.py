@@ -18,13 +18,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from nt2vr.answers import Answer
 from nt2vr.cache import Cache
 from nt2vr.checkpoint import Card
 from nt2vr.errors import ConfigError, QueryError
 from nt2vr.library import Gallery, Video
 from nt2vr.models import Found, Models
 from nt2vr.query import Query
-from nt2vr.search import LOW_SCORE, MAX_ALPHA, MAX_K, Answer, Searcher
+from nt2vr.search import LOW_SCORE, MAX_ALPHA, MAX_K, Searcher
 from nt2vr.systems import STRATEGIES, Parts, System, projection
 from nt2vr.video import Decoder
 from nt2vr.world.gallery import write_webm
@@ -402,7 +403,7 @@ def test_a_clip_is_seen_by_every_system_with_its_best_moments_in_their_order(
 ) -> None:
     """`both` shows the dog in frames 1 and 2 of 4, the woman in 3 and 4; it is not among the k shown."""
     answer = searcher.search(Query(word, (word,)), ["CLIP", "CLIP boolean α 1"], 1)
-    seen = searcher.see(answer, "both")
+    seen = answer.see("both")
     assert [each.system.name for each in seen] == ["CLIP", "CLIP boolean α 1"]
     for each in seen:
         assert each.rank is not None and each.rank <= 2
@@ -412,8 +413,8 @@ def test_a_clip_is_seen_by_every_system_with_its_best_moments_in_their_order(
 
 def test_a_clip_that_could_not_be_read_or_a_search_for_nothing_is_seen_as_such(searcher: Searcher) -> None:
     answer = searcher.search(NO_DOG, ["CLIP", "CLIP drop"], 5)
-    assert [(seen.rank, seen.score, seen.moments) for seen in searcher.see(answer, "broken")] == [(None, None, ())] * 2
-    assert (searcher.see(answer, "dog")[0].rank, searcher.see(answer, "dog")[1].rank) == (1, None)
+    assert [(seen.rank, seen.score, seen.moments) for seen in answer.see("broken")] == [(None, None, ())] * 2
+    assert (answer.see("dog")[0].rank, answer.see("dog")[1].rank) == (1, None)
 
 
 def test_words_that_a_model_never_saw_are_named(searcher: Searcher) -> None:

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from urllib.parse import unquote
 
+from nt2vr.answers import Answer, Hit, Ranking, Seen
 from nt2vr.library import Video
 from nt2vr.query import Query, Span
-from nt2vr.search import Answer, Hit, Ranking, Seen
 from nt2vr.systems import System
 from nt2vr.ui.columns import NO_GOOD_MATCH, NOTHING_LEFT, Marked, columns_view, detail_view, understood_view
 from nt2vr.world.truth import Verdict
