@@ -192,7 +192,11 @@ class CaptionDenials:
                     template = rng.choice(NO_DEED) if deed.subject.is_human else NO_DEED[0]
                     return Denial("not", template.format(B_ing=doing, B_s=does), "", doing)
         thing = self._thing(caption, rng)
-        return thing and Denial("not", rng.choice(NO_THING).format(N=thing.text, n=thing.bare), "", thing.text)
+        if thing is None:
+            return None
+        text = rng.choice(NO_THING).format(N=thing.text, n=thing.bare)
+        text = text.replace("there is", "there are") if thing.is_plural else text
+        return Denial("not", text, "", thing.text)
 
     def _fragment(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """A caption and some words of another, joined freely."""
@@ -257,20 +261,40 @@ def _denied(text: str, phrases: Phrases) -> Iterator[Denial]:
     for texts, words in denials(text, phrases):
         query = taken_apart(texts[0], words)
         wanted = " ".join(query.wanted)
-        parts = [_participle(*part, words) for part in zip(query.unwanted, query.scopes, strict=True)]
         says_little = {wanted.lower().partition(" ")[0], *query.unwanted} & _SAYS_LITTLE
-        if parts and not says_little:
-            wanted = wanted.replace(_beyond(texts[0], words, query.scopes[-1].end), "")
-            yield from (Denial("negated", denied, wanted, " and ".join(parts)) for denied in texts)
+        if not query.scopes or says_little or _may_go_on(words, query.scopes[-1]):
+            continue
+        parts = [_participle(*part, words) for part in zip(query.unwanted, query.scopes, strict=True)]
+        wanted = wanted.replace(_beyond(texts[0], words, query.scopes[-1]), "")
+        yield from (Denial("negated", denied, wanted, " and ".join(parts)) for denied in texts)
 
 
-def _beyond(text: str, phrases: Phrases, end: int) -> str:
-    """Return the place that goes with what ends at a character: "without trees | in the background"."""
-    i = sum(token.end <= end for token in phrases.tokens)
-    place = phrases.place_phrase(i)
-    if not (place and place.object and {phrases.word(place.object), phrases.lemma(place.head + 2)} & _OWN):
+def _may_go_on(phrases: Phrases, scope: Span) -> bool:
+    """Whether more, or less, may be denied: "(does not toss a child) in camouflage into the air". Precision counts."""
+    inside = [i for i, token in enumerate(phrases.tokens) if scope.start <= token.start < scope.end]
+    first, after = inside[0], inside[-1] + 1
+    place, noun = phrases.place_phrase(after), phrases.noun_phrase(after + 1)
+    described = place and place.object and (colour := phrases.noun_phrase(place.object)) and colour.head
+    is_thing = phrases.tag(first) not in VERB_TAGS
+    return bool(
+        any(phrases.tag(i) in FINITE_TAGS or phrases.word(i) in {"as", "while"} for i in inside[1:])  # a clause
+        or (place and phrases.place_phrase(place.end))
+        or (described and phrases.tag(described) == "ADJ")  # a player | in blue
+        or phrases.word(after) == "of"
+        or (place and phrases.tag(first) == "VBN")  # covered | in cake
+        or phrases.tag(after) in {"WH", "ADJ", "VBN"}
+        or (phrases.tag(after) == "VBG" and phrases.tag(first) == "NOUN")  # without dogs | following
+        or (phrases.word(after) in {"and", "or"} and noun and (is_thing or phrases.tag(noun.end) not in VERB_TAGS))
+    )
+
+
+def _beyond(text: str, phrases: Phrases, scope: Span) -> str:
+    """Return the place that goes with the thing in a scope: "without (trees) | in the background"."""
+    after = sum(token.end <= scope.end for token in phrases.tokens)
+    place = phrases.place_phrase(after)
+    if not (place and place.object and {phrases.word(place.object), phrases.lemma(place.object + 1)} & _OWN):
         return "\n"  # which no caption has
-    return text[phrases.tokens[i - 1].end : phrases.tokens[place.end - 1].end]
+    return text[phrases.tokens[after - 1].end : phrases.tokens[place.end - 1].end]
 
 
 def _participle(unwanted: str, scope: Span, phrases: Phrases) -> str:

@@ -288,7 +288,7 @@ class ScopeFinder:
         phrases, first = self.phrases, start
         while start < stop and (phrases.tag(start) in {"PUNCT", "CONJ"} or phrases.word(start) in _LEADING):
             start += 1
-        if subject_only and phrases.tag(start) == "PRON":
+        if subject_only and phrases.tag(start) == "PRON" and phrases.word(start) != "there":
             start += 1
         if starts and first > 0 and (place := phrases.place_phrase(start)) and phrases.is_setting(place):
             start += 1  # nobody in the street: the street
@@ -311,13 +311,13 @@ class ScopeFinder:
         return start, stop
 
     def _link(self, first: int, start: int) -> str:
-        """How a stretch goes on: with its "and", "while" or a comma before a new noun, else with nothing."""
+        """How a stretch goes on: with its "and", "while", "as" or a comma before a new noun, else with nothing."""
         if self.phrases.tag(start) not in {"DET", "NOUN", "ADJ", "NUM", "PRON"}:
             return " "
         dropped = {self.phrases.tag(i) for i in range(first, start)}
         if "PRON" in dropped:  # a man | and he | dances
             return " "
-        for joint in ("and", "while"):
+        for joint in ("and", "while", "as"):
             if joint in self.phrases.words[first:start]:
                 return f" {joint} "
         return ", " if "PUNCT" in dropped else " "

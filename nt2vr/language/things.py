@@ -26,11 +26,13 @@ class Thing(NamedTuple):
     Attributes:
         text: as it is said, "a red car".
         bare: without its article, "red car".
+        is_plural: whether there are many of it.
         names: what its head is called: "guy" also "man", "person".
     """
 
     text: str
     bare: str
+    is_plural: bool
     names: frozenset[str]
 
 
@@ -62,9 +64,9 @@ def _thing(phrases: Phrases, noun: Phrase) -> Thing | None:
     if any(phrases.tag(j) not in {"NOUN", "ADJ", "POS", "ADP", "DET", "VBG", "VBN"} for j in range(first, noun.end)):
         return None
     bare = " ".join(said).replace(" '", "'")
-    names = also_called(lemma)
+    is_plural = is_plural_noun(head, lemma)
     article = phrases.word(noun.start) if first == noun.start + 1 else ""
-    if article in _ARTICLES:
-        return Thing(f"{article} {bare}", bare, names)
-    stands_alone = is_plural_noun(head, lemma) or {lemma, head} & (MASS_NOUNS - _BARE_PLACES)
-    return Thing(bare, bare, names) if stands_alone and phrases.tag(first - 1) != "POS" else None
+    if article not in _ARTICLES and not (is_plural or {lemma, head} & (MASS_NOUNS - _BARE_PLACES)):
+        return None
+    text = f"{article} {bare}" if article in _ARTICLES else bare
+    return Thing(text, bare, is_plural, also_called(lemma))

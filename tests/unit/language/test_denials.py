@@ -84,6 +84,8 @@ def test_what_the_caption_says_itself_is_not_denied(captions: list[str], kind: K
             "a dog doesn't run with trees in the background": ("a dog", "running with trees"),
             "a dog runs without trees in the background": ("a dog runs", "trees"),
         }),
+        ("a man tosses a child in white into the air", {}),  # who is in white?
+        ("a man pats a dog and a cat", {}),  # both?
         ("this is a red car", {}),
         ("a red car", {}),
     ],
@@ -108,17 +110,15 @@ def test_a_thing_of_another_caption_is_left_out() -> None:
 
 
 def test_not_b_wants_nothing_and_nobody_is_said_of_people_alone() -> None:
-    found = drawn(["a red car", "a man plays the guitar", "a dog barks", "a boat"], "not", count=600)
+    found = drawn(["a red car", "a man plays the guitar", "a dog barks", "two boats"], "not", count=600)
     deeds = ("not playing the guitar", "nobody is playing the guitar", "nobody plays the guitar")
     deeds += ("no one is playing the guitar", "not barking")
-    nouns = [(noun, f"{a}{noun}") for noun, a in (("man", "a "), ("guitar", "the "), ("dog", "a "), ("boat", "a "))]
-    things = {
-        form.format(n, with_a): with_a for n, with_a in nouns for form in ("no {0}", "without {1}", "there is no {0}")
-    }
-    assert found == {
-        **{text: ("", "barking" if "bark" in text else "playing the guitar") for text in deeds},
-        **{text: ("", thing) for text, thing in things.items()},
-    }
+    nouns = [(noun, f"{a}{noun}") for noun, a in (("man", "a "), ("guitar", "the "), ("dog", "a "))]
+    forms = ("no {0}", "without {1}", "there is no {0}")
+    things = {form.format(noun, thing): thing for noun, thing in nouns for form in forms}
+    things |= dict.fromkeys(("no boats", "without boats", "there are no boats"), "boats")
+    doing = {text: "barking" if "bark" in text else "playing the guitar" for text in deeds}
+    assert found == {text: ("", unwanted) for text, unwanted in (doing | things).items()}
 
 
 def test_fragments_are_words_of_another_caption_without_what_dangles() -> None:
