@@ -19,11 +19,12 @@ from nt2vr.language.composer import composed
 from nt2vr.language.inflect import inflect, inflect_phrase, verb_of
 from nt2vr.language.negator import caption_tagger, denials
 from nt2vr.language.phrases import Phrases
-from nt2vr.language.subjects import Subject, also_called
+from nt2vr.language.subjects import Subject, also_called, is_plural_noun
 from nt2vr.language.tagger import FINITE_TAGS, VERB_TAGS
 from nt2vr.language.things import Thing, things
 from nt2vr.language.usage import Key, Usage, agrees
 from nt2vr.language.verb_phrases import VerbPhrase
+from nt2vr.language.wordlists import ACTORS, ROLES
 from nt2vr.query import Span, taken_apart
 
 Kind = Literal["negated", "composed", "without", "not", "fragment"]
@@ -275,7 +276,8 @@ def _may_go_on(phrases: Phrases, scope: Span) -> bool:
     first, after = inside[0], inside[-1] + 1
     place, noun = phrases.place_phrase(after), phrases.noun_phrase(after + 1)
     described = place and place.object and (colour := phrases.noun_phrase(place.object)) and colour.head
-    is_thing = phrases.tag(first) not in VERB_TAGS
+    is_thing, last = phrases.tag(first) not in VERB_TAGS, phrases.lemma(after - 1)
+    may_act = phrases.tag(first) == "NOUN" or last in ACTORS | ROLES or is_plural_noun(phrases.word(after - 1), last)
     return bool(
         any(phrases.tag(i) in FINITE_TAGS or phrases.word(i) in {"as", "while"} for i in inside[1:])  # a clause
         or (place and phrases.place_phrase(place.end))
@@ -283,7 +285,7 @@ def _may_go_on(phrases: Phrases, scope: Span) -> bool:
         or phrases.word(after) == "of"
         or (place and phrases.tag(first) == "VBN")  # covered | in cake
         or phrases.tag(after) in {"WH", "ADJ", "VBN"}
-        or (phrases.tag(after) == "VBG" and phrases.tag(first) == "NOUN")  # without dogs | following
+        or (phrases.tag(after) == "VBG" and may_act)  # without dogs | following
         or (phrases.word(after) in {"and", "or"} and noun and (is_thing or phrases.tag(noun.end) not in VERB_TAGS))
     )
 

@@ -86,6 +86,7 @@ def test_what_the_caption_says_itself_is_not_denied(captions: list[str], kind: K
         }),
         ("a man tosses a child in white into the air", {}),  # who is in white?
         ("a man pats a dog and a cat", {}),  # both?
+        ("a car with a guy talking", {}),  # who talks?
         ("this is a red car", {}),
         ("a red car", {}),
     ],
