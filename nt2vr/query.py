@@ -56,14 +56,18 @@ def understand(text: str, tagger: Tagger) -> Query:
         raise QueryError(
             f"The query has {len(text):,} characters; shorten it to at most {MAX_QUERY_CHARS:,}, a sentence or two."
         )
-    whole = " ".join(text.split())
-    if not whole:
+    if not text.strip():
         return Query(text)
-    sentence = _Sentence(text, Phrases(tagger.tag(text)))
-    finder = ScopeFinder(sentence.phrases)
+    return taken_apart(text, Phrases(tagger.tag(text)))
+
+
+def taken_apart(text: str, phrases: Phrases) -> Query:
+    """Do the same with the words of `text`, tagged already; there is at least one."""
+    sentence = _Sentence(text, phrases)
+    finder = ScopeFinder(phrases)
     negations = finder.negations()
     if not negations:
-        return Query(text, (whole,))
+        return Query(text, (" ".join(text.split()),))
     kept = finder.kept(negations)
     if all(sentence.phrases.tag(i) == "PRON" for stretch in kept for i in range(stretch.start, stretch.end)):
         kept = []  # "he" alone names nothing to be seen

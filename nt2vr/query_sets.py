@@ -7,7 +7,7 @@ Composed queries are JSON lines: {"cap_id", "caption", "video_ids": [...]}, here
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -62,6 +62,21 @@ def read_captioned_videos(path: Path) -> CaptionedVideos:
     if not captions:
         raise ConfigError(f"{path} holds no captions. Give a file with one caption a line: VIDEO#enc#0 a man sings.")
     return CaptionedVideos(captions, tuple(queries))
+
+
+def read_any_captions(path: Path) -> Mapping[str, Sequence[str]]:
+    """Read the captions of each video from a file of any of the three formats, or from plain text, one a line.
+
+    A line of plain text begins with no id, and stands for a video of its own.
+
+    Raises:
+        ConfigError: as `read_captioned_videos`.
+    """
+    lines = list(_lines(path))
+    first = lines[0][1] if lines else "{"
+    if first.startswith("{") or "#" in first.split()[0][1:]:
+        return read_captioned_videos(path).captions
+    return {f"{path.stem} {number}": (line,) for number, line in lines}
 
 
 def read_captions(path: Path) -> list[Caption]:

@@ -137,10 +137,11 @@ def _train(run: RunFolder, config: TrainConfig, cache: Path, stop: threading.Eve
     learner = Learner(config)  # first, since it refuses what cannot be trained
     logger.info("Preparing clips for %s.", config.name)
     with in_turn():
-        clips = load_clips(config, "train", cache, stop.is_set)
-        validation = load_clips(config, "validation", cache, stop.is_set)
+        needs = learner.losses.needs
+        clips = load_clips(config, "train", cache, stop.is_set, needs)
+        validation = load_clips(config, "validation", cache, stop.is_set, needs)
     learner.config = replace(config, num_clips=len(clips))  # a dataset may have fewer
-    logger.info("Training %s on %s, %d clips.", config.name, clips.name, len(clips))
+    logger.info("Training %s on %s, %d %s.", config.name, clips.name, len(clips), clips.unit)
     return train(learner, run, clips, validation, stop.is_set)
 
 

@@ -1,34 +1,43 @@
 """Batches of clips: which clips, which of their frames, which sentences. A pure function of seed, epoch and step."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError
-from nt2vr.world.negation import Kind, Sentence
-from nt2vr.world.sentences import Sentences
+from nt2vr.language.denials import CaptionDenials, Denial, Kind
+from nt2vr.world import negation as world
 from trainer.clips import ClipSet
-from trainer.config import TrainConfig
+from trainer.config import FRAGMENT, TrainConfig
+
+CAPTIONS_TRIED = 50  # for a kind of denying sentence: of MSR-VTT's, one in three gives "A and not B"
+
+
+@dataclass(frozen=True)
+class TruthBatch:
+    """Clips to tell apart, and which of them denying sentences are right for.
+
+    Attributes:
+        pool: (P,) rows of clips, the first B those of the batch.
+        fitting: (B, P) whether a clip shows the wanted and not the unwanted; none does where that is not known.
+        both: (B, P) whether it shows the wanted and the unwanted too.
+    """
+
+    pool: NDArray[np.int64]
+    fitting: NDArray[np.bool_]
+    both: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class DeniedBatch:
-    """Sentences that deny something, and clips to tell apart.
+    """As many sentences that deny something as there are clips in the batch, and the truth about them, if needed."""
 
-    Attributes:
-        sentences: one for each clip of the batch.
-        pool: (P,) rows of clips, the first B those of the batch.
-        fitting: (B, P) whether a clip shows the wanted and not the unwanted.
-        both: (B, P) whether it shows the wanted and the unwanted too.
-    """
-
-    sentences: list[Sentence]
-    pool: NDArray[np.int64]
-    fitting: NDArray[np.bool_]
-    both: NDArray[np.bool_]
+    sentences: list[Denial]
+    truth: TruthBatch | None = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +90,7 @@ def epoch_batches(
             rows=rows,
             negated=negated,
             negatable=negatable,
-            denied=_denied(clips, config, rows, keys, (config.seed, epoch, step, 1)) if "denied" in needs else None,
+            denied=_denied(clips, config, rows, keys, (config.seed, epoch, step, 1), needs),
         )
 
 
@@ -95,12 +104,6 @@ def _frames(clips: ClipSet, config: TrainConfig, rows: NDArray[np.int64], seed: 
     return frames
 
 
-def _source(clips: ClipSet) -> Sentences:
-    if clips.sentences is None:
-        raise ConfigError("These clips have captions only, but a loss needs sentences that deny something. Remove it.")
-    return clips.sentences
-
-
 def _negated(
     clips: ClipSet, rows: NDArray[np.int64], keys: list[str], captions: list[str]
 ) -> tuple[list[str], NDArray[np.bool_] | None]:
@@ -111,23 +114,58 @@ def _negated(
     return texts, None if negatable.all() else negatable
 
 
-def draw_sentence(source: Sentences, config: TrainConfig, row: int, key: str) -> Sentence:
-    """Draw a sentence for a clip, of a kind drawn by the config's shares."""
+def draw_sentence(clips: ClipSet, config: TrainConfig, row: int, key: str) -> Denial:
+    """Draw a sentence, of a kind drawn by the config's shares: for a clip whose scene is known, or of any caption.
+
+    Raises:
+        ConfigError: if the clips cannot give such sentences.
+    """
     rng = random.Random(f"{key} denied")
-    kinds: list[Kind] = list(config.sentences)  # type: ignore[arg-type]  # checked by the config
-    return source.draw(row, rng.choices(kinds, list(config.sentences.values()))[0], rng)
+    if clips.denials and (clips.sentences is None or rng.random() < config.free):
+        return _of_a_caption(clips.denials, config.sentences, rng)
+    if clips.sentences is None:
+        raise ConfigError("These clips have captions only, but a loss needs sentences that deny something. Remove it.")
+    shares = {kind: share for kind, share in config.sentences.items() if kind != FRAGMENT}  # which is no grammar's
+    kinds: list[world.Kind] = list(shares)  # type: ignore[arg-type]  # checked by the config
+    return clips.sentences.draw(row, rng.choices(kinds, list(shares.values()))[0], rng)
+
+
+def _of_a_caption(denials: CaptionDenials, shares: Mapping[str, float], rng: random.Random) -> Denial:
+    """Draw a kind, and captions until one gives it; if none does, another kind."""
+    left: dict[Kind, float] = {kind: shares[kind] for kind in get_args(Kind) if shares.get(kind)}
+    while left:
+        kind = rng.choices(list(left), list(left.values()))[0]
+        for _ in range(CAPTIONS_TRIED):
+            if denial := denials.draw(rng.randrange(len(denials)), kind, rng):
+                return denial
+        del left[kind]
+    raise ConfigError(f"These captions give no sentences of the kinds {', '.join(shares)}. Name others, or more.")
 
 
 def _denied(
-    clips: ClipSet, config: TrainConfig, rows: NDArray[np.int64], keys: list[str], seed: tuple[int, ...]
-) -> DeniedBatch:
-    source, rng = _source(clips), np.random.default_rng(seed)
-    sentences = [draw_sentence(source, config, row, key) for row, key in zip(rows.tolist(), keys, strict=True)]
-    fitting = np.stack([source.fitting(sentence) for sentence in sentences])  # (B, N)
-    both = np.stack([source.showing_both(sentence) for sentence in sentences])  # (B, N)
+    clips: ClipSet,
+    config: TrainConfig,
+    rows: NDArray[np.int64],
+    keys: list[str],
+    seed: tuple[int, ...],
+    needs: frozenset[str],
+) -> DeniedBatch | None:
+    if "denied" not in needs:
+        return None
+    sentences = [draw_sentence(clips, config, row, key) for row, key in zip(rows.tolist(), keys, strict=True)]
+    source = clips.sentences
+    if "truth" not in needs:
+        return DeniedBatch(sentences)
+    if source is None:
+        raise ConfigError("These clips have captions only, but a loss needs to know what they show. Remove it.")
+    unknown = np.zeros(len(clips), bool)
+    known = [sentence if isinstance(sentence, world.Sentence) else None for sentence in sentences]
+    fitting = np.stack([source.fitting(sentence) if sentence else unknown for sentence in known])  # (B, N)
+    both = np.stack([source.showing_both(sentence) if sentence else unknown for sentence in known])  # (B, N)
     pool = rows
     if config.train == "text":  # other clips cost nothing but a look-up
+        rng = np.random.default_rng(seed)
         hard = [rng.permutation(np.flatnonzero(shown))[: config.hard_clips] for shown in both]
         more = np.concatenate([*hard, rng.integers(len(clips), size=config.pool_clips)])
         pool = np.concatenate([rows, np.setdiff1d(more, rows)])
-    return DeniedBatch(sentences, pool, fitting[:, pool], both[:, pool])
+    return DeniedBatch(sentences, TruthBatch(pool, fitting[:, pool], both[:, pool]))

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from nt2vr.checkpoint import read_configs
 from nt2vr.errors import ConfigError
-from nt2vr.world.negation import Kind
+from nt2vr.language.denials import Kind
 
 Precision = Literal["auto", "fp32", "bf16"]
 Towers = Literal["all", "text", "visual"]
@@ -21,6 +21,7 @@ WORLD = "world"  # the built-in one, as `data`
 METRICS = (  # what validation measures and a run may be ended by: of each, higher is better
     *("original/MIR", "original/R@1", "original/R@5", "original/R@10"),
     *("composed/MIR", "composed/hard_pairs", "without/MIR", "without/hard_pairs", "not/auc", "negated/delta_MIR"),
+    *("text/order", "text/target", "text/kept"),  # of distillation on captions: no videos are searched
 )
 CHOICES: dict[str, tuple[str, ...]] = {
     "precision": get_args(Precision),
@@ -41,6 +42,7 @@ SMALL_MODEL: dict[str, Any] = {
     "vision_cfg": {"image_size": 112, "layers": [1, 1, 1, 1], "width": 16},
     "text_cfg": {"context_length": 40, "vocab_size": 49408, "width": 192, "heads": 4, "layers": 4},
 }
+FRAGMENT = "fragment"  # the kind of sentences that only captions give
 SENTENCES: dict[str, float] = {"composed": 0.4, "without": 0.3, "not": 0.15, "negated": 0.15}
 
 
@@ -59,15 +61,20 @@ class TrainConfig:
             one. Its image size is the size of the frames.
         losses: loss name to {"weight", and the loss's own fields}.
         sentences: shares of the kinds of denying sentences, for losses that need such: one sentence a clip and epoch.
+            "composed", "without", "not", "negated", and "fragment", which is made of any captions only.
+        free: share of these sentences that is made of captions where data is the built-in world, whose grammar makes
+            the others. It is not known which clips they are right for, so composed passes them over.
         pool_clips: clips drawn at random at each step, beside the batch's, that denying sentences are searched among;
             0 where the visual tower is trained too.
         hard_clips: clips a sentence added to these that show both its wanted and its unwanted part; likewise.
-        data: what to train on: "world", the built-in one, or the path of a dataset (see `nt2vr.datasets`).
-        num_clips: training clips; of a dataset at most so many.
+        data: what to train on: "world", the built-in one, or the path of a dataset (see `nt2vr.datasets`). Where no
+            loss needs videos (distill alone), also the path of a file with captions, one a line, or as
+            `nt2vr.query_sets` reads them; of a dataset, captions are all that is read then.
+        num_clips: training clips; of a dataset at most so many. Where only captions are read, captions.
         num_frames: frames kept of each clip, and frames the trained model wants of a video.
         frames_per_step: how many of these, drawn at random, a training step sees (mean-pooled).
         flip: mirror clips at random; right as long as no caption says left or right.
-        validation_clips: clips that are searched after each epoch, none of them trained on.
+        validation_clips: clips that are searched after each epoch, or captions, none of them trained on.
         epochs: how often all this is gone through; validation and a checkpoint follow each.
         passes: how often an epoch takes each training clip, each time with a caption drawn anew. The paper's epochs
             take every caption once: 20 for MSR-VTT.
@@ -96,6 +103,7 @@ class TrainConfig:
     model: Mapping[str, Any] = field(default_factory=dict)
     losses: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"contrastive": {"weight": 1.0}})
     sentences: Mapping[str, float] = field(default_factory=lambda: SENTENCES)
+    free: float = 0.0
     pool_clips: int = 1024
     hard_clips: int = 2
     data: str = WORLD
@@ -153,7 +161,11 @@ class TrainConfig:
             raise ConfigError(
                 f"train is {self.train}, but there is no base whose {kept} tower could be kept. Name one."
             )
+        if not 0 <= self.free <= 1:
+            raise ConfigError(f"free must be a share from 0 to 1, not {self.free}.")
         _check_shares(self.sentences)
+        if self.data == WORLD and self.free < 1 and not sum(self.sentences.values()) > self.sentences.get(FRAGMENT, 0):
+            raise ConfigError("The built-in world's grammar makes no fragments. Add another kind, or set free to 1.")
         if self.model and (missing := {"embed_dim", "vision_cfg", "text_cfg"} - set(self.model)):
             raise ConfigError(f"The model configuration lacks {', '.join(sorted(missing))}.")
 

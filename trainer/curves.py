@@ -22,7 +22,11 @@ VALIDATION = (  # metric, title, what it says
     ("original/MIR", "Original MIR", "captions find their clip"),
     ("composed/MIR", "Composed MIR", "“A and not B” finds a clip with A alone"),
     ("negated/delta_MIR", "Negated ΔMIR", "denying a thing sends its clip down"),
+    ("text/order", "Text order", "“A and not B” is nearer to A than to A and B"),
+    ("text/target", "Text target", "cosine of denying sentences with their targets"),
+    ("text/kept", "Text kept", "cosine of captions with what the base makes of them"),
 )
+PERCENT = ("text/order",)  # 0 to 100
 CONTROLS = {"base": "base", "drop": "drop"}  # prefix of the metric -> label: what to compare with
 
 
@@ -38,7 +42,11 @@ def validation_charts(rows: Rows, epochs: int) -> list[dict[str, Any]]:
         }
         if points or levels:
             charts.append(
-                chart(title, note, points, levels, (0, max(1, epochs)), "epoch", share_text, least_span=LEAST_SPAN)
+                chart(
+                    *(title, note, points, levels, (0, max(1, epochs)), "epoch"),
+                    percent_text if metric in PERCENT else share_text,
+                    least_span=100 * LEAST_SPAN if metric in PERCENT else LEAST_SPAN,
+                )
                 | {"dots": True}
             )
     return charts
@@ -136,6 +144,11 @@ def _x_marks(left: float, right: float) -> list[float]:
 def share_text(value: float) -> str:
     """Write a number from 0 to 1: .731."""
     return short(f"{value:.3f}")
+
+
+def percent_text(value: float) -> str:
+    """Write a number from 0 to 100: 73.1."""
+    return f"{value:.1f}"
 
 
 def value_text(value: float) -> str:

@@ -94,12 +94,12 @@ def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConf
         ConfigError: in one sentence, for what cannot be trained.
         CheckpointError: if there is no such base.
     """
-    from trainer.losses import build_losses  # noqa: PLC0415  imports torch
+    from trainer.losses import losses_of  # noqa: PLC0415  imports torch
 
     by_key = {field.key: field for field in config_fields()}
     read = {key: _read(by_key[key], value) for key, value in values.items()}
     config = build_config({**read, "losses": read_losses(losses)}, "The form")
-    build_losses(config.losses)
+    losses_of(config, ROOT)
     if config.base_folder:
         read_card(ROOT / config.base_folder)
     return config

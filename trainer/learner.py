@@ -17,9 +17,9 @@ from nt2vr.errors import ConfigError
 from nt2vr.short_text import encode_short
 from trainer import distributed
 from trainer.batches import Batch, DeniedBatch
-from trainer.config import WORLD, Towers, TrainConfig
-from trainer.losses import build_losses
-from trainer.losses.embedded import Denied, EmbeddedBatch, Parts
+from trainer.config import Towers, TrainConfig
+from trainer.losses import losses_of
+from trainer.losses.embedded import Denied, EmbeddedBatch, Parts, Truth
 from trainer.teacher import Teacher
 
 PREPROCESS: dict[str, Any] = {}  # open_clip's defaults: CLIP's mean and standard deviation
@@ -38,7 +38,8 @@ class Learner:
         base: the card of what it starts from; None if that is random.
         losses: what is minimised.
         steps: taken so far.
-        videos: (N, D), L2-normalised, of the clips to train on; set where the visual tower is frozen.
+        videos: (N, D), L2-normalised, of the clips to train on; set where the visual tower is frozen and they have
+            videos.
         teacher: the frozen base; set where a loss needs it.
 
     Raises:
@@ -52,13 +53,7 @@ class Learner:
         self.config = config
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         self.bf16 = config.precision == "bf16" or (config.precision == "auto" and has_bf16(self.device))
-        self.losses = build_losses(config.losses)
-        if "denied" in self.losses.needs and config.data != WORLD:
-            raise ConfigError(
-                "composed and distill need sentences that only the built-in world has. Set data to world."
-            )
-        if "parts" in self.losses.needs and config.train != "text":
-            raise ConfigError("distill trains the text tower beside a frozen visual one. Set train to text.")
+        self.losses = losses_of(config)
         if config.batch_size % distributed.world_size():
             raise ConfigError(
                 f"batch_size ({config.batch_size}) must be a multiple of the processes ({distributed.world_size()})."
@@ -124,11 +119,13 @@ class Learner:
             denied=None if batch.denied is None else self._denied(batch.denied, text, video, batch.captions[mine]),
         )
 
-    def _embed_videos(self, batch: Batch, mine: slice) -> Tensor:
-        """Look the videos up, or encode their frames one by one and mean-pool them, as `nt2vr.encoder.pool` does."""
+    def _embed_videos(self, batch: Batch, mine: slice) -> Tensor | None:
+        """Look the videos up, or encode their frames one by one and mean-pool them, as `nt2vr.encoder.pool` does.
+
+        None where there are none.
+        """
         if batch.frames is None:
-            assert self.videos is not None and batch.rows is not None, "a frozen tower's videos are embedded before"
-            return self.videos[torch.from_numpy(batch.rows)]
+            return None if self.videos is None or batch.rows is None else self.videos[torch.from_numpy(batch.rows)]
         preprocess = self.model.visual.preprocess_cfg
         frames = torch.from_numpy(batch.frames[mine]).to(self.device)  # (b, F, S, S, 3)
         pixels = normalise_frames(frames.flatten(0, 1), preprocess["mean"], preprocess["std"])
@@ -136,20 +133,18 @@ class Learner:
         frame_embeddings = self.model.encode_image(pixels, normalize=True).float().unflatten(0, frames.shape[:2])
         return distributed.gather(normalize(frame_embeddings.mean(dim=1), dim=-1))  # (B, D)
 
-    def _denied(self, batch: DeniedBatch, text: Tensor, video: Tensor, captions: list[str]) -> Denied:
-        needs = self.losses.needs
-        parts = None
+    def _denied(self, batch: DeniedBatch, text: Tensor, video: Tensor | None, captions: list[str]) -> Denied:
+        needs, parts, truth = self.losses.needs, None, None
         if "parts" in needs:
             assert self.teacher is not None, "the loop sets it before the first step"
             sentences = batch.sentences[distributed.share(len(batch.sentences))]
             parts = gathered(self.teacher.parts(sentences, captions if "kept" in needs else None))
-        return Denied(
-            text=text,
-            pool=video if self.videos is None else self.videos[torch.from_numpy(batch.pool)],
-            fitting=torch.from_numpy(batch.fitting).to(self.device),
-            both=torch.from_numpy(batch.both).to(self.device),
-            parts=parts,
-        )
+        if batch.truth is not None:
+            pool = video if self.videos is None else self.videos[torch.from_numpy(batch.truth.pool)]
+            assert pool is not None, "truth is of clips"
+            known = (torch.from_numpy(some).to(self.device) for some in (batch.truth.fitting, batch.truth.both))
+            truth = Truth(pool, *known)
+        return Denied(text, truth, parts)
 
     def prepare_tokens(self, texts: Iterable[str]) -> None:
         """Zero the rows of tokens that no text has; what a base has learnt stays, and what is new to it starts small.

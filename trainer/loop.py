@@ -15,18 +15,21 @@ from tqdm import tqdm
 from nt2vr.checkpoint import Card, fingerprints, read_checkpoint, write_checkpoint
 from nt2vr.encoder import Encoder
 from nt2vr.errors import ConfigError
-from nt2vr.world.negation import Sentence
+from nt2vr.language.denials import Denial
 from trainer.batches import draw_sentence, epoch_batches
 from trainer.clips import ClipSet
+from trainer.config import METRICS
 from trainer.distributed import agree, in_turn, rank
 from trainer.learner import Learner
 from trainer.resume import Losses, Position, Saved, Saver, read_saved, rewind
 from trainer.runs import RunFolder, RunStatus, State
 from trainer.teacher import Teacher
+from trainer.text_measures import TextMeasures
 from trainer.validation import control_metrics, validate
 from trainer.videos import embed_once
 
 logger = logging.getLogger(__name__)
+MANY = 2048  # captions, and sentences made of captions, that the teacher takes its means of
 
 
 def train(
@@ -95,19 +98,21 @@ def prepare(learner: Learner, clips: ClipSet, should_stop: Callable[[], bool]) -
     """Do what comes before the first step: new tokens, and what a frozen tower and a teacher need."""
     config, needs = learner.config, learner.losses.needs
     key = f"{config.seed} tokens"
-    texts, denied = clips.captions(key), list[Sentence]()
+    texts, denied = clips.captions(key), list[Denial]()
     if "negated" in needs:
         texts += filter(None, clips.negated(key))
-    if "denied" in needs and clips.sentences is not None:
-        denied = [draw_sentence(clips.sentences, config, row, f"{key} {row}") for row in range(len(clips))]
+    if "denied" in needs:
+        denied = [draw_sentence(clips, config, row, f"{key} {row}") for row in range(len(clips))]
     learner.prepare_tokens(texts + [sentence.text for sentence in denied])
     if config.train == "text":
-        videos = embed_once(encoder_of(learner), clips, should_stop)
-        learner.use_videos(videos)
+        if clips.has_videos:
+            learner.use_videos(videos := embed_once(encoder_of(learner), clips, should_stop))
         if "parts" in needs:
             assert config.base_folder, "the config sees to it"
             base = read_checkpoint(config.base_folder, learner.device)
-            learner.teacher = Teacher(base, denied, videos, learner.device)
+            if not clips.has_videos:
+                videos = base.encode_text(texts[:MANY])
+            learner.teacher = Teacher(base, denied[:MANY] if clips.denials else denied, videos, learner.device)
 
 
 def encoder_of(learner: Learner, card: Card | None = None) -> Encoder:
@@ -198,16 +203,25 @@ class Validator:
         config = learner.config
         self._videos: NDArray[np.float32] | None = None
         self._controls: dict[str, float] = {}
-        if config.train == "text":
+        self._text: TextMeasures | None = None
+        if config.train == "text" and clips.has_videos:
             self._videos = embed_once(encoder_of(learner), clips)
         if config.base_folder:
-            self._controls = control_metrics(config.base_folder, clips, learner.device)
+            if clips.has_videos:
+                self._controls = control_metrics(config.base_folder, clips, learner.device)
+            if clips.denials and learner.teacher:
+                self._text = TextMeasures(learner, clips)
+                self._controls |= {f"base/{name}": value for name, value in self._text.of_base.items()}
             if fresh:
                 run.append_metrics({"epoch": 0, "step": 0, **self._controls})
+        doubtful = config.patience > 0 and not (clips.has_videos and config.monitor.startswith("original/"))
+        if doubtful and config.monitor not in (measured := self._measure(encoder_of(learner))):
+            others = ", ".join(name for name in measured if name in METRICS)
+            raise ConfigError(f"{config.monitor} cannot be measured on these {clips.unit}. Set monitor to {others}.")
 
-        doubtful = config.patience > 0 and not config.monitor.startswith("original/")
-        if doubtful and config.monitor not in validate(encoder_of(learner), clips, self._videos):
-            raise ConfigError(f"{config.monitor} cannot be measured on these clips. Set monitor to original/MIR.")
+    def _measure(self, encoder: Encoder) -> dict[str, float]:
+        measured = validate(encoder, self._clips, self._videos) if self._clips.has_videos else {}
+        return measured | (self._text(encoder) if self._text else {})
 
     def finish_epoch(self, epoch: int) -> float:
         """Validate, and write the checkpoint of an epoch; returns the metric that the config watches."""
@@ -216,12 +230,12 @@ class Validator:
             name=config.name,
             objective=" + ".join(config.losses),
             base=learner.base.name if learner.base else "",
-            frames=config.num_frames,
+            frames=config.num_frames if self._clips.has_videos or not learner.base else learner.base.frames,
             losses=config.losses,
-            data=f"{self._clips.name}, {config.num_clips} clips",
+            data=f"{self._clips.name}, {config.num_clips} {self._clips.unit}",
             epoch=epoch,
         )
-        measured = validate(encoder_of(learner, card), self._clips, self._videos)
+        measured = self._measure(encoder_of(learner, card))
         self._run.append_metrics({"epoch": epoch, "step": learner.steps, **measured})
         logger.info("epoch %d: %s", epoch, ", ".join(f"{name} {value:.3f}" for name, value in measured.items()))
         metrics = {f"validation/{name}": value for name, value in {**measured, **self._controls}.items()}

@@ -9,53 +9,71 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.encoder import Encoder
-from nt2vr.world.negation import Sentence
+from nt2vr.language.denials import Denial
 from trainer.losses.embedded import Parts
+
+KEPT_PHRASES = 10_000  # 20 MB at 512 dimensions
 
 
 class Teacher:
-    """Embeds the parts of sentences. Phrases come again and again, so they are kept: 8 MB for 10,000."""
+    """Embeds the parts of sentences. Phrases come again and again, so the latest are kept.
+
+    Attributes:
+        encoder: the starting model.
+    """
 
     def __init__(
-        self, encoder: Encoder, sentences: Iterable[Sentence], videos: NDArray[np.float32], device: str
+        self, encoder: Encoder, sentences: Iterable[Denial], videos: NDArray[np.float32], device: str
     ) -> None:
         """Take the means.
 
         Args:
             encoder: the starting model.
             sentences: many of those that will be learnt from.
-            videos: (N, D), L2-normalised.
+            videos: (N, D), L2-normalised; where there are none, captions.
             device: where embeddings go.
         """
-        self._encoder, self._device = encoder, device
+        self.encoder, self._device = encoder, device
         self._kept: dict[str, NDArray[np.float32]] = {}
         unwanted = list(dict.fromkeys(sentence.unwanted for sentence in sentences))
-        self._unwanted_mean = self._phrases(unwanted).mean(dim=0)
+        self._unwanted_mean = self.phrases(unwanted).mean(dim=0)
         self._video_mean = torch.from_numpy(videos.mean(axis=0)).to(device)
 
-    def parts(self, sentences: Sequence[Sentence], captions: Sequence[str] | None) -> Parts:
+    def parts(self, sentences: Sequence[Denial], captions: Sequence[str] | None) -> Parts:
         """Embed what sentences want and what they do not, and captions where they are asked for."""
         return Parts(
-            wanted=self._phrases([sentence.wanted for sentence in sentences]),
-            unwanted=self._phrases([sentence.unwanted for sentence in sentences]),
+            wanted=self.phrases([sentence.wanted for sentence in sentences]),
+            unwanted=self.phrases([sentence.unwanted for sentence in sentences]),
             pure=torch.tensor([not sentence.wanted for sentence in sentences], device=self._device),
             unwanted_mean=self._unwanted_mean,
             video_mean=self._video_mean,
-            caption=None if captions is None else self._tensor(self._encoder.encode_text(captions)),
+            caption=None if captions is None else self._tensor(self.encoder.encode_text(captions)),
         )
 
+    def phrases(self, phrases: Sequence[str]) -> Tensor:
+        """Embed phrases: (N, D), L2-normalised."""
+        new = [phrase for phrase in dict.fromkeys(phrases) if phrase not in self._kept]
+        known = dict(zip(new, self.encoder.encode_text(new), strict=True))
+        known |= {phrase: self._kept.pop(phrase) for phrase in dict.fromkeys(phrases) if phrase in self._kept}
+        self._kept |= known  # the latest last
+        for phrase in list(self._kept)[: max(0, len(self._kept) - KEPT_PHRASES)]:
+            del self._kept[phrase]
+        return self._tensor(np.array([known[phrase] for phrase in phrases]))
+
+    def forget(self) -> None:
+        """Keep nothing of what was embedded so far."""
+        self._kept, self.encoder.kept = {}, {}
+
     def state_dict(self) -> dict[str, Any]:
-        """What is kept here and by the encoder: in other company, a text would be embedded a last bit differently."""
-        return {"phrases": _packed(self._kept), "texts": _packed(self._encoder.kept)}
+        """What is kept here and by the encoder: in other company, a text would be embedded a last bit differently.
+
+        So a run that goes on must find kept what would have been, and only that, in the same order.
+        """
+        return {"phrases": _packed(self._kept), "texts": _packed(self.encoder.kept)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take up what was kept."""
-        self._kept, self._encoder.kept = _unpacked(state["phrases"]), _unpacked(state["texts"])
-
-    def _phrases(self, phrases: Sequence[str]) -> Tensor:
-        new = [phrase for phrase in dict.fromkeys(phrases) if phrase not in self._kept]
-        self._kept.update(zip(new, self._encoder.encode_text(new), strict=True))
-        return self._tensor(np.array([self._kept[phrase] for phrase in phrases]))
+        self._kept, self.encoder.kept = _unpacked(state["phrases"]), _unpacked(state["texts"])
 
     def _tensor(self, embeddings: NDArray[np.float32]) -> Tensor:
         return torch.from_numpy(embeddings).to(self._device)

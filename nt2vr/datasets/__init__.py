@@ -1,6 +1,8 @@
 """Captioned videos of others: published datasets and anybody's own, by name. Nothing is decoded here."""
 
 from nt2vr.datasets.base import Dataset, Split
-from nt2vr.datasets.load import DATASETS, HELD_OUT, load_dataset, sample
+from nt2vr.datasets.load import DATASETS, HELD_OUT, held_out_of, kind_and_path, load_dataset, sample, sample_ids
 
-__all__ = ["DATASETS", "HELD_OUT", "Dataset", "Split", "load_dataset", "sample"]
+__all__ = [
+    "DATASETS", "HELD_OUT", "Dataset", "Split", "held_out_of", "kind_and_path", "load_dataset", "sample", "sample_ids",
+]  # fmt: skip

@@ -1,6 +1,6 @@
 """Choosing a loader, matching its captions with the files that are there, and taking a split."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from hashlib import blake2b
 from pathlib import Path
 
@@ -22,7 +22,7 @@ HELD_OUT = 1_000
 HELD_OUT_SHARE = 0.1  # of the training videos, where a dataset has no validation videos of its own
 
 
-def load_dataset(data: str | Path, split: Split = "all", held_out: int = HELD_OUT) -> Dataset:
+def load_dataset(data: str | Path, split: Split = "all", held_out: int = HELD_OUT, with_files: bool = True) -> Dataset:
     """Read which videos a split has, and their captions.
 
     A dataset without validation videos of its own has a tenth of its training videos held out, by a hash of their
@@ -32,19 +32,19 @@ def load_dataset(data: str | Path, split: Split = "all", held_out: int = HELD_OU
         data: folder of a dataset, or its captions file; its kind is guessed, unless it says "KIND:PATH".
         split: which part.
         held_out: how many training videos are held out at most.
+        with_files: whether a video must have its file; else only captions are looked at.
 
     Raises:
         ConfigError: if there is no such kind.
         DatasetError: if nothing there can be used, or it has no such split.
         GalleryError: if a line of a JSONL cannot be used.
     """
-    kind, colon, path = str(data).partition(":")
-    if not colon or len(kind) == 1 or Path(data).exists():  # C:\videos is no kind
-        kind, path = "", str(data)
+    kind, path = kind_and_path(data)
     loaders = {kind: pick("kind of dataset", kind, DATASETS)} if kind else DATASETS
-    files = Files(Path(path).expanduser())
+    files = Files(path)
     annotations = _marked(files, loaders).load(files)
-    there = _existing(annotations, files)
+    described = {video_id: files.folder for captions in annotations.splits.values() for video_id in captions}
+    there = _existing(annotations, files) if with_files else described
     splits = {part: _usable(captions, there) for part, captions in annotations.splits.items()}
     videos = tuple(
         Video(video_id, there[video_id], tuple(captions))
@@ -52,13 +52,31 @@ def load_dataset(data: str | Path, split: Split = "all", held_out: int = HELD_OU
     )
     if not videos:
         raise DatasetError(f"{annotations.name} has no {split} videos with captions under {files.folder}.")
-    remarks = _remarks(annotations, splits, files, there)
+    remarks = _remarks(annotations, splits, files, there) if with_files else []
     return Dataset(annotations.name, split, videos, tuple(remarks))
+
+
+def kind_and_path(data: str | Path) -> tuple[str, Path]:
+    """Take "KIND:PATH" apart; the kind is empty where it is not said."""
+    kind, colon, path = str(data).partition(":")
+    if not colon or len(kind) == 1 or Path(data).exists():  # C:\videos is no kind
+        kind, path = "", str(data)
+    return kind, Path(path).expanduser()
 
 
 def sample(videos: Iterable[Video], count: int) -> list[Video]:
     """Take at most `count` videos: always the same, by nothing but a hash of their ids."""
     return sorted(videos, key=lambda video: _hash(video.video_id))[:count]
+
+
+def sample_ids(ids: Iterable[str], count: int) -> list[str]:
+    """Do the same with ids."""
+    return sorted(ids, key=_hash)[:count]
+
+
+def held_out_of(video_ids: Collection[str], most: int) -> list[str]:
+    """Return which videos are held out for validation, where nothing else says so: a tenth, but at most so many."""
+    return sample_ids(video_ids, min(most, max(1, int(HELD_OUT_SHARE * len(video_ids)))))
 
 
 def _hash(video_id: str) -> bytes:
@@ -131,8 +149,7 @@ def _chosen(name: str, splits: Mapping[Split, Captions], split: Split, held_out:
         training = {video_id: captions for video_id, captions in training.items() if video_id not in others}
     chosen = training if split == "train" else splits.get(split)
     if training is not None and "validation" not in splits and split != "test":
-        count = min(held_out, max(1, int(HELD_OUT_SHARE * len(training))))
-        validation = set(sorted(training, key=_hash)[:count])
+        validation = set(held_out_of(training, held_out))
         chosen = {v: some for v, some in training.items() if (v in validation) == (split == "validation")}
     if chosen is None:
         parts = ", ".join(part for part in splits if part != "all") or "none"

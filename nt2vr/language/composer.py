@@ -7,7 +7,7 @@ word that tells of the same. The paper asks for that word beside the subject; th
 """
 
 import random
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,15 +17,12 @@ from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.related import grown_from, related
 from nt2vr.language.subjects import Subject
 from nt2vr.language.templates import WITH_PRONOUN, WITHOUT_PRONOUN
-from nt2vr.language.verb_phrases import LIGHT_VERBS
+from nt2vr.language.usage import Key, Usage
 from nt2vr.language.wordlists import words
-
-Key = tuple[str, ...]
 
 _LEAST_VIDEOS = 2  # that have a word of the unwanted; a word of one video alone is a name or a slip
 # Where captions are silent about these they may still be seen
 _UNSAID = words("stand sit smile gesture look walk lay lie move hold hand use wear wait turn step come go stay talk")
-_LEAST_VIDEOS_BARE = 5  # that do without an article, for it to be usage: "cook rice", but not "take interview"
 
 
 @dataclass(frozen=True)
@@ -61,21 +58,13 @@ class Composer:
     def __init__(self, videos: Mapping[str, Described]) -> None:
         """Index what the captions of `videos`, by their ids, say."""
         self._videos = videos
-        self._shown_by: dict[tuple[Subject, Key], dict[str, None]] = defaultdict(dict)  # ids, in order
+        self._usage = Usage()
         self._content: dict[Key, frozenset[str]] = defaultdict(frozenset)
-        self._texts: dict[tuple[Subject, Key], Counter[str]] = defaultdict(Counter)
-        self._bare_texts: dict[tuple[Subject, Key], Counter[str]] = defaultdict(Counter)
-        self._whole: set[Key] = set()  # not only what is left of a longer phrase
         self._said_of: dict[str, set[str]] = defaultdict(set)  # videos by the lemmas of their captions
         for video_id, described in videos.items():
-            for subject, phrase in described.actions:
-                texts = self._bare_texts if phrase.is_bare else self._texts
-                for who in {subject: None, subject.generic: None}:
-                    self._shown_by[who, phrase.key][video_id] = None
-                    texts[who, phrase.key][phrase.text] += 1
-                if not phrase.is_shortened:
-                    self._whole.add(phrase.key)
-                self._content[phrase.key] |= phrase.content
+            for action in described.actions:
+                self._usage.add(video_id, action)
+                self._content[action.phrase.key] |= action.phrase.content
             for lemma in described.lemmas:
                 self._said_of[lemma].add(video_id)
         self._maybe_said_by = cache(self._find_maybe_said_by)
@@ -96,47 +85,26 @@ class Composer:
                     yield query
 
     def _query(self, subject: Subject, wanted: Key, unwanted: Key, seed: int) -> ComposedQuery | None:
-        a, b = self._text(subject, wanted), self._text(subject, unwanted)
+        a, b = self._usage.text(subject, wanted), self._usage.text(subject, unwanted)
         content = self._content[unwanted]
         if not a or not b or content <= _UNSAID or any(len(self._said_of[word]) < _LEAST_VIDEOS for word in content):
             return None
-        shown = self._shown_by[subject, wanted]
+        shown = self._usage.shown_by(subject, wanted)
         maybe: frozenset[str] = frozenset().union(*map(self._maybe_said_by, content))
         relevant = tuple(video_id for video_id in shown if video_id not in maybe)
         if not relevant:
             return None
         rng = random.Random(f"{seed} {subject.text} {wanted} {unwanted}")
         return ComposedQuery(
-            *_sentence(subject, a, b, rng),
+            *composed(subject, a, b, rng),
             video_ids=relevant,
-            violating_ids=tuple(video_id for video_id in shown if video_id in self._shown_by[subject, unwanted]),
+            violating_ids=tuple(video_id for video_id in shown if video_id in self._usage.shown_by(subject, unwanted)),
         )
 
     def _find_maybe_said_by(self, lemma: str) -> frozenset[str]:
         """Return the videos that may show what a content word says: those with a word that tells of the same."""
         lemmas = related(lemma) | grown_from(lemma, self._said_of)
         return frozenset().union(*(self._said_of.get(word, ()) for word in lemmas))
-
-    def _text(self, subject: Subject, key: Key) -> str:
-        """Return how captions put a verb phrase most often, with its articles if they ever do.
-
-        Of texts that lead together it is the first in the alphabet. It is "" if it is rare where it should be common:
-        without an article, with a verb that says little, or only as part of a longer phrase.
-        """
-        for texts in (self._texts, self._bare_texts):
-            for who in (subject, subject.generic):
-                found = {text: n for text, n in texts.get((who, key), {}).items() if _agrees(subject, text)}
-                usual = texts is self._texts or len(self._shown_by[who, key]) >= _LEAST_VIDEOS_BARE
-                spoken = key in self._whole and sum(found.values()) >= (2 if key[0] in LIGHT_VERBS else 1)
-                if usual and spoken:
-                    return min(found, key=lambda text: (-found[text], text))
-        return ""
-
-
-def _agrees(subject: Subject, text: str) -> bool:
-    """Whether "his", "her" and "their" in a verb phrase can be the subject's."""
-    own = {"he": "his", "she": "her"}.get(subject.pronoun, "their")
-    return not ({"his", "her", "their", "my", "our", "your"} - {own}) & set(text.split())
 
 
 def _pairs(keys: Mapping[Subject, Mapping[Key, None]]) -> Iterator[tuple[Subject, Key, Key]]:
@@ -152,7 +120,7 @@ def _pairs(keys: Mapping[Subject, Mapping[Key, None]]) -> Iterator[tuple[Subject
             yield from ((subject, wanted, unwanted) for unwanted in others if unwanted != wanted)
 
 
-def _sentence(subject: Subject, wanted: str, unwanted: str, rng: random.Random) -> tuple[str, str, str]:
+def composed(subject: Subject, wanted: str, unwanted: str, rng: random.Random) -> tuple[str, str, str]:
     """Put a subject and two verb phrases into a template: the sentence, its wanted and its unwanted part."""
     template = rng.choice(WITH_PRONOUN if subject.pronoun else WITHOUT_PRONOUN)
     short = rng.random() < 0.5

@@ -11,6 +11,7 @@ nothing about the video ("this is a clip", "the video shows …"; talk and its l
 are denied only where there is nothing else to deny.
 """
 
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from nt2vr.language.affirmer import affirmed
 from nt2vr.language.inflect import inflect, verb_of
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.subjects import is_third_person
-from nt2vr.language.tagger import FINITE_TAGS, VERB_TAGS, HantaTagger
+from nt2vr.language.tagger import FINITE_TAGS, VERB_TAGS, HantaTagger, Token
 from nt2vr.language.wordlists import words
 
 # What talks of the video itself, and verbs that say too little to be worth denying
@@ -43,6 +44,10 @@ _COMPOUNDS = frozenset({  # verbs of two words; "not" stands before both
     "arm wrestling", "dirt biking", "test driving", "video taping",
 })  # fmt: skip
 _FIRST_PARTS = frozenset(compound.split()[0] for compound in _COMPOUNDS) - {"horse", "bull", "bike", "video"}
+_ADDED = {  # tag and lemma of the words that deny; any other is a verb in its base form
+    "not": ("NEG", "not"), "without": ("ADP", "without"),
+    "do": ("VBP", "do"), "does": ("VBZ", "do"), "did": ("VBD", "do"),
+}  # fmt: skip
 _CAPTIONS_KEPT = 100_000  # about 100 MB
 
 
@@ -53,6 +58,10 @@ class _Edit(NamedTuple):
     end: int
     texts: tuple[str, ...]
     says_little: bool
+
+    def applied(self, caption: str, text: str) -> str:
+        """Return the caption with one of the texts in it."""
+        return caption[: self.start] + text + caption[self.end :]
 
 
 @cache
@@ -71,10 +80,45 @@ def negations(caption: str) -> tuple[str, ...]:
     affirmative = affirmed(caption, phrases)
     if affirmative is not None:
         return (affirmative,)
-    edits = [edit for i in range(len(phrases.tokens)) if (edit := _edit(phrases, i))]
-    worth = [edit for edit in edits if not edit.says_little] or edits
-    found = (caption[: edit.start] + text + caption[edit.end :] for edit in worth for text in edit.texts)
+    found = (edit.applied(caption, text) for edit in _edits(phrases) for text in edit.texts)
     return tuple(dict.fromkeys(found))
+
+
+def denials(caption: str, phrases: Phrases) -> Iterator[tuple[tuple[str, ...], Phrases]]:
+    """Yield each thing of a caption denied: the ways to say so, and the words of the first of them.
+
+    Args:
+        caption: a caption that denies nothing.
+        phrases: its tagged words; the words that stay keep their tags.
+    """
+    for edit in _edits(phrases):
+        yield tuple(edit.applied(caption, text) for text in edit.texts), Phrases(_tokens(phrases, edit))
+
+
+def _edits(phrases: Phrases) -> list[_Edit]:
+    edits = [edit for i in range(len(phrases.tokens)) if (edit := _edit(phrases, i))]
+    return [edit for edit in edits if not edit.says_little] or edits
+
+
+def _tokens(phrases: Phrases, edit: _Edit) -> list[Token]:
+    """Return the words of a caption after an edit with its first text, which is not contracted."""
+    text, tokens = edit.texts[0], phrases.tokens
+    replaced = {token.text.lower(): token for token in tokens if edit.start <= token.start < edit.end}
+    made, end = list[Token](), 0
+    for word in text.split():
+        start = text.index(word, end)
+        end = start + len(word)
+        tag, lemma = _ADDED.get(word, ("VB", word))
+        if old := replaced.get(word.lower()):
+            tag, lemma = old.tag, old.lemma
+        made.append(Token(word, tag, lemma, edit.start + start, edit.start + end))
+    longer = len(text) - (edit.end - edit.start)
+    after = (token._replace(start=token.start + longer, end=token.end + longer) for token in tokens)
+    return [
+        *(token for token in tokens if token.end <= edit.start),
+        *made,
+        *(token for token in after if token.start >= edit.start + len(text)),
+    ]
 
 
 def _edit(phrases: Phrases, i: int) -> _Edit | None:

@@ -40,6 +40,7 @@ NO_NEGATION = frozenset({  # idioms; "ca n't" is how "can't" is split into words
     "without a doubt", "no wonder", "no matter", "nothing but", "none other than", "no other than", "with or without",
     "ca n't stop", "ca n't help", "ca n't wait", "can not stop", "can not help", "can not wait", "a no", "the no",
 })  # fmt: skip
+_OPENERS = frozenset(run.partition(" ")[0] for run in (*CUES, *NO_NEGATION))  # all else needs no closer look
 FILLERS = frozenset({  # they only say "in the picture"
     "in sight", "in view", "in it", "in them", "on it", "at all", "anywhere", "around", "visible", "to be seen",
     "there", "please",
@@ -103,6 +104,9 @@ class ScopeFinder:
     def _cues(self) -> Iterator[tuple[Kind, int, int]]:
         i = 0
         while i < self.num_words:
+            if self.phrases.words[i] not in _OPENERS:
+                i += 1
+                continue
             idiom, length = self._longest(NO_NEGATION, i), self._longest(CUES, i)
             if length and not idiom:
                 kind = CUES[" ".join(self.phrases.words[i : i + length])]
@@ -284,7 +288,7 @@ class ScopeFinder:
         phrases, first = self.phrases, start
         while start < stop and (phrases.tag(start) in {"PUNCT", "CONJ"} or phrases.word(start) in _LEADING):
             start += 1
-        if subject_only and phrases.tag(start) == "PRON":
+        if subject_only and phrases.tag(start) == "PRON" and phrases.word(start) != "there":
             start += 1
         if starts and first > 0 and (place := phrases.place_phrase(start)) and phrases.is_setting(place):
             start += 1  # nobody in the street: the street
@@ -307,10 +311,13 @@ class ScopeFinder:
         return start, stop
 
     def _link(self, first: int, start: int) -> str:
-        """How a stretch goes on: with its "and" or a comma before a new noun, else with nothing."""
+        """How a stretch goes on: with its "and", "while", "as" or a comma before a new noun, else with nothing."""
         if self.phrases.tag(start) not in {"DET", "NOUN", "ADJ", "NUM", "PRON"}:
             return " "
         dropped = {self.phrases.tag(i) for i in range(first, start)}
         if "PRON" in dropped:  # a man | and he | dances
             return " "
-        return " and " if "and" in self.phrases.words[first:start] else ", " if "PUNCT" in dropped else " "
+        for joint in ("and", "while", "as"):
+            if joint in self.phrases.words[first:start]:
+                return f" {joint} "
+        return ", " if "PUNCT" in dropped else " "

@@ -65,6 +65,12 @@ def named(phrases: Phrases, start: int, end: int, *, is_plural: bool = False) ->
     return Subject(text, pronoun, is_plural, lemma in _HE | _SHE | _OTHERS)
 
 
+def also_called(lemma: str) -> frozenset[str]:
+    """Return a noun with what else it says of whom it names: a "guy" is a "man" and a "person"."""
+    name = _SAME.get(lemma, lemma)
+    return frozenset((lemma, name, "person") if name in _HE | _SHE | _OTHERS else (lemma, name))
+
+
 def is_plural_noun(word: str, lemma: str) -> bool:
     """Whether a noun stands in the plural: "dogs" of "dog"."""
     return word in PLURALS or (word != lemma and (word.endswith("s") or word == inflect(lemma, "NNS")))

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from nt2vr.language.denials import NO_DEED, NO_THING, WITHOUT, Denial
 from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.templates import WITH_PRONOUN, WITHOUT_PRONOUN
 from nt2vr.world.captions import Caption, with_article
@@ -22,28 +23,19 @@ Kind = Literal["negated", "composed", "without", "not"]
 Thing = tuple[Literal["subject", "prop", "accessory"], str]
 
 PRONOUNS = {"man": "he", "boy": "he", "woman": "she", "girl": "she"}
-WITHOUT = ("{A} without {N}", "{A} without {N}", "{A} and no {n}", "{A} with no {n}")
-NO_THING = ("no {n}", "without {N}", "there is no {n}")
-NO_DEED = ("not {B_ing}", "nobody is {B_ing}", "nobody {B_s}", "no one is {B_ing}")
 
 
 @dataclass(frozen=True)
-class Sentence:
-    """A sentence that denies something.
+class Sentence(Denial):
+    """A sentence that denies something, and what its parts say.
 
     Attributes:
         kind: which of the four.
-        text: all of it.
-        wanted: the part to be seen, a phrase; empty for "not B".
-        unwanted: the part not to be seen, an affirmative phrase.
         wanted_claim: what `wanted` says.
         unwanted_claim: what `unwanted` says.
     """
 
     kind: Kind
-    text: str
-    wanted: str
-    unwanted: str
     wanted_claim: Claim
     unwanted_claim: Claim
 

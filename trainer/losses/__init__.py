@@ -1,15 +1,18 @@
 """The losses by name, and their weighted sum. A new loss is one file and one line here."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 from torch import Tensor
 
+from nt2vr.datasets import kind_and_path
 from nt2vr.errors import ConfigError
 from nt2vr.registry import pick
-from trainer.config import check_kind
+from trainer.captions import captions_file
+from trainer.config import WORLD, TrainConfig, check_kind
 from trainer.losses.bnl import BidirectionalLoss
 from trainer.losses.composed import ComposedLoss
 from trainer.losses.contrastive import ContrastiveLoss
@@ -18,7 +21,20 @@ from trainer.losses.embedded import EmbeddedBatch
 from trainer.losses.retrieval import RetrievalLoss
 from trainer.losses.snl import SoftNegativeLoss
 
-Loss = Callable[[EmbeddedBatch], Tensor]
+
+class Loss(Protocol):
+    """What every loss is."""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """See `WeightedLosses.needs`."""
+        ...
+
+    def __call__(self, batch: EmbeddedBatch) -> Tensor:
+        """Return the loss of the batch, a scalar."""
+        ...
+
+
 LOSSES: dict[str, type[Any]] = {
     "contrastive": ContrastiveLoss,
     "retrieval": RetrievalLoss,
@@ -41,17 +57,50 @@ class WeightedLosses:
 
     @property
     def needs(self) -> frozenset[str]:
-        """What a batch must have beside videos and captions.
+        """What a batch must have beside captions.
 
-        "negated" captions · "denied" sentences · their "parts", "kept" captions: by the frozen starting model
+        "video" · "negated" captions · "denied" sentences · their "truth": which clips they are right for · their
+        "parts" and "kept" captions, as the frozen starting model embeds them
         """
-        return frozenset().union(*(getattr(loss, "needs", ()) for _, loss in self.terms.values()))
+        return frozenset().union(*(loss.needs for _, loss in self.terms.values()))
 
     def __call__(self, batch: EmbeddedBatch) -> tuple[Tensor, dict[str, float]]:
         """Return the sum to minimise, and the value of each loss before its weight."""
         values = {name: loss(batch) for name, (_, loss) in self.terms.items()}
-        total = sum((self.terms[name][0] * value for name, value in values.items()), batch.video.new_zeros(()))
+        total = sum((self.terms[name][0] * value for name, value in values.items()), batch.caption.new_zeros(()))
         return total, {name: value.item() for name, value in values.items()}
+
+
+def losses_of(config: TrainConfig, root: Path = Path()) -> WeightedLosses:
+    """Build the losses of a config, and refuse what does not go together with its data and its towers.
+
+    Args:
+        config: what to train.
+        root: where a relative path begins.
+
+    Raises:
+        ConfigError: in one sentence; also as `build_losses`.
+    """
+    losses = build_losses(config.losses)
+    data = root / kind_and_path(config.data)[1]
+    if "parts" in losses.needs and config.train != "text":
+        raise ConfigError("distill trains the text tower beside a frozen visual one. Set train to text.")
+    if config.data == WORLD:
+        return losses
+    if not data.exists():
+        raise ConfigError(f"{config.data} is not there. Name a captions file, the folder of a dataset, or world.")
+    if "truth" in losses.needs:
+        raise ConfigError(
+            "composed must know which clips a sentence is right for, as only the built-in world tells. "
+            "Leave it out, or set data to world."
+        )
+    if "video" in losses.needs and captions_file(data):
+        names = ", ".join(name for name, (_, loss) in losses.terms.items() if "video" in loss.needs)
+        raise ConfigError(
+            f"{data.name} has captions but no videos, which {names} cannot do without. Leave distill alone, or name a "
+            "dataset with videos."
+        )
+    return losses
 
 
 def build_losses(settings: Mapping[str, Mapping[str, Any]]) -> WeightedLosses:

@@ -38,7 +38,7 @@ class BidirectionalLoss:
     Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, Eq. 5, 6 and 7.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"negated"})
+    needs: ClassVar[frozenset[str]] = frozenset({"video", "negated"})
 
     video_pivot: bool = True
     query_pivot: bool = True
@@ -60,7 +60,7 @@ class BidirectionalLoss:
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         """Return the loss of the batch, a scalar."""
-        video = batch.video.detach() if self.detach_video else batch.video
+        video = given(batch.video).detach() if self.detach_video else given(batch.video)
         caption, negated = batch.caption, given(batch.negated)
         right = (video * caption).sum(dim=-1)  # (B,)
         losses = torch.zeros_like(right)

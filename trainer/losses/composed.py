@@ -20,15 +20,15 @@ class ComposedLoss:
         loss = contrast + hard_weight · hard
 
     Other clips that fit count as neither right nor wrong. Each term is a mean over the sentences that have it: a
-    sentence that its own clip does not fit (a negated caption) has none. The temperature is taken as it is: the
-    contrastive loss alone may change it.
+    sentence that its own clip does not fit (a negated caption, or one whose truth is not known) has none. The
+    temperature is taken as it is: the contrastive loss alone may change it.
 
     Args:
         hard_weight: of the second term; 0 turns it off.
         hard_margin: by how much a right clip shall be nearer than a hard one, in cosine units.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"denied"})
+    needs: ClassVar[frozenset[str]] = frozenset({"video", "denied", "truth"})
 
     hard_weight: float = 1.0
     hard_margin: float = 0.1
@@ -36,11 +36,12 @@ class ComposedLoss:
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         """Return the loss of the batch, a scalar; 0 if no sentence can be used."""
         denied = given(batch.denied)
+        truth = given(denied.truth)
         scale = batch.logit_scale.detach()
-        scores = scale * denied.text @ denied.pool.T  # (B, P)
+        scores = scale * denied.text @ truth.pool.T  # (B, P)
         own = torch.arange(len(scores), device=scores.device)
-        usable = denied.fitting[own, own]  # (B,)
-        scores, own, fitting, both = scores[usable], own[usable], denied.fitting[usable], denied.both[usable]
+        usable = truth.fitting[own, own]  # (B,)
+        scores, own, fitting, both = scores[usable], own[usable], truth.fitting[usable], truth.both[usable]
         if not len(own):
             return denied.text.sum() * 0.0
         others = fitting.scatter(1, own[:, None], False)

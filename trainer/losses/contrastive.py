@@ -1,12 +1,13 @@
 """The loss CLIP is trained with."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from trainer.losses.embedded import EmbeddedBatch
+from trainer.losses.embedded import EmbeddedBatch, given
 
 
 @dataclass(frozen=True)
@@ -19,8 +20,10 @@ class ContrastiveLoss:
     Source: Radford et al., "Learning Transferable Visual Models From Natural Language Supervision", ICML 2021, Fig. 3.
     """
 
+    needs: ClassVar[frozenset[str]] = frozenset({"video"})
+
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         """Return the mean over the batch, a scalar."""
-        scores = batch.logit_scale * batch.video @ batch.caption.T  # (B, B)
+        scores = batch.logit_scale * given(batch.video) @ batch.caption.T  # (B, B)
         own = torch.arange(len(scores), device=scores.device)
         return (cross_entropy(scores, own) + cross_entropy(scores.T, own)) / 2

@@ -19,7 +19,8 @@ class DistillLoss:
 
     The mean of the unwanted parts is what they share, being short phrases; to subtract it would say nothing. A
     sentence that wants nothing starts from the middle of all videos, so that what it denies is all that orders
-    them. No gradient reaches the visual tower, nor T0.
+    them; a training on captions alone takes the middle of many captions instead. It needs no video, and no gradient
+    reaches the visual tower, nor T0.
 
     Args:
         alpha: how much of the unwanted is taken away; more costs R@k on composed queries and excludes better.

@@ -9,21 +9,32 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Denied:
-    """Sentences that deny something; row i was made for clip i of the batch, which most of them fit.
+class Truth:
+    """What is known of clips and denying sentences; sentence i was made for clip i of the batch, or fits no clip.
 
     Attributes:
-        text: (B, D), L2-normalised.
         pool: (P, D), L2-normalised: clips to tell apart, the first B those of the batch.
         fitting: (B, P) bool, whether a clip shows the wanted and not the unwanted.
         both: (B, P) bool, whether it shows the wanted and the unwanted too.
-        parts: how the frozen starting model embeds the parts of the sentences; None where no loss needs it.
     """
 
-    text: Tensor
     pool: Tensor
     fitting: Tensor
     both: Tensor
+
+
+@dataclass(frozen=True)
+class Denied:
+    """Sentences that deny something; what no loss needs is None.
+
+    Attributes:
+        text: (B, D), L2-normalised.
+        truth: which clips they are right for.
+        parts: how the frozen starting model embeds their parts.
+    """
+
+    text: Tensor
+    truth: Truth | None = None
     parts: "Parts | None" = None
 
 
@@ -36,7 +47,7 @@ class Parts:
         unwanted: (B, D), L2-normalised.
         pure: (B,) bool, whether the sentence wants nothing ("not B").
         unwanted_mean: (D,), the mean of many unwanted parts, not normalised.
-        video_mean: (D,), the mean of many videos, not normalised.
+        video_mean: (D,), the mean of many videos, not normalised; where there are none, of many captions.
         caption: (B, D), the captions of the batch, L2-normalised; None where no loss needs it.
     """
 
@@ -54,14 +65,14 @@ class EmbeddedBatch:
 
     Attributes:
         video: (B, D), L2-normalised, pooled over frames.
-        caption: (B, D), L2-normalised.
+        caption: (B, D), L2-normalised; it is always there.
         logit_scale: scalar, what cosines are multiplied with before a softmax (1 / temperature).
         negated: (B, D), L2-normalised: the captions, one thing in each denied.
         negatable: (B,) bool, which captions could be; None for all.
         denied: other sentences that deny something.
     """
 
-    video: Tensor
+    video: Tensor | None
     caption: Tensor
     logit_scale: Tensor
     negated: Tensor | None = None

@@ -1,12 +1,13 @@
 """The loss CLIP* is fine-tuned with, and the primary loss of CLIP-snl and CLIP-bnl."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 from torch.nn.functional import relu
 
-from trainer.losses.embedded import EmbeddedBatch
+from trainer.losses.embedded import EmbeddedBatch, given
 from trainer.losses.reduction import Reduction, reduced
 
 
@@ -24,6 +25,8 @@ class RetrievalLoss:
     Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, Eq. 2.
     """
 
+    needs: ClassVar[frozenset[str]] = frozenset({"video"})
+
     margin: float = 0.2
     both_directions: bool = False
     reduction: Reduction = "sum"
@@ -34,7 +37,7 @@ class RetrievalLoss:
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         """Return the loss of the batch, a scalar."""
-        scores = batch.video @ batch.caption.T  # (videos, captions)
+        scores = given(batch.video) @ batch.caption.T  # (videos, captions)
         own = scores.diagonal()
         others = scores.masked_fill(torch.eye(len(scores), dtype=torch.bool, device=scores.device), -torch.inf)
         losses = relu(self.margin + others.amax(dim=0) - own)  # (B,) for each caption

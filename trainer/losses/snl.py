@@ -36,7 +36,7 @@ class SoftNegativeLoss:
     Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, Eq. 3 and 4.
     """
 
-    needs: ClassVar[frozenset[str]] = frozenset({"negated"})
+    needs: ClassVar[frozenset[str]] = frozenset({"video", "negated"})
 
     margin: float = 0.1
     pivot: Pivot = "video"
@@ -52,7 +52,7 @@ class SoftNegativeLoss:
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         """Return the loss of the batch, a scalar."""
-        video = batch.video.detach() if self.detach_video else batch.video
+        video = given(batch.video).detach() if self.detach_video else given(batch.video)
         negated = given(batch.negated)
         right = (video * batch.caption).sum(dim=-1)  # (B,)
         wrong = ((video if self.pivot == "video" else batch.caption) * negated).sum(dim=-1)  # (B,)

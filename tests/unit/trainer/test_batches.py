@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
+from nt2vr.language.denials import CaptionDenials
 from nt2vr.world.captions import describe
-from nt2vr.world.negation import negate
+from nt2vr.world.negation import Sentence, negate
 from nt2vr.world.scenes import sample_scenes
 from nt2vr.world.sentences import Sentences
-from trainer.batches import Batch, epoch_batches
+from trainer.batches import Batch, TruthBatch, epoch_batches
 from trainer.clips import ClipSet
 from trainer.config import TrainConfig
 
@@ -19,11 +20,16 @@ SCENES = sample_scenes("train", 300, seed=0)
 FRAMES = np.arange(300, dtype=np.int16).astype(np.uint8)[:, None, None, None, None].repeat(2, axis=1)
 CLIPS = ClipSet(FRAMES, lambda row, rng: describe(SCENES[row], rng).text, Sentences(SCENES))
 CONFIG = TrainConfig(num_clips=300, num_frames=2, batch_size=20, base="somewhere", train="text", pool_clips=50)
-NEEDS = frozenset({"negated", "denied"})
+NEEDS = frozenset({"negated", "denied", "truth"})
 
 
 def first(config: TrainConfig = CONFIG, epoch: int = 1, needs: frozenset[str] = NEEDS) -> Batch:
     return next(epoch_batches(CLIPS, config, epoch, needs=needs))
+
+
+def truth_of(batch: Batch) -> TruthBatch:
+    assert batch.denied is not None and batch.denied.truth is not None
+    return batch.denied.truth
 
 
 def test_what_no_loss_needs_is_not_drawn_and_changes_nothing_else() -> None:
@@ -47,10 +53,11 @@ def test_each_negated_caption_denies_one_thing_of_its_own_caption() -> None:
 def test_denying_sentences_know_which_clips_of_their_pool_are_right() -> None:
     batch = first()
     assert batch.denied is not None and batch.rows is not None
-    denied = batch.denied
+    denied = truth_of(batch)
     np.testing.assert_array_equal(denied.pool[:20], batch.rows)
     assert len(set(denied.pool.tolist())) == len(denied.pool) > 50
-    for i, sentence in enumerate(denied.sentences):
+    for i, sentence in enumerate(batch.denied.sentences):
+        assert isinstance(sentence, Sentence)
         assert denied.fitting[i].tolist() == [sentence.fits(SCENES[row]) for row in denied.pool.tolist()]
         both = [s.wanted_claim.holds(SCENES[r]) and s.unwanted_claim.holds(SCENES[r])
                 for s, r in ((sentence, row) for row in denied.pool.tolist())]  # fmt: skip
@@ -60,16 +67,13 @@ def test_denying_sentences_know_which_clips_of_their_pool_are_right() -> None:
 
 def test_hard_clips_are_sought_for_the_pool() -> None:
     only = replace(CONFIG, sentences={"composed": 1.0}, pool_clips=0)
-    hard, none = (first(replace(only, hard_clips=number)).denied for number in (2, 0))
-    assert hard is not None and none is not None
+    hard, none = (truth_of(first(replace(only, hard_clips=number))) for number in (2, 0))
     assert len(none.pool) == 20
     assert hard.both.any(axis=1).sum() > none.both.any(axis=1).sum()
 
 
 def test_where_videos_are_learnt_the_pool_is_the_batch() -> None:
-    denied = first(replace(CONFIG, train="all")).denied
-    assert denied is not None
-    assert denied.fitting.shape == (20, 20)
+    assert truth_of(first(replace(CONFIG, train="all"))).fitting.shape == (20, 20)
 
 
 def test_kinds_come_by_their_shares_and_anew_each_epoch() -> None:
@@ -80,10 +84,38 @@ def test_kinds_come_by_their_shares_and_anew_each_epoch() -> None:
     again = first(config).denied
     assert again is not None
     assert one.sentences == again.sentences != two.sentences
-    np.testing.assert_array_equal(one.pool, again.pool)
+    np.testing.assert_array_equal(truth_of(first(config)).pool, truth_of(first(config)).pool)
 
 
-@pytest.mark.parametrize("need", sorted(NEEDS))
+def test_a_share_of_the_world_s_sentences_is_made_of_its_captions_and_has_no_known_truth() -> None:
+    clips = replace(CLIPS, denials=CaptionDenials([describe(scene, random.Random(0)).text for scene in SCENES]))
+    config = replace(CONFIG, sentences={**CONFIG.sentences, "fragment": 0.5})
+    free, mixed, grammar = (
+        next(epoch_batches(clips, replace(config, free=share), 1, needs=NEEDS)) for share in (1, 0.5, 0)
+    )
+    for batch, least, most in ((free, 0, 0), (mixed, 5, 15), (grammar, 20, 20)):
+        assert batch.denied is not None
+        known = [isinstance(sentence, Sentence) for sentence in batch.denied.sentences]
+        assert least <= sum(known) <= most
+        truth = truth_of(batch)
+        assert (truth.fitting.any(axis=1) <= known).all() and (truth.both.any(axis=1) <= known).all()
+        has_fragments = "fragment" in {sentence.kind for sentence in batch.denied.sentences}
+        assert has_fragments == (least < 20)  # the grammar makes none
+
+
+def test_where_captions_give_no_sentence_of_a_kind_another_is_made_and_if_there_is_none_that_is_said() -> None:
+    clips = ClipSet(CLIPS.frames, CLIPS.describe, denials=CaptionDenials(["a red car", "a blue car"]))
+    config = replace(CONFIG, sentences={"composed": 0.5, "negated": 0.5}, data="captions.txt")
+    with pytest.raises(ConfigError, match="no sentences of the kinds composed, negated"):
+        next(epoch_batches(clips, config, 1, needs=frozenset({"denied"})))
+    clips = replace(clips, denials=CaptionDenials(["a red car", "a dog"]))
+    config = replace(config, sentences={"composed": 0.9, "not": 0.1})
+    batch = next(epoch_batches(clips, config, 1, needs=frozenset({"denied"})))
+    assert batch.denied is not None and {sentence.kind for sentence in batch.denied.sentences} == {"not"}
+    assert batch.denied.truth is None
+
+
+@pytest.mark.parametrize("need", ["negated", "denied"])
 def test_clips_with_captions_only_cannot_serve_a_loss_that_needs_more(need: str) -> None:
     clips = ClipSet(CLIPS.frames, CLIPS.describe)
     with pytest.raises(ConfigError, match="captions only"):

@@ -176,7 +176,7 @@ def test_a_run_on_a_folder_of_videos_with_a_bad_file_in_it(folder: Path, tmp_pat
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"losses": {"composed": {}}}, "composed and distill need sentences that only the built-in world has."),
+        ({"losses": {"composed": {}}}, "composed must know which clips a sentence is right for"),
         ({"batch_size": 11}, "mine has 10 clips to train on, too few for a batch_size of 11."),
         ({"data": "/nowhere"}, "/nowhere is not there."),
     ],

@@ -73,7 +73,10 @@ def test_a_preset_as_it_fills_the_form_is_the_config_of_its_file(file: Path) -> 
     config = load_config(file)
     if config.base.startswith("~"):  # what has to be downloaded first
         config = replace(config, base="assets/models/clip")
-    read = read_form(filled(config.name, base=config.base), losses_view(presets()[config.name]["losses"]))
+    if config.data.startswith("path/to/"):  # what a person has to name
+        config = replace(config, data="assets/gallery")
+    values = filled(config.name, base=config.base, data=config.data)
+    read = read_form(values, losses_view(presets()[config.name]["losses"]))
     for key in (field.name for field in fields(TrainConfig) if field.name != "losses"):
         assert (value := getattr(read, key)) == getattr(config, key)
         assert type(value) is type(getattr(config, key)) or isinstance(value, int | float)
@@ -90,6 +93,10 @@ def test_a_preset_as_it_fills_the_form_is_the_config_of_its_file(file: Path) -> 
         ({"model": "{"}, "Model cannot be read as JSON"),
         ({"sentences": {"never": 1}}, "no sentences of the kind never"),
         ({"base": ""}, "there is no base"),
+        ({"free": 1.5}, "free must be a share from 0 to 1"),
+        ({"sentences": {"fragment": 1}}, "grammar makes no fragments"),
+        ({"data": "no/such.txt"}, r"no/such\.txt is not there\. Name a captions file"),
+        ({"data": "assets/gallery"}, "composed must know which clips a sentence is right for"),
     ],
 )
 def test_what_cannot_be_trained_is_refused_before_anything_starts(change: dict[str, Any], message: str) -> None:
@@ -98,6 +105,17 @@ def test_what_cannot_be_trained_is_refused_before_anything_starts(change: dict[s
         values |= change
     with pytest.raises(ConfigError, match=message):
         read_form(values, table("CLIP-neg"))
+
+
+def test_videos_are_asked_for_only_by_losses_that_need_them(tmp_path: Path) -> None:
+    (tmp_path / "captions.txt").write_text("a man sings\na dog runs\n")
+    chosen = {"base": "assets/models/clip", "data": str(tmp_path / "captions.txt")}
+    assert read_form(filled("Teach negation (text only)", **chosen), table("Teach negation (text only)"))
+    values = {**filled("CLIP*"), **chosen}
+    with pytest.raises(ConfigError, match=r"captions\.txt has captions but no videos, which retrieval cannot do"):
+        read_form(values, table("CLIP*"))
+    with pytest.raises(ConfigError, match=r"path/to/captions\.txt is not there\. Name a captions file"):
+        read_form(filled("Teach negation (text only)", base=chosen["base"]), table("Teach negation (text only)"))
 
 
 def test_a_base_that_is_none_and_a_loss_that_cannot_be_built_are_refused() -> None:

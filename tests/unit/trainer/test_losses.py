@@ -15,7 +15,7 @@ from trainer.losses.bnl import BidirectionalLoss
 from trainer.losses.composed import ComposedLoss
 from trainer.losses.contrastive import ContrastiveLoss
 from trainer.losses.distill import DistillLoss
-from trainer.losses.embedded import Denied, EmbeddedBatch, Parts
+from trainer.losses.embedded import Denied, EmbeddedBatch, Parts, Truth
 from trainer.losses.retrieval import RetrievalLoss
 from trainer.losses.snl import SoftNegativeLoss
 
@@ -27,7 +27,7 @@ def random_batch(size: int = 5, scale: float = 7.0) -> EmbeddedBatch:
     )
     parts = Parts(wanted, unwanted, torch.arange(size) == 0, unwanted.mean(dim=0), video.mean(dim=0), kept)
     fitting = torch.eye(size, dtype=torch.bool)
-    denied = Denied(text.requires_grad_(), video.detach(), fitting, fitting.roll(1, 1), parts)
+    denied = Denied(text.requires_grad_(), Truth(video.detach(), fitting, fitting.roll(1, 1)), parts)
     video.requires_grad_(), caption.requires_grad_()
     return EmbeddedBatch(video, caption, torch.tensor(scale), negated.requires_grad_(), None, denied)
 
@@ -71,7 +71,7 @@ def test_every_loss_is_a_finite_scalar_with_gradients_for_all_text_it_sees(name:
     kind = LOSSES[name]
     loss: Tensor = kind()(batch)
     loss.backward()  # type: ignore[no-untyped-call]
-    needs = getattr(kind(), "needs", frozenset())
+    needs = kind().needs
     assert batch.negated is not None and batch.denied is not None
     seen = {
         "caption": (batch.caption, name != "composed"),
@@ -85,11 +85,13 @@ def test_every_loss_is_a_finite_scalar_with_gradients_for_all_text_it_sees(name:
     assert loss.shape == ()
 
 
-@pytest.mark.parametrize("name", sorted(name for name, kind in LOSSES.items() if hasattr(kind, "needs")))
+@pytest.mark.parametrize("name", sorted(LOSSES))
 def test_a_batch_that_lacks_what_a_loss_needs_is_a_mistake_of_ours(name: str) -> None:
     whole = random_batch()
+    needed = next(need for need in ("denied", "negated", "video") if need in LOSSES[name]().needs)
+    lacking = replace(whole, **{needed: None})
     with pytest.raises(ValueError, match="lacks what this loss needs"):
-        LOSSES[name]()(EmbeddedBatch(whole.video, whole.caption, whole.logit_scale))
+        LOSSES[name]()(lacking)
 
 
 def test_retrieval_is_the_hardest_video_of_the_batch_by_hand() -> None:
@@ -160,7 +162,7 @@ def denied_scores(scores: list[float], fitting: list[bool], both: list[bool]) ->
     """One sentence along the first axis, made for clip 0, and clips with these cosines to it."""
     pool = torch.tensor([[score, math.sqrt(1 - score**2)] for score in scores])
     text = torch.tensor([[1.0, 0.0]])
-    denied = Denied(text, pool, torch.tensor([fitting]), torch.tensor([both]))
+    denied = Denied(text, Truth(pool, torch.tensor([fitting]), torch.tensor([both])))
     return EmbeddedBatch(text, text, torch.tensor(10.0), denied=denied)
 
 
@@ -188,8 +190,8 @@ def test_distillation_by_hand() -> None:
     )
     targets = torch.tensor([[1.0, -1.0], [2.0, -1.0]])
     torch.testing.assert_close(DistillLoss().target(parts), normalize(targets, dim=-1))
-    denied = Denied(torch.stack((x, x)), x[None], torch.ones(2, 1).bool(), torch.zeros(2, 1).bool(), parts)
-    batch = EmbeddedBatch(torch.stack((x, x)), torch.stack((x, x)), torch.tensor(1.0), denied=denied)
+    denied = Denied(torch.stack((x, x)), parts=parts)
+    batch = EmbeddedBatch(None, torch.stack((x, x)), torch.tensor(1.0), denied=denied)
     lost = (1 - 1 / math.sqrt(2) + 1 - 2 / math.sqrt(5)) / 2
     assert DistillLoss(keep=0)(batch).item() == pytest.approx(lost, rel=1e-5)
     assert DistillLoss(keep=3)(batch).item() == pytest.approx(lost + 3 * 0.5, rel=1e-5)  # one caption has left
@@ -197,8 +199,9 @@ def test_distillation_by_hand() -> None:
 
 
 def test_what_the_losses_of_a_config_need_is_known_before_the_first_batch() -> None:
-    assert build_losses({"contrastive": {}, "retrieval": {}}).needs == frozenset()
-    assert build_losses({"retrieval": {}, "bnl": {}, "distill": {}}).needs == {"negated", "denied", "parts", "kept"}
+    assert build_losses({"contrastive": {}, "retrieval": {}}).needs == {"video"}
+    assert build_losses({"bnl": {}, "distill": {}}).needs == {"video", "negated", "denied", "parts", "kept"}
+    assert build_losses({"composed": {}}).needs == {"video", "denied", "truth"}
     assert build_losses({"distill": {"keep": 0}}).needs == {"denied", "parts"}
 
 

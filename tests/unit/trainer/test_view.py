@@ -60,6 +60,16 @@ def test_the_base_and_its_control_are_lines_to_compare_with_already_before_the_f
     assert (original["now"], composed["now"], composed["path"]) == (".800", "", "")
 
 
+def test_what_is_measured_on_text_alone_has_its_charts_percents_as_percents() -> None:
+    rows = [
+        {"epoch": 0, "step": 0, "base/text/order": 22.25, "base/text/target": 0.71, "base/text/kept": 1.0},
+        {"epoch": 1, "step": 5, "text/order": 93.0, "text/target": 0.9, "text/kept": 0.97},
+    ]
+    order, target, kept = validation_charts(rows, 4)
+    assert [level["text"] for level in order["levels"]] == ["base 22.2"]
+    assert (order["now"], target["now"], kept["now"]) == ("93.0", ".900", ".970")
+
+
 def test_a_loss_has_a_chart_only_once_it_has_values() -> None:
     assert [drawn["title"] for drawn in loss_charts(ROWS, ["contrastive", "bnl"], 100)] == ["contrastive"]
 

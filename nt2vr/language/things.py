@@ -1,0 +1,72 @@
+"""Things that a caption names: noun phrases that stand for themselves, "a red car", "people", "a glass of water"."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from nt2vr.language.phrases import Phrase, Phrases
+from nt2vr.language.subjects import COLLECTIVES, also_called, is_plural_noun
+from nt2vr.language.wordlists import MASS_NOUNS, words
+
+# Nouns that name a place in the picture, an amount or the video itself
+_VAGUE = words(
+    "thing something anything someone everything way kind type sort front side top bottom back middle center end edge "
+    "corner part area lot bit bunch couple pair number amount time day time background foreground distance video clip "
+    "footage scene camera picture image photo view shot screen movie film show one other another each two three four "
+    "many few different various left right line row order place action style name game turn look fun use air"
+)
+# Those that do without an article only as a place or an idiom: "on stage", "in bed", "on tv"
+_BARE_PLACES = words("stage camera front top tv television bed work school church land space")
+_ARTICLES = words("a an the")
+_MOST_WORDS = 5
+
+
+class Thing(NamedTuple):
+    """One noun phrase.
+
+    Attributes:
+        text: as it is said, "a red car".
+        bare: without its article, "red car".
+        is_plural: whether there are many of it.
+        names: what its head is called: "guy" also "man", "person".
+    """
+
+    text: str
+    bare: str
+    is_plural: bool
+    names: frozenset[str]
+
+
+def things(phrases: Phrases) -> Iterator[Thing]:
+    """Yield the things that a caption names, in order; pronouns, and what says too little, are none."""
+    i = 0
+    while i < len(phrases.tokens):
+        noun = phrases.noun_phrase(i) if phrases.tag(i) in {"DET", "NUM", "ADJ", "NOUN"} else None
+        if noun is None:
+            i += 1
+            continue
+        if phrases.word(noun.head + 1) == "of" and phrases.lemma(noun.head) in COLLECTIVES | _VAGUE:
+            i = noun.head + 2  # a group of | people
+            continue
+        if thing := _thing(phrases, noun):
+            yield thing
+        i = noun.end
+
+
+def _thing(phrases: Phrases, noun: Phrase) -> Thing | None:
+    """Read a noun phrase; without an article only many, or what cannot be counted, stand alone."""
+    head, lemma = phrases.word(noun.head), phrases.lemma(noun.head)
+    first = noun.start
+    while phrases.tag(first) in {"DET", "NUM"}:
+        first += 1
+    said = phrases.words[first : noun.end]
+    if phrases.tag(noun.head) != "NOUN" or {lemma, head} & _VAGUE or len(said) > _MOST_WORDS or not head.isalpha():
+        return None
+    if any(phrases.tag(j) not in {"NOUN", "ADJ", "POS", "ADP", "DET", "VBG", "VBN"} for j in range(first, noun.end)):
+        return None
+    bare = " ".join(said).replace(" '", "'")
+    is_plural = is_plural_noun(head, lemma)
+    article = phrases.word(noun.start) if first == noun.start + 1 else ""
+    if article not in _ARTICLES and not (is_plural or {lemma, head} & (MASS_NOUNS - _BARE_PLACES)):
+        return None
+    text = f"{article} {bare}" if article in _ARTICLES else bare
+    return Thing(text, bare, is_plural, also_called(lemma))

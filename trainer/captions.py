@@ -1,0 +1,90 @@
+"""Captions without their videos: where they come from, which are held out, and the sentences made of them."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+from tqdm import tqdm
+
+from nt2vr.datasets import held_out_of, load_dataset, sample_ids
+from nt2vr.errors import DatasetError
+from nt2vr.language.denials import CaptionDenials
+from nt2vr.query_sets import read_any_captions
+from trainer.config import TrainConfig
+
+DATASET_SUFFIXES = (".csv", ".json")  # files of datasets, which know where their videos are
+
+
+def captions_file(path: Path) -> bool:
+    """Whether a file has captions and no videos: one of a query set, or plain text, but none of a dataset's own."""
+    if not path.is_file() or path.suffix.lower() in DATASET_SUFFIXES:
+        return False
+    with suppress(ValueError, TypeError, OSError), path.open(encoding="utf-8-sig") as file:
+        return "path" not in json.loads(next(filter(str.strip, file), "{}"))
+    return True
+
+
+def read_split(config: TrainConfig, split: Literal["train", "validation"]) -> tuple[str, list[str]]:
+    """Read captions to train or to validate on; their videos need not be there.
+
+    Of a captions file, a tenth of the videos is held out, by a hash of their ids, as of a dataset without a
+    validation split. A caption to validate on is none that is trained on, whatever video that describes.
+
+    Returns:
+        What people call the data, and the captions: at most `num_clips`, or `validation_clips`.
+
+    Raises:
+        ConfigError: if a captions file cannot be read.
+        DatasetError: if there are no such captions, or a dataset cannot be used.
+    """
+    path = Path(config.data).expanduser()
+    if captions_file(path):
+        name, videos = path.name, read_any_captions(path)
+        ids = held_out_of(videos, config.validation_clips)
+        parts = {
+            "train": {video: some for video, some in videos.items() if video not in ids},
+            "validation": {video: videos[video] for video in ids},
+        }
+    else:
+        datasets = {
+            part: load_dataset(config.data, part, config.validation_clips, with_files=False)
+            for part in ("train", "validation")
+        }
+        name = datasets["train"].name
+        parts = {part: {video.video_id: video.captions for video in some.videos} for part, some in datasets.items()}
+    captions = _sampled(parts["train"], config.num_clips)
+    if split == "validation":
+        trained = {caption.lower() for some in parts["train"].values() for caption in some}
+        unseen = {
+            video: [caption for caption in some if caption.lower() not in trained]
+            for video, some in parts["validation"].items()
+        }
+        captions = _sampled(unseen, config.validation_clips)
+    if not captions:
+        raise DatasetError(f"{name} has no captions that could be held out for validation. Give it more, or others.")
+    return name, captions
+
+
+def _sampled(videos: Mapping[str, Sequence[str]], count: int) -> list[str]:
+    """Take at most `count` different captions: always the same."""
+    numbered = {f"{video}#{n}": text for video, texts in videos.items() for n, text in enumerate(texts)}
+    kept = dict.fromkeys(numbered[key] for key in sample_ids(numbered, len(numbered)))
+    return list(kept)[:count]
+
+
+def denials_of(captions: Sequence[str], should_stop: Callable[[], bool]) -> CaptionDenials:
+    """Parse captions, so that denying sentences can be drawn: about a minute for 30,000.
+
+    Raises:
+        InterruptedError: if `should_stop` said so.
+    """
+
+    def until_stopped() -> Iterator[str]:
+        for caption in tqdm(captions, "parsing", unit="caption", disable=None):
+            if should_stop():
+                raise InterruptedError
+            yield caption
+
+    return CaptionDenials(until_stopped())
