@@ -317,7 +317,8 @@ class ScopeFinder:
         dropped = {self.phrases.tag(i) for i in range(first, start)}
         if "PRON" in dropped:  # a man | and he | dances
             return " "
-        for joint in ("and", "while", "as"):
+        is_clause = self.phrases.tag(start) in {"DET", "NUM", "PRON"}  # while | a dog runs; but not: while | painting
+        for joint in ("and", "while", "as") if is_clause else ("and",):
             if joint in self.phrases.words[first:start]:
                 return f" {joint} "
         return ", " if "PUNCT" in dropped else " "
