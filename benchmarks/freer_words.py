@@ -1,0 +1,99 @@
+"""Hard pairs on freer words than the grammar's: `python -m benchmarks.freer_words [CHECKPOINT …]`.
+
+The sentences are those that `nt2vr.language.denials` makes of the captions of 1,000 validation scenes, where the
+built-in world's words say of both parts whether they hold. Shipped models are measured, and checkpoint folders named.
+"""
+
+import random
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+
+from nt2vr.checkpoint import read_checkpoint
+from nt2vr.encoder import Encoder
+from nt2vr.evaluation.measures import measure_block, summarise
+from nt2vr.evaluation.protocol import read
+from nt2vr.evaluation.queries import JudgedQuery, Vectors, rows
+from nt2vr.evaluation.scoring import query_vectors
+from nt2vr.language.denials import CaptionDenials, Denial, Kind
+from nt2vr.models import Models
+from nt2vr.settings import Settings, prepare_environment
+from nt2vr.systems import System
+from nt2vr.world.captions import describe
+from nt2vr.world.clips import ClipFile
+from nt2vr.world.scenes import sample_scenes
+from nt2vr.world.table import SceneTable
+from nt2vr.world.truth import Claim, read_claim
+
+NUM_CLIPS = 1_000
+KINDS: tuple[Kind, ...] = get_args(Kind)
+MODELS = ("CLIP", "CLIP*", "CLIP-bnl", "CLIP-neg")
+
+
+def main(checkpoints: Sequence[str]) -> None:
+    """Write one table row a system."""
+    prepare_environment()
+    settings = Settings.read([])
+    models = Models([settings.assets / "models"], settings.device)
+    scenes = sample_scenes("validation", NUM_CLIPS, 0)
+    table = SceneTable(scenes)
+    captions = [describe(scene, random.Random(f"free {row}")).text for row, scene in enumerate(scenes)]
+    queries: dict[Kind, list[JudgedQuery]] = defaultdict(list)
+    for denial in drawn(captions):
+        if query := judged(denial, table):
+            queries[denial.kind].append(query)
+    base = models.load("CLIP")
+    clips = ClipFile.of("validation", scenes, base.num_frames, base.image_size, settings.data_dir / "cache")
+    videos = clips.embeddings(base)  # of all of them: they share the visual tower
+
+    names = " | ".join(f"{kind} ({len(queries[kind])})" for kind in KINDS)
+    sys.stdout.write(f"| hard pairs in order, of “not” the AUC: % | {names} |\n|:--|{'--:|' * len(KINDS)}\n")
+    systems = [(base, System("CLIP", strategy, alpha)) for strategy, alpha in (("drop", None), ("boolean", 0.5))]
+    systems += [(models.load(name), System(name, "plain")) for name in MODELS]
+    systems += [(read_checkpoint(Path(path), settings.device), System(path, "plain")) for path in checkpoints]
+    for encoder, system in systems:
+        values = " | ".join(f"{100 * ordered(encoder, system, queries[kind], videos):.1f}" for kind in KINDS)
+        sys.stdout.write(f"| {system.name} | {values} |\n")
+
+
+def drawn(captions: Sequence[str]) -> Iterator[Denial]:
+    """Make a sentence of each kind of each caption, where that gives one."""
+    denials, rng = CaptionDenials(captions), random.Random(0)
+    for kind in KINDS:
+        for row in range(len(captions)):
+            if denial := denials.draw(row, kind, rng):
+                yield denial
+
+
+def judged(denial: Denial, table: SceneTable) -> JudgedQuery | None:
+    """Find the clips a sentence is right for, and the hard ones; None where either is not known, or none."""
+    wanted, unwanted = read_claim(denial.wanted) if denial.wanted else Claim(), read_claim(denial.unwanted)
+    if wanted is None or unwanted is None:
+        return None
+    has, lacks = table.holding(wanted), ~table.holding(unwanted)
+    if not (has & lacks).any() or not (has & ~lacks).any():
+        return None
+    relevant, hard = rows(np.flatnonzero(has & lacks)), rows(np.flatnonzero(has & ~lacks))
+    return JudgedQuery(
+        "not" if denial.kind == "not" else "composed",
+        denial.text,
+        relevant,
+        hard,
+        wanted=denial.wanted,
+        unwanted=(denial.unwanted,),
+    )
+
+
+def ordered(encoder: Encoder, system: System, queries: Sequence[JudgedQuery], videos: Vectors) -> float:
+    """Return the share of pairs (right clip, hard clip) that a system orders."""
+    (vectors,) = query_vectors(encoder, [system], queries, read)
+    metrics = summarise(queries, measure_block(vectors, videos, queries))
+    return metrics["not/auc"] if "not/auc" in metrics else metrics["composed/hard_pairs"] / 100
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

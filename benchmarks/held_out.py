@@ -1,0 +1,129 @@
+"""Does a model exclude what its training never denied? `python -m benchmarks.held_out FOLDER [--free SHARE]`.
+
+Six activities and two things are never denied in training, though captions have them. Trains `clip-neg.json` so, into
+FOLDER (half an hour and more), or takes the run that is there; then measures the queries of 1,000 validation scenes,
+those that deny one of the eight apart from all others.
+"""
+
+import argparse
+import random
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from nt2vr.checkpoint import read_checkpoint
+from nt2vr.encoder import Encoder
+from nt2vr.evaluation.measures import measure_block, summarise
+from nt2vr.evaluation.protocol import read
+from nt2vr.evaluation.queries import Vectors
+from nt2vr.evaluation.scoring import query_vectors
+from nt2vr.evaluation.world import world_queries
+from nt2vr.language.denials import CaptionDenials
+from nt2vr.settings import prepare_environment
+from nt2vr.systems import System
+from nt2vr.world.captions import describe
+from nt2vr.world.negation import Kind, Sentence
+from nt2vr.world.scenes import Scene, sample_scenes
+from nt2vr.world.sentences import Sentences
+from nt2vr.world.truth import Claim, read_claim
+from trainer.clips import MOST_FREE, ClipSet, load_clips
+from trainer.config import TrainConfig, load_config, save_config
+from trainer.learner import Learner
+from trainer.loop import train
+from trainer.runs import RunFolder
+from trainer.videos import embed_once
+
+HELD_OUT = frozenset({"archery", "horse", "paint", "row", "ski", "trumpet", "dog", "gift"})  # drawn by lot
+TRIES = 8  # draws of a sentence before one of another kind is drawn, which every clip gives
+CONFIG = Path("trainer/configs/clip-neg.json")
+COLUMNS = ("composed/MIR", "composed/hard_pairs", "without/MIR", "without/hard_pairs", "not/auc")
+
+
+def main() -> None:
+    """Train if need be, and write one table row a system and share of the queries."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.held_out", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--free", type=float, default=0.0, help="share of the sentences that are made of captions")
+    parser.add_argument("--epochs", type=int, default=6)
+    options = parser.parse_args()
+    prepare_environment()
+    run = RunFolder(options.folder)
+    cache = run.path.resolve().parent / ".frames"
+    if not run.config.exists():
+        config = load_config(CONFIG, {"free": options.free, "epochs": options.epochs})
+        run.path.mkdir(parents=True, exist_ok=True)
+        save_config(config, run.config)
+    config = load_config(run.config)
+    validation = load_clips(config, "validation", cache)
+    with run.training():
+        train(Learner(config), run, clips_without(config, cache), validation)
+
+    assert config.base_folder
+    base = read_checkpoint(config.base_folder, "cpu")
+    videos = embed_once(base, validation)
+    last = read_checkpoint(run.checkpoint(config.epochs), "cpu")
+    sys.stdout.write(f"| | queries | {' | '.join(COLUMNS)} |\n|:--|:--|{'--:|' * len(COLUMNS)}\n")
+    for name, encoder, strategy in (
+        ("CLIP", base, "plain"),
+        ("drop", base, "drop"),
+        ("boolean", base, "boolean"),
+        (run.path.name, last, "plain"),
+    ):
+        for row in measured(name, encoder, strategy, validation, videos):
+            sys.stdout.write(f"{row}\n")
+
+
+class Undenied(Sentences):
+    """Sentences that deny none of HELD_OUT."""
+
+    def draw(self, row: int, kind: Kind, rng: random.Random) -> Sentence:
+        """Draw until it is one; where a caption has nothing else to deny, "not B"."""
+        for _ in range(TRIES):
+            if not names_held_out((sentence := super().draw(row, kind, rng)).unwanted_claim):
+                return sentence
+        while names_held_out((sentence := super().draw(row, "not", rng)).unwanted_claim):
+            pass
+        return sentence
+
+
+def names_held_out(claim: Claim | None) -> bool:
+    """Whether a claim names one of HELD_OUT; one that cannot be read does not."""
+    if claim is None:
+        return False
+    names = [name for who in claim.actors for name in (*who.subjects, *who.activities, *who.wearing)]
+    return not HELD_OUT.isdisjoint([*names, *(name for prop in claim.props for name in prop)])
+
+
+def shows_held_out(scene: Scene) -> bool:
+    """Whether a caption of the scene may name one of HELD_OUT."""
+    return not HELD_OUT.isdisjoint([*scene.props, *(name for a in scene.actors for name in (a.subject, a.activity))])
+
+
+def clips_without(config: TrainConfig, cache: Path) -> ClipSet:
+    """Return the training clips, with sentences that deny none of HELD_OUT; `free` ones are made of other clips."""
+    scenes = sample_scenes("train", config.num_clips, config.seed)
+    others = [scene for scene in scenes if not shows_held_out(scene)][:MOST_FREE]
+    told = [describe(scene, random.Random(f"{config.seed} free {row}")).text for row, scene in enumerate(others)]
+    clips = load_clips(replace(config, free=0.0), "train", cache)
+    return replace(clips, sentences=Undenied(scenes), denials=CaptionDenials(told) if config.free else None)
+
+
+def measured(name: str, encoder: Encoder, strategy: str, clips: ClipSet, videos: Vectors) -> Sequence[str]:
+    """Return two rows: of queries that deny what is held out, and of all others that deny."""
+    assert clips.sentences
+    queries = [query for query in world_queries(clips.captions("validation"), clips.sentences) if len(query.hard)]
+    (vectors,) = query_vectors(encoder, [System(name, strategy)], queries, read)
+    held = np.array([names_held_out(read_claim(query.unwanted[0])) for query in queries])
+    lines = []
+    for label, chosen in (("held out", held), ("others", ~held)):
+        some = [queries[row] for row in np.flatnonzero(chosen)]
+        metrics = summarise(some, measure_block(vectors[chosen], videos, some))
+        lines.append(f"| {name} | {label} | {' | '.join(f'{metrics[key]:.3f}' for key in COLUMNS)} |")
+    return lines
+
+
+if __name__ == "__main__":
+    main()
