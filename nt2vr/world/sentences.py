@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from nt2vr.language.denials import DEED_SHARE
 from nt2vr.world.captions import describe
 from nt2vr.world.negation import Kind, Sentence, Thing, compose, deny_deed, deny_thing, leave_out, negate
 from nt2vr.world.scenes import Actor, Scene
@@ -22,7 +23,6 @@ THINGS: tuple[Thing, ...] = (
     *(("accessory", name) for name in ACCESSORIES),
 )
 BARE_SUBJECT_SHARE = 0.2  # of "A without N": "a man without a dog"
-DEED_SHARE = 0.6  # of "not B": the others deny a thing
 TRIES = 12  # clips looked at for a B that occurs together with A
 
 
