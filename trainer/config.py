@@ -57,6 +57,8 @@ class TrainConfig:
         train: which towers learn. "text" keeps the visual tower as it is: videos are embedded once, with all their
             frames, before the first step, and each checkpoint can be searched with the base's index. "visual" keeps
             the text tower as it is.
+        keep_tokens: leave the token embeddings that the base has learnt as they are; those of tokens new to it learn.
+            What is learnt about words then lies in the layers, and holds for words that training does not show so.
         model: open_clip's configuration of it; empty for the base's own, and without a base for the small built-in
             one. Its image size is the size of the frames.
         losses: loss name to {"weight", and the loss's own fields}.
@@ -100,6 +102,7 @@ class TrainConfig:
     name: str = "CLIP"
     base: str = ""
     train: Towers = "all"
+    keep_tokens: bool = False
     model: Mapping[str, Any] = field(default_factory=dict)
     losses: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"contrastive": {"weight": 1.0}})
     sentences: Mapping[str, float] = field(default_factory=lambda: SENTENCES)
@@ -161,6 +164,8 @@ class TrainConfig:
             raise ConfigError(
                 f"train is {self.train}, but there is no base whose {kept} tower could be kept. Name one."
             )
+        if self.keep_tokens and not self.base:
+            raise ConfigError("keep_tokens is set, but there is no base whose tokens could be kept. Name one.")
         if not 0 <= self.free <= 1:
             raise ConfigError(f"free must be a share from 0 to 1, not {self.free}.")
         _check_shares(self.sentences)

@@ -150,7 +150,8 @@ class Learner:
         """Zero the rows of tokens that no text has; what a base has learnt stays, and what is new to it starts small.
 
         Unused rows get no gradient, and the decay of zero is zero: they stay zero, pack to nothing, and tell what is
-        unseen. The padding's is among them; no embedding depends on it. A frozen text tower stays as it is.
+        unseen. The padding's is among them; no embedding depends on it. A frozen text tower stays as it is; so do the
+        rows a base has learnt, if the config says so.
         """
         if self.config.train == "visual":
             return
@@ -162,9 +163,12 @@ class Learner:
                 rows = table[used]
                 table.zero_()
                 table[used] = rows
-            else:
-                new = used[~table[used].any(dim=1).cpu()]
-                table[new] = NEW_TOKEN_STD * torch.randn(len(new), table.shape[1]).to(table)
+                return
+            new = used[~table[used].any(dim=1).cpu()]
+            table[new] = NEW_TOKEN_STD * torch.randn(len(new), table.shape[1]).to(table)
+            learns = torch.zeros_like(table[:, :1]).index_fill_(0, new.to(table.device), 1.0)
+        if self.config.keep_tokens:
+            table.register_hook(lambda gradient: gradient * learns)  # type: ignore[no-untyped-call]
 
     def state_dict(self) -> dict[str, Any]:
         """All that the next steps depend on, as tensors and plain values."""
@@ -238,11 +242,13 @@ def gathered(parts: Parts) -> Parts:
 
 
 def build_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimizer:
-    """AdamW or RMSProp for what is trained; biases, gains and the temperature are not decayed."""
+    """AdamW or RMSProp for what is trained; biases, gains, the temperature and kept tokens are not decayed."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    kept = token_embeddings(model) if config.keep_tokens else None
+    decayed = [p for p in parameters if p.ndim >= 2 and p is not kept]
     groups: list[dict[str, Any]] = [
-        {"params": [p for p in parameters if p.ndim >= 2], "weight_decay": config.weight_decay},
-        {"params": [p for p in parameters if p.ndim < 2], "weight_decay": 0.0},
+        {"params": decayed, "weight_decay": config.weight_decay},
+        {"params": [p for p in parameters if p.ndim < 2 or p is kept], "weight_decay": 0.0},
     ]
     if config.optimizer == "rmsprop":
         return torch.optim.RMSprop(groups, lr=config.learning_rate)

@@ -5,27 +5,26 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy, softplus
+from torch.nn.functional import softplus
 
 from trainer.losses.embedded import EmbeddedBatch, given
 
 
 @dataclass(frozen=True)
 class ComposedLoss:
-    """Find a clip that fits a denying sentence among all that do not; order the hard ones with a term of their own.
+    """Put every clip that fits a denying sentence before all that do not; the hard ones by a margin.
 
-        s_i = logit_scale · cos(sentence, clip i)       a: the clip the sentence was made for
-        contrast = -log(exp s_a / (exp s_a + Σ exp s_i))                       i: all clips that do not fit
-        hard = mean softplus(s_i - s_a + logit_scale · hard_margin)            i: clips that show both parts
+        s_i = logit_scale · cos(sentence, clip i)       a: the clips that fit
+        contrast = mean_a -log(exp s_a / (exp s_a + Σ exp s_i))                i: all clips that do not fit
+        hard = mean_i softplus(s_i - mean_a s_a + logit_scale · hard_margin)   i: clips that show both parts
         loss = contrast + hard_weight · hard
 
-    Other clips that fit count as neither right nor wrong. Each term is a mean over the sentences that have it: a
-    sentence that its own clip does not fit (a negated caption, or one whose truth is not known) has none. The
-    temperature is taken as it is: the contrastive loss alone may change it.
+    Each term is a mean over the sentences that have it: one that no clip fits, or all do, or whose truth is not known,
+    has none. The temperature is taken as it is: the contrastive loss alone may change it.
 
     Args:
         hard_weight: of the second term; 0 turns it off.
-        hard_margin: by how much a right clip shall be nearer than a hard one, in cosine units.
+        hard_margin: by how much right clips shall be nearer than a hard one, in cosine units.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"video", "denied", "truth"})
@@ -39,17 +38,19 @@ class ComposedLoss:
         truth = given(denied.truth)
         scale = batch.logit_scale.detach()
         scores = scale * denied.text @ truth.pool.T  # (B, P)
-        own = torch.arange(len(scores), device=scores.device)
-        usable = truth.fitting[own, own]  # (B,)
-        scores, own, fitting, both = scores[usable], own[usable], truth.fitting[usable], truth.both[usable]
-        if not len(own):
+        usable = truth.fitting.any(dim=1) & ~truth.fitting.all(dim=1)  # (B,)
+        scores, fitting, both = scores[usable], truth.fitting[usable], truth.both[usable]
+        if not len(scores):
             return denied.text.sum() * 0.0
-        others = fitting.scatter(1, own[:, None], False)
-        loss = cross_entropy(scores.masked_fill(others, -torch.inf), own)
+        wrong = scores.masked_fill(fitting, -torch.inf).logsumexp(dim=1, keepdim=True)  # (B', 1)
+        loss = mean_of(softplus(wrong - scores), fitting).mean()
         if not self.hard_weight or not both.any():
             return loss
-        right = scores.gather(1, own[:, None])
-        excess = softplus(scores - right + scale * self.hard_margin) * both
-        numbers = both.sum(dim=1)
-        hard = excess.sum(dim=1)[numbers > 0] / numbers[numbers > 0]
+        excess = softplus(scores - mean_of(scores, fitting)[:, None] + scale * self.hard_margin)
+        hard = mean_of(excess, both)[both.any(dim=1)]
         return loss + self.hard_weight * hard.mean()
+
+
+def mean_of(values: Tensor, chosen: Tensor) -> Tensor:
+    """Return each row's mean over what is chosen of it: (B, P) and (B, P) bool to (B,); 0 where nothing is."""
+    return (values * chosen).sum(dim=1) / chosen.sum(dim=1).clamp(min=1)

@@ -159,23 +159,49 @@ def test_the_video_can_learn_from_negations_when_asked_to(kind: Any) -> None:
 
 
 def denied_scores(scores: list[float], fitting: list[bool], both: list[bool]) -> EmbeddedBatch:
-    """One sentence along the first axis, made for clip 0, and clips with these cosines to it."""
+    """One sentence along the first axis, and clips with these cosines to it."""
     pool = torch.tensor([[score, math.sqrt(1 - score**2)] for score in scores])
-    text = torch.tensor([[1.0, 0.0]])
+    text = torch.tensor([[1.0, 0.0]], requires_grad=True)
     denied = Denied(text, Truth(pool, torch.tensor([fitting]), torch.tensor([both])))
     return EmbeddedBatch(text, text, torch.tensor(10.0), denied=denied)
 
 
-def test_composed_leaves_other_right_clips_out_and_orders_hard_ones_by_hand() -> None:
+def test_composed_puts_each_right_clip_before_the_wrong_and_orders_hard_ones_by_hand() -> None:
     batch = denied_scores([0.5, 0.9, 0.4, 0.3], [True, True, False, False], [False, False, True, False])
-    contrast = math.log(1 + math.exp(-1) + math.exp(-2))  # clip 1 fits too, so it is no mistake
-    hard = math.log(1 + math.exp(10 * (0.4 - 0.5 + 0.1)))  # clip 2 shows both parts
-    assert ComposedLoss(hard_weight=0)(batch).item() == pytest.approx(contrast, rel=1e-5)
-    assert ComposedLoss(hard_weight=2)(batch).item() == pytest.approx(contrast + 2 * hard, rel=1e-5)
+    near, far = (math.log(1 + math.exp(4 - s) + math.exp(3 - s)) for s in (9, 5))  # right clips do not compete
+    hard = math.log(1 + math.exp(10 * (0.4 - (0.5 + 0.9) / 2 + 0.1)))  # clip 2 shows both parts
+    assert ComposedLoss(hard_weight=0)(batch).item() == pytest.approx((near + far) / 2, rel=1e-5)
+    assert ComposedLoss(hard_weight=2)(batch).item() == pytest.approx((near + far) / 2 + 2 * hard, rel=1e-5)
 
 
-def test_composed_has_nothing_to_learn_from_a_sentence_its_own_clip_does_not_fit() -> None:
-    assert ComposedLoss()(denied_scores([0.5, 0.9], [False, True], [True, False])).item() == 0
+@pytest.mark.parametrize(("fitting", "both"), [([False, False], [True, False]), ([True, True], [False, False])])
+def test_composed_has_nothing_to_learn_where_no_clip_fits_or_all_do(fitting: list[bool], both: list[bool]) -> None:
+    batch = denied_scores([0.5, 0.9], fitting, both)
+    loss = ComposedLoss()(batch)
+    loss.backward()  # type: ignore[no-untyped-call]
+    assert loss.item() == 0
+    assert batch.denied and batch.denied.text.grad is not None
+    assert not batch.denied.text.grad.any()
+
+
+def test_composed_is_that_of_a_plain_loop() -> None:
+    generator = torch.Generator().manual_seed(1)
+    pool, text = (normalize(torch.randn(n, 8, generator=generator), dim=-1) for n in (9, 4))
+    fitting = torch.rand(4, 9, generator=generator) < 0.4
+    both = ~fitting & (torch.rand(4, 9, generator=generator) < 0.3)
+    fitting[3], both[2] = False, False  # a sentence that fits nothing, one without hard clips
+    s = (7 * text @ pool.T).tolist()
+    contrasts, hards = [], []
+    for i in range(3):
+        right, hard = fitting[i].nonzero()[:, 0].tolist(), both[i].nonzero()[:, 0].tolist()
+        wrong = sum(math.exp(s[i][j]) for j in range(9) if j not in right)
+        contrasts.append(sum(math.log((math.exp(s[i][a]) + wrong) / math.exp(s[i][a])) for a in right) / len(right))
+        middle = sum(s[i][a] for a in right) / len(right)
+        hards += [sum(math.log(1 + math.exp(s[i][j] - middle + 0.7)) for j in hard) / len(hard)] if hard else []
+    batch = EmbeddedBatch(pool, text, torch.tensor(7.0), denied=Denied(text, Truth(pool, fitting, both)))
+    expected = sum(contrasts) / 3 + 1.5 * sum(hards) / len(hards)
+    assert len(hards) == 2
+    assert ComposedLoss(hard_weight=1.5)(batch).item() == pytest.approx(expected, rel=1e-5)
 
 
 def test_distillation_by_hand() -> None:

@@ -25,6 +25,7 @@ from trainer.batches import epoch_batches
 from trainer.clips import world_clips
 from trainer.config import METRICS, TrainConfig, save_config
 from trainer.learner import Learner, rate_at
+from trainer.loop import prepare
 from trainer.runs import RunFolder
 from trainer.teacher import Teacher
 from trainer.videos import embed_once
@@ -126,6 +127,24 @@ def test_words_new_to_a_base_start_small_and_no_other_row_is_touched(config: Tra
     assert changed == new
     assert not before[sorted(new)].any()
     assert table[sorted(new)].std().item() == pytest.approx(0.02, rel=0.3)
+
+
+def test_tokens_that_a_base_has_learnt_are_kept_while_new_ones_and_all_layers_learn(
+    tmp_path: Path, config: TrainConfig
+) -> None:
+    learner = Learner(replace(config, keep_tokens=True, losses={"contrastive": {}}))
+    table = token_embeddings(learner.model)
+    known = table.any(dim=1)
+    clips = world_clips("train", 40, 2, 64, 0, tmp_path)
+    prepare(learner, clips, lambda: False)
+    new = table.any(dim=1) & ~known
+    before = {name: weights.detach().clone() for name, weights in learner.model.named_parameters()}
+    learner.start_epoch()
+    learner.step(epoch_batches(clips, replace(learner.config, batch_size=40), 1))
+    changed = (table != before["token_embedding.weight"]).any(dim=1)
+    assert known.sum() > 4 and changed.any() and not changed[~new].any()  # nor are the known ones decayed
+    layers = {name for name, weights in learner.model.named_parameters() if not torch.equal(weights, before[name])}
+    assert {"positional_embedding", "ln_final.weight", "text_projection"} < layers
 
 
 def test_a_frozen_tower_is_used_as_it_is_while_text_learns(config: TrainConfig) -> None:
