@@ -1,8 +1,8 @@
-"""Does a model exclude what its training never denied? `python -m benchmarks.held_out FOLDER [--free SHARE]`.
+"""Does a model exclude what its training never denied? `python -m benchmarks.held_out FOLDER [--config FILE]`.
 
-Six activities and two things are never denied in training, though captions have them. Trains `clip-neg.json` so, into
-FOLDER (half an hour and more), or takes the run that is there; then measures the queries of 1,000 validation scenes,
-those that deny one of the eight apart from all others.
+Six activities and two things are never denied in training, though captions have them. Trains `clip-neg.json` so, or
+another config, into FOLDER (the better part of an hour), or takes the run that is there; then measures the queries of
+1,000 validation scenes, those that deny one of the eight apart from all others.
 """
 
 import argparse
@@ -46,16 +46,14 @@ def main() -> None:
     """Train if need be, and write one table row a system and share of the queries."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.held_out", description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--free", type=float, default=0.0, help="share of the sentences that are made of captions")
-    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--config", type=Path, default=CONFIG, help="default: %(default)s")
     options = parser.parse_args()
     prepare_environment()
     run = RunFolder(options.folder)
     cache = run.path.resolve().parent / ".frames"
     if not run.config.exists():
-        config = load_config(CONFIG, {"free": options.free, "epochs": options.epochs})
         run.path.mkdir(parents=True, exist_ok=True)
-        save_config(config, run.config)
+        save_config(load_config(options.config), run.config)
     config = load_config(run.config)
     validation = load_clips(config, "validation", cache)
     with run.training():

@@ -30,11 +30,16 @@ from nt2vr.query import Span, taken_apart
 Kind = Literal["negated", "composed", "without", "not", "fragment"]
 
 WITHOUT = ("{A} without {N}", "{A} without {N}", "{A} and no {n}", "{A} with no {n}")
+_FREE_WITHOUT = (  # no grammar of test queries has the last four
+    *(*WITHOUT, "{A} but no {n}", "{A}, no {n}"),
+    *("{A}, and there is no {n}", "{A}, and there isn't {N}"),
+)
 NO_THING = ("no {n}", "without {N}", "there is no {n}")
 NO_DEED = ("not {B_ing}", "nobody is {B_ing}", "nobody {B_s}", "no one is {B_ing}")
 DEED_SHARE = 0.6  # of "not B": the others deny a thing
 SAME_SUBJECT_SHARE = 0.5  # of "A and not B": a B that captions say of the same subject
 WHOLE_SHARE = 0.5  # of "A without N": A is all of the caption
+JOINED_SHARE = 0.5  # of "A and not B": not by nT2VR's templates, but freely, as fragments are
 TRIES = 12  # captions looked at for something that the own one does not say
 MOST_WORDS = 25  # of a caption that something is added to: texts are cut off after 77 tokens, in small models earlier
 LONGEST_FRAGMENT = 4  # words
@@ -160,7 +165,7 @@ class CaptionDenials:
                 return self._fragment(caption, rng)
 
     def _composed(self, caption: _Parsed, rng: random.Random) -> Denial | None:
-        """A and not B, by nT2VR's templates."""
+        """A and not B, by nT2VR's templates, or joined freely."""
         if not caption.deeds:
             return None
         wanted = rng.choice(caption.deeds)
@@ -170,7 +175,11 @@ class CaptionDenials:
             is_part = wanted.content <= unwanted.content  # runs and does not run on the beach
             if agrees(wanted.subject, unwanted.text) and _is_new(unwanted, caption) and not is_part:
                 text, with_a, _ = composed(wanted.subject, wanted.text, unwanted.text, rng)
-                return Denial("composed", text, with_a, inflect_phrase(unwanted.text, "VBG"))
+                doing = inflect_phrase(unwanted.text, "VBG")
+                if rng.random() < JOINED_SHARE:
+                    with_a = _clause(wanted, rng, finite=False)
+                    text = rng.choice(_DEED_JOINTS).format(A=with_a, F=doing)
+                return Denial("composed", text, with_a, doing)
         return None
 
     def _without(self, caption: _Parsed, rng: random.Random) -> Denial | None:
@@ -181,7 +190,8 @@ class CaptionDenials:
         thing = self._thing(caption, rng)
         if not (wanted and thing):
             return None
-        return Denial("without", rng.choice(WITHOUT).format(A=wanted, N=thing.text, n=thing.bare), wanted, thing.text)
+        template = _numbered(rng.choice(_FREE_WITHOUT), thing)
+        return Denial("without", template.format(A=wanted, N=thing.text, n=thing.bare), wanted, thing.text)
 
     def _not(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """Not B, of something done or of a thing; "nobody" only of what people do."""
@@ -195,9 +205,8 @@ class CaptionDenials:
         thing = self._thing(caption, rng)
         if thing is None:
             return None
-        text = rng.choice(NO_THING).format(N=thing.text, n=thing.bare)
-        text = text.replace("there is", "there are") if thing.is_plural else text
-        return Denial("not", text, "", thing.text)
+        template = _numbered(rng.choice(NO_THING), thing)
+        return Denial("not", template.format(N=thing.text, n=thing.bare), "", thing.text)
 
     def _fragment(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """A caption and some words of another, joined freely."""
@@ -230,13 +239,19 @@ def _is_new(deed: _Deed, caption: _Parsed) -> bool:
     return not deed.content <= caption.names
 
 
-def _clause(deed: _Deed, rng: random.Random) -> str:
-    """Say what somebody does, in one of three forms."""
+def _numbered(template: str, thing: Thing) -> str:
+    """Say "there are no dogs"."""
+    return template.replace("there is", "there are") if thing.is_plural else template
+
+
+def _clause(deed: _Deed, rng: random.Random, finite: bool = True) -> str:
+    """Say what somebody does, in one of three forms, or two: "a man sings but not dancing" is none."""
     subject, text = deed.subject, deed.text
     does = text if subject.is_plural else inflect_phrase(text, "VBZ")
     doing = inflect_phrase(text, "VBG")
     be = "are" if subject.is_plural else "is"
-    return f"{subject.text} {rng.choice((f'{be} {doing}', doing, does))}"
+    forms = (f"{be} {doing}", doing, does) if finite else (f"{be} {doing}", doing)
+    return f"{subject.text} {rng.choice(forms)}"
 
 
 def _parsed(text: str, phrases: Phrases) -> _Parsed | None:

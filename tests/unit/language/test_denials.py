@@ -30,8 +30,13 @@ def test_composed_sentences_take_who_and_what_from_the_caption_and_the_unwanted_
             "a man is singing on a stage", "chasing a red ball",
         ),
         "a man not chasing a red ball and he singing": ("a man singing", "chasing a red ball"),
+        "a man is singing on a stage instead of chasing a red ball": (
+            "a man is singing on a stage", "chasing a red ball",
+        ),
+        "not chasing a red ball but a man singing": ("a man singing", "chasing a red ball"),
     }.items():  # fmt: skip
         assert found[text] == parts
+    assert "a man sings but not chasing a red ball" not in found
     assert {unwanted for _, unwanted in found.values()} == {"chasing a red ball"}
     assert {wanted for wanted, _ in found.values()} == {  # without its place, as another caption says it
         f"a man {says}{where}" for says in ("sings", "singing", "is singing") for where in ("", " on a stage")
@@ -105,8 +110,11 @@ def test_a_thing_of_another_caption_is_left_out() -> None:
             ("without a glass of water", "a glass of water"),
             ("with no old table", "the old table"),
             ("and no boats", "boats"),
+            ("but no glass of water", "a glass of water"),
         ):
             assert found[f"{wanted} {text}"] == (wanted, thing)
+        for text, thing in (("there isn't the old table", "the old table"), ("there aren't boats", "boats")):
+            assert found[f"{wanted}, and {text}"] == (wanted, thing)
     assert {unwanted for _, unwanted in found.values()} == {"a glass of water", "the old table", "boats"}
 
 
