@@ -31,7 +31,7 @@ from nt2vr.world.truth import Claim, read_claim
 
 NUM_CLIPS = 1_000
 KINDS: tuple[Kind, ...] = get_args(Kind)
-MODELS = ("CLIP", "CLIP*", "CLIP-bnl", "CLIP-neg")
+MODELS = ("CLIP", "CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg")
 
 
 def main(checkpoints: Sequence[str]) -> None:

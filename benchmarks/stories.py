@@ -15,7 +15,7 @@ from nt2vr.video import Decoder
 from nt2vr.world.gallery import STORIES
 
 SYSTEMS = (
-    *("CLIP", "CLIP*", "CLIP-bnl", "CLIP-neg"),
+    *("CLIP", "CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg"),
     *("CLIP boolean α 0.5", "CLIP boolean α 1", "CLIP projection", "CLIP drop"),
 )
 K = 8
@@ -32,8 +32,9 @@ def main() -> None:
         searcher = Searcher(models, gallery, decoder, cache)
         for wanted, unwanted in STORIES:
             query = searcher.understand(f"{wanted} and not {unwanted}")
-            for ranking in searcher.search(query, SYSTEMS, K).rankings:
-                counts[ranking.system.name].update(hit.verdict for hit in ranking.hits)
+            for name in SYSTEMS:
+                (ranking,) = searcher.search(query, [name], K).rankings
+                counts[name].update(hit.verdict for hit in ranking.hits)
     total = K * len(STORIES)
     sys.stdout.write(f"| of {total} clips shown | right | show the unwanted | lack the wanted |\n|:--|--:|--:|--:|\n")
     for name, verdicts in counts.items():

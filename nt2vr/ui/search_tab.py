@@ -31,7 +31,7 @@ EXAMPLES = (
     "not dancing",
     "a girl is riding a horse, and there isn't a cow",
     "a man is cooking instead of drinking coffee",
-    "a person neither surfing nor swimming on the beach",
+    "a woman is surfing rather than swimming",
 )
 DEFAULT_SYSTEMS = ("CLIP", "CLIP-bnl", "CLIP-neg")
 MAX_COLUMNS = 4
