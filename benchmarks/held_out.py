@@ -18,7 +18,7 @@ from nt2vr.checkpoint import read_checkpoint
 from nt2vr.encoder import Encoder
 from nt2vr.evaluation.measures import measure_block, summarise
 from nt2vr.evaluation.protocol import read
-from nt2vr.evaluation.queries import Vectors
+from nt2vr.evaluation.queries import JudgedQuery, Vectors
 from nt2vr.evaluation.scoring import query_vectors
 from nt2vr.evaluation.world import world_queries
 from nt2vr.language.denials import CaptionDenials
@@ -63,14 +63,17 @@ def main() -> None:
     base = read_checkpoint(config.base_folder, "cpu")
     videos = embed_once(base, validation)
     last = read_checkpoint(run.checkpoint(config.epochs), "cpu")
+    assert validation.sentences
+    asked = world_queries(validation.captions("validation"), validation.sentences)
+    queries = [query for query in asked if len(query.hard)]
     sys.stdout.write(f"| | queries | {' | '.join(COLUMNS)} |\n|:--|:--|{'--:|' * len(COLUMNS)}\n")
     for name, encoder, strategy in (
         ("CLIP", base, "plain"),
-        ("drop", base, "drop"),
-        ("boolean", base, "boolean"),
+        ("CLIP", base, "drop"),
+        ("CLIP", base, "boolean"),
         (run.path.name, last, "plain"),
     ):
-        for row in measured(name, encoder, strategy, validation, videos):
+        for row in measured(System(name, strategy), encoder, queries, videos):
             sys.stdout.write(f"{row}\n")
 
 
@@ -109,17 +112,15 @@ def clips_without(config: TrainConfig, cache: Path) -> ClipSet:
     return replace(clips, sentences=Undenied(scenes), denials=CaptionDenials(told) if config.free else None)
 
 
-def measured(name: str, encoder: Encoder, strategy: str, clips: ClipSet, videos: Vectors) -> Sequence[str]:
-    """Return two rows: of queries that deny what is held out, and of all others that deny."""
-    assert clips.sentences
-    queries = [query for query in world_queries(clips.captions("validation"), clips.sentences) if len(query.hard)]
-    (vectors,) = query_vectors(encoder, [System(name, strategy)], queries, read)
+def measured(system: System, encoder: Encoder, queries: list[JudgedQuery], videos: Vectors) -> Sequence[str]:
+    """Return two rows: of queries that deny what is held out, and of all others."""
+    (vectors,) = query_vectors(encoder, [system], queries, read)
     held = np.array([names_held_out(read_claim(query.unwanted[0])) for query in queries])
     lines = []
     for label, chosen in (("held out", held), ("others", ~held)):
         some = [queries[row] for row in np.flatnonzero(chosen)]
         metrics = summarise(some, measure_block(vectors[chosen], videos, some))
-        lines.append(f"| {name} | {label} | {' | '.join(f'{metrics[key]:.3f}' for key in COLUMNS)} |")
+        lines.append(f"| {system.name} | {label} | {' | '.join(f'{metrics[key]:.3f}' for key in COLUMNS)} |")
     return lines
 
 
