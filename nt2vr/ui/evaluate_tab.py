@@ -33,7 +33,7 @@ from nt2vr.ui.theme import template
 POLL_S = 1.0
 HARD_PAIRS = "composed/hard_pairs"  # the system that heeds the denied part most is the first compared with the base
 FIRST_KIND = "composed"  # where negation is what the query is about
-DEFAULT_SYSTEMS = ("CLIP*", "CLIP-bnl", "CLIP-neg", "CLIP boolean")
+DEFAULT_SYSTEMS = ("CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg", "CLIP boolean")
 IMPROVED, WORSENED = "improved", "worsened"
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 NO_PATHS = "Only the built-in data can be evaluated here. Run the app on your own machine for data of your own."

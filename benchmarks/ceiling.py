@@ -1,0 +1,127 @@
+"""How far can one vector a sentence get? `python -m benchmarks.ceiling [FOLDER]`.
+
+A text tower gives a sentence one vector, and the visual tower is frozen. So no text tower here: the vectors themselves
+of some 700 sentences are fitted to what the 32,000 training clips show, by linear probes and by the loss `composed`,
+and search 1,000 validation clips. FOLDER keeps the clips (a run folder's `.frames` is one).
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn.functional import normalize
+
+from nt2vr.checkpoint import read_checkpoint
+from nt2vr.evaluation.measures import measure_block, summarise
+from nt2vr.evaluation.protocol import read
+from nt2vr.evaluation.queries import JudgedQuery, Vectors
+from nt2vr.evaluation.scoring import query_vectors
+from nt2vr.evaluation.world import world_queries
+from nt2vr.settings import Settings, prepare_environment
+from nt2vr.systems import System
+from nt2vr.world.scenes import sample_scenes
+from nt2vr.world.table import SceneTable
+from nt2vr.world.truth import Claim, read_claim
+from trainer.clips import load_clips
+from trainer.config import load_config
+from trainer.losses.composed import ComposedLoss
+from trainer.losses.embedded import Denied, EmbeddedBatch, Truth
+from trainer.videos import embed_once
+
+CONFIG = Path("trainer/configs/clip-neg.json")
+COLUMNS = (
+    "composed/MIR",
+    "composed/hard_pairs",
+    "composed/violations@10",
+    "without/MIR",
+    "without/hard_pairs",
+    "not/auc",
+)
+HARD_WEIGHTS = (0.0, 0.5, 1.0, 1.5)
+RIDGE = 1e-5  # beside variances of 1e-5 to 1e-2
+STEPS, POOL, RATE, SCALE = 150, 4_096, 0.01, 40.0  # the scale is about what the built-in models learn
+Mask = NDArray[np.bool_]
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Write one table row a way to find the vectors."""
+    prepare_environment()
+    cache = Path(arguments[0]) if arguments else Settings.read([]).data_dir / "cache"
+    config = load_config(CONFIG)
+    assert config.base_folder
+    base = read_checkpoint(config.base_folder, "cpu")
+    training, validation = (load_clips(config, split, cache, needs=frozenset()) for split in ("train", "validation"))
+    seen, videos = embed_once(base, training), embed_once(base, validation)
+    assert validation.sentences
+    asked = world_queries(validation.captions("validation"), validation.sentences)
+    queries = [query for query in asked if len(query.hard)][::4]  # fitting takes time
+    wanted, unwanted = holding(SceneTable(sample_scenes("train", config.num_clips, config.seed)), queries)
+
+    sys.stdout.write(f"| | {' | '.join(COLUMNS)} |\n|:--|{'--:|' * len(COLUMNS)}\n")
+    systems = [System("CLIP", "drop"), System("CLIP", "boolean", 0.5)]
+    for system, vectors in zip(systems, query_vectors(base, systems, queries, read), strict=True):
+        write(system.name, vectors, videos, queries)
+    for alpha in (0.5, 0.8):
+        probes = probed(seen, wanted, unwanted, alpha)
+        write(f"linear probes, wanted - {alpha} · unwanted", probes, videos, queries)
+    for weight in HARD_WEIGHTS:
+        vectors = fitted(probed(seen, wanted, unwanted, 0.5), seen, wanted, unwanted, weight)
+        write(f"fitted, hard_weight {weight}", vectors, videos, queries)
+
+
+def holding(table: SceneTable, queries: Sequence[JudgedQuery]) -> tuple[Mask, Mask]:
+    """Return which scenes show what each query wants, and which what it does not want: (Q, N) each."""
+    claims = [
+        (read_claim(query.wanted) if query.wanted else Claim(), read_claim(query.unwanted[0])) for query in queries
+    ]
+    assert all(claim for pair in claims for claim in pair), "the grammar's sentences can be read"
+    wanted, unwanted = (
+        np.stack([table.holding(claim) for claim in some if claim]) for some in zip(*claims, strict=True)
+    )
+    return wanted, unwanted
+
+
+def probed(seen: Vectors, wanted: Mask, unwanted: Mask, alpha: float) -> Vectors:
+    """Return linear discriminants (LDA): of the wanted, minus alpha times of the unwanted; (Q, D), L2-normalised."""
+    centred = seen - seen.mean(axis=0)
+    precision = np.linalg.inv(centred.T @ centred / len(seen) + RIDGE * np.eye(seen.shape[1]))
+
+    def probe(shown: Mask) -> torch.Tensor:
+        means = shown @ centred / np.maximum(shown.sum(axis=1, keepdims=True), 1)
+        found = torch.from_numpy(means @ precision).float()
+        return normalize(found, dim=-1)  # 0 of what all clips show
+
+    return normalize(probe(wanted) - alpha * probe(unwanted), dim=-1).numpy()
+
+
+def fitted(start: Vectors, seen: Vectors, wanted: Mask, unwanted: Mask, hard_weight: float) -> Vectors:
+    """Minimise `composed` over the vectors themselves, a new pool of clips at each step: (Q, D), L2-normalised."""
+    torch.manual_seed(0)
+    loss = ComposedLoss(hard_weight)
+    vectors = torch.nn.Parameter(torch.from_numpy(start.copy()))
+    optimizer = torch.optim.Adam([vectors], RATE)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, STEPS)
+    clips, has, lacks = torch.from_numpy(seen), torch.from_numpy(wanted), torch.from_numpy(~unwanted)
+    for _ in range(STEPS):
+        pool = torch.randperm(len(clips))[:POOL]
+        truth = Truth(clips[pool], has[:, pool] & lacks[:, pool], has[:, pool] & ~lacks[:, pool])
+        text = normalize(vectors, dim=-1)
+        optimizer.zero_grad()
+        loss(EmbeddedBatch(None, text, torch.tensor(SCALE), denied=Denied(text, truth))).backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        schedule.step()
+    return normalize(vectors, dim=-1).detach().numpy()
+
+
+def write(name: str, vectors: Vectors, videos: Vectors, queries: Sequence[JudgedQuery]) -> None:
+    """Search the validation clips, and write what came of it."""
+    metrics = summarise(queries, measure_block(vectors, videos, queries))
+    sys.stdout.write(f"| {name} | {' | '.join(f'{metrics[key]:.3f}' for key in COLUMNS)} |\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
