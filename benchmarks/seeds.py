@@ -10,28 +10,28 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nt2vr.evaluation.report import load_report
-from nt2vr.evaluation.tables import HONEST, PAPER, Column, Group
+from nt2vr.evaluation.tables import HONEST, PAPER
+
+SHOWN = (
+    *("original/MIR", "negated/delta_MIR", "composed/MIR"),
+    *("composed/hard_pairs", "composed/violations@10", "without/hard_pairs", "not/auc"),
+)
 
 
-def main(folder: Path, groups: Sequence[str]) -> None:
-    """Write a table each of the paper's measures and the honest ones, a row a name."""
+def main(folder: Path, names: Sequence[str]) -> None:
+    """Write a table of the measures that differ most, a row a name."""
     metrics = load_report(folder).metrics
-    for columns in (PAPER, HONEST):
-        heads = [f"{group.head} {column.head}" for group in columns for column in group.columns]
-        sys.stdout.write(f"| | {' | '.join(heads)} |\n|:--|{'--:|' * len(heads)}\n")
-        for line in groups:
-            name, _, systems = line.partition("=")
-            runs = [metrics[system] for system in systems.split(",")]
-            sys.stdout.write(f"| {name} ({len(runs)}) | {' | '.join(_cells(runs, columns))} |\n")
-
-
-def _cells(runs: Sequence[dict[str, float]], columns: Sequence[Group]) -> list[str]:
-    return [_spread([run[column.key] for run in runs], column) for group in columns for column in group.columns]
-
-
-def _spread(values: Sequence[float], column: Column) -> str:
-    mean = column.text(statistics.mean(values))
-    return f"{mean} ± {column.text(statistics.stdev(values))}" if len(values) > 1 else mean
+    columns = [(group.head, column) for group in PAPER + HONEST for column in group.columns if column.key in SHOWN]
+    heads = [f"{group}: {column.head}" for group, column in columns]
+    sys.stdout.write(f"| | {' | '.join(heads)} |\n|:--|{'--:|' * len(heads)}\n")
+    for line in names:
+        name, _, systems = line.partition("=")
+        values = [[metrics[system][column.key] for system in systems.split(",")] for _, column in columns]
+        cells = [
+            f"{column.text(statistics.mean(some))} ± {column.text(statistics.stdev(some))}"
+            for (_, column), some in zip(columns, values, strict=True)
+        ]
+        sys.stdout.write(f"| {name} | {' | '.join(cells)} |\n")
 
 
 if __name__ == "__main__":
