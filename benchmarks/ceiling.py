@@ -64,11 +64,11 @@ def main(arguments: Sequence[str]) -> None:
     systems = [System("CLIP", "drop"), System("CLIP", "boolean", 0.5)]
     for system, vectors in zip(systems, query_vectors(base, systems, queries, read), strict=True):
         write(system.name, vectors, videos, queries)
-    for alpha in (0.5, 0.8):
-        probes = probed(seen, wanted, unwanted, alpha)
-        write(f"linear probes, wanted - {alpha} · unwanted", probes, videos, queries)
+    probes = {alpha: probed(seen, wanted, unwanted, alpha) for alpha in (0.5, 0.8)}
+    for alpha, vectors in probes.items():
+        write(f"linear probes, wanted - {alpha} · unwanted", vectors, videos, queries)
     for weight in HARD_WEIGHTS:
-        vectors = fitted(probed(seen, wanted, unwanted, 0.5), seen, wanted, unwanted, weight)
+        vectors = fitted(probes[0.5], seen, wanted, unwanted, weight)
         write(f"fitted, hard_weight {weight}", vectors, videos, queries)
 
 

@@ -1,7 +1,7 @@
 """How much the seed matters: `python -m benchmarks.seeds REPORT_FOLDER NAME=SYSTEM,SYSTEM,… …`.
 
-The folder is one that `python -m nt2vr.evaluate` wrote. Systems under one NAME are trainings that differ by their seed
-alone; each measure is shown as their mean ± the standard deviation between them (of a sample, n - 1).
+The folder is one that `python -m nt2vr.evaluate` wrote. Systems under one NAME are two or more trainings that differ
+by their seed alone; each measure is shown as their mean ± the standard deviation between them (of a sample, n - 1).
 """
 
 import statistics
