@@ -42,6 +42,7 @@ SMALL_MODEL: dict[str, Any] = {
     "vision_cfg": {"image_size": 112, "layers": [1, 1, 1, 1], "width": 16},
     "text_cfg": {"context_length": 40, "vocab_size": 49408, "width": 192, "heads": 4, "layers": 4},
 }
+OPEN_CLIP_LAYERS = 12  # of a text transformer whose configuration does not say
 FRAGMENT = "fragment"  # the kind of sentences that only captions give
 SENTENCES: dict[str, float] = {"composed": 0.4, "without": 0.3, "not": 0.15, "negated": 0.15}
 
@@ -59,8 +60,9 @@ class TrainConfig:
             the text tower as it is.
         keep_tokens: leave the token embeddings that the base has learnt as they are; those of tokens new to it learn.
             What is learnt about words then lies in the layers, and holds for words that training does not show so.
-        model: open_clip's configuration of it; empty for the base's own, and without a base for the small built-in
-            one. Its image size is the size of the frames.
+        added_layers: new layers in the base's text transformer, evenly spread. They change nothing until they learn.
+        model: open_clip's configuration of it; empty for the base's own (and the added layers), and without a base for
+            the small built-in one. Its image size is the size of the frames.
         losses: loss name to {"weight", and the loss's own fields}.
         sentences: shares of the kinds of denying sentences, for losses that need such: one sentence a clip and epoch.
             "composed", "without", "not", "negated", and "fragment", which is made of any captions only.
@@ -103,6 +105,7 @@ class TrainConfig:
     base: str = ""
     train: Towers = "all"
     keep_tokens: bool = False
+    added_layers: int = 0
     model: Mapping[str, Any] = field(default_factory=dict)
     losses: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"contrastive": {"weight": 1.0}})
     sentences: Mapping[str, float] = field(default_factory=lambda: SENTENCES)
@@ -153,7 +156,7 @@ class TrainConfig:
         for key in ("learning_rate", "decay", "max_grad_norm"):
             if not getattr(self, key) > 0:
                 raise ConfigError(f"{key} must be above 0, not {getattr(self, key)}.")
-        for key in ("weight_decay", "warmup_steps", "pool_clips", "hard_clips", "patience"):
+        for key in ("weight_decay", "warmup_steps", "pool_clips", "hard_clips", "patience", "added_layers"):
             if not getattr(self, key) >= 0:
                 raise ConfigError(f"{key} must not be below 0, but is {getattr(self, key)}.")
         for key, choices in CHOICES.items():
@@ -166,6 +169,8 @@ class TrainConfig:
             )
         if self.keep_tokens and not self.base:
             raise ConfigError("keep_tokens is set, but there is no base whose tokens could be kept. Name one.")
+        if self.added_layers and (not self.base or self.train == "visual"):
+            raise ConfigError("added_layers needs a base, and a text tower that learns. Set it to 0.")
         if not 0 <= self.free <= 1:
             raise ConfigError(f"free must be a share from 0 to 1, not {self.free}.")
         _check_shares(self.sentences)
@@ -181,7 +186,7 @@ class TrainConfig:
 
     @cached_property
     def model_cfg(self) -> Mapping[str, Any]:
-        """The model's whole configuration: what `model` says, or the base's own, or the small one.
+        """The model's whole configuration: what `model` says, or the base's own with added layers, or the small one.
 
         Raises:
             ConfigError: if the base's cannot be read.
@@ -191,7 +196,7 @@ class TrainConfig:
         if self.base_folder is None:
             return SMALL_MODEL
         try:
-            return read_configs(self.base_folder)[0]
+            return deeper(read_configs(self.base_folder)[0], self.added_layers)
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise ConfigError(f"The base {self.base} cannot be read ({error}). Choose a checkpoint folder.") from error
 
@@ -207,6 +212,13 @@ class TrainConfig:
     def steps_per_epoch(self) -> int:
         """Steps of the optimizer. Whole batches only: a smaller one would be an easier task."""
         return self.passes * (self.num_clips // self.batch_size) // self.accumulate
+
+
+def deeper(model_cfg: Mapping[str, Any], added_layers: int) -> dict[str, Any]:
+    """Return an open_clip configuration with so many more layers in the text transformer."""
+    text_cfg = model_cfg["text_cfg"]
+    layers = text_cfg.get("layers", OPEN_CLIP_LAYERS) + added_layers
+    return {**model_cfg, "text_cfg": {**text_cfg, "layers": layers} if added_layers else text_cfg}
 
 
 def _check_shares(shares: Mapping[str, float]) -> None:

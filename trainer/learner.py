@@ -17,7 +17,8 @@ from nt2vr.errors import ConfigError
 from nt2vr.short_text import encode_short
 from trainer import distributed
 from trainer.batches import Batch, DeniedBatch
-from trainer.config import Towers, TrainConfig
+from trainer.config import Towers, TrainConfig, deeper
+from trainer.layers import deepened
 from trainer.losses import losses_of
 from trainer.losses.embedded import Denied, EmbeddedBatch, Parts, Truth
 from trainer.teacher import Teacher
@@ -217,8 +218,12 @@ def load_start(config: TrainConfig, device: str) -> tuple[Any, Any, dict[str, An
         return *build_model(config.model_cfg, PREPROCESS, device), PREPROCESS, None
     model, tokenizer, card = read_model(base, device)
     model_cfg, preprocess = read_configs(base)
-    if model_cfg != config.model_cfg:
+    if deeper(model_cfg, config.added_layers) != config.model_cfg:
         raise ConfigError(f"{base} is another model than the config says. Leave model out to take the base's own.")
+    if config.added_layers:
+        weights = model.state_dict()
+        model, _ = build_model(config.model_cfg, preprocess, device)
+        model.load_state_dict(deepened(weights, model.state_dict()))
     return model, tokenizer, preprocess, card
 
 

@@ -82,6 +82,7 @@ def test_a_base_needs_no_copy_of_its_model(tmp_path: Path, monkeypatch: pytest.M
         ({"train": "text"}, "there is no base whose visual tower"),
         ({"train": "visual"}, "there is no base whose text tower"),
         ({"keep_tokens": True}, "there is no base whose tokens"),
+        ({"added_layers": -1, "base": "x"}, "added_layers must not be below 0"),
         ({"data": ""}, "Write world, or the path"),
         ({"accumulate": 0}, "accumulate must be at least 1"),
         ({"num_clips": 100, "batch_size": 20, "accumulate": 6}, r"accumulate \(6\) must not exceed .* \(5\)"),

@@ -1,0 +1,97 @@
+"""Layers added to a base's text tower."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from nt2vr.checkpoint import WEIGHTS, Card, build_model, read_checkpoint, write_checkpoint
+from nt2vr.errors import ConfigError
+from tests.unit.tiny import TINY
+from trainer.__main__ import main
+from trainer.config import TrainConfig, deeper, save_config
+from trainer.layers import deepened
+from trainer.learner import Learner
+from trainer.runs import RunFolder
+
+TEXTS = ["a man sings", "a dog and not a cat", ""]
+TWO_LAYERS: dict[str, Any] = {**TINY, "text_cfg": {**TINY["text_cfg"], "layers": 2}}
+VIT: dict[str, Any] = {  # a text tower of its own module, and a visual one with layers of the same name
+    **TWO_LAYERS,
+    "vision_cfg": {"image_size": 64, "layers": 1, "width": 64, "patch_size": 32, "head_width": 32},
+    "custom_text": True,
+}
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> TrainConfig:
+    """A base of two layers, a third to be added."""
+    torch.manual_seed(1)
+    model, _ = build_model(TWO_LAYERS, {})
+    write_checkpoint(tmp_path / "base", model, TWO_LAYERS, {}, Card("Two layers", frames=2))
+    return TrainConfig(
+        base=str(tmp_path / "base"), train="text", added_layers=1, losses={"contrastive": {}}, num_clips=20,
+        validation_clips=10, num_frames=2, batch_size=10, epochs=1, warmup_steps=0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("model_cfg", [TWO_LAYERS, VIT], ids=["CLIP", "CustomTextCLIP with a ViT"])
+@pytest.mark.parametrize(
+    ("added", "old"),  # where the two layers of the base are then
+    [(1, [0, 1]), (2, [0, 2]), (3, [0, 2]), (4, [0, 3])],
+)
+def test_added_layers_stand_evenly_among_the_base_s_and_change_no_embedding(
+    model_cfg: dict[str, Any], added: int, old: list[int]
+) -> None:
+    torch.manual_seed(1)
+    base, tokenizer = build_model(model_cfg, {})
+    model, _ = build_model(deeper(model_cfg, added), {})
+    weights, random = base.state_dict(), model.state_dict()
+    model.load_state_dict(deepened(weights, random))
+    tokens = tokenizer(TEXTS)
+    torch.testing.assert_close(model.encode_text(tokens), base.encode_text(tokens), rtol=0, atol=0)
+
+    prefix = "text." if "custom_text" in model_cfg else ""
+    found = [
+        place
+        for place in range(2 + added)
+        for layer in range(2)
+        if torch.equal(
+            model.state_dict()[f"{prefix}transformer.resblocks.{place}.mlp.c_fc.weight"],
+            weights[f"{prefix}transformer.resblocks.{layer}.mlp.c_fc.weight"],
+        )
+    ]
+    assert found == old
+
+
+def test_added_layers_learn_and_their_checkpoint_has_them(tmp_path: Path, config: TrainConfig) -> None:
+    save_config(config, tmp_path / "config.json")
+    run = RunFolder(tmp_path / "run")
+    assert main([str(run.path), "--config", str(tmp_path / "config.json")]) == 0, run.log.read_text()
+    trained = read_checkpoint(run.checkpoint(1), verify=True)
+    assert trained.config is not None and trained.config["model_cfg"]["text_cfg"]["layers"] == 3
+    base = read_checkpoint(Path(config.base))
+    assert trained.visual_fingerprint == base.visual_fingerprint
+    out = Learner(config).model.transformer.resblocks[2].attn.out_proj.weight
+    assert not out.any()
+    assert load_file(run.checkpoint(1) / WEIGHTS)["transformer.resblocks.2.attn.out_proj.weight"].any()
+
+
+def test_a_model_told_besides_must_have_the_added_layers(config: TrainConfig) -> None:
+    Learner(replace(config, model=deeper(TWO_LAYERS, 1)))
+    with pytest.raises(ConfigError, match="another model than the config says"):
+        Learner(replace(config, model=TWO_LAYERS))
+
+
+def test_layers_that_nothing_can_teach_are_refused(config: TrainConfig) -> None:
+    for change in ({"base": "", "train": "all"}, {"train": "visual"}):
+        with pytest.raises(ConfigError, match="added_layers needs a base, and a text tower that learns"):
+            replace(config, **change)  # type: ignore[arg-type]
+
+
+def test_a_configuration_that_does_not_say_its_layers_has_open_clip_s_twelve() -> None:
+    assert deeper({"text_cfg": {"width": 8}}, 2) == {"text_cfg": {"width": 8, "layers": 14}}
+    assert deeper({"text_cfg": {"width": 8}}, 0) == {"text_cfg": {"width": 8}}
