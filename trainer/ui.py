@@ -106,7 +106,7 @@ class TrainTab:
                     elem_id="train-preset", scale=4,
                 )  # fmt: skip
                 start = gr.Button("Start training", variant="primary", elem_id="train-start", scale=1, min_width=200)
-            with gr.Group(), gr.Row(elem_classes="nt-fields"):
+            with gr.Group(), gr.Row(elem_classes=["nt-fields", "nt-first"]):
                 values = [self._input(field) for field in in_view]
             losses = template(self._settings.assets / "ui", "train-losses", {"losses": []})
             with gr.Accordion("All other settings", open=False, elem_id="train-more"):  # noqa: SIM117
