@@ -14,6 +14,8 @@ LABEL_GAP = 14  # between two labels above each other
 WIDTH, HEIGHT = 520, 300  # of a chart of points, in its own units
 LEFT, RIGHT, TOP, BOTTOM = 48, 16, 14, 40  # margins; the axes' names are at the top left and at the bottom right
 INNER = 14  # between the frame and the outermost points
+ASIDE = 9  # from a point to its name
+LETTER, LINE = 6.5, 12  # about a name's width for each letter, and its height
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def short(number: str) -> str:
 
 
 def points_chart(points: Sequence[Point], x_name: str, y_name: str) -> dict[str, Any]:
-    """Lay out named points over two axes; a name stands on the side of its point where there is more room."""
+    """Lay out named points over two axes, a name on that side of its point where there is room."""
     xs, ys = ticks(*_range(point.x for point in points)), ticks(*_range(point.y for point in points))
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
 
@@ -64,11 +66,12 @@ def points_chart(points: Sequence[Point], x_name: str, y_name: str) -> dict[str,
     def up(y: float) -> float:
         return bottom - (y - ys[0]) / (ys[-1] - ys[0]) * (bottom - TOP)
 
-    is_left = [at(point.x) > (LEFT + right) / 2 for point in points]
+    spots = [(at(point.x), up(point.y)) for point in points]
+    is_left = [_is_left(point.name, spot, spots) for point, spot in zip(points, spots, strict=True)]
     label_ys = [0.0] * len(points)
     for side in (False, True):
         places = [place for place, left in enumerate(is_left) if left == side]
-        moved = spread([up(points[place].y) for place in places], bottom)
+        moved = spread([spots[place][1] for place in places], bottom)
         for place, y in zip(places, moved, strict=True):
             label_ys[place] = y
     return {
@@ -89,7 +92,7 @@ def points_chart(points: Sequence[Point], x_name: str, y_name: str) -> dict[str,
                 "kind": point.kind,
                 "x": f"{at(point.x):.1f}",
                 "y": f"{up(point.y):.1f}",
-                "label_x": f"{at(point.x) + (-9 if left else 9):.1f}",
+                "label_x": f"{at(point.x) + (-ASIDE if left else ASIDE):.1f}",
                 "label_y": f"{label_y:.1f}",
                 "anchor": "end" if left else "start",
                 "title": f"{x_name} {short(f'{point.x:.3g}')}, {y_name} {short(f'{point.y:.3g}')}",
@@ -97,6 +100,20 @@ def points_chart(points: Sequence[Point], x_name: str, y_name: str) -> dict[str,
             for point, left, label_y in zip(points, is_left, label_ys, strict=True)
         ],
     }
+
+
+def _is_left(name: str, spot: tuple[float, float], spots: Sequence[tuple[float, float]]) -> bool:
+    """Whether a name stands left of its point: if that is in the right half, unless another point is in the way."""
+    x, y = spot
+    width = ASIDE + LETTER * len(name)
+
+    def is_free(left: bool) -> bool:
+        start, end = (x - width, x) if left else (x, x + width)
+        crossed = any(start < other_x < end and abs(y - other_y) < LINE for other_x, other_y in spots)
+        return start > LEFT and end < WIDTH - RIGHT and not crossed
+
+    left = x > (LEFT + WIDTH - RIGHT) / 2
+    return left if is_free(left) or not is_free(not left) else not left
 
 
 def _range(values: Any) -> tuple[float, float]:

@@ -49,3 +49,10 @@ def test_points_in_one_place_keep_their_names_apart() -> None:
     one, two = drawn["points"][:2]
     assert (one["x"], one["y"]) == (two["x"], two["y"])
     assert abs(float(one["label_y"]) - float(two["label_y"])) == pytest.approx(14)
+
+
+def test_a_name_goes_to_the_other_side_where_a_point_is_in_its_way() -> None:
+    corners = [Point("low", 0, 0), Point("high", 1, 100)]
+    alone = points_chart([*corners, Point("CLIP-snl", 0.6, 50)], "x", "y")["points"][-1]
+    beside = points_chart([*corners, Point("CLIP-snl", 0.6, 50), Point("CLIP-bnl", 0.55, 51)], "x", "y")["points"]
+    assert (alone["anchor"], beside[2]["anchor"], beside[3]["anchor"]) == ("end", "start", "end")
