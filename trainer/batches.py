@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import get_args
 
 import numpy as np
@@ -76,6 +76,8 @@ def epoch_batches(
     Raises:
         ConfigError: if they need sentences that the clips cannot give.
     """
+    if epoch <= config.not_epochs:
+        config = replace(config, sentences={"not": 1.0})
     for step in range(start, config.steps_per_epoch * config.accumulate):
         done, place = divmod(step, config.num_clips // config.batch_size)
         again, mark = ((done, 2), f" {done}") if done else ((), "")  # nothing in the first pass

@@ -35,6 +35,7 @@ COUNTS = (
     *("num_clips", "num_frames", "frames_per_step", "validation_clips"),
     *("epochs", "passes", "accumulate", "log_every"),
 )
+NOT_NEGATIVE = ("weight_decay", "warmup_steps", "pool_clips", "hard_clips", "patience", "added_layers", "not_epochs")
 
 # A small ResNet and a small text transformer with CLIP's tokenizer: 12.4 million weights, 9.5 of them token rows
 SMALL_MODEL: dict[str, Any] = {
@@ -66,6 +67,8 @@ class TrainConfig:
         losses: loss name to {"weight", and the loss's own fields}.
         sentences: shares of the kinds of denying sentences, for losses that need such: one sentence a clip and epoch.
             "composed", "without", "not", "negated", and "fragment", which is made of any captions only.
+        not_epochs: first epochs whose denying sentences are all of the kind "not", which want nothing. From these a
+            model learns in a few hundred steps that denying turns a phrase around; beside others it may never.
         free: share of these sentences that is made of captions where data is the built-in world, whose grammar makes
             the others. It is not known which clips they are right for, so composed passes them over.
         pool_clips: clips drawn at random at each step, beside the batch's, that denying sentences are searched among;
@@ -109,6 +112,7 @@ class TrainConfig:
     model: Mapping[str, Any] = field(default_factory=dict)
     losses: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"contrastive": {"weight": 1.0}})
     sentences: Mapping[str, float] = field(default_factory=lambda: SENTENCES)
+    not_epochs: int = 0
     free: float = 0.0
     pool_clips: int = 1024
     hard_clips: int = 2
@@ -156,7 +160,7 @@ class TrainConfig:
         for key in ("learning_rate", "decay", "max_grad_norm"):
             if not getattr(self, key) > 0:
                 raise ConfigError(f"{key} must be above 0, not {getattr(self, key)}.")
-        for key in ("weight_decay", "warmup_steps", "pool_clips", "hard_clips", "patience", "added_layers"):
+        for key in NOT_NEGATIVE:
             if not getattr(self, key) >= 0:
                 raise ConfigError(f"{key} must not be below 0, but is {getattr(self, key)}.")
         for key, choices in CHOICES.items():
@@ -174,6 +178,8 @@ class TrainConfig:
         if not 0 <= self.free <= 1:
             raise ConfigError(f"free must be a share from 0 to 1, not {self.free}.")
         _check_shares(self.sentences)
+        if self.not_epochs and not self.sentences.get("not"):
+            raise ConfigError('not_epochs needs sentences of the kind "not". Give them a share, or set it to 0.')
         if self.data == WORLD and self.free < 1 and not sum(self.sentences.values()) > self.sentences.get(FRAGMENT, 0):
             raise ConfigError("The built-in world's grammar makes no fragments. Add another kind, or set free to 1.")
         if self.model and (missing := {"embed_dim", "vision_cfg", "text_cfg"} - set(self.model)):

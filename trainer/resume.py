@@ -43,7 +43,7 @@ class Position:
     def after_epoch(self, value: float, config: TrainConfig) -> "Position":
         """Where it is once an epoch has ended, and been measured by the watched metric."""
         best, best_epoch = (value, self.epoch) if value > self.best else (self.best, self.best_epoch)
-        out_of_patience = 0 < config.patience <= self.epoch - best_epoch
+        out_of_patience = 0 < config.patience <= self.epoch - max(best_epoch, config.not_epochs)
         return Position(self.epoch + 1, best, best_epoch, out_of_patience or self.epoch == config.epochs)
 
 

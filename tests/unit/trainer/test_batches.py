@@ -87,6 +87,15 @@ def test_kinds_come_by_their_shares_and_anew_each_epoch() -> None:
     np.testing.assert_array_equal(truth_of(first(config)).pool, truth_of(first(config)).pool)
 
 
+def test_in_the_first_epochs_nothing_is_wanted_where_the_config_says_so() -> None:
+    config = replace(CONFIG, not_epochs=2)
+    drawn = [denied.sentences for epoch in (1, 2, 3) if (denied := first(config, epoch).denied)]
+    kinds = [{sentence.kind for sentence in sentences} for sentences in drawn]
+    assert kinds[:2] == [{"not"}, {"not"}] and len(kinds[2]) > 2
+    usual = first(CONFIG, 3).denied
+    assert usual is not None and drawn[2] == usual.sentences
+
+
 def test_a_share_of_the_world_s_sentences_is_made_of_its_captions_and_has_no_known_truth() -> None:
     clips = replace(CLIPS, denials=CaptionDenials([describe(scene, random.Random(0)).text for scene in SCENES]))
     config = replace(CONFIG, sentences={**CONFIG.sentences, "fragment": 0.5})

@@ -100,6 +100,8 @@ def test_a_base_needs_no_copy_of_its_model(tmp_path: Path, monkeypatch: pytest.M
         ({"sentences": {"not": "1"}}, "share of not sentences must be like"),
         ({"sentences": {"not": 0}}, "at least one of them above 0"),
         ({"sentences": {"not": -1, "composed": 2}}, "numbers from 0 up"),
+        ({"not_epochs": -1}, "not_epochs must not be below 0"),
+        ({"not_epochs": 1, "sentences": {"composed": 1}}, 'not_epochs needs sentences of the kind "not"'),
         ({"model": {"embed_dim": 8}}, "lacks text_cfg, vision_cfg"),
         ({"name": " "}, "name of the model is empty"),
         ([], "one JSON object"),

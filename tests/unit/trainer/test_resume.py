@@ -229,6 +229,9 @@ def test_patience_is_counted_from_the_best_epoch_and_equal_is_no_gain() -> None:
     assert seen == [(2, 0.5, 1, False), (3, 0.5, 1, False), (4, 0.6, 3, False), (5, 0.6, 3, False), (6, 0.6, 3, True)]
     assert not Position(8, 0.5, 1).after_epoch(0.1, replace(config, patience=0)).finished
     assert Position(9, 0.5, 1).after_epoch(0.9, config).finished  # the last
+    lenient = replace(config, not_epochs=3)  # in which much is lost
+    assert not Position(4, 0.5, 0).after_epoch(0.1, lenient).finished
+    assert Position(5, 0.5, 0).after_epoch(0.1, lenient).finished
 
 
 def test_a_run_out_of_patience_ends_early_and_says_why(
