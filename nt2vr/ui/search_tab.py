@@ -29,7 +29,7 @@ EXAMPLES = (
     "a boy is snowboarding without a snowman",
     "a woman is singing but not playing the piano",
     "not dancing",
-    "a girl is riding a horse, and there isn't a cow",
+    "a girl is reading a book, and there isn't a cat",
     "a man is cooking instead of drinking coffee",
     "a woman is surfing rather than swimming",
 )
