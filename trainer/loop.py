@@ -211,7 +211,7 @@ class Validator:
                 self._controls = control_metrics(config.base_folder, clips, learner.device)
             if clips.denials and learner.teacher:
                 self._text = TextMeasures(learner, clips)
-                self._controls |= {f"base/{name}": value for name, value in self._text.of_base.items()}
+                self._controls |= self._text.controls
             if fresh:
                 run.append_metrics({"epoch": 0, "step": 0, **self._controls})
         doubtful = config.patience > 0 and not (clips.has_videos and config.monitor.startswith("original/"))

@@ -1,14 +1,17 @@
 """What captions alone tell of a text tower that learns to deny: no measure of retrieval, no video is searched."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
 
 from nt2vr.encoder import Encoder
 from trainer.batches import draw_sentence
 from trainer.clips import ClipSet
 from trainer.learner import Learner
 from trainer.losses.distill import DistillLoss
+from trainer.teacher import Teacher
 
 
 class TextMeasures:
@@ -16,15 +19,15 @@ class TextMeasures:
 
         text/target   mean cosine of denying sentences with the targets that distillation sets them
         text/kept     mean cosine of captions with what the base makes of them; 1 is as it was
-        text/order    how often a sentence is nearer to its wanted part than to "WANTED and UNWANTED", in percent
+        text/order    how often a sentence is nearer to "WANTED and OTHER" than to "WANTED and UNWANTED", in percent
 
-    The last stands in for hard pairs, with captions for clips that show the wanted alone and clips that show both, as
-    the base embeds them. A tower for which "not" is a word like others comes near 0, one that merely drops what is
-    denied to 100: it shows that denying is noticed, and text/target how well it is done.
+    The last stands in for hard pairs, with texts for clips, as the base embeds them; OTHER is what the next sentence
+    denies. A tower for which "not" is a word like others comes near 0, one that merely drops what is denied near 50.
 
     Attributes:
         sentences: the denying ones.
-        of_base: the same measures of the frozen base.
+        controls: the measures of the frozen base, "base/…", and what dropping brings: "drop/text/order", of the
+            sentences that want something.
     """
 
     def __init__(self, learner: Learner, clips: ClipSet) -> None:
@@ -36,24 +39,35 @@ class TextMeasures:
         before = teacher.state_dict()
         teacher.forget()  # or a run that goes on would compare with embeddings made in other company
         parts = teacher.parts(self.sentences, self._captions)
-        both = teacher.phrases([f"{sentence.wanted} and {sentence.unwanted}" for sentence in self.sentences])
+        unwanted = [sentence.unwanted for sentence in self.sentences]
+        both, beside = (self._told(teacher, phrases) for phrases in (unwanted, [*unwanted[1:], *unwanted[:1]]))
         assert parts.caption is not None
         self._target = loss.target(parts).cpu().numpy()  # (N, D)
         self._kept = parts.caption.cpu().numpy()  # (N, D)
-        self._nearer = (parts.wanted - both).cpu().numpy()  # (N, D)
-        self._has_wanted = ~parts.pure.cpu().numpy()  # (N,)
-        self.of_base: Mapping[str, float] = self(teacher.encoder)
+        self._nearer = (beside - both).cpu().numpy()  # (N, D)
+        self.controls = {f"base/{name}": value for name, value in self(teacher.encoder).items()}
+        if (wants := ~parts.pure.cpu().numpy()).any():
+            self.controls["drop/text/order"] = _share_above(parts.wanted.cpu().numpy()[wants], self._nearer[wants])
         teacher.load_state_dict(before)
 
+    def _told(self, teacher: Teacher, phrases: Sequence[str]) -> Tensor:
+        """Embed what the sentences want, if anything, each with a phrase: (N, D)."""
+        pairs = zip(self.sentences, phrases, strict=True)
+        return teacher.phrases(
+            [f"{sentence.wanted} and {also}" if sentence.wanted else also for sentence, also in pairs]
+        )
+
     def __call__(self, encoder: Encoder) -> dict[str, float]:
-        """Measure an encoder; "text/order" only if a sentence wants something."""
+        """Measure an encoder."""
         texts = encoder.encode_text([sentence.text for sentence in self.sentences])
         captions = encoder.encode_text(self._captions)
-        measured = {
+        return {
             "text/target": float((texts * self._target).sum(axis=1).mean()),
             "text/kept": float((captions * self._kept).sum(axis=1).mean()),
+            "text/order": _share_above(texts, self._nearer),
         }
-        if self._has_wanted.any():
-            order = (texts * self._nearer).sum(axis=1)[self._has_wanted] > 0  # ties count against it
-            measured["text/order"] = 100 * float(np.mean(order))
-        return measured
+
+
+def _share_above(texts: NDArray[np.float32], directions: NDArray[np.float32]) -> float:
+    """Return how many texts, in percent, lie on the right side, each of its own direction; ties count against them."""
+    return 100 * float(np.mean((texts * directions).sum(axis=1) > 0))

@@ -166,7 +166,8 @@ def test_a_run_on_captions_alone_comes_nearer_to_its_targets_and_leaves_the_visu
     losses = [line["distill"] for line in lines if "distill" in line]
     assert sum(losses[-5:]) < 0.6 * sum(losses[:5])
     controls, epochs = lines[0], [line for line in lines if "text/target" in line]
-    assert controls.keys() == {"epoch", "step", "base/text/target", "base/text/kept", "base/text/order"}
+    measured = {"base/text/target", "base/text/kept", "base/text/order", "drop/text/order"}
+    assert controls.keys() == {"epoch", "step", *measured}
     assert controls["base/text/kept"] == pytest.approx(1, abs=1e-5)
     assert epochs[-1]["text/target"] > controls["base/text/target"] + 0.05
     assert epochs[-1]["text/order"] > controls["base/text/order"] + 10
@@ -185,7 +186,8 @@ def test_a_metric_that_captions_do_not_give_is_refused_as_monitor(tmp_path: Path
 
 
 def test_what_is_measured_on_text_is_that_of_a_plain_loop(tmp_path: Path, config: TrainConfig, base: Path) -> None:
-    learner, encoder = Learner(config), read_checkpoint(base)
+    learner = Learner(replace(config, sentences={"composed": 1, "without": 1, "not": 1}))
+    encoder = read_checkpoint(base)
     clips, held_out = loaded(learner, tmp_path)
     prepare(learner, clips, lambda: False)
     teacher = learner.teacher
@@ -200,21 +202,28 @@ def test_what_is_measured_on_text_is_that_of_a_plain_loop(tmp_path: Path, config
     other = read_checkpoint(tmp_path / "other")
     sentences = measures.sentences
     assert len(sentences) == 12 and not {sentence.wanted for sentence in sentences} & set(clips.captions("x"))
-    target, ordered, kept = [], [], []
+    target, ordered, kept, dropped = [], [], [], []
     mean = teacher.parts([], None).unwanted_mean.numpy()
-    for sentence, caption in zip(sentences, held_out.captions("x"), strict=True):
+    others = [*sentences[1:], sentences[0]]
+    for sentence, caption, other_one in zip(sentences, held_out.captions("x"), others, strict=True):
         own = other.encode_text([sentence.text])[0]
         unwanted = encoder.encode_text([sentence.unwanted])[0]
         wanted = encoder.encode_text([sentence.wanted])[0] - 0.65 * (unwanted - mean)
         if not sentence.wanted:
             wanted = teacher.parts([], None).video_mean.numpy() - unwanted
         target.append(float(own @ wanted / np.linalg.norm(wanted)))
-        alone, both = encoder.encode_text([sentence.wanted, f"{sentence.wanted} and {sentence.unwanted}"])
-        ordered += [own @ alone > own @ both] if sentence.wanted else []
+        start = f"{sentence.wanted} and " if sentence.wanted else ""
+        both, beside = encoder.encode_text([f"{start}{one.unwanted}" for one in (sentence, other_one)])
+        ordered.append(own @ beside > own @ both)
+        if sentence.wanted:
+            dropped.append(encoder.encode_text([sentence.wanted])[0] @ (beside - both) > 0)
         kept.append(float(other.encode_text([caption])[0] @ encoder.encode_text([caption])[0]))
-    assert 0 < sum(ordered) < len(ordered) <= 12
+    assert 0 < sum(ordered) < 12
     expected = {"text/target": np.mean(target), "text/kept": np.mean(kept), "text/order": 100 * np.mean(ordered)}
     assert measures(other) == pytest.approx(expected, abs=1e-4)
+    assert 0 < len(dropped) < 12
+    assert measures.controls["drop/text/order"] == pytest.approx(100 * np.mean(dropped), abs=1e-4)
+    assert measures.controls["base/text/order"] == pytest.approx(measures(encoder)["text/order"], abs=1e-4)
 
 
 def test_a_text_run_that_was_stopped_goes_on_as_if_it_had_not_been(
