@@ -22,7 +22,7 @@ VALIDATION = (  # metric, title, what it says
     ("original/MIR", "Original MIR", "captions find their clip"),
     ("composed/MIR", "Composed MIR", "“A and not B” finds a clip with A alone"),
     ("negated/delta_MIR", "Negated ΔMIR", "denying a thing sends its clip down"),
-    ("text/order", "Text order", "“A and not B” is nearer to A and C than to A and B; dropping gets 50"),
+    ("text/order", "Text order", "“A and not B” is nearer to A and C than to A and B"),
     ("text/target", "Text target", "cosine of denying sentences with their targets"),
     ("text/kept", "Text kept", "cosine of captions with what the base makes of them"),
 )
