@@ -67,11 +67,12 @@ def points_chart(points: Sequence[Point], x_name: str, y_name: str) -> dict[str,
         return bottom - (y - ys[0]) / (ys[-1] - ys[0]) * (bottom - TOP)
 
     spots = [(at(point.x), up(point.y)) for point in points]
-    is_left = [_is_left(point.name, spot, spots) for point, spot in zip(points, spots, strict=True)]
+    beside = [_beside(point.name, spot, spots) for point, spot in zip(points, spots, strict=True)]
+    is_left = [left for left, _ in beside]
     label_ys = [0.0] * len(points)
     for side in (False, True):
         places = [place for place, left in enumerate(is_left) if left == side]
-        moved = spread([spots[place][1] for place in places], bottom)
+        moved = spread([beside[place][1] for place in places], bottom)
         for place, y in zip(places, moved, strict=True):
             label_ys[place] = y
     return {
@@ -102,18 +103,26 @@ def points_chart(points: Sequence[Point], x_name: str, y_name: str) -> dict[str,
     }
 
 
-def _is_left(name: str, spot: tuple[float, float], spots: Sequence[tuple[float, float]]) -> bool:
-    """Whether a name stands left of its point: if that is in the right half, unless another point is in the way."""
+def _beside(name: str, spot: tuple[float, float], spots: Sequence[tuple[float, float]]) -> tuple[bool, float]:
+    """Whether a name stands left of its point, as it does in the right half, and how high.
+
+    It changes sides if another point is in its way, and passes above or below that point if neither side is free.
+    """
     x, y = spot
     width = ASIDE + LETTER * len(name)
 
-    def is_free(left: bool) -> bool:
+    def in_the_way(left: bool) -> list[float]:
         start, end = (x - width, x) if left else (x, x + width)
-        crossed = any(start < other_x < end and abs(y - other_y) < LINE for other_x, other_y in spots)
-        return start > LEFT and end < WIDTH - RIGHT and not crossed
+        return [other_y for other_x, other_y in spots if start < other_x < end and abs(y - other_y) < LINE]
+
+    def is_free(left: bool) -> bool:
+        return (x - width > LEFT if left else x + width < WIDTH - RIGHT) and not in_the_way(left)
 
     left = x > (LEFT + WIDTH - RIGHT) / 2
-    return left if is_free(left) or not is_free(not left) else not left
+    if not is_free(left) and is_free(not left):
+        left = not left
+    nearest = min(in_the_way(left), key=lambda other: abs(y - other), default=None)
+    return left, y if nearest is None else nearest + math.copysign(LINE, y - nearest)
 
 
 def _range(values: Any) -> tuple[float, float]:

@@ -56,3 +56,10 @@ def test_a_name_goes_to_the_other_side_where_a_point_is_in_its_way() -> None:
     alone = points_chart([*corners, Point("CLIP-snl", 0.6, 50)], "x", "y")["points"][-1]
     beside = points_chart([*corners, Point("CLIP-snl", 0.6, 50), Point("CLIP-bnl", 0.55, 51)], "x", "y")["points"]
     assert (alone["anchor"], beside[2]["anchor"], beside[3]["anchor"]) == ("end", "start", "end")
+
+
+def test_a_name_with_no_free_side_passes_above_the_point_in_its_way() -> None:
+    points = [Point("low", 0, 0), Point("high", 1, 100), Point("CLIP-snl", 0.05, 50), Point("CLIP-bnl", 0.15, 48)]
+    name, other = points_chart(points, "x", "y")["points"][2:]
+    assert name["anchor"] == "start"
+    assert float(other["y"]) - float(name["label_y"]) == pytest.approx(12)
