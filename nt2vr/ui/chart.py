@@ -68,11 +68,11 @@ def points_chart(points: Sequence[Point], x_name: str, y_name: str) -> dict[str,
 
     spots = [(at(point.x), up(point.y)) for point in points]
     beside = [_beside(point.name, spot, spots) for point, spot in zip(points, spots, strict=True)]
-    is_left = [left for left, _ in beside]
+    is_left, name_ys = zip(*beside, strict=True)
     label_ys = [0.0] * len(points)
     for side in (False, True):
         places = [place for place, left in enumerate(is_left) if left == side]
-        moved = spread([beside[place][1] for place in places], bottom)
+        moved = spread([name_ys[place] for place in places], bottom)
         for place, y in zip(places, moved, strict=True):
             label_ys[place] = y
     return {
