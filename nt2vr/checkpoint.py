@@ -41,6 +41,7 @@ class Card:
         data: what it was trained on, in words.
         epoch: epochs trained.
         metrics: measured values, "validation/original/MIR" to 0.7 say.
+        notes: what a person should know of them, in words: where the model falls short, beside what.
         created: ISO 8601, UTC.
         visual_fingerprint: of the weights of the visual tower.
         text_fingerprint: of the weights of the text tower.
@@ -56,6 +57,7 @@ class Card:
     data: str = ""
     epoch: int = 0
     metrics: Mapping[str, float] = field(default_factory=dict)
+    notes: str = ""
     created: str = ""
     visual_fingerprint: str = ""
     text_fingerprint: str = ""

@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Nt2vrError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    sys.stderr.writelines(f"{remark}\n" for remark in report.source.get("remarks", ()))
+    sys.stderr.writelines(f"{line}\n" for line in (*report.source.get("remarks", ()), *report.notes))
     sys.stdout.write(markdown(report))
     return 0
 

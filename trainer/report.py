@@ -46,20 +46,22 @@ def main() -> None:
     """Measure, log, and write the cards."""
     parser = argparse.ArgumentParser(prog="python -m trainer.report", description=__doc__)
     parser.add_argument("checkpoints", type=Path, nargs="+", metavar="CHECKPOINT")
-    folders: list[Path] = parser.parse_args().checkpoints
+    parser.add_argument("--notes", help="words for the cards: where the models fall short, beside what")
+    options = parser.parse_args()
     logging.basicConfig(level=logging.WARNING)
     logger.setLevel(logging.INFO)
     with TemporaryDirectory() as cache:
-        for folder in folders:
-            report(folder, Path(cache))
+        for folder in options.checkpoints:
+            report(folder, Path(cache), options.notes)
 
 
-def report(folder: Path, cache: Path) -> None:
-    """Measure one model."""
+def report(folder: Path, cache: Path, notes: str | None = None) -> None:
+    """Measure one model; its notes stay where none are given."""
     encoder = read_checkpoint(folder, verify=True)
     measured = measure(encoder, cache)
     kept = {name: value for name, value in encoder.card.metrics.items() if not name.startswith(("test/", "oracle/"))}
-    write_card(folder, replace(encoder.card, metrics={**kept, **measured}))
+    card = replace(encoder.card, metrics={**kept, **measured})
+    write_card(folder, card if notes is None else replace(card, notes=notes))
     for name, value in measured.items():
         logger.info("%s: %s %.4g", encoder.name, name, value)
 

@@ -41,6 +41,7 @@ def described(system: System, card: Card) -> dict[str, Any]:
         "visual_fingerprint": card.visual_fingerprint,
         "text_fingerprint": card.text_fingerprint,
         "frames": card.frames,
+        "notes": card.notes,
         "strategy": system.strategy,
         "alpha": alpha_of(system) if system.strategy == "boolean" else None,
     }
@@ -123,6 +124,12 @@ class Report:
         """The table: by system, then by measure (see `measures.summarise` and `choices.summarise_choices`)."""
         summary = summarise_choices if self.texts else summarise
         return {result.system: summary(self.queries, result.measured) for result in self.results}
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """What the cards of its models say of them in words, a model once."""
+        said = {result.made_by["model"]: result.made_by.get("notes", "") for result in self.results}
+        return [f"{model}: {notes}" for model, notes in said.items() if notes]
 
     def row(self, place: int) -> Row:
         """Return one query with each system's rank."""

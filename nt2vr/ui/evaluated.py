@@ -103,7 +103,7 @@ def report_view(report: Report, report_id: str) -> dict[str, Any]:
         "created": day_text(report.created),
         "about": f"{len(report.queries):,} queries, {len(report.video_ids):,} videos.",
         "remarks": list(report.source.get("remarks", ())),
-        "meanings": [text for part, text in MEANINGS.items() if any(part in key for key in keys)],
+        "meanings": [*(text for part, text in MEANINGS.items() if any(part in key for key in keys)), *report.notes],
         "tables": tables_view(report),
         "chart": chart_view(report),
         "files": [{"href": f"reports/{report_id}/{file}", "name": file} for file in FILES],

@@ -82,7 +82,8 @@ def test_a_card_with_the_fingerprints_of_other_weights_is_found_out_when_asked(f
 
 
 def test_a_card_keeps_what_was_measured_and_bears_keys_of_later_versions(folder: Path) -> None:
-    card = Card("CLIP", frames=4, losses={"contrastive": {"weight": 1.0}}, metrics={"test/original/MIR": 0.7})
+    losses, metrics = {"contrastive": {"weight": 1.0}}, {"test/original/MIR": 0.7}
+    card = Card("CLIP", frames=4, losses=losses, metrics=metrics, notes="Weak.")
     write_card(folder, card)
     data = json.loads((folder / CARD).read_text())
     (folder / CARD).write_text(json.dumps({**data, "colour": "blue"}))

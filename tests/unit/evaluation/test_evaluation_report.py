@@ -50,7 +50,7 @@ def test_the_file_tells_what_made_the_numbers(report: Report, tmp_path: Path) ->
     data = json.loads((tmp_path / "report.json").read_text())
     assert data["systems"][1] == {
         "system": "words boolean α 1", "model": "words", "base": "", "visual_fingerprint": "v",
-        "text_fingerprint": "t", "frames": 8, "strategy": "boolean", "alpha": 1,
+        "text_fingerprint": "t", "frames": 8, "notes": "", "strategy": "boolean", "alpha": 1,
         "metrics": report.metrics["words boolean α 1"],
     }  # fmt: skip
     assert data["source"] == {"seed": 1} and {"torch", "numpy", "python", "nt2vr"} <= set(data["versions"])

@@ -52,8 +52,9 @@ def test_nothing_is_measured_twice(tmp_path: Path) -> None:
     assert models.loaded == ["words"]
     assert again.metrics == {name: first.metrics[name] for name in ("words drop", "words")}
 
-    models.cards["other name"] = Card("other name", visual_fingerprint="v", text_fingerprint="t")
-    evaluate(word_benchmark(), [System("other name")], models, kept)
+    models.cards["other name"] = Card("other name", notes="Weak.", visual_fingerprint="v", text_fingerprint="t")
+    told = evaluate(word_benchmark(), [System("other name")], models, kept)
+    assert told.notes == ["other name: Weak."]
     assert models.loaded == ["words"]  # the weights are the same
 
 

@@ -1,5 +1,6 @@
 """What the Evaluate tab shows, by hand for bags of words."""
 
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -84,6 +85,13 @@ def test_a_report_says_what_it_is_of_and_offers_its_files(report: Report) -> Non
     assert [text.split(":")[0] for text in view["meanings"]] == ["Hard pairs", "Violations@10", "Δ"]
     drawn = {point["name"]: point["kind"] for point in view["chart"]["points"]}
     assert drawn == {"words": "base", "words drop": "drop", SECOND: "", "words-bnl": ""}
+
+
+def test_the_notes_on_a_models_card_stand_once_beneath_the_table() -> None:
+    models: Any = WordModels()
+    models.cards["words-bnl"] = replace(models.cards["words-bnl"], notes="Below words.")
+    report = evaluate(word_benchmark(), [*SYSTEMS, System("words-bnl", "drop")], models)
+    assert report_view(report, "id")["meanings"][3:] == ["words-bnl: Below words."]
 
 
 def test_without_composed_queries_there_is_no_chart_and_no_word_on_what_is_not_there() -> None:
