@@ -136,21 +136,17 @@ class EvaluateTab:
                 delete_now = gr.Button("Delete for good", variant="stop", size="sm", elem_id="evaluate-delete-now")
                 keep = gr.Button("Keep it", size="sm", elem_id="evaluate-keep")
             report = template(self._templates, "evaluate-report", {})
-            with gr.Row(elem_id="evaluate-filters", equal_height=True):
+            with gr.Row(elem_id="evaluate-filters", equal_height=True):  # style.css lays them out
                 filters: list[gr.Dropdown | gr.Checkbox] = [
-                    gr.Dropdown([], label="Compare", elem_id="evaluate-first", min_width=150, scale=2),
-                    gr.Dropdown([], label="with", elem_id="evaluate-second", min_width=150, scale=2),
+                    gr.Dropdown([], label="Compare", elem_id="evaluate-first"),
+                    gr.Dropdown([], label="with", elem_id="evaluate-second"),
                     gr.Dropdown(
-                        [IMPROVED, WORSENED], value=IMPROVED, label="First the most", elem_id="evaluate-order",
-                        min_width=150, scale=2,
+                        [IMPROVED, WORSENED], value=IMPROVED, label="First the most", elem_id="evaluate-order"
                     ),
-                    gr.Dropdown([], label="Kind", elem_id="evaluate-kind", min_width=120, scale=1),
-                    gr.Dropdown([], label="Cue", elem_id="evaluate-cue", min_width=120, scale=1),
-                    gr.Checkbox(
-                        False, label="fails everywhere", elem_id="evaluate-fails",
-                        min_width=150, scale=1,
-                    ),
-                ]  # fmt: skip
+                    gr.Dropdown([], label="Kind", elem_id="evaluate-kind"),
+                    gr.Dropdown([], label="Cue", elem_id="evaluate-cue"),
+                    gr.Checkbox(False, label="fails everywhere", elem_id="evaluate-fails"),
+                ]
             queries = template(self._templates, "evaluate-queries", {})
         return ReportParts(column, report, delete, confirm, delete_now, keep, filters, queries)
 
