@@ -1,9 +1,9 @@
-"""Does a model exclude what its training never denied? `python -m benchmarks.held_out FOLDER [--config FILE] [--lot 1]`.
+"""Does a model exclude what its training never denied? `python -m benchmarks.held_out FOLDER [--config FILE]`.
 
-Six activities and two things, one of LOTS, are never denied in training, though captions have them. Trains `clip-neg.json` so, or
-another config, into FOLDER (the better part of an hour), or takes the run that is there; then measures the queries of
-1,000 validation scenes, those that deny one of the eight apart from all others. What the same queries reach where
-training denies all, the shipped CLIP-neg tells.
+Six activities and two things, one of LOTS, are never denied in training, though captions have them. Trains
+`clip-neg.json` so, or another config, into FOLDER (the better part of an hour), or takes the run that is there; then
+measures the queries of 1,000 validation scenes, those that deny one of the eight apart from all others. What the same
+queries reach where training denies all, the shipped CLIP-neg tells.
 """
 
 import argparse
