@@ -40,6 +40,7 @@ from trainer.videos import embed_once
 LOTS = (  # drawn at random
     frozenset({"archery", "horse", "paint", "row", "ski", "trumpet", "dog", "gift"}),
     frozenset({"basketball", "burger", "violin", "lift", "dance", "icecream", "duck", "suitcase"}),
+    frozenset({"guitar", "swim", "drive", "pizza", "snowboard", "cartwheel", "teddy", "basket"}),
 )
 TRIES = 8  # draws of a sentence before one of another kind is drawn, which every clip gives
 CONFIG, SEEN = Path("trainer/configs/clip-neg.json"), Path("assets/models/clip-neg")
