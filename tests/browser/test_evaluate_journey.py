@@ -46,7 +46,7 @@ def test_evaluate_read_the_table_filter_open_a_query_in_search_find_it_all_again
         expect(lines).to_contain_text(["oracle", *systems])
         expect(table.nth(1).locator("tr", has_text="CLIP-neg").locator("td").first).to_have_class("nt-best")
         expect(page.locator(".nt-points circle")).to_have_count(len(systems))
-        expect(page.locator(".nt-meanings")).to_contain_text("CLIP-bnl: The paper finds")  # its card's notes
+        expect(page.locator(".nt-explained")).to_contain_text("CLIP-bnl: The paper finds")  # its card's notes
         href = page.get_by_role("link", name="queries.csv").get_attribute("href")
         answer = httpx.get(f"{app.url}{href}")
         assert answer.status_code == 200 and answer.text.startswith("kind,text,cue,wanted,unwanted,num_relevant,CLIP,")
