@@ -223,7 +223,7 @@ class EvaluateTab:
     def on_start(self, data: str, split: str, systems: list[str]) -> tuple[Any, ...]:
         """Begin an evaluation, and watch it."""
         self._start(data, split, systems)
-        return self._show("")
+        return self._show(self._made())
 
     @shown
     def on_cancel(self, chosen: str) -> tuple[Any, ...]:
@@ -233,8 +233,8 @@ class EvaluateTab:
 
     @shown
     def on_pick(self, event: gr.EventData) -> tuple[Any, ...]:
-        """Open a report of the list."""
-        return self._show(event.id)
+        """Open a report of the list, or what is under way; where that has just come to its end, its report."""
+        return self._show(event.id or self._made())
 
     @shown
     def on_delete(self, chosen: str) -> tuple[Any, ...]:
@@ -266,6 +266,11 @@ class EvaluateTab:
         panes = gr.Column(visible=not chosen), gr.Column(visible=bool(chosen)), gr.Row(visible=False)
         opened = self._opened(chosen) if chosen else ({}, *[gr.skip()] * (NUM_OPENED - 2), {})
         return chosen, reports_view(entries, chosen, self._evaluations.job), *panes, *self._watched(), *opened
+
+    def _made(self) -> str:
+        """Return the report that was started last; "" as long as it is not done."""
+        job = self._evaluations.job
+        return job.report_id if job else ""
 
     def _watched(self) -> tuple[Any, ...]:
         """What changes while one looks on."""
