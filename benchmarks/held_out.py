@@ -1,7 +1,7 @@
 """Does a model exclude what its training never denied? `python -m benchmarks.held_out FOLDER [--config FILE]`.
 
 Six activities and two things, one of LOTS, are never denied in training, though captions have them. Trains
-`clip-neg.json` so, or another config, into FOLDER (the better part of an hour), or takes the run that is there; then
+`clip-neg.json` so, or another config, into FOLDER/lot-N (the better part of an hour), or takes the run there; then
 measures the queries of 1,000 validation scenes, those that deny one of the eight apart from all others. What the same
 queries reach where training denies all, the shipped CLIP-neg tells.
 """
@@ -56,7 +56,7 @@ def main() -> None:
     options = parser.parse_args()
     held_out = LOTS[options.lot]
     prepare_environment()
-    run = RunFolder(options.folder)
+    run = RunFolder(options.folder / f"lot-{options.lot}")
     cache = run.path.resolve().parent / ".frames"
     if not run.config.exists():
         run.path.mkdir(parents=True, exist_ok=True)
@@ -79,7 +79,7 @@ def main() -> None:
         ("CLIP", base, "plain"),
         ("CLIP", base, "drop"),
         ("CLIP", base, "boolean"),
-        (run.path.name, last, "plain"),
+        (config.name, last, "plain"),
         (f"{seen.name}, all denied", seen, "plain"),
     ):
         for row in measured(System(name, strategy), encoder, queries, videos, held_out):

@@ -38,7 +38,7 @@ class Kept:
             np.savez_compressed(partial, **vars(measured))
 
     def _path(self, digest: str, made_by: Mapping[str, Any]) -> Path:
-        """Name the file; what is said of a model decides nothing, its weights do."""
-        known = {name: value for name, value in made_by.items() if name not in ("model", "base", "notes")}
+        """Name the file; what a model is called decides nothing, its weights do."""
+        known = {name: value for name, value in made_by.items() if name not in ("model", "base")}
         key = blake2b(json.dumps([PROTOCOL, digest, known], sort_keys=True).encode(), digest_size=12).hexdigest()
         return self._folder / f"{key}.npz"

@@ -71,10 +71,12 @@ def evaluate(
         ConfigError: if there is no such model.
         CheckpointError: if it cannot be loaded.
     """
-    digest, found = benchmark.digest, dict[System, Result]()
+    digest, found, notes = benchmark.digest, dict[System, Result](), list[str]()
     seen = dict[str, Vectors]()  # the videos, by the visual tower that sees them
     for model, group in groupby(sorted(set(systems), key=lambda system: system.model), lambda system: system.model):
-        made_by = {system: described(system, models.card(model)) for system in group}
+        card = models.card(model)
+        made_by = {system: described(system, card) for system in group}
+        notes += [f"{model}: {card.notes}"] if card.notes else []
         for system, made in made_by.items():
             if kept is not None and (measured := kept.get(digest, made)) is not None:
                 found[system] = Result(system.name, made, measured)
@@ -88,7 +90,7 @@ def evaluate(
                 found[system] = Result(system.name, made_by[system], measured)
                 if kept is not None:
                     kept.put(digest, made_by[system], measured)
-    return Report.of(benchmark, [found[system] for system in dict.fromkeys(systems)])
+    return Report.of(benchmark, [found[system] for system in dict.fromkeys(systems)], notes)
 
 
 def ask(

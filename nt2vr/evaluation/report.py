@@ -41,7 +41,6 @@ def described(system: System, card: Card) -> dict[str, Any]:
         "visual_fingerprint": card.visual_fingerprint,
         "text_fingerprint": card.text_fingerprint,
         "frames": card.frames,
-        "notes": card.notes,
         "strategy": system.strategy,
         "alpha": alpha_of(system) if system.strategy == "boolean" else None,
     }
@@ -88,6 +87,7 @@ class Report:
         texts: what questions could be answered with.
         queries: what was asked.
         results: of the systems, in the table's order.
+        notes: what the models' cards say of them in words.
         created: ISO 8601, UTC.
         versions: of what computed it.
     """
@@ -100,11 +100,12 @@ class Report:
     texts: tuple[str, ...]
     queries: tuple[JudgedQuery, ...]
     results: tuple[Result, ...]
+    notes: tuple[str, ...] = ()
     created: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, benchmark: Benchmark, results: Sequence[Result]) -> "Report":
+    def of(cls, benchmark: Benchmark, results: Sequence[Result], notes: Sequence[str] = ()) -> "Report":
         """Put together what was just measured."""
         return cls(
             benchmark.name,
@@ -115,6 +116,7 @@ class Report:
             benchmark.texts,
             benchmark.queries,
             tuple(results),
+            tuple(notes),
             datetime.now(UTC).isoformat(timespec="seconds"),
             _versions(),
         )
@@ -124,12 +126,6 @@ class Report:
         """The table: by system, then by measure (see `measures.summarise` and `choices.summarise_choices`)."""
         summary = summarise_choices if self.texts else summarise
         return {result.system: summary(self.queries, result.measured) for result in self.results}
-
-    @cached_property
-    def notes(self) -> list[str]:
-        """What the cards of its models say of them in words, a model once."""
-        said = {result.made_by["model"]: result.made_by.get("notes", "") for result in self.results}
-        return [f"{model}: {notes}" for model, notes in said.items() if notes]
 
     def row(self, place: int) -> Row:
         """Return one query with each system's rank."""
@@ -174,6 +170,7 @@ class Report:
                 {"system": result.system, **result.made_by, "metrics": self.metrics[result.system]}
                 for result in self.results
             ],
+            "notes": list(self.notes),
             "created": self.created,
             "versions": dict(self.versions),
         }
@@ -223,6 +220,7 @@ def load_report(folder: Path) -> Report:
             texts=tuple(arrays["texts"].tolist()),
             queries=tuple(queries),
             results=tuple(results),
+            notes=tuple(data.get("notes", ())),  # older reports have none
             **{name: data[name] for name in ("name", "digest", "source", "references", "created", "versions")},
         )
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, BadZipFile) as error:

@@ -229,7 +229,7 @@ class EvaluateTab:
     def on_cancel(self, chosen: str) -> tuple[Any, ...]:
         """Have the evaluation stop."""
         self._evaluations.cancel()
-        return self._show(chosen)
+        return self._show(chosen or self._made())
 
     @shown
     def on_pick(self, event: gr.EventData) -> tuple[Any, ...]:

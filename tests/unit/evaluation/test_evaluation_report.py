@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from tests.unit.evaluation.words import WordModels, word_benchmark
 @pytest.fixture
 def report() -> Report:
     models: Any = WordModels()
+    models.cards["words"] = replace(models.cards["words"], notes="Bags of words.")
     benchmark = word_benchmark(references={"oracle": {"original/MIR": 0.875}})
     return evaluate(benchmark, [System("words"), System("words", "boolean", 1)], models)
 
@@ -27,7 +29,7 @@ def report() -> Report:
 def test_a_report_is_read_as_it_was_written(report: Report, tmp_path: Path) -> None:
     report.save(tmp_path / "report")
     read = load_report(tmp_path / "report")
-    for name in ("name", "digest", "source", "references", "video_ids", "created", "versions", "metrics"):
+    for name in ("name", "digest", "source", "references", "video_ids", "notes", "created", "versions", "metrics"):
         assert getattr(read, name) == getattr(report, name)
     for place in range(len(report.queries)):
         assert read.row(place) == report.row(place)
@@ -50,7 +52,7 @@ def test_the_file_tells_what_made_the_numbers(report: Report, tmp_path: Path) ->
     data = json.loads((tmp_path / "report.json").read_text())
     assert data["systems"][1] == {
         "system": "words boolean α 1", "model": "words", "base": "", "visual_fingerprint": "v",
-        "text_fingerprint": "t", "frames": 8, "notes": "", "strategy": "boolean", "alpha": 1,
+        "text_fingerprint": "t", "frames": 8, "strategy": "boolean", "alpha": 1,
         "metrics": report.metrics["words boolean α 1"],
     }  # fmt: skip
     assert data["source"] == {"seed": 1} and {"torch", "numpy", "python", "nt2vr"} <= set(data["versions"])

@@ -54,7 +54,7 @@ def test_nothing_is_measured_twice(tmp_path: Path) -> None:
 
     models.cards["other name"] = Card("other name", notes="Weak.", visual_fingerprint="v", text_fingerprint="t")
     told = evaluate(word_benchmark(), [System("other name")], models, kept)
-    assert told.notes == ["other name: Weak."]
+    assert told.notes == ("other name: Weak.",)
     assert models.loaded == ["words"]  # the weights are the same
 
 
