@@ -15,7 +15,7 @@ def main() -> None:
     prepare_environment()
     from nt2vr.ui.page import serve  # noqa: PLC0415  Gradio reads the environment as it is imported
     from trainer.manager import RunManager  # noqa: PLC0415
-    from trainer.ui import TrainTab  # noqa: PLC0415
+    from trainer.ui.tab import TrainTab  # noqa: PLC0415
 
     settings = Settings.read()
     serve(settings, {"Train": TrainTab(RunManager(settings.data_dir / "runs"), settings).build})

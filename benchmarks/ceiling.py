@@ -14,14 +14,14 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
-from nt2vr.checkpoint import read_checkpoint
+from nt2vr.evaluation.benchmark import JudgedQuery, Vectors
+from nt2vr.evaluation.built_in import world_queries
 from nt2vr.evaluation.measures import measure_block, summarise
 from nt2vr.evaluation.protocol import read
-from nt2vr.evaluation.queries import JudgedQuery, Vectors
 from nt2vr.evaluation.scoring import query_vectors
-from nt2vr.evaluation.world import world_queries
+from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.search.systems import System
 from nt2vr.settings import Settings, prepare_environment
-from nt2vr.systems import System
 from nt2vr.world.scenes import sample_scenes
 from nt2vr.world.table import SceneTable
 from nt2vr.world.truth import Claim, read_claim

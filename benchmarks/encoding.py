@@ -10,12 +10,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.cache import Cache
-from nt2vr.encoder import Encoder
-from nt2vr.library import Gallery, embed_gallery, load_gallery
-from nt2vr.models import Models
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Gallery, load_gallery
+from nt2vr.models.catalog import Models
+from nt2vr.models.encoder import Encoder
+from nt2vr.search.embedded import embed_gallery
 from nt2vr.settings import Settings, prepare_environment
-from nt2vr.video import Decoder
 
 
 def decoded(gallery: Gallery, encoder: Encoder, decoder: Decoder) -> list[NDArray[np.uint8]]:

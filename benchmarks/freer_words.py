@@ -13,16 +13,16 @@ from typing import get_args
 
 import numpy as np
 
-from nt2vr.checkpoint import read_checkpoint
-from nt2vr.encoder import Encoder
+from nt2vr.evaluation.benchmark import JudgedQuery, Vectors, rows
 from nt2vr.evaluation.measures import measure_block, summarise
 from nt2vr.evaluation.protocol import read
-from nt2vr.evaluation.queries import JudgedQuery, Vectors, rows
 from nt2vr.evaluation.scoring import query_vectors
-from nt2vr.language.denials import CaptionDenials, Denial, Kind
-from nt2vr.models import Models
+from nt2vr.models.catalog import Models
+from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.encoder import Encoder
+from nt2vr.querygen.denials import CaptionDenials, Denial, Kind
+from nt2vr.search.systems import System
 from nt2vr.settings import Settings, prepare_environment
-from nt2vr.systems import System
 from nt2vr.world.captions import describe
 from nt2vr.world.clips import ClipFile
 from nt2vr.world.scenes import sample_scenes

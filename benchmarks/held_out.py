@@ -15,16 +15,16 @@ from pathlib import Path
 
 import numpy as np
 
-from nt2vr.checkpoint import read_checkpoint
-from nt2vr.encoder import Encoder
+from nt2vr.evaluation.benchmark import JudgedQuery, Vectors
+from nt2vr.evaluation.built_in import world_queries
 from nt2vr.evaluation.measures import measure_block, summarise
 from nt2vr.evaluation.protocol import read
-from nt2vr.evaluation.queries import JudgedQuery, Vectors
 from nt2vr.evaluation.scoring import query_vectors
-from nt2vr.evaluation.world import world_queries
-from nt2vr.language.denials import CaptionDenials
+from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.encoder import Encoder
+from nt2vr.querygen.denials import CaptionDenials
+from nt2vr.search.systems import System
 from nt2vr.settings import prepare_environment
-from nt2vr.systems import System
 from nt2vr.world.captions import describe
 from nt2vr.world.negation import Kind, Sentence
 from nt2vr.world.scenes import Scene, sample_scenes
@@ -34,7 +34,7 @@ from trainer.clips import MOST_FREE, ClipSet, load_clips
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.learner import Learner
 from trainer.loop import train
-from trainer.runs import RunFolder
+from trainer.run_folder import RunFolder
 from trainer.videos import embed_once
 
 LOTS = (  # drawn at random

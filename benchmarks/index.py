@@ -8,7 +8,7 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.index import INDEXES
+from nt2vr.search.index import INDEXES
 
 DIM = 512
 SIZES = (1_000, 10_000, 100_000, 1_000_000)

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.cache import Cache
-from nt2vr.encoder import Encoder
-from nt2vr.library import load_gallery
-from nt2vr.models import Models
-from nt2vr.search import Searcher
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import load_gallery
+from nt2vr.models.catalog import Models
+from nt2vr.models.encoder import Encoder
+from nt2vr.search.searcher import Searcher
 from nt2vr.settings import Settings, prepare_environment
-from nt2vr.video import Decoder
 from nt2vr.world.captions import captions
 from nt2vr.world.gallery import STORIES
 from nt2vr.world.scenes import sample_scenes

@@ -6,13 +6,14 @@ The gallery holds for each story 5 clips with A alone and 5 with A and B, so at 
 import sys
 from collections import Counter
 
-from nt2vr.cache import Cache
-from nt2vr.library import load_gallery
-from nt2vr.models import Models
-from nt2vr.search import Searcher
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import load_gallery
+from nt2vr.models.catalog import Models
+from nt2vr.search.searcher import Searcher
 from nt2vr.settings import Settings, prepare_environment
-from nt2vr.video import Decoder
 from nt2vr.world.gallery import STORIES
+from nt2vr.world.truth import judge_video
 
 SYSTEMS = (
     *("CLIP", "CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg"),
@@ -29,7 +30,7 @@ def main() -> None:
     models = Models([settings.assets / "models", settings.data_dir / "models"], settings.device)
     counts: dict[str, Counter[str | None]] = {name: Counter() for name in SYSTEMS}
     with Decoder() as decoder, Cache(settings.data_dir / "cache") as cache:
-        searcher = Searcher(models, gallery, decoder, cache)
+        searcher = Searcher(models, gallery, decoder, cache, judge_video)
         for wanted, unwanted in STORIES:
             query = searcher.understand(f"{wanted} and not {unwanted}")
             for name in SYSTEMS:

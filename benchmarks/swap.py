@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from nt2vr.cache import Cache
-from nt2vr.checkpoint import read_configs, read_model, write_checkpoint
-from nt2vr.library import load_gallery
-from nt2vr.models import Models
-from nt2vr.search import Searcher
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import load_gallery
+from nt2vr.models.catalog import Models
+from nt2vr.models.checkpoint import read_configs, read_model, write_checkpoint
+from nt2vr.search.searcher import Searcher
 from nt2vr.settings import Settings, prepare_environment
-from nt2vr.video import Decoder
 
 RUN = "run"
 PATIENCE_S = 120

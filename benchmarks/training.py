@@ -23,10 +23,10 @@ import torch
 from PIL import Image
 from torch.nn.functional import normalize
 
-from nt2vr.checkpoint import read_configs
-from nt2vr.library import Video, load_gallery
+from nt2vr.media.decode import Decoder, segment_centres
+from nt2vr.media.gallery import Video, load_gallery
+from nt2vr.models.checkpoint import read_configs
 from nt2vr.settings import ASSETS, prepare_environment
-from nt2vr.video import Decoder, segment_centres
 from nt2vr.world.captions import describe
 from nt2vr.world.scenes import Scene
 from nt2vr.world.sentences import Sentences

@@ -17,8 +17,8 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.settings import prepare_environment
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parent.parent
 prepare_environment()  # before any test imports torch
 
 

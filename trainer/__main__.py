@@ -21,7 +21,7 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 from nt2vr.errors import ConfigError, Nt2vrError, RunError
 from nt2vr.settings import prepare_environment, process_rank
 from trainer.config import TrainConfig, load_config, save_config
-from trainer.runs import RunFolder, RunStatus, State
+from trainer.run_folder import RunFolder, RunStatus, State
 
 logger = logging.getLogger("trainer")
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError
-from nt2vr.language.denials import CaptionDenials, Denial, Kind
+from nt2vr.querygen.denials import CaptionDenials, Denial, Kind
 from nt2vr.world import negation as world
 from trainer.clips import ClipSet
 from trainer.config import FRAGMENT, TrainConfig

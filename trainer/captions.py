@@ -10,8 +10,8 @@ from tqdm import tqdm
 
 from nt2vr.datasets import held_out_of, load_dataset, sample_ids
 from nt2vr.errors import DatasetError
-from nt2vr.language.denials import CaptionDenials
-from nt2vr.query_sets import read_any_captions
+from nt2vr.querygen.denials import CaptionDenials
+from nt2vr.querygen.query_sets import read_any_captions
 from trainer.config import TrainConfig
 
 DATASET_SUFFIXES = (".csv", ".json")  # files of datasets, which know where their videos are

@@ -17,16 +17,16 @@ from tqdm import tqdm
 
 from nt2vr.datasets import load_dataset, sample
 from nt2vr.errors import ConfigError
-from nt2vr.frames import Progress
-from nt2vr.language.denials import CaptionDenials
-from nt2vr.language.negator import negations
+from nt2vr.media.frame_file import Progress
+from nt2vr.media.frame_set import decode_videos
+from nt2vr.querygen.denials import CaptionDenials
+from nt2vr.querygen.negator import negations
 from nt2vr.world.captions import describe
 from nt2vr.world.clips import ClipFile
 from nt2vr.world.scenes import Split, sample_scenes
 from nt2vr.world.sentences import Sentences
 from trainer.captions import denials_of, read_split
 from trainer.config import WORLD, TrainConfig
-from trainer.frames import decode_videos
 
 logger = logging.getLogger(__name__)
 MOST_PARSED = 40_000  # captions of a dataset with videos that denying sentences are made of: a minute's work

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-from nt2vr.checkpoint import read_configs
 from nt2vr.errors import ConfigError
-from nt2vr.language.denials import Kind
+from nt2vr.models.checkpoint import read_configs
+from nt2vr.querygen.denials import Kind
 
 Precision = Literal["auto", "fp32", "bf16"]
 Towers = Literal["all", "text", "visual"]

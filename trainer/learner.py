@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from nt2vr.checkpoint import Card, build_model, read_configs, read_model
-from nt2vr.encoder import normalise_frames, token_embeddings
 from nt2vr.errors import ConfigError
-from nt2vr.short_text import encode_short
+from nt2vr.models.card import Card
+from nt2vr.models.checkpoint import build_model, read_configs, read_model
+from nt2vr.models.encoder import normalise_frames, token_embeddings
+from nt2vr.models.short_text import encode_short
 from trainer import distributed
 from trainer.batches import Batch, DeniedBatch
 from trainer.config import Towers, TrainConfig, deeper
@@ -121,7 +122,7 @@ class Learner:
         )
 
     def _embed_videos(self, batch: Batch, mine: slice) -> Tensor | None:
-        """Look the videos up, or encode their frames one by one and mean-pool them, as `nt2vr.encoder.pool` does.
+        """Look the videos up, or encode their frames and mean-pool them as `Encoder` does.
 
         None where there are none.
         """

@@ -12,17 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from nt2vr.checkpoint import Card, fingerprints, read_checkpoint, write_checkpoint
-from nt2vr.encoder import Encoder
 from nt2vr.errors import ConfigError
-from nt2vr.language.denials import Denial
+from nt2vr.models.card import Card
+from nt2vr.models.checkpoint import fingerprints, read_checkpoint, write_checkpoint
+from nt2vr.models.encoder import Encoder
+from nt2vr.querygen.denials import Denial
 from trainer.batches import draw_sentence, epoch_batches
 from trainer.clips import ClipSet
 from trainer.config import METRICS
 from trainer.distributed import agree, in_turn, rank
 from trainer.learner import Learner
 from trainer.resume import Losses, Position, Saved, Saver, read_saved, rewind
-from trainer.runs import RunFolder, RunStatus, State
+from trainer.run_folder import RunFolder, RunStatus, State
 from trainer.teacher import Teacher
 from trainer.text_measures import TextMeasures
 from trainer.validation import control_metrics, validate

@@ -22,7 +22,7 @@ import trainer
 from nt2vr.errors import ConfigError, RunError
 from nt2vr.registry import pick
 from trainer.config import TrainConfig, load_config, save_config
-from trainer.runs import UNDER_WAY, RunFolder, RunStatus, refuse_second_training
+from trainer.run_folder import UNDER_WAY, RunFolder, RunStatus, refuse_second_training
 
 ROOT = Path(trainer.__file__).parent.parent  # presets name their base from here
 PATIENCE_S = 10.0  # a run that was told to stop and goes on for longer may be ended at once

@@ -17,7 +17,7 @@ import torch
 from nt2vr.errors import CheckpointError, ConfigError, reason_of
 from trainer.config import TrainConfig
 from trainer.learner import Learner
-from trainer.runs import RunFolder
+from trainer.run_folder import RunFolder
 
 SAVE_EVERY_S = 30.0  # at most
 SAVE_SHARE = 0.05  # of the time may be spent on it

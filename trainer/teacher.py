@@ -8,8 +8,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nt2vr.encoder import Encoder
-from nt2vr.language.denials import Denial
+from nt2vr.models.encoder import Encoder
+from nt2vr.querygen.denials import Denial
 from trainer.losses.embedded import Parts
 
 KEPT_PHRASES = 10_000  # 20 MB at 512 dimensions

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nt2vr.encoder import Encoder
+from nt2vr.models.encoder import Encoder
 from trainer.batches import draw_sentence
 from trainer.clips import ClipSet
 from trainer.learner import Learner

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.checkpoint import read_checkpoint
-from nt2vr.encoder import Encoder
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, rows
+from nt2vr.evaluation.built_in import world_queries
 from nt2vr.evaluation.measures import summarise
 from nt2vr.evaluation.protocol import ask
-from nt2vr.evaluation.queries import Benchmark, JudgedQuery, rows
-from nt2vr.evaluation.world import world_queries
-from nt2vr.systems import System
+from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.encoder import Encoder
+from nt2vr.search.systems import System
 from trainer.clips import ClipSet
 from trainer.videos import embed_clips, embed_once
 

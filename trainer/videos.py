@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.encoder import Encoder
-from nt2vr.frames import embed_frames, embedded_once
+from nt2vr.media.frame_file import embed_frames, embedded_once
+from nt2vr.models.encoder import Encoder
 from trainer.clips import ClipSet, progress_bar
 
 

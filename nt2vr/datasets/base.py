@@ -7,7 +7,7 @@ from typing import Literal
 
 from nt2vr.datasets.files import Files
 from nt2vr.errors import DatasetError
-from nt2vr.library import Video
+from nt2vr.media.gallery import Video
 
 Split = Literal["train", "validation", "test", "all"]
 SPLITS: Mapping[str, Split] = {  # what published files call them

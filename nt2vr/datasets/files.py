@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import DatasetError
-from nt2vr.video import PICTURE_SUFFIXES
+from nt2vr.media.decode import PICTURE_SUFFIXES
 
 VIDEO_SUFFIXES = frozenset(".3gp .avi .flv .gif .m4v .mkv .mov .mp4 .mpeg .mpg .ogv .ts .webm .wmv".split())
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from nt2vr.datasets.base import Annotations, Captions, Loader, Split, split_named
 from nt2vr.datasets.files import Files, expecting, read_table, text
 from nt2vr.errors import DatasetError
-from nt2vr.library import load_gallery
+from nt2vr.media.gallery import load_gallery
 
 MARKS = ("*.csv", "*.jsonl")
 FORM = (

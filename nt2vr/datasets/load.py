@@ -8,7 +8,7 @@ from nt2vr.datasets import folder, karpathy, msrvtt, vatex
 from nt2vr.datasets.base import Annotations, Captions, Dataset, Loader, Split, such_as
 from nt2vr.datasets.files import Files
 from nt2vr.errors import DatasetError
-from nt2vr.library import Video
+from nt2vr.media.gallery import Video
 from nt2vr.registry import pick
 
 DATASETS: Mapping[str, Loader] = {  # the first whose mark is found is taken

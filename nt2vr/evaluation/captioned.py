@@ -7,20 +7,18 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
 
-from nt2vr.cache import Cache
 from nt2vr.datasets import Dataset
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Progress, cue_of, rows
 from nt2vr.evaluation.media import content_of, embed_files
-from nt2vr.evaluation.queries import Benchmark, JudgedQuery, Progress, cue_of, rows
-from nt2vr.language.composer import ComposedQuery, Composer
-from nt2vr.library import Video
-from nt2vr.queries import describe, negate
-from nt2vr.query_sets import Caption, read_captions, read_composed
-from nt2vr.video import Decoder
-from nt2vr.whole import written_whole
+from nt2vr.files import atomic_write
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Video
+from nt2vr.querygen.build import GENERATOR, describe, negate
+from nt2vr.querygen.composer import ComposedQuery, Composer
+from nt2vr.querygen.query_sets import Caption, read_captions, read_composed
 
 T = TypeVar("T")
-PACKAGE = Path(__file__).parent.parent
-MAKERS = [PACKAGE / "queries.py", *(PACKAGE / "language").glob("*.py")]  # decide what queries are made of captions
 ORIGINAL, NEGATED, COMPOSED = "original.txt", "negated.txt", "composed.jsonl"  # as `nt2vr.queries build` names them
 
 
@@ -47,9 +45,7 @@ def kept_sets(
     videos: Sequence[Video], seed: int, folder: Path, progress: Progress, should_stop: Callable[[], bool]
 ) -> QuerySets:
     """Make the three sets, or read them from `folder` where the same were made; see `build_sets`."""
-    key = blake2b(json.dumps([seed, [[v.video_id, v.captions] for v in videos]]).encode(), digest_size=12)
-    for module in sorted(MAKERS):
-        key.update(module.read_bytes())
+    key = blake2b(json.dumps([GENERATOR, seed, [[v.video_id, v.captions] for v in videos]]).encode(), digest_size=12)
     path = folder / f"queries-{key.hexdigest()}.json"
     if path.is_file():
         sets = json.loads(path.read_text(encoding="utf-8"))
@@ -60,7 +56,7 @@ def kept_sets(
         )
     built = build_sets(videos, seed, progress, should_stop)
     folder.mkdir(parents=True, exist_ok=True)
-    with written_whole(path) as partial:
+    with atomic_write(path) as partial:
         partial.write_text(json.dumps(asdict(built)), encoding="utf-8")
     return built
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from nt2vr.evaluation.benchmark import JudgedQuery, Kind, Rows, Vectors, rows
 from nt2vr.evaluation.measures import Measured
-from nt2vr.evaluation.queries import JudgedQuery, Kind, Rows, Vectors, rows
 
 PROMPT, NEGATED_PROMPT = "this is a photo of a {}", "this is not a photo of a {}"
 LENIENT: Kind = "negated class"  # right answers count against the model here, so ties do count as right

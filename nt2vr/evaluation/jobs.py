@@ -8,17 +8,17 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Any, Literal
 
-from nt2vr.cache import Cache
 from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.evaluation.archive import Archive
-from nt2vr.evaluation.data import GALLERY, WORLD, Data, load_benchmark
-from nt2vr.evaluation.kept import Kept
+from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.protocol import evaluate, with_controls
-from nt2vr.evaluation.queries import Benchmark
-from nt2vr.models import Models
+from nt2vr.evaluation.result_store import Kept
+from nt2vr.evaluation.sources import GALLERY, WORLD, Data, load_benchmark
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.models.catalog import Models
+from nt2vr.search.systems import System
 from nt2vr.settings import ASSETS
-from nt2vr.systems import System
-from nt2vr.video import Decoder
 
 logger = logging.getLogger(__name__)
 

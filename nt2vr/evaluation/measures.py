@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.queries import JudgedQuery, Kind, Vectors, mask
+from nt2vr.evaluation.benchmark import JudgedQuery, Kind, Vectors, mask
 from nt2vr.evaluation.ranks import first_ranks, ordered_shares, retrieval_metrics, shares_among_first
 
 FIRST_PAGE = 10  # videos looked through for the unwanted

@@ -6,12 +6,13 @@ from hashlib import blake2b
 
 import numpy as np
 
-from nt2vr.cache import Cache
-from nt2vr.encoder import Encoder, pool
 from nt2vr.errors import DatasetError, MediaError
-from nt2vr.evaluation.queries import Embed, Progress, Vectors
-from nt2vr.library import Gallery, Video, embed_gallery
-from nt2vr.video import Decoder
+from nt2vr.evaluation.benchmark import Embed, Progress, Vectors
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Gallery, Video
+from nt2vr.models.encoder import Encoder, pool
+from nt2vr.search.embedded import embed_gallery
 
 logger = logging.getLogger(__name__)
 

@@ -4,17 +4,17 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import groupby
 
-from nt2vr.encoder import Encoder
+from nt2vr.evaluation.benchmark import Benchmark, Progress, Vectors
 from nt2vr.evaluation.choices import choices_of, measure_choices
-from nt2vr.evaluation.kept import Kept
 from nt2vr.evaluation.measures import Measured, joined, measure_block
-from nt2vr.evaluation.queries import Benchmark, Progress, Vectors
 from nt2vr.evaluation.report import Report, Result, described
+from nt2vr.evaluation.result_store import Kept
 from nt2vr.evaluation.scoring import query_vectors
+from nt2vr.language.query import Query, understand
 from nt2vr.language.tagger import Tagger, load_tagger
-from nt2vr.models import Models
-from nt2vr.query import Query, understand
-from nt2vr.systems import System
+from nt2vr.models.catalog import Models
+from nt2vr.models.encoder import Encoder
+from nt2vr.search.systems import System
 
 BLOCK = 1024  # queries asked at a time: 12 MB of scores for 3,000 videos
 

@@ -19,14 +19,14 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from nt2vr.checkpoint import Card
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Rows
 from nt2vr.evaluation.choices import summarise_choices
 from nt2vr.evaluation.measures import Measured, summarise
-from nt2vr.evaluation.queries import Benchmark, JudgedQuery, Rows
 from nt2vr.evaluation.scoring import alpha_of
-from nt2vr.systems import System
-from nt2vr.whole import written_whole
+from nt2vr.files import atomic_write
+from nt2vr.models.card import Card
+from nt2vr.search.systems import System
 
 REPORT, QUERIES, ARRAYS = "report.json", "queries.jsonl", "arrays.npz"
 PACKAGES = ("torch", "open_clip_torch", "numpy")
@@ -148,12 +148,12 @@ class Report:
         """
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            with written_whole(folder / ARRAYS) as partial:
+            with atomic_write(folder / ARRAYS) as partial:
                 np.savez_compressed(partial, **self._arrays())
-            with written_whole(folder / QUERIES) as partial:
+            with atomic_write(folder / QUERIES) as partial:
                 lines = (json.dumps(self._line(place)) + "\n" for place in range(len(self.queries)))
                 partial.write_text("".join(lines), encoding="utf-8")
-            with written_whole(folder / REPORT) as partial:
+            with atomic_write(folder / REPORT) as partial:
                 partial.write_text(json.dumps(self._summary(), indent=2) + "\n", encoding="utf-8")
         except OSError as error:
             raise ConfigError(f"The report cannot be written to {folder} ({error.strerror}). Name another.") from error

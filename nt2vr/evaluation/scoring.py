@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from nt2vr.encoder import Encoder
-from nt2vr.evaluation.queries import JudgedQuery, Vectors
-from nt2vr.query import Query
+from nt2vr.evaluation.benchmark import JudgedQuery, Vectors
+from nt2vr.language.query import Query
+from nt2vr.models.encoder import Encoder
 from nt2vr.registry import pick
-from nt2vr.systems import DEFAULT_ALPHA, STRATEGIES, Parts, System
+from nt2vr.search.systems import DEFAULT_ALPHA, STRATEGIES, Parts, System
 
 Understand = Callable[[str], Query]
 WHOLE = "plain"  # the strategy that needs no parts

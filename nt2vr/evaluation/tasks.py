@@ -13,13 +13,13 @@ import csv
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from nt2vr.cache import Cache
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Kind, cue_of, rows
 from nt2vr.evaluation.choices import class_questions
 from nt2vr.evaluation.media import content_of, embed_files
-from nt2vr.evaluation.queries import Benchmark, JudgedQuery, Kind, cue_of, rows
-from nt2vr.library import Video
-from nt2vr.video import Decoder
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Video
 
 MEDIA = ("image_path", "filepath", "video_path", "path")
 NEGATED = ("negated_caption", "negated")

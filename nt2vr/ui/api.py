@@ -4,11 +4,11 @@ from typing import Any
 
 import gradio as gr
 
-from nt2vr.systems import DEFAULT_ALPHA
+from nt2vr.search.systems import DEFAULT_ALPHA
+from nt2vr.ui.errors import shown
 from nt2vr.ui.evaluate_tab import EvaluateTab
 from nt2vr.ui.picture import reference_picture
 from nt2vr.ui.search_tab import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS, SearchTab
-from nt2vr.ui.shown import shown
 
 
 def build_api(tab: SearchTab, evaluate_tab: EvaluateTab) -> None:

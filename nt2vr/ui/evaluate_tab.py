@@ -10,13 +10,13 @@ from urllib.parse import parse_qsl
 import gradio as gr
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.evaluation.data import GALLERY, WORLD, Data
+from nt2vr.evaluation.built_in import NUM_CLIPS
 from nt2vr.evaluation.jobs import BUILT_IN, Evaluations, Job
-from nt2vr.evaluation.world import NUM_CLIPS
-from nt2vr.search import Searcher
+from nt2vr.evaluation.sources import GALLERY, WORLD, Data
+from nt2vr.search.searcher import Searcher
 from nt2vr.settings import Settings
-from nt2vr.ui.columns import Marked
-from nt2vr.ui.evaluated import (
+from nt2vr.ui.errors import shown
+from nt2vr.ui.evaluate_view import (
     ANY,
     cues_of,
     job_view,
@@ -27,7 +27,7 @@ from nt2vr.ui.evaluated import (
     reports_view,
     roles_of,
 )
-from nt2vr.ui.shown import shown
+from nt2vr.ui.search_view import Marked
 from nt2vr.ui.theme import template
 
 POLL_S = 1.0

@@ -8,9 +8,10 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.errors import ConfigError
-from nt2vr.imports import ACTIVATIONS, SUFFIXES, import_checkpoint
-from nt2vr.search import Searcher
-from nt2vr.ui.shown import shown
+from nt2vr.models.foreign import ACTIVATIONS, SUFFIXES, import_checkpoint
+from nt2vr.search.searcher import Searcher
+from nt2vr.search.systems import check_model_name
+from nt2vr.ui.errors import shown
 
 PRETRAINED = (
     "ViT-B-32 / openai",
@@ -107,6 +108,7 @@ class MoreModels:
         if not (file or "").strip():
             raise ConfigError("Name a checkpoint file on this computer, or upload one.")
         path, models = Path(file.strip()).expanduser(), self.searcher.models
+        check_model_name(name or path.stem)
         imported = import_checkpoint(
             path, models, name or "", architecture or "", int(frames or 0), activation or "",
             lambda stage: progress(None, desc=stage),

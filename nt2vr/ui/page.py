@@ -11,17 +11,18 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from nt2vr.cache import Cache
 from nt2vr.evaluation.jobs import Evaluations
-from nt2vr.library import Video, load_gallery
-from nt2vr.models import Models
-from nt2vr.search import Searcher
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Video, load_gallery
+from nt2vr.models.catalog import Models
+from nt2vr.search.searcher import Searcher
 from nt2vr.settings import Settings
 from nt2vr.ui.api import build_api
 from nt2vr.ui.evaluate_tab import EvaluateTab
 from nt2vr.ui.search_tab import SearchTab
 from nt2vr.ui.theme import build_theme
-from nt2vr.video import Decoder
+from nt2vr.world.truth import judge_video
 
 ABOUT = (
     "After “Learn to Understand Negation in Video Retrieval” (ACM MM 2022). The built-in world is drawn from "
@@ -94,7 +95,7 @@ def serve(settings: Settings, tabs: Mapping[str, TabBuilder] = NO_TABS) -> None:
     models = Models(model_folders, settings.device, settings.data_dir / "runs")
     with Decoder() as decoder:
         cache = Cache(settings.data_dir / "cache")
-        searcher = Searcher(models, gallery, decoder, cache)
+        searcher = Searcher(models, gallery, decoder, cache, judge_video)
         evaluations = Evaluations(models, decoder, cache, settings.data_dir / "evaluation", settings.assets)
         page = build_page(searcher, decoder, evaluations, settings, tabs)
         clips = ImmutableFiles(directory=settings.assets / "gallery" / "clips")

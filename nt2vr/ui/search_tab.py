@@ -10,18 +10,18 @@ import numpy as np
 from gradio.helpers import Examples
 from numpy.typing import NDArray
 
-from nt2vr.answers import Answer
 from nt2vr.errors import Nt2vrError
-from nt2vr.library import Video
-from nt2vr.query import Query
-from nt2vr.search import MAX_K, Searcher
-from nt2vr.systems import DEFAULT_ALPHA
-from nt2vr.ui.columns import Marked, columns_view, detail_view, no_marks, understood_view
+from nt2vr.language.query import Query
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Video
+from nt2vr.search.answers import Answer
+from nt2vr.search.searcher import MAX_K, Searcher
+from nt2vr.search.systems import DEFAULT_ALPHA
+from nt2vr.ui.errors import shown
 from nt2vr.ui.more_models import MoreModels
 from nt2vr.ui.picture import reference_picture
-from nt2vr.ui.shown import shown
+from nt2vr.ui.search_view import Marked, columns_view, detail_view, no_marks, understood_view
 from nt2vr.ui.theme import template
-from nt2vr.video import Decoder
 
 EXAMPLES = (
     "a boy is dancing and not playing the drum",

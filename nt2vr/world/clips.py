@@ -14,20 +14,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.encoder import Encoder
-from nt2vr.frames import Progress, embed_frames, embedded_once, write_frames
-from nt2vr.picture import fit
+from nt2vr.media.frame_file import Progress, embed_frames, embedded_once, write_frames
+from nt2vr.media.picture import fit
+from nt2vr.models.encoder import Encoder
 from nt2vr.world.render import Renderer
 from nt2vr.world.scenes import Scene, Split
 
-PACKAGE = Path(__file__).parent.parent
-PICTURED = (
-    "picture",
-    "world/backdrops",
-    "world/render",
-    "world/sprites",
-    "world/vocabulary",
-)  # decide how frames look
+LOOK = 1  # raise it when a scene is drawn or fitted differently: frames on disk are then not found any more
 CHUNK = 64  # clips a process renders at a time, 10 MB of frames to hand over
 
 
@@ -54,9 +47,9 @@ class ClipFile:
     @classmethod
     def of(cls, split: Split, scenes: Sequence[Scene], num_frames: int, size: int, cache: Path) -> "ClipFile":
         """Name the file in the folder `cache`; nothing is drawn."""
-        key = blake2b(json.dumps([num_frames, size, [scene.to_dict() for scene in scenes]]).encode(), digest_size=8)
-        for module in PICTURED:
-            key.update((PACKAGE / f"{module}.py").read_bytes())
+        key = blake2b(
+            json.dumps([LOOK, num_frames, size, [scene.to_dict() for scene in scenes]]).encode(), digest_size=8
+        )
         return cls(cache / f"built-in-{split}-{key.hexdigest()}.npy", scenes, num_frames, size)
 
     def frames(

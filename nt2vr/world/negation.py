@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from nt2vr.language.denials import NO_DEED, NO_THING, WITHOUT, Denial
 from nt2vr.language.inflect import inflect_phrase
-from nt2vr.language.templates import WITH_PRONOUN, WITHOUT_PRONOUN
+from nt2vr.querygen.denials import NO_DEED, NO_THING, WITHOUT, Denial
+from nt2vr.querygen.templates import WITH_PRONOUN, WITHOUT_PRONOUN
 from nt2vr.world.captions import Caption, with_article
 from nt2vr.world.scenes import Actor, Scene
 from nt2vr.world.truth import Claim, Who

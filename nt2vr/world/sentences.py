@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.language.denials import DEED_SHARE
+from nt2vr.querygen.denials import DEED_SHARE
 from nt2vr.world.captions import describe
 from nt2vr.world.negation import Kind, Sentence, Thing, compose, deny_deed, deny_thing, leave_out, negate
 from nt2vr.world.scenes import Actor, Scene

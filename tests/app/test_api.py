@@ -9,7 +9,7 @@ from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 from PIL import Image
 
-from nt2vr.video import sample_frames
+from nt2vr.media.decode import sample_frames
 from nt2vr.world.gallery import STORIES
 from tests.conftest import RunningApp, free_port, run_app
 

@@ -11,8 +11,9 @@ import safetensors.torch
 import torch
 from playwright.sync_api import Page, expect
 
-from nt2vr.checkpoint import WEIGHTS
-from tests.conftest import ROOT, RunningApp
+from nt2vr.models.checkpoint import WEIGHTS
+from tests.conftest import RunningApp
+from tests.paths import ROOT
 
 pytestmark = pytest.mark.browser
 

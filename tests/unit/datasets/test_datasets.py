@@ -9,8 +9,8 @@ import pytest
 
 from nt2vr.datasets import Dataset, Split, load_dataset, sample
 from nt2vr.errors import ConfigError, DatasetError, GalleryError, Nt2vrError
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[3]
 Write = Callable[..., Path]
 
 

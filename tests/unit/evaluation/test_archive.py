@@ -10,7 +10,7 @@ from nt2vr.errors import ConfigError
 from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.report import Report
-from nt2vr.systems import System
+from nt2vr.search.systems import System
 from tests.unit.evaluation.words import WordModels, word_benchmark
 
 

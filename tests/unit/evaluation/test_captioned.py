@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from nt2vr.cache import Cache
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.captioned import kept_sets
-from nt2vr.evaluation.data import Data, load_benchmark
 from nt2vr.evaluation.protocol import never, silent
-from nt2vr.evaluation.queries import Benchmark
-from nt2vr.library import Video
-from nt2vr.video import Decoder
+from nt2vr.evaluation.sources import Data, load_benchmark
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Video
 
 CAPTIONS = {
     "guitar": ["a man plays the guitar", "a man sits on a stool"],

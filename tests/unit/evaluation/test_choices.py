@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nt2vr.cache import Cache
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, rows
 from nt2vr.evaluation.choices import choices_of, class_questions, measure_choices, summarise_choices
 from nt2vr.evaluation.protocol import evaluate
-from nt2vr.evaluation.queries import Benchmark, JudgedQuery, rows
 from nt2vr.evaluation.report import load_report
 from nt2vr.evaluation.tables import markdown
 from nt2vr.evaluation.tasks import task_benchmark
-from nt2vr.systems import System
-from nt2vr.video import Decoder
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.search.systems import System
 from tests.unit.evaluation.words import WordModels, embedded
 
 VIDEOS = ("a man sings", "a dog", "dancing dog", "a cat")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, rows
 from nt2vr.evaluation.compare import places_by_difference
 from nt2vr.evaluation.measures import Measured
-from nt2vr.evaluation.queries import Benchmark, JudgedQuery, rows
 from nt2vr.evaluation.report import Report, Result
 
 KINDS: Any = ("original", "negated", "composed", "composed", "negated")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from nt2vr.evaluate import main
+from nt2vr.commands.evaluate import main
 from nt2vr.evaluation.report import load_report
-from tests.unit.tiny import write_tiny
+from tests.tiny import write_tiny
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from nt2vr.errors import ConfigError
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.report import Report, load_report
 from nt2vr.evaluation.tables import csv_table, latex, markdown
-from nt2vr.systems import System
+from nt2vr.search.systems import System
 from tests.unit.evaluation.words import WordModels, word_benchmark
 
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from nt2vr.cache import Cache
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation import jobs
-from nt2vr.evaluation.data import Data
 from nt2vr.evaluation.jobs import Evaluations
-from nt2vr.models import Models
-from nt2vr.video import Decoder
-from tests.unit.tiny import write_tiny
+from nt2vr.evaluation.sources import Data
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.models.catalog import Models
+from tests.tiny import write_tiny
 
 WAIT_S = 60
 SMALL = Data("world", clips=20)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from nt2vr.evaluation import protocol
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, rows
 from nt2vr.evaluation.measures import Measured, summarise
-from nt2vr.evaluation.queries import Benchmark, JudgedQuery, rows
-from nt2vr.systems import System
+from nt2vr.search.systems import System
 
 NAN = math.nan
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from nt2vr.checkpoint import Card
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.kept import Kept
+from nt2vr.evaluation.benchmark import JudgedQuery, rows
 from nt2vr.evaluation.protocol import evaluate, with_controls
-from nt2vr.evaluation.queries import JudgedQuery, rows
-from nt2vr.systems import System
+from nt2vr.evaluation.result_store import Kept
+from nt2vr.models.card import Card
+from nt2vr.search.systems import System
 from tests.unit.evaluation.words import QUERIES, VIDEOS, WordModels, word_benchmark
 
 PLAIN, DROP, BNL = System("words"), System("words", "drop"), System("words-bnl")

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nt2vr.evaluation.queries import JudgedQuery, cue_of, rows
+from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, rows
 from nt2vr.evaluation.scoring import query_vectors
-from nt2vr.query import Query
-from nt2vr.systems import System
+from nt2vr.language.query import Query
+from nt2vr.search.systems import System
 from tests.unit.evaluation.words import QUERIES, WordEncoder, embedded
 
 CAPTION, _, NEGATED, COMPOSED, PURE = QUERIES

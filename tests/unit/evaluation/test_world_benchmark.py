@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nt2vr.cache import Cache
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.world import captions_of, gallery_benchmark, oracle_metrics, world_benchmark, world_queries
-from nt2vr.library import Gallery, Video
-from nt2vr.video import Decoder
+from nt2vr.evaluation.built_in import captions_of, gallery_benchmark, oracle_metrics, world_benchmark, world_queries
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Gallery, Video
 from nt2vr.world.captions import Caption, describe
 from nt2vr.world.scenes import Actor, Scene, sample_scenes
 from nt2vr.world.sentences import Sentences

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.checkpoint import Card
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.queries import Benchmark, JudgedQuery, rows
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, rows
+from nt2vr.models.card import Card
 
 WORDS = ("sings", "dancing", "dog", "cat", "not")
 

@@ -8,6 +8,7 @@ import nltk
 import pytest
 
 from nt2vr.language.tagger import VERB_TAGS, HantaTagger, NltkTagger, Tagger, load_tagger
+from tests.paths import SHARED
 
 TAGSET = {
     "NOUN",
@@ -26,7 +27,7 @@ TAGSET = {
     "OTHER",
     *VERB_TAGS,
 }
-NLTK_FOLDERS = (Path(__file__).parents[4] / "shared" / "nltk_data", Path(os.environ.get("NLTK_DATA", "nltk_data")))
+NLTK_FOLDERS = (SHARED / "nltk_data", Path(os.environ.get("NLTK_DATA", "nltk_data")))
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.language.denials import CaptionDenials
+from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.world.captions import describe
 from nt2vr.world.negation import Sentence, negate
 from nt2vr.world.scenes import sample_scenes

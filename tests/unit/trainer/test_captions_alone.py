@@ -11,21 +11,22 @@ import open_clip
 import pytest
 import torch
 
-from nt2vr.checkpoint import Card, read_checkpoint, write_checkpoint
 from nt2vr.errors import ConfigError, DatasetError
-from nt2vr.query_sets import read_any_captions
-from tests.unit.tiny import TINY, write_tiny
+from nt2vr.models.card import Card
+from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
+from nt2vr.querygen.query_sets import read_any_captions
+from tests.tiny import TINY, write_tiny
 from trainer import clips as clips_module
 from trainer import teacher as teacher_module
 from trainer.__main__ import main
 from trainer.captions import captions_file, read_split
 from trainer.clips import ClipSet, load_clips
 from trainer.config import TrainConfig, load_config, save_config
-from trainer.form import PRESETS
 from trainer.learner import Learner
 from trainer.loop import prepare, train
-from trainer.runs import RunFolder
+from trainer.run_folder import RunFolder
 from trainer.text_measures import TextMeasures
+from trainer.ui.form import PRESETS
 
 WHO = ("a man", "a woman", "a boy", "a dog", "two girls")
 WHERE = ("on a stage", "in a park", "near a red car", "at home")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nt2vr.picture import fit
+from nt2vr.media.picture import fit
 from nt2vr.world import clips as clips_module
 from nt2vr.world.captions import describe
 from nt2vr.world.render import Renderer

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from nt2vr.checkpoint import read_configs
 from nt2vr.errors import ConfigError
+from nt2vr.models.checkpoint import read_configs
+from tests.paths import ROOT
 from trainer.config import SMALL_MODEL, TrainConfig, load_config, save_config
 from trainer.learner import rate_at
 from trainer.losses import build_losses
 
-ROOT = Path(__file__).parents[3]
 SHIPPED = sorted((ROOT / "trainer" / "configs").glob("*.json"))
 
 

@@ -12,20 +12,21 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from nt2vr.cache import Cache
-from nt2vr.checkpoint import read_checkpoint
 from nt2vr.errors import ConfigError, DatasetError
-from nt2vr.frames import write_frames
-from nt2vr.library import Gallery, Video, prefetch_frames
-from nt2vr.video import Decoder
-from tests.unit.tiny import TINY
-from trainer import frames as frames_module
+from nt2vr.media import frame_set as frames_module
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.frame_file import write_frames
+from nt2vr.media.frame_set import decode_videos
+from nt2vr.media.gallery import Gallery, Video
+from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.search.embedded import prefetch_frames
+from tests.tiny import TINY
 from trainer.__main__ import main
 from trainer.batches import epoch_batches
 from trainer.clips import ClipSet, dataset_clips, load_clips
 from trainer.config import TrainConfig, save_config
-from trainer.frames import decode_videos
-from trainer.runs import RunFolder
+from trainer.run_folder import RunFolder
 
 WriteVideo = Callable[..., Path]
 CONFIG = TrainConfig(model=TINY, num_clips=100, num_frames=2, validation_clips=2, batch_size=4, epochs=2, log_every=1)

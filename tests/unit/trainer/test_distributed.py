@@ -18,11 +18,13 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as processes
 
-from nt2vr.checkpoint import Card, read_checkpoint, write_checkpoint
 from nt2vr.errors import ConfigError
+from nt2vr.models.card import Card
+from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.world.negation import Sentence
 from nt2vr.world.truth import Claim
-from tests.unit.tiny import TINY
+from tests.paths import ROOT
+from tests.tiny import TINY
 from trainer import distributed
 from trainer.__main__ import main
 from trainer.batches import epoch_batches
@@ -30,13 +32,12 @@ from trainer.clips import world_clips
 from trainer.config import TrainConfig, save_config
 from trainer.learner import Learner
 from trainer.losses import build_losses
-from trainer.runs import RunFolder
+from trainer.run_folder import RunFolder
 from trainer.teacher import Teacher
 
-ROOT = Path(__file__).parents[3]
 VIT = {**TINY, "vision_cfg": {"image_size": 64, "patch_size": 32, "width": 16, "head_width": 8, "layers": 1}}
 LOSSES = ("contrastive", "retrieval", "bnl", "composed")
-multiprocessing.set_forkserver_preload(["trainer.loop", "tests.unit.tiny"])  # torch is imported once for both
+multiprocessing.set_forkserver_preload(["trainer.loop", "tests.tiny"])  # torch is imported once for both
 KINDS = ("text", "visual", "all", "accumulated")
 CASES = [(kind, loss) for kind in KINDS for loss in LOSSES] + [("text", "distill")]
 

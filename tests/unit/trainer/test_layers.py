@@ -8,14 +8,15 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from nt2vr.checkpoint import WEIGHTS, Card, build_model, read_checkpoint, write_checkpoint
 from nt2vr.errors import ConfigError
-from tests.unit.tiny import TINY
+from nt2vr.models.card import Card
+from nt2vr.models.checkpoint import WEIGHTS, build_model, read_checkpoint, write_checkpoint
+from tests.tiny import TINY
 from trainer.__main__ import main
 from trainer.config import TrainConfig, deeper, save_config
 from trainer.layers import deepened
 from trainer.learner import Learner
-from trainer.runs import RunFolder
+from trainer.run_folder import RunFolder
 
 TEXTS = ["a man sings", "a dog and not a cat", ""]
 TWO_LAYERS: dict[str, Any] = {**TINY, "text_cfg": {**TINY["text_cfg"], "layers": 2}}

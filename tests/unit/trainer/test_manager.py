@@ -16,7 +16,7 @@ from trainer.__main__ import main
 from trainer.config import TrainConfig, save_config
 from trainer.lock import Lock
 from trainer.manager import MetricsReader, Run, RunManager
-from trainer.runs import RunFolder, RunStatus, machine_lock
+from trainer.run_folder import RunFolder, RunStatus, machine_lock
 
 CONFIG = TrainConfig(
     name="Tiny*", num_clips=64, num_frames=1, validation_clips=8, batch_size=2, epochs=1, warmup_steps=2, log_every=1

@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 import torch
 
-from nt2vr.checkpoint import Card, read_checkpoint, write_checkpoint
 from nt2vr.errors import CheckpointError, ConfigError
-from tests.unit.tiny import TINY, tiny_model
+from nt2vr.models.card import Card
+from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
+from tests.tiny import TINY, tiny_model
 from trainer import loop, resume
 from trainer.batches import Batch
 from trainer.clips import world_clips
@@ -25,7 +26,7 @@ from trainer.config import TrainConfig, load_config, save_config
 from trainer.learner import Learner
 from trainer.loop import train
 from trainer.resume import Position, Saver, read_saved
-from trainer.runs import RunFolder
+from trainer.run_folder import RunFolder
 
 VIT = {"image_size": 64, "patch_size": 16, "width": 16, "head_width": 8, "layers": 1, "patch_dropout": 0.5}
 ALL = TrainConfig(  # 7 steps an epoch
@@ -92,7 +93,7 @@ def go_and_die(folder: Path, when: str, step: int, every_s: float) -> None:
 
 
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["trainer.loop", "tests.unit.tiny"])
+PROCESSES.set_forkserver_preload(["trainer.loop", "tests.tiny"])
 
 
 def start(target: Callable[..., Any], *arguments: Any) -> Any:

@@ -12,13 +12,14 @@ import torch
 from numpy.typing import NDArray
 from safetensors.torch import load_file
 
-from nt2vr import short_text
-from nt2vr.checkpoint import WEIGHTS, Card, read_checkpoint, write_checkpoint
-from nt2vr.encoder import token_embeddings
 from nt2vr.errors import CheckpointError, ConfigError
+from nt2vr.models import short_text
+from nt2vr.models.card import Card
+from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint, write_checkpoint
+from nt2vr.models.encoder import token_embeddings
 from nt2vr.world.negation import Sentence
 from nt2vr.world.truth import Claim
-from tests.unit.tiny import TINY, tiny_model
+from tests.tiny import TINY, tiny_model
 from trainer import videos as videos_module
 from trainer.__main__ import main
 from trainer.batches import epoch_batches
@@ -26,7 +27,7 @@ from trainer.clips import world_clips
 from trainer.config import METRICS, TrainConfig, save_config
 from trainer.learner import Learner, rate_at
 from trainer.loop import prepare
-from trainer.runs import RunFolder
+from trainer.run_folder import RunFolder
 from trainer.teacher import Teacher
 from trainer.videos import embed_once
 

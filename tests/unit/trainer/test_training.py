@@ -14,17 +14,17 @@ import numpy as np
 import pytest
 import torch
 
-from nt2vr.checkpoint import read_checkpoint
-from nt2vr.encoder import token_embeddings
 from nt2vr.errors import ConfigError
-from tests.unit.tiny import TINY
+from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.encoder import token_embeddings
+from tests.tiny import TINY
 from trainer.__main__ import main
 from trainer.batches import Batch, epoch_batches
 from trainer.clips import ClipSet, world_clips
 from trainer.config import TrainConfig, save_config
 from trainer.learner import Learner, rate_at
 from trainer.loop import train
-from trainer.runs import RunFolder, RunStatus
+from trainer.run_folder import RunFolder, RunStatus
 
 COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "white": (255, 255, 255)}
 CONFIG = TrainConfig(

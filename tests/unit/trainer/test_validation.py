@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.world import captions_of, world_queries
+from nt2vr.evaluation.built_in import captions_of, world_queries
 from nt2vr.world.scenes import sample_scenes
 from nt2vr.world.sentences import Sentences
-from tests.unit.tiny import write_tiny
+from tests.tiny import write_tiny
 from trainer.clips import ClipSet
 from trainer.validation import control_metrics, validate
 

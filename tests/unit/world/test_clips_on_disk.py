@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.picture import fit
+from nt2vr.media.picture import fit
 from nt2vr.world.clips import ClipFile
 from nt2vr.world.render import Renderer
 from nt2vr.world.scenes import sample_scenes

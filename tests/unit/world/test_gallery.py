@@ -8,17 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nt2vr.library import Gallery, load_gallery
-from nt2vr.query import Query
-from nt2vr.video import sample_frames, segment_centres
+from nt2vr.language.query import Query
+from nt2vr.media.decode import sample_frames, segment_centres
+from nt2vr.media.gallery import Gallery, load_gallery
 from nt2vr.world import gallery as builder
 from nt2vr.world.captions import captions
 from nt2vr.world.gallery import CAPTIONS_A_CLIP, CLIPS_A_STORY, FPS, SECONDS, STORIES, build, write_webm
 from nt2vr.world.render import SIZE, Renderer
 from nt2vr.world.scenes import Scene, sample_scenes
 from nt2vr.world.truth import judge
+from tests.paths import ROOT
 
-FOLDER = Path(__file__).parents[3] / "assets" / "gallery"
+FOLDER = ROOT / "assets" / "gallery"
 MAX_MEAN_BYTES = 20_000
 NUM_FRAMES = FPS * SECONDS
 

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
+from nt2vr.language.query import understand
 from nt2vr.language.tagger import load_tagger
-from nt2vr.query import understand
 from nt2vr.world.captions import Caption, describe
 from nt2vr.world.negation import WITH_PRONOUN, WITHOUT_PRONOUN, Kind, Sentence, compose, deny_deed, leave_out, negate
 from nt2vr.world.scenes import Actor, Scene, sample_scenes

@@ -16,8 +16,8 @@ from nt2vr.world.captions import captions
 from nt2vr.world.render import Renderer
 from nt2vr.world.scenes import Actor, Scene, draw_scene, sample_scenes, stream_scenes
 from nt2vr.world.vocabulary import FLYING, PLACES, SUBJECTS
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[3]
 SPLITS = ("train", "validation", "test")
 
 

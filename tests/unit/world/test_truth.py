@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from nt2vr.query import Query
+from nt2vr.language.query import Query
 from nt2vr.world.captions import describe
 from nt2vr.world.gallery import STORIES
 from nt2vr.world.lexicon import lexicon

@@ -1,0 +1,1 @@
+"""The commands of `nt2vr`, one module each."""

@@ -1,0 +1,137 @@
+"""The built-in world as a benchmark: its grammar's sentences with exact truth, and an oracle that reads the scenes."""
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Progress, Vectors, cue_of, rows
+from nt2vr.evaluation.media import content_of, embed_files
+from nt2vr.evaluation.ranks import KS
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Gallery
+from nt2vr.models.encoder import Encoder
+from nt2vr.world.captions import Caption, describe
+from nt2vr.world.clips import LOOK, ClipFile
+from nt2vr.world.negation import Kind as DenialKind
+from nt2vr.world.negation import Sentence
+from nt2vr.world.scenes import Scene, Split, sample_scenes
+from nt2vr.world.sentences import Sentences
+from nt2vr.world.table import SceneTable
+
+NUM_CLIPS = 2_000
+SEED = 7
+DENYING: tuple[DenialKind, ...] = ("composed", "without", "not")
+
+
+def world_benchmark(cache: Path, num_clips: int = NUM_CLIPS, seed: int = SEED, split: Split = "test") -> Benchmark:
+    """Ask for clips of scenes that no model was trained on.
+
+    Args:
+        cache: folder for frames and embeddings.
+        num_clips: how many.
+        seed: of the scenes.
+        split: test clips are for reports; choices are made on validation clips.
+    """
+    scenes = sample_scenes(split, num_clips, seed)
+    captions = captions_of(scenes)
+
+    def embed(encoder: Encoder, progress: Progress, should_stop: Callable[[], bool]) -> Vectors:
+        clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.image_size, cache)
+        return clips.embeddings(encoder, lambda done, total: progress(done, total, "clips"), should_stop)
+
+    return Benchmark(
+        name="world" if split == "test" else f"world, {split}",
+        video_ids=tuple(f"{split}-{seed}-{row:05d}" for row in range(num_clips)),
+        queries=world_queries([caption.text for caption in captions], Sentences(scenes)),
+        embed=embed,
+        source={"data": "built-in world", "split": split, "clips": num_clips, "seed": seed, "look": LOOK},
+        references={"oracle": oracle_metrics(scenes, captions)},
+    )
+
+
+def gallery_benchmark(gallery: Gallery, decoder: Decoder, cache: Cache) -> Benchmark:
+    """Ask the same of the videos of a gallery whose scenes are known, the shipped one: all can be opened in Search.
+
+    Raises:
+        ConfigError: if no video's scene is known.
+    """
+    videos = [video for video in gallery.videos if video.scene is not None]
+    scenes = [Scene.from_dict(video.scene or {}) for video in videos]
+    captions = captions_of(scenes)
+    return Benchmark(
+        name=gallery.name,
+        video_ids=tuple(video.video_id for video in videos),
+        queries=world_queries([caption.text for caption in captions], Sentences(scenes)),
+        embed=embed_files(videos, decoder, cache),
+        source={"data": gallery.name, "clips": len(videos), "content": content_of(videos, cache)},
+        references={"oracle": oracle_metrics(scenes, captions)} if scenes else {},
+    )
+
+
+def captions_of(scenes: Sequence[Scene]) -> list[Caption]:
+    """Return the caption that each scene is searched for with."""
+    return [describe(scene, _generator(row)) for row, scene in enumerate(scenes)]
+
+
+def _generator(row: int) -> random.Random:
+    return random.Random(f"validation {row}")  # as the cards of all models were measured
+
+
+def world_queries(captions: Sequence[str], sentences: Sentences) -> tuple[JudgedQuery, ...]:
+    """Ask for each scene: its caption, its caption with one thing denied, and one sentence of each denying kind.
+
+    Of the latter those are left out that no scene fits, or none shows both parts of: they would tell nothing.
+
+    Args:
+        captions: those of `captions_of`, one a scene.
+        sentences: those of the scenes.
+    """
+    queries = [JudgedQuery("original", caption, rows((row,))) for row, caption in enumerate(captions)]
+    for row in range(len(captions)):
+        queries.append(_judged(sentences.negated(row, _generator(row)), (row,), original=row))
+    for kind in DENYING:
+        for row in range(len(captions)):
+            sentence = sentences.draw(row, kind, _generator(row))
+            fitting, both = sentences.fitting(sentence), sentences.showing_both(sentence)
+            if sentence.kind == kind and fitting.any() and both.any():  # a clip without people or animals has no deeds
+                shown = sentences.showing_unwanted(sentence)
+                queries.append(_judged(sentence, *(np.flatnonzero(some) for some in (fitting, both, shown))))
+    return tuple(queries)
+
+
+def _judged(
+    sentence: Sentence,
+    relevant: Iterable[int],
+    hard: Iterable[int] = (),
+    violating: Iterable[int] = (),
+    *,
+    original: int | None = None,
+) -> JudgedQuery:
+    return JudgedQuery(
+        sentence.kind,
+        sentence.text,
+        rows(relevant),
+        rows(hard),
+        rows(violating),
+        wanted=sentence.wanted,
+        unwanted=(sentence.unwanted,),
+        original=original,
+        cue=cue_of(sentence.text),
+    )
+
+
+def oracle_metrics(scenes: Sequence[Scene], captions: Sequence[Caption]) -> dict[str, float]:
+    """R@k and MIR of one who reads the scenes: exact, but blind among the n clips that a caption fits.
+
+        E[R@k] = min(k, n) / n        E[1 / rank] = (1 + 1/2 + … + 1/n) / n
+
+    No model can be expected to do better on these captions.
+    """
+    table = SceneTable(scenes)
+    fitting = np.array([table.holding(caption.claim).sum() for caption in captions])
+    recalls = {f"original/R@{k}": 100 * float((np.minimum(k, fitting) / fitting).mean()) for k in KS}
+    harmonic = np.cumsum(1 / np.arange(1, fitting.max() + 1))
+    return {**recalls, "original/MIR": float((harmonic[fitting - 1] / fitting).mean())}

@@ -1,0 +1,86 @@
+"""What can be evaluated on, by what a person calls it: the built-in world, the shipped gallery, a task, a dataset."""
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nt2vr.datasets import Split, load_dataset
+from nt2vr.evaluation.benchmark import Benchmark, Progress
+from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, world_benchmark
+from nt2vr.evaluation.captioned import captioned_benchmark, kept_sets, read_sets
+from nt2vr.evaluation.tasks import MARKS, task_benchmark
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import load_gallery
+from nt2vr.settings import ASSETS
+
+WORLD, GALLERY = "world", "gallery"
+
+
+@dataclass(frozen=True)
+class Data:
+    """What to evaluate on.
+
+    Attributes:
+        name: "world", "gallery" (the shipped one), a task's CSV file, or a dataset's folder or captions file.
+        clips: how many clips of the built-in world.
+        seed: of these clips; of what is drawn for a dataset's queries.
+        split: part of a dataset; "all" where it has no parts.
+        queries: folder with a dataset's query sets, as `python -m nt2vr.queries build` or nT2VR's authors made them;
+            None makes them of the captions.
+    """
+
+    name: str = WORLD
+    clips: int = NUM_CLIPS
+    seed: int = SEED
+    split: Split = "test"
+    queries: Path | None = None
+
+
+def load_benchmark(
+    data: Data,
+    folder: Path,
+    decoder: Decoder,
+    cache: Cache,
+    progress: Progress,
+    should_stop: Callable[[], bool],
+    assets: Path = ASSETS,
+) -> Benchmark:
+    """Make the benchmark; no model is needed yet, and nothing is decoded.
+
+    Args:
+        data: which.
+        folder: where the built-in world's clips and the queries made of captions are kept.
+        decoder: decodes files.
+        cache: keeps embeddings of files.
+        progress: called with steps done, steps in all, and what is being done.
+        should_stop: asked again and again.
+        assets: where the shipped gallery is.
+
+    Raises:
+        ConfigError: if a task or a query set cannot be used.
+        DatasetError: if there is no such dataset.
+        GalleryError: if a manifest cannot be used.
+        InterruptedError: if `should_stop` said so.
+    """
+    if data.name == WORLD:
+        return world_benchmark(folder, data.clips, data.seed)
+    if data.name == GALLERY:
+        return gallery_benchmark(load_gallery(assets / "gallery" / "gallery.jsonl"), decoder, cache)
+    if _is_task(Path(data.name)):
+        return task_benchmark(Path(data.name), decoder, cache)
+    dataset = load_dataset(data.name, data.split)
+    if data.queries:
+        sets = read_sets(data.queries)
+    else:
+        sets = kept_sets(dataset.videos, data.seed, folder, progress, should_stop)
+    return captioned_benchmark(dataset, sets, decoder, cache)
+
+
+def _is_task(path: Path) -> bool:
+    """Whether a CSV file's columns are a task's, not those of a captions file."""
+    if path.suffix.lower() != ".csv" or not path.is_file():
+        return False
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        return bool(MARKS & set(next(csv.reader(file), ())))

@@ -1,0 +1,25 @@
+"""Atomic file writes: other processes, and whoever looks after a crash, see the old file or the new one."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+@contextmanager
+def atomic_write(path: Path) -> Iterator[Path]:
+    """Yield a temporary path that replaces `path` if the block succeeds; until then the old file stays."""
+    partial = path.with_name(f".{path.stem}.{os.getpid()}.partial{path.suffix}")
+    try:
+        yield partial
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_json(path: Path, data: Any, indent: int | None = None) -> None:
+    """Write `data` as JSON, atomically, with a newline at the end."""
+    with atomic_write(path) as partial:
+        partial.write_text(json.dumps(data, indent=indent) + "\n", encoding="utf-8")

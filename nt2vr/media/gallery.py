@@ -1,0 +1,85 @@
+"""Galleries: named videos, and the JSONL manifest that lists them. Whether a video can be read shows on decoding."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nt2vr.errors import GalleryError
+
+
+@dataclass(frozen=True)
+class Video:
+    """One video file of a gallery.
+
+    Attributes:
+        video_id: its name, unique in the gallery.
+        path: the file, absolute.
+        captions: sentences that describe it, if any.
+        scene: what it shows, as data, where that is known exactly.
+    """
+
+    video_id: str
+    path: Path
+    captions: tuple[str, ...] = ()
+    scene: Mapping[str, Any] | None = field(default=None, hash=False)
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Named videos."""
+
+    name: str
+    videos: tuple[Video, ...]
+
+
+def load_gallery(manifest: Path) -> Gallery:
+    """Read a JSONL manifest: {"video_id", "path", "captions"?, "scene"?} a line, paths relative to its folder.
+
+    Whether the videos can be read shows when they are embedded. Other keys are ignored.
+
+    Raises:
+        GalleryError: naming file and line, if a line cannot be used or its path leads out of the manifest's folder.
+    """
+    try:
+        lines = manifest.read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise GalleryError(f"{manifest} cannot be read ({error}). Name a JSONL manifest.") from error
+    folder = manifest.parent.resolve()
+    videos: dict[str, Video] = {}
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                video = _video(json.loads(line), folder)
+                if video.video_id in videos:
+                    raise GalleryError(f"the video_id {video.video_id!r} is there twice; give each video its own.")
+            except json.JSONDecodeError as error:
+                raise GalleryError(f"{manifest}, line {number} is not JSON ({error}).") from None
+            except GalleryError as error:
+                raise GalleryError(f"{manifest}, line {number}: {error}") from None
+            videos[video.video_id] = video
+    if not videos:
+        raise GalleryError(f'{manifest} names no videos. Write one {{"video_id": …, "path": …}} a line.')
+    return Gallery(folder.name, tuple(videos.values()))
+
+
+def _video(entry: object, folder: Path) -> Video:
+    if not isinstance(entry, dict):
+        raise GalleryError('expected {"video_id": …, "path": …}.')
+    for key in ("video_id", "path"):
+        if not isinstance(entry.get(key), str) or not entry[key]:
+            raise GalleryError(f"{key!r} must be a text that is not empty, not {entry.get(key)!r}.")
+    captions = entry.get("captions", [])
+    if not isinstance(captions, list) or not all(isinstance(caption, str) for caption in captions):
+        raise GalleryError(f"'captions' must be a list of texts, not {captions!r}.")
+    scene = entry.get("scene")
+    if not isinstance(scene, dict | None):
+        raise GalleryError(f"'scene' must be an object, not {scene!r}.")
+    try:
+        path = (folder / entry["path"]).resolve()
+    except (OSError, ValueError, RuntimeError) as error:  # a null byte, a loop of links
+        raise GalleryError(f"the path {entry['path']!r} cannot be used ({error}).") from None
+    if not path.is_relative_to(folder):
+        raise GalleryError(f"the path {entry['path']!r} leads out of {folder}; keep the videos beside the manifest.")
+    return Video(entry["video_id"], path, tuple(captions), scene)

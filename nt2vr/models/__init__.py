@@ -1,0 +1,1 @@
+"""Models: checkpoint folders, encoders, downloads and imports."""

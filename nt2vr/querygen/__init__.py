@@ -1,0 +1,1 @@
+"""Writing sentences: negated and composed queries generated from captions."""

@@ -1,0 +1,225 @@
+"""Captions with one thing denied: nT2VR's soft negatives (Wang et al., ACM MM 2022, section 3.1.1 and Table 6).
+
+Each verb, auxiliary or "with" of a caption gives the candidates that its form allows:
+
+    finds     does not find, doesn't find        running   not running
+    drive     do not drive, don't drive          is        is not, isn't
+    met       did not meet, didn't meet          with      without
+
+A caption that denies something already is made affirmative instead (`nt2vr.language.affirmer`). Verbs that say
+nothing about the video ("this is a clip", "the video shows …"; talk and its like, which the paper's code leaves out)
+are denied only where there is nothing else to deny.
+"""
+
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from nt2vr.language.inflect import inflect, verb_of
+from nt2vr.language.phrases import Phrases
+from nt2vr.language.subjects import is_third_person
+from nt2vr.language.tagger import FINITE_TAGS, VERB_TAGS, HantaTagger, Token
+from nt2vr.language.wordlists import words
+from nt2vr.querygen.affirmer import affirmed
+
+# What talks of the video itself, and verbs that say too little to be worth denying
+_FRAMES = words("video clip footage scene trailer commercial film movie this it that screenshot view picture image")
+_LIGHT = words("show explain talk say speak argue shot")
+_CONTRACTED = {"can": "can't", "will": "won't", "shall": "shan't", "am": "", "may": "", "might": ""}
+_CLITICS = words("'s 're 'm 'll 've s re m ll ve")  # it's not; "it s" where a dataset has dropped the apostrophe
+_WITH_GERUND = words("start stop keep like enjoy try begin go continue finish love come get practice hate avoid")
+_WITH_INFINITIVE = words("let make help watch see hear")
+# Verbs that are nothing without their "with", and nouns that "with" makes a sound of
+_NEEDS_WITH = words(
+    "fill cover deal start begin end interact agree compare mix combine decorate cope associate meet load equip do"
+)
+_SOUNDS = words("sound voice audio music")
+_TOGETHER = words("along together up away")
+_TAKEN_FOR_VERBS = words("kids mars phones pictures rules functions themed haired shaped colored coloured sized")
+_COMPOUNDS = frozenset({  # verbs of two words; "not" stands before both
+    "ice skating", "ice fishing", "roller skating", "roller blading", "figure skating", "skate boarding",
+    "snow boarding", "water skiing", "rock climbing", "horse riding", "horseback riding", "bull riding", "bike riding",
+    "belly dancing", "break dancing", "pole dancing", "tap dancing", "sky diving", "scuba diving", "para gliding",
+    "hang gliding", "wind surfing", "kite surfing", "lip syncing", "lip singing", "beat boxing", "cat walking",
+    "arm wrestling", "dirt biking", "test driving", "video taping",
+})  # fmt: skip
+_FIRST_PARTS = frozenset(compound.split()[0] for compound in _COMPOUNDS) - {"horse", "bull", "bike", "video"}
+_ADDED = {  # tag and lemma of the words that deny; any other is a verb in its base form
+    "not": ("NEG", "not"), "without": ("ADP", "without"),
+    "do": ("VBP", "do"), "does": ("VBZ", "do"), "did": ("VBD", "do"),
+}  # fmt: skip
+_CAPTIONS_KEPT = 100_000  # about 100 MB
+
+
+class _Edit(NamedTuple):
+    """Replace characters `start` to `end` of the caption by each of `texts`."""
+
+    start: int
+    end: int
+    texts: tuple[str, ...]
+    says_little: bool
+
+    def applied(self, caption: str, text: str) -> str:
+        """Return the caption with one of the texts in it."""
+        return caption[: self.start] + text + caption[self.end :]
+
+
+@cache
+def caption_tagger() -> HantaTagger:
+    """Return the tagger of captions, loaded once: always HanTa's, so that a query set is the same everywhere."""
+    return HantaTagger()
+
+
+@lru_cache(maxsize=_CAPTIONS_KEPT)
+def negations(caption: str) -> tuple[str, ...]:
+    """Return every way to deny one thing of `caption`, in the order of its words; () if nothing can be denied.
+
+    It takes about 1 ms the first time, and nothing when training comes to the caption again.
+    """
+    phrases = Phrases(caption_tagger().tag(caption))
+    affirmative = affirmed(caption, phrases)
+    if affirmative is not None:
+        return (affirmative,)
+    found = (edit.applied(caption, text) for edit in _edits(phrases) for text in edit.texts)
+    return tuple(dict.fromkeys(found))
+
+
+def denials(caption: str, phrases: Phrases) -> Iterator[tuple[tuple[str, ...], Phrases]]:
+    """Yield each thing of a caption denied: the ways to say so, and the words of the first of them.
+
+    Args:
+        caption: a caption that denies nothing.
+        phrases: its tagged words; the words that stay keep their tags.
+    """
+    for edit in _edits(phrases):
+        yield tuple(edit.applied(caption, text) for text in edit.texts), Phrases(_tokens(phrases, edit))
+
+
+def _edits(phrases: Phrases) -> list[_Edit]:
+    edits = [edit for i in range(len(phrases.tokens)) if (edit := _edit(phrases, i))]
+    return [edit for edit in edits if not edit.says_little] or edits
+
+
+def _tokens(phrases: Phrases, edit: _Edit) -> list[Token]:
+    """Return the words of a caption after an edit with its first text, which is not contracted."""
+    text, tokens = edit.texts[0], phrases.tokens
+    replaced = {token.text.lower(): token for token in tokens if edit.start <= token.start < edit.end}
+    made, end = list[Token](), 0
+    for word in text.split():
+        start = text.index(word, end)
+        end = start + len(word)
+        tag, lemma = _ADDED.get(word, ("VB", word))
+        if old := replaced.get(word.lower()):
+            tag, lemma = old.tag, old.lemma
+        made.append(Token(word, tag, lemma, edit.start + start, edit.start + end))
+    longer = len(text) - (edit.end - edit.start)
+    after = (token._replace(start=token.start + longer, end=token.end + longer) for token in tokens)
+    return [
+        *(token for token in tokens if token.end <= edit.start),
+        *made,
+        *(token for token in after if token.start >= edit.start + len(text)),
+    ]
+
+
+def _edit(phrases: Phrases, i: int) -> _Edit | None:
+    tag = phrases.tag(i)
+    if tag in VERB_TAGS:
+        return _auxiliary(phrases, i) if phrases.is_auxiliary(i) else _verb(phrases, i)
+    if phrases.word(i) == "with" and _can_be_without(phrases, i):
+        return _Edit(phrases.tokens[i].start, phrases.tokens[i].end, ("without",), says_little=False)
+    return None
+
+
+def _auxiliary(phrases: Phrases, i: int) -> _Edit | None:
+    """Is, can, has before a verb: not after it, or n't."""
+    word, token = phrases.word(i), phrases.tokens[i]
+    if phrases.tag(i) not in FINITE_TAGS or phrases.tag(i - 1) == "MD" or phrases.tag(i + 1) == "NEG":
+        return None
+    short = _CONTRACTED.get(word, "" if word in _CLITICS else f"{token.text}n't")
+    texts = (f"{token.text} not", short) if short else (f"{token.text} not",)
+    subject = phrases.lemma(i - 1) if i else ""
+    says_little = subject in _FRAMES or phrases.lemma(i + 1) in _LIGHT or phrases.lemma(i + 1) in _FRAMES
+    return _Edit(token.start, token.end, texts, says_little)
+
+
+def _verb(phrases: Phrases, i: int) -> _Edit | None:
+    """A verb that is no auxiliary: not before a participle; before a finite form do, and the base form after it."""
+    tag, token, lemma = phrases.tag(i), phrases.tokens[i], phrases.lemma(i)
+    before = phrases.tag(i - 1)
+    if before in {"DET", "ADJ", "NUM", "POS", "ADP"} or "NEG" in {before, phrases.tag(i - 2)}:
+        return None
+    if phrases.word(i) in _TAKEN_FOR_VERBS:
+        return None
+    lemma = lemma if verb_of(lemma) == lemma else verb_of(phrases.word(i))
+    says_little = lemma in _LIGHT or (i > 0 and phrases.lemma(i - 1) in _FRAMES and lemma in {"have", "feature"})
+    first = i  # the adverb before a verb stays with it: does not quickly run
+    while phrases.tag(first - 1) == "ADV" and phrases.word(first - 1).endswith("ly"):
+        first -= 1
+    start = phrases.tokens[first].start
+    if tag in {"VBG", "VBN"}:
+        if not _is_participle_clause(phrases, first, i):
+            return None
+        if f"{phrases.word(first - 1)} {phrases.word(i)}" in _COMPOUNDS:
+            start = phrases.tokens[first - 1].start
+        return _Edit(start, start, ("not ",), says_little)
+    if not _is_finite(phrases, first, i) or not lemma:  # no verb of the dictionary: "bollywood"
+        return None
+    if tag == "VBD" and phrases.tag(i + 1) == "ADP" and phrases.tag(i - 1) == "NOUN" and _finite_follows(phrases, i):
+        return _Edit(start, start, ("not ",), says_little)  # a man dressed in red dances
+    do = {"VBZ": "does", "VBD": "did"}.get(tag) or ("does" if is_third_person(phrases, i) else "do")
+    base = "".join(f"{phrases.word(j)} " for j in range(first, i)) + inflect(lemma, "VB")
+    return _Edit(start, token.end, (f"{do} not {base}", f"{do}n't {base}"), says_little)
+
+
+def _is_finite(phrases: Phrases, first: int, i: int) -> bool:
+    """Whether a verb that is no participle rules a clause; not so in the slip "is fell", nor in "he test drove"."""
+    if first > 0 and (phrases.lemma(i - 1) == "be" or phrases.word(first - 1) in _FIRST_PARTS):
+        return False
+    return phrases.tag(i) != "VB" or not _is_infinitive(phrases, first)
+
+
+def _is_participle_clause(phrases: Phrases, first: int, i: int) -> bool:
+    """Whether a participle tells what its subject does ("a man running"), not what a noun is like or a verb needs."""
+    before, lemma = phrases.tag(first - 1), phrases.lemma(first - 1)
+    if first == 0:
+        return phrases.tag(i) == "VBG" and phrases.tag(i + 1) != "NOUN"
+    if phrases.is_auxiliary(first - 1) or phrases.word(first - 1) == "being":  # the auxiliary is denied
+        return False
+    if before in VERB_TAGS and (lemma in _WITH_GERUND or phrases.tag(i + 1) == "NOUN"):
+        return False  # starts running; showing helping hands
+    if before == "ADV" and first == 1 and phrases.tag(i + 1) == "NOUN":  # fast moving time
+        return False
+    if before == "NOUN" and phrases.tag(i) == "VBG":  # about horse racing
+        bare = phrases.tag(first - 2) == "ADP" and phrases.word(first - 2) in {"about", "for", "in", "at", "on", "by"}
+        return not (bare and phrases.lemma(first - 1) == phrases.word(first - 1))
+    if before == "NOUN" and phrases.tag(i) == "VBN":
+        return phrases.tag(i + 1) in {"ADP", "ADV", ""}
+    return before in {"CONJ", "PUNCT", "PRON", "ADV", "WH", *VERB_TAGS}
+
+
+def _is_infinitive(phrases: Phrases, first: int) -> bool:
+    """Whether a base form hangs on "to", a modal or a verb such as "watch a man sing"."""
+    if phrases.tag(first - 1) in {"TO", "MD"}:
+        return True
+    return any(
+        phrases.lemma(j) in _WITH_INFINITIVE or phrases.tag(j) in {"MD", "TO"} or phrases.lemma(j) == "do"
+        for j in range(max(0, first - 6), first)
+        if phrases.tag(j) in {*VERB_TAGS, "TO"}
+    )
+
+
+def _finite_follows(phrases: Phrases, i: int) -> bool:
+    for j in range(i + 1, len(phrases.tokens)):
+        if phrases.tag(j) in {"CONJ", "WH", "PUNCT"}:
+            return False
+        if phrases.tag(j) in FINITE_TAGS:
+            return True
+    return False
+
+
+def _can_be_without(phrases: Phrases, i: int) -> bool:
+    noun = phrases.noun_phrase(i + 1)
+    if noun is None or phrases.word(i + 1) == "each" or phrases.word(i - 1) in _TOGETHER:
+        return False
+    held = phrases.lemma(i - 1) in _NEEDS_WITH and phrases.tag(i - 1) in VERB_TAGS | {"ADJ"}
+    return not held and phrases.lemma(noun.head) not in _SOUNDS

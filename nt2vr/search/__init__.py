@@ -1,0 +1,1 @@
+"""Ranking a gallery for a query, with one or several systems."""

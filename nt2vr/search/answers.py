@@ -1,0 +1,121 @@
+"""What a search finds: hits, rankings, answers, and how each system sees one clip. Needs neither models nor files."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from nt2vr.language.query import Query
+from nt2vr.media.gallery import Video
+from nt2vr.models.encoder import pool
+from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.systems import System, Vector
+
+NUM_BEST_FRAMES = 3
+Verdict = Literal["right", "violation", "miss"]
+Judge = Callable[[Query, Video], Verdict | None]  # None where the truth is not known
+
+
+def no_verdict(query: Query, video: Video) -> None:
+    """Judge nothing: the truth about the videos is not known."""
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One clip found: `score` is in cosine units, `rank` counts from 1, `verdict` is None where truth is not known."""
+
+    video_id: str
+    rank: int
+    score: float
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What one system found.
+
+    Attributes:
+        system: which.
+        hits: the best k, best first; empty if the strategy leaves nothing to search for.
+        unseen: words of the query that the model never saw in training.
+        low: the best score is lower than the model's scores for clips that do fit.
+        vector: what was searched for, for the best frames of a clip; None if nothing.
+        ranks: rank by video_id, of more clips than the hits.
+        epoch: which of a run answered, where the system's model is a run's newest.
+        notice: why a newer checkpoint did not.
+        gallery: as the model saw it that answered, which may since have been replaced.
+    """
+
+    system: System
+    hits: tuple[Hit, ...]
+    unseen: tuple[str, ...] = ()
+    low: bool = False
+    vector: Vector | None = field(default=None, repr=False, compare=False)
+    ranks: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)
+    epoch: int | None = None
+    notice: str = ""
+    gallery: EmbeddedGallery | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def counts(self) -> dict[Verdict, int]:
+        """How many hits have each verdict."""
+        verdicts: tuple[Verdict, ...] = ("right", "violation", "miss")
+        return {verdict: sum(hit.verdict == verdict for hit in self.hits) for verdict in verdicts}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """How one system sees one clip: rank (None if not in `ranks`), score, the best frames' places in [0, 1]."""
+
+    system: System
+    rank: int | None
+    score: float | None
+    moments: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A query as understood, and what each system found."""
+
+    query: Query
+    rankings: tuple[Ranking, ...]
+
+    def see(self, video_id: str) -> tuple[Seen, ...]:
+        """Say how every system sees one clip: each model as it was when it answered."""
+        return tuple(_see(ranking, video_id) for ranking in self.rankings)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the API's form of it, plain JSON data."""
+        return {
+            "query": {
+                "text": self.query.text,
+                "wanted": list(self.query.wanted),
+                "unwanted": list(self.query.unwanted),
+            },
+            "systems": [
+                {
+                    "name": ranking.system.name,
+                    **({} if ranking.epoch is None else {"epoch": ranking.epoch}),
+                    "hits": [
+                        {"video_id": hit.video_id, "rank": hit.rank, "score": hit.score, "verdict": hit.verdict}
+                        for hit in ranking.hits
+                    ],
+                }
+                for ranking in self.rankings
+            ],
+        }
+
+
+def _see(ranking: Ranking, video_id: str) -> Seen:
+    embedded, vector = ranking.gallery, ranking.vector
+    videos = embedded.gallery.videos if embedded else ()
+    row = next((i for i, video in enumerate(videos) if video.video_id == video_id), None)
+    if embedded is None or vector is None or row is None:
+        return Seen(ranking.system, None, None, ())
+    frames = embedded.frame_embeddings[row] @ vector  # (F,)
+    best = np.argsort(-frames, kind="stable")[:NUM_BEST_FRAMES]
+    moments = tuple(float((frame + 0.5) / len(frames)) for frame in sorted(best))
+    score = float(pool(embedded.frame_embeddings[row]) @ vector)
+    return Seen(ranking.system, ranking.ranks.get(video_id), round(score, 4), moments)

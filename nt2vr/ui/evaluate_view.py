@@ -1,0 +1,287 @@
+"""What the Evaluate tab shows of jobs and reports, as plain data for its templates. Knows nothing of Gradio."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from nt2vr.evaluation.archive import QUERIES_CSV, Entry
+from nt2vr.evaluation.compare import places_by_difference
+from nt2vr.evaluation.jobs import Job
+from nt2vr.evaluation.report import QUERIES, REPORT, Report, Row
+from nt2vr.evaluation.tables import FORMS, HONEST, OTHERS, PAPER, Column, has_any, measured, table_of
+from nt2vr.ui.chart import Point, points_chart
+from nt2vr.ui.search_view import Marked
+
+WORDS = {
+    "running": "evaluating",
+    "stopping": "stopping",
+    "finished": "finished",
+    "stopped": "cancelled",
+    "failed": "failed",
+}
+KINDS = {  # kind of query -> what the page calls it
+    "original": "original",
+    "negated": "negated",
+    "composed": "A and not B",
+    "without": "A without N",
+    "not": "not B",
+    "retrieval": "caption that denies",
+    "choice": "multiple choice",
+    "pair": "pair",
+    "class": "class",
+    "negated class": "not the class",
+}
+ANY = ""  # no filter
+PER_PAGE = 20
+SOME_IDS = 24  # video ids in an unfolded row
+FILES = (REPORT, *FORMS, QUERIES, QUERIES_CSV)
+ROLES = {"base": "zero-shot", "drop": "control", "reference": "reads the scenes"}
+X = "composed/MIR", "Composed MIR: finds what is wanted"
+Y = "composed/hard_pairs", "Hard pairs in order, %: heeds what is denied"
+OPENS_HERE = "A click opens a query in Search, its relevant clips marked there with a star."
+OPENS_ELSEWHERE = (
+    "A click asks Search's gallery the same; it does not have these videos, so unfold a row for the ids of the "
+    "relevant ones."
+)
+MEANINGS = {
+    "hard_pairs": "Hard pairs: in how many of 100 a right video scores above one that shows the unwanted too; to "
+    "ignore the denied part leaves that to chance, about 50.",
+    "violations": "Violations@10: how many percent of the first ten show the unwanted; less is better.",
+    "delta": "Δ: what negated captions lose against their originals; it can also be won by pushing every denial away.",
+}
+
+
+def job_view(job: Job | None) -> dict[str, Any]:
+    """Show how far an evaluation is, or how it ended when not well; nothing of a finished one."""
+    if job is None or job.state == "finished":
+        return {}
+    known = f"{job.doing}: {job.done:,} of {job.total:,}" if job.total else job.doing
+    return {
+        "state": "preparing" if job.state == "running" and not job.total else job.state,
+        "word": WORDS[job.state],
+        "data": job.data.name,
+        "systems": ", ".join(job.systems),
+        "doing": known if job.is_under_way else "",
+        "share": f"{100 * min(job.done / job.total, 1):.1f}" if job.total else "0",
+        "error": job.error,
+    }
+
+
+def reports_view(entries: Sequence[Entry], chosen: str, job: Job | None = None) -> dict[str, Any]:
+    """List the reports, say which is open, and on top of them what is under way."""
+    return {
+        "job": job_view(job) if job is not None and job.is_under_way else {},
+        "reports": [
+            {
+                "id": entry.report_id,
+                "name": entry.name,
+                "systems": ", ".join(entry.systems),
+                "created": day_text(entry.created),
+                "chosen": entry.report_id == chosen,
+            }
+            for entry in entries
+        ],
+    }
+
+
+def day_text(created: str) -> str:
+    """Write a moment as people do: 21 Nov 2026, 10:15 UTC."""
+    try:
+        moment = datetime.fromisoformat(created)
+    except ValueError:
+        return created
+    return f"{moment.day} {moment:%b %Y, %H:%M} UTC"
+
+
+def report_view(report: Report, report_id: str) -> dict[str, Any]:
+    """Show a report: what it is of, its tables, and the files to take along."""
+    keys = {key for _, metrics in table_of(report) for key in metrics}
+    return {
+        "id": report_id,
+        "name": report.name,
+        "created": day_text(report.created),
+        "about": f"{len(report.queries):,} queries, {len(report.video_ids):,} videos.",
+        "remarks": list(report.source.get("remarks", ())),
+        "meanings": [*(text for part, text in MEANINGS.items() if any(part in key for key in keys)), *report.notes],
+        "tables": tables_view(report),
+        "chart": chart_view(report),
+        "files": [{"href": f"reports/{report_id}/{file}", "name": file} for file in FILES],
+    }
+
+
+def tables_view(report: Report) -> list[dict[str, Any]]:
+    """Lay the tables out, the best value of each column marked; references do not compete."""
+    table, roles = table_of(report), roles_of(report)
+    views = []
+    for groups in (PAPER, HONEST, OTHERS):
+        there = measured(table, groups)
+        columns = [column for group in there for column in group.columns]
+        best = {column.key: _best(column, table, roles) for column in columns}
+        lines = [
+            {
+                "name": name,
+                "role": roles.get(name, "reference"),
+                "note": ROLES.get(roles.get(name, "reference"), ""),
+                "cells": [_cell(column, metrics, best[column.key], name in roles) for column in columns],
+            }
+            for name, metrics in table
+            if has_any(metrics, there)
+        ]
+        if lines:
+            heads = [{"text": group.head, "span": len(group.columns)} for group in there]
+            names = [
+                {"text": column.head, "first": column is group.columns[0]}
+                for group in there
+                for column in group.columns
+            ]
+            views.append({"groups": heads, "heads": names, "lines": lines})
+    return views
+
+
+def chart_view(report: Report) -> dict[str, Any]:
+    """Draw who finds what is asked for against who heeds what is denied; nothing where these were not measured."""
+    roles = roles_of(report)
+    points = [
+        Point(name, metrics[X[0]], metrics[Y[0]], roles[name])
+        for name, metrics in report.metrics.items()
+        if X[0] in metrics and Y[0] in metrics
+    ]
+    return points_chart(points, X[1], Y[1]) if len(points) > 1 else {}
+
+
+def roles_of(report: Report) -> dict[str, str]:
+    """Say of each system whether it is the zero-shot model ("base"), its `drop` ("drop"), or none of these ("")."""
+    models = {result.made_by["model"] for result in report.results}
+    roles = {}
+    for result in report.results:
+        made = result.made_by
+        is_base = made.get("base", "") not in models - {made["model"]}
+        control = {"plain": "base", "drop": "drop"}.get(made["strategy"], "")
+        roles[result.system] = control if is_base else ""
+    return roles
+
+
+def _best(column: Column, table: Sequence[tuple[str, Mapping[str, float]]], roles: Collection[str]) -> str:
+    """Return the best value as it is written, so that what looks equal is marked alike; "" if there is no contest."""
+    values = [metrics[column.key] for name, metrics in table if name in roles and column.key in metrics]
+    if len({column.text(value) for value in values}) < 2:
+        return ""
+    return column.text(min(values) if "violations" in column.key else max(values))
+
+
+def _cell(column: Column, metrics: Mapping[str, float], best: str, competes: bool) -> dict[str, Any]:
+    text = column.text(metrics.get(column.key))
+    return {"text": text, "best": competes and text == best}
+
+
+def kinds_of(report: Report) -> list[tuple[str, str]]:
+    """Return what a list can be filtered by, as (shown, kind): the kinds there are."""
+    there = {query.kind for query in report.queries}
+    return [("all kinds", ANY), *((shown, kind) for kind, shown in KINDS.items() if kind in there)]
+
+
+def cues_of(report: Report) -> list[tuple[str, str]]:
+    """Return the denying words there are, the most frequent first, as (shown, cue)."""
+    counts: dict[str, int] = {}
+    for query in report.queries:
+        if query.cue:
+            counts[query.cue] = counts.get(query.cue, 0) + 1
+    cues = sorted(counts, key=lambda cue: (-counts[cue], cue))
+    return [("all cues", ANY), *((f"{cue} ({counts[cue]:,})", cue) for cue in cues)]
+
+
+def queries_view(
+    report: Report,
+    report_id: str,
+    first: str,
+    second: str,
+    *,
+    kind: str = ANY,
+    cue: str = ANY,
+    fails_everywhere: bool = False,
+    worsened: bool = False,
+    page: int = 0,
+    is_here: Callable[[str], bool] = lambda video_id: False,
+) -> dict[str, Any]:
+    """List single queries, those first on which two systems differ most.
+
+    Args:
+        report: what was measured.
+        report_id: its name in the archive.
+        first: a system.
+        second: the one it is compared with.
+        kind: what to keep; "" keeps all.
+        cue: likewise.
+        fails_everywhere: keep what no system answers on its first page.
+        worsened: list first where `second` is worse, not where it is better.
+        page: which PER_PAGE of them, from 0; the last that there is if there are fewer.
+        is_here: whether Search has a video.
+
+    Raises:
+        ConfigError: if the report has no such system.
+    """
+    kinds, cues = [kind] if kind else [], [cue] if cue else []
+    places = places_by_difference(report, first, second, kinds, cues, fails_everywhere)
+    if worsened:
+        places.reverse()
+    last = max(0, (len(places) - 1) // PER_PAGE)
+    page = min(max(page, 0), last)
+    shown = places[page * PER_PAGE : (page + 1) * PER_PAGE]
+    return {
+        "first": first,
+        "second": second,
+        "count": f"{len(places):,} of {len(report.queries):,} queries",
+        "opens": OPENS_HERE if any(map(is_here, report.video_ids)) else OPENS_ELSEWHERE,
+        "page": page,
+        "where": f"page {page + 1:,} of {last + 1:,}",
+        "has_before": page > 0,
+        "has_after": page < last,
+        "rows": [_row_view(report.row(place), f"{report_id}:{place}", first, second, is_here) for place in shown],
+    }
+
+
+def _row_view(row: Row, judged: str, first: str, second: str, is_here: Callable[[str], bool]) -> dict[str, Any]:
+    before, after = row.ranks[first], row.ranks[second]
+    here = [video_id for video_id in row.relevant if is_here(video_id)]
+    better = before - after if row.kind != "negated" else after - before
+    return {
+        "text": row.text,
+        "kind": KINDS.get(row.kind, row.kind),
+        "cue": row.cue,
+        "wanted": row.wanted or "",
+        "unwanted": list(row.unwanted),
+        "before": f"{before:,}",
+        "after": f"{after:,}",
+        "move": f"▲{better:,}" if better > 0 else f"▼{-better:,}" if better < 0 else "=",
+        "good": better > 0,
+        "bad": better < 0,
+        "link": search_link(row.text, (first, second), judged if here else ""),
+        "right": _right(row),
+        "ids": list(row.relevant[:SOME_IDS]),
+        "more": f"and {len(row.relevant) - SOME_IDS:,} more" if len(row.relevant) > SOME_IDS else "",
+        "ranks": [{"system": system, "rank": f"{rank:,}"} for system, rank in row.ranks.items()],
+    }
+
+
+def _right(row: Row) -> str:
+    """Say what the listed videos are to a query."""
+    if row.kind == "negated":
+        return "The video of the caption that was negated, now wrong"
+    count = len(row.relevant)
+    return "1 relevant video" if count == 1 else f"{count:,} relevant videos"
+
+
+def marks_of(row: Row) -> Marked:
+    """Return what Search marks of a query, and says of it."""
+    count = len(row.relevant)
+    if row.kind == "negated":
+        legend = "the clip of the caption that was negated here: now wrong, it should go down"
+    else:
+        legend = f"relevant in the evaluation ({count:,} clip{'s' if count > 1 else ''})"
+    return Marked(frozenset(row.relevant), legend)
+
+
+def search_link(text: str, systems: Sequence[str], judged: str) -> str:
+    """Return the link to a query in Search, relative to the page; `judged` has its videos marked there."""
+    return "?" + urlencode({"q": text, "systems": "|".join(systems), **({"judged": judged} if judged else {})})

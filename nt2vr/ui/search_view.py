@@ -1,0 +1,163 @@
+"""What the Search tab shows of an answer, as plain data for its templates. Knows nothing of Gradio."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from nt2vr.language.query import Query
+from nt2vr.media.gallery import Video
+from nt2vr.search.answers import Answer, Hit, Ranking, Seen
+
+MARKS = {"right": "✓", "violation": "shows it", "miss": "lacks it"}
+NOTHING_LEFT = "Nothing is left to search for when the negated part is dropped."
+NO_GOOD_MATCH = "No good match: the best score is lower than clips that do fit usually get."
+
+
+@dataclass(frozen=True)
+class Marked:
+    """Clips that a judged query is about, and what is said of them."""
+
+    video_ids: frozenset[str] = frozenset()
+    legend: str = ""
+
+
+def no_marks(judged: str, text: str) -> Marked:
+    """Mark nothing."""
+    return Marked()
+
+
+def understood_view(answer: Answer) -> dict[str, Any]:
+    """Show how a query was understood, and the answer as files to take along."""
+    query = answer.query
+    return {
+        "pieces": _pieces(query),
+        "wanted": list(query.wanted),
+        "unwanted": list(query.unwanted),
+        "text": query.text,
+        "json": _data_url("application/json", json.dumps(answer.as_dict(), indent=1, ensure_ascii=False)),
+        "csv": _data_url("text/csv", _as_csv(answer)),
+    }
+
+
+def _pieces(query: Query) -> list[dict[str, str]]:
+    """Cut the sentence where its cues and scopes begin and end."""
+    kinds = ["plain"] * len(query.text)
+    for spans, kind in ((query.scopes, "scope"), (query.cues, "cue")):
+        for start, end in spans:
+            kinds[start:end] = [kind] * (end - start)
+    pieces: list[dict[str, str]] = []
+    for character, kind in zip(query.text, kinds, strict=True):
+        if pieces and pieces[-1]["kind"] == kind:
+            pieces[-1]["text"] += character
+        else:
+            pieces.append({"kind": kind, "text": character})
+    return pieces
+
+
+def _as_csv(answer: Answer) -> str:
+    table = io.StringIO()
+    writer = csv.writer(table)
+    writer.writerow(("system", "rank", "video_id", "score", "verdict"))
+    for ranking in answer.rankings:
+        for hit in ranking.hits:
+            writer.writerow((ranking.system.name, hit.rank, hit.video_id, hit.score, hit.verdict or ""))
+    return table.getvalue()
+
+
+def _data_url(kind: str, text: str) -> str:
+    return f"data:{kind};charset=utf-8,{quote(text)}"
+
+
+def columns_view(
+    answer: Answer, video_of: Callable[[str], Video], url_of: Callable[[Video], str], marked: Marked = Marked()
+) -> dict[str, Any]:
+    """Show every system's hits side by side, with their movement against the first system."""
+    first = answer.rankings[0]
+    return {
+        "legend": marked.legend,
+        "columns": [
+            {
+                "name": ranking.system.model,
+                "how": _how(ranking),
+                "badge": _badge(ranking, bool(answer.query.unwanted)),
+                "note": _note(ranking),
+                "hits": [
+                    {
+                        "id": hit.video_id,
+                        "src": url_of(video_of(hit.video_id)),
+                        "caption": next(iter(video_of(hit.video_id).captions), hit.video_id),
+                        "rank": hit.rank,
+                        "score": f"{hit.score:.3f}",
+                        "verdict": hit.verdict or "",
+                        "mark": MARKS.get(hit.verdict or "", ""),
+                        "judged": hit.video_id in marked.video_ids,
+                        "move": _movement(hit, first, len(ranking.hits)) if ranking is not first else "",
+                    }
+                    for hit in ranking.hits
+                ],
+            }
+            for ranking in answer.rankings
+        ],
+    }
+
+
+def _how(ranking: Ranking) -> str:
+    """Say the strategy, and of a run which epoch answered."""
+    strategy = ranking.system.name.removeprefix(ranking.system.model).strip() or "whole sentence"
+    return strategy if ranking.epoch is None else f"epoch {ranking.epoch} · {strategy}"
+
+
+def _badge(ranking: Ranking, negated: bool) -> dict[str, str]:
+    """Count the verdicts: what a column gets wrong is said first."""
+    total, counts = len(ranking.hits), ranking.counts
+    if not sum(counts.values()):
+        return {}
+    right = f"{counts['right']} right"
+    if not negated:
+        return {"kind": "good" if counts["right"] * 2 >= total else "bad", "text": f"{right} of {total}", "more": ""}
+    bad = counts["violation"]
+    return {"kind": "bad" if bad else "good", "text": f"{bad} of {total} show it", "more": right}
+
+
+def _note(ranking: Ranking) -> str:
+    notes = [ranking.notice] if ranking.notice else []
+    if not ranking.hits:
+        return " ".join([*notes, NOTHING_LEFT])
+    if ranking.low:
+        notes.append(NO_GOOD_MATCH)
+    if ranking.unseen:
+        notes.append(f"{ranking.system.model} never saw: {', '.join(ranking.unseen)}.")
+    return " ".join(notes)
+
+
+def _movement(hit: Hit, first: Ranking, shown: int) -> str:
+    """Say how many places better (▲) or worse (▼) than in the first column; "new" if it was not shown there."""
+    before = first.ranks.get(hit.video_id)
+    if before is None or before > shown:
+        return "new"
+    better = before - hit.rank
+    return f"▲{better}" if better > 0 else f"▼{-better}" if better < 0 else "="
+
+
+def detail_view(video: Video, seen: tuple[Seen, ...], verdict: str, url: str) -> dict[str, Any]:
+    """Show one clip large: captions, its rank in every column, the frames that matched best in each."""
+    return {
+        "id": video.video_id,
+        "src": url,
+        "verdict": verdict,
+        "mark": MARKS.get(verdict, ""),
+        "captions": list(video.captions),
+        "seen": [
+            {
+                "name": one.system.name,
+                "rank": f"#{one.rank}" if one.rank is not None else "–",
+                "score": f"{one.score:.3f}" if one.score is not None else "",
+                "frames": [{"src": url, "at": moment} for moment in one.moments],
+            }
+            for one in seen
+        ],
+    }

@@ -1,0 +1,144 @@
+"""Queries taken apart: typed ones with the answer by hand, the spans that are marked, and whatever people paste."""
+
+import json
+import os
+import random
+from pathlib import Path
+
+import nltk
+import pytest
+
+from nt2vr.errors import QueryError
+from nt2vr.language.query import MAX_QUERY_CHARS, Query, understand
+from nt2vr.language.scope import CUES
+from nt2vr.language.tagger import HantaTagger, NltkTagger, Tagger
+from tests.paths import SHARED
+
+DATA = Path(__file__).parent / "data"
+TYPED = (DATA / "typed_queries.jsonl", DATA / "queries_of_every_kind.jsonl")
+NLTK_FOLDERS = (SHARED / "nltk_data", Path(os.environ.get("NLTK_DATA", "nltk_data")))
+
+
+@pytest.fixture(scope="module", params=["HanTa", "NLTK"])
+def tagger(request: pytest.FixtureRequest) -> Tagger:
+    if request.param == "HanTa":
+        return HantaTagger()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nltk.data, "path", [*map(str, NLTK_FOLDERS), *nltk.data.path])
+        try:
+            return NltkTagger()
+        except LookupError:
+            pytest.skip("NLTK's tagger data is not installed")
+
+
+def marked(query: Query) -> tuple[list[str], list[str]]:
+    """What the page highlights: the cues and the scopes."""
+    return [query.text[slice(*cue)] for cue in query.cues], [query.text[slice(*scope)] for scope in query.scopes]
+
+
+@pytest.mark.parametrize("file", TYPED, ids=lambda file: file.stem)
+def test_typed_queries_are_taken_apart_as_by_hand(tagger: Tagger, file: Path) -> None:
+    wrong = []
+    for line in file.read_text(encoding="utf-8").splitlines():
+        gold = json.loads(line)
+        query = understand(gold["text"], tagger)
+        if [*query.wanted] != gold["wanted"] or [*query.unwanted] != gold["unwanted"]:
+            wrong.append((gold, query.wanted, query.unwanted))
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("text", "cues", "scopes"),
+    [
+        ("a dog on a beach, no people", ["no"], ["people"]),
+        ("a man doesn’t sit on a stool", ["n’t"], ["sit on a stool"]),  # noqa: RUF001 (as phones type it)
+        ("a kid dont  run", ["nt"], ["run"]),
+        ("beach -t-shirt", ["-"], ["t-shirt"]),
+        ("a cat instead of a dog or a cow", ["instead of"], ["a dog", "a cow"]),
+        ("a woman not playing the guitar or the piano", ["not"], ["playing the guitar", "the piano"]),
+        ("nobody", ["nobody"], ["nobody"]),
+        ("a man sings", [], []),
+    ],
+)
+def test_cues_and_scopes_are_marked_where_they_stand(
+    tagger: Tagger, text: str, cues: list[str], scopes: list[str]
+) -> None:
+    assert marked(understand(text, tagger)) == (cues, scopes)
+
+
+def test_a_place_stays_wanted_unless_something_else_is(tagger: Tagger) -> None:
+    alone = understand("a man is not singing in a park", tagger)
+    composed = understand("a man is dancing and not singing in a park", tagger)
+    assert (alone.wanted, alone.unwanted) == (("a man in a park",), ("singing",))
+    assert (composed.wanted, composed.unwanted) == (("a man is dancing",), ("singing in a park",))
+
+
+@pytest.mark.parametrize("text", ["", " \n\t ", "\u200b"])
+def test_blank_text_wants_nothing_unwanted(tagger: Tagger, text: str) -> None:
+    assert understand(text, tagger).unwanted == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["?!…", "-", "not", "no", "never nor", "🐶 🏖️", "犬が海辺を走る", "kein Hund am Strand"]
+)
+def test_what_is_no_english_negation_is_searched_as_it_is(tagger: Tagger, text: str) -> None:
+    assert understand(text, tagger) == Query(text, (text,))
+
+
+def test_a_query_of_10_000_characters_is_refused_in_one_sentence(tagger: Tagger) -> None:
+    with pytest.raises(QueryError, match=r"^The query has 10,000 characters; shorten it to at most 1,000, .*\.$"):
+        understand("no " * 3333 + "a", tagger)
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * MAX_QUERY_CHARS, "not to " * 142, "no dogs, " * 111, "-a " * 333, "not " * 250]
+)
+def test_the_longest_queries_are_understood(tagger: Tagger, text: str) -> None:
+    assert understand(text, tagger).text == text
+
+
+def test_no_text_breaks_it_and_every_mark_lies_inside(tagger: Tagger) -> None:
+    rng = random.Random(0)
+    pieces = [
+        *CUES,
+        "a",
+        "the",
+        "man",
+        "dogs",
+        "is",
+        "does",
+        "dancing",
+        "sings",
+        "hat",
+        "on",
+        "beach",
+        "with",
+        "and",
+        ",",
+    ]
+    pieces += [
+        "who",
+        "that",
+        "he",
+        "it",
+        "to",
+        "of",
+        "red",
+        "only",
+        "'s",
+        "'",
+        '"',
+        "''",
+        "``",
+        "(",
+        "-man",
+        "--",
+        "…",
+    ]
+    pieces += ["🐶", "犬", "\u200d", "\x00", "\ud800", "1.", "%", "dont", "any"]
+    for _ in range(600):
+        text = rng.choice([" ", " ", ""]).join(rng.choices(pieces, k=rng.randrange(12)))
+        query = understand(text, tagger)
+        assert len(query.scopes) == len(query.unwanted)
+        assert all(0 <= start < end <= len(text) for start, end in (*query.cues, *query.scopes)), text
+        assert all(part and part == part.strip() for part in (*query.wanted, *query.unwanted)), text

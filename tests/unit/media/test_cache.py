@@ -1,0 +1,118 @@
+"""What the cache promises: the same array back, found by content, never half of it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nt2vr.errors import ConfigError, MediaError
+from nt2vr.media.cache import Cache
+from tests.paths import ROOT
+
+FRAMES = np.random.default_rng(0).integers(0, 256, (8, 64, 64, 3), np.uint8)  # 98 KB: diskcache puts it in a file
+EMBEDDINGS = np.random.default_rng(0).standard_normal((8, 16), np.float32)
+
+
+def test_arrays_come_back_as_they_went_in_also_after_reopening(tmp_path: Path) -> None:
+    with Cache(tmp_path) as cache:
+        cache.put_frames("abc", 8, 64, FRAMES)
+        cache.put_embeddings("abc", "tower", 8, EMBEDDINGS)
+    with Cache(tmp_path) as cache:
+        frames, embeddings = cache.get_frames("abc", 8, 64), cache.get_embeddings("abc", "tower", 8)
+    assert frames is not None and frames.dtype == np.uint8
+    assert embeddings is not None and embeddings.dtype == np.float32
+    np.testing.assert_array_equal(frames, FRAMES)
+    np.testing.assert_array_equal(embeddings, EMBEDDINGS)
+
+
+def test_another_video_sampling_size_or_tower_finds_nothing(tmp_path: Path) -> None:
+    with Cache(tmp_path) as cache:
+        cache.put_frames("abc", 8, 64, FRAMES)
+        cache.put_embeddings("abc", "tower", 8, EMBEDDINGS)
+        for key in [("abd", 8, 64), ("abc", 4, 64), ("abc", 8, 32)]:
+            assert cache.get_frames(*key) is None
+        for name in [("abd", "tower", 8), ("abc", "tower2", 8), ("abc", "tower", 4)]:
+            assert cache.get_embeddings(*name) is None
+
+
+def test_the_hash_is_of_the_content_and_follows_its_changes(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.mp4", tmp_path / "b.mp4"
+    first.write_bytes(b"one")
+    second.write_bytes(b"one")
+    with Cache(tmp_path / "cache") as cache:
+        assert cache.content_hash(first) == cache.content_hash(second) == cache.content_hash(first)
+        first.write_bytes(b"two")
+        os.utime(first, ns=(1, 1))
+        assert cache.content_hash(first) != cache.content_hash(second)
+
+
+def test_what_is_no_file_is_a_sentence_and_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.mp4")
+    with Cache(tmp_path / "cache") as cache:
+        for name in ("gone.mp4", "pipe.mp4"):
+            with pytest.raises(MediaError, match=f"^{name}"):
+                cache.content_hash(tmp_path / name)
+
+
+def test_frames_keep_to_their_limit_and_push_no_embedding_out(tmp_path: Path) -> None:
+    with Cache(tmp_path, frames_bytes=3_000_000) as cache:
+        cache.put_embeddings("0", "tower", 8, EMBEDDINGS)
+        for number in range(60):
+            cache.put_frames(str(number), 8, 64, FRAMES)
+        kept = [number for number in range(60) if cache.get_frames(str(number), 8, 64) is not None]
+        assert 0 < len(kept) <= 31 and kept[-1] == 59
+        assert cache.get_embeddings("0", "tower", 8) is not None
+
+
+def test_damaged_bytes_count_as_not_there(tmp_path: Path) -> None:
+    with Cache(tmp_path) as cache:
+        cache.put_frames("abc", 8, 64, FRAMES)
+        (file,) = (tmp_path / "frames").rglob("*.val")
+        file.write_bytes(file.read_bytes()[:1000])
+        assert cache.get_frames("abc", 8, 64) is None
+        file.write_bytes(b"")
+        assert cache.get_frames("abc", 8, 64) is None
+        file.unlink()
+        assert cache.get_frames("abc", 8, 64) is None
+
+
+def test_a_folder_that_cannot_be_used_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "frames").mkdir()
+    (tmp_path / "frames" / "cache.db").write_bytes(b"not a database" * 100)
+    with pytest.raises(ConfigError, match="cannot be used"):
+        Cache(tmp_path)
+
+
+WRITER = """
+import sys, numpy as np
+from pathlib import Path
+from nt2vr.cache import Cache
+
+cache = Cache(Path(sys.argv[1]))
+print("ready", flush=True)
+for number in range(1_000_000):
+    cache.put_frames(str(number), 8, 64, np.full((8, 64, 64, 3), number % 256, np.uint8))
+"""
+
+
+def test_a_writer_killed_at_any_moment_leaves_whole_values_and_hinders_no_other(tmp_path: Path) -> None:
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    with (
+        subprocess.Popen([sys.executable, "-c", WRITER, tmp_path], stdout=subprocess.PIPE, env=environment) as writer,
+        Cache(tmp_path) as cache,
+    ):
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        while cache.get_frames("50", 8, 64) is None:
+            cache.put_frames("mine", 8, 64, FRAMES)
+        writer.kill()
+        writer.wait()
+        number = 0
+        while (frames := cache.get_frames(str(number), 8, 64)) is not None:
+            assert (frames == number % 256).all()
+            number += 1
+        assert number > 50
+        cache.put_frames("mine", 8, 64, FRAMES)

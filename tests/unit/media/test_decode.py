@@ -1,0 +1,232 @@
+"""Sampling frames, and the children in which it happens."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+from nt2vr.errors import MediaError
+from nt2vr.media.decode import SEEK_GAP, Decoder, sample_frames, segment_centres
+from tests.paths import ROOT
+
+WriteVideo = Callable[..., Path]
+
+
+@pytest.fixture
+def decoder() -> Iterator[Decoder]:
+    with Decoder(num_workers=1, timeout_s=20) as decoder:
+        yield decoder
+
+
+def levels(frames: NDArray[np.uint8]) -> list[int]:
+    """Return the grey level of each frame, to the nearest ten (coding changes it by one or two)."""
+    return [round(float(frame.mean()) / 10) * 10 for frame in frames]
+
+
+def every_frame(path: Path) -> list[NDArray[np.uint8]]:
+    capture = cv2.VideoCapture(str(path), cv2.CAP_FFMPEG)
+    frames = []
+    while (read := capture.read())[0]:
+        frames.append(cv2.cvtColor(read[1], cv2.COLOR_BGR2RGB))
+    return frames
+
+
+@pytest.mark.parametrize(
+    ("length", "count", "expected"),
+    [(24, 8, [1, 4, 7, 10, 13, 16, 19, 22]), (9, 3, [1, 4, 7]), (2, 4, [0, 0, 1, 1]), (1, 3, [0, 0, 0]), (10, 1, [5])],
+)
+def test_samples_lie_in_the_middle_of_equal_segments(length: int, count: int, expected: list[int]) -> None:
+    assert segment_centres(length, count) == expected
+
+
+@pytest.mark.parametrize("name", ["a.webm", "a.mp4", "a.avi"])
+def test_frames_are_those_at_the_centres_of_the_segments(write_video: WriteVideo, name: str) -> None:
+    path = write_video(name, [10 * i for i in range(24)])
+    assert levels(sample_frames(path, 8)) == [10, 40, 70, 100, 130, 160, 190, 220]
+
+
+def test_colours_are_red_green_blue_and_frames_are_fit(tmp_path: Path) -> None:
+    writer = cv2.VideoWriter(str(tmp_path / "red.avi"), cv2.VideoWriter.fourcc(*"MJPG"), 10, (64, 32))
+    writer.write(np.full((32, 64, 3), (0, 0, 255), np.uint8))
+    writer.release()
+    frames = sample_frames(tmp_path / "red.avi", 2, size=16)
+    assert frames.shape == (2, 16, 16, 3)
+    assert frames[0, 8, 8] == pytest.approx([255, 0, 0], abs=8)
+
+
+def test_a_video_shorter_than_the_samples_repeats_its_frames(write_video: WriteVideo) -> None:
+    assert levels(sample_frames(write_video("short.mp4", [50, 200]), 4)) == [50, 50, 200, 200]
+
+
+def test_a_frame_count_that_lies_is_replaced_by_what_decodes(write_video: WriteVideo) -> None:
+    path = write_video("cut.avi", [10 * i for i in range(24)])
+    path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
+    capture = cv2.VideoCapture(str(path), cv2.CAP_FFMPEG)
+    readable = len(every_frame(path))
+    assert 0 < readable < capture.get(cv2.CAP_PROP_FRAME_COUNT) == 24
+    assert levels(sample_frames(path, 3)) == [10 * i for i in segment_centres(readable, 3)]
+
+
+@pytest.mark.parametrize("cut", [1.0, 0.5], ids=["whole", "its end is missing"])
+def test_seeking_in_a_long_video_finds_the_same_frames_as_reading_all(write_video: WriteVideo, cut: float) -> None:
+    path = write_video("long.avi", [(i * 7) % 256 for i in range(3 * SEEK_GAP)])
+    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * cut)])
+    frames = every_frame(path)
+    sampled = sample_frames(path, 2)
+    expected = [frames[i] for i in segment_centres(len(frames), 2)]
+    np.testing.assert_array_equal(sampled, expected)
+
+
+def test_a_long_video_is_sampled_without_decoding_all_of_it(write_video: WriteVideo) -> None:
+    path = write_video("long.mp4", [i % 250 for i in range(12 * 600)], side=64)
+    start_s = time.process_time()
+    sample_frames(path, 60)  # so many samples that it is read in order
+    in_order_s = time.process_time() - start_s
+    start_s = time.process_time()
+    assert levels(sample_frames(path, 1)) == [round(12 * 300 % 250 / 10) * 10]
+    assert time.process_time() - start_s < in_order_s / 3
+
+
+def test_bad_files_are_one_sentence_each_and_stop_nothing(
+    write_video: WriteVideo, tmp_path: Path, decoder: Decoder
+) -> None:
+    good = write_video("good.webm", [100] * 5)
+    cut = write_video("cut.mp4", [100] * 24)
+    cut.write_bytes(cut.read_bytes()[: cut.stat().st_size // 2])
+    (tmp_path / "empty.mp4").touch()
+    (tmp_path / "text.mp4").write_text("not a video\n" * 100)
+    bad = {"empty.mp4": "is empty", "text.mp4": "is not a video", "cut.mp4": "is cut off", "gone.mp4": "is not there"}
+    waiting = {name: decoder.frames(tmp_path / name, 4, 16) for name in bad}
+    last = decoder.frames(good, 4, 16)
+    for name, reason in bad.items():
+        with pytest.raises(MediaError, match=f"^{name} .*{reason}") as caught:
+            waiting[name].result()
+        assert "\n" not in str(caught.value)
+    assert levels(last.result()) == [100] * 4
+
+
+def test_a_playlist_named_as_video_does_not_open_the_files_it_names(
+    write_video: WriteVideo, tmp_path: Path, decoder: Decoder
+) -> None:
+    write_video("secret.webm", [100] * 5)
+    (tmp_path / "playlist.mp4").write_text("ffconcat version 1.0\nfile secret.webm\n")
+    with pytest.raises(MediaError, match="not a video"):
+        decoder.frames(tmp_path / "playlist.mp4", 4, 16).result()
+
+
+def test_a_picture_is_read_in_the_child(tmp_path: Path, decoder: Decoder) -> None:
+    Image.new("RGB", (40, 20), "red").save(tmp_path / "a.png")
+    assert decoder.picture(tmp_path / "a.png").shape == (20, 40, 3)
+    assert decoder.picture(tmp_path / "a.png", size=8).shape == (8, 8, 3)
+    (tmp_path / "b.png").touch()
+    with pytest.raises(MediaError, match=r"^b.png is not a picture"):
+        decoder.picture(tmp_path / "b.png")
+
+
+def test_a_picture_file_is_a_video_of_one_frame(tmp_path: Path, decoder: Decoder) -> None:
+    Image.new("RGB", (40, 20), (90, 90, 90)).save(tmp_path / "a.PNG")
+    frames = decoder.frames(tmp_path / "a.PNG", 3, 8).result()
+    assert (frames.shape, levels(frames)) == ((3, 8, 8, 3), [90] * 3)
+    (tmp_path / "b.jpg").write_text("no picture")
+    with pytest.raises(MediaError, match=r"^b.jpg is not a picture"):
+        decoder.frames(tmp_path / "b.jpg", 3, 8).result()
+
+
+def test_ctrl_c_is_left_to_the_parent(decoder: Decoder) -> None:
+    decoder._start(Path("a.mp4"), signal.raise_signal, signal.SIGINT).result()  # type: ignore[arg-type]
+
+
+def test_a_crash_or_a_hang_costs_that_file_alone(write_video: WriteVideo) -> None:
+    good = write_video("good.avi", [100] * 5)
+    with Decoder(num_workers=1, timeout_s=1) as decoder:
+        crash = decoder._start(Path("crash.mp4"), os.abort)  # type: ignore[arg-type]
+        hang = decoder._start(Path("hang.mp4"), time.sleep, 60)  # type: ignore[arg-type]
+        after = decoder.frames(good, 2, 16)
+        with pytest.raises(MediaError, match=r"^crash.mp4 crashed the decoder"):
+            crash.result()
+        with pytest.raises(MediaError, match=r"^hang.mp4 takes too long"):
+            hang.result()
+        assert levels(after.result()) == [100] * 2
+
+
+def test_an_idle_child_that_is_killed_is_replaced(write_video: WriteVideo, decoder: Decoder) -> None:
+    path = write_video("good.avi", [100] * 5)
+    pid = int(decoder._start(path, os.getpid).result())  # type: ignore[arg-type, call-overload]
+    os.kill(pid, signal.SIGKILL)
+    while decoder._pool is not None and decoder._pool.active:
+        time.sleep(0.01)
+    assert levels(decoder.frames(path, 2, 16).result()) == [100] * 2
+
+
+def test_closing_ends_those_who_wait(decoder: Decoder) -> None:
+    waiting = [decoder._start(Path(f"{i}.mp4"), time.sleep, 60) for i in range(3)]  # type: ignore[arg-type]
+    decoder.close()
+    for decoding in waiting:
+        with pytest.raises(MediaError, match="the decoder is closed"):
+            decoding.result()
+
+
+PARENT = """
+import os, sys, time
+from pathlib import Path
+from nt2vr.video import Decoder
+
+if __name__ == "__main__":
+    decoder = Decoder(num_workers=2)
+    print(decoder._start(Path("a"), os.getpid).result(), flush=True)
+    decoder._start(Path("b"), time.sleep, 60)
+    decoder._start(Path("c"), time.sleep, 60)
+    time.sleep(0.5)
+    print("hanging", flush=True)
+    time.sleep(float(sys.argv[1]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize("way", ["killed", "terminated", "ends by itself"])
+def test_no_child_outlives_the_app_however_it_ends(tmp_path: Path, way: str) -> None:
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT)
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [sys.executable, script, "0" if way == "ends by itself" else "60"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+        text=True,
+    ) as parent:
+        assert parent.stdout is not None
+        assert int(parent.stdout.readline()) > 0
+        assert parent.stdout.readline() == "hanging\n"
+        children = children_of(parent.pid)
+        assert len(children) >= 2 or way == "ends by itself"
+        if way != "ends by itself":
+            parent.send_signal(signal.SIGKILL if way == "killed" else signal.SIGTERM)
+        parent.wait(timeout=10)
+    deadline = time.monotonic() + 5
+    while (left := [pid for pid in children if alive(pid)]) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert left == []
+
+
+def children_of(pid: int) -> list[int]:
+    return [
+        int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()
+    ]
+
+
+def alive(pid: int) -> bool:
+    stat = Path(f"/proc/{pid}/stat")
+    try:
+        return stat.read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,108 @@
+"""Reading pictures and fitting them to the encoder's input."""
+
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from open_clip.transform import image_transform
+from PIL import Image
+from torchvision.transforms import Compose, PILToTensor
+
+from nt2vr.errors import MediaError
+from nt2vr.media.picture import fit, read_picture
+
+RED, WHITE = [255, 0, 0], [255, 255, 255]
+
+
+def noise(height: int, width: int) -> NDArray[np.uint8]:
+    return np.random.default_rng(0).integers(0, 256, (height, width, 3), np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("height", "width"),
+    [(224, 224), (225, 224), (240, 320), (361, 640), (100, 57), (99, 101), (1, 1), (3, 40), (7, 350)],
+)
+@pytest.mark.parametrize("size", [224, 111])
+def test_fit_is_bit_for_bit_what_open_clip_does_before_it_normalises(height: int, width: int, size: int) -> None:
+    resize, crop, to_rgb, *_ = image_transform(size, is_train=False).transforms
+    picture = noise(height, width)
+    theirs = Compose([resize, crop, to_rgb, PILToTensor()])(Image.fromarray(picture)).permute(1, 2, 0).numpy()
+    np.testing.assert_array_equal(fit(picture, size), theirs)
+
+
+def test_a_picture_of_the_right_size_is_left_as_it_is() -> None:
+    picture = noise(64, 64)
+    assert fit(picture, 64) is picture
+
+
+def test_a_picture_thin_as_a_thread_does_not_fill_the_memory() -> None:
+    assert fit(np.zeros((1, 2_000_000, 3), np.uint8), 224).shape == (224, 224, 3)
+
+
+def test_transparency_becomes_white_in_every_mode_that_has_it(tmp_path: Path) -> None:
+    rgba = Image.new("RGBA", (2, 1), (255, 0, 0, 255))
+    rgba.putpixel((1, 0), (0, 0, 0, 0))
+    for mode in ("RGBA", "PA", "P"):
+        file = tmp_path / f"{mode}.{'tiff' if mode == 'PA' else 'png'}"
+        (rgba if mode == "RGBA" else rgba.quantize() if mode == "P" else rgba).save(file)
+        assert read_picture(file).tolist() == [[RED, WHITE]], mode
+    Image.new("LA", (1, 1), (0, 0)).save(tmp_path / "grey.png")
+    assert read_picture(tmp_path / "grey.png").tolist() == [[WHITE]]
+
+
+def test_a_photo_taken_sideways_stands_upright(tmp_path: Path) -> None:
+    image = Image.new("RGB", (20, 10), "red")
+    exif = image.getexif()
+    exif[0x0112] = 6  # turn by 90 degrees to see it upright
+    image.save(tmp_path / "phone.jpg", exif=exif)
+    assert read_picture(tmp_path / "phone.jpg").shape == (20, 10, 3)
+
+
+@pytest.mark.parametrize("ending", ["gif", "webp", "png"])
+def test_of_an_animation_the_first_frame_is_taken(tmp_path: Path, ending: str) -> None:
+    first, second = Image.new("RGB", (8, 8), "red"), Image.new("RGB", (8, 8), "blue")
+    options = {"lossless": True} if ending == "webp" else {}
+    first.save(tmp_path / f"a.{ending}", save_all=True, append_images=[second], **options)
+    assert read_picture(tmp_path / f"a.{ending}")[4, 4].tolist() == RED
+
+
+def test_print_colours_and_16_bit_and_one_pixel_are_read(tmp_path: Path) -> None:
+    Image.new("CMYK", (4, 4), (0, 255, 255, 0)).save(tmp_path / "print.jpg", quality=100)
+    assert read_picture(tmp_path / "print.jpg")[0, 0] == pytest.approx(RED, abs=3)
+    Image.fromarray(np.array([[0, 0x8000, 0xFFFF]], np.uint16)).save(tmp_path / "deep.png")
+    assert read_picture(tmp_path / "deep.png")[0, :, 0].tolist() == [0, 128, 255]
+    Image.fromarray(np.array([[-1.0, 0.0, 1.0]], np.float32)).save(tmp_path / "float.tiff")
+    assert read_picture(tmp_path / "float.tiff")[0, :, 0].tolist() == [0, 128, 255]
+    Image.new("1", (1, 1), 1).save(tmp_path / "dot.png")
+    assert read_picture(tmp_path / "dot.png").tolist() == [[WHITE]]
+
+
+def test_a_broken_picture_is_one_sentence_that_names_it(tmp_path: Path) -> None:
+    Image.fromarray(noise(64, 64)).save(tmp_path / "whole.jpg")
+    whole = (tmp_path / "whole.jpg").read_bytes()
+    broken = {
+        "cut.jpg": whole[: len(whole) // 2],
+        "empty.png": b"",
+        "text.png": b"not a picture",
+        "postscript.png": b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n",
+    }
+    for name, content in broken.items():
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(MediaError, match=f"^{name} is not a picture that can be read") as caught:
+            read_picture(tmp_path / name)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(MediaError, match=r"^gone.png is not there"):
+        read_picture(tmp_path / "gone.png")
+
+
+def test_a_pixel_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    Image.new("1", (1, 1)).save(tmp_path / "dot.png")
+    whole = (tmp_path / "dot.png").read_bytes()
+    for side in (10_000, 100_000):  # Pillow warns of the first and refuses the second
+        header = b"IHDR" + struct.pack(">II", side, side) + whole[24:29]
+        (tmp_path / "bomb.png").write_bytes(whole[:12] + header + struct.pack(">I", zlib.crc32(header)) + whole[33:])
+        with pytest.raises(MediaError, match=r"^bomb.png is too large: the limit is 89 million pixels"):
+            read_picture(tmp_path / "bomb.png")

@@ -1,0 +1,229 @@
+"""The list of models, and the download of one from a hub that runs here."""
+
+import logging
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub
+import numpy as np
+import open_clip
+import pytest
+import safetensors.torch
+import torch
+from PIL import Image
+
+from nt2vr.errors import CheckpointError, ConfigError, DownloadError
+from nt2vr.models.card import CARD, read_card, write_card
+from nt2vr.models.catalog import Models
+from nt2vr.models.checkpoint import WEIGHTS
+from nt2vr.models.encoder import Encoder
+from tests.tiny import TINY, tiny_model, write_tiny
+
+
+def test_models_are_listed_by_name_in_the_order_of_the_folders_and_new_ones_appear(tmp_path: Path) -> None:
+    models = Models([tmp_path / "built-in", tmp_path / "mine"])
+    assert models.names() == []
+    write_tiny(tmp_path / "mine" / "a", "Mine")
+    write_tiny(tmp_path / "built-in" / "clip", "CLIP")
+    assert models.names() == ["CLIP", "Mine"]
+    assert models.card("Mine").frames == 2
+    with pytest.raises(ConfigError, match=r"Unknown model 'BLIP'\. Choose one of: CLIP, Mine\."):
+        models.find("BLIP")
+
+
+def load(models: Models, name: str) -> Encoder:
+    return models.read(models.find(name).folders[0])
+
+
+def test_a_broken_folder_changes_nothing_for_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for name in ("CLIP", "cut", "cardless"):
+        write_tiny(tmp_path / name, name)
+    (tmp_path / "cut" / WEIGHTS).write_bytes(b"")
+    (tmp_path / "cardless" / CARD).unlink()
+    models = Models([tmp_path])
+    with caplog.at_level(logging.WARNING):
+        assert models.names() == models.names() == ["CLIP", "cut"]
+    assert caplog.text.count("cardless has no") == 1  # though it is met at each look
+    with pytest.raises(CheckpointError):
+        load(models, "cut")
+    assert load(models, "CLIP").name == "CLIP"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("ViT-B-32", "no pre-trained model 'ViT-B-32'. Try ViT-B-32/openai"),
+        ("../../etc/passwd", "no pre-trained model"),
+        ("ViT-B-16-SigLIP/webli", "text tower of Hugging Face"),
+    ],
+)
+def test_what_cannot_be_downloaded_is_said_before_anything_is_tried(tmp_path: Path, name: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Models([tmp_path]).download(name)
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder that a server here serves as a hub does: PATH is answered with the file of its last part's name."""
+    folder = tmp_path / "hub"
+    folder.mkdir()
+
+    class Hub(BaseHTTPRequestHandler):
+        def do_HEAD(self, with_body: bool = False) -> None:
+            path = folder / self.path.rpartition("/")[2]
+            if not path.is_file():
+                self.send_response(404)
+                self.send_header("X-Error-Code", "EntryNotFound")
+                self.end_headers()
+                return
+            self.send_response(200)
+            self.send_header("Content-Length", str(path.stat().st_size))
+            self.send_header("ETag", '"1234"')
+            self.send_header("X-Repo-Commit", "f" * 40)
+            self.end_headers()
+            if with_body:
+                self.wfile.write(path.read_bytes())
+
+        def do_GET(self) -> None:
+            self.do_HEAD(with_body=True)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        point_at(monkeypatch, f"http://127.0.0.1:{server.server_port}", tmp_path)
+        yield folder
+        server.shutdown()
+
+
+def point_at(monkeypatch: pytest.MonkeyPatch, endpoint: str, tmp_path: Path) -> None:
+    """Make `endpoint` the hub, with an empty cache, and "tiny / test" one of its pre-trained models."""
+    template = endpoint + "/{repo_id}/resolve/{revision}/{filename}"
+    places = {"ENDPOINT": endpoint, "HUGGINGFACE_CO_URL_TEMPLATE": template, "HF_HUB_CACHE": str(tmp_path / "cache")}
+    for name, value in places.items():
+        monkeypatch.setattr(huggingface_hub.constants, name, value)
+    monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, "tiny", TINY)
+    weights: dict[str, Any] = {"hf_hub": "test/tiny/", "mean": (0.5, 0.5, 0.5), "std": (0.25, 0.25, 0.25)}
+    monkeypatch.setitem(open_clip.pretrained._PRETRAINED, "tiny", {"test": {**weights, "quick_gelu": True}})
+
+
+@pytest.mark.parametrize("file", ["open_clip_model.safetensors", "open_clip_pytorch_model.bin"])
+def test_a_download_is_kept_as_a_checkpoint_folder(tmp_path: Path, hub: Path, file: str) -> None:
+    weights = tiny_model(seed=7).state_dict()
+    (safetensors.torch.save_file if file.endswith("safetensors") else torch.save)(weights, hub / file)
+    seen: list[tuple[int, int]] = []
+    models = Models([tmp_path / "models"])
+    encoder = load(models, models.download("tiny / test", lambda done, total: seen.append((done, total))))
+    size = (hub / file).stat().st_size
+    assert seen[-1] == (size, size)
+    (hub / file).unlink()
+    again = Models([tmp_path / "models"])
+    assert again.names() == ["tiny / test"]
+    assert again.card(again.download("tiny/test")).visual_fingerprint == encoder.visual_fingerprint
+    assert [path.name for path in (tmp_path / "models").iterdir()] == ["tiny--test"]
+    frames = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), np.uint8)
+    model = tiny_model(seed=7).eval()
+    pixels = (torch.tensor(frames).permute(0, 3, 1, 2) / 255 - 0.5) / 0.25
+    with torch.inference_mode():
+        expected = model.encode_image(pixels, normalize=True)
+    np.testing.assert_allclose(encoder.encode_frames(frames), expected, atol=1e-6)
+    assert "QuickGELU" in str(encoder._model.transformer)  # as the weights were trained
+
+
+def test_a_hub_without_the_weights_is_said(tmp_path: Path, hub: Path) -> None:
+    with pytest.raises(DownloadError, match="no weights that can be read"):
+        Models([tmp_path / "models"]).download("tiny/test")
+
+
+def test_damaged_weights_leave_no_model(tmp_path: Path, hub: Path) -> None:
+    (hub / WEIGHTS).write_bytes(b"not weights")
+    models = Models([tmp_path / "models"])
+    with pytest.raises(CheckpointError, match="cannot be loaded"):
+        models.download("tiny/test")
+    assert models.names() == []
+
+
+@pytest.mark.parametrize("deaf", [False, True], ids=["nobody there", "never answers"])
+def test_without_network_one_sentence_comes_within_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deaf: bool
+) -> None:
+    monkeypatch.setattr("nt2vr.models.downloads.CONNECT_S", 0.5)
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        if deaf:
+            unused.listen()
+        point_at(monkeypatch, f"http://127.0.0.1:{unused.getsockname()[1]}", tmp_path)
+        start = time.monotonic()
+        with pytest.raises(DownloadError, match="Check the network and try again"):
+            Models([tmp_path / "models"]).download("tiny/test")
+    assert time.monotonic() - start < 20  # open_clip would take 50
+
+
+@pytest.mark.slow
+def test_a_real_vit_comes_the_same_way_and_encodes_as_open_clip_does(
+    tmp_path: Path, hub: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(0)
+    model = open_clip.create_model("ViT-B-32", force_quick_gelu=True).half()
+    safetensors.torch.save_file(model.state_dict(), hub / "open_clip_model.safetensors")
+    model = model.float().eval()
+    models = Models([tmp_path / "models"])
+    encoder = load(models, models.download("ViT-B-32/openai"))
+    assert (encoder.name, encoder.embed_dim, encoder.image_size) == ("ViT-B-32 / openai", 512, 224)
+    assert read_card(tmp_path / "models" / "ViT-B-32--openai") == encoder.card
+    texts = ["a man playing the guitar and not singing", "a dog"]
+    frames = np.random.default_rng(0).integers(0, 256, (2, 224, 224, 3), np.uint8)
+    preprocess = open_clip.image_transform(224, is_train=False)
+    with torch.inference_mode():
+        expected_texts = model.encode_text(open_clip.get_tokenizer("ViT-B-32")(texts), normalize=True)
+        images = torch.stack([preprocess(Image.fromarray(frame)) for frame in frames])
+        expected_frames = model.encode_image(images, normalize=True)
+    np.testing.assert_allclose(encoder.encode_text(texts), expected_texts, atol=1e-6)
+    np.testing.assert_allclose(encoder.encode_frames(frames), expected_frames, atol=1e-6)
+
+
+def write_epochs(runs: Path, run: str, *epochs: int) -> None:
+    for epoch in epochs:
+        (runs / run / "checkpoints" / f"epoch_{epoch:03d}").mkdir(parents=True)
+
+
+def test_runs_are_found_by_their_epochs_and_the_newest_also_by_the_runs_own_name(tmp_path: Path) -> None:
+    write_tiny(tmp_path / "models" / "clip", "CLIP")
+    models = Models([tmp_path / "models"], runs=tmp_path / "runs")
+    assert models.names() == ["CLIP"]  # no folder of runs yet
+    write_epochs(tmp_path / "runs", "neg 2", 9, 1000, 99, 2)
+    write_epochs(tmp_path / "runs", "clip", 1)  # a name that is taken
+    write_epochs(tmp_path / "runs", ".hidden", 1)
+    (tmp_path / "runs" / "just begun").mkdir()
+    checkpoints = tmp_path / "runs" / "neg 2" / "checkpoints"
+    (checkpoints / ".epoch_1001.7.partial").mkdir()
+    (checkpoints / "epoch_best").mkdir()
+    assert models.names() == [
+        "CLIP", "neg 2", "neg 2 · epoch 1000", "neg 2 · epoch 99", "neg 2 · epoch 9", "neg 2 · epoch 2",
+        "clip (run)", "clip (run) · epoch 1",
+    ]  # fmt: skip
+    assert (
+        models.find("neg 2").folders[0] == models.find("neg 2 · epoch 1000").folders[0] == checkpoints / "epoch_1000"
+    )
+    assert [models.find(name).kind for name in ("CLIP", "neg 2", "neg 2 · epoch 9")] == ["model", "run", "epoch"]
+    shutil.rmtree(tmp_path / "runs" / "neg 2")
+    assert models.names() == ["CLIP", "clip (run)", "clip (run) · epoch 1"]
+
+
+def test_a_card_is_read_once_until_it_is_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    card = write_tiny(tmp_path / "clip", "CLIP")
+    models, reads = Models([tmp_path]), []
+    monkeypatch.setattr("nt2vr.models.catalog.read_card", lambda folder: reads.append(folder) or read_card(folder))
+    assert models.names() == models.names() == ["CLIP"]
+    assert len(reads) == 1
+    write_card(tmp_path / "clip", replace(card, name="Mine"))
+    assert models.names() == ["Mine"]

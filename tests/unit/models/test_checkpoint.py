@@ -1,0 +1,156 @@
+"""The checkpoint folder: whole, readable by open_clip alone, and refused in one sentence when it is not."""
+
+import json
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import open_clip
+import pytest
+import safetensors.torch
+import torch
+
+from nt2vr.errors import CheckpointError, ConfigError
+from nt2vr.models.card import CARD, Card, read_card, write_card
+from nt2vr.models.checkpoint import CONFIG, WEIGHTS, build_model, read_checkpoint, write_checkpoint
+from tests.tiny import TINY, tiny_model, write_tiny
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_tiny(tmp_path / "tiny")
+    return tmp_path / "tiny"
+
+
+def test_open_clip_alone_loads_it_and_asks_nobody(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("the network was asked")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    model, _, preprocess = open_clip.create_model_and_transforms(f"local-dir:{folder}")
+    written = tiny_model().state_dict()
+    for name, tensor in model.state_dict().items():
+        torch.testing.assert_close(tensor, written[name].half().to(tensor.dtype), rtol=0, atol=0)
+    assert preprocess.transforms[0].size == 64
+    assert open_clip.get_tokenizer(f"local-dir:{folder}")(["a dog"]).shape == (1, 16)
+    assert read_checkpoint(folder).embed_dim == 16
+
+
+def test_weights_kept_in_half_precision_are_computed_with_in_single(folder: Path) -> None:
+    assert safetensors.torch.load_file(folder / WEIGHTS)["visual.conv1.weight"].dtype == torch.float16
+    assert read_checkpoint(folder)._model.visual.conv1.weight.dtype == torch.float32
+
+
+def test_fingerprints_tell_the_towers_apart_and_do_not_depend_on_how_weights_are_kept(tmp_path: Path) -> None:
+    cards = {}
+    for name, change in {"same": (), "text": ("ln_final.bias",), "visual": ("visual.conv1.weight",)}.items():
+        model = tiny_model().half().float()
+        with torch.no_grad():
+            model.logit_scale += 1  # no embedding depends on it
+            for weight in change:
+                model.get_parameter(weight).view(-1)[0] += 1
+        cards[name] = write_checkpoint(tmp_path / name, model, TINY, {}, Card("tiny"), fp16=False)
+    first = write_tiny(tmp_path / "fp16")
+    same, text, visual = cards["same"], cards["text"], cards["visual"]
+    assert (same.visual_fingerprint, same.text_fingerprint) == (first.visual_fingerprint, first.text_fingerprint)
+    assert (text.visual_fingerprint == first.visual_fingerprint, text.text_fingerprint == first.text_fingerprint) == (
+        True,
+        False,
+    )
+    assert (
+        visual.visual_fingerprint == first.visual_fingerprint,
+        visual.text_fingerprint == first.text_fingerprint,
+    ) == (False, True)
+
+
+def test_a_card_with_the_fingerprints_of_other_weights_is_found_out_when_asked(folder: Path, tmp_path: Path) -> None:
+    assert read_checkpoint(folder, verify=True).visual_fingerprint == read_card(folder).visual_fingerprint
+    write_card(folder, write_tiny(tmp_path / "other", seed=1))
+    with pytest.raises(CheckpointError, match="not those its card speaks of"):
+        read_checkpoint(folder, verify=True)
+
+
+def test_a_card_keeps_what_was_measured_and_bears_keys_of_later_versions(folder: Path) -> None:
+    losses, metrics = {"contrastive": {"weight": 1.0}}, {"test/original/MIR": 0.7}
+    card = Card("CLIP", frames=4, losses=losses, metrics=metrics, notes="Weak.")
+    write_card(folder, card)
+    data = json.loads((folder / CARD).read_text())
+    (folder / CARD).write_text(json.dumps({**data, "colour": "blue"}))
+    assert read_card(folder) == card
+
+
+def _cut(folder: Path) -> None:
+    weights = folder / WEIGHTS
+    weights.write_bytes(weights.read_bytes()[:-1000])
+
+
+def _nan(folder: Path) -> None:
+    weights = safetensors.torch.load_file(folder / WEIGHTS)
+    weights["visual.conv1.weight"][0] = torch.nan
+    safetensors.torch.save_file(weights, folder / WEIGHTS)
+
+
+def _config(**text_cfg: object) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        config: dict[str, Any] = json.loads((folder / CONFIG).read_text())
+        config["model_cfg"]["text_cfg"].update(text_cfg)
+        (folder / CONFIG).write_text(json.dumps(config))
+
+    return change
+
+
+BROKEN: dict[str, Callable[[Path], object]] = {
+    "cut off": _cut,
+    "not numbers": _nan,
+    "no weights": lambda folder: (folder / WEIGHTS).unlink(),
+    "no weights but somebody else's": lambda folder: (folder / WEIGHTS).rename(folder / "model.bin"),
+    "no card": lambda folder: (folder / CARD).unlink(),
+    "card is a list": lambda folder: (folder / CARD).write_text("[]"),
+    "card without name": lambda folder: (folder / CARD).write_text("{}"),
+    "frames are a word": lambda folder: (folder / CARD).write_text('{"name": "x", "frames": "four"}'),
+    "config is no JSON": lambda folder: (folder / CONFIG).write_text("{"),
+    "config of something else": lambda folder: (folder / CONFIG).write_text('{"model_type": "bert"}'),
+    "another architecture": _config(width=24),
+    "a tower from the hub": _config(hf_model_name="roberta-base"),
+    "a tokenizer from the hub": _config(hf_tokenizer_name="bert-base-uncased"),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_broken_folder_is_refused_in_one_sentence(folder: Path, broken: str) -> None:
+    BROKEN[broken](folder)
+    with pytest.raises(CheckpointError) as caught:
+        read_checkpoint(folder)
+    assert "\n" not in str(caught.value)
+    assert str(folder) in str(caught.value)
+
+
+def test_a_folder_that_exists_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("disk full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(safetensors.torch, "save_file", fail)
+        with pytest.raises(OSError, match="disk full"):
+            write_tiny(tmp_path / "tiny")
+    assert not (tmp_path / "tiny").exists()
+    write_tiny(tmp_path / "tiny")
+    assert [path.name for path in tmp_path.iterdir()] == ["tiny"]
+
+
+def test_what_is_there_is_not_overwritten_and_weights_that_are_no_numbers_are_not_written(folder: Path) -> None:
+    with pytest.raises(CheckpointError, match="there already"):
+        write_tiny(folder)
+    model = tiny_model()
+    with torch.no_grad():
+        model.text_projection[0, 0] = 1e6  # beyond half precision
+    with pytest.raises(CheckpointError, match="text_projection"):
+        write_checkpoint(folder.with_name("new"), model, TINY, {}, Card("tiny"))
+    assert not folder.with_name("new").exists()
+
+
+def test_a_model_that_open_clip_cannot_build_is_a_matter_of_configuration() -> None:
+    with pytest.raises(ConfigError, match="widht"):
+        build_model({**TINY, "vision_cfg": {"widht": 8}}, {})

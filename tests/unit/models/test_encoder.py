@@ -1,0 +1,94 @@
+"""The encoder beside open_clip itself."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import open_clip
+import pytest
+import torch
+from PIL import Image
+
+from nt2vr.media.picture import fit
+from nt2vr.models.card import Card
+from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.encoder import KEPT_TEXTS, Encoder, pool, token_embeddings
+from tests.tiny import tiny_model, write_tiny
+
+TEXTS = ["a dog runs on the beach", "", "nobody isn't singing 🎸", "very " * 40 + "long"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("models") / "tiny"
+    write_tiny(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def encoder(folder: Path) -> Encoder:
+    return read_checkpoint(folder)
+
+
+def test_embeddings_are_those_of_open_clip_itself(folder: Path, encoder: Encoder) -> None:
+    model, _, preprocess = open_clip.create_model_and_transforms(f"local-dir:{folder}")
+    tokenizer = open_clip.get_tokenizer(f"local-dir:{folder}")
+    model.eval()
+    pictures = np.random.default_rng(0).integers(0, 256, (70, 90, 120, 3), np.uint8)
+    with torch.inference_mode():
+        images = model.encode_image(torch.stack([preprocess(Image.fromarray(p)) for p in pictures]), normalize=True)
+        texts = model.encode_text(tokenizer(TEXTS), normalize=True)
+    frames = np.stack([fit(picture, encoder.image_size) for picture in pictures])
+    np.testing.assert_allclose(encoder.encode_frames(frames), images.numpy(), atol=1e-6)
+    np.testing.assert_allclose(encoder.encode_text(TEXTS), texts.numpy(), atol=1e-6)
+
+
+def test_a_frame_has_the_same_embedding_in_every_company() -> None:
+    encoder = Encoder(tiny_model().train(), lambda texts: torch.zeros(len(texts), 16, dtype=torch.long), Card("tiny"))
+    frames = np.random.default_rng(0).integers(0, 256, (5, 64, 64, 3), np.uint8)
+    np.testing.assert_allclose(encoder.encode_frames(frames[:1]), encoder.encode_frames(frames)[:1], atol=1e-6)
+
+
+def test_nothing_has_no_embeddings(encoder: Encoder) -> None:
+    assert encoder.encode_frames(np.empty((0, 64, 64, 3), np.uint8)).shape == (0, 16)
+    assert encoder.encode_text([]).shape == (0, 16)
+
+
+def test_a_video_is_the_mean_of_its_frames_on_the_unit_sphere() -> None:
+    frames = np.array([[[1, 0], [0, 1]], [[1, 0], [1, 0]]], np.float32)  # two videos of two frames
+    np.testing.assert_allclose(pool(frames), [[0.5**0.5, 0.5**0.5], [1, 0]], atol=1e-6)
+
+
+def test_texts_asked_for_again_get_the_embeddings_they_had_and_few_are_kept(encoder: Encoder) -> None:
+    first = encoder.encode_text(TEXTS)
+    np.testing.assert_array_equal(encoder.encode_text([*TEXTS[::-1], TEXTS[1]]), first[[3, 2, 1, 0, 1]])
+    encoder.encode_text([f"clip {number}" for number in range(KEPT_TEXTS + 10)])
+    assert len(encoder.kept) == KEPT_TEXTS
+    np.testing.assert_allclose(encoder.encode_text(TEXTS), first, atol=1e-6)
+
+
+def test_threads_do_not_disturb_one_another(encoder: Encoder) -> None:
+    texts = [[f"clip {number} of {thread}" for number in range(30)] for thread in range(4)]
+    with ThreadPoolExecutor(4) as pool_of_threads:
+        at_once = list(pool_of_threads.map(encoder.encode_text, texts))
+    for batch, embeddings in zip(texts, at_once, strict=True):
+        np.testing.assert_allclose(embeddings, [encoder.encode_text([text])[0] for text in batch], atol=1e-6)
+
+
+def test_words_whose_tokens_training_never_touched_are_named_once(folder: Path) -> None:
+    encoder = read_checkpoint(folder)
+    table = token_embeddings(encoder._model)
+    with torch.no_grad():
+        for word in ("not", "zebra"):
+            table[encoder._tokenizer.encode(word)] = 0
+    assert encoder.unseen_words("A Zebra, not a dog; not a zebra!") == ("zebra", "not")
+
+
+def test_importing_the_encoder_and_the_list_of_models_does_not_import_torch() -> None:
+    code = (
+        "import sys, nt2vr.models.catalog, nt2vr.models.encoder\n"
+        "sys.exit(bool({'torch', 'open_clip'} & {*sys.modules}))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

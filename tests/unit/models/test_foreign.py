@@ -1,0 +1,240 @@
+"""Import of foreign checkpoints: every form that people save a CLIP in, and every file that is none."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import open_clip
+import pytest
+import safetensors.torch
+import torch
+
+from nt2vr.commands.import_ import main
+from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError
+from nt2vr.models.catalog import Models
+from nt2vr.models.checkpoint import read_checkpoint, read_configs
+from nt2vr.models.encoder import Encoder
+from nt2vr.models.foreign import import_checkpoint
+from tests.tiny import tiny_model, write_tiny
+
+Weights = dict[str, torch.Tensor]
+TEXTS = ["a man sings and no dog barks", "a dog"]
+FRAMES = np.random.default_rng(0).integers(0, 256, (3, 64, 64, 3), np.uint8)
+
+
+def weights_of(seed: int) -> Weights:
+    weights: Weights = tiny_model(seed).state_dict()
+    return weights
+
+
+def prefixed(prefix: str, weights: Weights) -> Weights:
+    return {prefix + name: tensor for name, tensor in weights.items()}
+
+
+def text_apart(weights: Weights) -> Weights:
+    """Name tensors as open_clip does in models with a text tower of its own class."""
+    both = ("visual.", "logit_scale")
+    return {name if name.startswith(both) else f"text.{name}": tensor for name, tensor in weights.items()}
+
+
+def with_openais_numbers(weights: Weights) -> Weights:
+    numbers = {"input_resolution": 64, "context_length": 16, "vocab_size": 49408}
+    counted = {name: tensor for name, tensor in weights.items() if not name.endswith("num_batches_tracked")}
+    return {**counted, **{name: torch.tensor(number) for name, number in numbers.items()}}
+
+
+FORMS: dict[str, Callable[[Weights], Any]] = {
+    "a state dict": lambda w: w,
+    "state_dict, module.": lambda w: {
+        "epoch": 3,
+        "state_dict": prefixed("module.", w),
+        "optimizer": {"state": {0: {"exp_avg": w["logit_scale"]}}},
+    },
+    "model, clip.": lambda w: {"model": prefixed("clip.", w), "args": {"lr": 1e-5}},
+    "model_state_dict, module.model.": lambda w: {"model_state_dict": prefixed("module.model.", w), "loss": 0.3},
+    "deeper": lambda w: {"checkpoint": {"net": {"clip_model": w}}},
+    "a text tower apart": text_apart,
+    "OpenAI's numbers": with_openais_numbers,
+}
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> Models:
+    """One model like those that are imported: it tells the number of heads."""
+    write_tiny(tmp_path / "models" / "clip", "CLIP")
+    return Models([tmp_path / "models"])
+
+
+def assert_is_of_seed(encoder: Encoder, seed: int, tolerance: float = 1e-6) -> None:
+    model = tiny_model(seed).eval()
+    expected = Encoder(model, open_clip.SimpleTokenizer(context_length=16), encoder.card)
+    np.testing.assert_allclose(encoder.encode_text(TEXTS), expected.encode_text(TEXTS), atol=tolerance)
+    np.testing.assert_allclose(encoder.encode_frames(FRAMES), expected.encode_frames(FRAMES), atol=tolerance)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_clip_is_read_from_every_form_it_is_saved_in(models: Models, tmp_path: Path, form: str) -> None:
+    torch.save(FORMS[form](weights_of(7)), tmp_path / "mine.pt")
+    imported = import_checkpoint(tmp_path / "mine.pt", models, frames=3)
+    assert imported.name == "mine" and models.names() == ["CLIP", "mine"]
+    card = models.card("mine")
+    assert (card.base, card.frames, card.image_size) == ("imported from mine.pt", 3, 64)
+    assert_is_of_seed(models.read(models.home / "mine"), 7)
+
+
+@pytest.mark.parametrize("file", ["mine.safetensors", "old.pth", "half.bin"])
+def test_and_from_every_kind_of_file(models: Models, tmp_path: Path, file: str) -> None:
+    weights = weights_of(7)
+    if file == "mine.safetensors":
+        safetensors.torch.save_file(weights, tmp_path / file)
+    elif file == "old.pth":
+        torch.save(weights, tmp_path / file, _use_new_zipfile_serialization=False)
+    else:
+        torch.save({name: w.half() if w.is_floating_point() else w for name, w in weights.items()}, tmp_path / file)
+    import_checkpoint(tmp_path / file, models, "Mine, epoch 3!")
+    (folder,) = models.find("Mine, epoch 3!").folders
+    assert folder.parent == models.home and folder.name == "Mine-epoch-3"
+    assert_is_of_seed(models.read(folder), 7, 2e-3 if file == "half.bin" else 1e-6)
+    in_file = {tensor.dtype for tensor in safetensors.torch.load_file(folder / "open_clip_model.safetensors").values()}
+    assert (torch.float16 in in_file) == (file == "half.bin")  # nothing is lost, and nothing blown up
+
+
+def test_what_was_read_and_what_was_left_out_is_said(models: Models, tmp_path: Path) -> None:
+    head = {"head.weight": torch.zeros(3), "head.bias": torch.zeros(3)}
+    torch.save(
+        {"model": {**prefixed("clip.", weights_of(7)), **head}, "ema": {"decay": torch.ones(1)}}, tmp_path / "a.pt"
+    )
+    remark = import_checkpoint(tmp_path / "a.pt", models).remark
+    assert remark == "Read as CLIP, with GELU. Left out, as no part of a CLIP: model.head.weight, model.head.bias."
+    remark = import_checkpoint(tmp_path / "a.pt", models, "b", "CLIP", activation="QuickGELU").remark
+    assert remark.startswith("Read as CLIP, with QuickGELU.")
+    assert read_configs(models.home / "b")[0]["quick_gelu"] is True
+
+
+@pytest.mark.slow
+def test_a_clip_of_openais_own_shape_gets_openais_activation(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    model = open_clip.create_model("ViT-B-32", force_quick_gelu=True).half().float().eval()
+    state = {f"module.{name}": w.half() for name, w in model.state_dict().items()}
+    torch.save({"state_dict": state}, tmp_path / "con-clip.pt")
+    models = Models([tmp_path / "models"])
+    remark = import_checkpoint(tmp_path / "con-clip.pt", models).remark
+    assert remark == "Read as ViT-B-32, with QuickGELU."
+    encoder = read_checkpoint(models.home / "con-clip")
+    with torch.inference_mode():
+        expected = model.encode_text(open_clip.get_tokenizer("ViT-B-32")(TEXTS), normalize=True)
+    np.testing.assert_allclose(encoder.encode_text(TEXTS), expected, atol=1e-5)
+
+
+class Malicious:
+    """Makes a folder when it is unpickled."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return os.mkdir, (str(self.folder),)
+
+
+@pytest.mark.parametrize("is_zip", [True, False])
+def test_nothing_in_a_file_is_run(models: Models, tmp_path: Path, is_zip: bool) -> None:
+    content = {"state_dict": weights_of(7), "config": Malicious(tmp_path / "it ran")}
+    torch.save(content, tmp_path / "evil.pt", _use_new_zipfile_serialization=is_zip)
+    with pytest.raises(CheckpointError, match=r"evil\.pt holds more than tensors \(posix\.mkdir\)") as caught:
+        import_checkpoint(tmp_path / "evil.pt", models)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "it ran").exists()
+    assert models.names() == ["CLIP"]
+
+
+def _script(path: Path) -> None:
+    class Twice(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return 2 * x
+
+    torch.jit.save(torch.jit.trace(Twice(), torch.zeros(1)), str(path))
+
+
+def _save(change: Callable[[Weights], object]) -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        weights = dict(weights_of(7))
+        changed = change(weights)
+        torch.save(changed if isinstance(changed, dict) else weights, path)
+
+    return write
+
+
+BAD: dict[str, tuple[Callable[[Path], object], str]] = {
+    "nothing": (lambda path: None, "There is no file"),
+    "empty": (lambda path: path.write_bytes(b""), "cannot be read"),
+    "a text": (lambda path: path.write_text("not weights"), "cannot be read"),
+    "cut off": (lambda path: (_save(dict)(path), path.write_bytes(path.read_bytes()[:-5000])), "cannot be read"),
+    "a folder": (lambda path: path.mkdir(), "There is no file"),
+    "code": (_script, "TorchScript archive"),
+    "arguments": (_save(lambda w: {"model": w, "args": argparse.Namespace(lr=1)}), r"more than tensors \(argparse"),
+    "a number": (lambda path: torch.save(3, path), "but no tensors"),
+    "a classifier": (lambda path: torch.save({"conv1.weight": torch.zeros(3)}, path), "no CLIP .* but conv1.weight"),
+    "two models": (_save(lambda w: {"student": w, "teacher": w}), r"several models \(student, teacher\)"),
+    "missing": (_save(lambda w: w.pop("ln_final.bias")), r"missing: ln_final.bias\)"),
+    "unexpected": (_save(lambda w: w.update({"visual.extra": torch.zeros(1)})), "unexpected: visual.extra"),
+    "another shape": (_save(lambda w: w.update({"ln_final.bias": torch.zeros(3)})), "another shape: ln_final.bias"),
+    "not a number": (_save(lambda w: w["ln_final.bias"].fill_(torch.nan)), r"not a number \(ln_final.bias\)"),
+    "an odd model": (_save(lambda w: w.pop("text_projection")), "cannot be told from the tensors"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit")
+@pytest.mark.parametrize("bad", BAD)
+def test_a_file_that_is_no_clip_gets_one_sentence_and_leaves_nothing(models: Models, tmp_path: Path, bad: str) -> None:
+    write, message = BAD[bad]
+    write(tmp_path / "bad.pt")
+    with pytest.raises(Nt2vrError, match=message) as caught:
+        import_checkpoint(tmp_path / "bad.pt", models)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+    assert [path.name for path in models.home.iterdir()] == ["clip"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"name": "clip"}, "There is a model 'clip' already"),
+        ({"name": "a|b"}, r"without \|"),
+        ({"name": "x" * 61}, "choose 1 to 60 characters"),
+        ({"frames": 0}, "cannot see 0 frames"),
+        ({"architecture": "ViT-B-33"}, r"no architecture 'ViT-B-33'. Try .*ViT-B-32"),
+        ({"architecture": "ViT-B-16-SigLIP"}, "Hugging Face"),
+        ({"architecture": "RN50"}, r"does not fit its architecture \(missing: visual.layer1.1"),
+    ],
+)
+def test_what_a_person_may_get_wrong_is_said(
+    models: Models, tmp_path: Path, change: dict[str, Any], message: str
+) -> None:
+    torch.save(weights_of(7), tmp_path / "mine.pt")
+    with pytest.raises((ConfigError, CheckpointError), match=message):
+        import_checkpoint(tmp_path / "mine.pt", models, **change)
+
+
+def test_other_files_are_not_even_opened(models: Models) -> None:
+    with pytest.raises(CheckpointError, match=r"passwd is no checkpoint by its name. Choose one that ends in \.pt"):
+        import_checkpoint(Path("/etc/passwd"), models)
+
+
+def test_the_command_line_imports_into_the_apps_data_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_tiny(tmp_path / "data" / "models" / "there", "there")
+    torch.save(weights_of(7), tmp_path / "mine.pt")
+    flags = ["--name", "mine", "--architecture", "there", "--frames", "2", "--data-dir", str(tmp_path / "data")]
+    monkeypatch.setattr(sys, "argv", ["imports", str(tmp_path / "mine.pt"), *flags])
+    main()
+    assert "mine is in" in capsys.readouterr().out
+    assert_is_of_seed(read_checkpoint(tmp_path / "data" / "models" / "mine"), 7)
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 1
+    assert capsys.readouterr().err == "There is a model 'mine' already. Give this one another name.\n"

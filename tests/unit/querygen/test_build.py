@@ -1,0 +1,118 @@
+"""The command: query sets from captions files of each format, and sentences taken apart."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from nt2vr.errors import ConfigError
+from nt2vr.querygen.build import main
+from nt2vr.querygen.query_sets import Caption, read_captioned_videos, read_captions, read_composed
+
+TEXTS = {
+    "both": ["a man plays the guitar", "a man sits on a stool"],
+    "guitar": ["a man is playing the guitar", "a red car"],
+    "stool": ["a woman sits on a stool", "she smiles"],
+}
+FORMATS = {
+    "JSON lines": "".join(json.dumps({"video_id": name, "captions": texts}) + "\n" for name, texts in TEXTS.items()),
+    "nT2VR": "".join(f"{name}#enc#{i} {text}\n" for name, texts in TEXTS.items() for i, text in enumerate(texts)),
+    "Flickr": "".join(f"{name}#{i}\t{text}\n" for name, texts in TEXTS.items() for i, text in enumerate(texts)),
+}
+
+
+@pytest.fixture(params=FORMATS)
+def captions_file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    path = tmp_path / "captions.txt"
+    path.write_text(FORMATS[request.param], encoding="utf-8")
+    return path
+
+
+def build(captions: Path, out: Path, seed: int = 0) -> int:
+    return main(["build", "--captions", str(captions), "--out", str(out), "--seed", str(seed)])
+
+
+def test_three_sets_are_built_from_every_format(
+    captions_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert build(captions_file, tmp_path / "out") == 0
+    counts = json.loads(capsys.readouterr().out.splitlines()[-1])
+    del counts["seconds"]
+    assert counts == {"videos": 3, "captions": 6, "original": 6, "negated": 5, "composed": 1}
+    original = read_captions(tmp_path / "out" / "original.txt")
+    assert [(caption.video_id, caption.text) for caption in original] == [
+        (name, text) for name, texts in TEXTS.items() for text in texts
+    ]
+    negated = read_captions(tmp_path / "out" / "negated.txt")
+    assert {caption.cap_id for caption in original} - {caption.cap_id for caption in negated} == {original[3].cap_id}
+    assert all(" not " in caption.text or "n't " in caption.text for caption in negated)
+    composed = read_composed(tmp_path / "out" / "composed.jsonl")
+    assert {cap_id: query.video_ids for cap_id, query in composed.items()} == {"s0": ("guitar",)}
+
+
+def test_the_same_seed_writes_the_same_files(captions_file: Path, tmp_path: Path) -> None:
+    for name, seed in (("a", 3), ("b", 3), ("c", 4)):
+        build(captions_file, tmp_path / name, seed)
+    first, again, other = (
+        [(tmp_path / folder / name).read_text() for name in ("original.txt", "negated.txt", "composed.jsonl")]
+        for folder in "abc"
+    )
+    assert first == again
+    assert first[0] == other[0] and first[1:] != other[1:]
+
+
+def test_one_query_a_video_is_asked_with_where_the_file_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "captions.jsonl"
+    path.write_text('{"video_id": "v", "captions": ["a dog", "a cat runs"], "query": "a cat runs"}\n')
+    videos = read_captioned_videos(path)
+    assert videos.captions == {"v": ("a dog", "a cat runs")}
+    assert videos.queries == (Caption("v#enc#1", "a cat runs"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("v#enc#0 a dog\nhello\n", r"^Line 2 of .* is 'hello'\. Write .*\.$"),
+        ('{"video_id": "v"}', r"^Line 1 of .* lacks .*\.$"),
+        ('{"video_id": ', r"^Line 1 of .* is no JSON object.*\.$"),
+        ("\n \n", r"^.* holds no captions\. .*\.$"),
+    ],
+)
+def test_a_file_of_another_format_is_refused_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "captions.txt"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        read_captioned_videos(path)
+
+
+def test_a_missing_file_ends_the_command_with_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert build(tmp_path / "none.txt", tmp_path / "out") == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_released_composed_queries_are_read_without_the_keys_they_lack(tmp_path: Path) -> None:
+    path = tmp_path / "composed.txt"
+    path.write_text('{"cap_id": "s7", "caption": "a dog runs and doesn\'t bark", "video_ids": ["a", "b"]}\n')
+    assert read_composed(path)["s7"].video_ids == ("a", "b")
+    path.write_text('{"caption": "a dog"}\n')
+    with pytest.raises(ConfigError, match="Line 1"):
+        read_composed(path)
+
+
+def test_a_sentence_is_split(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["split", "a man sings and doesn’t dance"]) == 0  # noqa: RUF001 (as phones type it)
+    assert json.loads(capsys.readouterr().out) == {
+        "text": "a man sings and doesn’t dance",  # noqa: RUF001
+        "wanted": ["a man sings"],
+        "unwanted": ["dance"],
+    }
+
+
+def test_sentences_from_stdin_are_split_one_a_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("a beach, no people\na dog\n"))
+    assert main(["split"]) == 0
+    answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [answer["unwanted"] for answer in answers] == [["people"], []]

@@ -1,0 +1,129 @@
+"""Composed queries over captions small enough to compose by hand, and over real ones where they are there."""
+
+import json
+import re
+
+import pytest
+
+from nt2vr.language.query import understand
+from nt2vr.language.tagger import HantaTagger
+from nt2vr.querygen.build import describe
+from nt2vr.querygen.composer import ComposedQuery, Composer
+from nt2vr.querygen.related import grown_from, related
+from tests.paths import SHARED
+
+MSRVTT = SHARED / "data" / "msrvtt1k_captions.jsonl"
+VIDEOS = {
+    "both": ["a man plays the guitar", "a man sits on a stool"],
+    "guitar": ["a guy is playing a guitar"],
+    "guitar, and a stool": ["a man playing the guitar", "there is a stool"],
+    "guitar, and a seat": ["a man playing the guitar", "he is seated"],
+    "a woman": ["a woman plays the guitar"],
+    "stool": ["a woman sits on a stool"],
+}
+
+
+def compose(videos: dict[str, list[str]], seed: int = 0) -> list[ComposedQuery]:
+    return list(Composer({name: describe(captions) for name, captions in videos.items()}).compose(seed))
+
+
+def test_relevant_is_who_shows_the_wanted_less_who_has_a_word_of_the_unwanted() -> None:
+    (query,) = compose(VIDEOS)
+    assert query.video_ids == ("guitar",)  # not the stool, nor what tells of sitting, nor another subject
+    assert query.violating_ids == ("both",)
+    assert query.wanted.startswith("a man ") and query.wanted.endswith(" the guitar")
+    assert query.unwanted in {"sit on a stool", "sitting on a stool"}
+
+
+def test_a_query_without_relevant_videos_is_dropped() -> None:
+    assert compose({name: captions for name, captions in VIDEOS.items() if name != "guitar"}) == []
+
+
+def test_a_verb_that_the_tagger_knows_by_another_lemma_is_still_the_same_verb() -> None:
+    soldiers = {
+        "both": ["a soldier is lying in snow", "a soldier is dying"],
+        "dies": ["a soldier is lying in snow", "he is dying"],
+    }
+    assert [query for query in compose(soldiers) if "dying" in query.unwanted or "die" in query.unwanted] == []
+
+
+def test_the_same_seed_gives_the_same_queries_and_another_other_templates() -> None:
+    assert compose(VIDEOS, 1) == compose(VIDEOS, 1)
+    assert len({compose(VIDEOS, seed)[0].caption for seed in range(40)}) > 6
+
+
+@pytest.mark.parametrize(
+    ("actor", "sentences"),
+    [
+        (
+            "man",
+            {
+                "a man rides a horse and he doesn't sing",
+                "a man doesn't sing and he rides a horse",
+                "a man riding a horse and not singing",
+                "a man not singing and he riding a horse",
+                "a man is riding a horse and not singing",
+                "a man isn't singing and he is riding a horse",
+            },
+        ),
+        (
+            "kids",
+            {
+                "children ride a horse and they don't sing",
+                "children don't sing and they ride a horse",
+                "children riding a horse and not singing",
+                "children not singing and they riding a horse",
+                "children are riding a horse and not singing",
+                "children aren't singing and they are riding a horse",
+            },
+        ),
+        (
+            "dog",
+            {
+                "a dog rides a horse and doesn't sing",
+                "a dog doesn't sing while rides a horse",
+                "a dog riding a horse and not singing",
+                "a dog not singing while riding a horse",
+                "a dog is riding a horse and not singing",
+                "a dog isn't singing while riding a horse",
+            },
+        ),
+    ],
+)
+def test_all_templates_agree_with_the_subject(actor: str, sentences: set[str]) -> None:
+    """Appendix A.1 of the paper, with "don't" for "do not"."""
+    one = "" if actor == "kids" else "a "
+    videos = {
+        "both": [f"{one}{actor} riding a horse", f"{one}{actor} singing"],
+        "horse": [f"{one}{actor} riding a horse"],
+        "song": ["people singing"],
+    }
+    composer = Composer({name: describe(captions) for name, captions in videos.items()})
+    captions = {query.caption for seed in range(200) for query in composer.compose(seed) if "sing" in query.unwanted}
+    assert {_contracted(caption) for caption in captions} == sentences
+
+
+def _contracted(caption: str) -> str:
+    return re.sub(r"\b(does|do|is|are) not\b", r"\1n't", caption)
+
+
+def test_related_words_are_found_by_meaning_and_by_form() -> None:
+    assert {"song", "singer"} <= related("sing")
+    assert related("zebra") == {"zebra"}
+    assert grown_from("wrestle", {"wrestler", "wrestling", "wrest", "dog"}) == {"wrestler", "wrestling"}
+    assert grown_from("car", {"car", "card"}) == {"car"}  # too short to tell
+
+
+@pytest.mark.skipif(not MSRVTT.exists(), reason="MSR-VTT's captions are not there")
+def test_composed_queries_of_real_captions_are_split_as_they_were_composed() -> None:
+    lines = MSRVTT.read_text(encoding="utf-8").splitlines()[::12]
+    videos = {fields["video_id"]: fields["captions"] for fields in map(json.loads, lines)}
+    queries, tagger = compose(videos), HantaTagger()
+    wrong = [
+        query.caption
+        for query in queries
+        if (parts := understand(query.caption, tagger)).wanted != (query.wanted,)
+        or parts.unwanted != (query.unwanted,)
+    ]
+    assert len(queries) > 20
+    assert len(wrong) <= 0.05 * len(queries), wrong

@@ -1,0 +1,233 @@
+"""Manifests, and embedding a gallery: once, in order, whatever fails on the way."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nt2vr.errors import GalleryError
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Gallery, Video, load_gallery
+from nt2vr.search.embedded import embed_gallery, prefetch_frames
+from nt2vr.search.index import FaissIndex
+from tests.paths import ROOT
+
+WriteVideo = Callable[..., Path]
+
+
+class BrightnessEncoder:
+    """Embeds a frame as the point on the quarter circle that its brightness says: 0 is (1, 0), 255 is (0, 1)."""
+
+    num_frames, image_size, embed_dim, visual_fingerprint = 4, 16, 2, "brightness"
+
+    def __init__(self) -> None:
+        self.num_encoded = 0
+
+    def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
+        assert frames.shape[1:] == (16, 16, 3)
+        self.num_encoded += len(frames)
+        angle = frames.mean(axis=(1, 2, 3)) / 255 * np.pi / 2
+        return np.stack([np.cos(angle), np.sin(angle)], axis=-1).astype(np.float32)
+
+
+class CountingDecoder(Decoder):
+    num_decoded = 0
+
+    def frames(self, path: Path, num_frames: int, size: int | None) -> Any:
+        self.num_decoded += 1
+        return super().frames(path, num_frames, size)
+
+
+@pytest.fixture(scope="module")
+def decoder() -> Iterator[CountingDecoder]:
+    with CountingDecoder(num_workers=1) as decoder:
+        yield decoder
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Iterator[Cache]:
+    with Cache(tmp_path / "cache") as cache:
+        yield cache
+
+
+@pytest.fixture
+def gallery(write_video: WriteVideo) -> Gallery:
+    """Return 40 videos from dark to bright."""
+    return Gallery("greys", tuple(Video(f"v{i}", write_video(f"{i}.avi", [6 * i] * 5)) for i in range(40)))
+
+
+def embed(gallery: Gallery, decoder: Decoder, cache: Cache, **options: Any) -> tuple[Any, BrightnessEncoder]:
+    encoder = BrightnessEncoder()
+    return embed_gallery(gallery, encoder, decoder, cache, **options), encoder  # type: ignore[arg-type]
+
+
+def test_a_manifest_is_read_with_captions_and_scene(tmp_path: Path) -> None:
+    lines = [
+        {"video_id": "a", "path": "clips/a.webm", "captions": ["a dog\u2028runs"], "scene": {"place": "beach"}},
+        {"video_id": "b", "path": str(tmp_path / "b.webm"), "source": "elsewhere"},
+    ]
+    text = "\ufeff" + "\r\n\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
+    (tmp_path / "gallery.jsonl").write_text(text, encoding="utf-8")
+    gallery = load_gallery(tmp_path / "gallery.jsonl")
+    assert gallery.name == tmp_path.name
+    assert gallery.videos == (
+        Video("a", tmp_path / "clips" / "a.webm", ("a dog\u2028runs",), {"place": "beach"}),
+        Video("b", tmp_path / "b.webm"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("{", "is not JSON"),
+        ('["a", "b"]', "expected"),
+        ('{"path": "a.mp4"}', "'video_id' must be a text"),
+        ('{"video_id": "b", "path": ""}', "'path' must be a text"),
+        ('{"video_id": "b", "path": "a.mp4", "captions": "a dog"}', "'captions' must be a list of texts"),
+        ('{"video_id": "b", "path": "a.mp4", "scene": []}', "'scene' must be an object"),
+        ('{"video_id": "first", "path": "b.mp4"}', "'first' is there twice"),
+        ('{"video_id": "b", "path": "../b.mp4"}', "leads out of"),
+        ('{"video_id": "b", "path": "/etc/passwd"}', "leads out of"),
+        ('{"video_id": "b", "path": "link/b.mp4"}', "leads out of"),
+        ('{"video_id": "b", "path": "b\\u0000.mp4"}', "cannot be used"),
+    ],
+)
+def test_a_line_that_cannot_be_used_is_named(tmp_path: Path, line: str, reason: str) -> None:
+    folder = tmp_path / "gallery"
+    folder.mkdir()
+    (folder / "link").symlink_to(tmp_path)
+    (folder / "m.jsonl").write_text(f'{{"video_id": "first", "path": "a.mp4"}}\n\n{line}\n')
+    with pytest.raises(GalleryError, match=rf"m\.jsonl, line 3\b.*{reason}") as caught:
+        load_gallery(folder / "m.jsonl")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_manifest_that_is_missing_or_empty_or_no_text_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").write_text("\n")
+    (tmp_path / "video.jsonl").write_bytes(b"\x1a\x45\xdf\xa3\xff")
+    for name in ("gone.jsonl", "empty.jsonl", "video.jsonl"):
+        with pytest.raises(GalleryError, match=name):
+            load_gallery(tmp_path / name)
+
+
+def test_rows_follow_the_gallery_and_the_brightest_is_found(gallery: Gallery, decoder: Decoder, cache: Cache) -> None:
+    done: list[tuple[int, int]] = []
+    embedded, _ = embed(gallery, decoder, cache, progress=lambda *now: done.append(now), index="faiss")
+    assert embedded.gallery == gallery and embedded.skipped == ()
+    assert embedded.frame_embeddings.shape == (40, 4, 2) and embedded.frame_embeddings.dtype == np.float32
+    assert (np.diff(embedded.frame_embeddings[:, 0, 1]) > 0).all()
+    assert isinstance(embedded.index, FaissIndex)
+    assert embedded.index.search(np.array([[0, 1]], np.float32), 3)[1].tolist() == [[39, 38, 37]]
+    assert done[0] == (0, 40) and done[-1] == (40, 40) and done == sorted(done)
+
+
+def test_what_is_cached_is_neither_decoded_nor_encoded_again(
+    gallery: Gallery, decoder: CountingDecoder, cache: Cache
+) -> None:
+    first, encoder = embed(gallery, decoder, cache)
+    assert encoder.num_encoded == 40 * 4
+    before = decoder.num_decoded
+    moved = Gallery("moved", tuple(reversed(gallery.videos)))
+    again, encoder = embed(moved, decoder, cache)
+    assert encoder.num_encoded == 0 and decoder.num_decoded == before
+    np.testing.assert_array_equal(again.frame_embeddings, first.frame_embeddings[::-1])
+
+
+def test_another_visual_tower_uses_the_frames_that_are_kept(
+    gallery: Gallery, decoder: CountingDecoder, cache: Cache
+) -> None:
+    embed(gallery, decoder, cache)
+    before = decoder.num_decoded
+    other = BrightnessEncoder()
+    other.visual_fingerprint = "another"
+    embed_gallery(gallery, other, decoder, cache)  # type: ignore[arg-type]
+    assert other.num_encoded == 40 * 4 and decoder.num_decoded == before
+
+
+def test_frames_are_prefetched_for_what_has_no_embeddings(
+    gallery: Gallery, decoder: CountingDecoder, cache: Cache
+) -> None:
+    embed(Gallery("part", gallery.videos[:10]), decoder, cache)
+    before = decoder.num_decoded
+    prefetch_frames(gallery, 4, 16, decoder, cache, "brightness")
+    assert decoder.num_decoded == before + 30
+    _, encoder = embed(gallery, decoder, cache)
+    assert encoder.num_encoded == 30 * 4 and decoder.num_decoded == before + 30
+
+
+def test_bad_files_are_skipped_with_a_reason_and_rows_stay_aligned(
+    gallery: Gallery, decoder: Decoder, cache: Cache
+) -> None:
+    gallery.videos[3].path.unlink()
+    gallery.videos[20].path.write_text("not a video")
+    embedded, _ = embed(gallery, decoder, cache)
+    assert [video.video_id for video in embedded.gallery.videos] == [f"v{i}" for i in range(40) if i not in (3, 20)]
+    assert [video_id for video_id, _ in embedded.skipped] == ["v3", "v20"]
+    assert embedded.skipped[0][1].startswith("3.avi cannot be read")
+    assert embedded.skipped[1][1].startswith("20.avi is not a video")
+    assert len(embedded.index) == 38
+
+
+def test_a_gallery_without_one_good_video_is_empty(write_video: WriteVideo, decoder: Decoder, cache: Cache) -> None:
+    embedded, _ = embed(Gallery("bad", (Video("a", Path("/gone.mp4")),)), decoder, cache)
+    assert embedded.gallery.videos == () and embedded.frame_embeddings.shape == (0, 4, 2)
+    assert embedded.index.search(np.ones((1, 2), np.float32), 5)[1].shape == (1, 0)
+
+
+def test_stopping_keeps_what_is_done_and_the_next_run_goes_on(
+    gallery: Gallery, decoder: Decoder, cache: Cache
+) -> None:
+    done: list[int] = []
+    stopped, _ = embed(
+        gallery,
+        decoder,
+        cache,
+        progress=lambda now, _: done.append(now),
+        should_stop=lambda: bool(done) and done[-1] >= 16,
+    )
+    assert len(stopped.gallery.videos) == 16
+    assert stopped.skipped[0] == ("v16", "Not embedded: stopped before its turn.")
+    whole, encoder = embed(gallery, decoder, cache)
+    assert len(whole.gallery.videos) == 40 and encoder.num_encoded == 24 * 4
+
+
+EMBED = """
+import os, sys
+from pathlib import Path
+sys.path[:0] = sys.argv[1:3]
+from test_embedded import BrightnessEncoder
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Gallery, Video
+from nt2vr.search.embedded import embed_gallery
+
+def killed_in_the_middle(done, total):
+    if done >= 16:
+        os.kill(os.getpid(), 9)
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[3])
+    videos = tuple(Video(f"v{i}", folder / f"{i}.avi") for i in range(40))
+    gallery, cache = Gallery("greys", videos), Cache(folder / "cache")
+    embed_gallery(gallery, BrightnessEncoder(), Decoder(1), cache, killed_in_the_middle)
+"""
+
+
+def test_what_was_embedded_before_a_kill_is_not_embedded_again(
+    gallery: Gallery, decoder: Decoder, cache: Cache, tmp_path: Path
+) -> None:
+    script = tmp_path / "embed.py"
+    script.write_text(EMBED)
+    command = [sys.executable, script, ROOT, Path(__file__).parent, tmp_path]
+    ended = subprocess.run(command, stderr=subprocess.DEVNULL, env=os.environ | {"OMP_NUM_THREADS": "1"}, check=False)
+    assert ended.returncode == -9
+    embedded, encoder = embed(gallery, decoder, cache)
+    assert len(embedded.gallery.videos) == 40 and encoder.num_encoded == 24 * 4

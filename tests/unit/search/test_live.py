@@ -1,0 +1,396 @@
+"""Hot swap: while checkpoints come and go, every answer is one model's, and a broken checkpoint changes nothing."""
+
+import gc
+import json
+import logging
+import re
+import shutil
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import safetensors.torch
+import torch
+
+from nt2vr.errors import CheckpointError, ConfigError
+from nt2vr.language.query import Query
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Gallery, Video
+from nt2vr.models.card import CARD, Card
+from nt2vr.models.catalog import Models
+from nt2vr.models.checkpoint import CONFIG, WEIGHTS, build_model, read_checkpoint, write_checkpoint
+from nt2vr.models.encoder import Encoder, pool
+from nt2vr.search import live as bundles_module
+from nt2vr.search.answers import Answer
+from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.index import INDEXES
+from nt2vr.search.live import KEPT, Bundles
+from nt2vr.search.searcher import Searcher
+from nt2vr.world.gallery import write_webm
+from tests.tiny import TINY, tiny_model, write_tiny
+
+QUERY = Query("a man sings, no dog", ("a man sings",), ("dog",))
+SYSTEMS = ("run", "run boolean", "run drop")
+FRAMES = np.random.default_rng(0).integers(0, 256, (5, 2, 64, 64, 3), np.uint8)  # of five clips
+PATIENCE_S = 60
+
+
+def publish(runs: Path, epoch: int, source: Path) -> Path:
+    """Put a checkpoint into the run's folder as a trainer does: whole, by one rename."""
+    folder = runs / "run" / "checkpoints" / f"epoch_{epoch:03d}"
+    partial = folder.with_name(f".{folder.name}.partial")
+    shutil.copytree(source, partial)
+    return partial.rename(folder)
+
+
+def write_mixed(folder: Path, text_seed: int) -> None:
+    """Write the model of seed 0 with the text tower of another seed."""
+    other = tiny_model(text_seed).state_dict()
+    model = tiny_model(0)
+    model.load_state_dict({**model.state_dict(), **{k: v for k, v in other.items() if not k.startswith("visual.")}})
+    write_checkpoint(folder, model, TINY, {}, Card("mixed", frames=2))
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Checkpoints to publish: three models, and one that differs from the first in its text tower alone."""
+    folder = tmp_path_factory.mktemp("sources")
+    for seed in range(3):
+        write_tiny(folder / str(seed), seed=seed)
+    write_mixed(folder / "text", 1)
+    return folder
+
+
+@pytest.fixture
+def runs(tmp_path: Path, sources: Path) -> Path:
+    """Runs, of which one has ended its first epoch."""
+    publish(tmp_path / "runs", 1, sources / "0")
+    return tmp_path / "runs"
+
+
+@pytest.fixture
+def bundles(runs: Path) -> Bundles:
+    """Over five clips that are there already."""
+    videos = tuple(Video(str(number), Path()) for number in range(len(FRAMES)))
+    kept: weakref.WeakValueDictionary[str, EmbeddedGallery] = weakref.WeakValueDictionary()
+
+    def embed(encoder: Encoder) -> EmbeddedGallery:
+        gallery = kept.get(encoder.visual_fingerprint)
+        if gallery is None:
+            frames = encoder.encode_frames(FRAMES.reshape(-1, 64, 64, 3)).reshape(5, 2, -1)
+            index = INDEXES["exact"](encoder.embed_dim)
+            index.add(pool(frames))
+            gallery = EmbeddedGallery(Gallery("five", videos), frames, index, ())
+            kept[encoder.visual_fingerprint] = gallery
+        return gallery
+
+    return Bundles(Models([], runs=runs), embed)
+
+
+@pytest.fixture(scope="module")
+def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
+    folder = tmp_path_factory.mktemp("gallery")
+    for number, frames in enumerate(FRAMES):
+        write_webm(frames, folder / f"{number}.webm")
+    return Gallery("five", tuple(Video(str(number), folder / f"{number}.webm") for number in range(len(FRAMES))))
+
+
+@pytest.fixture(scope="module")
+def decoder() -> Iterator[Decoder]:
+    with Decoder(num_workers=1) as decoder:
+        yield decoder
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+
+
+def told(searcher: Searcher, answer: Answer) -> tuple[object, ...]:
+    """All that an answer says, without the epoch: every column, and how each sees a clip."""
+    columns = [(ranking.system.name, ranking.hits, ranking.vector.tobytes()) for ranking in answer.rankings]  # type: ignore[union-attr]
+    return (*columns, answer.see("3"))
+
+
+def test_while_models_are_swapped_every_answer_is_exactly_one_models(
+    sources: Path, runs: Path, gallery: Gallery, decoder: Decoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Columns and large views of an answer must agree: a mixture of two models equals the answer of none."""
+    monkeypatch.setattr(bundles_module, "POLL_S", 0.001)
+    order = ("0", "1", "text", "2", "0", "text", "1")
+    expected = {}
+    with Cache(tmp_path / "cache") as cache:
+        for name in ("0", "1", "2", "text"):
+            alone = tmp_path / f"alone-{name}"
+            publish(alone, 1, sources / name)
+            searcher = Searcher(Models([], runs=alone), gallery, decoder, cache)
+            expected[told(searcher, searcher.search(QUERY, SYSTEMS, 5))] = name
+        assert len(expected) == 4
+
+        searcher = Searcher(Models([], runs=runs), gallery, decoder, cache)
+        answers: list[tuple[str | None, list[int | None]]] = []
+        failures: list[Exception] = []
+        done = threading.Event()
+
+        def search() -> None:
+            while not done.is_set():
+                try:
+                    answer = searcher.search(QUERY, SYSTEMS, 5)
+                    time.sleep(0.001)  # swaps may come between an answer and the look at one of its clips
+                    answers.append((expected.get(told(searcher, answer)), [r.epoch for r in answer.rankings]))
+                except Exception as error:
+                    failures.append(error)
+
+        threads = [threading.Thread(target=search) for _ in range(4)]
+        with searcher.watching():
+            for thread in threads:
+                thread.start()
+            for epoch in range(2, 30):
+                publish(runs, epoch, sources / order[epoch % len(order)])
+                wait_for(lambda epoch=epoch: searcher.bundles.get("run").epoch == epoch)  # type: ignore[misc]
+            done.set()
+            for thread in threads:
+                thread.join()
+    assert failures == []
+    assert len(answers) > 50
+    for name, epochs in answers:
+        assert len(set(epochs)) == 1
+        assert name == (order[(epochs[0] or 0) % len(order)] if epochs[0] != 1 else "0")
+    assert len({epochs[0] for _, epochs in answers}) > 10  # many swaps happened under searches
+
+
+def test_a_swap_gives_what_a_fresh_load_gives(bundles: Bundles, sources: Path, runs: Path) -> None:
+    bundles.get("run")
+    for epoch, name in enumerate(("1", "text", "2", "0"), start=2):
+        publish(runs, epoch, sources / name)
+        bundles.refresh()
+        swapped, fresh = bundles.get("run").encoder, read_checkpoint(sources / name)
+        np.testing.assert_array_equal(swapped.encode_text(["a dog", "a man"]), fresh.encode_text(["a dog", "a man"]))
+        np.testing.assert_array_equal(swapped.encode_frames(FRAMES[0]), fresh.encode_frames(FRAMES[0]))
+        np.testing.assert_array_equal(
+            bundles.get("run").gallery.frame_embeddings,
+            fresh.encode_frames(FRAMES.reshape(-1, 64, 64, 3)).reshape(5, 2, -1),
+        )
+
+
+def test_a_new_text_tower_leaves_index_and_visual_tower_the_very_same(
+    bundles: Bundles, sources: Path, runs: Path
+) -> None:
+    before = bundles.get("run")
+    kept_text = before.encoder.encode_text(["a dog"])
+    publish(runs, 2, sources / "text")
+    bundles.refresh()
+    after = bundles.get("run")
+    assert after.epoch == 2
+    assert after.gallery is before.gallery
+    assert after.encoder._model.visual is before.encoder._model.visual
+    assert np.abs(after.encoder.encode_text(["a dog"]) - kept_text).max() > 0.01
+    before.encoder._kept = {}
+    np.testing.assert_array_equal(before.encoder.encode_text(["a dog"]), kept_text)  # the old one is as it was
+
+
+def test_another_architecture_is_taken_up_too(bundles: Bundles, runs: Path, tmp_path: Path) -> None:
+    bundles.get("run")
+    torch.manual_seed(0)
+    other = {**TINY, "embed_dim": 24}
+    model, _ = build_model(other, {})
+    write_checkpoint(tmp_path / "other", model, other, {}, Card("other", frames=2))
+    publish(runs, 2, tmp_path / "other")
+    bundles.refresh()
+    assert bundles.get("run").encoder.embed_dim == 24
+
+
+def _weights(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
+    def broken(folder: Path) -> None:
+        weights = safetensors.torch.load_file(folder / WEIGHTS)
+        change(weights)
+        safetensors.torch.save_file(weights, folder / WEIGHTS)
+
+    return broken
+
+
+def _other_card(folder: Path) -> None:
+    card = json.loads((folder / CARD).read_text())
+    (folder / CARD).write_text(json.dumps({**card, "visual_fingerprint": "0" * 32}))
+
+
+def _other_config(folder: Path) -> None:
+    (folder / CONFIG).write_text('{"model_type": "bert"}')
+
+
+BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
+    "cut off": (lambda f: (f / WEIGHTS).write_bytes((f / WEIGHTS).read_bytes()[:-1000]), "cannot be loaded"),
+    "empty": (lambda f: (f / WEIGHTS).write_bytes(b""), "cannot be loaded"),
+    "gone": (lambda f: (f / WEIGHTS).unlink(), "cannot be loaded"),
+    "no card": (lambda f: (f / CARD).unlink(), "has no nt2vr.json"),
+    "foreign": (_other_config, "cannot be loaded"),
+    "not a number": (_weights(lambda w: w["ln_final.bias"].fill_(torch.nan)), r"not a number \(ln_final.bias\)"),
+    "infinite": (_weights(lambda w: w["visual.conv1.weight"].fill_(torch.inf)), "not a number"),
+    "another tensor": (_weights(lambda w: w.pop("ln_final.bias")), "ln_final.bias"),
+    "another shape": (_weights(lambda w: w.update({"ln_final.bias": torch.zeros(3)})), "ln_final.bias"),
+    "a visual tower that is not its card's": (_weights(lambda w: w["visual.conv1.weight"].neg_()), "card speaks of"),
+    "a card that is not its visual tower's": (_other_card, "card speaks of"),
+    "a blow-up": (_weights(lambda w: w["text_projection"].fill_(0).add_(3e38)), "computes is not a number"),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_broken_checkpoint_leaves_the_old_in_place_and_is_said_once(
+    bundles: Bundles, sources: Path, runs: Path, tmp_path: Path, broken: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = bundles.get("run")
+    change, reason = BROKEN[broken]
+    write_tiny(tmp_path / "broken", fp16=False)
+    change(tmp_path / "broken")
+    folder = publish(runs, 2, tmp_path / "broken")
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            bundles.refresh()
+    after = bundles.get("run")
+    assert (after.encoder, after.gallery, after.epoch) == (before.encoder, before.gallery, 1)
+    assert "refused" in after.notice and "epoch_002" in after.notice and "\n" not in after.notice
+    assert re.search(reason, after.notice)
+    assert len(caplog.records) == 1
+
+    shutil.rmtree(folder)
+    bundles.refresh()
+    assert bundles.get("run").notice == ""
+    publish(runs, 3, sources / "1")
+    bundles.refresh()
+    assert (bundles.get("run").epoch, bundles.get("run").notice) == (3, "")
+
+
+def test_a_checkpoint_that_was_still_being_copied_is_taken_up_when_it_is_whole(
+    bundles: Bundles, sources: Path, runs: Path
+) -> None:
+    bundles.get("run")
+    folder = publish(runs, 2, sources / "1")
+    whole = (folder / WEIGHTS).read_bytes()
+    (folder / WEIGHTS).write_bytes(whole[:1000])
+    bundles.refresh()
+    assert bundles.get("run").epoch == 1
+    (folder / WEIGHTS).write_bytes(whole)
+    bundles.refresh()
+    assert (bundles.get("run").epoch, bundles.get("run").notice) == (2, "")
+
+
+def test_of_a_run_whose_newest_epoch_is_broken_the_one_before_is_loaded_and_that_is_said(
+    bundles: Bundles, sources: Path, runs: Path
+) -> None:
+    for epoch in (2, 3):
+        publish(runs, epoch, sources / "1")
+    (runs / "run" / "checkpoints" / "epoch_003" / WEIGHTS).write_bytes(b"")
+    assert bundles.get("run").epoch == 2
+    assert "epoch_003" in bundles.get("run").notice
+    with pytest.raises(CheckpointError, match="epoch_003"):
+        bundles.get("run · epoch 3")
+    assert bundles.get("run · epoch 1").epoch is None  # its name says it
+
+
+def test_old_models_are_freed_when_their_last_search_ends(
+    sources: Path, runs: Path, gallery: Gallery, decoder: Decoder, tmp_path: Path
+) -> None:
+    with Cache(tmp_path / "cache") as cache:
+        searcher = Searcher(Models([], runs=runs), gallery, decoder, cache)
+        answer = searcher.search(QUERY, SYSTEMS, 5)
+        seen = answer.see("3")
+        searching = searcher.bundles.get("run")
+        model, embedded = weakref.ref(searching.encoder._model), weakref.ref(searching.gallery)
+        publish(runs, 2, sources / "1")
+        searcher.bundles.refresh()
+        gc.collect()
+        assert model() is not None  # a search still has it
+        del searching
+        gc.collect()
+        assert model() is None
+        assert answer.see("3") == seen  # what the page shows needs the old embeddings, not the model
+        del answer
+        gc.collect()
+        assert embedded() is None
+
+
+def test_searches_do_not_wait_for_a_swap(sources: Path, runs: Path, bundles: Bundles) -> None:
+    before = bundles.get("run")
+    embed, may_go_on, started = bundles._embed, threading.Event(), threading.Event()
+
+    def slow(encoder: Encoder) -> EmbeddedGallery:
+        started.set()
+        may_go_on.wait(PATIENCE_S)
+        return embed(encoder)
+
+    bundles._embed = slow
+    publish(runs, 2, sources / "1")
+    swap = threading.Thread(target=bundles.refresh)
+    swap.start()
+    started.wait(PATIENCE_S)
+    assert bundles.get("run") is before  # would hang here
+    may_go_on.set()
+    swap.join()
+    assert bundles.get("run").epoch == 2
+
+
+def test_a_model_is_loaded_once_however_many_ask(bundles: Bundles) -> None:
+    together, got = threading.Barrier(4), []
+
+    def ask() -> None:
+        together.wait()
+        got.append(bundles.get("run"))
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({id(bundle) for bundle in got}) == 1
+
+
+def test_a_run_that_was_deleted_is_forgotten(bundles: Bundles, runs: Path) -> None:
+    model = weakref.ref(bundles.get("run").encoder._model)
+    shutil.rmtree(runs / "run")
+    bundles.refresh()
+    gc.collect()
+    assert model() is None
+    with pytest.raises(ConfigError, match="Unknown model 'run'"):
+        bundles.get("run")
+
+
+def test_of_many_models_those_asked_for_last_are_kept(bundles: Bundles, sources: Path, runs: Path) -> None:
+    for epoch in range(2, KEPT + 2):
+        publish(runs, epoch, sources / "0")
+    first = bundles.get("run · epoch 1")
+    second = bundles.get("run · epoch 2")
+    for epoch in range(3, KEPT + 2):
+        bundles.get("run · epoch 1")
+        bundles.get(f"run · epoch {epoch}")
+    assert bundles.get("run · epoch 1") is first
+    assert bundles.get("run · epoch 2") is not second
+
+
+def test_the_watch_goes_on_after_what_nobody_foresaw(
+    bundles: Bundles, sources: Path, runs: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(bundles_module, "POLL_S", 0.001)
+    monkeypatch.setattr(bundles_module, "FAILED_POLL_S", 0.001)
+    bundles.get("run")
+    read, stop = bundles._models.read, threading.Event()
+
+    def fail(*_: object) -> Encoder:
+        bundles._models.read = read  # type: ignore[method-assign]
+        raise MemoryError("no memory")
+
+    bundles._models.read = fail  # type: ignore[method-assign]
+    publish(runs, 2, sources / "1")
+    thread = threading.Thread(target=bundles.watch, args=(stop,))
+    thread.start()
+    wait_for(lambda: bundles.get("run").epoch == 2)
+    stop.set()
+    thread.join()
+    assert "no memory" in caplog.text

@@ -1,0 +1,485 @@
+"""Search, with an encoder whose embeddings are one-hot keywords: every score here can be worked out by hand.
+
+Clips (all of their frames alike; `both` changes half-way):
+
+    guitar  (man + guitar) / √2          duet  (man + guitar + sing) / √3
+    singer  (woman + sing) / √2          dog   dog          both  dog, then woman
+"""
+
+import json
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nt2vr.errors import ConfigError, QueryError
+from nt2vr.language.query import Query
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Gallery, Video
+from nt2vr.models.card import Card
+from nt2vr.models.catalog import Found, Models
+from nt2vr.search.answers import Answer
+from nt2vr.search.searcher import LOW_SCORE, MAX_ALPHA, MAX_K, Searcher
+from nt2vr.search.systems import STRATEGIES, Parts, System, check_model_name, projection
+from nt2vr.world.gallery import write_webm
+from nt2vr.world.scenes import Actor, Scene
+from nt2vr.world.truth import judge_video
+
+KEYWORDS = ("man", "woman", "guitar", "sing", "dog", "other")
+LEVELS = {0: "man guitar", 50: "man guitar sing", 100: "woman sing", 150: "dog", 200: "woman"}  # grey level -> shown
+MODELS = ("CLIP", "ViT-B-32 / openai", "run 3")
+
+NOT_SINGING = Query("a man with a guitar who does not sing", ("a man with a guitar",), ("sing",))
+NO_DOG = Query("not a dog", (), ("a dog",))
+
+
+def unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+def embed(text: str) -> NDArray[np.float32]:
+    """Return the normalised sum of the one-hot keywords in a text; like CLIP, it is deaf to "not"."""
+    found = [word in re.findall(r"[a-z]+", text) for word in KEYWORDS[:-1]]
+    return unit(np.array([*found, not any(found)], np.float32))
+
+
+class KeywordEncoder:
+    """Sees in a frame of one grey what LEVELS says."""
+
+    embed_dim, image_size, num_frames = len(KEYWORDS), 8, 4
+    card = Card("keywords", metrics={LOW_SCORE: 0.75})
+
+    def __init__(self, visual_fingerprint: str = "keywords") -> None:
+        self.visual_fingerprint = visual_fingerprint
+        self.num_batches = 0
+
+    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.stack([embed(text) for text in texts])
+
+    def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
+        assert frames.shape[1:] == (8, 8, 3)
+        self.num_batches += 1
+        return np.stack([embed(LEVELS[50 * round(frame.mean() / 50)]) for frame in frames])
+
+    def unseen_words(self, text: str) -> tuple[str, ...]:
+        return tuple(word for word in text.split() if word == "unicorn")
+
+
+class KeywordModels:
+    """Three names, the last with a visual tower of its own."""
+
+    def __init__(self) -> None:
+        shared = KeywordEncoder()
+        self.encoders = {"CLIP": shared, "ViT-B-32 / openai": shared, "run 3": KeywordEncoder("other tower")}
+
+    def names(self) -> list[str]:
+        return list(self.encoders)
+
+    def found(self) -> dict[str, Found]:
+        return {name: Found((Path(f"/nowhere/{number}"),)) for number, name in enumerate(self.encoders)}
+
+    def find(self, name: str) -> Found:
+        return self.found()[name]
+
+    def read(self, folder: Path, like: KeywordEncoder | None = None) -> KeywordEncoder:
+        return list(self.encoders.values())[int(folder.name)]
+
+
+@pytest.fixture(scope="module")
+def decoder() -> Iterator[Decoder]:
+    with Decoder(num_workers=1) as decoder:
+        yield decoder
+
+
+@pytest.fixture(scope="module")
+def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
+    """Return the five clips, after a file that cannot be decoded; two of them have scenes."""
+    folder = tmp_path_factory.mktemp("gallery")
+    clips = {"guitar": [0] * 4, "duet": [50] * 4, "singer": [100] * 4, "dog": [150] * 4, "both": [150, 150, 200, 200]}
+    plays = Actor("man", "guitar")
+    scenes = {
+        "guitar": Scene("park", (plays,)).to_dict(),
+        "duet": Scene("stage", (plays, Actor("man", "sing"))).to_dict(),
+    }
+    (folder / "broken.webm").write_bytes(b"no video")
+    videos = [Video("broken", folder / "broken.webm")]
+    for name, levels in clips.items():
+        path = folder / f"{name}.webm"
+        write_webm(np.stack([np.full((32, 32, 3), level, np.uint8) for level in levels]), path)
+        videos.append(Video(name, path, (), scenes.get(name)))
+    return Gallery("tests", tuple(videos))
+
+
+@pytest.fixture(scope="module")
+def searcher(gallery: Gallery, decoder: Decoder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    with Cache(tmp_path_factory.mktemp("cache")) as cache:
+        yield Searcher(KeywordModels(), gallery, decoder, cache, judge_video)  # type: ignore[arg-type]
+
+
+def scores(answer: Answer, column: int = 0) -> dict[str, float]:
+    return {hit.video_id: hit.score for hit in answer.rankings[column].hits}
+
+
+def grey(level: int) -> NDArray[np.uint8]:
+    return np.full((30, 20, 3), level, np.uint8)
+
+
+def test_plain_is_the_cosine_with_the_whole_sentence_negation_and_all(searcher: Searcher) -> None:
+    answer = searcher.search(NOT_SINGING, ["CLIP"], 5)
+    assert scores(answer) == pytest.approx(
+        {"duet": 1, "guitar": 2 / sqrt(6), "singer": 1 / sqrt(6), "dog": 0, "both": 0}, abs=1e-4
+    )
+    assert [(hit.video_id, hit.rank) for hit in answer.rankings[0].hits[:3]] == [
+        ("duet", 1),
+        ("guitar", 2),
+        ("singer", 3),
+    ]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.25, 0.5, 1.0, 2.0])
+def test_boolean_is_wanted_minus_alpha_times_unwanted(searcher: Searcher, alpha: float) -> None:
+    by_hand = {
+        "guitar": 1,
+        "duet": 2 / sqrt(6) - alpha / sqrt(3),
+        "singer": -alpha / sqrt(2),
+        "dog": 0,
+        "both": 0,
+    }
+    by_slider = searcher.search(NOT_SINGING, ["CLIP boolean"], 5, alpha=alpha)
+    by_name = searcher.search(NOT_SINGING, [f"CLIP boolean α {alpha}"], 5, alpha=0.77)
+    assert scores(by_slider) == pytest.approx(by_hand, abs=1e-4)
+    assert scores(by_name) == pytest.approx(by_hand, abs=1e-4)
+
+
+def test_boolean_subtracts_every_unwanted_thing(searcher: Searcher) -> None:
+    query = Query("a man, no guitar, no singing", ("a man",), ("guitar", "sing"))
+    answer = searcher.search(query, ["CLIP boolean α 1"], 5)
+    assert scores(answer)["guitar"] == pytest.approx(1 / sqrt(2) - 1 / sqrt(2), abs=1e-4)
+    assert scores(answer)["duet"] == pytest.approx(1 / sqrt(3) - 2 / sqrt(3), abs=1e-4)
+
+
+def test_projection_leaves_nothing_of_the_unwanted(searcher: Searcher) -> None:
+    answer = searcher.search(NOT_SINGING, ["CLIP projection"], 5)
+    vector = answer.rankings[0].vector
+    assert vector is not None
+    assert vector @ embed("sing") == pytest.approx(0, abs=1e-6)
+    assert vector @ embed("man") == pytest.approx(1 / sqrt(3), abs=1e-6)  # and takes nothing else
+    assert scores(answer) == pytest.approx(
+        {"guitar": 2 / sqrt(6), "duet": 2 / 3, "singer": 0, "dog": 0, "both": 0}, abs=1e-4
+    )
+
+
+def test_projection_is_orthogonal_to_things_that_are_not_orthogonal_to_each_other() -> None:
+    """Taking them away one after the other would bring a part of the first back."""
+    rng = np.random.default_rng(0)
+    whole, *unwanted = (unit(rng.standard_normal(16).astype(np.float32)) for _ in range(4))
+    vector = projection(Parts(whole, None, np.stack(unwanted), 0.5))
+    assert vector is not None
+    assert vector.dtype == np.float32
+    assert np.abs(np.stack(unwanted) @ vector).max() < 1e-6
+    away = whole - vector
+    assert np.linalg.matrix_rank(np.stack([*unwanted, away]), tol=1e-5) == 3  # only along the unwanted
+
+
+def test_projection_takes_a_thing_that_is_named_twice_as_one() -> None:
+    """Two equal rows have no second direction: an orthonormal basis of "both" would take away a made-up one."""
+    rng = np.random.default_rng(1)
+    whole, unwanted = (unit(rng.standard_normal(16).astype(np.float32)) for _ in range(2))
+    once = projection(Parts(whole, None, unwanted[None], 0.5))
+    twice = projection(Parts(whole, None, np.stack([unwanted, unwanted]), 0.5))
+    assert twice == pytest.approx(once, abs=1e-6)
+
+
+def test_drop_searches_the_wanted_part_alone(searcher: Searcher) -> None:
+    answer = searcher.search(NOT_SINGING, ["CLIP drop"], 5)
+    assert scores(answer) == pytest.approx(
+        {"guitar": 1, "duet": 2 / sqrt(6), "singer": 0, "dog": 0, "both": 0}, abs=1e-4
+    )
+
+
+def test_without_a_negation_all_strategies_agree(searcher: Searcher) -> None:
+    query = Query("a man sings", ("a man sings",))
+    answer = searcher.search(query, [f"CLIP {strategy}" for strategy in STRATEGIES], 5)
+    assert all(ranking.hits == answer.rankings[0].hits for ranking in answer.rankings)
+    assert len(answer.rankings) == 4
+
+
+def test_only_negated_each_strategy_does_what_it_can(searcher: Searcher) -> None:
+    plain, boolean, projected, drop = searcher.search(
+        NO_DOG, ["CLIP", "CLIP boolean", "CLIP projection", "CLIP drop"], 5
+    ).rankings
+    assert plain.hits[0].video_id == "dog"
+    assert {hit.video_id: hit.score for hit in boolean.hits} == pytest.approx(
+        {"dog": -1, "both": -1 / sqrt(2), "guitar": 0, "duet": 0, "singer": 0}, abs=1e-4
+    )
+    assert boolean.hits[-1].video_id == "dog"
+    assert [hit.score for hit in projected.hits] == pytest.approx([0] * 5, abs=1e-4)
+    assert (drop.hits, drop.vector) == ((), None)
+    assert drop.counts == {"right": 0, "violation": 0, "miss": 0}
+
+
+@pytest.mark.parametrize(("weight", "dog", "guitar"), [(0.0, 0, 1), (0.5, 1 / sqrt(2), 1 / sqrt(2)), (1.0, 1, 0)])
+def test_a_picture_joins_by_its_weight(searcher: Searcher, weight: float, dog: float, guitar: float) -> None:
+    query = Query("a man with a guitar", ("a man with a guitar",))
+    for system in ("CLIP", "CLIP boolean", "CLIP projection", "CLIP drop"):
+        found = scores(searcher.search(query, [system], 5, grey(150), weight))
+        assert (found["dog"], found["guitar"]) == pytest.approx((dog, guitar), abs=1e-4)
+
+
+def test_a_mixed_query_is_a_unit_vector_whatever_the_weight(searcher: Searcher) -> None:
+    """A mean left as it is would make the picture weaken boolean's unwanted part, or strengthen it."""
+    for weight in (0.1, 0.5, 0.7):
+        vector = searcher.search(NOT_SINGING, ["CLIP"], 5, grey(150), weight).rankings[0].vector
+        assert vector is not None
+        assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-6)
+
+
+def test_a_picture_joins_what_is_wanted_and_never_what_is_not(searcher: Searcher) -> None:
+    found = scores(searcher.search(NO_DOG, ["CLIP boolean α 1"], 5, grey(200)))  # like this woman, and no dog
+    assert found == pytest.approx(
+        {"singer": 1 / sqrt(2), "both": 1 / sqrt(2) - 1 / sqrt(2), "dog": -1, "guitar": 0, "duet": 0}, abs=1e-4
+    )
+
+
+@pytest.mark.parametrize("text", ["", "  \n"])
+def test_a_picture_alone_is_enough_and_nothing_at_all_is_not(searcher: Searcher, text: str) -> None:
+    for system in ("CLIP", "CLIP boolean", "CLIP projection", "CLIP drop"):
+        for weight in (0.0, 0.5, 1.0):  # the weight has nothing to weigh against
+            assert scores(searcher.search(Query(text), [system], 5, grey(150), weight))["dog"] == pytest.approx(
+                1, abs=1e-4
+            )
+    with pytest.raises(QueryError, match="Type what the clip should show"):
+        searcher.search(Query(text), ["CLIP"], 5)
+
+
+def test_a_file_that_cannot_be_read_shifts_no_clip(searcher: Searcher) -> None:
+    """It is first in the gallery: rows that followed the gallery's places would name the wrong clips."""
+    for text, best in (("a man with a guitar", "guitar"), ("a dog", "dog"), ("a woman sings: sing", "singer")):
+        assert searcher.search(Query(text, (text,)), ["CLIP"], 5).rankings[0].hits[0].video_id == best
+    assert [reason[0] for reason in searcher.embedded(KeywordEncoder()).skipped] == ["broken"]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("k", "num_hits"), [(1, 1), (3, 3), (MAX_K, 5)])
+def test_k_hits_or_all_there_are(searcher: Searcher, k: int, num_hits: int) -> None:
+    (ranking,) = searcher.search(NOT_SINGING, ["CLIP"], k).rankings
+    assert [hit.rank for hit in ranking.hits] == list(range(1, num_hits + 1))
+    assert [hit.score for hit in ranking.hits] == sorted((hit.score for hit in ranking.hits), reverse=True)
+    assert sorted(ranking.ranks.values()) == [1, 2, 3, 4, 5]  # also of those that are not shown: for the movements
+    assert all(ranking.ranks[hit.video_id] == hit.rank for hit in ranking.hits)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"k": 0}, "Cannot show 0 results: choose 1 to"),
+        ({"k": -3}, "Cannot show -3 results"),
+        ({"k": MAX_K + 1}, f"choose 1 to {MAX_K}"),
+        ({"systems": []}, "Cannot compare 0 systems"),
+        ({"systems": ["CLIP"] * 9}, "Cannot compare 9 systems"),
+        ({"systems": ["CLAP"]}, r"Unknown model 'CLAP'. Choose one of: CLIP, ViT-B-32 / openai, run 3\."),
+        ({"image_weight": 1.5}, r"weight is 1\.5: choose 0 to 1"),
+        ({"image_weight": float("nan")}, "weight is nan"),
+        ({"alpha": -0.1}, r"α is -0\.1: choose 0 to"),
+        ({"alpha": float("nan")}, "α is nan"),
+        ({"systems": ["CLIP boolean α " + "9" * 400]}, f"choose 0 to {MAX_ALPHA}"),
+    ],
+)
+def test_an_impossible_value_is_one_sentence(searcher: Searcher, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        searcher.search(**{"query": NOT_SINGING, "systems": ["CLIP"], "k": 5, **change})
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "system"),
+    [
+        ("CLIP", System("CLIP")),
+        ("  clip ", System("CLIP")),
+        ("CLIP plain", System("CLIP")),
+        ("CLIP Boolean", System("CLIP", "boolean")),
+        ("CLIP boolean α 1", System("CLIP", "boolean", 1.0)),
+        ("clip BOOLEAN alpha=0.25", System("CLIP", "boolean", 0.25)),
+        ("CLIP boolean .5", System("CLIP", "boolean", 0.5)),
+        ("CLIP projection", System("CLIP", "projection")),
+        ("ViT-B-32 / openai drop", System("ViT-B-32 / openai", "drop")),
+        ("run 3", System("run 3")),  # not the weight 3 of a model "run"
+        ("run 3 boolean α 0.5", System("run 3", "boolean", 0.5)),
+        ("Run · Epoch 3", System("run · epoch 3")),
+        ("run · epoch 3 boolean α 1", System("run · epoch 3", "boolean", 1.0)),
+    ],
+)
+def test_a_systems_name_is_read(name: str, system: System) -> None:
+    assert System.named(name, (*MODELS, "run", "run · epoch 3")) == system
+
+
+def test_every_name_that_is_offered_is_read_back(searcher: Searcher) -> None:
+    names = searcher.system_names()
+    assert [System.named(name, MODELS).name for name in names] == names
+    assert len(set(names)) == len(names)
+    assert {"CLIP", "CLIP boolean", "CLIP boolean α 1", "run 3 projection", "ViT-B-32 / openai drop"} <= set(names)
+
+
+def test_of_a_runs_single_epochs_only_the_whole_sentence_is_offered(
+    gallery: Gallery, decoder: Decoder, tmp_path: Path
+) -> None:
+    for epoch in (1, 2):
+        (tmp_path / "runs" / "neg" / "checkpoints" / f"epoch_{epoch:03d}").mkdir(parents=True)
+    models = Models([], runs=tmp_path / "runs")
+    names = Searcher(models, gallery, decoder, None).system_names()  # type: ignore[arg-type]
+    assert [name for name in names if "epoch" in name] == ["neg · epoch 2", "neg · epoch 1"]
+    assert {"neg", "neg boolean", "neg drop"} <= set(names)
+    assert [System.named(name, models.names()).name for name in names] == names
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        " ",
+        "drop",
+        "CLIP magic",
+        "CLIP 0.5",
+        "run · epoch 4",
+        "CLIP boolean α",
+        "CLIP boolean α x",
+        "CLIP boolean α 1.2.3",
+        "α 1",
+    ],
+)
+def test_a_name_that_is_none_is_one_sentence(name: str) -> None:
+    with pytest.raises(ConfigError):
+        System.named(name, MODELS)
+
+
+def test_hits_carry_the_verdict_of_their_scene_and_none_without_one(searcher: Searcher) -> None:
+    query = Query("a man playing the guitar and not singing", ("a man playing the guitar",), ("singing",))
+    (ranking,) = searcher.search(query, ["CLIP drop"], 5).rankings
+    verdicts = {hit.video_id: hit.verdict for hit in ranking.hits}
+    assert verdicts == {"guitar": "right", "duet": "violation", "singer": None, "dog": None, "both": None}
+    assert ranking.counts == {"right": 1, "violation": 1, "miss": 0}
+
+
+def test_the_answer_is_the_apis_dict(searcher: Searcher) -> None:
+    query = Query("a man playing the guitar and not singing", ("a man playing the guitar",), ("singing",))
+    answer = searcher.search(query, ["CLIP drop", "clip boolean 1"], 2).as_dict()
+    assert (
+        json.loads(json.dumps(answer, allow_nan=False))
+        == answer
+        == {
+            "query": {
+                "text": "a man playing the guitar and not singing",
+                "wanted": ["a man playing the guitar"],
+                "unwanted": ["singing"],
+            },
+            "systems": [
+                {
+                    "name": "CLIP drop",
+                    "hits": [
+                        {"video_id": "guitar", "rank": 1, "score": 1.0, "verdict": "right"},
+                        {"video_id": "duet", "rank": 2, "score": 0.8165, "verdict": "violation"},
+                    ],
+                },
+                {
+                    "name": "CLIP boolean α 1",
+                    "hits": [
+                        {"video_id": "guitar", "rank": 1, "score": 1.0, "verdict": "right"},
+                        {"video_id": "duet", "rank": 2, "score": 0.8165, "verdict": "violation"},
+                    ],
+                },
+            ],
+        }
+    )  # fmt: skip  "singing" is no keyword, so boolean takes nothing away here
+
+
+@pytest.mark.parametrize(("word", "moments"), [("dog", [0.125, 0.375, 0.625]), ("woman", [0.125, 0.625, 0.875])])
+def test_a_clip_is_seen_by_every_system_with_its_best_moments_in_their_order(
+    searcher: Searcher, word: str, moments: list[float]
+) -> None:
+    """`both` shows the dog in frames 1 and 2 of 4, the woman in 3 and 4; it is not among the k shown."""
+    answer = searcher.search(Query(word, (word,)), ["CLIP", "CLIP boolean α 1"], 1)
+    seen = answer.see("both")
+    assert [each.system.name for each in seen] == ["CLIP", "CLIP boolean α 1"]
+    for each in seen:
+        assert each.rank is not None and each.rank <= 2
+        assert each.score == pytest.approx(1 / sqrt(2), abs=1e-4)
+        assert list(each.moments) == moments
+
+
+def test_a_clip_that_could_not_be_read_or_a_search_for_nothing_is_seen_as_such(searcher: Searcher) -> None:
+    answer = searcher.search(NO_DOG, ["CLIP", "CLIP drop"], 5)
+    assert [(seen.rank, seen.score, seen.moments) for seen in answer.see("broken")] == [(None, None, ())] * 2
+    assert (answer.see("dog")[0].rank, answer.see("dog")[1].rank) == (1, None)
+
+
+def test_words_that_a_model_never_saw_are_named(searcher: Searcher) -> None:
+    query = Query("a unicorn and no dog", ("a unicorn",), ("dog",))
+    assert searcher.search(query, ["CLIP"], 5).rankings[0].unseen == ("unicorn",)
+
+
+def test_the_gallery_is_embedded_once_for_each_visual_tower_however_many_ask(
+    gallery: Gallery, decoder: Decoder, tmp_path: Path
+) -> None:
+    searcher = Searcher(KeywordModels(), gallery, decoder, Cache(tmp_path))  # type: ignore[arg-type]
+    answers: list[Answer] = []
+    together = threading.Barrier(6)
+
+    def ask(system: str) -> None:
+        together.wait()
+        answers.append(searcher.search(NOT_SINGING, [system], 5))
+
+    threads = [threading.Thread(target=ask, args=(name,)) for name in (*MODELS, *MODELS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({answer.rankings[0].hits for answer in answers}) == 1
+    first, second, other = (searcher.bundles.get(name).encoder for name in MODELS)
+    assert (first.num_batches, other.num_batches) == (1, 1)  # type: ignore[attr-defined]
+    assert searcher.embedded(first) is searcher.embedded(second) is not searcher.embedded(other)
+
+
+def test_a_sentence_is_understood_and_searched(searcher: Searcher) -> None:
+    """The rooms fit together: what `understand` gives is what `search` takes."""
+    query = searcher.understand("a man with a guitar and no dog")
+    assert (query.wanted, query.unwanted) == (("a man with a guitar",), ("dog",))
+    assert searcher.search(query, ["CLIP boolean"], 1).rankings[0].hits[0].video_id == "guitar"
+
+
+@pytest.mark.parametrize(
+    ("system", "text", "low"),
+    [
+        ("CLIP", "a dog", False),  # the dog has 1
+        ("CLIP", "a dog with a guitar", True),  # no clip has both: the dog has .71
+        ("CLIP drop", "a woman with a guitar", True),
+        ("CLIP boolean", "a woman with a guitar", False),  # no cosine: it has no lowest good score
+    ],
+)
+def test_no_good_match_is_said_of_cosines_below_the_models_own(
+    searcher: Searcher, system: str, text: str, low: bool
+) -> None:
+    query = Query(text, (text,))
+    assert searcher.search(query, [system], 5).rankings[0].low is low
+    assert not searcher.search(query, [system], 5, grey(100)).rankings[0].low  # a mixed query has other scores
+
+
+def test_an_unknown_clip_is_one_sentence(searcher: Searcher) -> None:
+    with pytest.raises(ConfigError, match="Unknown clip 'gone'"):
+        searcher.video("gone")
+
+
+@pytest.mark.parametrize("name", ["mine boolean", "mine drop α 0.5", "mine Projection"])
+def test_a_model_is_not_called_like_a_system(name: str) -> None:
+    with pytest.raises(ConfigError, match="not ending in plain, boolean"):
+        check_model_name(name)
+
+
+def test_a_model_may_be_called_after_a_strategy_alone() -> None:
+    check_model_name("boolean")
+    check_model_name("my epoch 3")

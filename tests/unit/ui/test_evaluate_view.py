@@ -1,0 +1,186 @@
+"""What the Evaluate tab shows, by hand for bags of words."""
+
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation.archive import Entry
+from nt2vr.evaluation.benchmark import JudgedQuery, rows
+from nt2vr.evaluation.jobs import Job
+from nt2vr.evaluation.protocol import evaluate
+from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.sources import Data
+from nt2vr.search.systems import System
+from nt2vr.ui.evaluate_view import (
+    PER_PAGE,
+    cues_of,
+    day_text,
+    job_view,
+    kinds_of,
+    marks_of,
+    queries_view,
+    report_view,
+    reports_view,
+    roles_of,
+)
+from tests.unit.evaluation.words import QUERIES, WordModels, word_benchmark
+
+FIRST, SECOND = "words", "words boolean α 1"
+SYSTEMS = (System("words"), System("words", "drop"), System("words", "boolean", 1), System("words-bnl"))
+
+
+def report_of(*systems: System, **changed: Any) -> Report:
+    models: Any = WordModels()
+    return evaluate(word_benchmark(**changed), systems, models)
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return report_of(*SYSTEMS, references={"oracle": {"original/MIR": 0.875}})
+
+
+def cells(view: dict[str, Any], table: int, line: str) -> dict[str, dict[str, Any]]:
+    """Return a line of a table by "Group head"."""
+    shown = view["tables"][table]
+    groups = [group["text"] for group in shown["groups"] for _ in range(group["span"])]
+    heads = [f"{group} {head['text']}" for group, head in zip(groups, shown["heads"], strict=True)]
+    found = next(each for each in shown["lines"] if each["name"] == line)
+    return dict(zip(heads, found["cells"], strict=True))
+
+
+def test_controls_are_told_from_systems(report: Report) -> None:
+    assert roles_of(report) == {"words": "base", "words drop": "drop", SECOND: "", "words-bnl": ""}
+
+
+def test_the_table_has_the_reports_values_and_marks_the_best_of_each_column(report: Report) -> None:
+    view = report_view(report, "id")
+    assert cells(view, 0, FIRST)["Composed R@1"] == {"text": "0.0", "best": False}
+    assert cells(view, 0, SECOND)["Composed R@1"] == {"text": "100.0", "best": True}
+    assert cells(view, 0, FIRST)["Original MIR"]["best"] is False  # all systems the same: no contest
+    assert cells(view, 0, SECOND)["Original MIR"]["text"] == "–"
+    assert cells(view, 0, "oracle")["Original MIR"] == {"text": "0.875", "best": False}
+    violations = {name: cells(view, 1, name)["not B violations@10"] for name in (FIRST, SECOND)}
+    assert [each["text"] for each in violations.values()] == ["50.0", "50.0"]  # of four videos all are among ten
+
+
+def test_less_is_better_in_violations_only() -> None:
+    report = report_of(*SYSTEMS[:2], SYSTEMS[2])
+    for name, value in (("words", 30.0), ("words drop", 20.0), (SECOND, 10.0)):
+        report.metrics[name].update({"composed/violations@10": value, "composed/hard_pairs": value})
+    view = report_view(report, "id")
+    best = {
+        head: [line for line in (FIRST, "words drop", SECOND) if cells(view, 1, line)[head]["best"]]
+        for head in ("A and not B violations@10", "A and not B hard pairs")
+    }
+    assert best == {"A and not B violations@10": [SECOND], "A and not B hard pairs": [FIRST]}
+
+
+def test_a_report_says_what_it_is_of_and_offers_its_files(report: Report) -> None:
+    view = report_view(report, "words-1")
+    assert view["about"] == "5 queries, 4 videos."
+    assert {"href": "reports/words-1/queries.csv", "name": "queries.csv"} in view["files"]
+    assert [text.split(":")[0] for text in view["meanings"]] == ["Hard pairs", "Violations@10", "Δ"]
+    drawn = {point["name"]: point["kind"] for point in view["chart"]["points"]}
+    assert drawn == {"words": "base", "words drop": "drop", SECOND: "", "words-bnl": ""}
+
+
+def test_the_notes_on_a_models_card_stand_once_beneath_the_table() -> None:
+    models: Any = WordModels()
+    models.cards["words-bnl"] = replace(models.cards["words-bnl"], notes="Below words.")
+    report = evaluate(word_benchmark(), [*SYSTEMS, System("words-bnl", "drop")], models)
+    assert report_view(report, "id")["meanings"][3:] == ["words-bnl: Below words."]
+
+
+def test_without_composed_queries_there_is_no_chart_and_no_word_on_what_is_not_there() -> None:
+    view = report_view(report_of(System("words"), System("words", "drop"), queries=QUERIES[:2]), "id")
+    assert (view["chart"], view["meanings"], len(view["tables"])) == ({}, [], 1)
+
+
+def test_queries_are_listed_with_both_ranks_and_their_movement(report: Report) -> None:
+    view = queries_view(report, "r", FIRST, SECOND)
+    top = view["rows"][0]
+    assert (top["text"], top["before"], top["after"], top["move"], top["good"]) == (
+        "sings and not dancing", "3", "1", "▲2", True,
+    )  # fmt: skip
+    assert (top["kind"], top["wanted"], top["unwanted"]) == ("A and not B", "sings", ["dancing"])
+    assert (top["right"], top["ids"]) == ("1 relevant video", ["a man sings"])
+    assert view["count"] == "5 of 5 queries"
+    turned = queries_view(report, "r", FIRST, SECOND, worsened=True)["rows"]
+    assert [row["text"] for row in turned] == [row["text"] for row in reversed(view["rows"])]
+
+
+def test_of_a_negated_query_a_worse_rank_of_its_caption_is_better(report: Report) -> None:
+    (row,) = queries_view(report, "r", FIRST, SECOND, kind="negated")["rows"]
+    before, after = int(row["before"]), int(row["after"])
+    assert after > before and row["move"] == f"▲{after - before}" and row["good"]
+    assert "now wrong" in row["right"]
+
+
+def test_the_list_is_filtered_by_kind_and_cue(report: Report) -> None:
+    assert [row["kind"] for row in queries_view(report, "r", FIRST, SECOND, kind="not")["rows"]] == ["not B"]
+    assert queries_view(report, "r", FIRST, SECOND, cue="never")["rows"] == []
+    assert [shown for shown, _ in kinds_of(report)] == ["all kinds", "original", "negated", "A and not B", "not B"]
+    assert cues_of(report) == [("all cues", ""), ("not (3)", "not")]
+
+
+def test_pages_hold_twenty_and_there_is_none_beyond_the_last() -> None:
+    queries = [JudgedQuery("original", f"a dog {number}", rows([2])) for number in range(2 * PER_PAGE + 1)]
+    many = report_of(System("words"), queries=queries)
+    last = queries_view(many, "r", "words", "words", page=99)
+    assert (len(last["rows"]), last["page"], last["where"], last["has_after"]) == (1, 2, "page 3 of 3", False)
+    first = queries_view(many, "r", "words", "words", page=-5)
+    assert (len(first["rows"]), first["has_before"], first["has_after"]) == (PER_PAGE, False, True)
+    assert first["rows"][0]["move"] == "="
+
+
+def test_a_row_links_to_search_and_names_its_place_only_where_its_videos_are_there(report: Report) -> None:
+    here = queries_view(report, "r", FIRST, SECOND, kind="composed", is_here="a man sings".__eq__)
+    link = parse_qs(here["rows"][0]["link"].removeprefix("?"))
+    assert link == {"q": ["sings and not dancing"], "systems": [f"{FIRST}|{SECOND}"], "judged": ["r:3"]}
+    elsewhere = queries_view(report, "r", FIRST, SECOND, kind="composed")
+    assert "judged" not in elsewhere["rows"][0]["link"]
+    assert "star" in here["opens"] and "does not have these videos" in elsewhere["opens"]
+
+
+def test_a_system_that_the_report_has_not_is_refused_in_a_sentence(report: Report) -> None:
+    with pytest.raises(ConfigError, match="has no system 'huge'"):
+        queries_view(report, "r", FIRST, "huge")
+
+
+def test_marked_videos_are_the_relevant_ones_and_of_a_negated_query_said_to_be_wrong(report: Report) -> None:
+    assert marks_of(report.row(4)).video_ids == {"a man sings", "a dog"}
+    assert "2 clips" in marks_of(report.row(4)).legend
+    assert "now wrong" in marks_of(report.row(2)).legend
+
+
+def test_a_job_shows_how_far_it_is_and_why_it_failed() -> None:
+    job = Job(1, Data("world"), ("CLIP", "CLIP drop"), doing="clips", done=500, total=2000)
+    view = job_view(job)
+    assert (view["doing"], view["share"], view["word"]) == ("clips: 500 of 2,000", "25.0", "evaluating")
+    assert job_view(Job(1, Data("world"), ()))["state"] == "preparing"
+    failed = job_view(Job(1, Data("x"), (), state="failed", error="No such folder."))
+    assert (failed["error"], failed["doing"]) == ("No such folder.", "")
+    assert job_view(Job(1, Data("x"), (), state="finished", report_id="r")) == job_view(None) == {}
+
+
+def test_the_list_has_what_is_under_way_on_top_and_marks_what_is_open() -> None:
+    entries = [Entry("b", "gallery", ("CLIP", "CLIP drop"), 400, 1953, "2026-11-21T10:27:00+00:00")]
+    view = reports_view(entries, "b", Job(1, Data("world"), ("CLIP",)))
+    assert view["reports"] == [
+        {
+            "id": "b",
+            "name": "gallery",
+            "systems": "CLIP, CLIP drop",
+            "created": "21 Nov 2026, 10:27 UTC",
+            "chosen": True,
+        }
+    ]
+    assert view["job"]["data"] == "world"
+    assert reports_view(entries, "", Job(1, Data("world"), (), state="stopped"))["job"] == {}
+
+
+def test_a_date_that_is_none_is_shown_as_it_is() -> None:
+    assert (day_text("2026-01-02T03:04:05+00:00"), day_text("once")) == ("2 Jan 2026, 03:04 UTC", "once")

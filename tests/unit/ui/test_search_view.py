@@ -1,0 +1,106 @@
+"""What the page shows of an answer."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from urllib.parse import unquote
+
+from nt2vr.language.query import Query, Span
+from nt2vr.media.gallery import Video
+from nt2vr.search.answers import Answer, Hit, Ranking, Seen
+from nt2vr.search.systems import System
+from nt2vr.ui.search_view import NO_GOOD_MATCH, NOTHING_LEFT, Marked, columns_view, detail_view, understood_view
+from nt2vr.world.truth import Verdict
+
+NEGATED = Query("a dog, no cat", ("a dog",), ("cat",), (Span(7, 9),), (Span(10, 13),))
+
+
+def ranking(name: str, ids: str, verdicts: tuple[Verdict | None, ...] = (), **facts: object) -> Ranking:
+    hits = tuple(
+        Hit(video_id, rank, 1 - rank / 10, verdicts[rank - 1] if verdicts else None)
+        for rank, video_id in enumerate(ids, 1)
+    )
+    ranks = {video_id: rank for rank, video_id in enumerate(ids, 1)}
+    return Ranking(System(*name.split()), hits, **{"ranks": ranks, **facts})  # type: ignore[arg-type]
+
+
+def columns(*rankings: Ranking, query: Query = NEGATED) -> list[dict]:  # type: ignore[type-arg]
+    view = columns_view(
+        Answer(query, rankings), lambda name: Video(name, Path(name)), lambda video: f"clips/{video.video_id}"
+    )
+    return view["columns"]  # type: ignore[no-any-return]
+
+
+def test_the_sentence_is_cut_at_cue_and_scope_and_nothing_is_lost() -> None:
+    pieces = understood_view(Answer(NEGATED, ()))["pieces"]
+    assert [(piece["kind"], piece["text"]) for piece in pieces] == [
+        ("plain", "a dog, "), ("cue", "no"), ("plain", " "), ("scope", "cat"),
+    ]  # fmt: skip
+
+
+def test_a_cue_inside_its_scope_stays_visible() -> None:
+    query = Query("wearing no hat", (), ("wearing hat",), (Span(8, 10),), (Span(0, 14),))
+    kinds = [piece["kind"] for piece in understood_view(Answer(query, ()))["pieces"]]
+    assert kinds == ["scope", "cue", "scope"]
+
+
+def test_movement_is_counted_against_the_first_column_as_far_as_it_is_shown() -> None:
+    first = ranking("CLIP", "abc", ranks={"a": 1, "b": 2, "c": 3, "d": 4})
+    moves = [hit["move"] for hit in columns(first, ranking("CLIP boolean", "cbad"))[1]["hits"]]
+    assert moves == ["▲2", "=", "▼2", "="]
+    assert [hit["move"] for hit in columns(first, ranking("CLIP drop", "cde"))[1]["hits"]] == ["▲2", "new", "new"]
+    assert [hit["move"] for hit in columns(first)[0]["hits"]] == ["", "", ""]
+
+
+def test_the_head_counts_what_shows_the_unwanted_first() -> None:
+    verdicts: tuple[Verdict | None, ...] = ("violation", "right", "miss", "violation")
+    (column,) = columns(ranking("CLIP", "abcd", verdicts))
+    assert column["badge"] == {"kind": "bad", "text": "2 of 4 show it", "more": "1 right"}
+    (clean,) = columns(ranking("CLIP", "ab", ("right", "miss")))
+    assert clean["badge"] == {"kind": "good", "text": "0 of 2 show it", "more": "1 right"}
+
+
+def test_a_plain_query_counts_what_is_right_and_unknown_truth_counts_nothing() -> None:
+    query = Query("a dog", ("a dog",))
+    (column,) = columns(ranking("CLIP", "abc", ("right", "right", "miss")), query=query)
+    assert column["badge"]["text"] == "2 right of 3"
+    assert columns(ranking("CLIP", "abc"), query=query)[0]["badge"] == {}
+
+
+def test_a_column_says_what_is_missing() -> None:
+    empty, unseen, low = (
+        columns(each)[0]["note"]
+        for each in (ranking("CLIP drop", ""), ranking("CLIP", "a", unseen=("yeti",)), ranking("CLIP", "a", low=True))
+    )
+    assert (empty, unseen, low) == (NOTHING_LEFT, "CLIP never saw: yeti.", NO_GOOD_MATCH)
+
+
+def test_results_are_taken_along_as_csv_and_json_whatever_the_query_holds() -> None:
+    query = Query('a "dog", ümläut & 100%', ("x",))
+    view = understood_view(Answer(query, (ranking("CLIP", "ab", ("right", None)),)))
+    rows = list(csv.reader(io.StringIO(unquote(view["csv"].partition(",")[2]))))
+    assert rows[1:] == [["CLIP", "1", "a", "0.9", "right"], ["CLIP", "2", "b", "0.8", ""]]
+    assert json.loads(unquote(view["json"].partition(",")[2]))["query"]["text"] == query.text
+
+
+def test_the_large_view_names_every_systems_rank_and_moments() -> None:
+    seen = (Seen(System("CLIP"), 3, 0.51234, (0.125, 0.375)), Seen(System("CLIP", "drop"), None, None, ()))
+    view = detail_view(Video("v", Path("v"), ("a dog runs",)), seen, "right", "clips/v")
+    assert [(one["name"], one["rank"], one["score"]) for one in view["seen"]] == [
+        ("CLIP", "#3", "0.512"),
+        ("CLIP drop", "–", ""),
+    ]
+    assert [frame["at"] for frame in view["seen"][0]["frames"]] == [0.125, 0.375]
+
+
+def test_the_clips_of_a_judged_query_are_marked_in_every_column_and_no_others() -> None:
+    answer = Answer(NEGATED, (ranking("CLIP", "abc"), ranking("CLIP drop", "cda")))
+    view = columns_view(answer, lambda name: Video(name, Path(name)), str, Marked(frozenset("ad"), "relevant"))
+    assert [[hit["id"] for hit in column["hits"] if hit["judged"]] for column in view["columns"]] == [
+        ["a"],
+        ["d", "a"],
+    ]
+    assert view["legend"] == "relevant"
+    plain = columns_view(answer, lambda name: Video(name, Path(name)), str)
+    assert not plain["legend"] and not any(hit["judged"] for column in plain["columns"] for hit in column["hits"])

@@ -1,0 +1,71 @@
+"""`python -m trainer.measure CHECKPOINT …`: measure finished models on test clips, beside an oracle, for their cards.
+
+Test clips are looked at here and nowhere else in training.
+"""
+
+import argparse
+import logging
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, world_benchmark
+from nt2vr.evaluation.measures import summarise
+from nt2vr.evaluation.protocol import ask, never, silent
+from nt2vr.models.card import write_card
+from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.encoder import Encoder
+from nt2vr.search.systems import System
+from trainer.clips import world_clips
+from trainer.videos import embed_clips
+
+logger = logging.getLogger("trainer.measure")
+
+
+def measure(encoder: Encoder, cache: Path) -> dict[str, float]:
+    """Measure on test clips what the evaluation does, and what an oracle reaches with the same captions."""
+    benchmark = world_benchmark(cache)
+    (measured,) = ask(encoder, [System(encoder.name)], benchmark.embed(encoder, silent, never), benchmark)
+    groups = {
+        "test": summarise(benchmark.queries, measured),
+        "oracle": benchmark.references["oracle"],
+        "validation": {"low_score": low_score(encoder, cache)},
+    }
+    return {f"{group}/{name}": round(value, 4) for group, values in groups.items() for name, value in values.items()}
+
+
+def low_score(encoder: Encoder, cache: Path) -> float:
+    """Best score that 99% of validation captions exceed: below it the page says that nothing fits well."""
+    clips = world_clips("validation", NUM_CLIPS // 2, encoder.num_frames, encoder.image_size, SEED, cache)
+    best = (encoder.encode_text(clips.captions("validation")) @ embed_clips(encoder, clips).T).max(axis=1)
+    return float(np.quantile(best, 0.01))
+
+
+def main() -> None:
+    """Measure, log, and write the cards."""
+    parser = argparse.ArgumentParser(prog="python -m trainer.measure", description=__doc__)
+    parser.add_argument("checkpoints", type=Path, nargs="+", metavar="CHECKPOINT")
+    parser.add_argument("--notes", help="words for the cards: where the models fall short, beside what")
+    options = parser.parse_args()
+    logging.basicConfig(level=logging.WARNING)
+    logger.setLevel(logging.INFO)
+    with TemporaryDirectory() as cache:
+        for folder in options.checkpoints:
+            report(folder, Path(cache), options.notes)
+
+
+def report(folder: Path, cache: Path, notes: str | None = None) -> None:
+    """Measure one model; its notes stay where none are given."""
+    encoder = read_checkpoint(folder, verify=True)
+    measured = measure(encoder, cache)
+    kept = {name: value for name, value in encoder.card.metrics.items() if not name.startswith(("test/", "oracle/"))}
+    card = replace(encoder.card, metrics={**kept, **measured})
+    write_card(folder, card if notes is None else replace(card, notes=notes))
+    for name, value in measured.items():
+        logger.info("%s: %s %.4g", encoder.name, name, value)
+
+
+if __name__ == "__main__":
+    main()

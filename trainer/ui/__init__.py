@@ -1,0 +1,1 @@
+"""The Train tab of the page."""

@@ -1,0 +1,184 @@
+"""The form for a new run, as data: what can be set and what that means, read off TrainConfig and the losses.
+
+It knows no page, and imports torch only where losses are asked for.
+"""
+
+import inspect
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+from nt2vr.errors import CheckpointError, ConfigError
+from nt2vr.models.card import CARD, read_card
+from trainer.config import CHOICES, TrainConfig, build_config
+from trainer.manager import ROOT
+
+PRESETS = Path(__file__).parent / "configs"
+
+
+@dataclass(frozen=True)
+class Field:
+    """One value that can be set.
+
+    Attributes:
+        key: its name in config.json.
+        default: of the kind that values must have.
+        help: what it means.
+        choices: what it can be; empty if that cannot be listed.
+    """
+
+    key: str
+    default: Any
+    help: str = ""
+    choices: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The key as people read it."""
+        return self.key.replace("num_", "number_of_").replace("_", " ").capitalize()
+
+    @property
+    def is_json(self) -> bool:
+        """Whether it is more than one value."""
+        return isinstance(self.default, Mapping)
+
+
+def attribute_help(kind: type) -> dict[str, str]:
+    """Return what the Google-style docstring of a class says about each attribute or argument."""
+    entries = re.findall(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", inspect.getdoc(kind) or "", re.MULTILINE)
+    return {key: re.sub(r"\s+", " ", text).rstrip(".").replace("`", "") for key, text in entries}
+
+
+def config_fields() -> list[Field]:
+    """Return all that a config has, in its order."""
+    helps, defaults = attribute_help(TrainConfig), asdict(TrainConfig())
+    return [Field(key, default, helps.get(key, ""), CHOICES.get(key, ())) for key, default in defaults.items()]
+
+
+def presets() -> dict[str, dict[str, Any]]:
+    """Return the shipped configs by their models' names, as values for the form; some may be for a person to add."""
+    configs = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(PRESETS.glob("*.json"))]
+    return {config["name"]: asdict(TrainConfig()) | config for config in configs}
+
+
+def bases(folders: Iterable[Path]) -> dict[str, str]:
+    """Return the models that a training may start from: their names, and their folders as a config names them."""
+    found = {"random weights": ""}
+    for folder in (card.parent for parent in folders for card in sorted(parent.glob(f"*/{CARD}"))):
+        try:
+            card = read_card(folder)
+        except CheckpointError:
+            continue
+        name = f"{card.name} · {folder.parent.parent.name}, epoch {card.epoch}" if is_of_run(folder) else card.name
+        path = folder.resolve()
+        found[name] = str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+    return found
+
+
+def is_of_run(checkpoint: Path) -> bool:
+    """Whether a checkpoint lies in a run's folder."""
+    return checkpoint.parent.name == "checkpoints"
+
+
+def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConfig:
+    """Make a config of what was filled in.
+
+    Args:
+        values: by field, JSON as text.
+        losses: as `losses_view` gives them, filled in.
+
+    Raises:
+        ConfigError: in one sentence, for what cannot be trained.
+        CheckpointError: if there is no such base.
+    """
+    from trainer.losses import losses_of  # noqa: PLC0415  imports torch
+
+    by_key = {field.key: field for field in config_fields()}
+    read = {key: _read(by_key[key], value) for key, value in values.items()}
+    config = build_config({**read, "losses": read_losses(losses)}, "The form")
+    losses_of(config, ROOT)
+    if config.base_folder:
+        read_card(ROOT / config.base_folder)
+    return config
+
+
+def _read(field: Field, value: Any) -> Any:
+    if field.is_json:
+        try:
+            return json.loads(value or "{}")
+        except ValueError as error:
+            raise ConfigError(f"{field.label} cannot be read as JSON ({error}). Correct it.") from error
+    if isinstance(field.default, str):
+        return (value or "").strip()
+    return _number(value)
+
+
+def _number(value: Any) -> Any:
+    """Return a whole number as one: pages do not tell 3 from 3.0."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def loss_fields() -> dict[str, tuple[str, list[Field]]]:
+    """Return for each loss what it is for, and its weight and own fields."""
+    from trainer.losses import LOSSES  # noqa: PLC0415  imports torch
+
+    found = {}
+    for name, kind in LOSSES.items():
+        helps, hints = attribute_help(kind), get_type_hints(kind)
+        own = [Field(f.name, f.default, helps.get(f.name, ""), _choices(hints[f.name])) for f in fields(kind)]
+        purpose = (inspect.getdoc(kind) or "").partition("\n")[0]
+        found[name] = purpose, [Field("weight", 1.0, "how much it counts in the sum"), *own]
+    return found
+
+
+def _choices(hint: Any) -> tuple[str, ...]:
+    return tuple(choice for choice in get_args(hint) if isinstance(choice, str))
+
+
+def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the table of all losses, those of a config chosen and filled in."""
+    rows = []
+    for name, (purpose, own) in loss_fields().items():
+        chosen = losses.get(name, {})
+        rows.append(
+            {
+                "name": name,
+                "help": purpose,
+                "on": name in losses,
+                "fields": [_cell(field, chosen.get(field.key, field.default)) for field in own],
+            }
+        )
+    return {"losses": rows}
+
+
+def _cell(field: Field, value: Any) -> dict[str, Any]:
+    """One input of the table: a switch, a choice or a number."""
+    cell = {"key": field.key, "label": field.key.replace("_", " "), "help": field.help}
+    if isinstance(field.default, bool):
+        return {**cell, "switch": True, "on": value}
+    if field.choices:
+        return {**cell, "choice": True, "value": value, "choices": list(field.choices)}
+    return {**cell, "number": True, "value": f"{value:g}" if isinstance(value, int | float) else value}
+
+
+def read_losses(table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the chosen losses of a table as a config has them; what is no number is left for `build_losses`."""
+    return {
+        row["name"]: {cell["key"]: _value(cell) for cell in row["fields"]}
+        for row in table.get("losses", ())
+        if row["on"]
+    }
+
+
+def _value(cell: Mapping[str, Any]) -> Any:
+    if "switch" in cell:
+        return bool(cell["on"])
+    if "choice" in cell:
+        return cell["value"]
+    try:
+        return float(cell["value"])
+    except (TypeError, ValueError):
+        return cell["value"]

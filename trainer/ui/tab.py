@@ -1,0 +1,264 @@
+"""The Train tab: a form for a new run, and the runs there are, each with its progress, curves and log."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import gradio as gr
+
+from nt2vr.registry import pick
+from nt2vr.settings import Settings
+from nt2vr.ui.errors import shown
+from nt2vr.ui.theme import template
+from trainer.manager import Run, RunManager
+from trainer.ui.form import Field, bases, config_fields, losses_view, presets, read_form
+from trainer.ui.view import run_view, runs_view
+
+POLL_S = 1.0
+DEFAULT_PRESET = "CLIP-neg"
+FIRST = (
+    "name",
+    "base",
+    "data",
+    "train",
+    "epochs",
+    "batch_size",
+    "learning_rate",
+    "num_clips",
+)  # in view, if there are
+QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+NO_TRAINING = (
+    "Training is switched off here, because whoever opens this page could start it: run nT2VR on your own machine, or "
+    "set NT2VR_TRAIN=1 where this one's processor may be used by all."
+)
+
+
+@dataclass(frozen=True)
+class FormParts:
+    """What a person fills in."""
+
+    column: gr.Column
+    preset: gr.Dropdown
+    values: list[gr.components.Component]
+    base: gr.components.Component
+    losses: gr.HTML
+    start: gr.Button
+
+
+@dataclass(frozen=True)
+class RunParts:
+    """What a person watches, and the buttons beside it."""
+
+    runs: gr.HTML
+    new: gr.Button
+    column: gr.Column
+    run: gr.HTML
+    stop: gr.Button
+    resume: gr.Button
+    delete: gr.Button
+    confirm: gr.Row
+    delete_now: gr.Button
+    keep: gr.Button
+
+
+class TrainTab:
+    """What the Train tab is wired to.
+
+    Args:
+        manager: the runs.
+        settings: where models are, and whether training is allowed at all.
+    """
+
+    def __init__(self, manager: RunManager, settings: Settings) -> None:
+        """Build nothing yet."""
+        self._manager, self._settings = manager, settings
+        fields = sorted(
+            config_fields(), key=lambda field: FIRST.index(field.key) if field.key in FIRST else len(FIRST)
+        )
+        self._fields = [field for field in fields if field.key != "losses"]
+        self._presets = presets()
+
+    def build(self, tab: gr.Tab) -> None:
+        """Lay the tab out inside the open tab and wire it; where training is not allowed, there is nothing to call."""
+        if not self._settings.may_train:
+            gr.Markdown(NO_TRAINING, elem_id="train-off")
+            return
+        # the run that is open, "" for the form, None for whatever is newest; kept by the browser
+        chosen = gr.BrowserState(None, storage_key="nt2vr-run", secret="nt2vr")
+        seen, timer = gr.State(), gr.Timer(POLL_S, active=False)
+        with gr.Row(elem_id="train"):
+            with gr.Column(scale=1, min_width=230, elem_id="train-list"):
+                new = gr.Button("New run", elem_id="train-new")
+                runs = template(self._settings.assets / "ui", "train-runs", {"runs": []}, "pick")
+            with gr.Column(scale=5, min_width=500):
+                form = self._lay_out_form()
+                parts = self._lay_out_run(runs, new)
+        self._wire(tab, chosen, seen, timer, form, parts)
+
+    def _lay_out_form(self) -> FormParts:
+        in_view = [field for field in self._fields if field.key in FIRST]
+        with gr.Column(visible=False, elem_id="train-form") as column:
+            with gr.Row(equal_height=True):
+                preset = gr.Dropdown(
+                    list(self._presets), value=DEFAULT_PRESET, label="Preset", info="fills the form below",
+                    elem_id="train-preset", scale=4,
+                )  # fmt: skip
+                start = gr.Button("Start training", variant="primary", elem_id="train-start", scale=1, min_width=200)
+            with gr.Group(), gr.Row(elem_classes=["nt-fields", "nt-first"]):
+                values = [self._input(field) for field in in_view]
+            losses = template(self._settings.assets / "ui", "train-losses", {"losses": []})
+            with gr.Accordion("All other settings", open=False, elem_id="train-more"):  # noqa: SIM117
+                with gr.Row(elem_classes="nt-fields"):
+                    values += [self._input(field) for field in self._fields[len(in_view) :]]
+        base = values[[field.key for field in self._fields].index("base")]
+        return FormParts(column, preset, values, base, losses, start)
+
+    def _input(self, field: Field) -> gr.components.Component:
+        """Return the input that suits a field, filled with the default preset's value."""
+        value = self._presets[DEFAULT_PRESET][field.key]
+        common: dict[str, Any] = {
+            "label": field.label, "info": field.help, "elem_id": f"train-{field.key}", "min_width": 220,
+        }  # fmt: skip
+        if field.key == "base":
+            return gr.Dropdown(self._bases(), value=value, allow_custom_value=True, **common)
+        if field.choices:
+            return gr.Dropdown(list(field.choices), value=value, **common)
+        if isinstance(field.default, bool):
+            return gr.Checkbox(value, **common)
+        if isinstance(field.default, int | float):
+            return gr.Number(value, **common)
+        if field.is_json:
+            return gr.Textbox(json.dumps(value), lines=2, max_lines=4, elem_classes="nt-json", **common)
+        return gr.Textbox(value, max_lines=1, **common)
+
+    def _lay_out_run(self, runs: gr.HTML, new: gr.Button) -> RunParts:
+        with gr.Column(visible=False, elem_id="train-watch") as column:
+            with gr.Row(elem_id="train-buttons"):
+                stop = gr.Button("Stop", elem_id="train-stop", size="sm", min_width=90)
+                resume = gr.Button("Resume", elem_id="train-resume", size="sm", min_width=90)
+                delete = gr.Button("Delete", elem_id="train-delete", size="sm", min_width=90)
+            with gr.Row(visible=False, elem_id="train-confirm", equal_height=True) as confirm:
+                gr.Markdown("Delete this run for good, with all its checkpoints?")
+                delete_now = gr.Button("Delete for good", variant="stop", size="sm", elem_id="train-delete-now")
+                keep = gr.Button("Keep it", size="sm", elem_id="train-keep")
+            run = template(self._settings.assets / "ui", "train-run", {})
+        return RunParts(runs, new, column, run, stop, resume, delete, confirm, delete_now, keep)
+
+    def _wire(
+        self, tab: gr.Tab, chosen: gr.BrowserState, seen: gr.State, timer: gr.Timer, form: FormParts, parts: RunParts
+    ) -> None:
+        watched = [seen, parts.runs, parts.run, parts.stop, parts.resume, parts.delete]
+        everything = [chosen, form.column, parts.column, parts.confirm, *watched]
+        filled = [*form.values, form.losses]
+        tab.select(self.on_open, chosen, [*everything, timer], **QUIET).success(
+            self.on_opened, [form.preset, form.losses], [form.base, form.losses], **QUIET
+        )
+        timer.tick(self.on_poll, [chosen, seen], watched, queue=False, trigger_mode="once", **QUIET)
+        form.preset.input(self.on_preset, form.preset, filled, **QUIET)
+        form.start.click(self.on_start, filled, everything, show_progress_on=form.start, api_visibility="private")
+        parts.new.click(lambda: self._show(""), None, everything, **QUIET)
+        parts.runs.pick(self.on_pick, None, everything, **QUIET)
+        parts.stop.click(self.on_stop, chosen, everything, **QUIET)
+        parts.resume.click(self.on_resume, chosen, everything, show_progress_on=parts.resume, api_visibility="private")
+        parts.delete.click(lambda: gr.Row(visible=True), None, parts.confirm, **QUIET)
+        parts.keep.click(lambda: gr.Row(visible=False), None, parts.confirm, **QUIET)
+        parts.delete_now.click(self.on_delete, chosen, everything, **QUIET)
+
+    @shown
+    def on_open(self, chosen: str | None) -> tuple[Any, ...]:
+        """Show what was open last, or the run that is under way or newest, and keep it up to date from here on."""
+        return *self._show(chosen), gr.Timer(active=True)
+
+    @shown
+    def on_opened(self, preset: str, losses: Mapping[str, Any]) -> tuple[Any, Any]:
+        """List the models there are now; at the first time the losses too, whose torch the page does not wait for."""
+        table = gr.skip() if losses["losses"] else losses_view(self._presets[preset]["losses"])
+        return gr.Dropdown(choices=self._bases()), table
+
+    @shown
+    def on_poll(self, chosen: str | None, seen: str | None) -> Any:
+        """Bring list and run up to date; most often there is nothing new."""
+        runs = self._manager.runs()
+        run = next((run for run in runs if run.run_id == chosen), None)
+        if self._stamp(runs, run) == seen:
+            return gr.skip()
+        return self._watched(runs, run)
+
+    @shown
+    def on_preset(self, name: str) -> list[Any]:
+        """Fill the form."""
+        preset = pick("preset", name, self._presets)
+        values = [preset[field.key] for field in self._fields]
+        filled = [json.dumps(value) if isinstance(value, Mapping) else value for value in values]
+        return [*filled, losses_view(preset["losses"])]
+
+    @shown
+    def on_start(self, *filled: Any) -> tuple[Any, ...]:
+        """Start a run and show it."""
+        *values, losses = filled
+        keys = [field.key for field in self._fields]
+        config = read_form(dict(zip(keys, values, strict=True)), losses)
+        return self._show(self._manager.start(config))
+
+    @shown
+    def on_pick(self, event: gr.EventData) -> tuple[Any, ...]:
+        """Open a run of the list."""
+        return self._show(event.id)
+
+    @shown
+    def on_stop(self, run_id: str) -> tuple[Any, ...]:
+        """Tell a run to stop; one that takes too long is ended at once."""
+        self._manager.stop(run_id, at_once=self._manager.get(run_id).may_end_at_once)
+        return self._show(run_id)
+
+    @shown
+    def on_resume(self, run_id: str) -> tuple[Any, ...]:
+        """Go on with a run."""
+        self._manager.resume(run_id)
+        return self._show(run_id)
+
+    @shown
+    def on_delete(self, run_id: str) -> tuple[Any, ...]:
+        """Delete a run, and show another."""
+        self._manager.delete(run_id)
+        return self._show(None)
+
+    def _show(self, chosen: str | None) -> tuple[Any, ...]:
+        """Open a run, or the form; where neither can be meant, the run under way or else the newest."""
+        runs = self._manager.runs()
+        if chosen is None or (chosen and chosen not in [run.run_id for run in runs]):
+            newest = [run.run_id for run in sorted(runs, key=lambda run: not run.is_under_way)]
+            chosen = newest[0] if newest else ""
+        run = next((run for run in runs if run.run_id == chosen), None)
+        panes = gr.Column(visible=run is None), gr.Column(visible=run is not None), gr.Row(visible=False)
+        return chosen, *panes, *self._watched(runs, run)
+
+    def _watched(self, runs: list[Run], run: Run | None) -> tuple[Any, ...]:
+        """What changes while one looks on."""
+        if run is None:
+            return self._stamp(runs, run), runs_view(runs, ""), {}, gr.skip(), gr.skip(), gr.skip()
+        rows, log = self._manager.metrics(run.run_id), self._manager.log_tail(run.run_id)
+        stopping = run.status.state == "stopping"
+        return (
+            self._stamp(runs, run),
+            runs_view(runs, run.run_id),
+            run_view(run, rows, log),
+            gr.Button(
+                "End now" if run.may_end_at_once else "Stop",
+                interactive=run.is_under_way and (not stopping or run.may_end_at_once),
+            ),
+            gr.Button(interactive=run.can_resume),
+            gr.Button(interactive=not run.is_under_way),
+        )
+
+    def _stamp(self, runs: list[Run], run: Run | None) -> str:
+        """What a page has seen: it needs nothing new while this stays the same."""
+        shown = [(run.run_id, run.status, run.may_end_at_once) for run in runs]
+        detail = (len(self._manager.metrics(run.run_id)), self._manager.log_tail(run.run_id)) if run else ()
+        return blake2b(repr((shown, detail)).encode(), digest_size=8).hexdigest()
+
+    def _bases(self) -> list[tuple[str, str]]:
+        folders = [self._settings.assets / "models", self._settings.data_dir / "models"]
+        return list(bases([*folders, *self._manager.folder.glob("[!.]*/checkpoints")]).items())

@@ -1,0 +1,82 @@
+"""Runs as the page shows them, as data for its templates. It knows no page."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from trainer.manager import Run
+from trainer.ui.curves import Rows, loss_charts, validation_charts
+
+WORDS = {
+    "preparing": "preparing",
+    "running": "training",
+    "stopping": "stopping after this step",
+    "stopped": "stopped",
+    "finished": "finished",
+    "failed": "failed",
+    "interrupted": "interrupted",
+}
+
+
+def runs_view(runs: Sequence[Run], chosen: str) -> dict[str, Any]:
+    """Return the list of runs, and which one is open."""
+    return {
+        "runs": [
+            {
+                "id": run.run_id,
+                "name": run.name,
+                "state": run.status.state,
+                "word": WORDS[run.status.state],
+                "share": _percent(run),
+                "chosen": run.run_id == chosen,
+            }
+            for run in runs
+        ]
+    }
+
+
+def run_view(run: Run, rows: Rows, log: str) -> dict[str, Any]:
+    """Return one run: how far it is, its curves, and the end of its log."""
+    config, status = run.config, run.status
+    charts: list[list[dict[str, Any]]] = []
+    if config is not None:
+        charts = [validation_charts(rows, config.epochs), loss_charts(rows, config.losses, run.num_steps)]
+    return {
+        "id": run.run_id,
+        "name": run.name,
+        "state": status.state,
+        "word": WORDS[status.state],
+        "share": _percent(run),
+        "done": progress_text(run),
+        "left": left_text(status.eta_s),
+        "error": status.error or "" if status.state == "failed" else "",
+        "charts": charts,
+        "log": log,
+    }
+
+
+def progress_text(run: Run) -> str:
+    """Say how far a run is: epochs begun and steps taken, of all."""
+    if run.config is None or not run.status.step:
+        return ""
+    epochs, steps = run.config.epochs, run.num_steps
+    return f"epoch {run.status.epoch} of {epochs} · step {run.status.step:,} of {steps:,}"
+
+
+def left_text(eta_s: float | None) -> str:
+    """Say how long it will take, no more exactly than it can be known."""
+    if eta_s is None:
+        return ""
+    if eta_s < 90:
+        return f"{eta_s:.0f} s left"
+    if eta_s < 90 * 60:
+        return f"{eta_s / 60:.0f} min left"
+    hours = timedelta(seconds=eta_s) / timedelta(hours=1)
+    return f"{hours:.1f} h left"
+
+
+def _percent(run: Run) -> str:
+    """How far a run is, as a width."""
+    if run.status.state == "finished":
+        return "100"
+    return f"{100 * min(1.0, run.status.step / run.num_steps):.1f}" if run.num_steps else "0"
