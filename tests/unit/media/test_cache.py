@@ -89,7 +89,7 @@ def test_a_folder_that_cannot_be_used_is_a_sentence(tmp_path: Path) -> None:
 WRITER = """
 import sys, numpy as np
 from pathlib import Path
-from nt2vr.cache import Cache
+from nt2vr.media.cache import Cache
 
 cache = Cache(Path(sys.argv[1]))
 print("ready", flush=True)
@@ -105,7 +105,7 @@ def test_a_writer_killed_at_any_moment_leaves_whole_values_and_hinders_no_other(
         Cache(tmp_path) as cache,
     ):
         assert writer.stdout is not None
-        writer.stdout.readline()
+        assert writer.stdout.readline() == b"ready\n"
         while cache.get_frames("50", 8, 64) is None:
             cache.put_frames("mine", 8, 64, FRAMES)
         writer.kill()

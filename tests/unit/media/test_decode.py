@@ -178,7 +178,7 @@ def test_closing_ends_those_who_wait(decoder: Decoder) -> None:
 PARENT = """
 import os, sys, time
 from pathlib import Path
-from nt2vr.video import Decoder
+from nt2vr.media.decode import Decoder
 
 if __name__ == "__main__":
     decoder = Decoder(num_workers=2)
