@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn.functional import normalize
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import build_model, read_configs, read_model
-from nt2vr.models.encoder import normalise_frames, token_embeddings
+from nt2vr.models.open_clip_encoder import normalise_frames, token_embeddings
+from nt2vr.models.pooling import pooling_of
 from nt2vr.models.short_text import encode_short
 from trainer import distributed
 from trainer.batches import Batch, DeniedBatch
@@ -38,6 +38,7 @@ class Learner:
         tokenizer: its tokenizer.
         preprocess: open_clip's preprocessing configuration of it.
         base: the card of what it starts from; None if that is random.
+        pooling: how the frames of a video become one embedding, as in `Card`.
         losses: what is minimised.
         steps: taken so far.
         videos: (N, D), L2-normalised, of the clips to train on; set where the visual tower is frozen and they have
@@ -61,6 +62,8 @@ class Learner:
                 f"batch_size ({config.batch_size}) must be a multiple of the processes ({distributed.world_size()})."
             )
         self.model, self.tokenizer, self.preprocess, self.base = load_start(config, self.device)
+        self.pooling = self.base.pooling if self.base else Card.pooling
+        self._pool = pooling_of(self.base or Card(config.name))
         self.model.visual.to(memory_format=torch.channels_last)  # 1.2 times faster
         freeze(self.model, config.train)
         if config.train != "text":
@@ -122,7 +125,7 @@ class Learner:
         )
 
     def _embed_videos(self, batch: Batch, mine: slice) -> Tensor | None:
-        """Look the videos up, or encode their frames and mean-pool them as `Encoder` does.
+        """Look the videos up, or encode their frames and pool them as the encoder does.
 
         None where there are none.
         """
@@ -133,7 +136,7 @@ class Learner:
         pixels = normalise_frames(frames.flatten(0, 1), preprocess["mean"], preprocess["std"])
         pixels = pixels.contiguous(memory_format=torch.channels_last)
         frame_embeddings = self.model.encode_image(pixels, normalize=True).float().unflatten(0, frames.shape[:2])
-        return distributed.gather(normalize(frame_embeddings.mean(dim=1), dim=-1))  # (B, D)
+        return distributed.gather(self._pool(frame_embeddings))  # (B, D)
 
     def _denied(self, batch: DeniedBatch, text: Tensor, video: Tensor | None, captions: list[str]) -> Denied:
         needs, parts, truth = self.losses.needs, None, None

@@ -16,6 +16,7 @@ from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import fingerprints, read_checkpoint, write_checkpoint
 from nt2vr.models.encoder import Encoder
+from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.querygen.denials import Denial
 from trainer.batches import draw_sentence, epoch_batches
 from trainer.clips import ClipSet
@@ -119,8 +120,9 @@ def prepare(learner: Learner, clips: ClipSet, should_stop: Callable[[], bool]) -
 def encoder_of(learner: Learner, card: Card | None = None) -> Encoder:
     """Wrap the learner's model, which is in eval mode from here on; its card tells the towers by their weights."""
     visual, text = fingerprints(learner.model.state_dict())
-    card = replace(card or Card(learner.config.name), visual_fingerprint=visual, text_fingerprint=text)
-    return Encoder(learner.model, learner.tokenizer, card)
+    card = card or Card(learner.config.name, pooling=learner.pooling)
+    card = replace(card, visual_fingerprint=visual, text_fingerprint=text)
+    return OpenClipEncoder(learner.model, learner.tokenizer, card)
 
 
 class Books:
@@ -232,6 +234,7 @@ class Validator:
             objective=" + ".join(config.losses),
             base=learner.base.name if learner.base else "",
             frames=config.num_frames if self._clips.has_videos or not learner.base else learner.base.frames,
+            pooling=learner.pooling,
             losses=config.losses,
             data=f"{self._clips.name}, {config.num_clips} {self._clips.unit}",
             epoch=epoch,

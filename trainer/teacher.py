@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.querygen.denials import Denial
 from trainer.losses.embedded import Parts
 
@@ -23,7 +23,7 @@ class Teacher:
     """
 
     def __init__(
-        self, encoder: Encoder, sentences: Iterable[Denial], videos: NDArray[np.float32], device: str
+        self, encoder: OpenClipEncoder, sentences: Iterable[Denial], videos: NDArray[np.float32], device: str
     ) -> None:
         """Take the means.
 
@@ -62,18 +62,18 @@ class Teacher:
 
     def forget(self) -> None:
         """Keep nothing of what was embedded so far."""
-        self._kept, self.encoder.kept = {}, {}
+        self._kept, self.encoder.cached_texts = {}, {}
 
     def state_dict(self) -> dict[str, Any]:
         """What is kept here and by the encoder: in other company, a text would be embedded a last bit differently.
 
         So a run that goes on must find kept what would have been, and only that, in the same order.
         """
-        return {"phrases": _packed(self._kept), "texts": _packed(self.encoder.kept)}
+        return {"phrases": _packed(self._kept), "texts": _packed(self.encoder.cached_texts)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Take up what was kept."""
-        self._kept, self.encoder.kept = _unpacked(state["phrases"]), _unpacked(state["texts"])
+        self._kept, self.encoder.cached_texts = _unpacked(state["phrases"]), _unpacked(state["texts"])
 
     def _tensor(self, embeddings: NDArray[np.float32]) -> Tensor:
         return torch.from_numpy(embeddings).to(self._device)

@@ -11,7 +11,7 @@ from nt2vr.evaluation.benchmark import Embed, Progress, Vectors
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
-from nt2vr.models.encoder import Encoder, pool
+from nt2vr.models.encoder import Encoder
 from nt2vr.search.embedded import embed_gallery
 
 logger = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ def embed_files(videos: Sequence[Video], decoder: Decoder, cache: Cache) -> Embe
         if not embedded.gallery.videos:
             raise DatasetError(f"None of the {len(videos)} videos can be read. The first: {embedded.skipped[0][1]}")
         embeddings = np.zeros((len(videos), encoder.embed_dim), np.float32)
-        embeddings[[rows[video.video_id] for video in embedded.gallery.videos]] = pool(embedded.frame_embeddings)
+        embeddings[[rows[video.video_id] for video in embedded.gallery.videos]] = embedded.embeddings
         return embeddings
 
     return embed

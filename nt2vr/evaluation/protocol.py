@@ -72,7 +72,7 @@ def evaluate(
         CheckpointError: if it cannot be loaded.
     """
     digest, found, notes = benchmark.digest, dict[System, Result](), list[str]()
-    seen = dict[str, Vectors]()  # the videos, by the visual tower that sees them
+    seen = dict[str, Vectors]()  # video embeddings, by the models that share them
     for model, group in groupby(sorted(set(systems), key=lambda system: system.model), lambda system: system.model):
         card = models.card(model)
         made_by = {system: described(system, card) for system in group}
@@ -82,10 +82,10 @@ def evaluate(
                 found[system] = Result(system.name, made, measured)
         if missing := [system for system in made_by if system not in found]:
             encoder = models.load(model)
-            tower = f"{encoder.visual_fingerprint} {encoder.num_frames}"
-            if tower not in seen:
-                seen = {tower: benchmark.embed(encoder, progress, should_stop)}
-            values = ask(encoder, missing, seen[tower], benchmark, progress, should_stop)
+            key = encoder.card.video_key
+            if key not in seen:
+                seen = {key: benchmark.embed(encoder, progress, should_stop)}
+            values = ask(encoder, missing, seen[key], benchmark, progress, should_stop)
             for system, measured in zip(missing, values, strict=True):
                 found[system] = Result(system.name, made_by[system], measured)
                 if kept is not None:

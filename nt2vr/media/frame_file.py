@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.files import atomic_write
-from nt2vr.models.encoder import Encoder, pool
+from nt2vr.models.encoder import Encoder
 
 CHUNK = 64  # clips embedded at a time, between two looks at `should_stop`
 Progress = Callable[[int, int], None]  # clips done, clips in all
@@ -52,7 +52,7 @@ def embed_frames(
     progress: Progress,
     should_stop: Callable[[], bool],
 ) -> NDArray[np.float32]:
-    """Encode the (N, F, S, S, 3) frames of clips, mean-pooled: (N, D), L2-normalised.
+    """Encode the (N, F, S, S, 3) frames of clips, pooled: (N, D), L2-normalised.
 
     Raises:
         InterruptedError: if `should_stop` said so.
@@ -63,7 +63,7 @@ def embed_frames(
             raise InterruptedError
         chunk = frames[start : start + CHUNK]
         of_frames = encoder.encode_frames(chunk.reshape(-1, *chunk.shape[2:]))
-        embeddings[start : start + CHUNK] = pool(of_frames.reshape(*chunk.shape[:2], -1))
+        embeddings[start : start + CHUNK] = encoder.pool(of_frames.reshape(*chunk.shape[:2], -1))
         progress(start + len(chunk), len(frames))
     return embeddings
 

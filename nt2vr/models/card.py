@@ -48,6 +48,11 @@ class Card:
     visual_fingerprint: str = ""
     text_fingerprint: str = ""
 
+    @property
+    def video_key(self) -> str:
+        """Everything that the embedding of a video depends on: models with equal keys share video embeddings."""
+        return f"{self.visual_fingerprint} {self.frames} {self.pooling}"
+
 
 def write_card(folder: Path, card: Card) -> None:
     """Replace the card of a checkpoint folder, whole."""

@@ -21,6 +21,7 @@ from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, reason_of
 from nt2vr.files import write_json
 from nt2vr.models.card import CARD, Card, read_card
 from nt2vr.models.encoder import Encoder
+from nt2vr.models.open_clip_encoder import OpenClipEncoder
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -126,7 +127,9 @@ def write_checkpoint(
     return card
 
 
-def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False, like: Encoder | None = None) -> Encoder:
+def read_checkpoint(
+    folder: Path, device: str = "cpu", verify: bool = False, like: Encoder | None = None
+) -> OpenClipEncoder:
     """Load a checkpoint folder as an encoder.
 
     Args:
@@ -142,25 +145,27 @@ def read_checkpoint(folder: Path, device: str = "cpu", verify: bool = False, lik
     card = read_card(folder)
     with _as_checkpoint_error(folder):
         config = _read_config(folder)
-        if like is not None and like.config == config:
+        if isinstance(like, OpenClipEncoder) and like.config == config:
             weights = _read_weights(folder)
             encoder = like.with_weights(weights, card)
         else:
             model, tokenizer, card = read_model(folder, device)
             weights = model.state_dict()
-            encoder = Encoder(model, tokenizer, card, config)
+            encoder = OpenClipEncoder(model, tokenizer, card, config)
     if not _is_of(card, weights, encoder, verify, like):
         raise CheckpointError(f"The weights in {folder} are not those its card speaks of. Write the checkpoint again.")
     return encoder
 
 
-def _is_of(card: Card, weights: Mapping[str, "Tensor"], encoder: Encoder, verify: bool, like: Encoder | None) -> bool:
+def _is_of(
+    card: Card, weights: Mapping[str, "Tensor"], encoder: OpenClipEncoder, verify: bool, like: Encoder | None
+) -> bool:
     """Whether a card's fingerprints are those of the weights, as far as that is asked for."""
     if verify:
         return fingerprints(weights) == (card.visual_fingerprint, card.text_fingerprint)
     if like is None:
         return True
-    if encoder.shares_visual_tower(like):
+    if isinstance(like, OpenClipEncoder) and encoder.shares_visual_tower(like):
         return card.visual_fingerprint == like.visual_fingerprint
     visual = {name: tensor for name, tensor in weights.items() if name.startswith("visual.")}
     return card.visual_fingerprint == fingerprints(visual)[0]

@@ -9,7 +9,6 @@ import numpy as np
 
 from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
-from nt2vr.models.encoder import pool
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.systems import System, Vector
 
@@ -117,5 +116,5 @@ def _see(ranking: Ranking, video_id: str) -> Seen:
     frames = embedded.frame_embeddings[row] @ vector  # (F,)
     best = np.argsort(-frames, kind="stable")[:NUM_BEST_FRAMES]
     moments = tuple(float((frame + 0.5) / len(frames)) for frame in sorted(best))
-    score = float(pool(embedded.frame_embeddings[row]) @ vector)
+    score = float(embedded.embeddings[row] @ vector)
     return Seen(ranking.system, ranking.ranks.get(video_id), round(score, 4), moments)

@@ -13,7 +13,7 @@ from nt2vr.errors import MediaError
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder, Decoding
 from nt2vr.media.gallery import Gallery, Video
-from nt2vr.models.encoder import Encoder, pool
+from nt2vr.models.encoder import Encoder
 from nt2vr.registry import pick
 from nt2vr.search.index import INDEXES, Index
 
@@ -28,12 +28,14 @@ class EmbeddedGallery:
     Attributes:
         gallery: the videos that could be read; row i of the arrays belongs to `gallery.videos[i]`.
         frame_embeddings: (V, F, D), each L2-normalised.
-        index: over the pooled embeddings (V, D).
+        embeddings: (V, D), the same pooled by the encoder.
+        index: over `embeddings`.
         skipped: (video_id, reason) of the others.
     """
 
     gallery: Gallery
     frame_embeddings: NDArray[np.float32]
+    embeddings: NDArray[np.float32]
     index: Index
     skipped: tuple[tuple[str, str], ...]
 
@@ -90,10 +92,12 @@ def embed_gallery(
     for row, video in enumerate(videos):
         frame_embeddings[row] = embedded[video.video_id]
     built = index_class(encoder.embed_dim)
-    built.add(pool(frame_embeddings))
+    pooled = encoder.pool(frame_embeddings)
+    built.add(pooled)
     return EmbeddedGallery(
         Gallery(gallery.name, videos),
         frame_embeddings,
+        pooled,
         built,
         tuple(
             (video.video_id, skipped.get(video.video_id, "Not embedded: stopped before its turn."))

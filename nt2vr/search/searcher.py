@@ -76,7 +76,7 @@ class Searcher:
 
     def embedded(self, encoder: Encoder) -> EmbeddedGallery:
         """Return the gallery as a model sees it, made once for each visual tower in use; callers wait for it."""
-        key = f"{encoder.visual_fingerprint}-{encoder.num_frames}"
+        key = encoder.card.video_key
         if (embedded := self._embedded.get(key)) is not None:
             return embedded
         with self._embedding:

@@ -16,7 +16,8 @@ FILES = [ROOT / "app.py", *sorted((ROOT / "nt2vr").rglob("*.py")), *sorted((ROOT
 
 PAGE = ("app.py", "nt2vr/ui/", "trainer/ui/tab.py")
 MODEL_ROOMS = (
-    "nt2vr/models/encoder.py",
+    "nt2vr/models/open_clip_encoder.py",
+    "nt2vr/models/pooling.py",
     "nt2vr/models/short_text.py",
     "nt2vr/models/checkpoint.py",
     "nt2vr/models/downloads.py",

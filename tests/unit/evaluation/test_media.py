@@ -14,6 +14,7 @@ from nt2vr.evaluation.protocol import never, silent
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
+from tests.pooling import pool_by_mean
 
 
 class Brightness:
@@ -23,6 +24,9 @@ class Brightness:
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
         return np.stack([frames.mean(axis=(1, 2, 3)), np.full(len(frames), 100.0)], axis=1).astype(np.float32)
+
+    def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
+        return pool_by_mean(frame_embeddings)
 
 
 def test_a_bad_file_is_never_found_but_where_all_are_bad_nothing_is_measured(

@@ -29,6 +29,10 @@ class WordEncoder:
     embed_dim: int = len(WORDS)
     asked: list[str] = field(default_factory=list)
 
+    @property
+    def card(self) -> Card:
+        return Card(self.name, frames=self.num_frames, visual_fingerprint=self.visual_fingerprint)
+
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.asked += texts
         return embedded(*texts)

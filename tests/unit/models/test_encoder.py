@@ -1,8 +1,10 @@
 """The encoder beside open_clip itself."""
 
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +13,12 @@ import pytest
 import torch
 from PIL import Image
 
+from nt2vr.errors import CheckpointError
 from nt2vr.media.picture import fit
-from nt2vr.models.card import Card
-from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.models.encoder import KEPT_TEXTS, Encoder, pool, token_embeddings
-from tests.tiny import tiny_model, write_tiny
+from nt2vr.models.card import Card, read_card, write_card
+from nt2vr.models.checkpoint import build_model, read_checkpoint
+from nt2vr.models.open_clip_encoder import CACHED_TEXTS, OpenClipEncoder, token_embeddings
+from tests.tiny import TINY, tiny_model, write_tiny
 
 TEXTS = ["a dog runs on the beach", "", "nobody isn't singing 🎸", "very " * 40 + "long"]
 
@@ -28,11 +31,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def encoder(folder: Path) -> Encoder:
+def encoder(folder: Path) -> OpenClipEncoder:
     return read_checkpoint(folder)
 
 
-def test_embeddings_are_those_of_open_clip_itself(folder: Path, encoder: Encoder) -> None:
+def test_embeddings_are_those_of_open_clip_itself(folder: Path, encoder: OpenClipEncoder) -> None:
     model, _, preprocess = open_clip.create_model_and_transforms(f"local-dir:{folder}")
     tokenizer = open_clip.get_tokenizer(f"local-dir:{folder}")
     model.eval()
@@ -46,30 +49,46 @@ def test_embeddings_are_those_of_open_clip_itself(folder: Path, encoder: Encoder
 
 
 def test_a_frame_has_the_same_embedding_in_every_company() -> None:
-    encoder = Encoder(tiny_model().train(), lambda texts: torch.zeros(len(texts), 16, dtype=torch.long), Card("tiny"))
+    encoder = OpenClipEncoder(
+        tiny_model().train(), lambda texts: torch.zeros(len(texts), 16, dtype=torch.long), Card("tiny")
+    )
     frames = np.random.default_rng(0).integers(0, 256, (5, 64, 64, 3), np.uint8)
     np.testing.assert_allclose(encoder.encode_frames(frames[:1]), encoder.encode_frames(frames)[:1], atol=1e-6)
 
 
-def test_nothing_has_no_embeddings(encoder: Encoder) -> None:
+def test_nothing_has_no_embeddings(encoder: OpenClipEncoder) -> None:
     assert encoder.encode_frames(np.empty((0, 64, 64, 3), np.uint8)).shape == (0, 16)
     assert encoder.encode_text([]).shape == (0, 16)
 
 
-def test_a_video_is_the_mean_of_its_frames_on_the_unit_sphere() -> None:
+def test_a_video_is_the_mean_of_its_frames_on_the_unit_sphere(encoder: OpenClipEncoder) -> None:
     frames = np.array([[[1, 0], [0, 1]], [[1, 0], [1, 0]]], np.float32)  # two videos of two frames
-    np.testing.assert_allclose(pool(frames), [[0.5**0.5, 0.5**0.5], [1, 0]], atol=1e-6)
+    np.testing.assert_allclose(encoder.pool(frames), [[0.5**0.5, 0.5**0.5], [1, 0]], atol=1e-6)
 
 
-def test_texts_asked_for_again_get_the_embeddings_they_had_and_few_are_kept(encoder: Encoder) -> None:
+def test_a_text_tower_of_its_own_class_has_the_configured_length_of_embeddings() -> None:
+    model, tokenizer = build_model({**TINY, "embed_dim": 24, "custom_text": True}, {})
+    assert hasattr(model, "text")
+    encoder = OpenClipEncoder(model, tokenizer, Card("tiny"))
+    assert encoder.embed_dim == encoder.encode_text(["a dog"]).shape[1] == 24
+
+
+def test_an_unknown_pooling_is_one_sentence(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "temporal")
+    write_card(tmp_path / "temporal", replace(read_card(folder), pooling="temporal"))
+    with pytest.raises(CheckpointError, match=r"tiny pools frames by 'temporal', but only mean is supported\."):
+        read_checkpoint(tmp_path / "temporal")
+
+
+def test_texts_asked_for_again_get_the_embeddings_they_had_and_few_are_kept(encoder: OpenClipEncoder) -> None:
     first = encoder.encode_text(TEXTS)
     np.testing.assert_array_equal(encoder.encode_text([*TEXTS[::-1], TEXTS[1]]), first[[3, 2, 1, 0, 1]])
-    encoder.encode_text([f"clip {number}" for number in range(KEPT_TEXTS + 10)])
-    assert len(encoder.kept) == KEPT_TEXTS
+    encoder.encode_text([f"clip {number}" for number in range(CACHED_TEXTS + 10)])
+    assert len(encoder.cached_texts) == CACHED_TEXTS
     np.testing.assert_allclose(encoder.encode_text(TEXTS), first, atol=1e-6)
 
 
-def test_threads_do_not_disturb_one_another(encoder: Encoder) -> None:
+def test_threads_do_not_disturb_one_another(encoder: OpenClipEncoder) -> None:
     texts = [[f"clip {number} of {thread}" for number in range(30)] for thread in range(4)]
     with ThreadPoolExecutor(4) as pool_of_threads:
         at_once = list(pool_of_threads.map(encoder.encode_text, texts))
@@ -88,7 +107,7 @@ def test_words_whose_tokens_training_never_touched_are_named_once(folder: Path) 
 
 def test_importing_the_encoder_and_the_list_of_models_does_not_import_torch() -> None:
     code = (
-        "import sys, nt2vr.models.catalog, nt2vr.models.encoder\n"
+        "import sys, nt2vr.models.catalog, nt2vr.models.open_clip_encoder\n"
         "sys.exit(bool({'torch', 'open_clip'} & {*sys.modules}))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -19,6 +19,7 @@ from nt2vr.models.catalog import Models
 from nt2vr.models.checkpoint import read_checkpoint, read_configs
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.foreign import import_checkpoint
+from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from tests.tiny import tiny_model, write_tiny
 
 Weights = dict[str, torch.Tensor]
@@ -71,7 +72,7 @@ def models(tmp_path: Path) -> Models:
 
 def assert_is_of_seed(encoder: Encoder, seed: int, tolerance: float = 1e-6) -> None:
     model = tiny_model(seed).eval()
-    expected = Encoder(model, open_clip.SimpleTokenizer(context_length=16), encoder.card)
+    expected = OpenClipEncoder(model, open_clip.SimpleTokenizer(context_length=16), encoder.card)
     np.testing.assert_allclose(encoder.encode_text(TEXTS), expected.encode_text(TEXTS), atol=tolerance)
     np.testing.assert_allclose(encoder.encode_frames(FRAMES), expected.encode_frames(FRAMES), atol=tolerance)
 

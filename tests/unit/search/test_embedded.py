@@ -19,6 +19,7 @@ from nt2vr.media.gallery import Gallery, Video, load_gallery
 from nt2vr.search.embedded import embed_gallery, prefetch_frames
 from nt2vr.search.index import FaissIndex
 from tests.paths import ROOT
+from tests.pooling import pool_by_mean
 
 WriteVideo = Callable[..., Path]
 
@@ -36,6 +37,9 @@ class BrightnessEncoder:
         self.num_encoded += len(frames)
         angle = frames.mean(axis=(1, 2, 3)) / 255 * np.pi / 2
         return np.stack([np.cos(angle), np.sin(angle)], axis=-1).astype(np.float32)
+
+    def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
+        return pool_by_mean(frame_embeddings)
 
 
 class CountingDecoder(Decoder):

@@ -25,7 +25,7 @@ from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import CARD, Card
 from nt2vr.models.catalog import Models
 from nt2vr.models.checkpoint import CONFIG, WEIGHTS, build_model, read_checkpoint, write_checkpoint
-from nt2vr.models.encoder import Encoder, pool
+from nt2vr.models.encoder import Encoder
 from nt2vr.search import live as bundles_module
 from nt2vr.search.answers import Answer
 from nt2vr.search.embedded import EmbeddedGallery
@@ -85,8 +85,9 @@ def bundles(runs: Path) -> Bundles:
         if gallery is None:
             frames = encoder.encode_frames(FRAMES.reshape(-1, 64, 64, 3)).reshape(5, 2, -1)
             index = INDEXES["exact"](encoder.embed_dim)
-            index.add(pool(frames))
-            gallery = EmbeddedGallery(Gallery("five", videos), frames, index, ())
+            embeddings = encoder.pool(frames)
+            index.add(embeddings)
+            gallery = EmbeddedGallery(Gallery("five", videos), frames, embeddings, index, ())
             kept[encoder.visual_fingerprint] = gallery
         return gallery
 
@@ -193,7 +194,7 @@ def test_a_new_text_tower_leaves_index_and_visual_tower_the_very_same(
     assert after.gallery is before.gallery
     assert after.encoder._model.visual is before.encoder._model.visual
     assert np.abs(after.encoder.encode_text(["a dog"]) - kept_text).max() > 0.01
-    before.encoder._kept = {}
+    before.encoder.cached_texts = {}
     np.testing.assert_array_equal(before.encoder.encode_text(["a dog"]), kept_text)  # the old one is as it was
 
 

@@ -31,6 +31,7 @@ from nt2vr.search.systems import STRATEGIES, Parts, System, check_model_name, pr
 from nt2vr.world.gallery import write_webm
 from nt2vr.world.scenes import Actor, Scene
 from nt2vr.world.truth import judge_video
+from tests.pooling import pool_by_mean
 
 KEYWORDS = ("man", "woman", "guitar", "sing", "dog", "other")
 LEVELS = {0: "man guitar", 50: "man guitar sing", 100: "woman sing", 150: "dog", 200: "woman"}  # grey level -> shown
@@ -53,11 +54,13 @@ def embed(text: str) -> NDArray[np.float32]:
 class KeywordEncoder:
     """Sees in a frame of one grey what LEVELS says."""
 
-    embed_dim, image_size, num_frames = len(KEYWORDS), 8, 4
-    card = Card("keywords", metrics={LOW_SCORE: 0.75})
+    name, embed_dim, image_size, num_frames, text_fingerprint = "keywords", len(KEYWORDS), 8, 4, "keywords"
 
-    def __init__(self, visual_fingerprint: str = "keywords") -> None:
+    def __init__(self, visual_fingerprint: str = "keywords", pooling: str = "mean") -> None:
         self.visual_fingerprint = visual_fingerprint
+        self.card = Card(
+            "keywords", "", "", 4, 8, pooling, metrics={LOW_SCORE: 0.75}, visual_fingerprint=visual_fingerprint
+        )
         self.num_batches = 0
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -67,6 +70,9 @@ class KeywordEncoder:
         assert frames.shape[1:] == (8, 8, 3)
         self.num_batches += 1
         return np.stack([embed(LEVELS[50 * round(frame.mean() / 50)]) for frame in frames])
+
+    def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
+        return frame_embeddings[..., 0, :] if self.card.pooling == "first" else pool_by_mean(frame_embeddings)
 
     def unseen_words(self, text: str) -> tuple[str, ...]:
         return tuple(word for word in text.split() if word == "unicorn")
@@ -443,6 +449,19 @@ def test_the_gallery_is_embedded_once_for_each_visual_tower_however_many_ask(
     first, second, other = (searcher.bundles.get(name).encoder for name in MODELS)
     assert (first.num_batches, other.num_batches) == (1, 1)  # type: ignore[attr-defined]
     assert searcher.embedded(first) is searcher.embedded(second) is not searcher.embedded(other)
+
+
+def test_each_model_pools_frames_its_own_way_and_shares_their_embeddings(
+    gallery: Gallery, decoder: Decoder, tmp_path: Path
+) -> None:
+    """`both` begins with the dog: a model that looks at first frames alone sees nothing else in it."""
+    models = KeywordModels()
+    models.encoders = {"mean": KeywordEncoder(), "first": KeywordEncoder(pooling="first")}
+    searcher = Searcher(models, gallery, decoder, Cache(tmp_path))  # type: ignore[arg-type]
+    answer = searcher.search(Query("a dog"), ["mean", "first"], 5)
+    assert [scores(answer, column)["both"] for column in (0, 1)] == pytest.approx([1 / sqrt(2), 1], abs=1e-4)
+    assert [seen.score for seen in answer.see("both")] == pytest.approx([1 / sqrt(2), 1], abs=1e-4)
+    assert [encoder.num_batches for encoder in models.encoders.values()] == [1, 0]
 
 
 def test_a_sentence_is_understood_and_searched(searcher: Searcher) -> None:

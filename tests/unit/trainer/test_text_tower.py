@@ -16,7 +16,7 @@ from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models import short_text
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint, write_checkpoint
-from nt2vr.models.encoder import token_embeddings
+from nt2vr.models.open_clip_encoder import token_embeddings
 from nt2vr.world.negation import Sentence
 from nt2vr.world.truth import Claim
 from tests.tiny import TINY, tiny_model
@@ -225,7 +225,7 @@ class Lengths:
 
     def __init__(self) -> None:
         self.seen: list[str] = []
-        self.kept: dict[str, NDArray[np.float32]] = {}
+        self.cached_texts: dict[str, NDArray[np.float32]] = {}
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.seen += texts
@@ -254,7 +254,7 @@ def test_the_teacher_embeds_the_parts_and_each_phrase_once() -> None:
 def test_a_teacher_that_goes_on_embeds_no_phrase_again() -> None:
     one = Sentence("composed", "x", "sings", "dances", Claim(), Claim())
     encoder: Any = Lengths()
-    encoder.kept = {"a caption": np.array([9, 1], np.float32)}
+    encoder.cached_texts = {"a caption": np.array([9, 1], np.float32)}
     before, videos = Teacher(encoder, [], np.ones((1, 2), np.float32), "cpu"), np.zeros((1, 2), np.float32)
     before.parts([one], None)
     again: Any = Lengths()
@@ -262,4 +262,4 @@ def test_a_teacher_that_goes_on_embeds_no_phrase_again() -> None:
     after.load_state_dict(before.state_dict())
     assert after.parts([one], None).wanted.tolist() == [[5, 1]]
     assert again.seen == []
-    assert {text: row.tolist() for text, row in again.kept.items()} == {"a caption": [9, 1]}
+    assert {text: row.tolist() for text, row in again.cached_texts.items()} == {"a caption": [9, 1]}

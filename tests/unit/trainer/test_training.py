@@ -16,7 +16,7 @@ import torch
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.models.encoder import token_embeddings
+from nt2vr.models.open_clip_encoder import token_embeddings
 from tests.tiny import TINY
 from trainer.__main__ import main
 from trainer.batches import Batch, epoch_batches

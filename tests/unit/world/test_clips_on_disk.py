@@ -11,6 +11,7 @@ from nt2vr.media.picture import fit
 from nt2vr.world.clips import ClipFile
 from nt2vr.world.render import Renderer
 from nt2vr.world.scenes import sample_scenes
+from tests.pooling import pool_by_mean
 
 SCENES = sample_scenes("validation", 3, seed=0)
 
@@ -27,6 +28,9 @@ class Brightness:
     def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
         self.encoded += len(frames)
         return np.stack([frames.mean(axis=(1, 2, 3)), np.full(len(frames), 100.0)], axis=1).astype(np.float32)
+
+    def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
+        return pool_by_mean(frame_embeddings)
 
 
 def clips(folder: Path, num_frames: int = 2, size: int = 32) -> ClipFile:

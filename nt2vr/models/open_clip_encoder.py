@@ -1,0 +1,190 @@
+"""The open_clip implementation of `Encoder`, with the preprocessing that app and trainer share.
+
+It reads no files (see `checkpoint`) and resizes nothing (see `picture.fit`). Importing it does not import torch.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.models.card import Card
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+BATCH_SIZE = 64  # texts or frames in one forward pass: larger is no faster on a CPU and takes more memory
+CACHED_TEXTS = 1024  # texts: 2 MB at 512 dimensions
+WORD = re.compile(r"\w+(?:['\u2019]\w+)*")  # with its apostrophes
+
+
+def normalise_frames(frames: "Tensor", mean: Sequence[float], std: Sequence[float]) -> "Tensor":
+    """Normalise (N, S, S, 3) uint8 RGB as open_clip's own preprocessing does: (N, 3, S, S) float32."""
+    pixels = frames.permute(0, 3, 1, 2).float().div_(255)
+    return pixels.sub_(pixels.new_tensor(mean).view(3, 1, 1)).div_(pixels.new_tensor(std).view(3, 1, 1))
+
+
+def token_embeddings(model: Any) -> "Tensor":
+    """Return the (V, W) token embedding table of an open_clip model."""
+    weight: Tensor = getattr(model, "text", model).token_embedding.weight
+    return weight
+
+
+def embed_dim_of(model: Any) -> int:
+    """Return the length of an open_clip model's embeddings, from its text tower's projection."""
+    text = getattr(model, "text", model)
+    projection = text.text_projection  # (W, D), or a Linear; None leaves embeddings as wide as the tower
+    if projection is None:
+        return int(text.ln_final.weight.shape[0])
+    return int(projection.shape[1] if hasattr(projection, "shape") else projection.out_features)
+
+
+def _fold_batch_norms(visual: Any) -> Any:
+    """Copy a CLIP ResNet with its BatchNorms folded into its convolutions: 20 % faster; None for other towers.
+
+    Its convolutions and BatchNorms are registered in the order in which they are run.
+    """
+    from open_clip.modified_resnet import ModifiedResNet  # noqa: PLC0415  the page is up before open_clip is
+    from torch.nn import BatchNorm2d, Conv2d, Identity  # noqa: PLC0415
+    from torch.nn.utils.fusion import fuse_conv_bn_eval  # noqa: PLC0415
+
+    if type(visual) is not ModifiedResNet:
+        return None
+    folded = deepcopy(visual)
+    for module in list(folded.modules()):
+        for (first, convolution), (second, norm) in pairwise(list(module.named_children())):
+            if isinstance(convolution, Conv2d) and isinstance(norm, BatchNorm2d):
+                setattr(module, first, fuse_conv_bn_eval(convolution, norm))
+                setattr(module, second, Identity())
+    return folded
+
+
+class OpenClipEncoder:
+    """An open_clip model in eval mode with its tokenizer and card.
+
+    Attributes:
+        config: the configuration that open_clip builds such a model from; None if unknown.
+        cached_texts: embeddings of the latest texts; replaced, never modified, so that threads need no lock.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        card: Card,
+        config: Mapping[str, Any] | None = None,
+        folded: Any = None,
+    ) -> None:
+        """Put the model in eval mode (BatchNorm) and wrap its current weights; it stays on its device.
+
+        Args:
+            model: of open_clip.
+            tokenizer: of the model.
+            card: metadata of the model.
+            config: what open_clip builds such a model from, if known.
+            folded: the result of `_fold_batch_norms` for the visual tower, if known.
+
+        Raises:
+            CheckpointError: if the card names an unknown pooling.
+        """
+        from nt2vr.models.pooling import pooling_of  # noqa: PLC0415  imports torch
+
+        self._model = model.eval()
+        self._visual = _fold_batch_norms(model.visual) if folded is None else folded
+        self._tokenizer = tokenizer
+        self._device = model.logit_scale.device
+        self._preprocess: dict[str, Any] = model.visual.preprocess_cfg
+        self.cached_texts: dict[str, NDArray[np.float32]] = {}
+        self.card = card
+        self.config = config
+        self.name = card.name
+        self.num_frames = card.frames
+        self.visual_fingerprint = card.visual_fingerprint
+        self.text_fingerprint = card.text_fingerprint
+        size = self._preprocess["size"]
+        self.image_size: int = size if isinstance(size, int) else size[0]
+        self.embed_dim = embed_dim_of(model)
+        self._pool = pooling_of(card)
+
+    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts: (N, D), L2-normalised; a text too long for the model is truncated."""
+        cached = self.cached_texts
+        new = [text for text in dict.fromkeys(texts) if text not in cached]
+        parts = [self._encode_text(new[i : i + BATCH_SIZE]) for i in range(0, len(new), BATCH_SIZE)]
+        known = {**cached, **dict(zip(new, (row for part in parts for row in part), strict=True))}
+        self.cached_texts = dict(list(known.items())[-CACHED_TEXTS:])
+        return np.array([known[text] for text in texts], np.float32).reshape(len(texts), self.embed_dim)
+
+    def _encode_text(self, texts: list[str]) -> NDArray[np.float32]:
+        import torch  # noqa: PLC0415  the page is up before torch is
+
+        from nt2vr.models.short_text import encode_short  # noqa: PLC0415
+
+        with torch.inference_mode():
+            tokens = self._tokenizer(texts).to(self._device)
+            return encode_short(self._model, tokens).float().cpu().numpy()
+
+    def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Embed (N, S, S, 3) RGB frames, already resized by `picture.fit`: (N, D), L2-normalised."""
+        import torch  # noqa: PLC0415  the page is up before torch is
+        from torch.nn.functional import normalize  # noqa: PLC0415
+
+        parts = [np.empty((0, self.embed_dim), np.float32)]
+        for start in range(0, len(frames), BATCH_SIZE):
+            batch = torch.tensor(frames[start : start + BATCH_SIZE], device=self._device)
+            with torch.inference_mode():
+                pixels = normalise_frames(batch, self._preprocess["mean"], self._preprocess["std"])
+                if self._visual is None:
+                    embeddings = self._model.encode_image(pixels, normalize=True)
+                else:
+                    embeddings = normalize(self._visual(pixels), dim=-1)
+                parts.append(embeddings.float().cpu().numpy())
+        return np.concatenate(parts)
+
+    def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Pool the frame embeddings of videos: (..., F, D) to (..., D), L2-normalised."""
+        import torch  # noqa: PLC0415  the page is up before torch is
+
+        with torch.inference_mode():
+            return np.asarray(self._pool(torch.from_numpy(frame_embeddings)).numpy(), np.float32)
+
+    def with_weights(self, weights: Mapping[str, "Tensor"], card: Card) -> "OpenClipEncoder":
+        """Copy the encoder with other weights; an equal visual tower is shared, not copied.
+
+        The result equals that of building the model from its configuration, in a tenth of the time.
+
+        Args:
+            weights: float32, named as in the model's state dict.
+            card: metadata of the new weights.
+
+        Raises:
+            RuntimeError: if names or shapes differ from the model's.
+        """
+        import torch  # noqa: PLC0415  the page is up before torch is
+
+        own = self._model.state_dict()
+        shapes, expected = ({(name, *t.shape) for name, t in tensors.items()} for tensors in (weights, own))
+        if shapes != expected:
+            raise RuntimeError(f"other tensors, such as {min(shapes ^ expected)[0]}")
+        weights = {name: tensor.to(self._device) for name, tensor in weights.items()}
+        visual = [name for name in own if name.startswith("visual.") and own[name].is_floating_point()]
+        shared = all(torch.equal(own[name], weights[name]) for name in visual)
+        model = deepcopy(self._model, {id(self._model.visual): self._model.visual} if shared else {})
+        if shared:
+            weights = {name: tensor for name, tensor in weights.items() if not name.startswith("visual.")}
+        model.load_state_dict(weights, strict=not shared)
+        return OpenClipEncoder(model, self._tokenizer, card, self.config, self._visual if shared else None)
+
+    def shares_visual_tower(self, other: "OpenClipEncoder") -> bool:
+        """Whether both use the same visual module."""
+        return self._model.visual is other._model.visual
+
+    def unseen_words(self, text: str) -> tuple[str, ...]:
+        """List the words with a token that training never touched (its row is all zero)."""
+        table = token_embeddings(self._model)
+        words = dict.fromkeys(WORD.findall(text.lower()))
+        return tuple(word for word in words if not table[self._tokenizer.encode(word)].any(dim=1).all())

@@ -1,0 +1,34 @@
+"""Pooling: how the embeddings of a video's frames become one. Training and search share these functions."""
+
+from collections.abc import Callable
+
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from nt2vr.errors import CheckpointError
+from nt2vr.models.card import Card
+
+Pooling = Callable[[Tensor], Tensor]  # (..., F, D), L2-normalised frame embeddings -> (..., D), L2-normalised
+
+
+def mean(frame_embeddings: Tensor) -> Tensor:
+    """Average the frames."""
+    return normalize(frame_embeddings.mean(dim=-2), dim=-1)
+
+
+POOLINGS: dict[str, Pooling] = {"mean": mean}
+
+
+def pooling_of(card: Card) -> Pooling:
+    """Return the pooling that a card names.
+
+    Raises:
+        CheckpointError: if there is no such pooling.
+    """
+    try:
+        return POOLINGS[card.pooling]
+    except (KeyError, TypeError):  # TypeError: an unhashable value in the JSON
+        raise CheckpointError(
+            f"{card.name} pools frames by {card.pooling!r}, but only {', '.join(POOLINGS)} is supported. "
+            "Choose another checkpoint."
+        ) from None
