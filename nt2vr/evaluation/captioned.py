@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from nt2vr.datasets import Dataset
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, cue_of, rows
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.media import content_of, embed_files
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
@@ -28,7 +28,7 @@ def captioned_benchmark(dataset: Dataset, sets: QuerySets, decoder: Decoder, cac
     for caption in sets.original:
         if (row := row_of.get(_video_of(caption))) is not None:
             places[caption.cap_id] = len(queries)
-            queries.append(JudgedQuery("original", caption.text, rows((row,))))
+            queries.append(JudgedQuery("original", caption.text, row_array((row,))))
     for negated in sets.negated:
         if (place := places.get(negated.cap_id)) is not None:
             relevant, cue = queries[place].relevant, cue_of(negated.text)
@@ -40,9 +40,9 @@ def captioned_benchmark(dataset: Dataset, sets: QuerySets, decoder: Decoder, cac
                 JudgedQuery(
                     "composed",
                     composed.caption,
-                    rows(answers),
-                    rows(hard),
-                    rows(hard),
+                    row_array(answers),
+                    row_array(hard),
+                    row_array(hard),
                     composed.wanted or None,  # missing from nT2VR's own files
                     (composed.unwanted,) if composed.unwanted else (),
                     cue=cue_of(composed.caption),
