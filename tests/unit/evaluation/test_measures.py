@@ -54,10 +54,10 @@ def test_kinds_that_are_not_asked_have_no_measures() -> None:
     assert list(found) == ["composed/R@1", "composed/R@5", "composed/R@10", "composed/MIR"]
 
 
-def asked(count: int, num_videos: int) -> tuple[list[JudgedQuery], Any, Any]:
+def random_benchmark(count: int, num_videos: int) -> tuple[list[JudgedQuery], Any, Any]:
     """Random queries with random truth, their vectors, and videos; small whole numbers, so that many scores tie."""
     rng = np.random.default_rng(1)
-    queries = []
+    queries: list[JudgedQuery] = []
     for number in range(count):
         order = rng.permutation(num_videos)
         kind: Any = ("original", "negated", "composed", "without", "not")[number % 5]
@@ -96,7 +96,7 @@ def measure(vectors: Any, videos: Any, queries: list[JudgedQuery]) -> Measured:
 
 
 def test_measures_are_those_of_going_through_the_sorted_lists_one_by_one() -> None:
-    queries, vectors, videos = asked(50, 30)
+    queries, vectors, videos = random_benchmark(50, 30)
     ranks, shares, pages = [], [], []
     for query_, vector in zip(queries, vectors, strict=True):
         scores = [float(sum(a * b for a, b in zip(vector, video, strict=True))) for video in videos]
@@ -131,7 +131,7 @@ def test_measures_are_those_of_going_through_the_sorted_lists_one_by_one() -> No
 
 @pytest.mark.parametrize("block", [1, 7, 50])
 def test_measures_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
-    queries, vectors, videos = asked(50, 30)
+    queries, vectors, videos = random_benchmark(50, 30)
     whole = measure(vectors, videos, queries)
     monkeypatch.setattr(protocol, "BLOCK", block)
     for name, values in vars(measure(vectors, videos, queries)).items():
@@ -139,7 +139,7 @@ def test_measures_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.Monkey
 
 
 def test_no_more_than_a_block_of_scores_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    queries, vectors, videos = asked(4000, 500)
+    queries, vectors, videos = random_benchmark(4000, 500)
     monkeypatch.setattr(protocol, "BLOCK", 100)
     tracemalloc.start()
     measure(vectors, videos, queries)

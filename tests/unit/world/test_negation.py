@@ -6,10 +6,9 @@ import pytest
 
 from nt2vr.language.query import understand
 from nt2vr.language.tagger import load_tagger
+from nt2vr.querygen.templates import WITH_PRONOUN, WITHOUT_PRONOUN
 from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.negation import (
-    WITH_PRONOUN,
-    WITHOUT_PRONOUN,
     SceneDenial,
     SceneDenialKind,
     compose,
