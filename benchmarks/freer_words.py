@@ -13,14 +13,14 @@ from typing import get_args
 
 import numpy as np
 
-from nt2vr.evaluation.benchmark import JudgedQuery, Vectors, rows
+from nt2vr.evaluation.benchmark import JudgedQuery, Vectors, row_array
 from nt2vr.evaluation.measures import measure_block, summarise
 from nt2vr.evaluation.protocol import read
 from nt2vr.evaluation.scoring import query_vectors
 from nt2vr.models.catalog import Models
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
-from nt2vr.querygen.denials import CaptionDenials, Denial, Kind
+from nt2vr.querygen.denials import CaptionDenials, Denial, DenialKind
 from nt2vr.search.systems import System
 from nt2vr.settings import Settings, prepare_environment
 from nt2vr.world.captions import describe
@@ -30,7 +30,7 @@ from nt2vr.world.table import SceneTable
 from nt2vr.world.truth import Claim, read_claim
 
 NUM_CLIPS = 1_000
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS: tuple[DenialKind, ...] = get_args(DenialKind)
 MODELS = ("CLIP", "CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg")
 
 
@@ -42,7 +42,7 @@ def main(checkpoints: Sequence[str]) -> None:
     scenes = sample_scenes("validation", NUM_CLIPS, 0)
     table = SceneTable(scenes)
     captions = [describe(scene, random.Random(f"free {row}")).text for row, scene in enumerate(scenes)]
-    queries: dict[Kind, list[JudgedQuery]] = defaultdict(list)
+    queries: dict[DenialKind, list[JudgedQuery]] = defaultdict(list)
     for denial in drawn(captions):
         if query := judged(denial, table):
             queries[denial.kind].append(query)
@@ -77,7 +77,7 @@ def judged(denial: Denial, table: SceneTable) -> JudgedQuery | None:
     has, lacks = table.holding(wanted), ~table.holding(unwanted)
     if not (has & lacks).any() or not (has & ~lacks).any():
         return None
-    relevant, hard = rows(np.flatnonzero(has & lacks)), rows(np.flatnonzero(has & ~lacks))
+    relevant, hard = row_array(np.flatnonzero(has & lacks)), row_array(np.flatnonzero(has & ~lacks))
     return JudgedQuery(
         "not" if denial.kind == "not" else "composed",
         denial.text,

@@ -26,9 +26,9 @@ from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.search.systems import System
 from nt2vr.settings import prepare_environment
 from nt2vr.world.captions import describe
-from nt2vr.world.negation import Kind, Sentence
+from nt2vr.world.negation import SceneDenial, SceneDenialKind
 from nt2vr.world.scenes import Scene, sample_scenes
-from nt2vr.world.sentences import Sentences
+from nt2vr.world.sentences import SceneDenials
 from nt2vr.world.truth import Claim, read_claim
 from trainer.clips import MOST_FREE, ClipSet, load_clips
 from trainer.config import TrainConfig, load_config, save_config
@@ -86,7 +86,7 @@ def main() -> None:
             sys.stdout.write(f"{row}\n")
 
 
-class Undenied(Sentences):
+class Undenied(SceneDenials):
     """Sentences that deny none of some concepts."""
 
     def __init__(self, scenes: Sequence[Scene], held_out: Set[str]) -> None:
@@ -94,7 +94,7 @@ class Undenied(Sentences):
         super().__init__(scenes)
         self._held_out = held_out
 
-    def draw(self, row: int, kind: Kind, rng: random.Random) -> Sentence:
+    def draw(self, row: int, kind: SceneDenialKind, rng: random.Random) -> SceneDenial:
         """Draw until it is one; where a caption has nothing else to deny, "not B"."""
         for _ in range(TRIES):
             if not names_any(self._held_out, (sentence := super().draw(row, kind, rng)).unwanted_claim):

@@ -29,7 +29,7 @@ from nt2vr.models.checkpoint import read_configs
 from nt2vr.settings import ASSETS, prepare_environment
 from nt2vr.world.captions import describe
 from nt2vr.world.scenes import Scene
-from nt2vr.world.sentences import Sentences
+from nt2vr.world.sentences import SceneDenials
 from trainer.batches import Batch, epoch_batches
 from trainer.clips import ClipSet
 from trainer.config import TrainConfig
@@ -75,7 +75,7 @@ def gallery_clips(config: TrainConfig, videos: Sequence[Video]) -> ClipSet:
         decodings = [decoder.frames(video.path, config.num_frames, config.image_size) for video in videos]
         frames = np.stack([decoding.result() for decoding in decodings])
     scenes = scenes_of(videos)
-    return ClipSet(frames, lambda row, rng: describe(scenes[row], rng).text, Sentences(scenes))
+    return ClipSet(frames, lambda row, rng: describe(scenes[row], rng).text, SceneDenials(scenes))
 
 
 def scenes_of(videos: Sequence[Video]) -> list[Scene]:
@@ -101,7 +101,7 @@ def trainer_loop(config: TrainConfig, clips: ClipSet) -> Step:
     return step
 
 
-def plain_loop(config: TrainConfig, videos: Sequence[Video], source: Sentences) -> Step:
+def plain_loop(config: TrainConfig, videos: Sequence[Video], source: SceneDenials) -> Step:
     """Return one step of a plain loop with the same model, loss and data."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model, tokenizer, _, _ = load_start(config, device)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError
-from nt2vr.querygen.denials import CaptionDenials, Denial, Kind
+from nt2vr.querygen.denials import CaptionDenials, Denial, DenialKind
 from nt2vr.world import negation as world
 from trainer.clips import ClipSet
 from trainer.config import FRAGMENT, TrainConfig
@@ -128,13 +128,13 @@ def draw_sentence(clips: ClipSet, config: TrainConfig, row: int, key: str) -> De
     if clips.sentences is None:
         raise ConfigError("These clips have captions only, but a loss needs sentences that deny something. Remove it.")
     shares = {kind: share for kind, share in config.sentences.items() if kind != FRAGMENT}  # which is no grammar's
-    kinds: list[world.Kind] = list(shares)  # type: ignore[arg-type]  # checked by the config
+    kinds: list[world.SceneDenialKind] = list(shares)  # type: ignore[arg-type]  # checked by the config
     return clips.sentences.draw(row, rng.choices(kinds, list(shares.values()))[0], rng)
 
 
 def _of_a_caption(denials: CaptionDenials, shares: Mapping[str, float], rng: random.Random) -> Denial:
     """Draw a kind, and captions until one gives it; if none does, another kind."""
-    left: dict[Kind, float] = {kind: shares[kind] for kind in get_args(Kind) if shares.get(kind)}
+    left: dict[DenialKind, float] = {kind: shares[kind] for kind in get_args(DenialKind) if shares.get(kind)}
     while left:
         kind = rng.choices(list(left), list(left.values()))[0]
         for _ in range(CAPTIONS_TRIED):
@@ -161,7 +161,7 @@ def _denied(
     if source is None:
         raise ConfigError("These clips have captions only, but a loss needs to know what they show. Remove it.")
     unknown = np.zeros(len(clips), bool)
-    known = [sentence if isinstance(sentence, world.Sentence) else None for sentence in sentences]
+    known = [sentence if isinstance(sentence, world.SceneDenial) else None for sentence in sentences]
     fitting = np.stack([source.fitting(sentence) if sentence else unknown for sentence in known])  # (B, N)
     both = np.stack([source.showing_both(sentence) if sentence else unknown for sentence in known])  # (B, N)
     pool = rows

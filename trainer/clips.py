@@ -23,8 +23,8 @@ from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.querygen.negator import negations
 from nt2vr.world.captions import describe
 from nt2vr.world.clips import ClipFile
-from nt2vr.world.scenes import Split, sample_scenes
-from nt2vr.world.sentences import Sentences
+from nt2vr.world.scenes import SceneSplit, sample_scenes
+from nt2vr.world.sentences import SceneDenials
 from trainer.captions import denials_of, read_split
 from trainer.config import WORLD, TrainConfig
 
@@ -51,7 +51,7 @@ class ClipSet:
 
     frames: NDArray[np.uint8]
     describe: Callable[[int, random.Random], str]
-    sentences: Sentences | None = None
+    sentences: SceneDenials | None = None
     path: Path | None = None
     negate: Callable[[int, random.Random], str | None] | None = None
     name: str = "unnamed"
@@ -180,7 +180,7 @@ def dataset_clips(
 
 
 def world_clips(
-    split: Split,
+    split: SceneSplit,
     count: int,
     num_frames: int,
     size: int,
@@ -197,7 +197,7 @@ def world_clips(
     file = ClipFile.of(split, scenes, num_frames, size, cache)
     with progress_bar("drawing") as progress:
         frames = file.frames(progress, should_stop)
-    sentences = Sentences(scenes)
+    sentences = SceneDenials(scenes)
     return ClipSet(
         frames, lambda row, rng: describe(scenes[row], rng).text, sentences, file.path, name="built-in world"
     )

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.checkpoint import read_configs
-from nt2vr.querygen.denials import Kind
+from nt2vr.querygen.denials import DenialKind
 
 Precision = Literal["auto", "fp32", "bf16"]
 Towers = Literal["all", "text", "visual"]
@@ -229,8 +229,8 @@ def deeper(model_cfg: Mapping[str, Any], added_layers: int) -> dict[str, Any]:
 
 def _check_shares(shares: Mapping[str, float]) -> None:
     """Refuse shares of sentences that cannot be drawn."""
-    if unknown := sorted(set(shares) - set(get_args(Kind))):
-        kinds = ", ".join(get_args(Kind))
+    if unknown := sorted(set(shares) - set(get_args(DenialKind))):
+        kinds = ", ".join(get_args(DenialKind))
         raise ConfigError(f"There are no sentences of the kind {', '.join(unknown)}. Choose among: {kinds}.")
     for kind, share in shares.items():
         check_kind(f"The share of {kind} sentences", share, 0.5)

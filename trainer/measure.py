@@ -13,10 +13,11 @@ import numpy as np
 
 from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, world_benchmark
 from nt2vr.evaluation.measures import summarise
-from nt2vr.evaluation.protocol import ask, never, silent
+from nt2vr.evaluation.protocol import ask
 from nt2vr.models.card import write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
+from nt2vr.progress import never, silent
 from nt2vr.search.systems import System
 from trainer.clips import world_clips
 from trainer.videos import embed_clips

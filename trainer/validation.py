@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, rows
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.built_in import world_queries
 from nt2vr.evaluation.measures import summarise
 from nt2vr.evaluation.protocol import ask
@@ -70,9 +70,9 @@ def _queries(clips: ClipSet) -> tuple[JudgedQuery, ...]:
     captions = clips.captions("validation")
     if clips.sentences is not None:
         return world_queries(captions, clips.sentences)
-    originals = [JudgedQuery("original", caption, rows((row,))) for row, caption in enumerate(captions)]
+    originals = [JudgedQuery("original", caption, row_array((row,))) for row, caption in enumerate(captions)]
     negated = [
-        JudgedQuery("negated", text, rows((row,)), original=row)
+        JudgedQuery("negated", text, row_array((row,)), original=row)
         for row, text in enumerate(clips.negated("validation") if clips.negate else ())
         if text is not None
     ]

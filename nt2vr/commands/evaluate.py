@@ -11,14 +11,14 @@ from tqdm import tqdm
 
 from nt2vr.datasets import Split
 from nt2vr.errors import Nt2vrError
-from nt2vr.evaluation.benchmark import Progress
-from nt2vr.evaluation.protocol import evaluate, never, with_controls
-from nt2vr.evaluation.result_store import Kept
+from nt2vr.evaluation.protocol import evaluate, with_controls
+from nt2vr.evaluation.result_store import ResultStore
 from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.evaluation.tables import markdown, write_tables
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.catalog import Models
+from nt2vr.progress import Progress, never
 from nt2vr.search.systems import System
 from nt2vr.settings import Settings, prepare_environment
 
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with Decoder() as decoder, Cache(folder / "cache") as cache, tqdm(disable=None) as bar:
             progress = _shown_on(bar)
             benchmark = load_benchmark(data, folder / "evaluation", decoder, cache, progress, never, settings.assets)
-            report = evaluate(benchmark, systems, models, Kept(folder / "evaluation"), progress)
+            report = evaluate(benchmark, systems, models, ResultStore(folder / "evaluation"), progress)
         report.save(flags.out)
         write_tables(report, flags.out)
     except Nt2vrError as error:

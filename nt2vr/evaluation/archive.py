@@ -112,7 +112,7 @@ class Archive:
 
 def id_of(report: Report) -> str:
     """Return a name for a folder, equal for the same systems asked the same of the same videos."""
-    asked = [report.digest, *([result.system, dict(result.made_by)] for result in report.results)]
+    asked = [report.digest, *([result.system, dict(result.spec)] for result in report.results)]
     key = blake2b(json.dumps(asked, sort_keys=True).encode(), digest_size=6).hexdigest()
     name = re.sub(r"[^a-z0-9]+", "-", report.name.lower()).strip("-")[:40]
     return f"{name or 'report'}-{key}"

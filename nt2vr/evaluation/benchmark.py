@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.encoder import Encoder
+from nt2vr.progress import Progress, ShouldStop
 
-Kind = Literal[
+QueryKind = Literal[
     "original", "negated", "composed", "without", "not", "retrieval", "choice", "pair", "class", "negated class"
 ]
 Rows = NDArray[np.int32]  # (n,), which videos of a benchmark
 Vectors = NDArray[np.float32]  # (N, D)
-Progress = Callable[[int, int, str], None]  # steps done, steps in all, what is being done
-Embed = Callable[[Encoder, Progress, Callable[[], bool]], Vectors]
+Embed = Callable[[Encoder, Progress, ShouldStop], Vectors]
 CUE = re.compile(
     r"\b(?:no one|nobody|nothing|none|never|neither|nor|without|cannot|not|no|except|rather than|instead of)\b"
     r"|n['\u2019]t\b",
@@ -26,7 +26,7 @@ CUE = re.compile(
 )
 
 
-def rows(numbers: Iterable[int]) -> Rows:
+def row_array(numbers: Iterable[int]) -> Rows:
     """Return row numbers as an array."""
     return np.array(list(numbers), np.int32)
 
@@ -57,16 +57,16 @@ class JudgedQuery:
         group: what its answers are counted under, beside all.
     """
 
-    kind: Kind
+    kind: QueryKind
     text: str
     relevant: Rows
-    hard: Rows = field(default_factory=lambda: rows(()))
-    violating: Rows = field(default_factory=lambda: rows(()))
+    hard: Rows = field(default_factory=lambda: row_array(()))
+    violating: Rows = field(default_factory=lambda: row_array(()))
     wanted: str | None = None
     unwanted: tuple[str, ...] = ()
     original: int | None = None
     cue: str = ""
-    others: Rows = field(default_factory=lambda: rows(()))
+    others: Rows = field(default_factory=lambda: row_array(()))
     group: str = ""
 
 
@@ -120,5 +120,5 @@ def mask(videos: Sequence[Rows], count: int) -> NDArray[np.bool_]:
     """Turn lists of row numbers into (len(videos), count) of truth values."""
     table = np.zeros((len(videos), count), bool)
     lengths = [len(some) for some in videos]
-    table[np.repeat(np.arange(len(videos)), lengths), np.concatenate([rows(()), *videos])] = True
+    table[np.repeat(np.arange(len(videos)), lengths), np.concatenate([row_array(()), *videos])] = True
     return table

@@ -1,32 +1,34 @@
 """The built-in world as a benchmark: its grammar's sentences with exact truth, and an oracle that reads the scenes."""
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Progress, Vectors, cue_of, rows
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, cue_of, row_array
 from nt2vr.evaluation.media import content_of, embed_files
 from nt2vr.evaluation.ranks import KS
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.models.encoder import Encoder
-from nt2vr.world.captions import Caption, describe
+from nt2vr.progress import Progress, ShouldStop
+from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.clips import LOOK, ClipFile
-from nt2vr.world.negation import Kind as DenialKind
-from nt2vr.world.negation import Sentence
-from nt2vr.world.scenes import Scene, Split, sample_scenes
-from nt2vr.world.sentences import Sentences
+from nt2vr.world.negation import SceneDenial, SceneDenialKind
+from nt2vr.world.scenes import Scene, SceneSplit, sample_scenes
+from nt2vr.world.sentences import SceneDenials
 from nt2vr.world.table import SceneTable
 
 NUM_CLIPS = 2_000
 SEED = 7
-DENYING: tuple[DenialKind, ...] = ("composed", "without", "not")
+DENYING: tuple[SceneDenialKind, ...] = ("composed", "without", "not")
 
 
-def world_benchmark(cache: Path, num_clips: int = NUM_CLIPS, seed: int = SEED, split: Split = "test") -> Benchmark:
+def world_benchmark(
+    cache: Path, num_clips: int = NUM_CLIPS, seed: int = SEED, split: SceneSplit = "test"
+) -> Benchmark:
     """Ask for clips of scenes that no model was trained on.
 
     Args:
@@ -38,14 +40,14 @@ def world_benchmark(cache: Path, num_clips: int = NUM_CLIPS, seed: int = SEED, s
     scenes = sample_scenes(split, num_clips, seed)
     captions = captions_of(scenes)
 
-    def embed(encoder: Encoder, progress: Progress, should_stop: Callable[[], bool]) -> Vectors:
+    def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
         clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.image_size, cache)
         return clips.embeddings(encoder, lambda done, total: progress(done, total, "clips"), should_stop)
 
     return Benchmark(
         name="world" if split == "test" else f"world, {split}",
         video_ids=tuple(f"{split}-{seed}-{row:05d}" for row in range(num_clips)),
-        queries=world_queries([caption.text for caption in captions], Sentences(scenes)),
+        queries=world_queries([caption.text for caption in captions], SceneDenials(scenes)),
         embed=embed,
         source={"data": "built-in world", "split": split, "clips": num_clips, "seed": seed, "look": LOOK},
         references={"oracle": oracle_metrics(scenes, captions)},
@@ -64,14 +66,14 @@ def gallery_benchmark(gallery: Gallery, decoder: Decoder, cache: Cache) -> Bench
     return Benchmark(
         name=gallery.name,
         video_ids=tuple(video.video_id for video in videos),
-        queries=world_queries([caption.text for caption in captions], Sentences(scenes)),
+        queries=world_queries([caption.text for caption in captions], SceneDenials(scenes)),
         embed=embed_files(videos, decoder, cache),
         source={"data": gallery.name, "clips": len(videos), "content": content_of(videos, cache)},
         references={"oracle": oracle_metrics(scenes, captions)} if scenes else {},
     )
 
 
-def captions_of(scenes: Sequence[Scene]) -> list[Caption]:
+def captions_of(scenes: Sequence[Scene]) -> list[SceneCaption]:
     """Return the caption that each scene is searched for with."""
     return [describe(scene, _generator(row)) for row, scene in enumerate(scenes)]
 
@@ -80,7 +82,7 @@ def _generator(row: int) -> random.Random:
     return random.Random(f"validation {row}")  # as the cards of all models were measured
 
 
-def world_queries(captions: Sequence[str], sentences: Sentences) -> tuple[JudgedQuery, ...]:
+def world_queries(captions: Sequence[str], sentences: SceneDenials) -> tuple[JudgedQuery, ...]:
     """Ask for each scene: its caption, its caption with one thing denied, and one sentence of each denying kind.
 
     Of the latter those are left out that no scene fits, or none shows both parts of: they would tell nothing.
@@ -89,7 +91,7 @@ def world_queries(captions: Sequence[str], sentences: Sentences) -> tuple[Judged
         captions: those of `captions_of`, one a scene.
         sentences: those of the scenes.
     """
-    queries = [JudgedQuery("original", caption, rows((row,))) for row, caption in enumerate(captions)]
+    queries = [JudgedQuery("original", caption, row_array((row,))) for row, caption in enumerate(captions)]
     for row in range(len(captions)):
         queries.append(_judged(sentences.negated(row, _generator(row)), (row,), original=row))
     for kind in DENYING:
@@ -103,7 +105,7 @@ def world_queries(captions: Sequence[str], sentences: Sentences) -> tuple[Judged
 
 
 def _judged(
-    sentence: Sentence,
+    sentence: SceneDenial,
     relevant: Iterable[int],
     hard: Iterable[int] = (),
     violating: Iterable[int] = (),
@@ -113,9 +115,9 @@ def _judged(
     return JudgedQuery(
         sentence.kind,
         sentence.text,
-        rows(relevant),
-        rows(hard),
-        rows(violating),
+        row_array(relevant),
+        row_array(hard),
+        row_array(violating),
         wanted=sentence.wanted,
         unwanted=(sentence.unwanted,),
         original=original,
@@ -123,7 +125,7 @@ def _judged(
     )
 
 
-def oracle_metrics(scenes: Sequence[Scene], captions: Sequence[Caption]) -> dict[str, float]:
+def oracle_metrics(scenes: Sequence[Scene], captions: Sequence[SceneCaption]) -> dict[str, float]:
     """R@k and MIR of one who reads the scenes: exact, but blind among the n clips that a caption fits.
 
         E[R@k] = min(k, n) / n        E[1 / rank] = (1 + 1/2 + … + 1/n) / n

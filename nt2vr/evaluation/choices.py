@@ -9,17 +9,17 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.benchmark import JudgedQuery, Kind, Rows, Vectors, rows
+from nt2vr.evaluation.benchmark import JudgedQuery, QueryKind, Rows, Vectors, row_array
 from nt2vr.evaluation.measures import Measured
 
 PROMPT, NEGATED_PROMPT = "this is a photo of a {}", "this is not a photo of a {}"
-LENIENT: Kind = "negated class"  # right answers count against the model here, so ties do count as right
+LENIENT: QueryKind = "negated class"  # right answers count against the model here, so ties do count as right
 
 
 def choices_of(questions: Sequence[JudgedQuery], texts: Sequence[str]) -> tuple[list[JudgedQuery], Rows]:
     """Return the wrong texts that some questions have between them, as queries, and their places among all texts."""
-    places = np.unique(np.concatenate([rows(()), *(question.others for question in questions)]))
-    return [JudgedQuery("choice", texts[place], rows(())) for place in places], places.astype(np.int32)
+    places = np.unique(np.concatenate([row_array(()), *(question.others for question in questions)]))
+    return [JudgedQuery("choice", texts[place], row_array(())) for place in places], places.astype(np.int32)
 
 
 def measure_choices(vectors: Vectors, videos: Vectors, questions: Sequence[JudgedQuery], places: Rows) -> Measured:
@@ -81,15 +81,15 @@ def class_questions(labels: Sequence[str]) -> tuple[tuple[str, ...], tuple[Judge
     classes = {name: place for place, name in enumerate(dict.fromkeys(names))}
     texts = tuple(form.format(name) for form in (PROMPT, NEGATED_PROMPT) for name in classes)
     questions = []
-    kinds: tuple[tuple[Kind, int], ...] = (("class", 0), (LENIENT, len(classes)))
+    kinds: tuple[tuple[QueryKind, int], ...] = (("class", 0), (LENIENT, len(classes)))
     for kind, first in kinds:
         others = [_without(range(first, first + len(classes)), first + place) for place in range(len(classes))]
         questions += [
-            JudgedQuery(kind, texts[first + place], rows((video,)), others=others[place])
+            JudgedQuery(kind, texts[first + place], row_array((video,)), others=others[place])
             for video, place in enumerate(classes[name] for name in names)
         ]
     return texts, tuple(questions)
 
 
 def _without(numbers: Iterable[int], left_out: int) -> Rows:
-    return rows(number for number in numbers if number != left_out)
+    return row_array(number for number in numbers if number != left_out)

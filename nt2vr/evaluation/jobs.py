@@ -12,7 +12,7 @@ from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.protocol import evaluate, with_controls
-from nt2vr.evaluation.result_store import Kept
+from nt2vr.evaluation.result_store import ResultStore
 from nt2vr.evaluation.sources import GALLERY, WORLD, Data, load_benchmark
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
@@ -119,8 +119,8 @@ class Evaluations:
         """Do all of it; whatever goes wrong ends the job, never the app."""
         try:
             benchmark = self._benchmark(data)
-            kept = Kept(self._folder)
-            report = evaluate(benchmark, systems, self._models, kept, self._report, self._stop.is_set)
+            store = ResultStore(self._folder)
+            report = evaluate(benchmark, systems, self._models, store, self._report, self._stop.is_set)
             self._report(0, 0, "writing the report")
             end = self._change(state="finished", report_id=self.archive.add(report))
         except InterruptedError:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.benchmark import JudgedQuery, Kind, Vectors, mask
+from nt2vr.evaluation.benchmark import JudgedQuery, QueryKind, Vectors, mask
 from nt2vr.evaluation.ranks import first_ranks, ordered_shares, retrieval_metrics, shares_among_first
 
 FIRST_PAGE = 10  # videos looked through for the unwanted
@@ -80,12 +80,12 @@ def summarise(queries: Sequence[JudgedQuery], measured: Measured) -> dict[str, f
     """
     kinds = np.array([query.kind for query in queries])
     metrics: dict[str, float] = {}
-    of_rank: tuple[Kind, ...] = ("original", "composed", "without", "retrieval")
+    of_rank: tuple[QueryKind, ...] = ("original", "composed", "without", "retrieval")
     for kind in of_rank:
         if (chosen := kinds == kind).any():
             metrics |= _named(kind, retrieval_metrics(measured.ranks[chosen]))
     metrics |= _deltas(queries, measured.ranks)
-    denying: tuple[Kind, ...] = ("composed", "without", "not")
+    denying: tuple[QueryKind, ...] = ("composed", "without", "not")
     for kind in denying:
         pairs = (kinds == kind) & ~np.isnan(measured.ordered)
         if pairs.any() and kind != "not":

@@ -1,17 +1,18 @@
 """Files as what a benchmark searches: their embeddings, kept by the content of each file."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
 
 import numpy as np
 
 from nt2vr.errors import DatasetError, MediaError
-from nt2vr.evaluation.benchmark import Embed, Progress, Vectors
+from nt2vr.evaluation.benchmark import Embed, Vectors
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.encoder import Encoder
+from nt2vr.progress import Progress, ShouldStop
 from nt2vr.search.embedded import embed_gallery
 
 logger = logging.getLogger(__name__)
@@ -24,7 +25,7 @@ def embed_files(videos: Sequence[Video], decoder: Decoder, cache: Cache) -> Embe
     """
     rows = {video.video_id: row for row, video in enumerate(videos)}
 
-    def embed(encoder: Encoder, progress: Progress, should_stop: Callable[[], bool]) -> Vectors:
+    def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
         def report(done: int, total: int) -> None:
             progress(done, total, f"videos, {encoder.name}")
 

@@ -1,31 +1,23 @@
 """The evaluation itself: each system is asked each query of a benchmark, unless it was measured before."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import groupby
 
-from nt2vr.evaluation.benchmark import Benchmark, Progress, Vectors
+from nt2vr.evaluation.benchmark import Benchmark, Vectors
 from nt2vr.evaluation.choices import choices_of, measure_choices
 from nt2vr.evaluation.measures import Measured, joined, measure_block
-from nt2vr.evaluation.report import Report, Result, described
-from nt2vr.evaluation.result_store import Kept
+from nt2vr.evaluation.report import Report, Result, system_spec
+from nt2vr.evaluation.result_store import ResultStore
 from nt2vr.evaluation.scoring import query_vectors
 from nt2vr.language.query import Query, understand
 from nt2vr.language.tagger import Tagger, load_tagger
 from nt2vr.models.catalog import Models
 from nt2vr.models.encoder import Encoder
+from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.search.systems import System
 
 BLOCK = 1024  # queries asked at a time: 12 MB of scores for 3,000 videos
-
-
-def never() -> bool:
-    """Go on."""
-    return False
-
-
-def silent(done: int, total: int, what: str) -> None:
-    """Tell nobody."""
 
 
 def with_controls(systems: Sequence[System], models: Models) -> list[System]:
@@ -52,9 +44,9 @@ def evaluate(
     benchmark: Benchmark,
     systems: Sequence[System],
     models: Models,
-    kept: Kept | None = None,
+    store: ResultStore | None = None,
     progress: Progress = silent,
-    should_stop: Callable[[], bool] = never,
+    should_stop: ShouldStop = never,
 ) -> Report:
     """Ask systems a benchmark's queries, one model after the other.
 
@@ -62,7 +54,7 @@ def evaluate(
         benchmark: videos and queries.
         systems: which; `with_controls` adds what belongs beside them.
         models: where their encoders come from.
-        kept: results of earlier evaluations, which new ones join as soon as a model is done.
+        store: results of earlier evaluations; each model's results are added as soon as it is done.
         progress: called with the steps done and in all, and what is being done.
         should_stop: asked again and again.
 
@@ -75,21 +67,21 @@ def evaluate(
     seen = dict[str, Vectors]()  # video embeddings, by the models that share them
     for model, group in groupby(sorted(set(systems), key=lambda system: system.model), lambda system: system.model):
         card = models.card(model)
-        made_by = {system: described(system, card) for system in group}
+        specs = {system: system_spec(system, card) for system in group}
         notes += [f"{model}: {card.notes}"] if card.notes else []
-        for system, made in made_by.items():
-            if kept is not None and (measured := kept.get(digest, made)) is not None:
-                found[system] = Result(system.name, made, measured)
-        if missing := [system for system in made_by if system not in found]:
+        for system, spec in specs.items():
+            if store is not None and (measured := store.get(digest, spec)) is not None:
+                found[system] = Result(system.name, spec, measured)
+        if missing := [system for system in specs if system not in found]:
             encoder = models.load(model)
             key = encoder.card.video_key
             if key not in seen:
                 seen = {key: benchmark.embed(encoder, progress, should_stop)}
             values = ask(encoder, missing, seen[key], benchmark, progress, should_stop)
             for system, measured in zip(missing, values, strict=True):
-                found[system] = Result(system.name, made_by[system], measured)
-                if kept is not None:
-                    kept.put(digest, made_by[system], measured)
+                found[system] = Result(system.name, specs[system], measured)
+                if store is not None:
+                    store.put(digest, specs[system], measured)
     return Report.of(benchmark, [found[system] for system in dict.fromkeys(systems)], notes)
 
 
@@ -99,7 +91,7 @@ def ask(
     videos: Vectors,
     benchmark: Benchmark,
     progress: Progress = silent,
-    should_stop: Callable[[], bool] = never,
+    should_stop: ShouldStop = never,
 ) -> list[Measured]:
     """Ask strategies of one model, each text encoded once, in bounded memory.
 

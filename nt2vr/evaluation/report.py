@@ -33,7 +33,7 @@ PACKAGES = ("torch", "open_clip_torch", "numpy")
 JUDGED = ("relevant", "hard", "violating", "others")  # lists of rows that a query has
 
 
-def described(system: System, card: Card) -> dict[str, Any]:
+def system_spec(system: System, card: Card) -> dict[str, Any]:
     """Say what a system is, as plain JSON data: its model's towers, and how it weighs a query."""
     return {
         "model": system.model,
@@ -52,12 +52,12 @@ class Result:
 
     Attributes:
         system: its name.
-        made_by: what it is, see `described`.
+        spec: what it is, see `system_spec`.
         measured: a value a query.
     """
 
     system: str
-    made_by: Mapping[str, Any]
+    spec: Mapping[str, Any]
     measured: Measured
 
 
@@ -167,7 +167,7 @@ class Report:
             "queries": {kind: sum(q.kind == kind for q in self.queries) for kind in {q.kind: 0 for q in self.queries}},
             "references": dict(self.references),
             "systems": [
-                {"system": result.system, **result.made_by, "metrics": self.metrics[result.system]}
+                {"system": result.system, **result.spec, "metrics": self.metrics[result.system]}
                 for result in self.results
             ],
             "notes": list(self.notes),

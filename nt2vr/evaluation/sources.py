@@ -1,18 +1,20 @@
 """What can be evaluated on, by what a person calls it: the built-in world, the shipped gallery, a task, a dataset."""
 
 import csv
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from nt2vr.datasets import Split, load_dataset
-from nt2vr.evaluation.benchmark import Benchmark, Progress
+from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, world_benchmark
-from nt2vr.evaluation.captioned import captioned_benchmark, kept_sets, read_sets
+from nt2vr.evaluation.captioned import captioned_benchmark
 from nt2vr.evaluation.tasks import MARKS, task_benchmark
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import load_gallery
+from nt2vr.progress import Progress, ShouldStop
+from nt2vr.querygen.build import cached_query_sets
+from nt2vr.querygen.query_sets import CaptionedVideos, QuerySets
 from nt2vr.settings import ASSETS
 
 WORLD, GALLERY = "world", "gallery"
@@ -44,7 +46,7 @@ def load_benchmark(
     decoder: Decoder,
     cache: Cache,
     progress: Progress,
-    should_stop: Callable[[], bool],
+    should_stop: ShouldStop,
     assets: Path = ASSETS,
 ) -> Benchmark:
     """Make the benchmark; no model is needed yet, and nothing is decoded.
@@ -72,9 +74,10 @@ def load_benchmark(
         return task_benchmark(Path(data.name), decoder, cache)
     dataset = load_dataset(data.name, data.split)
     if data.queries:
-        sets = read_sets(data.queries)
+        sets = QuerySets.read(data.queries)
     else:
-        sets = kept_sets(dataset.videos, data.seed, folder, progress, should_stop)
+        captions = CaptionedVideos.all_as_queries({video.video_id: video.captions for video in dataset.videos})
+        sets = cached_query_sets(captions, data.seed, folder, progress, should_stop)
     return captioned_benchmark(dataset, sets, decoder, cache)
 
 

@@ -72,7 +72,7 @@ def table_of(report: Report) -> Table:
     """
     lines = [(name, dict(metrics)) for name, metrics in report.references.items()]
     for result in report.results:
-        whole = result.made_by["strategy"] == "plain"
+        whole = result.spec["strategy"] == "plain"
         metrics = report.metrics[result.system]
         shown = {key: value for key, value in metrics.items() if whole or not key.startswith("original/")}
         lines.append((result.system, shown))

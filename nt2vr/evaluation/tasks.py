@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Kind, cue_of, rows
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, QueryKind, cue_of, row_array
 from nt2vr.evaluation.choices import class_questions
 from nt2vr.evaluation.media import content_of, embed_files
 from nt2vr.media.cache import Cache
@@ -84,7 +84,7 @@ def _retrieval(lines: Lines, videos: Sequence[int]) -> Asked:
     queries = []
     for line, video in zip(lines, videos, strict=True):
         captions = ast.literal_eval(line["captions"])
-        queries += [JudgedQuery("retrieval", text, rows((video,)), cue=cue_of(text)) for text in captions]
+        queries += [JudgedQuery("retrieval", text, row_array((video,)), cue=cue_of(text)) for text in captions]
     return (), tuple(queries)
 
 
@@ -106,15 +106,15 @@ def _pairs(lines: Lines, videos: Sequence[int]) -> Asked:
     return _asked(asked, "pair")
 
 
-def _asked(asked: Sequence[tuple[int, list[str], int, str | None]], kind: Kind) -> Asked:
+def _asked(asked: Sequence[tuple[int, list[str], int, str | None]], kind: QueryKind) -> Asked:
     """Make questions of (video, texts, place of the right one, group)."""
     texts = {text: place for place, text in enumerate(dict.fromkeys(text for _, some, _, _ in asked for text in some))}
     return tuple(texts), tuple(
         JudgedQuery(
             kind,
             some[right],
-            rows((video,)),
-            others=rows(texts[text] for place, text in enumerate(some) if place != right),
+            row_array((video,)),
+            others=row_array(texts[text] for place, text in enumerate(some) if place != right),
             group=group or "",
             cue=cue_of(" ".join(some)),
         )

@@ -143,47 +143,21 @@ class Phrases:
         return noun is not None and bool(self.word(place.start) in SETTINGS or on_ground)
 
     def verb_phrase(self, i: int) -> Phrase | None:
-        """Return "playing the guitar in a park", with auxiliaries and adverbs before the verb left out."""
+        """Return "playing the guitar in a park", without leading auxiliaries and adverbs."""
+        verb = self._main_verb(i)
+        if verb is None:
+            return None
+        start = verb - 1 if verb > i and self.word(verb - 1) == "being" else verb
+        return _VerbPhraseReader(self, verb, start).read()
+
+    def _main_verb(self, i: int) -> int | None:
+        """Skip up to four auxiliaries, adverbs and "to"; None if no verb follows them."""
         verb = i
         while (self.is_auxiliary(verb) and verb - i < 4) or (
             self.tag(verb) in {"ADV", "TO"} and self._verb_ahead(verb)
         ):
             verb += 1
-        if self.tag(verb) not in VERB_TAGS or self.is_auxiliary(verb):
-            return None
-        lemma = self.lemma(verb)
-        start = verb - 1 if verb > i and self.word(verb - 1) == "being" else verb
-        j, core, first_object, num_objects, placed = verb + 1, None, None, 0, lemma in PLACED
-        acting = lemma in _WITH_VERB  # may a verb follow: go swimming, watch a dog running
-        while True:
-            noun = self.noun_phrase(j)
-            place = self.place_phrase(j)
-            if self.tag(j) == "ADV" and self.word(j) not in _NEW_START:
-                j += 1
-                continue
-            k = j + (self.tag(j) == "WH" and self.tag(j + 1) == "TO")  # showing how to cook
-            if (self.tag(k) == "TO" or (self.tag(k) == "VBG" and acting)) and (inner := self.verb_phrase(k)):
-                return Phrase("verb", start, inner.end, core or inner.core, verb, first_object)
-            if place:
-                if core is None and self.is_setting(place) and not placed:
-                    core = j
-                placed = False
-                num_objects = 2
-                j = place.end
-            elif noun and num_objects < (2 if lemma in _TWO_OBJECTS else 1):
-                first_object = first_object or j
-                num_objects += 1
-                acting = self.is_actor(noun)
-                j = noun.end
-            elif (quality := self.quality(j)) and num_objects == 0:
-                num_objects = 1
-                j = quality.end
-            elif (
-                self.tag(j) == "ADP" and (j == verb + 1 or self.tag(j - 1) == "PRON") and self.tag(j + 1) != "DET"
-            ):  # a particle that ends it: taking off
-                j += 1
-            else:
-                return Phrase("verb", start, j, core or j, verb, first_object)
+        return verb if self.tag(verb) in VERB_TAGS and not self.is_auxiliary(verb) else None
 
     def _noun_ahead(self, i: int) -> bool:
         """Whether word i describes a noun that follows: "big", "red or blue", "dancing" in "a dancing bear"."""
@@ -201,3 +175,83 @@ class Phrases:
         while self.tag(i) in {"ADV", "TO"}:
             i += 1
         return self.tag(i) in VERB_TAGS
+
+
+class _VerbPhraseReader:
+    """Extends a verb phrase to the right: objects, places, particles, and a verb that may end it.
+
+    Args:
+        phrases: the sentence.
+        verb: the main verb.
+        start: first word of the phrase.
+    """
+
+    def __init__(self, phrases: Phrases, verb: int, start: int) -> None:
+        lemma = phrases.lemma(verb)
+        self._phrases, self._verb, self._start, self._end = phrases, verb, start, verb + 1
+        self._core: int | None = None  # where the first setting begins
+        self._object: int | None = None
+        self._num_objects, self._max_objects = 0, 2 if lemma in _TWO_OBJECTS else 1
+        self._needs_place = lemma in PLACED
+        self._takes_verb = lemma in _WITH_VERB
+
+    def read(self) -> Phrase:
+        steps = (self._take_adverb, self._take_place, self._take_object, self._take_quality, self._take_particle)
+        while True:
+            if inner := self._inner_verb_phrase():
+                return self._phrase(inner.end, inner.core)
+            if not any(step() for step in steps):
+                return self._phrase(self._end, self._end)
+
+    def _phrase(self, end: int, core: int) -> Phrase:
+        return Phrase("verb", self._start, end, self._core or core, self._verb, self._object)
+
+    def _inner_verb_phrase(self) -> Phrase | None:
+        """Return "to swim", "how to cook", or, after "go" or somebody who acts, "swimming"."""
+        phrases, i = self._phrases, self._end
+        i += phrases.tag(i) == "WH" and phrases.tag(i + 1) == "TO"
+        if phrases.tag(i) == "TO" or (phrases.tag(i) == "VBG" and self._takes_verb):
+            return phrases.verb_phrase(i)
+        return None
+
+    def _take_adverb(self) -> bool:
+        is_adverb = self._phrases.tag(self._end) == "ADV" and self._phrases.word(self._end) not in _NEW_START
+        self._end += is_adverb
+        return is_adverb
+
+    def _take_place(self) -> bool:
+        place = self._phrases.place_phrase(self._end)
+        if place is None:
+            return False
+        if self._core is None and not self._needs_place and self._phrases.is_setting(place):
+            self._core = place.start
+        self._needs_place = False
+        self._max_objects = 0  # no object follows a place
+        self._end = place.end
+        return True
+
+    def _take_object(self) -> bool:
+        noun = self._phrases.noun_phrase(self._end) if self._num_objects < self._max_objects else None
+        if noun is None:
+            return False
+        self._object = self._object or noun.start
+        self._num_objects += 1
+        self._takes_verb = self._phrases.is_actor(noun)  # watch a dog running
+        self._end = noun.end
+        return True
+
+    def _take_quality(self) -> bool:
+        quality = self._phrases.quality(self._end) if self._num_objects == 0 < self._max_objects else None
+        if quality is None:
+            return False
+        self._num_objects = 1
+        self._end = quality.end
+        return True
+
+    def _take_particle(self) -> bool:
+        """Take the particle of "taking off" or "take it off"."""
+        phrases, i = self._phrases, self._end
+        follows = i == self._verb + 1 or phrases.tag(i - 1) == "PRON"
+        is_particle = phrases.tag(i) == "ADP" and follows and phrases.tag(i + 1) != "DET"
+        self._end += is_particle
+        return is_particle

@@ -23,8 +23,8 @@ from nt2vr.language.phrases import Phrase, Phrases
 from nt2vr.language.tagger import FINITE_TAGS, VERB_TAGS
 from nt2vr.language.wordlists import words
 
-Kind = Literal["not", "no", "without", "nobody", "minus"]
-_CUES: tuple[tuple[Kind, tuple[str, ...]], ...] = (
+CueKind = Literal["not", "no", "without", "nobody", "minus"]
+_CUES: tuple[tuple[CueKind, tuple[str, ...]], ...] = (
     ("not", ("not", "n't", "never", "no longer", "neither", "nor", "but not", "rather than", "as opposed to")),
     ("not", ("instead of", "except", "except for", "except from", "other than", "apart from", "aside from")),
     ("not", ("anything but", "everything but", "everyone but", "all but")),
@@ -34,7 +34,7 @@ _CUES: tuple[tuple[Kind, tuple[str, ...]], ...] = (
     ("nobody", ("nobody", "no one", "noone", "none", "nothing")),
     ("minus", ("-",)),
 )
-CUES: dict[str, Kind] = {cue: kind for kind, cues in _CUES for cue in cues}
+CUES: dict[str, CueKind] = {cue: kind for kind, cues in _CUES for cue in cues}
 NO_NEGATION = frozenset({  # idioms; "ca n't" is how "can't" is split into words
     "not only", "not just", "not merely", "not far", "why not", "whether or not", "no doubt", "without doubt",
     "without a doubt", "no wonder", "no matter", "nothing but", "none other than", "no other than", "with or without",
@@ -74,7 +74,7 @@ class Negation:
         start: words `start` to `end` (exclusive) are not part of the wanted.
     """
 
-    kind: Kind
+    kind: CueKind
     cue: int
     after_cue: int
     items: tuple[Phrase, ...]
@@ -101,7 +101,7 @@ class ScopeFinder:
                 found.append(self._to_clause_end(negation, self._acts(before)))
         return [self._without_setting(negation, found) for negation in found]
 
-    def _cues(self) -> Iterator[tuple[Kind, int, int]]:
+    def _cues(self) -> Iterator[tuple[CueKind, int, int]]:
         i = 0
         while i < self.num_words:
             if self.phrases.words[i] not in _OPENERS:
@@ -120,7 +120,7 @@ class ScopeFinder:
         lengths = (n for n in range(longest, 0, -1) if " ".join(self.phrases.words[i : i + n]) in runs)
         return next(lengths, 0)
 
-    def _negation(self, kind: Kind, cue: int, after_cue: int, wanted_before: bool) -> Negation | None:
+    def _negation(self, kind: CueKind, cue: int, after_cue: int, wanted_before: bool) -> Negation | None:
         phrases = self.phrases
         i = after_cue
         if phrases.word(cue) == "nor" and phrases.tag(i + 1) == "PRON" and phrases.tag(i + 2) in VERB_TAGS:
@@ -183,7 +183,7 @@ class ScopeFinder:
         )
         return self._longest(FILLERS, i) or int(ends_on)
 
-    def _with_modifiers(self, noun: Phrase, kind: Kind, wanted_before: bool) -> Phrase:
+    def _with_modifiers(self, noun: Phrase, kind: CueKind, wanted_before: bool) -> Phrase:
         """Rule 4: let a noun that can act take the verb, place or relative clause after it."""
         phrases = self.phrases
         generic = phrases.tag(noun.start) != "DET" or phrases.word(noun.start) == "any"
@@ -211,7 +211,7 @@ class ScopeFinder:
             else:
                 return replace(noun, end=end, core=core or end)
 
-    def _listed(self, first: Phrase, kind: Kind, wanted_before: bool) -> list[Phrase]:
+    def _listed(self, first: Phrase, kind: CueKind, wanted_before: bool) -> list[Phrase]:
         """Rule 2: the items of a list that share the cue."""
         items, pending, j = [first], list[Phrase](), first.end
         while True:
@@ -239,7 +239,7 @@ class ScopeFinder:
             item = phrases.noun_phrase(i)
         return item
 
-    def _shares(self, first: Phrase, item: Phrase, conjunction: str, kind: Kind) -> bool:
+    def _shares(self, first: Phrase, item: Phrase, conjunction: str, kind: CueKind) -> bool:
         phrases = self.phrases
         if item.kind == "verb":
             bare = first.end - first.start == 1 == item.end - item.start

@@ -14,21 +14,27 @@ import random
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from hashlib import blake2b
 from pathlib import Path
+from typing import Any, TypeVar
 
 from tqdm import tqdm
 
 from nt2vr.errors import Nt2vrError
+from nt2vr.files import write_json
 from nt2vr.language.inflect import verb_of
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.query import understand
 from nt2vr.language.tagger import VERB_TAGS, load_tagger
+from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.querygen.actions import actions
-from nt2vr.querygen.composer import Composer, Described
+from nt2vr.querygen.composer import ComposedQuery, Composer, VideoContent
 from nt2vr.querygen.negator import caption_tagger, negations
-from nt2vr.querygen.query_sets import Caption, read_captioned_videos, write_captions, write_composed
+from nt2vr.querygen.query_sets import Caption, CaptionedVideos, QuerySets, read_captioned_videos
 
-GENERATOR = 1  # raise it when other queries are made of the same captions: sets on disk are then not found any more
+T = TypeVar("T")
+GENERATOR = 1  # cache version: raise it when the same captions give other queries
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,7 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         if options.command == "build":
-            _put(build(options.captions, options.out, options.seed))
+            with tqdm(disable=None) as bar:
+                sizes = build(options.captions, options.out, options.seed, _on(bar))
+            _put(sizes)
         else:
             for parts in split([options.sentence] if options.sentence is not None else sys.stdin):
                 _put(parts)
@@ -56,46 +64,94 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def build(captions_file: Path, folder: Path, seed: int) -> dict[str, float]:
-    """Write the three query sets of a captions file into `folder`; return their sizes, and the seconds it took.
+def build(captions_file: Path, folder: Path, seed: int, progress: Progress = silent) -> dict[str, float]:
+    """Write the query sets of a captions file to `folder`; return their sizes and the seconds taken.
 
     Raises:
         ConfigError: if the file cannot be read.
     """
     started = time.perf_counter()
     videos = read_captioned_videos(captions_file)
-    folder.mkdir(parents=True, exist_ok=True)
-    original = write_captions(folder / "original.txt", videos.queries)
-    negated = write_captions(folder / "negated.txt", negate(tqdm(videos.queries, "negating", unit=" captions"), seed))
-    described = {
-        video_id: describe(texts)
-        for video_id, texts in tqdm(videos.captions.items(), "reading captions", unit=" videos")
-    }
-    composed = tqdm(Composer(described).compose(seed), "composing", unit=" queries")
+    sets = build_query_sets(videos, seed, progress)
+    sets.write(folder)
     return {
         "videos": len(videos.captions),
         "captions": sum(map(len, videos.captions.values())),
-        "original": original,
-        "negated": negated,
-        "composed": write_composed(folder / "composed.jsonl", composed),
+        "original": len(sets.original),
+        "negated": len(sets.negated),
+        "composed": len(sets.composed),
         "seconds": round(time.perf_counter() - started, 1),
     }
 
 
+def build_query_sets(
+    videos: CaptionedVideos, seed: int, progress: Progress = silent, should_stop: ShouldStop = never
+) -> QuerySets:
+    """Build the three query sets from captions, about one minute per 20,000 captions.
+
+    Args:
+        videos: the captions.
+        seed: chooses denials and templates; equal seeds give equal queries.
+        progress: called before each caption, video and composed query.
+        should_stop: polled as often.
+
+    Raises:
+        InterruptedError: if `should_stop` returned True.
+    """
+
+    def counted(items: Iterable[T], total: int, doing: str) -> Iterator[T]:
+        for done, item in enumerate(items):
+            if should_stop():
+                raise InterruptedError
+            progress(done, total, doing)
+            yield item
+
+    queries, captions = videos.queries, videos.captions
+    negated = tuple(negate(counted(queries, len(queries), "negating captions"), seed))
+    contents = {
+        video_id: read_content(texts)
+        for video_id, texts in counted(captions.items(), len(captions), "reading captions")
+    }
+    return QuerySets(queries, negated, tuple(counted(Composer(contents).compose(seed), 0, "composing queries")))
+
+
+def cached_query_sets(
+    videos: CaptionedVideos, seed: int, folder: Path, progress: Progress = silent, should_stop: ShouldStop = never
+) -> QuerySets:
+    """Return `build_query_sets(...)`, from `folder` if the same sets were built before."""
+    source = [GENERATOR, seed, list(videos.captions.items()), videos.queries]
+    path = folder / f"queries-{blake2b(json.dumps(source).encode(), digest_size=12).hexdigest()}.json"
+    if path.is_file():
+        return _sets_of(json.loads(path.read_text(encoding="utf-8")))
+    sets = build_query_sets(videos, seed, progress, should_stop)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(path, asdict(sets))
+    return sets
+
+
+def _sets_of(data: Mapping[str, Any]) -> QuerySets:
+    original, negated = (tuple(Caption(*caption) for caption in data[name]) for name in ("original", "negated"))
+    return QuerySets(original, negated, tuple(ComposedQuery(**_with_tuples(query)) for query in data["composed"]))
+
+
+def _with_tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+
+
 def negate(captions: Iterable[Caption], seed: int) -> Iterator[Caption]:
-    """Yield one denial of every caption that can be denied, under its id; drawn alike whatever else is in the file."""
+    """Yield one denial per caption that can be denied, under its id; independent of the file's other captions."""
     for caption in captions:
         found = negations(caption.text)
         if found:
             yield Caption(caption.cap_id, random.Random(f"{seed} {caption.cap_id}").choice(found))
 
 
-def describe(captions: Iterable[str]) -> Described:
-    """Read what the captions of one video say."""
+def read_content(captions: Iterable[str]) -> VideoContent:
+    """Parse the captions of one video."""
     sentences = [Phrases(caption_tagger().tag(caption)) for caption in captions]
     tokens = [token for sentence in sentences for token in sentence.tokens]
     verbs = {verb_of(token.text.lower()) for token in tokens if token.tag in VERB_TAGS}
-    return Described(
+    return VideoContent(
         tuple(action for sentence in sentences for action in actions(sentence)),
         frozenset(token.lemma for token in tokens) | verbs,
     )
@@ -111,6 +167,15 @@ def split(sentences: Iterable[str]) -> Iterator[dict[str, object]]:
     for sentence in sentences:
         query = understand(sentence.rstrip("\n"), tagger)
         yield {"text": query.text, "wanted": query.wanted, "unwanted": query.unwanted}
+
+
+def _on(bar: tqdm) -> Progress:
+    def show(done: int, total: int, doing: str) -> None:
+        bar.set_description(doing, refresh=False)
+        bar.total = total or None
+        bar.update(done - bar.n)
+
+    return show
 
 
 def _put(fields: Mapping[str, object]) -> None:

@@ -26,8 +26,8 @@ _UNSAID = words("stand sit smile gesture look walk lay lie move hold hand use we
 
 
 @dataclass(frozen=True)
-class Described:
-    """What the captions of one video say: its actions, and the lemmas of all their words."""
+class VideoContent:
+    """What the captions of one video say: the actions they describe, and the lemmas of all their words."""
 
     actions: Sequence[Action]
     lemmas: frozenset[str]
@@ -55,26 +55,26 @@ class ComposedQuery:
 class Composer:
     """Composes queries over one set of videos."""
 
-    def __init__(self, videos: Mapping[str, Described]) -> None:
+    def __init__(self, videos: Mapping[str, VideoContent]) -> None:
         """Index what the captions of `videos`, by their ids, say."""
         self._videos = videos
         self._usage = Usage()
         self._content: dict[Key, frozenset[str]] = defaultdict(frozenset)
         self._said_of: dict[str, set[str]] = defaultdict(set)  # videos by the lemmas of their captions
-        for video_id, described in videos.items():
-            for action in described.actions:
+        for video_id, content in videos.items():
+            for action in content.actions:
                 self._usage.add(video_id, action)
                 self._content[action.phrase.key] |= action.phrase.content
-            for lemma in described.lemmas:
+            for lemma in content.lemmas:
                 self._said_of[lemma].add(video_id)
         self._maybe_said_by = cache(self._find_maybe_said_by)
 
     def compose(self, seed: int) -> Iterator[ComposedQuery]:
         """Yield every query there is, once, in the order of the videos; `seed` draws the template of each."""
         done: set[tuple[Subject, Key, Key]] = set()
-        for described in self._videos.values():
+        for content in self._videos.values():
             keys: dict[Subject, dict[Key, None]] = defaultdict(dict)
-            for subject, phrase in described.actions:
+            for subject, phrase in content.actions:
                 keys[subject][phrase.key] = None
             for subject, wanted, unwanted in _pairs(keys):
                 if (subject, wanted, unwanted) in done:

@@ -27,7 +27,7 @@ from nt2vr.querygen.things import Thing, things
 from nt2vr.querygen.usage import Key, Usage, agrees
 from nt2vr.querygen.verb_phrases import VerbPhrase
 
-Kind = Literal["negated", "composed", "without", "not", "fragment"]
+DenialKind = Literal["negated", "composed", "without", "not", "fragment"]
 
 WITHOUT = ("{A} without {N}", "{A} without {N}", "{A} and no {n}", "{A} with no {n}")
 _FREE_WITHOUT = (  # no grammar of test queries has the last four
@@ -74,7 +74,7 @@ class Denial:
         unwanted: the part not to be seen, an affirmative phrase.
     """
 
-    kind: Kind
+    kind: DenialKind
     text: str
     wanted: str
     unwanted: str
@@ -144,7 +144,7 @@ class CaptionDenials:
         """How many captions."""
         return len(self._captions)
 
-    def draw(self, caption_index: int, kind: Kind, rng: random.Random) -> Denial | None:
+    def draw(self, caption_index: int, kind: DenialKind, rng: random.Random) -> Denial | None:
         """Make a sentence of a caption; None if it gives none of this kind.
 
         What is unwanted comes from other captions and is not said by this one; only a "negated" one denies its own.

@@ -1,9 +1,9 @@
-"""Captions and query sets as files, in the formats that nT2VR released; no word of them is looked at here.
+"""File formats of captions and query sets, as released with nT2VR; knows nothing of the language in them.
 
-Captions, and negated queries, one a line: `VIDEO#enc#N caption`; read as well is Flickr's `ID#N<TAB>caption`. Captions
-may also be JSON lines, one a video: {"video_id", "captions": [...], "query": the one to ask with, if not all}.
-Composed queries are JSON lines: {"cap_id", "caption", "video_ids": [...]}, here with "wanted", "unwanted" and
-"violating_ids", the videos that show both, beside them.
+Captions and negated queries: one `VIDEO#enc#N caption` per line. Flickr's `ID#N<TAB>caption` is read as well, and so
+are JSON lines with one video each: {"video_id", "captions": [...], "query": the one to search with (default: all)}.
+Composed queries: JSON lines with {"cap_id", "caption", "video_ids": [...]}, extended here by "wanted", "unwanted" and
+"violating_ids" (videos that show both parts).
 """
 
 import json
@@ -16,61 +16,104 @@ from nt2vr.errors import ConfigError
 from nt2vr.files import atomic_write
 from nt2vr.querygen.composer import ComposedQuery
 
+ORIGINAL, NEGATED, COMPOSED = "original.txt", "negated.txt", "composed.jsonl"
+
 
 class Caption(NamedTuple):
-    """One caption of a video; its id is unique in a file and begins with the video's: "video7010#enc#3"."""
+    """One caption of a video. Its id is unique within a file and starts with the video's id: "video7010#enc#3"."""
 
     cap_id: str
     text: str
 
     @property
     def video_id(self) -> str:
-        """The video that it describes."""
+        """Id of the video it describes."""
         return self.cap_id.partition("#")[0]
 
 
 @dataclass(frozen=True)
 class CaptionedVideos:
-    """What a captions file holds.
+    """Captions of videos, and which of them serve as queries.
 
     Attributes:
-        captions: all captions of each video, by its id.
-        queries: the captions to ask with.
+        captions: all captions of each video, by video id.
+        queries: the captions to search with.
     """
 
     captions: Mapping[str, tuple[str, ...]]
     queries: tuple[Caption, ...]
 
+    @classmethod
+    def all_as_queries(cls, captions: Mapping[str, tuple[str, ...]]) -> "CaptionedVideos":
+        """Search with every caption."""
+        numbered = (
+            Caption(f"{name}#enc#{i}", text) for name, texts in captions.items() for i, text in enumerate(texts)
+        )
+        return cls(captions, tuple(numbered))
+
+
+@dataclass(frozen=True)
+class QuerySets:
+    """nT2VR's three query sets over one collection of videos.
+
+    Attributes:
+        original: captions.
+        negated: captions with one thing denied, under the ids of the captions they deny.
+        composed: "A and not B" queries with their relevant videos.
+    """
+
+    original: tuple[Caption, ...]
+    negated: tuple[Caption, ...]
+    composed: tuple[ComposedQuery, ...]
+
+    @classmethod
+    def read(cls, folder: Path) -> "QuerySets":
+        """Read original.txt, negated.txt and composed.jsonl.
+
+        Raises:
+            ConfigError: if one of them cannot be read.
+        """
+        composed = read_composed(folder / COMPOSED)
+        original, negated = (tuple(read_captions(folder / name)) for name in (ORIGINAL, NEGATED))
+        return cls(original, negated, tuple(composed.values()))
+
+    def write(self, folder: Path) -> None:
+        """Write the three files; the folder is created if needed."""
+        folder.mkdir(parents=True, exist_ok=True)
+        write_captions(folder / ORIGINAL, self.original)
+        write_captions(folder / NEGATED, self.negated)
+        write_composed(folder / COMPOSED, self.composed)
+
 
 def read_captioned_videos(path: Path) -> CaptionedVideos:
-    """Read a captions file of any of the three formats.
+    """Read a captions file in any of the three formats.
 
     Raises:
-        ConfigError: if it cannot be read, or a line is of none of the formats.
+        ConfigError: if the file cannot be read or a line matches no format.
     """
     captions: dict[str, tuple[str, ...]] = {}
     queries: list[Caption] = []
     for number, line in _lines(path):
         if line.startswith("{"):
-            video_id, texts, asked = _video(path, number, line)
+            video_id, texts, own_queries = _video(path, number, line)
             captions[video_id] = (*captions.get(video_id, ()), *texts)
-            queries += asked
+            queries += own_queries
         else:
             caption = _caption(path, number, line)
             captions[caption.video_id] = (*captions.get(caption.video_id, ()), caption.text)
             queries.append(caption)
     if not captions:
-        raise ConfigError(f"{path} holds no captions. Give a file with one caption a line: VIDEO#enc#0 a man sings.")
+        raise ConfigError(f"{path} holds no captions. Use one caption per line: VIDEO#enc#0 a man sings.")
     return CaptionedVideos(captions, tuple(queries))
 
 
 def read_any_captions(path: Path) -> Mapping[str, Sequence[str]]:
-    """Read the captions of each video from a file of any of the three formats, or from plain text, one a line.
+    """Read the captions of each video from any of the three formats, or from plain text with one caption per line.
 
-    A line of plain text begins with no id, and stands for a video of its own.
+    Lines of plain text have no id; each counts as a separate video.
 
     Raises:
-        ConfigError: as `read_captioned_videos`.
+        ConfigError: see `read_captioned_videos`.
     """
     lines = list(_lines(path))
     first = lines[0][1] if lines else "{"
@@ -80,19 +123,19 @@ def read_any_captions(path: Path) -> Mapping[str, Sequence[str]]:
 
 
 def read_captions(path: Path) -> list[Caption]:
-    """Read captions or negated queries, `VIDEO#enc#N caption` a line.
+    """Read captions or negated queries, one `VIDEO#enc#N caption` per line.
 
     Raises:
-        ConfigError: if it cannot be read, or a line is of another format.
+        ConfigError: if the file cannot be read or a line has another format.
     """
     return [_caption(path, number, line) for number, line in _lines(path)]
 
 
 def read_composed(path: Path) -> dict[str, ComposedQuery]:
-    """Read composed queries, by their ids; the keys that nT2VR's own files lack are empty then.
+    """Read composed queries by id; fields missing from nT2VR's own files are left empty.
 
     Raises:
-        ConfigError: if it cannot be read, or a line is no composed query.
+        ConfigError: if the file cannot be read or a line is not a composed query.
     """
     queries: dict[str, ComposedQuery] = {}
     for number, line in _lines(path):
@@ -112,33 +155,28 @@ def read_composed(path: Path) -> dict[str, ComposedQuery]:
     return queries
 
 
-def write_captions(path: Path, captions: Iterable[Caption]) -> int:
-    """Write `VIDEO#enc#N caption` lines; return how many."""
-    return _write(path, (f"{caption.cap_id} {' '.join(caption.text.split())}" for caption in captions))
+def write_captions(path: Path, captions: Iterable[Caption]) -> None:
+    """Write `VIDEO#enc#N caption` lines."""
+    _write(path, (f"{caption.cap_id} {' '.join(caption.text.split())}" for caption in captions))
 
 
-def write_composed(path: Path, queries: Iterable[ComposedQuery]) -> int:
-    """Write composed queries as JSON lines, numbered from s0; return how many."""
+def write_composed(path: Path, queries: Iterable[ComposedQuery]) -> None:
+    """Write composed queries as JSON lines, numbered from s0."""
     numbered = ({"cap_id": f"s{number}", **asdict(query)} for number, query in enumerate(queries))
-    return _write(path, (json.dumps(fields, ensure_ascii=False) for fields in numbered))
+    _write(path, (json.dumps(fields, ensure_ascii=False) for fields in numbered))
 
 
-def _write(path: Path, lines: Iterable[str]) -> int:
-    """Write a file; return of how many lines."""
-    count = 0
+def _write(path: Path, lines: Iterable[str]) -> None:
     with atomic_write(path) as partial, partial.open("w", encoding="utf-8") as file:
-        for line in lines:
-            file.write(f"{line}\n")
-            count += 1
-    return count
+        file.writelines(f"{line}\n" for line in lines)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not blank, with their numbers from 1."""
+    """Yield non-blank lines with their 1-based numbers."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read as text ({error}). Name a UTF-8 file.") from None
+        raise ConfigError(f"{path} cannot be read as text ({error}). Choose a UTF-8 file.") from None
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             yield number, line.strip()
@@ -149,7 +187,7 @@ def _caption(path: Path, number: int, line: str) -> Caption:
     video_id, mark, _ = cap_id.partition("#")
     if not (video_id and mark and text):
         raise ConfigError(
-            f"Line {number} of {path} is {line[:60]!r}. Write an id, then the caption: VIDEO#enc#0 a man sings."
+            f"Line {number} of {path} is {line[:60]!r}. Write an id and then the caption: VIDEO#enc#0 a man sings."
         )
     return Caption(cap_id, text)
 
@@ -160,7 +198,7 @@ def _object(path: Path, number: int, line: str) -> dict[str, Any]:
     except ValueError:
         fields = None
     if not isinstance(fields, dict):
-        raise ConfigError(f"Line {number} of {path} is no JSON object: {line[:60]!r}. Write one object a line.")
+        raise ConfigError(f"Line {number} of {path} is not a JSON object: {line[:60]!r}. Write one object per line.")
     return fields
 
 
@@ -168,9 +206,7 @@ def _video(path: Path, number: int, line: str) -> tuple[str, tuple[str, ...], li
     fields = _object(path, number, line)
     video_id, texts = fields.get("video_id"), fields.get("captions")
     if not (isinstance(video_id, str) and isinstance(texts, list) and all(isinstance(text, str) for text in texts)):
-        raise ConfigError(
-            f"Line {number} of {path} lacks a video_id, or its captions as a list of sentences. Add them."
-        )
+        raise ConfigError(f"Line {number} of {path} lacks a video_id or a list of captions. Add them.")
     query = fields.get("query")
     if query is None:
         return video_id, tuple(texts), [Caption(f"{video_id}#enc#{i}", text) for i, text in enumerate(texts)]

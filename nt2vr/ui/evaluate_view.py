@@ -152,10 +152,10 @@ def chart_view(report: Report) -> dict[str, Any]:
 
 def roles_of(report: Report) -> dict[str, str]:
     """Say of each system whether it is the zero-shot model ("base"), its `drop` ("drop"), or none of these ("")."""
-    models = {result.made_by["model"] for result in report.results}
+    models = {result.spec["model"] for result in report.results}
     roles = {}
     for result in report.results:
-        made = result.made_by
+        made = result.spec
         is_base = made.get("base", "") not in models - {made["model"]}
         control = {"plain": "base", "drop": "drop"}.get(made["strategy"], "")
         roles[result.system] = control if is_base else ""

@@ -15,7 +15,7 @@ BESIDE = ("next to {}", "near {}", "beside {}", "with {} in the background", ", 
 
 
 @dataclass(frozen=True)
-class Caption:
+class SceneCaption:
     """A sentence and what it claims: true of its own scene, and maybe of others."""
 
     text: str
@@ -40,7 +40,7 @@ def _chosen(items: list[str], full: bool, rng: random.Random, share: float) -> l
     return [item for item in items if full or rng.random() < share]
 
 
-def describe(scene: Scene, rng: random.Random) -> Caption:
+def describe(scene: Scene, rng: random.Random) -> SceneCaption:
     """Say what a scene shows, in one of many ways; no caption has a negation in it."""
     full = rng.random() < FULL_SHARE
     actors = list(scene.actors)
@@ -71,7 +71,7 @@ def describe(scene: Scene, rng: random.Random) -> Caption:
         places=frozenset((scene.place,) if with_place else ()),
         props=tuple(frozenset((prop,)) for prop in props),
     )
-    return Caption(text.replace(" ,", ","), claim)
+    return SceneCaption(text.replace(" ,", ","), claim)
 
 
 def captions(scene: Scene, count: int, seed: int = 0) -> list[str]:

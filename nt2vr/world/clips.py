@@ -18,7 +18,7 @@ from nt2vr.media.frame_file import Progress, embed_frames, embedded_once, write_
 from nt2vr.media.picture import fit
 from nt2vr.models.encoder import Encoder
 from nt2vr.world.render import Renderer
-from nt2vr.world.scenes import Scene, Split
+from nt2vr.world.scenes import Scene, SceneSplit
 
 LOOK = 1  # raise it when a scene is drawn or fitted differently: frames on disk are then not found any more
 CHUNK = 64  # clips a process renders at a time, 10 MB of frames to hand over
@@ -45,7 +45,7 @@ class ClipFile:
     size: int
 
     @classmethod
-    def of(cls, split: Split, scenes: Sequence[Scene], num_frames: int, size: int, cache: Path) -> "ClipFile":
+    def of(cls, split: SceneSplit, scenes: Sequence[Scene], num_frames: int, size: int, cache: Path) -> "ClipFile":
         """Name the file in the folder `cache`; nothing is drawn."""
         key = blake2b(
             json.dumps([LOOK, num_frames, size, [scene.to_dict() for scene in scenes]]).encode(), digest_size=8

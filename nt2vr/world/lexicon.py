@@ -9,7 +9,7 @@ from typing import Literal
 from nt2vr.language.inflect import inflect, inflect_phrase
 from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, PLACES, PROPS, SUBJECTS
 
-Kind = Literal["subject", "activity", "accessory", "place", "prop", "filler"]
+WordKind = Literal["subject", "activity", "accessory", "place", "prop", "filler"]
 Names = frozenset[str]
 
 
@@ -17,7 +17,7 @@ Names = frozenset[str]
 class Concept:
     """What a word or phrase stands for."""
 
-    kind: Kind
+    kind: WordKind
     names: Names = field(default_factory=frozenset)
 
 
@@ -28,7 +28,7 @@ def _people() -> Names:
 _EATING = ("pizza", "icecream", "burger", "eat")
 _MUSIC = ("guitar", "violin", "trumpet", "saxophone", "drum", "piano", "accordion")
 # Words that people type and captions do not use. A noun alone ("a guitar") stands for the activity that shows it.
-_MORE: dict[Kind, dict[str, tuple[str, ...]]] = {
+_MORE: dict[WordKind, dict[str, tuple[str, ...]]] = {
     "subject": {
         **dict.fromkeys(("person", "human", "somebody", "someone", "anybody", "anyone", "people"), tuple(_people())),
         "adult": ("man", "woman"),
@@ -178,7 +178,7 @@ def _verbs(phrase: str) -> Iterator[str]:
     yield inflect_phrase(phrase, "VBG")
 
 
-def _entries() -> Iterator[tuple[str, Kind, Names]]:
+def _entries() -> Iterator[tuple[str, WordKind, Names]]:
     """Every phrase that is understood, in every form, and what it stands for."""
     for name, subject in SUBJECTS.items():
         for word in subject.words:

@@ -14,19 +14,19 @@ from typing import Literal
 from nt2vr.language.inflect import inflect_phrase
 from nt2vr.querygen.denials import NO_DEED, NO_THING, WITHOUT, Denial
 from nt2vr.querygen.templates import WITH_PRONOUN, WITHOUT_PRONOUN
-from nt2vr.world.captions import Caption, with_article
+from nt2vr.world.captions import SceneCaption, with_article
 from nt2vr.world.scenes import Actor, Scene
 from nt2vr.world.truth import Claim, Who
 from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, ANIMAL_ACTIVITIES, PROPS, SUBJECTS
 
-Kind = Literal["negated", "composed", "without", "not"]
+SceneDenialKind = Literal["negated", "composed", "without", "not"]
 Thing = tuple[Literal["subject", "prop", "accessory"], str]
 
 PRONOUNS = {"man": "he", "boy": "he", "woman": "she", "girl": "she"}
 
 
 @dataclass(frozen=True)
-class Sentence(Denial):
+class SceneDenial(Denial):
     """A sentence that denies something, and what its parts say.
 
     Attributes:
@@ -35,7 +35,7 @@ class Sentence(Denial):
         unwanted_claim: what `unwanted` says.
     """
 
-    kind: Kind
+    kind: SceneDenialKind
     wanted_claim: Claim
     unwanted_claim: Claim
 
@@ -71,7 +71,7 @@ def _is_doing(subject: str, deed: str, form: str) -> str:
     return f"{subject} {form.format(ing=inflect_phrase(deed, 'VBG'), s=inflect_phrase(deed, 'VBZ'))}"
 
 
-def compose(actor: Actor, deed: str, rng: random.Random) -> Sentence:
+def compose(actor: Actor, deed: str, rng: random.Random) -> SceneDenial:
     """Say "A and not B" by one of nT2VR's twelve templates; the six with a pronoun are for people."""
     template = rng.choice(WITH_PRONOUN + WITHOUT_PRONOUN if actor.subject in PRONOUNS else WITHOUT_PRONOUN)
     subject = with_article(rng.choice(SUBJECTS[actor.subject].words))
@@ -87,7 +87,7 @@ def compose(actor: Actor, deed: str, rng: random.Random) -> Sentence:
         "is_": "is",
         "is_not": rng.choice(("is not", "isn't")),
     }
-    return Sentence(
+    return SceneDenial(
         kind="composed",
         text=template.text.format(**fields),
         wanted=template.wanted.format(**fields),
@@ -97,14 +97,14 @@ def compose(actor: Actor, deed: str, rng: random.Random) -> Sentence:
     )
 
 
-def leave_out(subject: str, deed: str, thing: Thing, rng: random.Random) -> Sentence:
+def leave_out(subject: str, deed: str, thing: Thing, rng: random.Random) -> SceneDenial:
     """Say "A without N", A being a subject that does something, or nothing in particular if `deed` is empty."""
     wanted = with_article(rng.choice(SUBJECTS[subject].words))
     if deed:
         form = rng.choice(("is {ing}", "{ing}", "{s}"))
         wanted = _is_doing(wanted, rng.choice(ACTIVITIES[deed].phrases), form)
     words = _thing_words(thing, rng)
-    return Sentence(
+    return SceneDenial(
         kind="without",
         text=rng.choice(WITHOUT).format(A=wanted, N=words, n=_bare(words)),
         wanted=wanted,
@@ -114,30 +114,30 @@ def leave_out(subject: str, deed: str, thing: Thing, rng: random.Random) -> Sent
     )
 
 
-def deny_deed(deed: str, rng: random.Random) -> Sentence:
+def deny_deed(deed: str, rng: random.Random) -> SceneDenial:
     """Say "not B" of something done; "nobody" only of what people alone do."""
     phrase = rng.choice(ACTIVITIES[deed].phrases)
     doing = inflect_phrase(phrase, "VBG")
     template = NO_DEED[0] if deed in ANIMAL_ACTIVITIES else rng.choice(NO_DEED)
     text = template.format(B_ing=doing, B_s=inflect_phrase(phrase, "VBZ"))
-    return Sentence("not", text, "", doing, Claim(), _deed_claim(deed))
+    return SceneDenial("not", text, "", doing, Claim(), _deed_claim(deed))
 
 
-def deny_thing(thing: Thing, rng: random.Random) -> Sentence:
+def deny_thing(thing: Thing, rng: random.Random) -> SceneDenial:
     """Say "not B" of a thing."""
     words = _thing_words(thing, rng)
-    return Sentence(
+    return SceneDenial(
         "not", rng.choice(NO_THING).format(N=words, n=_bare(words)), "", words, Claim(), _thing_claim(thing)
     )
 
 
-def negate(caption: Caption) -> list[Sentence]:
+def negate(caption: SceneCaption) -> list[SceneDenial]:
     """Deny one thing of a caption, in each way its grammar allows; there is always one.
 
     Verbs: "is singing" to "is not" and "isn't singing", "singing" to "not singing", "sings" to "does not" and "doesn't
     sing". "With" to "without" where something is worn, or stands in the background. The place stays wanted.
     """
-    found: list[Sentence] = []
+    found: list[SceneDenial] = []
     text, claim, start = caption.text, caption.claim, 0
     for number, who in enumerate(claim.actors):
         verb = _find(_verbs(who), text, start)
@@ -201,10 +201,10 @@ def _denied(verb: _Place) -> tuple[str, ...]:
     return f"does not {verb.lemma}", f"doesn't {verb.lemma}"
 
 
-def _replaced(text: str, place: _Place, words: str, unwanted: str, wanted: Claim, denied: Claim) -> Sentence:
+def _replaced(text: str, place: _Place, words: str, unwanted: str, wanted: Claim, denied: Claim) -> SceneDenial:
     before, after = text[: place.start], text[place.end :]
     rest = re.sub(r" +", " ", before + after).replace(" ,", ",").strip(" ,")
-    return Sentence("negated", before + words + after, rest, unwanted, wanted, denied)
+    return SceneDenial("negated", before + words + after, rest, unwanted, wanted, denied)
 
 
 def _with_actor(claim: Claim, number: int, who: Who) -> Claim:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from nt2vr.errors import ConfigError
 from nt2vr.world.vocabulary import ACCESSORIES, ANIMAL_ACTIVITIES, FLYING, PLACES, SUBJECTS
 
-Split = Literal["train", "validation", "test"]
+SceneSplit = Literal["train", "validation", "test"]
 PEOPLE = tuple(name for name, subject in SUBJECTS.items() if subject.kind == "person")
 NUM_ACTORS_WEIGHTS = (0.2, 0.45, 0.35)  # 1, 2, 3 actors: wanted and unwanted things must occur together often
 PERSON_SHARE, ANIMAL_SHARE = 0.74, 0.18  # the rest are vehicles, where the place has any
@@ -61,7 +61,7 @@ class Scene:
         return json.dumps([self.place, actors, sorted(self.props)])
 
     @property
-    def split(self) -> Split:
+    def split(self) -> SceneSplit:
         """The one split that may hold this content: a hash decides, so no scene is in two of them."""
         bucket = hashlib.sha256(self.content.encode()).digest()[0] % 10
         return "test" if bucket == 0 else "validation" if bucket == 1 else "train"
@@ -92,7 +92,7 @@ def draw_scene(rng: random.Random) -> Scene:
     return Scene(place, tuple(actors.values()), tuple(props), rng.getrandbits(32))
 
 
-def stream_scenes(split: Split, seed: int) -> Iterator[Scene]:
+def stream_scenes(split: SceneSplit, seed: int) -> Iterator[Scene]:
     """Yield scenes of a split without end, no content twice."""
     if split not in ("train", "validation", "test"):
         raise ConfigError(f"Unknown split {split!r}. Choose one of: train, validation, test.")
@@ -104,6 +104,6 @@ def stream_scenes(split: Split, seed: int) -> Iterator[Scene]:
             yield scene
 
 
-def sample_scenes(split: Split, count: int, seed: int) -> list[Scene]:
+def sample_scenes(split: SceneSplit, count: int, seed: int) -> list[Scene]:
     """Return `count` scenes of a split, no content twice; the same seed gives the same scenes."""
     return list(islice(stream_scenes(split, seed), count))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from nt2vr.querygen.denials import DEED_SHARE
 from nt2vr.world.captions import describe
-from nt2vr.world.negation import Kind, Sentence, Thing, compose, deny_deed, deny_thing, leave_out, negate
+from nt2vr.world.negation import SceneDenial, SceneDenialKind, Thing, compose, deny_deed, deny_thing, leave_out, negate
 from nt2vr.world.scenes import Actor, Scene
 from nt2vr.world.table import SceneTable
 from nt2vr.world.truth import Claim, Who
@@ -40,7 +40,7 @@ def _things(scene: Scene) -> Iterator[Thing]:
         yield "prop", prop
 
 
-class Sentences:
+class SceneDenials:
     """Denying sentences for clips whose scenes are known."""
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
@@ -48,19 +48,19 @@ class Sentences:
         self._scenes = scenes
         self._table = SceneTable(scenes)
 
-    def fitting(self, sentence: Sentence) -> NDArray[np.bool_]:
+    def fitting(self, sentence: SceneDenial) -> NDArray[np.bool_]:
         """Which scenes show the wanted and not the unwanted: (N,)."""
         return self._table.holding(sentence.wanted_claim) & ~self._table.holding(sentence.unwanted_claim)
 
-    def showing_both(self, sentence: Sentence) -> NDArray[np.bool_]:
+    def showing_both(self, sentence: SceneDenial) -> NDArray[np.bool_]:
         """Which scenes are hard, since they show the wanted and the unwanted too: (N,)."""
         return self._table.holding(sentence.wanted_claim) & self._table.holding(sentence.unwanted_claim)
 
-    def showing_unwanted(self, sentence: Sentence) -> NDArray[np.bool_]:
+    def showing_unwanted(self, sentence: SceneDenial) -> NDArray[np.bool_]:
         """Which scenes show the unwanted, whatever else: (N,)."""
         return self._table.holding(sentence.unwanted_claim)
 
-    def draw(self, row: int, kind: Kind, rng: random.Random) -> Sentence:
+    def draw(self, row: int, kind: SceneDenialKind, rng: random.Random) -> SceneDenial:
         """Make a sentence that scene `row` fits; only a "negated" one is wrong for it.
 
         The unwanted part is one that another scene shows together with the wanted, where there is such a scene.
@@ -75,11 +75,11 @@ class Sentences:
             case "not":
                 return self._not(row, rng)
 
-    def negated(self, row: int, rng: random.Random) -> Sentence:
+    def negated(self, row: int, rng: random.Random) -> SceneDenial:
         """Deny one thing of a caption: the one that `describe` tells of the scene with an equal generator."""
         return rng.choice(negate(describe(self._scenes[row], rng)))
 
-    def _composed(self, row: int, rng: random.Random) -> Sentence:
+    def _composed(self, row: int, rng: random.Random) -> SceneDenial:
         """A and not B: the subject and B are both a person's, or both an animal's."""
         scene = self._scenes[row]
         actors = [actor for actor in scene.actors if _kind(actor) != "vehicle"]
@@ -99,7 +99,7 @@ class Sentences:
             ]
         return compose(actor, rng.choice(deeds), rng)
 
-    def _without(self, row: int, rng: random.Random) -> Sentence:
+    def _without(self, row: int, rng: random.Random) -> SceneDenial:
         """A without N: an animal, a vehicle, a prop or something worn."""
         scene = self._scenes[row]
         actor = rng.choice(scene.actors)
@@ -114,7 +114,7 @@ class Sentences:
             things = [thing for thing in THINGS if thing not in seen]
         return leave_out(actor.subject, "" if bare else actor.activity, rng.choice(things), rng)
 
-    def _not(self, row: int, rng: random.Random) -> Sentence:
+    def _not(self, row: int, rng: random.Random) -> SceneDenial:
         """Not B: any deed or thing that this scene does not show."""
         scene = self._scenes[row]
         if rng.random() < DEED_SHARE:

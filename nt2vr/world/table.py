@@ -12,7 +12,7 @@ from nt2vr.world.truth import Claim, Who
 from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, PLACES, PROPS, SUBJECTS
 
 KEPT_CLAIMS = 4096  # 32 kB each for 32,000 scenes
-Rows = NDArray[np.bool_]
+SceneMask = NDArray[np.bool_]
 
 
 class SceneTable:
@@ -28,7 +28,7 @@ class SceneTable:
         self._wearing = _numbered([[a.wearing or "" for a in scene.actors] for scene in scenes], ACCESSORIES, slots)
         self.holding = lru_cache(KEPT_CLAIMS)(self._holding)
 
-    def _holding(self, claim: Claim) -> Rows:
+    def _holding(self, claim: Claim) -> SceneMask:
         """Whether each scene shows all of the claim: (N,), not to be written to."""
         holds = np.ones(len(self._places), bool)
         if claim.places:
@@ -45,7 +45,7 @@ class SceneTable:
         holds.setflags(write=False)
         return holds
 
-    def _fits(self, who: Who) -> Rows:
+    def _fits(self, who: Who) -> SceneMask:
         fits = self._subjects > 0  # there is somebody
         if who.subjects:
             fits &= _among(self._subjects, who.subjects, SUBJECTS)
@@ -65,5 +65,5 @@ def _numbered(lists: Sequence[Sequence[str]], names: Collection[str], width: int
     return table
 
 
-def _among(table: NDArray[np.uint8], wanted: Collection[str], names: Collection[str]) -> Rows:
+def _among(table: NDArray[np.uint8], wanted: Collection[str], names: Collection[str]) -> SceneMask:
     return np.array([False, *(name in wanted for name in names)])[table]

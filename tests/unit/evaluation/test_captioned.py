@@ -8,12 +8,10 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark
-from nt2vr.evaluation.captioned import kept_sets
-from nt2vr.evaluation.protocol import never, silent
 from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import Video
+from nt2vr.progress import never, silent
 
 CAPTIONS = {
     "guitar": ["a man plays the guitar", "a man sits on a stool"],
@@ -61,17 +59,6 @@ def test_a_dataset_is_asked_its_captions_their_denials_and_what_is_composed_of_t
     )
     assert composed.wanted and "guitar" in composed.wanted and composed.cue
     assert ([ids[row] for row in composed.relevant], [ids[row] for row in composed.hard]) == (["both"], ["guitar"])
-
-
-def test_queries_are_made_once(tmp_path: Path) -> None:
-    videos = [Video(name, tmp_path / name, tuple(captions)) for name, captions in CAPTIONS.items()]
-    steps: list[str] = []
-    made = kept_sets(videos, 0, tmp_path, lambda *step: steps.append(step[2]), never)
-    assert set(steps) == {"negating captions", "reading captions"}
-    assert kept_sets(videos, 0, tmp_path, silent, lambda: True) == made  # nothing is left to be stopped
-    with pytest.raises(InterruptedError):
-        kept_sets(videos, 1, tmp_path, silent, lambda: True)
-    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_query_sets_of_others_are_read(load: Callable[..., Benchmark], tmp_path: Path) -> None:

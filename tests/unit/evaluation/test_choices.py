@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, rows
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.choices import choices_of, class_questions, measure_choices, summarise_choices
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.report import load_report
@@ -28,7 +28,7 @@ def asked(questions: list[JudgedQuery], texts: tuple[str, ...] = TEXTS) -> Bench
 
 
 def question(kind: Any, text: str, video: int, *others: int, group: str = "") -> JudgedQuery:
-    return JudgedQuery(kind, text, rows([video]), others=rows(others), group=group)
+    return JudgedQuery(kind, text, row_array([video]), others=row_array(others), group=group)
 
 
 def test_the_share_of_right_answers_by_hand() -> None:
@@ -84,7 +84,7 @@ def test_negated_prompts_are_top_one_with_the_prompt_less_top_one_with_its_negat
 
 def test_kinds_that_are_not_asked_have_no_measures() -> None:
     questions = [question("pair", "a man sings", 0, 1)]
-    measured = measure_choices(embedded(*TEXTS[:2]), embedded(*VIDEOS), questions, rows([1]))
+    measured = measure_choices(embedded(*TEXTS[:2]), embedded(*VIDEOS), questions, row_array([1]))
     assert summarise_choices(questions, measured) == {"pair/accuracy": 0}
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, rows
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.compare import places_by_difference
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.report import Report, Result
@@ -17,7 +17,7 @@ RANKS = {"A": [10, 1, 100, 30, 3], "B": [1, 40, 20, 60, 1]}
 
 def report() -> Report:
     queries = [
-        JudgedQuery(kind, f"{place}", rows([0]), cue="without" if place == 3 else "not")
+        JudgedQuery(kind, f"{place}", row_array([0]), cue="without" if place == 3 else "not")
         for place, kind in enumerate(KINDS)
     ]
     none = np.full(5, np.nan, np.float32)

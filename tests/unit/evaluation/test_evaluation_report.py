@@ -36,7 +36,7 @@ def test_a_report_is_read_as_it_was_written(report: Report, tmp_path: Path) -> N
         for name in ("hard", "violating", "original"):
             np.testing.assert_array_equal(getattr(read.queries[place], name), getattr(report.queries[place], name))
     for mine, theirs in zip(read.results, report.results, strict=True):
-        assert (mine.system, mine.made_by) == (theirs.system, theirs.made_by)
+        assert (mine.system, mine.spec) == (theirs.system, theirs.spec)
         np.testing.assert_array_equal(mine.measured.violations, theirs.measured.violations)
 
 

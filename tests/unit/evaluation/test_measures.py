@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nt2vr.evaluation import protocol
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, rows
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.measures import Measured, summarise
 from nt2vr.search.systems import System
 
@@ -23,7 +23,7 @@ def measured(ranks: list[int], ordered: list[float], tied: list[float], violatio
 
 
 def query(kind: Any, original: int | None = None) -> JudgedQuery:
-    return JudgedQuery(kind, "", rows([0]), original=original)
+    return JudgedQuery(kind, "", row_array([0]), original=original)
 
 
 def test_the_table_by_hand() -> None:
@@ -54,19 +54,21 @@ def test_kinds_that_are_not_asked_have_no_measures() -> None:
     assert list(found) == ["composed/R@1", "composed/R@5", "composed/R@10", "composed/MIR"]
 
 
-def asked(count: int, num_videos: int) -> tuple[list[JudgedQuery], Any, Any]:
+def random_benchmark(count: int, num_videos: int) -> tuple[list[JudgedQuery], Any, Any]:
     """Random queries with random truth, their vectors, and videos; small whole numbers, so that many scores tie."""
     rng = np.random.default_rng(1)
-    queries = []
+    queries: list[JudgedQuery] = []
     for number in range(count):
         order = rng.permutation(num_videos)
         kind: Any = ("original", "negated", "composed", "without", "not")[number % 5]
         if kind in ("original", "negated"):
             original = number - 1 if kind == "negated" else None
-            relevant = queries[-1].relevant if original is not None else rows(order[:1])
+            relevant = queries[-1].relevant if original is not None else row_array(order[:1])
             queries.append(JudgedQuery(kind, str(number), relevant, original=original))
         else:
-            queries.append(JudgedQuery(kind, str(number), rows(order[:3]), rows(order[3:5]), rows(order[3:9])))
+            queries.append(
+                JudgedQuery(kind, str(number), row_array(order[:3]), row_array(order[3:5]), row_array(order[3:9]))
+            )
     vectors = rng.integers(-2, 3, (count, 3)).astype(np.float32)
     vectors[:, 0] = 1  # so that there is something to search for
     return queries, vectors, rng.integers(-2, 3, (num_videos, 3)).astype(np.float32)
@@ -94,7 +96,7 @@ def measure(vectors: Any, videos: Any, queries: list[JudgedQuery]) -> Measured:
 
 
 def test_measures_are_those_of_going_through_the_sorted_lists_one_by_one() -> None:
-    queries, vectors, videos = asked(50, 30)
+    queries, vectors, videos = random_benchmark(50, 30)
     ranks, shares, pages = [], [], []
     for query_, vector in zip(queries, vectors, strict=True):
         scores = [float(sum(a * b for a, b in zip(vector, video, strict=True))) for video in videos]
@@ -129,7 +131,7 @@ def test_measures_are_those_of_going_through_the_sorted_lists_one_by_one() -> No
 
 @pytest.mark.parametrize("block", [1, 7, 50])
 def test_measures_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
-    queries, vectors, videos = asked(50, 30)
+    queries, vectors, videos = random_benchmark(50, 30)
     whole = measure(vectors, videos, queries)
     monkeypatch.setattr(protocol, "BLOCK", block)
     for name, values in vars(measure(vectors, videos, queries)).items():
@@ -137,7 +139,7 @@ def test_measures_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.Monkey
 
 
 def test_no_more_than_a_block_of_scores_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    queries, vectors, videos = asked(4000, 500)
+    queries, vectors, videos = random_benchmark(4000, 500)
     monkeypatch.setattr(protocol, "BLOCK", 100)
     tracemalloc.start()
     measure(vectors, videos, queries)
@@ -148,12 +150,12 @@ def test_no_more_than_a_block_of_scores_is_in_memory(monkeypatch: pytest.MonkeyP
 
 def test_a_video_that_could_not_be_read_is_never_found() -> None:
     videos = np.array([[0, 0], [-1, 0], [-2, 0]], np.float32)
-    queries = [JudgedQuery("composed", "0", rows([0])), JudgedQuery("composed", "0", rows([1]))]
+    queries = [JudgedQuery("composed", "0", row_array([0])), JudgedQuery("composed", "0", row_array([1]))]
     assert measure([[1, 0]], videos, queries).ranks.tolist() == [3, 1]
 
 
 def test_who_has_nothing_to_search_for_has_no_first_page_and_the_last_rank() -> None:
-    queries = [JudgedQuery("not", "0", rows([0]), rows([1]), rows([1]))]
+    queries = [JudgedQuery("not", "0", row_array([0]), row_array([1]), row_array([1]))]
     found = measure([[0, 0, 0]], np.eye(3), queries)
     assert found.ranks.tolist() == [3]
     assert summarise(queries, found) == {"not/auc": 0.5}

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import DatasetError
 from nt2vr.evaluation.media import embed_files
-from nt2vr.evaluation.protocol import never, silent
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
+from nt2vr.progress import never, silent
 from tests.pooling import pool_by_mean
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.benchmark import JudgedQuery, rows
+from nt2vr.evaluation.benchmark import JudgedQuery, row_array
 from nt2vr.evaluation.protocol import evaluate, with_controls
-from nt2vr.evaluation.result_store import Kept
+from nt2vr.evaluation.result_store import ResultStore
 from nt2vr.models.card import Card
 from nt2vr.search.systems import System
 from tests.unit.evaluation.words import QUERIES, VIDEOS, WordModels, word_benchmark
@@ -45,57 +45,59 @@ def test_the_measures_of_a_system_that_ignores_negation_and_of_one_that_does_not
 
 def test_nothing_is_measured_twice(tmp_path: Path) -> None:
     models: Any = WordModels()
-    kept = Kept(tmp_path)
-    first = evaluate(word_benchmark(), [PLAIN, DROP], models, kept)
+    store = ResultStore(tmp_path)
+    first = evaluate(word_benchmark(), [PLAIN, DROP], models, store)
     assert models.loaded == ["words"]
-    again = evaluate(word_benchmark(), [DROP, PLAIN], models, kept)
+    again = evaluate(word_benchmark(), [DROP, PLAIN], models, store)
     assert models.loaded == ["words"]
     assert again.metrics == {name: first.metrics[name] for name in ("words drop", "words")}
 
     models.cards["other name"] = Card("other name", notes="Weak.", visual_fingerprint="v", text_fingerprint="t")
-    told = evaluate(word_benchmark(), [System("other name")], models, kept)
-    assert told.notes == ("other name: Weak.",)
+    renamed = evaluate(word_benchmark(), [System("other name")], models, store)
+    assert renamed.notes == ("other name: Weak.",)
     assert models.loaded == ["words"]  # the weights are the same
 
 
 @pytest.mark.parametrize(
     "changed",
     [{"source": {"seed": 2}}, {"queries": QUERIES[:4]},
-     {"queries": [*QUERIES[:4], replace(QUERIES[4], relevant=rows([0]))]}],
+     {"queries": [*QUERIES[:4], replace(QUERIES[4], relevant=row_array([0]))]}],
     ids=["other videos", "fewer queries", "other truth"],
 )  # fmt: skip
 def test_another_benchmark_is_measured_anew(tmp_path: Path, changed: Any) -> None:
     models: Any = WordModels()
-    evaluate(word_benchmark(), [PLAIN], models, Kept(tmp_path))
-    evaluate(word_benchmark(**changed), [PLAIN], models, Kept(tmp_path))
+    evaluate(word_benchmark(), [PLAIN], models, ResultStore(tmp_path))
+    evaluate(word_benchmark(**changed), [PLAIN], models, ResultStore(tmp_path))
     assert models.loaded == ["words", "words"]
 
 
 def test_another_alpha_and_other_weights_are_measured_anew(tmp_path: Path) -> None:
     models: Any = WordModels()
-    kept = Kept(tmp_path)
+    store = ResultStore(tmp_path)
     for system in (PLAIN, System("words", "boolean"), System("words", "boolean", 1), BNL):
-        evaluate(word_benchmark(), [system], models, kept)
+        evaluate(word_benchmark(), [system], models, store)
     assert len(models.loaded) == 4
-    evaluate(word_benchmark(), [System("words", "boolean", 0.5)], models, kept)
+    evaluate(word_benchmark(), [System("words", "boolean", 0.5)], models, store)
     assert len(models.loaded) == 4  # what "boolean" is where nothing is said
 
 
 def test_a_result_damaged_on_disk_is_measured_anew(tmp_path: Path) -> None:
     models: Any = WordModels()
-    evaluate(word_benchmark(), [PLAIN], models, Kept(tmp_path))
+    evaluate(word_benchmark(), [PLAIN], models, ResultStore(tmp_path))
     (file,) = tmp_path.iterdir()
     file.write_bytes(file.read_bytes()[:100])
-    evaluate(word_benchmark(), [PLAIN], models, Kept(tmp_path))
+    evaluate(word_benchmark(), [PLAIN], models, ResultStore(tmp_path))
     assert models.loaded == ["words", "words"]
 
 
 def test_an_evaluation_that_is_stopped_keeps_the_models_that_are_done(tmp_path: Path) -> None:
     models: Any = WordModels()
     with pytest.raises(InterruptedError):
-        evaluate(word_benchmark(), [PLAIN, BNL], models, Kept(tmp_path), should_stop=lambda: len(models.loaded) > 1)
+        evaluate(
+            word_benchmark(), [PLAIN, BNL], models, ResultStore(tmp_path), should_stop=lambda: len(models.loaded) > 1
+        )
     models.loaded.clear()
-    evaluate(word_benchmark(), [PLAIN], models, Kept(tmp_path))
+    evaluate(word_benchmark(), [PLAIN], models, ResultStore(tmp_path))
     assert models.loaded == []
 
 
@@ -110,7 +112,7 @@ def test_progress_counts_the_queries_of_each_model() -> None:
 
 def test_a_benchmark_without_an_answer_is_refused() -> None:
     with pytest.raises(ConfigError, match="No video of words is right for 'a cat'"):
-        word_benchmark([JudgedQuery("original", "a cat", rows([]))])
+        word_benchmark([JudgedQuery("original", "a cat", row_array([]))])
     with pytest.raises(ConfigError, match="no queries"):
         word_benchmark([])
     assert len(VIDEOS) == 4

@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, rows
+from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.scoring import query_vectors
 from nt2vr.language.query import Query
 from nt2vr.search.systems import System
 from tests.unit.evaluation.words import QUERIES, WordEncoder, embedded
 
 CAPTION, _, NEGATED, COMPOSED, PURE = QUERIES
-UNREAD = JudgedQuery("composed", "someone who sings and not dancing", rows([0]))
+UNREAD = JudgedQuery("composed", "someone who sings and not dancing", row_array([0]))
 
 
 def never_asked(text: str) -> Query:

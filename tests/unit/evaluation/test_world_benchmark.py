@@ -12,15 +12,15 @@ from nt2vr.evaluation.built_in import captions_of, gallery_benchmark, oracle_met
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
-from nt2vr.world.captions import Caption, describe
+from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.scenes import Actor, Scene, sample_scenes
-from nt2vr.world.sentences import Sentences
+from nt2vr.world.sentences import SceneDenials
 from nt2vr.world.truth import Claim, Who
 
 SCENES = sample_scenes("validation", 80, seed=0)
-QUERIES = world_queries([caption.text for caption in captions_of(SCENES)], Sentences(SCENES))
-DOG = Caption("a dog", Claim((Who(frozenset({"dog"})),)))
-DOG_IN_PARK = Caption("a dog in the park", Claim((Who(frozenset({"dog"})),), frozenset({"park"})))
+QUERIES = world_queries([caption.text for caption in captions_of(SCENES)], SceneDenials(SCENES))
+DOG = SceneCaption("a dog", Claim((Who(frozenset({"dog"})),)))
+DOG_IN_PARK = SceneCaption("a dog in the park", Claim((Who(frozenset({"dog"})),), frozenset({"park"})))
 THREE = [
     Scene("park", (Actor("dog", "run"),)),
     Scene("beach", (Actor("dog", "run"),)),
@@ -40,7 +40,7 @@ def test_each_caption_is_asked_and_denied_and_its_own_clip_is_looked_for() -> No
 
 @pytest.mark.parametrize("kind", ["composed", "without", "not"])
 def test_what_is_judged_right_or_hard_or_violating_is_what_holds_scene_by_scene(kind: str) -> None:
-    sentences = Sentences(SCENES)
+    sentences = SceneDenials(SCENES)
     drawn = {s.text: s for row in range(80) for s in [sentences.draw(row, kind, random.Random(f"validation {row}"))]}  # type: ignore[arg-type]
     queries = [query for query in QUERIES if query.kind == kind]
     assert len(queries) > 20

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, rows
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.models.card import Card
 
 WORDS = ("sings", "dancing", "dog", "cat", "not")
@@ -65,13 +65,24 @@ class WordModels:
 
 VIDEOS = ("a man sings", "a man sings dancing", "a dog", "a man dancing")
 QUERIES = (
-    JudgedQuery("original", "a man sings", rows([0])),
-    JudgedQuery("original", "a dog", rows([2])),
-    JudgedQuery("negated", "a man not sings", rows([0]), wanted="a man", unwanted=("sings",), original=0, cue="not"),
+    JudgedQuery("original", "a man sings", row_array([0])),
+    JudgedQuery("original", "a dog", row_array([2])),
     JudgedQuery(
-        "composed", "sings and not dancing", rows([0]), rows([1]), rows([1, 3]), "sings", ("dancing",), cue="not"
+        "negated", "a man not sings", row_array([0]), wanted="a man", unwanted=("sings",), original=0, cue="not"
     ),
-    JudgedQuery("not", "not dancing", rows([0, 2]), rows([1, 3]), rows([1, 3]), "", ("dancing",), cue="not"),
+    JudgedQuery(
+        "composed",
+        "sings and not dancing",
+        row_array([0]),
+        row_array([1]),
+        row_array([1, 3]),
+        "sings",
+        ("dancing",),
+        cue="not",
+    ),
+    JudgedQuery(
+        "not", "not dancing", row_array([0, 2]), row_array([1, 3]), row_array([1, 3]), "", ("dancing",), cue="not"
+    ),
 )
 
 

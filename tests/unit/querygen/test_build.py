@@ -7,8 +7,16 @@ from pathlib import Path
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.querygen.build import main
-from nt2vr.querygen.query_sets import Caption, read_captioned_videos, read_captions, read_composed
+from nt2vr.progress import silent
+from nt2vr.querygen.build import build_query_sets, cached_query_sets, main
+from nt2vr.querygen.query_sets import (
+    Caption,
+    CaptionedVideos,
+    QuerySets,
+    read_captioned_videos,
+    read_captions,
+    read_composed,
+)
 
 TEXTS = {
     "both": ["a man plays the guitar", "a man sits on a stool"],
@@ -62,6 +70,27 @@ def test_the_same_seed_writes_the_same_files(captions_file: Path, tmp_path: Path
     assert first[0] == other[0] and first[1:] != other[1:]
 
 
+VIDEOS = CaptionedVideos.all_as_queries({name: tuple(texts) for name, texts in TEXTS.items()})
+
+
+def test_query_sets_are_cached_by_captions_queries_and_seed(tmp_path: Path) -> None:
+    steps: list[str] = []
+    built = cached_query_sets(VIDEOS, 0, tmp_path, lambda *step: steps.append(step[2]))
+    assert list(dict.fromkeys(steps)) == ["negating captions", "reading captions", "composing queries"]
+    assert cached_query_sets(VIDEOS, 0, tmp_path, silent, lambda: True) == built  # nothing left to stop
+    with pytest.raises(InterruptedError):
+        cached_query_sets(VIDEOS, 1, tmp_path, silent, lambda: True)
+    assert len(list(tmp_path.iterdir())) == 1
+    fewer = CaptionedVideos(VIDEOS.captions, VIDEOS.queries[:1])
+    assert cached_query_sets(fewer, 0, tmp_path).original == fewer.queries
+
+
+def test_query_sets_survive_a_round_trip_through_files(tmp_path: Path) -> None:
+    sets = build_query_sets(VIDEOS, 0)
+    sets.write(tmp_path / "sets")
+    assert QuerySets.read(tmp_path / "sets") == sets
+
+
 def test_one_query_a_video_is_asked_with_where_the_file_names_it(tmp_path: Path) -> None:
     path = tmp_path / "captions.jsonl"
     path.write_text('{"video_id": "v", "captions": ["a dog", "a cat runs"], "query": "a cat runs"}\n')
@@ -75,7 +104,7 @@ def test_one_query_a_video_is_asked_with_where_the_file_names_it(tmp_path: Path)
     [
         ("v#enc#0 a dog\nhello\n", r"^Line 2 of .* is 'hello'\. Write .*\.$"),
         ('{"video_id": "v"}', r"^Line 1 of .* lacks .*\.$"),
-        ('{"video_id": ', r"^Line 1 of .* is no JSON object.*\.$"),
+        ('{"video_id": ', r"^Line 1 of .* is not a JSON object.*\.$"),
         ("\n \n", r"^.* holds no captions\. .*\.$"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 
 from nt2vr.language.query import understand
 from nt2vr.language.tagger import HantaTagger
-from nt2vr.querygen.build import describe
+from nt2vr.querygen.build import read_content
 from nt2vr.querygen.composer import ComposedQuery, Composer
 from nt2vr.querygen.related import grown_from, related
 from tests.paths import SHARED
@@ -24,7 +24,7 @@ VIDEOS = {
 
 
 def compose(videos: dict[str, list[str]], seed: int = 0) -> list[ComposedQuery]:
-    return list(Composer({name: describe(captions) for name, captions in videos.items()}).compose(seed))
+    return list(Composer({name: read_content(captions) for name, captions in videos.items()}).compose(seed))
 
 
 def test_relevant_is_who_shows_the_wanted_less_who_has_a_word_of_the_unwanted() -> None:
@@ -98,7 +98,7 @@ def test_all_templates_agree_with_the_subject(actor: str, sentences: set[str]) -
         "horse": [f"{one}{actor} riding a horse"],
         "song": ["people singing"],
     }
-    composer = Composer({name: describe(captions) for name, captions in videos.items()})
+    composer = Composer({name: read_content(captions) for name, captions in videos.items()})
     captions = {query.caption for seed in range(200) for query in composer.compose(seed) if "sing" in query.unwanted}
     assert {_contracted(caption) for caption in captions} == sentences
 

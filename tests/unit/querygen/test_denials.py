@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from nt2vr.querygen.denials import CaptionDenials, Denial, Kind
+from nt2vr.querygen.denials import CaptionDenials, Denial, DenialKind
 from nt2vr.querygen.negator import negations
 from nt2vr.querygen.query_sets import read_captioned_videos
 from nt2vr.world.captions import describe
@@ -12,10 +12,10 @@ from nt2vr.world.scenes import sample_scenes
 from tests.paths import SHARED
 
 FLICKR = SHARED / "data" / "flickr8k_captions.txt"
-KINDS: tuple[Kind, ...] = ("negated", "composed", "without", "not", "fragment")
+KINDS: tuple[DenialKind, ...] = ("negated", "composed", "without", "not", "fragment")
 
 
-def drawn(captions: list[str], kind: Kind, row: int = 0, count: int = 400) -> dict[str, tuple[str, str]]:
+def drawn(captions: list[str], kind: DenialKind, row: int = 0, count: int = 400) -> dict[str, tuple[str, str]]:
     """Draw many sentences of one caption: each text with its wanted and its unwanted part."""
     denials = CaptionDenials(captions)
     found = [denials.draw(row, kind, random.Random(seed)) for seed in range(count)]
@@ -61,7 +61,7 @@ def test_a_deed_that_captions_say_of_the_same_subject_is_drawn_more_often() -> N
         (["a man sings", "a guy is singing"], "fragment"),
     ],
 )
-def test_what_the_caption_says_itself_is_not_denied(captions: list[str], kind: Kind) -> None:
+def test_what_the_caption_says_itself_is_not_denied(captions: list[str], kind: DenialKind) -> None:
     for _, unwanted in drawn(captions, kind).values():
         assert not {"man", "person", "people", "run", "running", "singing"} & set(unwanted.split())
 
@@ -120,8 +120,10 @@ def test_a_thing_of_another_caption_is_left_out() -> None:
 
 def test_not_b_wants_nothing_and_nobody_is_said_of_people_alone() -> None:
     found = drawn(["a red car", "a man plays the guitar", "a dog barks", "two boats"], "not", count=600)
-    deeds = ("not playing the guitar", "nobody is playing the guitar", "nobody plays the guitar")
-    deeds += ("no one is playing the guitar", "not barking")
+    deeds = (
+        *("not playing the guitar", "nobody is playing the guitar", "nobody plays the guitar"),
+        *("no one is playing the guitar", "not barking"),
+    )
     nouns = [(noun, f"{a}{noun}") for noun, a in (("man", "a "), ("guitar", "the "), ("dog", "a "))]
     forms = ("no {0}", "without {1}", "there is no {0}")
     things = {form.format(noun, thing): thing for noun, thing in nouns for form in forms}

@@ -9,16 +9,16 @@ import pytest
 from nt2vr.errors import ConfigError
 from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.world.captions import describe
-from nt2vr.world.negation import Sentence, negate
+from nt2vr.world.negation import SceneDenial, negate
 from nt2vr.world.scenes import sample_scenes
-from nt2vr.world.sentences import Sentences
+from nt2vr.world.sentences import SceneDenials
 from trainer.batches import Batch, TruthBatch, epoch_batches
 from trainer.clips import ClipSet
 from trainer.config import TrainConfig
 
 SCENES = sample_scenes("train", 300, seed=0)
 FRAMES = np.arange(300, dtype=np.int16).astype(np.uint8)[:, None, None, None, None].repeat(2, axis=1)
-CLIPS = ClipSet(FRAMES, lambda row, rng: describe(SCENES[row], rng).text, Sentences(SCENES))
+CLIPS = ClipSet(FRAMES, lambda row, rng: describe(SCENES[row], rng).text, SceneDenials(SCENES))
 CONFIG = TrainConfig(num_clips=300, num_frames=2, batch_size=20, base="somewhere", train="text", pool_clips=50)
 NEEDS = frozenset({"negated", "denied", "truth"})
 
@@ -57,7 +57,7 @@ def test_denying_sentences_know_which_clips_of_their_pool_are_right() -> None:
     np.testing.assert_array_equal(denied.pool[:20], batch.rows)
     assert len(set(denied.pool.tolist())) == len(denied.pool) > 50
     for i, sentence in enumerate(batch.denied.sentences):
-        assert isinstance(sentence, Sentence)
+        assert isinstance(sentence, SceneDenial)
         assert denied.fitting[i].tolist() == [sentence.fits(SCENES[row]) for row in denied.pool.tolist()]
         both = [s.wanted_claim.holds(SCENES[r]) and s.unwanted_claim.holds(SCENES[r])
                 for s, r in ((sentence, row) for row in denied.pool.tolist())]  # fmt: skip
@@ -104,7 +104,7 @@ def test_a_share_of_the_world_s_sentences_is_made_of_its_captions_and_has_no_kno
     )
     for batch, least, most in ((free, 0, 0), (mixed, 5, 15), (grammar, 20, 20)):
         assert batch.denied is not None
-        known = [isinstance(sentence, Sentence) for sentence in batch.denied.sentences]
+        known = [isinstance(sentence, SceneDenial) for sentence in batch.denied.sentences]
         assert least <= sum(known) <= most
         truth = truth_of(batch)
         assert (truth.fitting.any(axis=1) <= known).all() and (truth.both.any(axis=1) <= known).all()

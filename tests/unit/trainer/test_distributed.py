@@ -21,7 +21,7 @@ import torch.multiprocessing as processes
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
-from nt2vr.world.negation import Sentence
+from nt2vr.world.negation import SceneDenial
 from nt2vr.world.truth import Claim
 from tests.paths import ROOT
 from tests.tiny import TINY
@@ -64,7 +64,7 @@ def gradients(folder: Path) -> dict[str, dict[str, Any]]:
         learner.model.load_state_dict(start)
         if loss == "distill":
             encoder = read_checkpoint(folder / "base")
-            learner.teacher = Teacher(encoder, [Sentence("not", "", "", "dog", Claim(), Claim())], videos, "cpu")
+            learner.teacher = Teacher(encoder, [SceneDenial("not", "", "", "dog", Claim(), Claim())], videos, "cpu")
         learner.start_epoch()
         values = learner.step(islice(epoch_batches(clips, config, 1, needs=learner.losses.needs), config.accumulate))
         grads = {name: p.grad.clone() for name, p in learner.model.named_parameters() if p.grad is not None}

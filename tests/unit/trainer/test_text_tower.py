@@ -17,7 +17,7 @@ from nt2vr.models import short_text
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint, write_checkpoint
 from nt2vr.models.open_clip_encoder import token_embeddings
-from nt2vr.world.negation import Sentence
+from nt2vr.world.negation import SceneDenial
 from nt2vr.world.truth import Claim
 from tests.tiny import TINY, tiny_model
 from trainer import videos as videos_module
@@ -233,8 +233,8 @@ class Lengths:
 
 
 def test_the_teacher_embeds_the_parts_and_each_phrase_once() -> None:
-    one = Sentence("composed", "x", "sings", "dances", Claim(), Claim())
-    pure = Sentence("not", "x", "", "dog", Claim(), Claim())
+    one = SceneDenial("composed", "x", "sings", "dances", Claim(), Claim())
+    pure = SceneDenial("not", "x", "", "dog", Claim(), Claim())
     encoder: Any = Lengths()
     videos = np.array([[1, 0], [0, 1], [0, 1]], np.float32)
     teacher = Teacher(encoder, [one, one, pure], videos, "cpu")
@@ -252,7 +252,7 @@ def test_the_teacher_embeds_the_parts_and_each_phrase_once() -> None:
 
 
 def test_a_teacher_that_goes_on_embeds_no_phrase_again() -> None:
-    one = Sentence("composed", "x", "sings", "dances", Claim(), Claim())
+    one = SceneDenial("composed", "x", "sings", "dances", Claim(), Claim())
     encoder: Any = Lengths()
     encoder.cached_texts = {"a caption": np.array([9, 1], np.float32)}
     before, videos = Teacher(encoder, [], np.ones((1, 2), np.float32), "cpu"), np.zeros((1, 2), np.float32)

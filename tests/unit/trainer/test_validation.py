@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from nt2vr.evaluation.built_in import captions_of, world_queries
 from nt2vr.world.scenes import sample_scenes
-from nt2vr.world.sentences import Sentences
+from nt2vr.world.sentences import SceneDenials
 from tests.tiny import write_tiny
 from trainer.clips import ClipSet
 from trainer.validation import control_metrics, validate
@@ -17,7 +17,7 @@ from trainer.validation import control_metrics, validate
 SCENES = sample_scenes("validation", 60, seed=0)
 CAPTIONS = [caption.text for caption in captions_of(SCENES)]
 NO_FRAMES = np.zeros((60, 1, 2, 2, 3), np.uint8)
-WORLD = ClipSet(NO_FRAMES, lambda row, rng: CAPTIONS[row], Sentences(SCENES))
+WORLD = ClipSet(NO_FRAMES, lambda row, rng: CAPTIONS[row], SceneDenials(SCENES))
 VIDEOS = np.eye(60, dtype=np.float32)
 
 
@@ -29,7 +29,7 @@ class Truth:
 
     def __init__(self, right: float, both: float) -> None:
         self.known: dict[str, NDArray[np.float32]] = {}
-        for query in world_queries(CAPTIONS, Sentences(SCENES)):
+        for query in world_queries(CAPTIONS, SceneDenials(SCENES)):
             scores = np.zeros(60, np.float32)
             scores[query.relevant] = right if query.kind != "negated" else both - 1
             scores[query.hard] = both

@@ -8,7 +8,7 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.archive import Entry
-from nt2vr.evaluation.benchmark import JudgedQuery, rows
+from nt2vr.evaluation.benchmark import JudgedQuery, row_array
 from nt2vr.evaluation.jobs import Job
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.report import Report
@@ -127,7 +127,7 @@ def test_the_list_is_filtered_by_kind_and_cue(report: Report) -> None:
 
 
 def test_pages_hold_twenty_and_there_is_none_beyond_the_last() -> None:
-    queries = [JudgedQuery("original", f"a dog {number}", rows([2])) for number in range(2 * PER_PAGE + 1)]
+    queries = [JudgedQuery("original", f"a dog {number}", row_array([2])) for number in range(2 * PER_PAGE + 1)]
     many = report_of(System("words"), queries=queries)
     last = queries_view(many, "r", "words", "words", page=99)
     assert (len(last["rows"]), last["page"], last["where"], last["has_after"]) == (1, 2, "page 3 of 3", False)

@@ -6,23 +6,31 @@ import pytest
 
 from nt2vr.language.query import understand
 from nt2vr.language.tagger import load_tagger
-from nt2vr.world.captions import Caption, describe
-from nt2vr.world.negation import WITH_PRONOUN, WITHOUT_PRONOUN, Kind, Sentence, compose, deny_deed, leave_out, negate
+from nt2vr.querygen.templates import WITH_PRONOUN, WITHOUT_PRONOUN
+from nt2vr.world.captions import SceneCaption, describe
+from nt2vr.world.negation import (
+    SceneDenial,
+    SceneDenialKind,
+    compose,
+    deny_deed,
+    leave_out,
+    negate,
+)
 from nt2vr.world.scenes import Actor, Scene, sample_scenes
-from nt2vr.world.sentences import Sentences
+from nt2vr.world.sentences import SceneDenials
 from nt2vr.world.truth import Claim, Who, read_claim
 
-KINDS: tuple[Kind, ...] = ("negated", "composed", "without", "not")
+KINDS: tuple[SceneDenialKind, ...] = ("negated", "composed", "without", "not")
 SCENES = sample_scenes("train", 600, seed=5)
 MAN_SINGS = Actor("man", "sing")
 
 
 @pytest.fixture(scope="module")
-def sentences() -> Sentences:
-    return Sentences(SCENES)
+def sentences() -> SceneDenials:
+    return SceneDenials(SCENES)
 
 
-def drawn(sentences: Sentences, kind: Kind, count: int, seed: int = 0) -> list[Sentence]:
+def drawn(sentences: SceneDenials, kind: SceneDenialKind, count: int, seed: int = 0) -> list[SceneDenial]:
     rng = random.Random(seed)
     return [sentences.draw(row, kind, rng) for row in range(count)]
 
@@ -33,7 +41,7 @@ def test_a_caption_is_denied_in_every_way_its_grammar_allows() -> None:
         props=(frozenset({"sun"}),),
     )
     text = "a guy with a cap is running fast while a puppy eats food with the sun in the background"
-    found = {sentence.text: sentence for sentence in negate(Caption(text, claim))}
+    found = {sentence.text: sentence for sentence in negate(SceneCaption(text, claim))}
     rest = "while a puppy eats food with the sun in the background"
     runs = "a guy with a cap is running fast while a puppy"
     assert {text: (sentence.wanted, sentence.unwanted) for text, sentence in found.items()} == {
@@ -54,7 +62,7 @@ def test_a_caption_is_denied_in_every_way_its_grammar_allows() -> None:
 
 def test_two_who_do_the_same_are_denied_one_by_one() -> None:
     claim = Claim(tuple(Who(frozenset({who}), frozenset({"sing"})) for who in ("man", "woman")))
-    texts = {sentence.text for sentence in negate(Caption("a man singing as a lady sings a song", claim))}
+    texts = {sentence.text for sentence in negate(SceneCaption("a man singing as a lady sings a song", claim))}
     assert texts == {
         "a man not singing as a lady sings a song",
         "a man singing as a lady does not sing a song",
@@ -84,7 +92,7 @@ def test_what_is_denied_is_denied_of_everybody() -> None:
     with_dancer = Scene("stage", (MAN_SINGS, Actor("woman", "dance")))
     without_man = Scene("stage", (Actor("woman", "sing"),))
     assert [sentence.fits(scene) for scene in (alone, with_dancer, without_man)] == [True, False, False]
-    table = Sentences([alone, with_dancer, without_man])
+    table = SceneDenials([alone, with_dancer, without_man])
     assert table.fitting(sentence).tolist() == [True, False, False]
     assert table.showing_both(sentence).tolist() == [False, True, False]
     hat = leave_out("man", "sing", ("accessory", "tophat"), random.Random(0))
@@ -99,7 +107,9 @@ def test_nobody_is_said_only_of_what_people_alone_do() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_scene_fits_the_sentences_drawn_for_it_but_its_negated_captions(sentences: Sentences, kind: Kind) -> None:
+def test_a_scene_fits_the_sentences_drawn_for_it_but_its_negated_captions(
+    sentences: SceneDenials, kind: SceneDenialKind
+) -> None:
     for row, sentence in enumerate(drawn(sentences, kind, 400)):
         assert sentence.fits(SCENES[row]) == (kind != "negated"), sentence.text
         assert bool(sentences.fitting(sentence)[row]) == sentence.fits(SCENES[row])
@@ -107,14 +117,16 @@ def test_a_scene_fits_the_sentences_drawn_for_it_but_its_negated_captions(senten
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_parts_of_a_sentence_say_what_their_claims_say(sentences: Sentences, kind: Kind) -> None:
+def test_the_parts_of_a_sentence_say_what_their_claims_say(sentences: SceneDenials, kind: SceneDenialKind) -> None:
     for sentence in drawn(sentences, kind, 400):
         assert (read_claim(sentence.wanted) or Claim()) == sentence.wanted_claim, sentence
         assert read_claim(sentence.unwanted) == sentence.unwanted_claim, sentence
 
 
 @pytest.mark.parametrize(("kind", "share"), [("composed", 1.0), ("without", 0.95), ("not", 0.95)])
-def test_the_query_reader_takes_the_sentences_apart_alike(sentences: Sentences, kind: Kind, share: float) -> None:
+def test_the_query_reader_takes_the_sentences_apart_alike(
+    sentences: SceneDenials, kind: SceneDenialKind, share: float
+) -> None:
     tagger = load_tagger()
     same = [
         [read_claim(part) for part in query.unwanted] == [sentence.unwanted_claim]
@@ -126,18 +138,18 @@ def test_the_query_reader_takes_the_sentences_apart_alike(sentences: Sentences, 
 
 
 @pytest.mark.parametrize("kind", ["composed", "without"])
-def test_nearly_every_sentence_has_clips_that_show_both_parts(sentences: Sentences, kind: Kind) -> None:
+def test_nearly_every_sentence_has_clips_that_show_both_parts(sentences: SceneDenials, kind: SceneDenialKind) -> None:
     has_hard = [sentences.showing_both(sentence).any() for sentence in drawn(sentences, kind, 300)]
     assert sum(has_hard) > 0.8 * len(has_hard)
 
 
-def test_a_negated_caption_is_that_of_the_caption_told_with_an_equal_generator(sentences: Sentences) -> None:
+def test_a_negated_caption_is_that_of_the_caption_told_with_an_equal_generator(sentences: SceneDenials) -> None:
     for row in range(50):
         caption = describe(SCENES[row], random.Random(row))
         assert sentences.negated(row, random.Random(row)) in negate(caption)
 
 
-def test_equal_generators_draw_equal_sentences(sentences: Sentences) -> None:
+def test_equal_generators_draw_equal_sentences(sentences: SceneDenials) -> None:
     for kind in KINDS:
-        assert drawn(sentences, kind, 30) == drawn(Sentences(SCENES), kind, 30)
+        assert drawn(sentences, kind, 30) == drawn(SceneDenials(SCENES), kind, 30)
         assert drawn(sentences, kind, 30) != drawn(sentences, kind, 30, seed=1)

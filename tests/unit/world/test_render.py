@@ -24,7 +24,8 @@ def scene_of(*actors: Actor, place: str = "park", props: tuple[str, ...] = (), l
 def num_changed(frames: NDArray[np.uint8], others: NDArray[np.uint8]) -> NDArray[np.int64]:
     """Return how many pixels differ plainly, for each frame."""
     levels: NDArray[np.int64] = np.abs(frames.astype(np.int64) - others).max(axis=-1)
-    return (levels > SEEN_LEVELS).sum(axis=(1, 2))
+    changed: NDArray[np.int64] = (levels > SEEN_LEVELS).sum(axis=(1, 2))
+    return changed
 
 
 @contextmanager
@@ -38,7 +39,8 @@ def laid_out_as(movers: list[Mover]) -> Iterator[None]:
 @pytest.mark.parametrize("num_frames", [1, 5])
 def test_frames_have_the_size_and_number_asked_for(size: int, num_frames: int) -> None:
     frames = Renderer(size).frames(scene_of(Actor("man", "run")), num_frames)
-    assert (frames.shape, frames.dtype) == ((num_frames, size, size, 3), np.uint8)
+    assert frames.shape == (num_frames, size, size, 3)
+    assert frames.dtype == np.uint8
 
 
 def test_a_renderer_that_has_drawn_other_scenes_draws_the_same() -> None:
@@ -86,7 +88,7 @@ def test_who_walks_looks_where_it_goes() -> None:
     """OpenMoji's walkers look left: moving right they must be mirrored."""
     for flip in (False, True):
         for motion in ("walk", "roll"):
-            mover = Mover("", motion, 1, 100, 100, 50, 0.0, flip)  # type: ignore[arg-type]
+            mover = Mover("", motion, 1, 100, 100, 50, 0.0, flip)
             for time in np.arange(0.01, 0.98, 0.03):
                 (x, _, _, mirrored), (later, _, _, _) = mover.at(time), mover.at(time + 0.005)
                 if abs(later - x) > 0.5 and (time % 0.5) < 0.49:

@@ -51,9 +51,9 @@ def test_places_speak_only_of_what_there_is() -> None:
 
 def test_a_word_of_captions_means_one_thing_of_its_kind() -> None:
     for table in (SUBJECTS, PROPS, ACCESSORIES):
-        words = [word for entry in table.values() for word in entry.words]  # type: ignore[attr-defined]
+        words = [word for entry in table.values() for word in entry.words]
         assert [word for word, count in Counter(words).items() if count > 1] == []
-    phrases = [phrase for table in (ACTIVITIES, PLACES) for entry in table.values() for phrase in entry.phrases]  # type: ignore[attr-defined]
+    phrases = [phrase for table in (ACTIVITIES, PLACES) for entry in table.values() for phrase in entry.phrases]
     assert [phrase for phrase, count in Counter(phrases).items() if count > 1] == []
 
 
