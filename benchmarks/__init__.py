@@ -1,1 +1,1 @@
-"""What README's numbers are measured with, each a module to run."""
+"""Measure the numbers in docs/benchmarks.md and docs/results.md; each module can be run."""

@@ -1,6 +1,6 @@
 """Hard pairs on freer words than the grammar's: `python -m benchmarks.freer_words [CHECKPOINT …]`.
 
-The sentences are those that `nt2vr.language.denials` makes of the captions of 1,000 validation scenes, where the
+The sentences are those that `nt2vr.querygen.denials` makes of the captions of 1,000 validation scenes, where the
 built-in world's words say of both parts whether they hold. Shipped models are measured, and checkpoint folders named.
 """
 
