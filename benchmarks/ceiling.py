@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
 from nt2vr.evaluation.benchmark import JudgedQuery, Vectors
-from nt2vr.evaluation.built_in import world_queries
 from nt2vr.evaluation.measures import measure_block, summarise
 from nt2vr.evaluation.protocol import read
 from nt2vr.evaluation.scoring import query_vectors
@@ -55,9 +54,7 @@ def main(arguments: Sequence[str]) -> None:
     base = read_checkpoint(config.base_folder, "cpu")
     training, validation = (load_clips(config, split, cache, needs=frozenset()) for split in ("train", "validation"))
     seen, videos = embed_once(base, training), embed_once(base, validation)
-    assert validation.sentences
-    asked = world_queries(validation.captions("validation"), validation.sentences)
-    queries = [query for query in asked if len(query.hard)][::4]  # fitting takes time
+    queries = [query for query in validation.sentences.queries() if len(query.hard)][::4]  # fitting takes time
     wanted, unwanted = holding(SceneTable(sample_scenes("train", config.num_clips, config.seed)), queries)
 
     sys.stdout.write(f"| | {' | '.join(COLUMNS)} |\n|:--|{'--:|' * len(COLUMNS)}\n")

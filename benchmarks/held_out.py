@@ -16,25 +16,23 @@ from pathlib import Path
 import numpy as np
 
 from nt2vr.evaluation.benchmark import JudgedQuery, Vectors
-from nt2vr.evaluation.built_in import world_queries
 from nt2vr.evaluation.measures import measure_block, summarise
 from nt2vr.evaluation.protocol import read
 from nt2vr.evaluation.scoring import query_vectors
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
-from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.search.systems import System
 from nt2vr.settings import prepare_environment
-from nt2vr.world.captions import describe
 from nt2vr.world.negation import SceneDenial, SceneDenialKind
 from nt2vr.world.scenes import Scene, sample_scenes
 from nt2vr.world.sentences import SceneDenials
 from nt2vr.world.truth import Claim, read_claim
-from trainer.clips import MOST_FREE, ClipSet, load_clips
+from trainer.clips import Clips, free_denials, load_clips
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.learner import Learner
 from trainer.loop import train
 from trainer.run_folder import RunFolder
+from trainer.sentences import WorldSentences
 from trainer.videos import embed_once
 
 LOTS = (  # drawn at random
@@ -71,9 +69,7 @@ def main() -> None:
     videos = embed_once(base, validation)
     last = read_checkpoint(run.checkpoint(config.epochs), "cpu")
     seen = read_checkpoint(SEEN, "cpu")
-    assert validation.sentences
-    asked = world_queries(validation.captions("validation"), validation.sentences)
-    queries = [query for query in asked if len(query.hard)]
+    queries = [query for query in validation.sentences.queries() if len(query.hard)]
     sys.stdout.write(f"| | queries | {' | '.join(COLUMNS)} |\n|:--|:--|{'--:|' * len(COLUMNS)}\n")
     for name, encoder, strategy in (
         ("CLIP", base, "plain"),
@@ -87,7 +83,7 @@ def main() -> None:
 
 
 class Undenied(SceneDenials):
-    """Sentences that deny none of some concepts."""
+    """SceneDenials that deny none of some concepts."""
 
     def __init__(self, scenes: Sequence[Scene], held_out: Set[str]) -> None:
         """Take the scenes to speak of, and what is not denied."""
@@ -117,13 +113,13 @@ def shows_any(concepts: Set[str], scene: Scene) -> bool:
     return not concepts.isdisjoint([*scene.props, *(name for a in scene.actors for name in (a.subject, a.activity))])
 
 
-def clips_without(held_out: Set[str], config: TrainConfig, cache: Path) -> ClipSet:
+def clips_without(held_out: Set[str], config: TrainConfig, cache: Path) -> Clips:
     """Return the training clips, with sentences that deny none of `held_out`; `free` ones are made of other clips."""
     scenes = sample_scenes("train", config.num_clips, config.seed)
-    others = [scene for scene in scenes if not shows_any(held_out, scene)][:MOST_FREE]
-    told = [describe(scene, random.Random(f"{config.seed} free {row}")).text for row, scene in enumerate(others)]
+    others = [scene for scene in scenes if not shows_any(held_out, scene)]
+    denials = free_denials(others, config.seed) if config.free else None
     clips = load_clips(replace(config, free=0.0), "train", cache)
-    return replace(clips, sentences=Undenied(scenes, held_out), denials=CaptionDenials(told) if config.free else None)
+    return replace(clips, sentences=WorldSentences(scenes, config.free, denials, Undenied(scenes, held_out)))
 
 
 def measured(

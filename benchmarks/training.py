@@ -27,15 +27,14 @@ from nt2vr.media.decode import Decoder, segment_centres
 from nt2vr.media.gallery import Video, load_gallery
 from nt2vr.models.checkpoint import read_configs
 from nt2vr.settings import ASSETS, prepare_environment
-from nt2vr.world.captions import describe
 from nt2vr.world.scenes import Scene
-from nt2vr.world.sentences import SceneDenials
 from trainer.batches import Batch, epoch_batches
-from trainer.clips import ClipSet
+from trainer.clips import Clips
 from trainer.config import TrainConfig
 from trainer.learner import Learner, load_start
 from trainer.losses import build_losses
 from trainer.losses.embedded import EmbeddedBatch
+from trainer.sentences import WorldSentences
 from trainer.videos import embed_clips
 
 BASE = ASSETS / "models" / "clip"
@@ -69,13 +68,12 @@ def rows() -> dict[str, Row]:
     }
 
 
-def gallery_clips(config: TrainConfig, videos: Sequence[Video]) -> ClipSet:
+def gallery_clips(config: TrainConfig, videos: Sequence[Video]) -> Clips:
     """Decode the gallery once, as training does with what is not drawn."""
     with Decoder() as decoder:
         decodings = [decoder.frames(video.path, config.num_frames, config.image_size) for video in videos]
         frames = np.stack([decoding.result() for decoding in decodings])
-    scenes = scenes_of(videos)
-    return ClipSet(frames, lambda row, rng: describe(scenes[row], rng).text, SceneDenials(scenes))
+    return Clips(frames, WorldSentences(scenes_of(videos)))
 
 
 def scenes_of(videos: Sequence[Video]) -> list[Scene]:
@@ -83,7 +81,7 @@ def scenes_of(videos: Sequence[Video]) -> list[Scene]:
     return [Scene.from_dict(video.scene) for video in videos if video.scene]
 
 
-def trainer_loop(config: TrainConfig, clips: ClipSet) -> Step:
+def trainer_loop(config: TrainConfig, clips: Clips) -> Step:
     """Return one step of the project's trainer."""
     learner = Learner(config)
     if config.train == "text":
@@ -101,7 +99,7 @@ def trainer_loop(config: TrainConfig, clips: ClipSet) -> Step:
     return step
 
 
-def plain_loop(config: TrainConfig, videos: Sequence[Video], source: SceneDenials) -> Step:
+def plain_loop(config: TrainConfig, videos: Sequence[Video]) -> Step:
     """Return one step of a plain loop with the same model, loss and data."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model, tokenizer, _, _ = load_start(config, device)
@@ -111,18 +109,16 @@ def plain_loop(config: TrainConfig, videos: Sequence[Video], source: SceneDenial
         model.visual.requires_grad_(False).eval()
     losses = build_losses(config.losses)
     optimizer = torch.optim.RMSprop((p for p in model.parameters() if p.requires_grad), lr=config.learning_rate)
-    rows, scenes = _shuffled(len(videos)), scenes_of(videos)
+    rows, sentences = _shuffled(len(videos)), WorldSentences(scenes_of(videos))
 
     def step() -> int:
         chosen = [next(rows) for _ in range(config.batch_size)]
         frames = torch.stack([transform(f) for row in chosen for f in _decoded(videos[row].path, config.num_frames)])
-        rngs = [random.Random(row) for row in chosen]
-        captions = [describe(scenes[row], rng).text for row, rng in zip(chosen, rngs, strict=True)]
-        negated = [source.negated(row, random.Random(row)).text for row in chosen]
+        pairs = [sentences.pair(row, random.Random(row)) for row in chosen]
         frame_embeddings = model.encode_image(frames.to(device), normalize=True)
         video = normalize(frame_embeddings.unflatten(0, (config.batch_size, -1)).mean(dim=1), dim=-1)
-        caption = model.encode_text(tokenizer(captions).to(device), normalize=True)
-        denied = model.encode_text(tokenizer(negated).to(device), normalize=True)
+        caption = model.encode_text(tokenizer([pair.caption for pair in pairs]).to(device), normalize=True)
+        denied = model.encode_text(tokenizer([pair.negated for pair in pairs]).to(device), normalize=True)
         loss, _ = losses(EmbeddedBatch(video, caption, model.logit_scale.exp(), denied))
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
@@ -159,8 +155,7 @@ def captions_per_s(step: Step) -> float:
 def measure(row: Row, videos: Sequence[Video], steps: int) -> str:
     """Return a row of the table: captions a second of both loops, and how many times more the trainer learns from."""
     clips = gallery_clips(row.config, videos)
-    assert clips.sentences is not None
-    loops = trainer_loop(row.config, clips), plain_loop(row.config, videos, clips.sentences)
+    loops = trainer_loop(row.config, clips), plain_loop(row.config, videos)
     rates = [[captions_per_s(step) for step in loops] for _ in range(1 + steps)][1:]  # the first warms up
     ours, plain = (median(column) for column in zip(*rates, strict=True))
     memory = f"{torch.cuda.max_memory_allocated() / 2**30:.1f} GB" if torch.cuda.is_available() else "–"

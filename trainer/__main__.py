@@ -127,20 +127,21 @@ def _lead(run: RunFolder, config: TrainConfig, cache: Path) -> int:
 
 
 def _train(run: RunFolder, config: TrainConfig, cache: Path, stop: threading.Event) -> State:
-    # The processes that render import this file too, and need no torch
-    from trainer.clips import load_clips  # noqa: PLC0415
+    # Rendering processes import this module too, and need no torch
+    from trainer.clips import check_data, load_clips  # noqa: PLC0415
     from trainer.distributed import in_turn, join  # noqa: PLC0415
-    from trainer.learner import Learner  # noqa: PLC0415
+    from trainer.learner import Learner, Start  # noqa: PLC0415
     from trainer.loop import train  # noqa: PLC0415
 
     join()
-    learner = Learner(config)  # first, since it refuses what cannot be trained
+    start = Start.of(config)  # refuses what cannot be trained before any clip is rendered or decoded
+    check_data(config, start.losses.users)
     logger.info("Preparing clips for %s.", config.name)
     with in_turn():
-        needs = learner.losses.needs
+        needs = start.losses.needs
         clips = load_clips(config, "train", cache, stop.is_set, needs)
         validation = load_clips(config, "validation", cache, stop.is_set, needs)
-    learner.config = replace(config, num_clips=len(clips))  # a dataset may have fewer
+    learner = Learner(replace(config, num_clips=len(clips)), start)  # a dataset may have fewer
     logger.info("Training %s on %s, %d %s.", config.name, clips.name, len(clips), clips.unit)
     return train(learner, run, clips, validation, stop.is_set)
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from trainer import distributed
 from trainer.batches import Batch, DeniedBatch
 from trainer.config import Towers, TrainConfig, deeper
 from trainer.layers import deepened
-from trainer.losses import losses_of
+from trainer.losses import WeightedLosses, losses_of
 from trainer.losses.embedded import Denied, EmbeddedBatch, Parts, Truth
 from trainer.teacher import Teacher
 
@@ -29,47 +29,87 @@ NEW_TOKEN_STD = 0.02  # of the first values of a token's row, as open_clip draws
 MAX_LOGIT_SCALE = math.log(100)  # as in CLIP: keeps the softmax from freezing
 
 
-class Learner:
-    """What a config says to train, from random weights or from a base.
+@dataclass(frozen=True)
+class Start:
+    """The model that a training starts from, and the losses it minimises: all that a config can be refused for.
 
     Attributes:
-        config: what it says.
+        losses: the weighted sum to minimise.
+        device: of the model.
         model: the open_clip model.
         tokenizer: its tokenizer.
         preprocess: open_clip's preprocessing configuration of it.
-        base: the card of what it starts from; None if that is random.
-        pooling: how the frames of a video become one embedding, as in `Card`.
-        losses: what is minimised.
-        steps: taken so far.
-        videos: (N, D), L2-normalised, of the clips to train on; set where the visual tower is frozen and they have
-            videos.
-        teacher: the frozen base; set where a loss needs it.
-
-    Raises:
-        ConfigError: if the config names a loss or a model that there is not, or asks for what does not go together.
-        CheckpointError: if the base cannot be loaded.
+        base: the card of the base; None for random weights.
     """
 
-    def __init__(self, config: TrainConfig) -> None:
-        """Build the model, its losses and its optimizer."""
+    losses: WeightedLosses
+    device: str
+    model: Any
+    tokenizer: Any
+    preprocess: dict[str, Any]
+    base: Card | None
+
+    @classmethod
+    def of(cls, config: TrainConfig) -> "Start":
+        """Build the losses, and build or load the model; seeds torch's generator.
+
+        Raises:
+            ConfigError: if the config names an unknown loss or model, or asks for what does not go together.
+            CheckpointError: if the base cannot be loaded.
+        """
         torch.manual_seed(config.seed)
-        self.config = config
-        self.device = "cuda" if torch.cuda.is_available() else "cpu"
-        self.bf16 = config.precision == "bf16" or (config.precision == "auto" and has_bf16(self.device))
-        self.losses = losses_of(config)
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        losses = losses_of(config)
         if config.batch_size % distributed.world_size():
             raise ConfigError(
                 f"batch_size ({config.batch_size}) must be a multiple of the processes ({distributed.world_size()})."
             )
-        self.model, self.tokenizer, self.preprocess, self.base = load_start(config, self.device)
+        return cls(losses, device, *load_start(config, device))
+
+
+class Learner:
+    """A model in training: one optimizer step on one batch or several.
+
+    Attributes:
+        config: what to train.
+        device: of the model.
+        model: the open_clip model.
+        tokenizer: its tokenizer.
+        preprocess: open_clip's preprocessing configuration of it.
+        base: the card of the base; None for random weights.
+        pooling: how the frames of a video become one embedding, as in `Card`.
+        losses: the weighted sum to minimise.
+        steps: taken so far.
+        videos: (N, D), L2-normalised embeddings of the training clips; set if the visual tower is frozen and there
+            are videos.
+        teacher: the frozen base; set if a loss needs it.
+    """
+
+    def __init__(self, config: TrainConfig, start: Start | None = None) -> None:
+        """Build the optimizer.
+
+        Args:
+            config: what to train.
+            start: of this config but for its number of clips, which may be known later; by default it is built.
+
+        Raises:
+            ConfigError: as `Start.of`.
+            CheckpointError: as `Start.of`.
+        """
+        start = start or Start.of(config)
+        self.config, self.losses, self.device = config, start.losses, start.device
+        self.model, self.tokenizer, self.preprocess, self.base = (
+            start.model, start.tokenizer, start.preprocess, start.base,
+        )  # fmt: skip
         self.pooling = self.base.pooling if self.base else Card.pooling
         self._pool = pooling_of(self.base or Card(config.name))
+        self.bf16 = config.precision == "bf16" or (config.precision == "auto" and has_bf16(self.device))
         self.model.visual.to(memory_format=torch.channels_last)  # 1.2 times faster
         freeze(self.model, config.train)
         if config.train != "text":
             self.model.visual = distributed.joined_norms(self.model.visual)
         self.optimizer = build_optimizer(self.model, config)
-        self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, lambda step: rate_at(step, self.config))
+        self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, lambda step: rate_at(step, config))
         self.steps = 0
         self.videos: Tensor | None = None
         self.teacher: Teacher | None = None

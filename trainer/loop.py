@@ -19,7 +19,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.querygen.denials import Denial
 from trainer.batches import draw_sentence, epoch_batches
-from trainer.clips import ClipSet
+from trainer.clips import Clips
 from trainer.config import METRICS
 from trainer.distributed import agree, in_turn, rank
 from trainer.learner import Learner
@@ -37,8 +37,8 @@ MANY = 2048  # captions, and sentences made of captions, that the teacher takes 
 def train(
     learner: Learner,
     run: RunFolder,
-    clips: ClipSet,
-    validation: ClipSet,
+    clips: Clips,
+    validation: Clips,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> State:
     """Take all the steps of the learner's config, with a checkpoint after each epoch; go on where the run was saved.
@@ -75,7 +75,7 @@ def train(
 
 
 def take_steps(
-    learner: Learner, clips: ClipSet, first_epoch: int, books: "Books | None", should_stop: Callable[[], bool]
+    learner: Learner, clips: Clips, first_epoch: int, books: "Books | None", should_stop: Callable[[], bool]
 ) -> State:
     """Take the steps from an epoch on, whose first ones the learner may have taken already."""
     config = learner.config
@@ -96,13 +96,16 @@ def take_steps(
     return "finished"
 
 
-def prepare(learner: Learner, clips: ClipSet, should_stop: Callable[[], bool]) -> None:
+def prepare(learner: Learner, clips: Clips, should_stop: Callable[[], bool]) -> None:
     """Do what comes before the first step: new tokens, and what a frozen tower and a teacher need."""
     config, needs = learner.config, learner.losses.needs
     key = f"{config.seed} tokens"
-    texts, denied = clips.captions(key), list[Denial]()
+    denied = list[Denial]()
     if "negated" in needs:
-        texts += filter(None, clips.negated(key))
+        pairs = clips.pairs(key)
+        texts = [pair.caption for pair in pairs] + [pair.negated for pair in pairs if pair.negated]
+    else:
+        texts = clips.captions(key)
     if "denied" in needs:
         denied = [draw_sentence(clips, config, row, f"{key} {row}") for row in range(len(clips))]
     learner.prepare_tokens(texts + [sentence.text for sentence in denied])
@@ -114,7 +117,9 @@ def prepare(learner: Learner, clips: ClipSet, should_stop: Callable[[], bool]) -
             base = read_checkpoint(config.base_folder, learner.device)
             if not clips.has_videos:
                 videos = base.encode_text(texts[:MANY])
-            learner.teacher = Teacher(base, denied[:MANY] if clips.denials else denied, videos, learner.device)
+            learner.teacher = Teacher(
+                base, denied[:MANY] if clips.sentences.parses_captions else denied, videos, learner.device
+            )
 
 
 def encoder_of(learner: Learner, card: Card | None = None) -> Encoder:
@@ -128,7 +133,7 @@ def encoder_of(learner: Learner, card: Card | None = None) -> Encoder:
 class Books:
     """What the leading process writes: of each step, at the end of each epoch, and so that the run can go on."""
 
-    def __init__(self, run: RunFolder, learner: Learner, validation: ClipSet, saved: Saved | None) -> None:
+    def __init__(self, run: RunFolder, learner: Learner, validation: Clips, saved: Saved | None) -> None:
         """Open them where they were saved, or anew."""
         self._run, self._learner = run, learner
         self._position = saved.position if saved else Position()
@@ -200,7 +205,7 @@ class Report:
 class Validator:
     """Ends epochs: measures, and writes checkpoints. What does not change is measured once."""
 
-    def __init__(self, learner: Learner, run: RunFolder, clips: ClipSet, fresh: bool = True) -> None:
+    def __init__(self, learner: Learner, run: RunFolder, clips: Clips, fresh: bool = True) -> None:
         """Measure the base and its controls, where there is one; a fresh run also writes them down."""
         self._learner, self._run, self._clips = learner, run, clips
         config = learner.config
@@ -212,7 +217,7 @@ class Validator:
         if config.base_folder:
             if clips.has_videos:
                 self._controls = control_metrics(config.base_folder, clips, learner.device)
-            if clips.denials and learner.teacher:
+            if learner.teacher and "truth" in clips.sentences.lacks:
                 self._text = TextMeasures(learner, clips)
                 self._controls |= self._text.controls
             if fresh:

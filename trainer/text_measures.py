@@ -8,7 +8,7 @@ from torch import Tensor
 
 from nt2vr.models.encoder import Encoder
 from trainer.batches import draw_sentence
-from trainer.clips import ClipSet
+from trainer.clips import Clips
 from trainer.learner import Learner
 from trainer.losses.distill import DistillLoss
 from trainer.teacher import Teacher
@@ -30,7 +30,7 @@ class TextMeasures:
             sentences that want something.
     """
 
-    def __init__(self, learner: Learner, clips: ClipSet) -> None:
+    def __init__(self, learner: Learner, clips: Clips) -> None:
         """Embed all that does not change, by the learner's teacher, which keeps nothing of it."""
         teacher, (_, loss) = learner.teacher, learner.losses.terms["distill"]
         assert teacher is not None and isinstance(loss, DistillLoss), "the targets are theirs"

@@ -7,21 +7,20 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
-from nt2vr.evaluation.built_in import world_queries
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery
 from nt2vr.evaluation.measures import summarise
 from nt2vr.evaluation.protocol import ask
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.search.systems import System
-from trainer.clips import ClipSet
+from trainer.clips import Clips
 from trainer.videos import embed_clips, embed_once
 
 TRACKED = ("/MIR", "/delta_MIR", "/hard_pairs", "/auc")  # of denying sentences: enough to follow a training by
 CONTROLS = {"base": "plain", "drop": "drop", "boolean": "boolean"}  # what they are called, their strategies
 
 
-def validate(encoder: Encoder, clips: ClipSet, videos: NDArray[np.float32] | None = None) -> dict[str, float]:
+def validate(encoder: Encoder, clips: Clips, videos: NDArray[np.float32] | None = None) -> dict[str, float]:
     """Search the clips for one caption of each, and for sentences that deny something.
 
     Args:
@@ -37,7 +36,7 @@ def validate(encoder: Encoder, clips: ClipSet, videos: NDArray[np.float32] | Non
     return _measured(encoder, clips, videos, ["plain"])[0]
 
 
-def control_metrics(base: Path, clips: ClipSet, device: str = "cpu") -> dict[str, float]:
+def control_metrics(base: Path, clips: Clips, device: str = "cpu") -> dict[str, float]:
     """Measure the model a training starts from: as it is ("base/"), and with its controls "drop/" and "boolean/"."""
     encoder = read_checkpoint(base, device)
     measured = _measured(encoder, clips, embed_once(encoder, clips), list(CONTROLS.values()))
@@ -50,7 +49,7 @@ def control_metrics(base: Path, clips: ClipSet, device: str = "cpu") -> dict[str
 
 
 def _measured(
-    encoder: Encoder, clips: ClipSet, videos: NDArray[np.float32], strategies: Sequence[str]
+    encoder: Encoder, clips: Clips, videos: NDArray[np.float32], strategies: Sequence[str]
 ) -> list[dict[str, float]]:
     queries = _queries(clips)
     names = tuple(map(str, range(len(clips))))
@@ -65,15 +64,5 @@ def _tracked(metrics: dict[str, float]) -> dict[str, float]:
 
 
 @lru_cache(maxsize=1)  # a training validates on the same clips after every epoch
-def _queries(clips: ClipSet) -> tuple[JudgedQuery, ...]:
-    """Return what the clips are searched for."""
-    captions = clips.captions("validation")
-    if clips.sentences is not None:
-        return world_queries(captions, clips.sentences)
-    originals = [JudgedQuery("original", caption, row_array((row,))) for row, caption in enumerate(captions)]
-    negated = [
-        JudgedQuery("negated", text, row_array((row,)), original=row)
-        for row, text in enumerate(clips.negated("validation") if clips.negate else ())
-        if text is not None
-    ]
-    return (*originals, *negated)
+def _queries(clips: Clips) -> tuple[JudgedQuery, ...]:
+    return clips.sentences.queries()

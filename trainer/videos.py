@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from nt2vr.media.frame_file import embed_frames, embedded_once
 from nt2vr.models.encoder import Encoder
-from trainer.clips import ClipSet, progress_bar
+from trainer.clips import Clips, progress_bar
 
 
 def embed_clips(
-    encoder: Encoder, clips: ClipSet, should_stop: Callable[[], bool] = lambda: False
+    encoder: Encoder, clips: Clips, should_stop: Callable[[], bool] = lambda: False
 ) -> NDArray[np.float32]:
     """Encode all clips, frames mean-pooled: (N, D), L2-normalised.
 
@@ -22,9 +22,7 @@ def embed_clips(
         return embed_frames(encoder, clips.frames, progress, should_stop)
 
 
-def embed_once(
-    encoder: Encoder, clips: ClipSet, should_stop: Callable[[], bool] = lambda: False
-) -> NDArray[np.float32]:
+def embed_once(encoder: Encoder, clips: Clips, should_stop: Callable[[], bool] = lambda: False) -> NDArray[np.float32]:
     """Do the same, or read what was kept of the last time; a visual tower is known by its fingerprint."""
     if clips.path is None:
         return embed_clips(encoder, clips, should_stop)

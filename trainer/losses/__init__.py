@@ -3,16 +3,13 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any, Protocol
 
 from torch import Tensor
 
-from nt2vr.datasets import kind_and_path
 from nt2vr.errors import ConfigError
 from nt2vr.registry import pick
-from trainer.captions import captions_file
-from trainer.config import WORLD, TrainConfig, check_kind
+from trainer.config import TrainConfig, check_kind
 from trainer.losses.bnl import BidirectionalLoss
 from trainer.losses.composed import ComposedLoss
 from trainer.losses.contrastive import ContrastiveLoss
@@ -64,6 +61,11 @@ class WeightedLosses:
         """
         return frozenset().union(*(loss.needs for _, loss in self.terms.values()))
 
+    @property
+    def users(self) -> dict[str, list[str]]:
+        """Each need, and the names of the losses that have it."""
+        return {need: [name for name, (_, loss) in self.terms.items() if need in loss.needs] for need in self.needs}
+
     def __call__(self, batch: EmbeddedBatch) -> tuple[Tensor, dict[str, float]]:
         """Return the sum to minimise, and the value of each loss before its weight."""
         values = {name: loss(batch) for name, (_, loss) in self.terms.items()}
@@ -71,35 +73,15 @@ class WeightedLosses:
         return total, {name: value.item() for name, value in values.items()}
 
 
-def losses_of(config: TrainConfig, root: Path = Path()) -> WeightedLosses:
-    """Build the losses of a config, and refuse what does not go together with its data and its towers.
-
-    Args:
-        config: what to train.
-        root: where a relative path begins.
+def losses_of(config: TrainConfig) -> WeightedLosses:
+    """Build the losses of a config, and refuse those that its towers rule out.
 
     Raises:
         ConfigError: in one sentence; also as `build_losses`.
     """
     losses = build_losses(config.losses)
-    data = root / kind_and_path(config.data)[1]
     if "parts" in losses.needs and config.train != "text":
         raise ConfigError("distill trains the text tower beside a frozen visual one. Set train to text.")
-    if config.data == WORLD:
-        return losses
-    if not data.exists():
-        raise ConfigError(f"{config.data} is not there. Name a captions file, the folder of a dataset, or world.")
-    if "truth" in losses.needs:
-        raise ConfigError(
-            "composed must know which clips a sentence is right for, as only the built-in world tells. "
-            "Leave it out, or set data to world."
-        )
-    if "video" in losses.needs and captions_file(data):
-        names = ", ".join(name for name, (_, loss) in losses.terms.items() if "video" in loss.needs)
-        raise ConfigError(
-            f"{data.name} has captions but no videos, which {names} cannot do without. Leave distill alone, or name a "
-            "dataset with videos."
-        )
     return losses
 
 

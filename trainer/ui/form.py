@@ -16,7 +16,7 @@ from nt2vr.models.card import CARD, read_card
 from trainer.config import CHOICES, TrainConfig, build_config
 from trainer.manager import ROOT
 
-PRESETS = Path(__file__).parent / "configs"
+PRESETS = ROOT / "trainer" / "configs"
 
 
 @dataclass(frozen=True)
@@ -94,12 +94,13 @@ def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConf
         ConfigError: in one sentence, for what cannot be trained.
         CheckpointError: if there is no such base.
     """
+    from trainer.clips import check_data  # noqa: PLC0415  slow to import
     from trainer.losses import losses_of  # noqa: PLC0415  imports torch
 
     by_key = {field.key: field for field in config_fields()}
     read = {key: _read(by_key[key], value) for key, value in values.items()}
     config = build_config({**read, "losses": read_losses(losses)}, "The form")
-    losses_of(config, ROOT)
+    check_data(config, losses_of(config).users, ROOT)
     if config.base_folder:
         read_card(ROOT / config.base_folder)
     return config

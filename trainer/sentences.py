@@ -1,0 +1,271 @@
+"""Sources of training sentences: the built-in world, a dataset with videos, and captions alone."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Protocol, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation.benchmark import JudgedQuery, row_array
+from nt2vr.evaluation.built_in import world_queries
+from nt2vr.querygen.denials import CaptionDenials, Denial, DenialKind
+from nt2vr.querygen.negator import negations
+from nt2vr.world import negation as world
+from nt2vr.world.captions import describe
+from nt2vr.world.scenes import Scene
+from nt2vr.world.sentences import SceneDenials
+from trainer.config import FRAGMENT
+
+CAPTIONS_TRIED = 50  # per kind of denying sentence: one in three of MSR-VTT's captions gives "A and not B"
+NO_TRUTH = (
+    "{losses} must know which clips a sentence is right for, as only the built-in world tells. "
+    "Leave it out, or set data to world."
+)
+NO_VIDEOS = (
+    "{data} has captions but no videos, which {losses} cannot do without. Leave distill alone, or name a dataset with "
+    "videos."
+)
+
+
+class CaptionPair(NamedTuple):
+    """A caption and the same caption with one thing denied; None where nothing can be denied."""
+
+    caption: str
+    negated: str | None
+
+
+class Truth(NamedTuple):
+    """Clips that a denying sentence is right for.
+
+    Attributes:
+        fitting: (N,) whether a clip shows the wanted and not the unwanted.
+        both: (N,) whether a clip shows the wanted and the unwanted.
+    """
+
+    fitting: NDArray[np.bool_]
+    both: NDArray[np.bool_]
+
+
+class SentenceSource(Protocol):
+    """Draws sentences about numbered clips: equal generators give equal sentences.
+
+    Attributes:
+        lacks: the `needs` of losses that it cannot serve, each with the sentence that says so; {losses} and {data}
+            stand for their names.
+    """
+
+    lacks: ClassVar[Mapping[str, str]]
+
+    @property
+    def parses_captions(self) -> bool:
+        """Whether denying sentences are made of parsed captions, whose phrases rarely repeat."""
+        ...
+
+    def __len__(self) -> int:
+        """Return the number of clips."""
+        ...
+
+    def caption(self, row: int, rng: random.Random) -> str:
+        """Draw a caption of clip `row`."""
+        ...
+
+    def pair(self, row: int, rng: random.Random) -> CaptionPair:
+        """Draw the caption that `caption` draws with an equal generator, and its negation."""
+        ...
+
+    def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
+        """Draw a sentence that denies something, for clip `row` where the source knows what clips show.
+
+        Args:
+            row: a clip.
+            shares: relative frequencies of the kinds of denying sentences.
+            rng: the generator.
+
+        Raises:
+            ConfigError: if the source gives no sentence of these kinds.
+        """
+        ...
+
+    def truth(self, denial: Denial) -> Truth | None:
+        """Return the clips that a drawn sentence is right for; None where that is not known."""
+        ...
+
+    def queries(self) -> tuple[JudgedQuery, ...]:
+        """Return validation queries: one caption per clip, then sentences that deny something."""
+        ...
+
+
+def captions_of(source: SentenceSource, seed: str) -> list[str]:
+    """Draw one caption per clip; equal seeds give equal captions."""
+    return [source.caption(row, random.Random(f"{seed} {row}")) for row in range(len(source))]
+
+
+def pairs_of(source: SentenceSource, seed: str) -> list[CaptionPair]:
+    """Draw the captions of `captions_of` with their negations."""
+    return [source.pair(row, random.Random(f"{seed} {row}")) for row in range(len(source))]
+
+
+class WorldSentences:
+    """Sentences about scenes of the built-in world, whose truth is known."""
+
+    lacks: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(
+        self,
+        scenes: Sequence[Scene],
+        free: float = 0.0,
+        denials: CaptionDenials | None = None,
+        grammar: SceneDenials | None = None,
+    ) -> None:
+        """Index the scenes.
+
+        Args:
+            scenes: one per clip.
+            free: share of the denying sentences made by `denials` instead of the grammar.
+            denials: makes sentences of captions; their truth is not known. None if `free` is 0.
+            grammar: draws denying sentences for the scenes; by default the world's own.
+        """
+        self.scenes, self._free, self._denials = scenes, free, denials
+        self.grammar = grammar or SceneDenials(scenes)
+
+    @property
+    def parses_captions(self) -> bool:
+        """Whether captions were parsed for the `free` share."""
+        return self._denials is not None
+
+    def __len__(self) -> int:
+        """Return the number of scenes."""
+        return len(self.scenes)
+
+    def caption(self, row: int, rng: random.Random) -> str:
+        """Describe a scene."""
+        return describe(self.scenes[row], rng).text
+
+    def pair(self, row: int, rng: random.Random) -> CaptionPair:
+        """Describe a scene, and deny one thing of that."""
+        caption = describe(self.scenes[row], rng)
+        return CaptionPair(caption.text, rng.choice(world.negate(caption)).text)
+
+    def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
+        """Draw a sentence by the world's grammar, which makes no fragments, or of any caption."""
+        if self._denials and rng.random() < self._free:
+            return denial_of_captions(self._denials, shares, rng)
+        kinds: dict[world.SceneDenialKind, float] = {kind: shares[kind] for kind in shares if kind != FRAGMENT}  # type: ignore[misc]  # checked by the config
+        return self.grammar.draw(row, rng.choices(list(kinds), list(kinds.values()))[0], rng)
+
+    def truth(self, denial: Denial) -> Truth | None:
+        """Look the grammar's sentences up in the scenes."""
+        if not isinstance(denial, world.SceneDenial):
+            return None
+        return Truth(self.grammar.fitting(denial), self.grammar.showing_both(denial))
+
+    def queries(self) -> tuple[JudgedQuery, ...]:
+        """Return the queries of the evaluation."""
+        return world_queries(captions_of(self, "validation"), self.grammar)
+
+
+@dataclass(frozen=True, eq=False)
+class DatasetSentences:
+    """Captions of videos, several per video.
+
+    Attributes:
+        captions: of each clip.
+        denials: makes denying sentences; None where no loss needs them.
+    """
+
+    lacks: ClassVar[Mapping[str, str]] = {"truth": NO_TRUTH}
+    parses_captions: ClassVar[bool] = True
+
+    captions: Sequence[Sequence[str]]
+    denials: CaptionDenials | None = None
+
+    def __len__(self) -> int:
+        """Return the number of clips."""
+        return len(self.captions)
+
+    def caption(self, row: int, rng: random.Random) -> str:
+        """Choose one of the clip's captions."""
+        return rng.choice(self.captions[row])
+
+    def pair(self, row: int, rng: random.Random) -> CaptionPair:
+        """Choose one of the clip's captions, and one of its negations."""
+        caption = self.caption(row, rng)
+        negated = negations(caption)
+        return CaptionPair(caption, rng.choice(negated) if negated else None)
+
+    def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
+        """Draw a sentence of any caption."""
+        assert self.denials is not None, "made if a loss needs denying sentences"
+        return denial_of_captions(self.denials, shares, rng)
+
+    def truth(self, denial: Denial) -> None:
+        """Know nothing of what videos show."""
+
+    def queries(self) -> tuple[JudgedQuery, ...]:
+        """Return one caption per clip, then those that can be negated."""
+        pairs = pairs_of(self, "validation")
+        originals = [JudgedQuery("original", pair.caption, row_array((row,))) for row, pair in enumerate(pairs)]
+        negated = [
+            JudgedQuery("negated", pair.negated, row_array((row,)), original=row)
+            for row, pair in enumerate(pairs)
+            if pair.negated is not None
+        ]
+        return (*originals, *negated)
+
+
+@dataclass(frozen=True, eq=False)
+class PlainSentences:
+    """Captions without videos: each stands for a clip that nothing looks at.
+
+    Attributes:
+        captions: one per clip.
+        denials: makes denying sentences of them.
+    """
+
+    lacks: ClassVar[Mapping[str, str]] = {"truth": NO_TRUTH, "video": NO_VIDEOS, "negated": NO_VIDEOS}
+    parses_captions: ClassVar[bool] = True
+
+    captions: Sequence[str]
+    denials: CaptionDenials
+
+    def __len__(self) -> int:
+        """Return the number of captions."""
+        return len(self.captions)
+
+    def caption(self, row: int, rng: random.Random) -> str:
+        """Return the only caption of a row."""
+        return self.captions[row]
+
+    def pair(self, row: int, rng: random.Random) -> CaptionPair:
+        """Return the caption alone: losses that need negated captions need videos too."""
+        return CaptionPair(self.captions[row], None)
+
+    def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
+        """Draw a sentence of any caption."""
+        return denial_of_captions(self.denials, shares, rng)
+
+    def truth(self, denial: Denial) -> None:
+        """Know nothing of clips."""
+
+    def queries(self) -> tuple[JudgedQuery, ...]:
+        """Return nothing: there are no videos to search."""
+        return ()
+
+
+def denial_of_captions(denials: CaptionDenials, shares: Mapping[str, float], rng: random.Random) -> Denial:
+    """Draw a kind by the shares, then captions until one gives it; if none does, another kind.
+
+    Raises:
+        ConfigError: if no kind is left.
+    """
+    left: dict[DenialKind, float] = {kind: shares[kind] for kind in get_args(DenialKind) if shares.get(kind)}
+    while left:
+        kind = rng.choices(list(left), list(left.values()))[0]
+        for _ in range(CAPTIONS_TRIED):
+            if denial := denials.draw(rng.randrange(len(denials)), kind, rng):
+                return denial
+        del left[kind]
+    raise ConfigError(f"These captions give no sentences of the kinds {', '.join(shares)}. Name others, or more.")
