@@ -48,7 +48,7 @@ Mask = NDArray[np.bool_]
 def main(arguments: Sequence[str]) -> None:
     """Write one table row a way to find the vectors."""
     prepare_environment()
-    cache = Path(arguments[0]) if arguments else Settings.read([]).data_dir / "cache"
+    cache = Path(arguments[0]) if arguments else Settings.read().data_dir / "cache"
     config = load_config(CONFIG)
     assert config.base_folder
     base = read_checkpoint(config.base_folder, "cpu")

@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("model", nargs="?", default="CLIP")
     name = parser.parse_args().model
     prepare_environment()
-    settings = Settings.read([])
+    settings = Settings.read()
     models = Models([settings.assets / "models", settings.data_dir / "models"], settings.device)
     encoder = models.read(models.find(name).folders[0])
     gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")

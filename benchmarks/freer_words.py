@@ -37,7 +37,7 @@ MODELS = ("CLIP", "CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg")
 def main(checkpoints: Sequence[str]) -> None:
     """Write one table row a system."""
     prepare_environment()
-    settings = Settings.read([])
+    settings = Settings.read()
     models = Models([settings.assets / "models"], settings.device)
     scenes = sample_scenes("validation", NUM_CLIPS, 0)
     table = SceneTable(scenes)

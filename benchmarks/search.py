@@ -72,7 +72,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=200)
     count = parser.parse_args().queries
     prepare_environment()
-    settings = Settings.read([])
+    settings = Settings.read()
     gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
     models = Models([settings.assets / "models", settings.data_dir / "models"], settings.device)
     with Decoder() as decoder, Cache(settings.data_dir / "cache") as cache:

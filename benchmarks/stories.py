@@ -25,7 +25,7 @@ K = 8
 def main() -> None:
     """Write one table row a system."""
     prepare_environment()
-    settings = Settings.read([])
+    settings = Settings.read()
     gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
     models = Models([settings.assets / "models", settings.data_dir / "models"], settings.device)
     counts: dict[str, Counter[str | None]] = {name: Counter() for name in SYSTEMS}

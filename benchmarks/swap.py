@@ -68,7 +68,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=7)
     repeat = parser.parse_args().repeat
     prepare_environment()
-    settings = Settings.read([])
+    settings = Settings.read()
     base = settings.assets / "models" / "clip"
     gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
     rows: dict[str, Any] = {}

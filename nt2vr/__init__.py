@@ -1,1 +1,39 @@
-"""nT2VR: text-to-video retrieval that understands what a person does not want."""
+"""nT2VR: text-to-video retrieval that understands negation.
+
+The names below are imported with their first use, so that `import nt2vr` stays quick and loads no torch.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nt2vr.api import Evaluation, GallerySearcher, Query, System, evaluate, load_model, open_searcher, understand
+
+    __version__: str
+
+__all__ = [
+    "Evaluation",
+    "GallerySearcher",
+    "Query",
+    "System",
+    "__version__",
+    "evaluate",
+    "load_model",
+    "open_searcher",
+    "understand",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from nt2vr.version import project_version  # noqa: PLC0415
+
+        return project_version()
+    if name in __all__:
+        from nt2vr import api  # noqa: PLC0415
+
+        return getattr(api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

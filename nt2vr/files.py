@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from nt2vr.errors import ConfigError
+
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
@@ -23,3 +25,14 @@ def write_json(path: Path, data: Any, indent: int | None = None) -> None:
     """Write `data` as JSON, atomically, with a newline at the end."""
     with atomic_write(path) as partial:
         partial.write_text(json.dumps(data, indent=indent) + "\n", encoding="utf-8")
+
+
+def check_writable(folder: Path) -> None:
+    """Refuse an output folder before the work whose results would be lost.
+
+    Raises:
+        ConfigError: if it cannot be made or written to.
+    """
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
+        raise ConfigError(f"{folder} cannot be written to. Name another folder.")

@@ -1,37 +1,40 @@
-"""What a person can set: command line flags and environment variables, read here and nowhere else."""
+"""Settings from command-line flags and environment variables; no other module reads the environment."""
 
-import argparse
 import os
-from collections.abc import Mapping, Sequence
+from argparse import ArgumentParser
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-ASSETS = Path(__file__).parent.parent / "assets"
-DEFAULT_DATA_DIR = Path("~/.cache/nt2vr")
+PACKAGE = Path(__file__).parent
+ASSETS = (
+    PACKAGE / "assets" if (PACKAGE / "assets").is_dir() else PACKAGE.parent / "assets"
+)  # in a wheel, in a checkout
+DEFAULT_DATA_DIR = "~/.cache/nt2vr"
 
 # Set before the libraries that read it are imported.
 ENVIRONMENT = {
-    # nothing phones home
+    # no telemetry
     "GRADIO_ANALYTICS_ENABLED": "False",
     "HF_HUB_DISABLE_TELEMETRY": "1",
-    # torch's threads sleep while they wait: spinning, a text took 392 ms instead of 7 beside one other busy process
+    # idle torch threads sleep: while spinning, with one other busy process, encoding a text took 392 ms instead of 7
     "OMP_WAIT_POLICY": "PASSIVE",
 }
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How the app runs.
+    """How nT2VR runs.
 
     Attributes:
-        data_dir: caches and downloaded models.
+        data_dir: caches, runs, reports, and downloaded or imported models.
         device: where models run, "cpu" or "cuda".
-        host: address to listen on; None is Gradio's own choice (this machine only, or GRADIO_SERVER_NAME).
-        port: port to listen on; None takes a free one from 7860 up.
-        assets: what ships with the app.
-        may_download: whether people may have models downloaded; strangers on Hugging Face Spaces may not.
-        may_train: whether people may start trainings; on Spaces only where NT2VR_TRAIN=1 says so, and never on
-            ZeroGPU, which lends its processors to no process of the app's.
+        host: address to listen on; None leaves it to Gradio (this machine only, or GRADIO_SERVER_NAME).
+        port: port to listen on; None takes the first free one from 7860.
+        assets: the shipped gallery, models and page templates.
+        may_download: whether users may download models; not on Hugging Face Spaces, where they are strangers.
+        may_train: whether users may start training runs; on Spaces only if NT2VR_TRAIN=1, and never on ZeroGPU, which
+            lends its GPUs to no child process.
     """
 
     data_dir: Path
@@ -43,41 +46,51 @@ class Settings:
     may_train: bool = True
 
     @classmethod
-    def read(cls, arguments: Sequence[str] | None = None, environment: Mapping[str, str] = os.environ) -> "Settings":
-        """Read the command line; NT2VR_DATA and NT2VR_DEVICE are the defaults of --data-dir and --device."""
-        parser = argparse.ArgumentParser(
-            prog="app.py", description="See whether a text-to-video retrieval model understands what you do not want."
-        )
-        parser.add_argument(
-            "--data-dir",
-            type=Path,
-            default=Path(environment.get("NT2VR_DATA", DEFAULT_DATA_DIR)),
-            help="caches and downloaded models (NT2VR_DATA; default %(default)s)",
-        )
-        parser.add_argument(
-            "--device", default=environment.get("NT2VR_DEVICE", "cpu"), help="cpu or cuda (NT2VR_DEVICE; default cpu)"
-        )
-        parser.add_argument("--host", help="address to listen on (default: this machine only)")
-        parser.add_argument("--port", type=int, help="port to listen on (default: the first free one from 7860)")
-        flags = parser.parse_args(arguments)
+    def read(
+        cls,
+        data_dir: str | Path | None = None,
+        device: str | None = None,
+        host: str | None = None,
+        port: int | None = None,
+        environment: Mapping[str, str] = os.environ,
+    ) -> "Settings":
+        """Complete the given values from the environment: NT2VR_DATA, NT2VR_DEVICE, and where it is a Space."""
         on_spaces = environment.get("SYSTEM") == "spaces"
         on_zero_gpu = environment.get("SPACES_ZERO_GPU", "").lower() in ("1", "true")
         return cls(
-            flags.data_dir.expanduser(),
-            flags.device,
-            flags.host,
-            flags.port,
+            Path(data_dir or environment.get("NT2VR_DATA") or DEFAULT_DATA_DIR).expanduser(),
+            device or environment.get("NT2VR_DEVICE") or "cpu",
+            host,
+            port,
             may_download=not on_spaces,
             may_train=not on_zero_gpu and (not on_spaces or environment.get("NT2VR_TRAIN") == "1"),
         )
 
 
+def add_flags(parser: ArgumentParser) -> None:
+    """Add the flags that all commands share; `Settings.read` supplies their defaults."""
+    parser.add_argument(
+        "--data-dir",
+        type=Path,
+        metavar="FOLDER",
+        help=f"caches, runs and downloaded models (default: NT2VR_DATA, or {DEFAULT_DATA_DIR})",
+    )
+    parser.add_argument("--device", help="cpu or cuda (default: NT2VR_DEVICE, or cpu)")
+
+
+def resolve_path(path: str | Path) -> Path:
+    """Expand "~", and find shipped files under "assets/…" from any working directory, also in an installed package."""
+    path = Path(path).expanduser()
+    shipped = ASSETS.parent / path
+    return shipped if path.parts[:1] == (ASSETS.name,) and shipped.exists() else path
+
+
 def prepare_environment() -> None:
-    """Tell the libraries how to behave, where the person has not said otherwise."""
+    """Set the libraries' environment variables, except those the user has set."""
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
 
 
 def process_rank(environment: Mapping[str, str] = os.environ) -> int:
-    """Which of the processes that torchrun started together this is; 0 for the first, and for one on its own."""
+    """Return this process's rank under torchrun; 0 for a process on its own."""
     return int(environment["RANK"]) if "TORCHELASTIC_RUN_ID" in environment else 0

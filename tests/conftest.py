@@ -40,6 +40,12 @@ def write_video(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
+@pytest.fixture(scope="session")
+def gallery_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder whose cache all tests of the shipped gallery share, so that it is embedded once."""
+    return tmp_path_factory.mktemp("gallery_data")
+
+
 @dataclass(frozen=True)
 class RunningApp:
     """The app as a person starts it: `python app.py`, a process of its own."""

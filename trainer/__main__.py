@@ -20,17 +20,19 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 
 from nt2vr.errors import ConfigError, Nt2vrError, RunError
 from nt2vr.settings import prepare_environment, process_rank
-from trainer.config import TrainConfig, load_config, save_config
+from trainer.config import TrainConfig, load_config, preset_or_file, save_config
 from trainer.run_folder import RunFolder, RunStatus, State
 
 logger = logging.getLogger("trainer")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, prog: str = "python -m trainer") -> int:
     """Train; returns the exit status: 0 finished or stopped, 1 failed, 2 could not start."""
-    parser = argparse.ArgumentParser(prog="python -m trainer", description="Train what RUN_FOLDER/config.json says.")
+    parser = argparse.ArgumentParser(prog=prog, description="Train what RUN_FOLDER/config.json says.")
     parser.add_argument("run_folder", type=Path)
-    parser.add_argument("--config", type=Path, help="make RUN_FOLDER with a copy of this config")
+    parser.add_argument(
+        "--config", type=Path, help="make RUN_FOLDER with a copy of this config, a file or a preset: clip-neg"
+    )
     parser.add_argument(
         "--set",
         action="append",
@@ -71,7 +73,7 @@ def _prepare(run: RunFolder, config_file: Path | None, changes: Mapping[str, Any
         if changes:
             raise ConfigError("--set changes the values of a new run. Name its --config too.")
         return load_config(run.config)
-    config = load_config(config_file, changes)
+    config = load_config(preset_or_file(config_file), changes)
     if run.config.exists():
         raise ConfigError(f"{run.config} is there already. Leave --config out, or name another folder.")
     run.path.mkdir(parents=True, exist_ok=True)

@@ -12,11 +12,13 @@ from typing import Any, Literal, get_args
 from nt2vr.errors import ConfigError
 from nt2vr.models.checkpoint import read_configs
 from nt2vr.querygen.denials import DenialKind
+from nt2vr.settings import resolve_path
 
 Precision = Literal["auto", "fp32", "bf16"]
 Towers = Literal["all", "text", "visual"]
 Optimizer = Literal["adamw", "rmsprop"]
 Schedule = Literal["cosine", "exponential"]
+PRESETS = Path(__file__).parent / "configs"
 WORLD = "world"  # the built-in one, as `data`
 METRICS = (  # what validation measures and a run may be ended by: of each, higher is better
     *("original/MIR", "original/R@1", "original/R@5", "original/R@10"),
@@ -187,8 +189,8 @@ class TrainConfig:
 
     @property
     def base_folder(self) -> Path | None:
-        """The checkpoint folder to start from, "~" expanded; None for random weights."""
-        return Path(self.base).expanduser() if self.base else None
+        """The checkpoint folder to start from, "~" and shipped "assets/…" resolved; None for random weights."""
+        return resolve_path(self.base) if self.base else None
 
     @cached_property
     def model_cfg(self) -> Mapping[str, Any]:
@@ -236,6 +238,12 @@ def _check_shares(shares: Mapping[str, float]) -> None:
         check_kind(f"The share of {kind} sentences", share, 0.5)
     if not (all(0 <= share < math.inf for share in shares.values()) and sum(shares.values()) > 0):
         raise ConfigError("The shares of sentences must be numbers from 0 up, at least one of them above 0.")
+
+
+def preset_or_file(path: Path) -> Path:
+    """Return the shipped preset of that name if there is no such file."""
+    preset = PRESETS / f"{path}.json"
+    return preset if preset.is_file() and not path.exists() else path
 
 
 def load_config(path: Path, changes: Mapping[str, Any] = MappingProxyType({})) -> TrainConfig:

@@ -1,41 +1,35 @@
-"""`nt2vr import FILE [--name N] [--architecture A]`: make a checkpoint of other code a model of the app."""
+"""`nt2vr import FILE [--name NAME] [--architecture ARCHITECTURE]`: import a checkpoint written by other code."""
 
-import argparse
 import sys
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from nt2vr.errors import Nt2vrError
-from nt2vr.models.catalog import Models
+from nt2vr.api import open_catalog
 from nt2vr.models.foreign import ACTIVATIONS, SUFFIXES, import_checkpoint
 from nt2vr.search.systems import check_model_name
-from nt2vr.settings import Settings, prepare_environment
+from nt2vr.settings import Settings, add_flags
 
 
-def main() -> None:
-    """Import a file from the command line, into the app's data folder."""
-    parser = argparse.ArgumentParser(prog="nt2vr import", description=__doc__)
-    parser.add_argument("file", type=Path, help=f"a checkpoint: {', '.join(SUFFIXES)}")
-    parser.add_argument("--name", default="", help="what to call it (default: as the file)")
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the file and the flags."""
+    parser.add_argument("file", type=Path, help=f"checkpoint file: {', '.join(SUFFIXES)}")
+    parser.add_argument("--name", default="", help="name of the model (default: the file's)")
     parser.add_argument(
-        "--architecture", default="", help="of open_clip, or a model of the app (default: by its tensors)"
+        "--architecture",
+        default="",
+        help="an open_clip architecture, or a model here (default: inferred from tensors)",
     )
-    parser.add_argument("--frames", type=int, default=8, help="frames of a video that it sees (default %(default)s)")
+    parser.add_argument("--frames", type=int, default=8, help="frames per video (default: %(default)s)")
     parser.add_argument(
-        "--activation", choices=ACTIVATIONS, default="", help="default: OpenAI's for their architectures"
+        "--activation", choices=ACTIVATIONS, default="", help="default: QuickGELU for OpenAI's architectures"
     )
-    parser.add_argument("--data-dir", help="of the app (NT2VR_DATA)")
-    flags = parser.parse_args()
-    prepare_environment()
-    settings = Settings.read(["--data-dir", flags.data_dir] if flags.data_dir else [])
-    models = Models([settings.assets / "models", settings.data_dir / "models"], runs=settings.data_dir / "runs")
-    file = flags.file.expanduser()
-    try:
-        check_model_name(flags.name or file.stem)
-        imported = import_checkpoint(file, models, flags.name, flags.architecture, flags.frames, flags.activation)
-    except Nt2vrError as error:
-        parser.exit(1, f"{error}\n")
+    add_flags(parser)
+
+
+def run(options: Namespace) -> int:
+    """Write the checkpoint into the app's data folder."""
+    models, file = open_catalog(Settings.read(options.data_dir, options.device)), options.file.expanduser()
+    check_model_name(options.name or file.stem)
+    imported = import_checkpoint(file, models, options.name, options.architecture, options.frames, options.activation)
     sys.stdout.write(f"{imported.name} is in {models.home}. {imported.remark}\n")
-
-
-if __name__ == "__main__":
-    main()
+    return 0

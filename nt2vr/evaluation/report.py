@@ -6,7 +6,6 @@ arrays.npz     the same as arrays, with the videos that are right for each query
 """
 
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -27,6 +26,7 @@ from nt2vr.evaluation.scoring import alpha_of
 from nt2vr.files import atomic_write
 from nt2vr.models.card import Card
 from nt2vr.search.systems import System
+from nt2vr.version import project_version
 
 REPORT, QUERIES, ARRAYS = "report.json", "queries.jsonl", "arrays.npz"
 PACKAGES = ("torch", "open_clip_torch", "numpy")
@@ -255,7 +255,4 @@ def _versions() -> dict[str, str]:
             found[package] = version(package)
         except PackageNotFoundError:
             continue
-    project = Path(__file__).parents[2] / "pyproject.toml"
-    if project.is_file():
-        found["nt2vr"] = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"]
-    return found
+    return {**found, "nt2vr": project_version()}

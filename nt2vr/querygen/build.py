@@ -1,27 +1,17 @@
-"""Query sets from captions, and sentences taken apart, at the command line.
+"""Query-set building: the original, negated and composed queries that a file of captions gives (paper, section 3.1).
 
-`python -m nt2vr.queries build --captions FILE --out FOLDER [--seed N]` writes what nT2VR searches with (section 3.1):
-original.txt, negated.txt (one drawn denial of each query that can be denied) and composed.jsonl, and prints how many
-there are as one line of JSON. The same file and seed give the same queries everywhere.
-
-`python -m nt2vr.queries split "a man sings and doesn't dance"` prints what is wanted and what is not as JSON; without
-a sentence it reads them from stdin, one a line.
+The same file and seed give the same queries on every machine.
 """
 
-import argparse
 import json
 import random
-import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tqdm import tqdm
-
-from nt2vr.errors import Nt2vrError
 from nt2vr.files import write_json
 from nt2vr.language.inflect import verb_of
 from nt2vr.language.phrases import Phrases
@@ -35,33 +25,6 @@ from nt2vr.querygen.query_sets import Caption, CaptionedVideos, QuerySets, read_
 
 T = TypeVar("T")
 GENERATOR = 1  # cache version: raise it when the same captions give other queries
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit status: 0 done, 2 could not be done."""
-    parser = argparse.ArgumentParser(prog="python -m nt2vr.queries", description="Build and take apart queries.")
-    commands = parser.add_subparsers(dest="command", required=True)
-    building = commands.add_parser("build", help="make original, negated and composed queries from captions")
-    building.add_argument("--captions", type=Path, required=True, help="JSON lines, ID#N<TAB>caption or VIDEO#enc#N")
-    building.add_argument(
-        "--out", type=Path, required=True, help="folder for original.txt, negated.txt, composed.jsonl"
-    )
-    building.add_argument("--seed", type=int, default=0, help="draws the denials and the templates (default: 0)")
-    splitting = commands.add_parser("split", help="print the wanted and the unwanted parts of sentences")
-    splitting.add_argument("sentence", nargs="?", help="default: the lines of stdin")
-    options = parser.parse_args(arguments)
-    try:
-        if options.command == "build":
-            with tqdm(disable=None) as bar:
-                sizes = build(options.captions, options.out, options.seed, _on(bar))
-            _put(sizes)
-        else:
-            for parts in split([options.sentence] if options.sentence is not None else sys.stdin):
-                _put(parts)
-    except Nt2vrError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
-    return 0
 
 
 def build(captions_file: Path, folder: Path, seed: int, progress: Progress = silent) -> dict[str, float]:
@@ -167,20 +130,3 @@ def split(sentences: Iterable[str]) -> Iterator[dict[str, object]]:
     for sentence in sentences:
         query = understand(sentence.rstrip("\n"), tagger)
         yield {"text": query.text, "wanted": query.wanted, "unwanted": query.unwanted}
-
-
-def _on(bar: tqdm) -> Progress:
-    def show(done: int, total: int, doing: str) -> None:
-        bar.set_description(doing, refresh=False)
-        bar.total = total or None
-        bar.update(done - bar.n)
-
-    return show
-
-
-def _put(fields: Mapping[str, object]) -> None:
-    sys.stdout.write(f"{json.dumps(fields, ensure_ascii=False)}\n")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

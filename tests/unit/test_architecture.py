@@ -48,6 +48,7 @@ ONLY_IN = {  # what may be imported -> the files that may; one room a third part
 LAYERS = (  # a layer imports those after it, never one before it
     ("nt2vr/__main__.py", "app.py"),
     ("nt2vr/commands/",),
+    ("nt2vr/api.py",),
     ("trainer/",),
     ("nt2vr/ui/",),
     ("nt2vr/evaluation/",),
@@ -56,7 +57,14 @@ LAYERS = (  # a layer imports those after it, never one before it
     ("nt2vr/media/",),
     ("nt2vr/models/", "nt2vr/querygen/"),
     ("nt2vr/language/",),
-    ("nt2vr/settings.py", "nt2vr/errors.py", "nt2vr/files.py", "nt2vr/registry.py", "nt2vr/progress.py"),
+    (
+        "nt2vr/settings.py",
+        "nt2vr/errors.py",
+        "nt2vr/files.py",
+        "nt2vr/registry.py",
+        "nt2vr/progress.py",
+        "nt2vr/version.py",
+    ),
 )
 MAX_LOOSE = 9  # modules in nt2vr/ itself
 

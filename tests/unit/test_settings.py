@@ -1,30 +1,41 @@
-"""What can be set, and which setting wins."""
+"""Where settings come from, and which one wins."""
 
 from pathlib import Path
 
-from nt2vr.settings import ASSETS, Settings
+import pytest
+
+from nt2vr.settings import ASSETS, Settings, resolve_path
 
 
-def test_flags_win_over_the_environment_and_that_over_the_defaults() -> None:
-    assert Settings.read([], {}).data_dir == Path("~/.cache/nt2vr").expanduser()
+def test_arguments_win_over_the_environment_and_the_environment_over_the_defaults() -> None:
+    assert Settings.read(environment={}).data_dir == Path("~/.cache/nt2vr").expanduser()
+    assert Settings.read(environment={}).device == "cpu"
     environment = {"NT2VR_DATA": "/data", "NT2VR_DEVICE": "cuda"}
-    assert Settings.read([], environment).data_dir == Path("/data")
-    flagged = Settings.read(["--data-dir", "/other", "--device", "cpu", "--port", "8000"], environment)
-    assert (flagged.data_dir, flagged.device, flagged.port) == (Path("/other"), "cpu", 8000)
+    assert Settings.read(environment=environment) == Settings(Path("/data"), "cuda")
+    given = Settings.read("/other", "cpu", port=8000, environment=environment)
+    assert given == Settings(Path("/other"), "cpu", port=8000)
 
 
 def test_strangers_on_spaces_may_not_download_models() -> None:
-    assert Settings.read([], {}).may_download
-    assert not Settings.read([], {"SYSTEM": "spaces"}).may_download
+    assert Settings.read(environment={}).may_download
+    assert not Settings.read(environment={"SYSTEM": "spaces"}).may_download
 
 
-def test_strangers_on_spaces_may_train_only_where_the_owner_says_so_and_nobody_on_zero_gpu() -> None:
-    assert Settings.read([], {}).may_train
-    assert not Settings.read([], {"SYSTEM": "spaces"}).may_train
-    assert Settings.read([], {"SYSTEM": "spaces", "NT2VR_TRAIN": "1"}).may_train
-    assert not Settings.read([], {"SPACES_ZERO_GPU": "true", "NT2VR_TRAIN": "1"}).may_train
+def test_strangers_on_spaces_may_train_only_if_the_owner_allows_it_and_nobody_may_on_zero_gpu() -> None:
+    assert Settings.read(environment={}).may_train
+    assert not Settings.read(environment={"SYSTEM": "spaces"}).may_train
+    assert Settings.read(environment={"SYSTEM": "spaces", "NT2VR_TRAIN": "1"}).may_train
+    assert not Settings.read(environment={"SPACES_ZERO_GPU": "true", "NT2VR_TRAIN": "1"}).may_train
 
 
-def test_the_assets_are_found_from_any_working_directory() -> None:
+def test_shipped_files_are_found_from_any_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     assert (ASSETS / "gallery" / "gallery.jsonl").is_file()
-    assert ASSETS.is_absolute()
+    assert (resolve_path("assets/models/clip") / "nt2vr.json").is_file()
+
+
+def test_other_paths_stay_as_they_are() -> None:
+    assert resolve_path("~/models/mine") == Path.home() / "models" / "mine"
+    assert resolve_path("models/mine") == Path("models/mine")
+    assert resolve_path("/assets/models/clip") == Path("/assets/models/clip")
+    assert resolve_path("assets/models/none") == Path("assets/models/none")

@@ -13,10 +13,9 @@ from typing import Any, get_args, get_type_hints
 
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models.card import CARD, read_card
-from trainer.config import CHOICES, TrainConfig, build_config
+from nt2vr.settings import ASSETS
+from trainer.config import CHOICES, PRESETS, TrainConfig, build_config
 from trainer.manager import ROOT
-
-PRESETS = ROOT / "trainer" / "configs"
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def bases(folders: Iterable[Path]) -> dict[str, str]:
             continue
         name = f"{card.name} · {folder.parent.parent.name}, epoch {card.epoch}" if is_of_run(folder) else card.name
         path = folder.resolve()
-        found[name] = str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+        found[name] = str(path.relative_to(ASSETS.parent) if path.is_relative_to(ASSETS.parent) else path)
     return found
 
 

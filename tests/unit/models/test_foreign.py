@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 import safetensors.torch
 import torch
 
-from nt2vr.commands.import_ import main
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError
 from nt2vr.models.catalog import Models
 from nt2vr.models.checkpoint import read_checkpoint, read_configs
@@ -223,19 +221,3 @@ def test_what_a_person_may_get_wrong_is_said(
 def test_other_files_are_not_even_opened(models: Models) -> None:
     with pytest.raises(CheckpointError, match=r"passwd is no checkpoint by its name. Choose one that ends in \.pt"):
         import_checkpoint(Path("/etc/passwd"), models)
-
-
-def test_the_command_line_imports_into_the_apps_data_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write_tiny(tmp_path / "data" / "models" / "there", "there")
-    torch.save(weights_of(7), tmp_path / "mine.pt")
-    flags = ["--name", "mine", "--architecture", "there", "--frames", "2", "--data-dir", str(tmp_path / "data")]
-    monkeypatch.setattr(sys, "argv", ["imports", str(tmp_path / "mine.pt"), *flags])
-    main()
-    assert "mine is in" in capsys.readouterr().out
-    assert_is_of_seed(read_checkpoint(tmp_path / "data" / "models" / "mine"), 7)
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    assert stopped.value.code == 1
-    assert capsys.readouterr().err == "There is a model 'mine' already. Give this one another name.\n"

@@ -1,6 +1,5 @@
-"""The command: query sets from captions files of each format, and sentences taken apart."""
+"""Query sets from captions files of each format."""
 
-import io
 import json
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.progress import silent
-from nt2vr.querygen.build import build_query_sets, cached_query_sets, main
+from nt2vr.querygen.build import build, build_query_sets, cached_query_sets
 from nt2vr.querygen.query_sets import (
     Caption,
     CaptionedVideos,
@@ -37,15 +36,8 @@ def captions_file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return path
 
 
-def build(captions: Path, out: Path, seed: int = 0) -> int:
-    return main(["build", "--captions", str(captions), "--out", str(out), "--seed", str(seed)])
-
-
-def test_three_sets_are_built_from_every_format(
-    captions_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert build(captions_file, tmp_path / "out") == 0
-    counts = json.loads(capsys.readouterr().out.splitlines()[-1])
+def test_three_sets_are_built_from_every_format(captions_file: Path, tmp_path: Path) -> None:
+    counts = build(captions_file, tmp_path / "out", 0)
     del counts["seconds"]
     assert counts == {"videos": 3, "captions": 6, "original": 6, "negated": 5, "composed": 1}
     original = read_captions(tmp_path / "out" / "original.txt")
@@ -115,11 +107,6 @@ def test_a_file_of_another_format_is_refused_with_its_line(tmp_path: Path, text:
         read_captioned_videos(path)
 
 
-def test_a_missing_file_ends_the_command_with_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert build(tmp_path / "none.txt", tmp_path / "out") == 2
-    assert capsys.readouterr().err.count("\n") == 1
-
-
 def test_released_composed_queries_are_read_without_the_keys_they_lack(tmp_path: Path) -> None:
     path = tmp_path / "composed.txt"
     path.write_text('{"cap_id": "s7", "caption": "a dog runs and doesn\'t bark", "video_ids": ["a", "b"]}\n')
@@ -127,21 +114,3 @@ def test_released_composed_queries_are_read_without_the_keys_they_lack(tmp_path:
     path.write_text('{"caption": "a dog"}\n')
     with pytest.raises(ConfigError, match="Line 1"):
         read_composed(path)
-
-
-def test_a_sentence_is_split(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["split", "a man sings and doesn’t dance"]) == 0  # noqa: RUF001 (as phones type it)
-    assert json.loads(capsys.readouterr().out) == {
-        "text": "a man sings and doesn’t dance",  # noqa: RUF001
-        "wanted": ["a man sings"],
-        "unwanted": ["dance"],
-    }
-
-
-def test_sentences_from_stdin_are_split_one_a_line(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("a beach, no people\na dog\n"))
-    assert main(["split"]) == 0
-    answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [answer["unwanted"] for answer in answers] == [["people"], []]

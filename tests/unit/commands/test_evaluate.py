@@ -1,11 +1,11 @@
-"""`python -m nt2vr.evaluate`, with a real model of random weights."""
+"""`nt2vr evaluate`, with a real model of random weights."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from nt2vr.commands.evaluate import main
+from nt2vr.__main__ import main
 from nt2vr.evaluation.report import load_report
 from tests.tiny import write_tiny
 
@@ -18,7 +18,7 @@ def data_dir(tmp_path: Path) -> Path:
 
 def evaluate(data_dir: Path, out: Path, systems: str, *more: str) -> int:
     arguments = ["--systems", systems, "--out", str(out), "--data-dir", str(data_dir), "--clips", "30", *more]
-    return main([*arguments, "--data", "world"])
+    return main(["evaluate", *arguments, "--data", "world"])
 
 
 def test_the_command_writes_a_report_and_its_tables_and_shows_the_table(
@@ -49,7 +49,7 @@ def test_a_task_is_evaluated_on_its_files(
         "path,captions\ndark.avi,['no light']\nlight.avi,['light']\ndamaged.avi,['lost']\n", encoding="utf-8"
     )
     data = ["--data", str(tmp_path / "task.csv"), "--data-dir", str(data_dir)]
-    assert main([*data, "--systems", "tiny", "--out", str(tmp_path / "out")]) == 0
+    assert main(["evaluate", *data, "--systems", "tiny", "--out", str(tmp_path / "out")]) == 0
     report = load_report(tmp_path / "out")
     assert report.row(2).ranks["tiny"] == 3  # what cannot be read is found last
     assert sorted(report.row(place).ranks["tiny"] for place in (0, 1))[0] == 1
@@ -63,7 +63,7 @@ def test_a_folder_of_captioned_videos_is_evaluated(
     write_video("own/light.avi", [255, 255])
     (tmp_path / "own" / "captions.csv").write_text("video_id,caption\ndark,a man sings\nlight,a dog runs\n")
     data = ["--data", str(tmp_path / "own"), "--split", "all", "--data-dir", str(data_dir)]
-    assert main([*data, "--systems", "tiny boolean", "--out", str(tmp_path / "out")]) == 0
+    assert main(["evaluate", *data, "--systems", "tiny boolean", "--out", str(tmp_path / "out")]) == 0
     report = load_report(tmp_path / "out")
     assert [row.kind for row in map(report.row, range(4))] == ["original"] * 2 + ["negated"] * 2
     assert report.row(3).relevant == ("light",) and set(report.row(3).ranks.values()) <= {1, 2}
@@ -74,3 +74,18 @@ def test_a_mistake_is_one_sentence(data_dir: Path, tmp_path: Path, capsys: pytes
     assert evaluate(data_dir, tmp_path / "out", "tiny,huge") == 2
     assert capsys.readouterr().err.startswith("Unknown model 'huge'. Choose one of: ")
     assert not (tmp_path / "out").exists()
+
+
+def test_an_output_folder_that_cannot_be_made_is_refused_before_anything_is_measured(
+    data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    assert evaluate(data_dir, tmp_path / "file" / "out", "tiny") == 2
+    assert capsys.readouterr().err == f"{tmp_path}/file/out cannot be written to. Name another folder.\n"
+    assert not (data_dir / "evaluation").exists()
+
+
+def test_the_table_is_printed_without_an_output_folder(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["--systems", "tiny", "--clips", "30", "--data-dir", str(data_dir)]
+    assert main(["evaluate", *flags]) == 0
+    assert "| tiny drop |" in capsys.readouterr().out

@@ -1,0 +1,234 @@
+"""The Python interface, for notebooks: the app's search, models and evaluation without its page.
+
+`import nt2vr` exposes these functions and classes. Importing this module does not import torch.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation.protocol import evaluate as evaluate_systems
+from nt2vr.evaluation.protocol import with_controls
+from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.result_store import ResultStore
+from nt2vr.evaluation.sources import Data, load_benchmark
+from nt2vr.evaluation.tables import markdown, write_tables
+from nt2vr.language.query import Query
+from nt2vr.language.query import understand as understand_tagged
+from nt2vr.language.tagger import Tagger, load_tagger
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Video, load_gallery
+from nt2vr.models.card import CARD
+from nt2vr.models.catalog import Models
+from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.encoder import Encoder
+from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.search.answers import Answer
+from nt2vr.search.searcher import Searcher
+from nt2vr.search.systems import DEFAULT_ALPHA, System
+from nt2vr.settings import Settings, prepare_environment
+from nt2vr.world.truth import judge_video
+
+Image = NDArray[np.uint8]
+Systems = str | System | Sequence[str | System]
+
+
+def understand(text: str) -> Query:
+    """Split a sentence into its wanted and unwanted parts.
+
+    Raises:
+        QueryError: if the sentence is too long.
+    """
+    return understand_tagged(text, _tagger())
+
+
+@cache
+def _tagger() -> Tagger:
+    return load_tagger()
+
+
+def open_catalog(settings: Settings) -> Models:
+    """Open the catalog of shipped, downloaded and imported models, and of training runs' checkpoints."""
+    folders = [settings.assets / "models", settings.data_dir / "models"]
+    return Models(folders, settings.device, settings.data_dir / "runs")
+
+
+def load_model(name_or_folder: str | Path, data_dir: str | Path | None = None, device: str | None = None) -> Encoder:
+    """Load a model.
+
+    Args:
+        name_or_folder: its name in the app, in any letter case ("CLIP-neg"), or a checkpoint folder.
+        data_dir: the app's data folder; default NT2VR_DATA, or ~/.cache/nt2vr.
+        device: "cpu" or "cuda"; default NT2VR_DEVICE, or "cpu".
+
+    Raises:
+        ConfigError: if there is no such model.
+        CheckpointError: if it cannot be loaded.
+    """
+    prepare_environment()
+    settings = Settings.read(data_dir, device)
+    folder = Path(name_or_folder).expanduser()
+    if (folder / CARD).is_file():
+        return read_checkpoint(folder, settings.device)
+    models, name = open_catalog(settings), str(name_or_folder)
+    return models.load(next((known for known in models.names() if known.casefold() == name.casefold()), name))
+
+
+def open_searcher(data_dir: str | Path | None = None, device: str | None = None) -> "GallerySearcher":
+    """Open the built-in gallery for searches; arguments as for `load_model`.
+
+    Raises:
+        ConfigError: if the cache in `data_dir` cannot be used.
+    """
+    prepare_environment()
+    return GallerySearcher(Settings.read(data_dir, device))
+
+
+class GallerySearcher:
+    """Searches the built-in gallery; close it, or use it in a `with`, to end its decoder processes."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Load nothing yet."""
+        self._cache = Cache(settings.data_dir / "cache")
+        self._decoder = Decoder()
+        gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
+        self._searcher = Searcher(open_catalog(settings), gallery, self._decoder, self._cache, judge_video)
+
+    @property
+    def system_names(self) -> list[str]:
+        """Names of the available systems: each model with each strategy."""
+        return self._searcher.system_names()
+
+    def search(
+        self,
+        query: str | Query,
+        systems: Systems,
+        k: int = 8,
+        image: str | Path | Image | None = None,
+        alpha: float = DEFAULT_ALPHA,
+    ) -> Answer:
+        """Rank the gallery's videos with each system.
+
+        Args:
+            query: a sentence, or one that `understand` has split.
+            systems: one or more, or their names: "CLIP", "CLIP-neg", "CLIP boolean α 0.5".
+            k: number of hits per system.
+            image: reference picture, a file or (H, W, 3) uint8 RGB.
+            alpha: weight of the unwanted part in systems that do not set their own.
+
+        Raises:
+            QueryError: if there is nothing to search for.
+            ConfigError: if a system, k, alpha or an array cannot be used.
+            MediaError: if the picture cannot be read.
+        """
+        parsed = understand(query) if isinstance(query, str) else query
+        names = [system if isinstance(system, str) else system.name for system in _as_sequence(systems)]
+        return self._searcher.search(parsed, names, k, self._picture(image), alpha=alpha)
+
+    def _picture(self, image: str | Path | Image | None) -> Image | None:
+        if isinstance(image, str | Path):
+            return self._decoder.picture(Path(image).expanduser())
+        if image is not None and (image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3):
+            raise ConfigError(f"A picture must be (H, W, 3) uint8, not {image.shape} {image.dtype}. Convert it.")
+        return image
+
+    def video(self, video_id: str) -> Video:
+        """Return a video of the gallery: its file and captions.
+
+        Raises:
+            ConfigError: if there is no such video.
+        """
+        return self._searcher.video(video_id)
+
+    def close(self) -> None:
+        """End the decoder processes and close the cache."""
+        self._decoder.close()
+        self._cache.close()
+
+    def __enter__(self) -> "GallerySearcher":
+        """Return the searcher."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Close the searcher."""
+        self.close()
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Finished evaluation: the report and its tables, which a notebook shows."""
+
+    report: Report
+
+    @property
+    def metrics(self) -> dict[str, dict[str, float]]:
+        """Measures by system, then by name: `metrics["CLIP"]["original/R@1"]`."""
+        return self.report.metrics
+
+    @property
+    def table(self) -> str:
+        """The paper's table and the further measures, as Markdown."""
+        return markdown(self.report)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the report folder, with the tables as Markdown, CSV and LaTeX.
+
+        Raises:
+            ConfigError: if the folder cannot be written to.
+        """
+        self.report.save(Path(folder).expanduser())
+        write_tables(self.report, Path(folder).expanduser())
+
+    def _repr_markdown_(self) -> str:
+        return self.table
+
+
+def evaluate(
+    data: str | Data,
+    systems: Systems,
+    data_dir: str | Path | None = None,
+    device: str | None = None,
+    progress: Progress = silent,
+    should_stop: ShouldStop = never,
+) -> Evaluation:
+    """Evaluate systems, and the zero-shot base and `drop` as controls, on a benchmark; results are cached.
+
+    Args:
+        data: "world", "gallery", or the path of a dataset or benchmark file; `Data` also sets split, seed and queries.
+        systems: as for `GallerySearcher.search`.
+        data_dir: as for `load_model`.
+        device: as for `load_model`.
+        progress: called with the steps done, the total, and what is being done.
+        should_stop: polled between steps.
+
+    Raises:
+        Nt2vrError: if the data, a system or the cache cannot be used.
+        InterruptedError: if `should_stop` returned True.
+    """
+    prepare_environment()
+    settings = Settings.read(data_dir, device)
+    models, folder = open_catalog(settings), settings.data_dir / "evaluation"
+    names = models.names()
+    chosen = [System.named(each, names) if isinstance(each, str) else each for each in _as_sequence(systems)]
+    with Decoder() as decoder, Cache(settings.data_dir / "cache") as embeddings:
+        benchmark = load_benchmark(
+            data if isinstance(data, Data) else Data(data),
+            folder, decoder, embeddings, progress, should_stop, settings.assets,
+        )  # fmt: skip
+        report = evaluate_systems(
+            benchmark, with_controls(chosen, models), models, ResultStore(folder), progress, should_stop
+        )
+    return Evaluation(report)
+
+
+def _as_sequence(systems: Systems) -> Sequence[str | System]:
+    return [systems] if isinstance(systems, str | System) else systems

@@ -1,0 +1,71 @@
+"""`nt2vr search "a dog and not a cat"`: search the built-in gallery and print each system's ranking."""
+
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from pathlib import Path
+
+from nt2vr.api import GallerySearcher, open_searcher
+from nt2vr.language.query import Query
+from nt2vr.search.answers import Ranking
+from nt2vr.search.systems import DEFAULT_ALPHA
+from nt2vr.settings import add_flags
+
+NONE = "–"
+ROW = "  {:>4}  {:>7}  {:9}  {:10}  {}"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the query and the flags."""
+    default = "(default: %(default)s)"
+    parser.add_argument("query", help="a sentence such as 'a dog and not a cat'")
+    parser.add_argument("--systems", default="CLIP, CLIP-neg", help=f"names of systems, comma-separated {default}")
+    parser.add_argument("--k", type=int, default=8, help=f"results per system {default}")
+    parser.add_argument("--image", type=Path, metavar="FILE", help="reference picture")
+    parser.add_argument(
+        "--alpha",
+        type=float,
+        default=DEFAULT_ALPHA,
+        help=f"weight of the unwanted part, for boolean systems {default}",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON, as the API returns it")
+    add_flags(parser)
+
+
+def run(options: Namespace) -> int:
+    """Search and print the answer."""
+    systems = options.systems.split(",")
+    with open_searcher(options.data_dir, options.device) as searcher:
+        answer = searcher.search(options.query, systems, options.k, options.image, options.alpha)
+        if options.json:
+            lines = [json.dumps(answer.as_dict(), ensure_ascii=False, indent=2)]
+        else:
+            lines = [*query_lines(answer.query)]
+            for ranking in answer.rankings:
+                lines += ["", *ranking_lines(ranking, searcher)]
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+    return 0
+
+
+def query_lines(query: Query) -> Iterator[str]:
+    """Yield how the query was understood."""
+    yield f"wanted:    {'; '.join(query.wanted) or NONE}"
+    yield f"unwanted:  {'; '.join(query.unwanted) or NONE}"
+
+
+def ranking_lines(ranking: Ranking, searcher: GallerySearcher) -> Iterator[str]:
+    """Yield one system's table."""
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in ranking.counts.items() if count)
+    yield ranking.system.name + (f": {counts}" if counts else "")
+    if ranking.unseen:
+        yield f"  never seen in training: {', '.join(ranking.unseen)}"
+    if ranking.low:
+        yield "  no good match: the best score is low"
+    if not ranking.hits:
+        yield "  nothing to search for"
+        return
+    yield ROW.format("rank", "score", "verdict", "video", "caption")
+    for hit in ranking.hits:
+        caption = max(searcher.video(hit.video_id).captions, key=len, default=NONE)  # the longest says the most
+        yield ROW.format(hit.rank, f"{hit.score:.4f}", hit.verdict or NONE, hit.video_id, caption)

@@ -1,0 +1,31 @@
+"""`nt2vr import`: a checkpoint written by other code becomes a model of the app."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from nt2vr.__main__ import main
+from nt2vr.models.checkpoint import read_checkpoint
+from tests.tiny import tiny_model, write_tiny
+
+
+def test_a_checkpoint_is_imported_into_the_data_folder_under_a_name_that_is_free(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_tiny(tmp_path / "data" / "models" / "there", "there")
+    torch.save(tiny_model(7).state_dict(), tmp_path / "mine.pt")
+    flags = ["--name", "mine", "--architecture", "there", "--frames", "2", "--data-dir", str(tmp_path / "data")]
+    assert main(["import", str(tmp_path / "mine.pt"), *flags]) == 0
+    assert capsys.readouterr().out.startswith(f"mine is in {tmp_path}/data/models. ")
+    card = read_checkpoint(tmp_path / "data" / "models" / "mine", verify=True).card
+    assert card.frames == 2
+    assert card.text_fingerprint == write_tiny(tmp_path / "in_float32", seed=7, fp16=False).text_fingerprint
+
+    assert main(["import", str(tmp_path / "mine.pt"), *flags]) == 2
+    assert capsys.readouterr().err == "There is a model 'mine' already. Give this one another name.\n"
+
+
+def test_a_missing_file_gets_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["import", str(tmp_path / "none.pt"), "--data-dir", str(tmp_path / "data")]) == 2
+    assert capsys.readouterr().err == f"There is no file {tmp_path}/none.pt. Check the path.\n"

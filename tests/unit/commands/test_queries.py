@@ -1,0 +1,59 @@
+"""`nt2vr queries`: query sets from captions, and sentences split into their parts."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from nt2vr.__main__ import main
+
+
+def test_query_sets_are_written_and_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "captions.txt").write_text("v#enc#0 a man plays the guitar\nw#enc#0 a dog runs\n")
+    flags = ["--captions", str(tmp_path / "captions.txt"), "--out", str(tmp_path / "new" / "sets")]
+    assert main(["queries", "build", *flags]) == 0
+    counts = json.loads(capsys.readouterr().out)
+    assert (counts["videos"], counts["original"], counts["negated"]) == (2, 2, 2)
+    assert len((tmp_path / "new" / "sets" / "negated.txt").read_text().splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("captions", "out", "message"),
+    [
+        ("none.txt", "out", "none.txt"),
+        ("captions.txt", "captions.txt", "captions.txt cannot be written to. Name another folder."),
+        ("captions.txt", "captions.txt/out", "captions.txt/out cannot be written to. Name another folder."),
+    ],
+)
+def test_a_path_that_cannot_be_used_gets_one_sentence(
+    tmp_path: Path, captions: str, out: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "captions.txt").write_text("v#enc#0 a dog\n")
+    assert main(["queries", "build", "--captions", str(tmp_path / captions), "--out", str(tmp_path / out)]) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+
+
+def test_a_sentence_is_split(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["queries", "split", "a man sings and doesn’t dance"]) == 0  # noqa: RUF001 (as phones type it)
+    assert json.loads(capsys.readouterr().out) == {
+        "text": "a man sings and doesn’t dance",  # noqa: RUF001
+        "wanted": ["a man sings"],
+        "unwanted": ["dance"],
+    }
+
+
+def test_each_line_of_stdin_is_split(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("a beach, no people\na dog\n"))
+    assert main(["queries", "split"]) == 0
+    answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [answer["unwanted"] for answer in answers] == [["people"], []]
+
+
+def test_a_closed_stdin_holds_no_sentences(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    assert main(["queries", "split"]) == 0
+    assert capsys.readouterr().out == ""

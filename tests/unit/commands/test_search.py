@@ -1,0 +1,89 @@
+"""`nt2vr search` on the shipped gallery and models."""
+
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from nt2vr.__main__ import main
+
+
+def search(data_dir: Path, *arguments: str) -> int:
+    return main(["search", *arguments, "--data-dir", str(data_dir)])
+
+
+def test_the_answer_is_a_table_per_system_below_the_query_as_understood(
+    gallery_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert search(gallery_data, "a dog and not a cat", "--systems", "CLIP, clip-neg", "--k", "3") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["wanted:    a dog", "unwanted:  a cat"]
+    heads = [place for place, line in enumerate(lines) if line.split() == "rank score verdict video caption".split()]
+    assert len(heads) == 2 and lines[2] == ""
+    assert [line.split(":")[0] for line in lines if line.startswith("CLIP")] == ["CLIP", "CLIP-neg"]
+    for head in heads:
+        rows = [line.split(maxsplit=4) for line in lines[head + 1 : head + 4]]
+        assert [row[0] for row in rows] == ["1", "2", "3"]
+        assert {row[2] for row in rows} <= {"right", "violation", "miss"}
+        assert [float(row[1]) for row in rows] == sorted((float(row[1]) for row in rows), reverse=True)
+
+
+def test_json_has_the_shape_of_the_api(gallery_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert search(gallery_data, "a dog, no cat", "--systems", "CLIP drop", "--k", "2", "--json") == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["query"] == {"text": "a dog, no cat", "wanted": ["a dog"], "unwanted": ["cat"]}
+    (system,) = answer["systems"]
+    assert system["name"] == "CLIP drop"
+    assert [set(hit) for hit in system["hits"]] == [{"video_id", "rank", "score", "verdict"}] * 2
+
+
+def test_alpha_weighs_the_unwanted_part(gallery_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scores = []
+    for alpha in ("0", "1"):
+        assert search(gallery_data, "a dog, no cat", "--systems", "CLIP boolean", "--alpha", alpha, "--json") == 0
+        scores.append(json.loads(capsys.readouterr().out)["systems"][0]["hits"][0]["score"])
+    assert scores[0] != scores[1]
+
+
+def test_a_picture_alone_is_a_query(gallery_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Image.new("RGB", (64, 48), "green").save(tmp_path / "green.png")
+    assert search(gallery_data, "", "--systems", "CLIP", "--image", str(tmp_path / "green.png")) == 0
+    assert "  1  " in capsys.readouterr().out
+
+
+def test_a_strategy_with_nothing_left_to_search_for_says_so(
+    gallery_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert search(gallery_data, "not dancing", "--systems", "CLIP drop") == 0
+    assert capsys.readouterr().out == "wanted:    –\nunwanted:  dancing\n\nCLIP drop\n  nothing to search for\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["  "], "Type what the clip should show"),
+        (["dog " * 2500], "The query has 10,000 characters"),
+        (["a dog", "--systems", "CLIP, BLIP"], "Unknown model 'BLIP'. Choose one of: CLIP,"),
+        (["a dog", "--systems", ""], "'' is not the name of a system."),
+        (["a dog", "--k", "0"], "Cannot show 0 results"),
+        (["a dog", "--k", "-1"], "Cannot show -1 results"),
+        (["a dog", "--k", "1000000000"], "Cannot show 1000000000 results"),
+        (["a dog", "--alpha", "nan"], "The unwanted part's weight α is nan"),
+        (["a dog", "--image", "none.png"], "none.png"),
+        (["a dog", "--image", "."], ""),
+    ],
+)
+def test_a_mistake_is_one_sentence(
+    gallery_data: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert search(gallery_data, *arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert message in printed.err and printed.err.count("\n") == 1 and printed.err.endswith(".\n")
+
+
+def test_a_data_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").touch()
+    assert search(tmp_path / "file" / "data", "a dog") == 2
+    assert capsys.readouterr().err.count("\n") == 1

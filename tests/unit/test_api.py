@@ -1,0 +1,98 @@
+"""`import nt2vr`: what notebooks call, and that it costs nothing until it is used."""
+
+import ast
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import nt2vr
+from nt2vr import api
+from nt2vr.errors import ConfigError, QueryError
+from tests.paths import ROOT
+from tests.tiny import write_tiny
+
+
+def test_every_exported_name_is_there_and_typed() -> None:
+    assert sorted(nt2vr.__all__) == nt2vr.__all__ == dir(nt2vr)
+    assert all(getattr(nt2vr, name) is getattr(api, name) for name in nt2vr.__all__ if name != "__version__")
+    (typed,) = (
+        node for node in ast.parse((ROOT / "nt2vr" / "__init__.py").read_text()).body if isinstance(node, ast.If)
+    )
+    imported = {alias.name for node in typed.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert imported | {"__version__"} == set(nt2vr.__all__)
+    with pytest.raises(AttributeError, match="'nt2vr' has no attribute 'serach'"):
+        nt2vr.serach  # noqa: B018
+
+
+def test_the_version_is_the_projects() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert nt2vr.__version__ == project["version"]
+
+
+def test_importing_is_quick_and_loads_neither_torch_nor_gradio() -> None:
+    code = """
+import sys, time
+start = time.process_time()
+import nt2vr
+assert time.process_time() - start < 0.3
+assert not {"torch", "gradio", "numpy"} & sys.modules.keys()
+nt2vr.understand
+assert not {"torch", "gradio", "open_clip"} & sys.modules.keys()
+"""
+    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+
+
+def test_a_sentence_is_understood() -> None:
+    query = nt2vr.understand("a dog and not a cat")
+    assert isinstance(query, nt2vr.Query)
+    assert (query.wanted, query.unwanted) == (("a dog",), ("a cat",))
+
+
+def test_a_model_is_loaded_by_its_name_and_from_a_folder(tmp_path: Path) -> None:
+    card = write_tiny(tmp_path / "data" / "models" / "mine", "Mine")
+    for name in ("mine", "MINE", tmp_path / "data" / "models" / "mine", str(tmp_path / "data" / "models" / "mine")):
+        model = nt2vr.load_model(name, tmp_path / "data")
+        assert model.text_fingerprint == card.text_fingerprint
+        assert model.encode_text(["a dog"]).shape == (1, 16)
+    with pytest.raises(ConfigError, match=r"Unknown model 'none'\. Choose one of: .*Mine"):
+        nt2vr.load_model("none", tmp_path / "data")
+
+
+def test_the_gallery_is_searched_with_systems_by_name_or_not(gallery_data: Path, tmp_path: Path) -> None:
+    Image.new("RGB", (32, 32), "green").save(tmp_path / "green.png")
+    with nt2vr.open_searcher(gallery_data) as searcher:
+        assert {"CLIP", "CLIP-neg", "CLIP boolean"} <= set(searcher.system_names)
+        answer = searcher.search("a dog, no cat", ["CLIP", nt2vr.System("CLIP", "drop")], k=3)
+        assert [ranking.system.name for ranking in answer.rankings] == ["CLIP", "CLIP drop"]
+        assert [len(ranking.hits) for ranking in answer.rankings] == [3, 3]
+        assert (
+            searcher.search(nt2vr.understand("a dog, no cat"), "CLIP", k=3).rankings[0].hits == answer.rankings[0].hits
+        )
+        assert searcher.video(answer.rankings[0].hits[0].video_id).path.is_file()
+
+        green = np.full((32, 32, 3), (0, 128, 0), np.uint8)
+        by_file, by_array = (searcher.search("", "CLIP", image=image) for image in (tmp_path / "green.png", green))
+        assert by_file.rankings[0].hits == by_array.rankings[0].hits
+        for wrong in (green[0], green / 255, green[..., :2]):
+            with pytest.raises(ConfigError, match=r"must be .* uint8"):
+                searcher.search("a dog", "CLIP", image=wrong)
+        with pytest.raises(QueryError):
+            searcher.search("", "CLIP")
+
+
+def test_an_evaluation_has_metrics_and_tables_and_is_saved(tmp_path: Path) -> None:
+    write_tiny(tmp_path / "data" / "models" / "tiny", "tiny")
+    data = api.Data("world", clips=30)
+    evaluation = nt2vr.evaluate(data, ["tiny", nt2vr.System("tiny", "boolean", 0.5)], tmp_path / "data")
+    assert list(evaluation.metrics) == ["tiny", "tiny drop", "tiny boolean α 0.5"]
+    assert 0 <= evaluation.metrics["tiny"]["original/R@1"] <= 100
+    assert "| tiny drop |" in evaluation.table
+    evaluation.save(tmp_path / "out")
+    assert (tmp_path / "out" / "table.md").read_text(encoding="utf-8") == evaluation.table
+    assert (tmp_path / "out" / "report.json").is_file()
