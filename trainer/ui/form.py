@@ -16,7 +16,7 @@ from nt2vr.models.card import CARD, read_card
 from trainer.config import CHOICES, TrainConfig, build_config
 from trainer.manager import ROOT
 
-PRESETS = Path(__file__).parent / "configs"
+PRESETS = Path(__file__).parent.parent / "configs"
 
 
 @dataclass(frozen=True)
