@@ -1,4 +1,4 @@
-"""Chunks of a tagged sentence, with NLTK's chunk parser and the grammar of nT2VR's Algorithm 1, over this tagset."""
+"""Chunking of tagged sentences by NLTK's chunk parser, with the grammar of nT2VR's Algorithm 1."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -14,17 +14,17 @@ GRAMMAR = r"""
     VP: {<V.*><ADV>*<NP|PRON>?<ADV>*<ADP>?<PP>*<ADV>?}           # a verb-phrase chunk
 """
 
-_NAMELESS = frozenset({"someone", "somebody"})  # pronouns that say who as well as "a person" does
+_NAMELESS = frozenset({"someone", "somebody"})  # pronouns as informative as "a person"
 
 
 class Chunk(NamedTuple):
-    """Words `start` to `end` (exclusive): an "NP", "PP" or "VP", or one word outside them with its tag as `kind`."""
+    """Words `start` to `end` (exclusive): an "NP", "PP" or "VP", or a single other word with its tag as `kind`."""
 
     kind: str
     start: int
     end: int
-    last_noun: tuple[int, int] | None = None  # words of the last noun phrase inside
-    places: tuple[int, ...] = ()  # where its prepositional phrases begin, but those with "of"
+    last_noun: tuple[int, int] | None = None  # start and end of the last noun phrase inside
+    places: tuple[int, ...] = ()  # first words of its prepositional phrases, except "of" phrases
 
 
 @cache
@@ -32,8 +32,8 @@ def _parser() -> Any:
     return RegexpParser(GRAMMAR)
 
 
-def chunked(phrases: Phrases) -> Sequence[Chunk]:
-    """Return the chunks of a sentence, in order."""
+def chunks_of(phrases: Phrases) -> Sequence[Chunk]:
+    """Split a sentence into chunks, in order."""
     if not phrases.tokens:
         return []
     tags = ("NOUN" if word in _NAMELESS else phrases.tag(i) for i, word in enumerate(phrases.words))

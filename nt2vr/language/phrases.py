@@ -1,6 +1,6 @@
-"""Noun, verb and prepositional phrases over tagged words: where a phrase that begins at a word ends.
+"""Shallow parsing of tagged words: finds the noun, verb or prepositional phrase that starts at a given word.
 
-No full parse: queries are short, and a negation needs only the phrase that follows it.
+A full parse is unnecessary: queries are short, and a negation only needs the phrase after it.
 """
 
 from collections.abc import Sequence
@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from nt2vr.language.tagger import VERB_TAGS, Token
 from nt2vr.language.wordlists import ACTORS, words
 
-# Verbs that need their place: "sitting on a bench". With any other verb a place is only where it happens.
+# Verbs that require a place: "sitting on a bench". With other verbs a place is only the setting.
 PLACED = words(
     "sit stand lie lay lean kneel crouch hang put place set pour step climb jump rest sleep ride fall get go come "
     "look point be"
 )
 SETTINGS = words("in at near inside outside behind beside under along during across beneath below above")
-# What "on" names a place with; any other "on" belongs to the verb: "talking on a phone".
+# Nouns that make a setting with "on"; with others it belongs to the verb: "talking on a phone".
 GROUNDS = words(
     "beach street road stage field court sidewalk grass snow ice roof farm mountain hill playground pitch track floor "
     "sand water river lake sea island path pavement runway bridge"
@@ -27,12 +27,15 @@ _NEW_START = words("just only instead also then")
 
 @dataclass(frozen=True)
 class Phrase:
-    """Words `start` to `end` (exclusive). A setting, the place at the end of it, begins at `core`, else `core == end`.
+    """Words `start` to `end` (exclusive).
 
     Attributes:
         kind: "verb", "noun", "place" (with a preposition) or "quality" (adjectives, adverbs).
-        head: the word that rules it: the verb, the last noun, the preposition.
-        object: where the verb's or the preposition's object begins, if it has one.
+        start: first word.
+        end: word after the last.
+        core: first word of the setting at the end of the phrase; `end` without a setting.
+        head: the verb, the last noun or the preposition.
+        object: first word of the verb's or preposition's object, if any.
     """
 
     kind: str
@@ -44,34 +47,34 @@ class Phrase:
 
 
 class Phrases:
-    """Finds phrases in one tagged sentence; every finder returns None where no such phrase begins at word i."""
+    """Finds phrases in one tagged sentence; finders return None if no such phrase starts at word i."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
-        """Look at `tokens`, a whole sentence."""
+        """Prepare to search `tokens`, one sentence."""
         self.tokens = tokens
         lower = (token.text.lower().replace("\u2019", "'") for token in tokens)
         self.words = ["n't" if word in {"nt", "n t"} else word for word in lower]
 
     def tag(self, i: int) -> str:
-        """Tag of word i; "" past either end."""
+        """Return the tag of word i; "" past either end."""
         return self.tokens[i].tag if 0 <= i < len(self.tokens) else ""
 
     def word(self, i: int) -> str:
-        """Word i in lower case; "" past either end."""
+        """Return word i in lower case; "" past either end."""
         return self.words[i] if 0 <= i < len(self.tokens) else ""
 
     def lemma(self, i: int) -> str:
-        """Lemma of word i; "" past either end."""
+        """Return the lemma of word i; "" past either end."""
         return self.tokens[i].lemma if 0 <= i < len(self.tokens) else ""
 
     def is_prefix(self, i: int) -> bool:
-        """Whether mark i is written right before a word and not right after one, as in "beach -man"."""
+        """Whether mark i is attached to the next word but not to the previous one, as in "beach -man"."""
         after = self.tokens[i + 1] if i + 1 < len(self.tokens) else None
         spaced = i == 0 or self.tokens[i - 1].end < self.tokens[i].start
         return spaced and after is not None and self.tokens[i].end == after.start and after.text[0].isalnum()
 
     def is_auxiliary(self, i: int) -> bool:
-        """Whether word i only helps a verb: a modal, a form of be, or do and have before a verb or a negation."""
+        """Whether word i is an auxiliary: a modal, a form of be, or do and have before a verb or a negation."""
         tag = self.tag(i)
         if tag not in VERB_TAGS:
             return False
@@ -81,11 +84,11 @@ class Phrases:
         return self.lemma(i) in {"do", "have"} and (follower == "NEG" or follower in VERB_TAGS)
 
     def is_actor(self, phrase: Phrase) -> bool:
-        """Whether the phrase names who can act: people, animals, vehicles."""
+        """Whether the phrase names somebody who can act: people, animals, vehicles."""
         return self.lemma(phrase.head) in ACTORS or self.word(phrase.head) in ACTORS
 
     def any_phrase(self, i: int) -> Phrase | None:
-        """Return the phrase that begins at word i, of whatever kind."""
+        """Return the phrase of any kind that starts at word i."""
         return self.verb_phrase(i) or self.place_phrase(i) or self.noun_phrase(i) or self.quality(i)
 
     def noun_phrase(self, i: int) -> Phrase | None:
@@ -99,11 +102,7 @@ class Phrases:
         while True:
             if self.tag(j) in {"NOUN", "OTHER"}:
                 head = j
-            elif not (
-                self.tag(j) == "POS"
-                or ((head is None or self.tag(j - 1) == "POS") and self._noun_ahead(j))
-                or (self.tag(j) == "ADJ" and self.tag(j + 1) == "NOUN")  # a computer online game
-            ):
+            elif not self._modifies_noun(j, first=head is None):
                 break
             j += 1
         if head is None:
@@ -135,7 +134,7 @@ class Phrases:
         return Phrase("quality", i, end, end, j - 1) if j > i else None
 
     def is_setting(self, place: Phrase) -> bool:
-        """Whether it says where all of it happens: "in a park", "on the beach", but not "on a phone"."""
+        """Whether a place is where everything happens: "in a park", "on the beach", but not "on a phone"."""
         if place.object is None:
             return False
         noun = self.noun_phrase(place.object)
@@ -159,8 +158,14 @@ class Phrases:
             verb += 1
         return verb if self.tag(verb) in VERB_TAGS and not self.is_auxiliary(verb) else None
 
+    def _modifies_noun(self, i: int, *, first: bool) -> bool:
+        """Whether word i belongs to a noun phrase before its last noun; `first`: no noun has come yet."""
+        if self.tag(i) == "POS" or (self.tag(i) == "ADJ" and self.tag(i + 1) == "NOUN"):  # a computer online game
+            return True
+        return (first or self.tag(i - 1) == "POS") and self._noun_ahead(i)
+
     def _noun_ahead(self, i: int) -> bool:
-        """Whether word i describes a noun that follows: "big", "red or blue", "dancing" in "a dancing bear"."""
+        """Whether word i modifies a later noun: "big", "red or blue", "dancing" in "a dancing bear"."""
         describing = {"ADJ", "ADV", "VBN", "VBG", "NUM"}
         while (self.tag(i) in describing and self.word(i) not in _NEW_START) or self._joins_adjectives(i):
             i += 1

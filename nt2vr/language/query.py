@@ -1,6 +1,6 @@
-"""A typed sentence taken apart: what the video should show, what it should not, and which words say so.
+"""Query understanding: splits a sentence into wanted and unwanted parts.
 
-The rules are in `nt2vr.language.scope`; here words become text again.
+The rules are in `nt2vr.language.scope`; this module turns their word positions back into text.
 """
 
 from collections.abc import Sequence
@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 from nt2vr.errors import QueryError
 from nt2vr.language.phrases import Phrase, Phrases
-from nt2vr.language.scope import Negation, ScopeFinder
+from nt2vr.language.scope import Negation, ScopeFinder, Stretch
 from nt2vr.language.tagger import Tagger
 from nt2vr.language.wordlists import words
 
 MAX_QUERY_CHARS = 1000
 
-_THINGS = {"nobody": "people", "no one": "people", "noone": "people", "none": "people", "nothing": "anything"}
+_NOBODY = {"nobody": "people", "no one": "people", "noone": "people", "none": "people", "nothing": "anything"}
 _REQUESTS = words("want show see include display")
-_SPEAKERS = words("i we you please , .")  # who does not want to see; no part of the video
+_SPEAKERS = words("i we you please , .")  # the person typing, who is not part of the video
 
 
 class Span(NamedTuple):
@@ -29,14 +29,14 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class Query:
-    """What a sentence asks for; `cues` and `scopes` are for showing how it was understood.
+    """A sentence split into its parts; `cues` and `scopes` serve to highlight how it was understood.
 
     Attributes:
         text: the sentence as typed.
-        wanted: clean phrases to be seen; () where the sentence only negates.
-        unwanted: clean affirmative phrases that shall not be seen, one per thing.
-        cues: where the negating words stand.
-        scopes: where each unwanted stretch stands, in the order of `unwanted`.
+        wanted: phrases the video should show; () if the sentence only negates.
+        unwanted: affirmative phrases the video should not show, one per thing.
+        cues: positions of the negation words.
+        scopes: positions of the unwanted phrases, in the order of `unwanted`.
     """
 
     text: str
@@ -47,10 +47,10 @@ class Query:
 
 
 def understand(text: str, tagger: Tagger) -> Query:
-    """Take `text` apart into wanted and unwanted parts; blank text gives an empty query.
+    """Split `text` into wanted and unwanted parts; blank text gives an empty query.
 
     Raises:
-        QueryError: if it is longer than MAX_QUERY_CHARS.
+        QueryError: if the text is longer than MAX_QUERY_CHARS.
     """
     if len(text) > MAX_QUERY_CHARS:
         raise QueryError(
@@ -58,20 +58,20 @@ def understand(text: str, tagger: Tagger) -> Query:
         )
     if not text.strip():
         return Query(text)
-    return taken_apart(text, Phrases(tagger.tag(text)))
+    return split_query(text, Phrases(tagger.tag(text)))
 
 
-def taken_apart(text: str, phrases: Phrases) -> Query:
-    """Do the same with the words of `text`, tagged already; there is at least one."""
-    sentence = _Sentence(text, phrases)
+def split_query(text: str, phrases: Phrases) -> Query:
+    """Split text whose words are tagged already; there must be at least one."""
+    sentence = _QueryText(text, phrases)
     finder = ScopeFinder(phrases)
     negations = finder.negations()
     if not negations:
         return Query(text, (" ".join(text.split()),))
-    kept = finder.kept(negations)
-    if all(sentence.phrases.tag(i) == "PRON" for stretch in kept for i in range(stretch.start, stretch.end)):
-        kept = []  # "he" alone names nothing to be seen
-    wanted = sentence.joined([(link, start, end) for start, end, link in kept])
+    stretches = finder.wanted(negations)
+    if all(phrases.tag(i) == "PRON" for stretch in stretches for i in range(stretch.start, stretch.end)):
+        stretches = []  # "he" alone names nothing to be seen
+    wanted = sentence.joined(stretches)
     items = [(item, negation) for negation in negations for item in negation.items]
     return Query(
         text,
@@ -82,8 +82,8 @@ def taken_apart(text: str, phrases: Phrases) -> Query:
     )
 
 
-class _Sentence:
-    """Turns words of one sentence into its text."""
+class _QueryText:
+    """Converts word positions of one sentence to text."""
 
     def __init__(self, text: str, phrases: Phrases) -> None:
         self.text, self.phrases = text, phrases
@@ -94,15 +94,15 @@ class _Sentence:
     def piece(self, start: int, end: int) -> str:
         return " ".join(self.text[slice(*self.span(start, end))].split()) if start < end else ""
 
-    def joined(self, stretches: Sequence[tuple[str, int, int]]) -> str:
-        """Return the stretches as one phrase, each after its link but the first."""
-        return "".join((link if i else "") + self.piece(start, end) for i, (link, start, end) in enumerate(stretches))
+    def joined(self, stretches: Sequence[Stretch]) -> str:
+        """Join stretches to one phrase by their links."""
+        return "".join((link if i else "") + self.piece(start, end) for i, (start, end, link) in enumerate(stretches))
 
     def unwanted(self, item: Phrase, negation: Negation) -> str:
-        """The item as a phrase to search for, without "any" or "want to see"; a verb shared in a list is repeated."""
+        """Return an item as a searchable phrase, without "any" or "want to see", and with the verb its list shares."""
         phrases, first = self.phrases, negation.items[0]
         if item.start < negation.after_cue:
-            thing = _THINGS[" ".join(phrases.words[negation.cue : negation.after_cue])]
+            thing = _NOBODY[" ".join(phrases.words[negation.cue : negation.after_cue])]
             return f"{thing} {self.piece(negation.after_cue, item.core)}".strip()
         start = item.start
         asks = item.kind == "verb" and self._speaks(negation.cue - 1)
@@ -119,7 +119,7 @@ class _Sentence:
         return f"{before} {self.piece(start, item.core)}".strip()
 
     def _speaks(self, i: int) -> bool:
-        """Whether it is the person who typed that does not want: "I don't …", "please don't …"."""
+        """Whether the sentence speaks for the person typing at word i: "I don't …", "please don't …"."""
         while self.phrases.is_auxiliary(i):
             i -= 1
         return i < 0 or self.phrases.word(i) in _SPEAKERS

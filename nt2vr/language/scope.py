@@ -1,18 +1,18 @@
-"""Where the negation of a typed sentence stands and how far it reaches, in words.
+"""Negation cues of a sentence and their scopes, as word positions.
 
-The rules, over tagged words and phrases (`nt2vr.language.phrases`):
+Rules, applied to tagged words and phrases (`nt2vr.language.phrases`):
 
-1. A cue ("not", "without", "instead of" …) negates the phrase that follows it: a verb with its objects, a noun, a
-   place or a quality. A cue that nothing follows is none, nor is one in an idiom ("not only").
-2. A list shares the cue: "not wine or beer", "not eating and drinking". After "and", a verb with objects of its own
-   is wanted again: "not running around and playing a guitar" (nT2VR, Table 6).
-3. The place at the end of a negated phrase stays wanted where the query wants nothing else but a subject: "a man is
-   not dancing on the beach" wants a man on the beach. Where something else is wanted (nT2VR's composed queries: A and
-   not B), or the verb needs its place (sit on a stool), all of B is unwanted.
-4. What follows a negated noun belongs to it if the noun names actors at large, else to the rest: "a beach without
-   people swimming", but "a woman without a hat dancing", "a horse without a rider jumping".
+1. A cue ("not", "without", "instead of" …) negates the phrase after it: a verb with its objects, a noun, a place or a
+   quality. Cues with nothing after them are ignored, and so are those in idioms ("not only").
+2. Lists share a cue: "not wine or beer", "not eating and drinking". A verb with objects of its own after "and" is
+   wanted again: "not running around and playing a guitar" (nT2VR, Table 6).
+3. A place at the end of a negated phrase stays wanted if the query otherwise wants only a subject: "a man is not
+   dancing on the beach" wants a man on the beach. If the query wants more (nT2VR's composed queries: A and not B), or
+   the verb requires its place (sit on a stool), the place is unwanted too.
+4. Modifiers of a negated noun belong to it if it names actors in general, otherwise to the rest of the sentence: "a
+   beach without people swimming", but "a woman without a hat dancing", "a horse without a rider jumping".
 
-It does not judge meaning: "hatless" and "fails to sing" are no negations here.
+Negation by meaning alone ("hatless", "fails to sing") is not detected.
 """
 
 from collections.abc import Container, Iterable, Iterator, Sequence
@@ -35,13 +35,13 @@ _CUES: tuple[tuple[CueKind, tuple[str, ...]], ...] = (
     ("minus", ("-",)),
 )
 CUES: dict[str, CueKind] = {cue: kind for kind, cues in _CUES for cue in cues}
-NO_NEGATION = frozenset({  # idioms; "ca n't" is how "can't" is split into words
+NO_NEGATION = frozenset({  # idioms; "can't" is tokenized as "ca n't"
     "not only", "not just", "not merely", "not far", "why not", "whether or not", "no doubt", "without doubt",
     "without a doubt", "no wonder", "no matter", "nothing but", "none other than", "no other than", "with or without",
     "ca n't stop", "ca n't help", "ca n't wait", "can not stop", "can not help", "can not wait", "a no", "the no",
 })  # fmt: skip
-_OPENERS = frozenset(run.partition(" ")[0] for run in (*CUES, *NO_NEGATION))  # all else needs no closer look
-FILLERS = frozenset({  # they only say "in the picture"
+_OPENERS = frozenset(run.partition(" ")[0] for run in (*CUES, *NO_NEGATION))  # no other word starts a cue or an idiom
+FILLERS = frozenset({  # these only mean "in the picture"
     "in sight", "in view", "in it", "in them", "on it", "at all", "anywhere", "around", "visible", "to be seen",
     "there", "please",
 })  # fmt: skip
@@ -56,7 +56,7 @@ _LONGEST = 4  # words in a cue, an idiom or a filler
 
 
 class Stretch(NamedTuple):
-    """Words `start` to `end` (exclusive) of what stays wanted, and the text that links them to the stretch before."""
+    """Wanted words `start` to `end` (exclusive), and the text that links them to the previous stretch."""
 
     start: int
     end: int
@@ -65,13 +65,15 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True)
 class Negation:
-    """One cue and what it negates.
+    """One cue with the phrases it negates.
 
     Attributes:
-        kind: what the cue is like, and so what it can negate.
-        cue: its first word; `after_cue` is the first word after it.
-        items: the negated phrases, each from `start` to `core`.
-        start: words `start` to `end` (exclusive) are not part of the wanted.
+        kind: class of the cue; determines what it can negate.
+        cue: first word of the cue.
+        after_cue: first word after the cue.
+        items: negated phrases, each reaching from its `start` to its `core`.
+        start: words `start` to `end` (exclusive) are excluded from the wanted part.
+        end: see `start`.
     """
 
     kind: CueKind
@@ -83,19 +85,19 @@ class Negation:
 
 
 class ScopeFinder:
-    """Finds the negations of one tagged sentence, and what is left of it without them."""
+    """Finds the negations in one tagged sentence, and the wanted stretches around them."""
 
     def __init__(self, phrases: Phrases) -> None:
-        """Look at the sentence that `phrases` was made of."""
+        """Prepare to search the sentence behind `phrases`."""
         self.phrases, self.num_words = phrases, len(phrases.tokens)
 
     def negations(self) -> list[Negation]:
-        """Return all negations, from left to right."""
+        """Return all negations from left to right."""
         found: list[Negation] = []
         for kind, cue, after_cue in self._cues():
             if found and cue < found[-1].end:
                 continue
-            before = self._kept_words(found, cue)
+            before = self._wanted_words(found, cue)
             negation = self._negation(kind, cue, after_cue, bool(before))
             if negation:
                 found.append(self._to_clause_end(negation, self._acts(before)))
@@ -115,30 +117,14 @@ class ScopeFinder:
             i += idiom or length or 1
 
     def _longest(self, runs: Container[str], i: int) -> int:
-        """Number of words from word i on that together are one of `runs`; 0 if none."""
+        """Length in words of the longest of `runs` that starts at word i; 0 if none does."""
         longest = min(_LONGEST, self.num_words - i)
         lengths = (n for n in range(longest, 0, -1) if " ".join(self.phrases.words[i : i + n]) in runs)
         return next(lengths, 0)
 
     def _negation(self, kind: CueKind, cue: int, after_cue: int, wanted_before: bool) -> Negation | None:
         phrases = self.phrases
-        i = after_cue
-        if phrases.word(cue) == "nor" and phrases.tag(i + 1) == "PRON" and phrases.tag(i + 2) in VERB_TAGS:
-            i += 2  # nor does he | sing
-        if phrases.word(i) == "of" and (group := phrases.noun_phrase(i + 1)):  # none of them
-            i = group.end
-        while (kind == "nobody" and phrases.tag(i) == "WH") or (
-            phrases.is_auxiliary(i) and not phrases.verb_phrase(i)
-        ):
-            i += 1
-        if kind == "minus":
-            first: Phrase | None = Phrase("noun", after_cue, after_cue + 1, after_cue + 1, after_cue)
-        elif kind == "nobody" and not (
-            phrases.verb_phrase(i) or (phrases.word(cue) == "none" and phrases.place_phrase(i))
-        ):
-            first = Phrase("noun", cue, after_cue, after_cue, cue)
-        else:
-            first = phrases.any_phrase(i)
+        first = self._first_item(kind, cue, after_cue)
         if first is None or (kind == "without" and phrases.tag(first.start) in {"ADJ", "VBN", *FINITE_TAGS}):
             return None
         if first.object and first.kind == "verb" and not wanted_before and phrases.tag(first.end) in FINITE_TAGS:
@@ -152,8 +138,31 @@ class ScopeFinder:
         end += self._filler(end)
         return Negation(kind, cue, after_cue, tuple(items), cue - holds, end)
 
+    def _first_item(self, kind: CueKind, cue: int, after_cue: int) -> Phrase | None:
+        """Return the phrase that a cue negates; it is the cue itself for "nobody" without a verb."""
+        phrases = self.phrases
+        if kind == "minus":
+            return Phrase("noun", after_cue, after_cue + 1, after_cue + 1, after_cue)
+        i = self._skip_helpers(kind, cue, after_cue)
+        if kind != "nobody" or phrases.verb_phrase(i) or (phrases.word(cue) == "none" and phrases.place_phrase(i)):
+            return phrases.any_phrase(i)
+        return Phrase("noun", cue, after_cue, after_cue, cue)
+
+    def _skip_helpers(self, kind: CueKind, cue: int, i: int) -> int:
+        """Skip the words between a cue and what it negates, from word i on."""
+        phrases = self.phrases
+        if phrases.word(cue) == "nor" and phrases.tag(i + 1) == "PRON" and phrases.tag(i + 2) in VERB_TAGS:
+            i += 2  # nor does he | sing
+        if phrases.word(i) == "of" and (group := phrases.noun_phrase(i + 1)):  # none of them
+            i = group.end
+        while (kind == "nobody" and phrases.tag(i) == "WH") or (
+            phrases.is_auxiliary(i) and not phrases.verb_phrase(i)
+        ):
+            i += 1
+        return i
+
     def _to_clause_end(self, negation: Negation, composed: bool) -> Negation:
-        """In a composed query (A and not B, not B while A) all of clause B is unwanted, however it is built."""
+        """Extend B to the end of its clause in a composed query (A and not B, not B while A)."""
         phrases, last, end = self.phrases, negation.items[-1], negation.items[-1].end
         relative = phrases.tag(negation.cue - 1) == "WH" or phrases.tag(negation.cue - 2) == "WH"
         if last.kind == "noun" or negation.end > last.end:
@@ -177,42 +186,45 @@ class ScopeFinder:
         )
 
     def _filler(self, i: int) -> int:
-        """Number of words at i that only say "in the picture": "in sight", "around", the "on" of "no shirt on"."""
+        """Number of filler words at word i: "in sight", "around", the "on" of "no shirt on"."""
         ends_on = self.phrases.word(i) == "on" and (
             self.phrases.tag(i + 1) == "VBG" or not self.phrases.place_phrase(i)
         )
         return self._longest(FILLERS, i) or int(ends_on)
 
     def _with_modifiers(self, noun: Phrase, kind: CueKind, wanted_before: bool) -> Phrase:
-        """Rule 4: let a noun that can act take the verb, place or relative clause after it."""
+        """Rule 4: extend a noun that can act by the verbs, places and relative clauses after it."""
         phrases = self.phrases
         generic = phrases.tag(noun.start) != "DET" or phrases.word(noun.start) == "any"
         acts = kind == "nobody" or (kind in {"no", "without"} and generic and phrases.is_actor(noun))
         takes_clause = acts or not wanted_before
+        takes_finite = kind == "no" and not wanted_before
         end, core = noun.end, None
         while True:
-            as_phrase = phrases.word(end) == "as" and phrases.noun_phrase(end + 1)
-            place = phrases.place_phrase(end)
-            clause = end + 1 if phrases.tag(end) == "WH" else end
-            is_verb = phrases.tag(clause) in {"VBG", "VBN"} or (
-                phrases.tag(clause) in FINITE_TAGS and (clause > end or (kind == "no" and not wanted_before))
-            )
-            verb = phrases.verb_phrase(clause) if is_verb else None
-            if as_phrase:
+            if phrases.word(end) == "as" and (as_phrase := phrases.noun_phrase(end + 1)):
                 end = as_phrase.end
             elif not takes_clause:
                 return replace(noun, end=end, core=end)
-            elif place and not self._filler(end):
+            elif (place := phrases.place_phrase(end)) and not self._filler(end):
                 core = end if core is None and phrases.is_setting(place) else core
                 end = place.end
-            elif verb:
+            elif verb := self._modifying_verb(end, takes_finite):
                 core = core or (verb.core if verb.core < verb.end else None)
                 end = verb.end
             else:
                 return replace(noun, end=end, core=core or end)
 
+    def _modifying_verb(self, i: int, takes_finite: bool) -> Phrase | None:
+        """Return "swimming", "dressed in red" or "who swim" at word i, and "swim" if `takes_finite`."""
+        phrases = self.phrases
+        clause = i + 1 if phrases.tag(i) == "WH" else i
+        is_finite = phrases.tag(clause) in FINITE_TAGS
+        if phrases.tag(clause) in {"VBG", "VBN"} or (is_finite and (clause > i or takes_finite)):
+            return phrases.verb_phrase(clause)
+        return None
+
     def _listed(self, first: Phrase, kind: CueKind, wanted_before: bool) -> list[Phrase]:
-        """Rule 2: the items of a list that share the cue."""
+        """Rule 2: return the list items that share the cue."""
         items, pending, j = [first], list[Phrase](), first.end
         while True:
             k = j + (self.phrases.word(j) == ",")
@@ -255,36 +267,36 @@ class ScopeFinder:
         return True
 
     def _without_setting(self, negation: Negation, found: Sequence[Negation]) -> Negation:
-        """Rule 3: give the place at the end back to the wanted, or let the unwanted part have it."""
+        """Rule 3: assign the place at the end to the wanted or to the unwanted part."""
         last = negation.items[-1]
         if last.core == last.end:
             return negation
-        kept = self._kept_words(found)
-        places = [place for i in kept if (place := self.phrases.place_phrase(i)) and self.phrases.is_setting(place)]
-        if self._acts(kept) or places or (last.kind == "noun" and kept):
+        wanted = self._wanted_words(found)
+        places = [place for i in wanted if (place := self.phrases.place_phrase(i)) and self.phrases.is_setting(place)]
+        if self._acts(wanted) or places or (last.kind == "noun" and wanted):
             return replace(negation, items=(*negation.items[:-1], replace(last, core=last.end)))
         return replace(negation, end=last.core)
 
     def _acts(self, words: Iterable[int]) -> bool:
         return any(self.phrases.tag(i) in VERB_TAGS and not self.phrases.is_auxiliary(i) for i in words)
 
-    def _kept_words(self, negations: Sequence[Negation], end: int | None = None) -> list[int]:
-        return [i for stretch in self.kept(negations, end) for i in range(stretch.start, stretch.end)]
+    def _wanted_words(self, negations: Sequence[Negation], end: int | None = None) -> list[int]:
+        return [i for stretch in self.wanted(negations, end) for i in range(stretch.start, stretch.end)]
 
-    def kept(self, negations: Sequence[Negation], end: int | None = None) -> list[Stretch]:
-        """Return the trimmed stretches outside the negations, up to word `end` (exclusive; None is the sentence's)."""
+    def wanted(self, negations: Sequence[Negation], end: int | None = None) -> list[Stretch]:
+        """Return the trimmed stretches outside the negations, up to word `end` (exclusive; default: all)."""
         end = self.num_words if end is None else end
         edges = [0, *(edge for negation in negations for edge in (negation.start, negation.end)), end]
-        kept: list[Stretch] = []
+        stretches: list[Stretch] = []
         for first, last in zip(edges[::2], edges[1::2], strict=True):
-            subject_only = bool(kept) and not self._acts(range(kept[-1].start, kept[-1].end))
-            start, stop = self._trimmed(first, last, starts=not kept, subject_only=subject_only)
+            subject_only = bool(stretches) and not self._acts(range(stretches[-1].start, stretches[-1].end))
+            start, stop = self._trimmed(first, last, starts=not stretches, subject_only=subject_only)
             if start < stop:
-                kept.append(Stretch(start, stop, self._link(first, start)))
-        return kept
+                stretches.append(Stretch(start, stop, self._link(first, start)))
+        return stretches
 
     def _trimmed(self, start: int, stop: int, *, starts: bool, subject_only: bool) -> tuple[int, int]:
-        """Drop what dangles at the edges of a stretch once the negation is out: "who is", "and he", commas."""
+        """Drop words left dangling at the edges of a stretch without its negation: "who is", "and he", commas."""
         phrases, first = self.phrases, start
         while start < stop and (phrases.tag(start) in {"PUNCT", "CONJ"} or phrases.word(start) in _LEADING):
             start += 1
@@ -292,26 +304,28 @@ class ScopeFinder:
             start += 1
         if starts and first > 0 and (place := phrases.place_phrase(start)) and phrases.is_setting(place):
             start += 1  # nobody in the street: the street
-        while stop > start and stop < self.num_words:
-            last = stop - 1
-            pronoun = phrases.tag(last) == "PRON" and (
-                phrases.tag(last - 1) in {"CONJ", "PUNCT", "WH"} or phrases.word(last) in _SUBJECTS
-            )
-            if not (
-                phrases.tag(last) in {"PUNCT", "CONJ", "WH"}
-                or phrases.word(last) in _DANGLING
-                or phrases.is_auxiliary(last)
-                or self.phrases.lemma(last) in {"have", "be"}
-                or pronoun
-            ):
-                break
-            stop = last
+        while start < stop < self.num_words and self._dangles(stop - 1):
+            stop -= 1
         while stop > start and phrases.tag(stop - 1) == "PUNCT":
             stop -= 1
         return start, stop
 
+    def _dangles(self, i: int) -> bool:
+        """Whether word i cannot end a stretch: a conjunction, an auxiliary, "with", the "he" of "and he"."""
+        phrases = self.phrases
+        if phrases.tag(i) == "PRON" and (
+            phrases.tag(i - 1) in {"CONJ", "PUNCT", "WH"} or phrases.word(i) in _SUBJECTS
+        ):
+            return True
+        return (
+            phrases.tag(i) in {"PUNCT", "CONJ", "WH"}
+            or phrases.word(i) in _DANGLING
+            or phrases.is_auxiliary(i)
+            or phrases.lemma(i) in {"have", "be"}
+        )
+
     def _link(self, first: int, start: int) -> str:
-        """How a stretch goes on: with its "and", "while", "as" or a comma before a new noun, else with nothing."""
+        """Text before a stretch: its "and", "while", "as" or a comma if a new noun starts it, otherwise a space."""
         if self.phrases.tag(start) not in {"DET", "NOUN", "ADJ", "NUM", "PRON"}:
             return " "
         dropped = {self.phrases.tag(i) for i in range(first, start)}

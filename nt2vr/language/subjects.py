@@ -1,4 +1,4 @@
-"""Who does what a verb says: how a query names it, its number and its pronoun, for agreement."""
+"""Grammatical subjects: their name in a query, number and pronoun, for agreement."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -19,7 +19,7 @@ _OTHERS = words(
     "person child baby adult player singer dancer rider driver chef cook reporter host soldier teacher student "
     "model musician guitarist drummer pianist rapper artist comedian contestant friend teenager toddler"
 )
-_SAME = {  # one called as the other
+_SYNONYMS = {
     "guy": "man", "gentleman": "man", "male": "man", "lady": "woman", "female": "woman", "someone": "person",
     "somebody": "person", "mom": "mother", "dad": "father", "kid": "child", "puppy": "dog", "kitten": "cat",
     "people": "person", "men": "man", "women": "woman",
@@ -28,7 +28,7 @@ _SAME = {  # one called as the other
 
 @dataclass(frozen=True)
 class Subject:
-    """Who does something: `text` as a query names it ("a man", "children"); `is_human` is anybody called a person."""
+    """Subject of a verb; `text` is its name in a query ("a man", "children"), `is_human` covers every person."""
 
     text: str
     pronoun: Pronoun
@@ -37,7 +37,7 @@ class Subject:
 
     @property
     def generic(self) -> "Subject":
-        """Whoever it is, less precisely: a person, people; an animal or a vehicle is what it is."""
+        """The less specific subject: a person or people; animals and vehicles stay as they are."""
         if not self.is_human:
             return self
         return PEOPLE if self.is_plural else PERSON
@@ -48,11 +48,11 @@ PEOPLE = Subject("people", "they", is_plural=True, is_human=True)
 
 
 def named(phrases: Phrases, start: int, end: int, *, is_plural: bool = False) -> Subject | None:
-    """Read words `start` to `end` (exclusive) as a subject: "the young men" are "men"; None if they cannot act."""
+    """Parse words `start` to `end` (exclusive) as a subject ("the young men": "men"); None if they cannot act."""
     head = end - 1
     lemma = phrases.lemma(head)
     is_plural = is_plural or is_plural_noun(phrases.word(head), lemma)
-    lemma = _SAME.get(lemma, lemma)
+    lemma = _SYNONYMS.get(lemma, lemma)
     if lemma not in ACTORS | ROLES or phrases.tag(head - 1) == "POS":
         return None
     modifiers = [phrases.word(i) for i in range(start, head) if phrases.tag(i) == "NOUN"]
@@ -66,18 +66,18 @@ def named(phrases: Phrases, start: int, end: int, *, is_plural: bool = False) ->
 
 
 def also_called(lemma: str) -> frozenset[str]:
-    """Return a noun with what else it says of whom it names: a "guy" is a "man" and a "person"."""
-    name = _SAME.get(lemma, lemma)
+    """Return a noun with its hypernyms: a "guy" is a "man" and a "person"."""
+    name = _SYNONYMS.get(lemma, lemma)
     return frozenset((lemma, name, "person") if name in _HE | _SHE | _OTHERS else (lemma, name))
 
 
 def is_plural_noun(word: str, lemma: str) -> bool:
-    """Whether a noun stands in the plural: "dogs" of "dog"."""
+    """Whether a noun is in the plural: "dogs" of "dog"."""
     return word in PLURALS or (word != lemma and (word.endswith("s") or word == inflect(lemma, "NNS")))
 
 
 def is_third_person(phrases: Phrases, verb: int) -> bool:
-    """Whether the subject of a base form is third-person singular, as in "a man play guitar"; in doubt it is not."""
+    """Whether a base form has a third-person singular subject, as in "a man play guitar"; False if in doubt."""
     head = None
     for j in range(verb - 1, -1, -1):
         tag, word = phrases.tag(j), phrases.word(j)

@@ -1,12 +1,12 @@
-"""Words of a sentence with their part of speech, lemma and place: NLTK's tagger if its data is installed, else HanTa.
+"""Part-of-speech tagging: NLTK's tagger if its data is installed, HanTa's otherwise. Downloads nothing.
 
-Nothing is ever downloaded. Both taggers speak one small tagset:
+Both are mapped to one small tagset:
 
     NOUN PRON DET ADJ ADV NUM ADP CONJ WH NEG TO POS PUNCT OTHER
-    verbs keep Penn's forms, which a negator needs: VB VBZ VBP VBD VBG VBN, and MD for can, will, must …
+    VB VBZ VBP VBD VBG VBN MD (Penn's verb forms, which the negator needs; MD for can, will, must …)
 
-DET holds articles, demonstratives and possessives; WH holds who, which, where and the relative "that"; NEG is
-not, n't and never; POS is the 's of a possessive; OTHER is what is no English word (emoji, other scripts).
+DET: articles, demonstratives, possessives. WH: who, which, where, and relative "that". NEG: not, n't, never. POS: the
+possessive 's. OTHER: anything but English (emoji, other scripts).
 """
 
 from collections.abc import Sequence
@@ -26,18 +26,18 @@ FINITE_TAGS = frozenset({"VBZ", "VBP", "VBD", "MD"})
 NLTK_DATA = "taggers/averaged_perceptron_tagger_eng"
 
 _C5_FORMS = {"Z": "VBZ", "B": "VBP", "D": "VBD", "I": "VB", "G": "VBG", "N": "VBN"}
-_MAX_WORD_CHARS = 30  # HanTa's time grows with the cube of a word's length; no English word here is longer
-_LIKELY_NATS = 1.0  # a noun in -s that HanTa's lexicon finds about as likely a verb: runs, swims, plays
+_MAX_WORD_CHARS = 30  # HanTa takes cubic time in the length of a word; no English word here is longer
+_LIKELY_NATS = 1.0  # margin for nouns in -s that HanTa's lexicon finds about as likely verbs: runs, swims, plays
 _UNKNOWN_NATS = -20.0  # below this HanTa guesses from the ending
-_THINGS_IN_ING = frozenset({"building", "painting"})  # nouns also after a noun: "an office building"
+_THINGS_IN_ING = frozenset({"building", "painting"})  # may be nouns even after a noun: "an office building"
 
-_C5 = {  # by the whole tag, else by its first two letters
+_C5 = {  # by full tag, otherwise by its first two letters
     "AT0": "DET", "DPS": "DET", "DT0": "DET", "DTQ": "WH", "AVQ": "WH", "PNQ": "WH", "CJT": "WH", "CRD": "NUM",
     "ORD": "NUM", "VM0": "MD", "TO0": "TO", "POS": "POS", "XX0": "NEG", "EX0": "PRON", "AJ": "ADJ", "AV": "ADV",
     "CJ": "CONJ", "NN": "NOUN", "NP": "NOUN", "PN": "PRON", "PR": "ADP", "PU": "PUNCT",
     **{f"V{verb}{form}": tag for verb in "BDHV" for form, tag in _C5_FORMS.items()},
 }  # fmt: skip
-_PENN = {  # likewise
+_PENN = {  # by full tag, otherwise by its first two letters
     "DT": "DET", "PDT": "DET", "PRP$": "DET", "RP": "ADV", "IN": "ADP", "CD": "NUM", "CC": "CONJ", "TO": "TO",
     "POS": "POS", "PRP": "PRON", "EX": "PRON", "NN": "NOUN", "JJ": "ADJ", "RB": "ADV", "WD": "WH", "WP": "WH",
     "WR": "WH", **{tag: tag for tag in VERB_TAGS},
@@ -86,7 +86,7 @@ _SAME_LENGTH = str.maketrans(
 
 
 class Token(NamedTuple):
-    """One word of a sentence; `text` is `sentence[start:end]` and `tag` is of this module's tagset."""
+    """One word of a sentence: `text` is `sentence[start:end]`, `tag` is from this module's tagset."""
 
     text: str
     tag: str
@@ -96,7 +96,7 @@ class Token(NamedTuple):
 
 
 class Tagger(Protocol):
-    """Anything that tags the words of a sentence."""
+    """Tags the words of a sentence."""
 
     def tag(self, text: str) -> list[Token]:
         """Return the words and punctuation marks of `text`, in order."""
@@ -104,7 +104,7 @@ class Tagger(Protocol):
 
 
 def load_tagger() -> Tagger:
-    """Return the tagger over NLTK's data where that is installed, else HanTa, whose model is in its wheel (0.1 s)."""
+    """Return NLTK's tagger if its data is installed, otherwise HanTa's, whose wheel includes its model (0.1 s)."""
     try:
         nltk.data.find(NLTK_DATA)
     except LookupError:
@@ -113,7 +113,7 @@ def load_tagger() -> Tagger:
 
 
 class HantaTagger:
-    """Tags with HanTa's English model (CLAWS C5, mapped)."""
+    """HanTa's English model (CLAWS C5 tags, mapped)."""
 
     def __init__(self) -> None:
         """Load the model, 0.1 s."""
@@ -142,7 +142,7 @@ class HantaTagger:
         ]
 
     def _tag_words(self, words: Sequence[str]) -> list[tuple[str, str]]:
-        tags = self._hanta.tag_sent(words, taglevel=0)  # without the lemmas, half of its time
+        tags = self._hanta.tag_sent(words, taglevel=0)  # without lemmas, which would double the time
         return [(_mapped(_C5, tag), self._lemmas(word, tag)) for word, tag in zip(words, tags, strict=True)]
 
     def _lemma(self, word: str, tag: str) -> str:
@@ -155,27 +155,33 @@ class HantaTagger:
         return {tag: float(value) for tag, value in self._hanta.tag_word(word, cutoff=8)}
 
     def _repaired(self, words: Sequence[str], tags: Sequence[str], i: int) -> str:
-        """Tag of word i after putting right what both taggers, made for newspapers, get wrong in captions."""
-        word, tag = words[i], tags[i]
-        if word == "to":
-            return "TO" if i + 1 < len(tags) and tags[i + 1] in {"VB", "VBP"} else "ADP"
-        if word == "that":
-            return "WH" if i and tags[i - 1] in {"NOUN", "PRON"} else "DET"
-        if word in {"run", "come"} and tag == "VBN" and i and tags[i - 1] not in VERB_TAGS:
-            return "VBP"
-        if word == "like" and tag in {"ADP", "ADJ"} and self._after_negated_verb(words, tags, i):
-            return "VB"  # doesn't really like
-        if word == "one" and i and words[i - 1] == "no":
-            return "PRON"
-        chances = self._log_probabilities(word)
+        """Correct the tag of word i where both taggers, trained on newspapers, misread captions."""
+        return self._tag_by_word(words, tags, i) or self._tag_by_lexicon(words, tags, i)
+
+    def _tag_by_word(self, words: Sequence[str], tags: Sequence[str], i: int) -> str | None:
+        """Tag of a few frequent words by their neighbours."""
+        tag, before = tags[i], tags[i - 1] if i else ""
+        match words[i]:
+            case "to":
+                return "TO" if i + 1 < len(tags) and tags[i + 1] in {"VB", "VBP"} else "ADP"
+            case "that":
+                return "WH" if before in {"NOUN", "PRON"} else "DET"
+            case "run" | "come" if tag == "VBN" and i and before not in VERB_TAGS:
+                return "VBP"
+            case "like" if tag in {"ADP", "ADJ"} and self._after_negated_verb(words, tags, i):
+                return "VB"  # doesn't really like
+            case "one" if i and words[i - 1] == "no":
+                return "PRON"
+        return None
+
+    def _tag_by_lexicon(self, words: Sequence[str], tags: Sequence[str], i: int) -> str:
+        """Tag of a word whose readings in HanTa's lexicon contradict the tagger."""
+        tag, chances = tags[i], self._log_probabilities(words[i])
         if tag in {"NOUN", "ADJ"}:
             return self._verb_after_all(words, tags, i, chances) or tag
-        if (
-            tag == "VBZ"
-            and "NN2" in chances
-            and (chances.keys().isdisjoint(_THIRD_PERSON) or tags[i - 1] in _OBJECT_NEXT)
-        ):
-            return "NOUN"  # making leaves from clay
+        if tag == "VBZ" and "NN2" in chances:
+            is_noun = chances.keys().isdisjoint(_THIRD_PERSON) or tags[i - 1] in _OBJECT_NEXT
+            return "NOUN" if is_noun else tag  # making leaves from clay
         if tag in {"VB", "VBP"} and "NN1" in chances and chances.keys().isdisjoint(_BASE):
             return "NOUN"  # not wine
         return tag
@@ -189,27 +195,30 @@ class HantaTagger:
     def _missing_verb(
         self, words: Sequence[str], tags: Sequence[str], lemmas: Sequence[str]
     ) -> tuple[int, str] | None:
-        """Place and tag of the verb of a caption that seems to have none: "a man loads a clip", "people dance"."""
+        """Position and tag of the verb in a caption tagged without one: "a man loads a clip", "people dance"."""
         if any(tag in VERB_TAGS and not _describes(tags, i) for i, tag in enumerate(tags)):
             return None
         for i in range(1, len(words)):
             after = tags[i + 1] if i + 1 < len(words) else ""
-            if (
-                tags[i] != "NOUN"
-                or lemmas[i - 1] not in ACTORS | ROLES
-                or after not in {"DET", "PRON", "ADP", "ADV", ""}
-            ):
-                continue
-            plural = words[i - 1] != lemmas[i - 1] or words[i - 1] in {"people", "men", "women"}
-            determined = i == 1 or tags[i - 2] in VERB_TAGS | {"DET", "NUM", "ADJ"}
-            if words[i].endswith("ing"):
-                return (i, "VBG") if words[i] not in _THINGS_IN_ING else None
-            if words[i].endswith("s"):
-                if not plural and determined and self._may_be_verb(words[i][:-1], words[i][:-2], words[i]):
-                    return i, "VBZ"
-            elif (plural or after in {"DET", "PRON"} or "and" in words[:i]) and self._may_be_verb(words[i]):
-                return i, "VBP"
+            follows_actor = tags[i] == "NOUN" and lemmas[i - 1] in ACTORS | ROLES
+            if follows_actor and after in {"DET", "PRON", "ADP", "ADV", ""}:
+                if words[i].endswith("ing"):
+                    return (i, "VBG") if words[i] not in _THINGS_IN_ING else None
+                if form := self._form_after_actor(words, tags, lemmas, i, after):
+                    return i, form
         return None
+
+    def _form_after_actor(
+        self, words: Sequence[str], tags: Sequence[str], lemmas: Sequence[str], i: int, after: str
+    ) -> str | None:
+        """Tag of word i as the finite verb of the actor before it, if it may be one."""
+        word, actor = words[i], words[i - 1]
+        plural = actor != lemmas[i - 1] or actor in {"people", "men", "women"}
+        if word.endswith("s"):
+            determined = i == 1 or tags[i - 2] in VERB_TAGS | {"DET", "NUM", "ADJ"}
+            return "VBZ" if not plural and determined and self._may_be_verb(word[:-1], word[:-2], word) else None
+        agrees = plural or after in {"DET", "PRON"} or "and" in words[:i]
+        return "VBP" if agrees and self._may_be_verb(word) else None
 
     def _may_be_verb(self, *words: str) -> bool:
         return any(
@@ -223,21 +232,19 @@ class HantaTagger:
     def _verb_after_all(
         self, words: Sequence[str], tags: Sequence[str], i: int, chances: dict[str, float]
     ) -> str | None:
-        """Tag of the verb that word i, tagged as a noun, is by its neighbours and its form."""
+        """Verb tag of a word tagged as a noun, if its neighbours and its form say so."""
         word = words[i]
         before, before_that = tags[i - 1] if i else "", tags[i - 2] if i > 1 else ""
-        helper = _HELPERS.get(words[i - 1]) if i else None
         noun = max(chances.get("NN1", -inf), chances.get("NN2", -inf))
-        third_person = chances.get("VVZ", -inf)
         if before in {"DET", "ADJ", "NUM"}:
             return None
         if word.endswith("ing"):
-            if before in {"PRON", "NEG"} or helper == "be":  # not painting
-                return "VBG"
+            sure = before in {"PRON", "NEG"} or (i and _HELPERS.get(words[i - 1]) == "be")  # not painting
             known = not chances.keys().isdisjoint({"VVG", "VDG"}) or noun < _UNKNOWN_NATS  # surfing
-            return "VBG" if known and word not in _THINGS_IN_ING else None
+            return "VBG" if sure or (known and word not in _THINGS_IN_ING) else None
         if before == "NEG" and (before_that == "MD" or (i > 1 and _HELPERS.get(words[i - 2]) == "do")):
             return "VB"  # doesn't pitch a ball
+        third_person = chances.get("VVZ", -inf)
         after_subject = before in {"PRON", "WH"} or (before == "NOUN" and before_that in {"DET", "ADJ", "NUM"})
         if after_subject and third_person > -inf and not words[i - 1].endswith("s"):  # a man dances
             return "VBZ"
@@ -245,13 +252,13 @@ class HantaTagger:
 
 
 class NltkTagger(HantaTagger):
-    """Tags with NLTK's averaged perceptron (Penn, mapped); the lemmas, for which NLTK has no data, are HanTa's."""
+    """NLTK's averaged perceptron (Penn tags, mapped), with HanTa's lemmas: NLTK has no data for them."""
 
     def __init__(self) -> None:
         """Load both models, 0.3 s.
 
         Raises:
-            LookupError: if NLTK's data is not installed; `load_tagger` never lets it come so far.
+            LookupError: if NLTK's data is not installed; `load_tagger` checks this first.
         """
         super().__init__()
         self._perceptron: Any = PerceptronTagger()
@@ -264,7 +271,7 @@ class NltkTagger(HantaTagger):
 
 
 def _describes(tags: Sequence[str], i: int) -> bool:
-    """Whether a participle stands before a noun: "a grey haired man"."""
+    """Whether word i modifies the next noun: "a grey haired man"."""
     return i > 0 and tags[i - 1] in {"DET", "ADJ", "ADP"} and tags[i + 1 : i + 2] == ["NOUN"]
 
 
@@ -273,7 +280,7 @@ def _mapped(table: dict[str, str], tag: str) -> str:
 
 
 def _as_tagged(word: str) -> str:
-    """Return the word as the taggers see it: capitals carry little in a query, and a monster of a word is none."""
+    """Normalise a word for the taggers: lower case, "n't" for its variants, "x" for overlong words."""
     word = word.translate(_SAME_LENGTH).lower()
     return {"nt": "n't", "n t": "n't"}.get(word, word) if len(word) <= _MAX_WORD_CHARS else "x"
 
@@ -283,7 +290,7 @@ def _ends_in_not(word: str) -> bool:
 
 
 def _word_spans(text: str) -> list[tuple[int, int]]:
-    """Spans of words and marks; also splits "dont", "don t", a full stop inside, and the minus of "beach -man"."""
+    """Tokenize; also splits "dont", "don t", a final full stop, and the minus of "beach -man"."""
     spans: list[tuple[int, int]] = []
     same_length = text.translate(_SAME_LENGTH).replace("''", "  ")
     for start, end in _TOKENIZER.span_tokenize(same_length):

@@ -1,19 +1,19 @@
-"""Lists of words that several rooms of the language ask about."""
+"""Word lists shared by several modules."""
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the set of the words in `text`."""
+    """Split text into a set of words."""
     return frozenset(text.split())
 
 
-# Who can be the subject of a verb: "a beach without people | swimming".
+# Possible subjects of a verb: "a beach without people | swimming".
 ACTORS = words(
     "people person man woman boy girl child kid baby lady guy male female human adult crowd player singer dancer "
     "rider driver passenger tourist swimmer runner animal dog puppy cat kitten bird horse cow sheep monkey elephant "
     "lion bear duck fish rabbit pet car truck bus train bike bicycle boat ship plane vehicle anyone anybody someone "
     "somebody"
 )
-# Nouns that need no article
+# Nouns used without an article
 MASS_NOUNS = words(
     "sound music audio noise snow water rain clothing clothes hair food traffic light power money furniture help "
     "makeup dialogue dialog speech talking grass gravity fear effort meat sugar oil equipment hesitation success "
@@ -23,7 +23,7 @@ MASS_NOUNS = words(
     "ice air smoke fire fun love advice information news stage camera front fabric origami garlic cream batter soup "
     "lipstick mascara blood fruit lunch dinner breakfast bed television tv top work school church land space"
 )
-# More of those who can do something
+# Further possible subjects: roles, professions and rarer animals
 ROLES = words(
     "character chef cook band team reporter anchor host singer player soldier officer teacher student actor actress "
     "model athlete wrestler boxer gymnast skater surfer skier cyclist driver pilot doctor nurse policeman fisherman "

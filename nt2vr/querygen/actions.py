@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from nt2vr.language.chunks import Chunk, chunked
+from nt2vr.language.chunks import Chunk, chunks_of
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.subjects import COLLECTIVES, PEOPLE, Subject, named
 from nt2vr.language.tagger import FINITE_TAGS
@@ -26,7 +26,7 @@ def actions(phrases: Phrases) -> list[Action]:
     """Return what is done in a caption, given by its tagged words; nothing if it denies something."""
     if any(phrases.tag(i) == "NEG" or word in {"no", "without", "nobody"} for i, word in enumerate(phrases.words)):
         return []
-    return list(_actions(phrases, chunked(phrases)))
+    return list(_actions(phrases, chunks_of(phrases)))
 
 
 def _actions(phrases: Phrases, chunks: Sequence[Chunk]) -> Iterator[Action]:

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from nt2vr.language.inflect import inflect, inflect_phrase, verb_of
 from nt2vr.language.phrases import Phrases
-from nt2vr.language.query import Span, taken_apart
+from nt2vr.language.query import Span, split_query
 from nt2vr.language.subjects import Subject, also_called, is_plural_noun
 from nt2vr.language.tagger import FINITE_TAGS, VERB_TAGS
 from nt2vr.language.wordlists import ACTORS, ROLES
@@ -275,7 +275,7 @@ def _parsed(text: str, phrases: Phrases) -> _Parsed | None:
 def _denied(text: str, phrases: Phrases) -> Iterator[Denial]:
     """Deny each thing of a caption, and read what that wants and does not, as of a typed query."""
     for texts, words in denials(text, phrases):
-        query = taken_apart(texts[0], words)
+        query = split_query(texts[0], words)
         wanted = " ".join(query.wanted)
         says_little = {wanted.lower().partition(" ")[0], *query.unwanted} & _SAYS_LITTLE
         if not query.scopes or says_little or _may_go_on(words, query.scopes[-1]):

@@ -1,14 +1,14 @@
-"""Captions with one thing denied: nT2VR's soft negatives (Wang et al., ACM MM 2022, section 3.1.1 and Table 6).
+"""Negated captions: nT2VR's soft negatives (Wang et al., ACM MM 2022, section 3.1.1 and Table 6).
 
-Each verb, auxiliary or "with" of a caption gives the candidates that its form allows:
+Each verb, auxiliary or "with" of a caption gives the candidates its form allows:
 
     finds     does not find, doesn't find        running   not running
     drive     do not drive, don't drive          is        is not, isn't
     met       did not meet, didn't meet          with      without
 
-A caption that denies something already is made affirmative instead (`nt2vr.language.affirmer`). Verbs that say
-nothing about the video ("this is a clip", "the video shows …"; talk and its like, which the paper's code leaves out)
-are denied only where there is nothing else to deny.
+Captions that are negated already are made affirmative instead (`nt2vr.querygen.affirmer`). Verbs that say nothing
+about what the video shows ("this is a clip", "the video shows …", and talk and the like, which the paper's code skips)
+are denied only if the caption offers nothing better.
 """
 
 from collections.abc import Iterator
@@ -22,21 +22,21 @@ from nt2vr.language.tagger import FINITE_TAGS, VERB_TAGS, HantaTagger, Token
 from nt2vr.language.wordlists import words
 from nt2vr.querygen.affirmer import affirmed
 
-# What talks of the video itself, and verbs that say too little to be worth denying
+# Nouns for the video itself, and verbs too uninformative to deny
 _FRAMES = words("video clip footage scene trailer commercial film movie this it that screenshot view picture image")
 _LIGHT = words("show explain talk say speak argue shot")
 _CONTRACTED = {"can": "can't", "will": "won't", "shall": "shan't", "am": "", "may": "", "might": ""}
-_CLITICS = words("'s 're 'm 'll 've s re m ll ve")  # it's not; "it s" where a dataset has dropped the apostrophe
+_CLITICS = words("'s 're 'm 'll 've s re m ll ve")  # it's not; "it s" in datasets without apostrophes
 _WITH_GERUND = words("start stop keep like enjoy try begin go continue finish love come get practice hate avoid")
 _WITH_INFINITIVE = words("let make help watch see hear")
-# Verbs that are nothing without their "with", and nouns that "with" makes a sound of
+# Verbs that require "with", and nouns that "with" turns into an accompaniment
 _NEEDS_WITH = words(
     "fill cover deal start begin end interact agree compare mix combine decorate cope associate meet load equip do"
 )
 _SOUNDS = words("sound voice audio music")
 _TOGETHER = words("along together up away")
 _TAKEN_FOR_VERBS = words("kids mars phones pictures rules functions themed haired shaped colored coloured sized")
-_COMPOUNDS = frozenset({  # verbs of two words; "not" stands before both
+_COMPOUNDS = frozenset({  # two-word verbs; "not" precedes both words
     "ice skating", "ice fishing", "roller skating", "roller blading", "figure skating", "skate boarding",
     "snow boarding", "water skiing", "rock climbing", "horse riding", "horseback riding", "bull riding", "bike riding",
     "belly dancing", "break dancing", "pole dancing", "tap dancing", "sky diving", "scuba diving", "para gliding",
@@ -44,15 +44,15 @@ _COMPOUNDS = frozenset({  # verbs of two words; "not" stands before both
     "arm wrestling", "dirt biking", "test driving", "video taping",
 })  # fmt: skip
 _FIRST_PARTS = frozenset(compound.split()[0] for compound in _COMPOUNDS) - {"horse", "bull", "bike", "video"}
-_ADDED = {  # tag and lemma of the words that deny; any other is a verb in its base form
+_ADDED = {  # tag and lemma of added words; any other is a verb in its base form
     "not": ("NEG", "not"), "without": ("ADP", "without"),
     "do": ("VBP", "do"), "does": ("VBZ", "do"), "did": ("VBD", "do"),
 }  # fmt: skip
-_CAPTIONS_KEPT = 100_000  # about 100 MB
+_CACHED_CAPTIONS = 100_000  # about 100 MB
 
 
 class _Edit(NamedTuple):
-    """Replace characters `start` to `end` of the caption by each of `texts`."""
+    """Replaces characters `start` to `end` of a caption by any of `texts`."""
 
     start: int
     end: int
@@ -60,21 +60,21 @@ class _Edit(NamedTuple):
     says_little: bool
 
     def applied(self, caption: str, text: str) -> str:
-        """Return the caption with one of the texts in it."""
+        """Return the caption with one of the texts filled in."""
         return caption[: self.start] + text + caption[self.end :]
 
 
 @cache
 def caption_tagger() -> HantaTagger:
-    """Return the tagger of captions, loaded once: always HanTa's, so that a query set is the same everywhere."""
+    """Return the tagger for captions, loaded once; always HanTa's, for query sets to be reproducible everywhere."""
     return HantaTagger()
 
 
-@lru_cache(maxsize=_CAPTIONS_KEPT)
+@lru_cache(maxsize=_CACHED_CAPTIONS)
 def negations(caption: str) -> tuple[str, ...]:
-    """Return every way to deny one thing of `caption`, in the order of its words; () if nothing can be denied.
+    """Return all ways to deny one thing in `caption`, in word order; () if nothing can be denied.
 
-    It takes about 1 ms the first time, and nothing when training comes to the caption again.
+    Takes about 1 ms per caption; results are cached for the later epochs of a training.
     """
     phrases = Phrases(caption_tagger().tag(caption))
     affirmative = affirmed(caption, phrases)
@@ -85,11 +85,11 @@ def negations(caption: str) -> tuple[str, ...]:
 
 
 def denials(caption: str, phrases: Phrases) -> Iterator[tuple[tuple[str, ...], Phrases]]:
-    """Yield each thing of a caption denied: the ways to say so, and the words of the first of them.
+    """Yield, for each thing in a caption, its denied versions and the tagged words of the first version.
 
     Args:
-        caption: a caption that denies nothing.
-        phrases: its tagged words; the words that stay keep their tags.
+        caption: an affirmative caption.
+        phrases: its tagged words; unchanged words keep their tags.
     """
     for edit in _edits(phrases):
         yield tuple(edit.applied(caption, text) for text in edit.texts), Phrases(_tokens(phrases, edit))
@@ -101,7 +101,7 @@ def _edits(phrases: Phrases) -> list[_Edit]:
 
 
 def _tokens(phrases: Phrases, edit: _Edit) -> list[Token]:
-    """Return the words of a caption after an edit with its first text, which is not contracted."""
+    """Return a caption's words after an edit with its first, uncontracted text."""
     text, tokens = edit.texts[0], phrases.tokens
     replaced = {token.text.lower(): token for token in tokens if edit.start <= token.start < edit.end}
     made, end = list[Token](), 0
@@ -131,7 +131,7 @@ def _edit(phrases: Phrases, i: int) -> _Edit | None:
 
 
 def _auxiliary(phrases: Phrases, i: int) -> _Edit | None:
-    """Is, can, has before a verb: not after it, or n't."""
+    """Put "not" after an auxiliary or contract it: is not, isn't."""
     word, token = phrases.word(i), phrases.tokens[i]
     if phrases.tag(i) not in FINITE_TAGS or phrases.tag(i - 1) == "MD" or phrases.tag(i + 1) == "NEG":
         return None
@@ -143,43 +143,56 @@ def _auxiliary(phrases: Phrases, i: int) -> _Edit | None:
 
 
 def _verb(phrases: Phrases, i: int) -> _Edit | None:
-    """A verb that is no auxiliary: not before a participle; before a finite form do, and the base form after it."""
-    tag, token, lemma = phrases.tag(i), phrases.tokens[i], phrases.lemma(i)
-    before = phrases.tag(i - 1)
-    if before in {"DET", "ADJ", "NUM", "POS", "ADP"} or "NEG" in {before, phrases.tag(i - 2)}:
+    """Put "not" before a participle; replace a finite verb by "do not" and its base form."""
+    if not _can_be_denied(phrases, i):
         return None
-    if phrases.word(i) in _TAKEN_FOR_VERBS:
-        return None
+    lemma = phrases.lemma(i)
     lemma = lemma if verb_of(lemma) == lemma else verb_of(phrases.word(i))
     says_little = lemma in _LIGHT or (i > 0 and phrases.lemma(i - 1) in _FRAMES and lemma in {"have", "feature"})
-    first = i  # the adverb before a verb stays with it: does not quickly run
+    first = i  # an adverb before the verb stays with it: does not quickly run
     while phrases.tag(first - 1) == "ADV" and phrases.word(first - 1).endswith("ly"):
         first -= 1
-    start = phrases.tokens[first].start
-    if tag in {"VBG", "VBN"}:
-        if not _is_participle_clause(phrases, first, i):
-            return None
-        if f"{phrases.word(first - 1)} {phrases.word(i)}" in _COMPOUNDS:
-            start = phrases.tokens[first - 1].start
-        return _Edit(start, start, ("not ",), says_little)
-    if not _is_finite(phrases, first, i) or not lemma:  # no verb of the dictionary: "bollywood"
+    if phrases.tag(i) in {"VBG", "VBN"}:
+        return _participle(phrases, first, i, says_little)
+    if not _is_finite(phrases, first, i) or not lemma:  # not a verb in the dictionary: "bollywood"
         return None
+    return _finite_verb(phrases, first, i, lemma, says_little)
+
+
+def _can_be_denied(phrases: Phrases, i: int) -> bool:
+    before, before_that = phrases.tag(i - 1), phrases.tag(i - 2)
+    if before in {"DET", "ADJ", "NUM", "POS", "ADP"} or "NEG" in {before, before_that}:
+        return False
+    return phrases.word(i) not in _TAKEN_FOR_VERBS
+
+
+def _participle(phrases: Phrases, first: int, i: int, says_little: bool) -> _Edit | None:
+    if not _is_participle_clause(phrases, first, i):
+        return None
+    if f"{phrases.word(first - 1)} {phrases.word(i)}" in _COMPOUNDS:
+        first -= 1
+    start = phrases.tokens[first].start
+    return _Edit(start, start, ("not ",), says_little)
+
+
+def _finite_verb(phrases: Phrases, first: int, i: int, lemma: str, says_little: bool) -> _Edit:
+    tag, start = phrases.tag(i), phrases.tokens[first].start
     if tag == "VBD" and phrases.tag(i + 1) == "ADP" and phrases.tag(i - 1) == "NOUN" and _finite_follows(phrases, i):
         return _Edit(start, start, ("not ",), says_little)  # a man dressed in red dances
     do = {"VBZ": "does", "VBD": "did"}.get(tag) or ("does" if is_third_person(phrases, i) else "do")
     base = "".join(f"{phrases.word(j)} " for j in range(first, i)) + inflect(lemma, "VB")
-    return _Edit(start, token.end, (f"{do} not {base}", f"{do}n't {base}"), says_little)
+    return _Edit(start, phrases.tokens[i].end, (f"{do} not {base}", f"{do}n't {base}"), says_little)
 
 
 def _is_finite(phrases: Phrases, first: int, i: int) -> bool:
-    """Whether a verb that is no participle rules a clause; not so in the slip "is fell", nor in "he test drove"."""
+    """Whether a non-participle is the finite verb of a clause; not in the slip "is fell" or in "he test drove"."""
     if first > 0 and (phrases.lemma(i - 1) == "be" or phrases.word(first - 1) in _FIRST_PARTS):
         return False
     return phrases.tag(i) != "VB" or not _is_infinitive(phrases, first)
 
 
 def _is_participle_clause(phrases: Phrases, first: int, i: int) -> bool:
-    """Whether a participle tells what its subject does ("a man running"), not what a noun is like or a verb needs."""
+    """Whether a participle says what its subject does ("a man running") and neither modifies nor complements."""
     before, lemma = phrases.tag(first - 1), phrases.lemma(first - 1)
     if first == 0:
         return phrases.tag(i) == "VBG" and phrases.tag(i + 1) != "NOUN"
@@ -198,7 +211,7 @@ def _is_participle_clause(phrases: Phrases, first: int, i: int) -> bool:
 
 
 def _is_infinitive(phrases: Phrases, first: int) -> bool:
-    """Whether a base form hangs on "to", a modal or a verb such as "watch a man sing"."""
+    """Whether a base form depends on "to", a modal or another verb: "watch a man sing"."""
     if phrases.tag(first - 1) in {"TO", "MD"}:
         return True
     return any(

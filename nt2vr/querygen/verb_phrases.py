@@ -1,10 +1,11 @@
-"""Verb phrases that say alone what is done: "play the guitar on a stage", as text and as lemmas to compare.
+"""Self-contained verb phrases of captions: "play the guitar on a stage", as text and as comparable lemmas.
 
-Precision counts, not recall: what is cut off, passive, vague, or means nothing without its caption is no such phrase.
+Built for precision, not recall: phrases that are cut off, passive, vague or meaningless without their caption are
+rejected.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nt2vr.language.chunks import Chunk
@@ -18,26 +19,26 @@ _EMPTY_WORDS = words(
     "mans womans mens childrens peoples like as then also there here both so very too just only now first next "
     "still instead else even"
 )
-# Verbs of what is not seen, or of the video itself; the paper's code leaves the like out
+# Verbs of invisible actions, or of the video itself; the paper's code skips similar ones
 _UNSEEN = words(
     "talk speak say tell discuss explain describe argue show display wear narrate commentate mention introduce "
     "instruct present demonstrate review ask answer discus name think know image feel believe see hear include "
     "contain feature matter imagine care ring remember mean cause happen exist belong represent consist call regard "
     "admire wish hope love like kid lap"
 )
-# Verbs whose object says it all
+# Verbs whose meaning is all in their object
 LIGHT_VERBS = words(
     "do have make get go give take put use perform be let seem appear start begin try want keep need attempt manage "
     "decide plan pretend refuse continue"
 )
-# Verbs that want an object: "a man holds" says nothing
+# Verbs that require an object: "a man holds" says nothing
 _TRANSITIVE = (LIGHT_VERBS - {"perform"}) | words(
     "hold cover bring send add cut apply carry throw pick prepare record host lift pull push open hug chase follow "
     "create build set leave touch move turn remove place attach press pass kill like love enjoy lose win meet call "
     "catch strap reach grip help check test handle grab raise lead lower close feed drop fill fix share join hit "
     "kick film shoot face"
 )
-# Verbs that say too little without an object or a place
+# Verbs too vague without an object or a place
 _WEAK_ALONE = words(
     "stand sit look work play watch listen interact come go move act care wait participate lay lie site attend pose "
     "use gather enter practice practise arrive appear change continue stay remain operate engage try learn help "
@@ -49,7 +50,7 @@ _NO_CONTENT = words(
     "thing something someone somebody other another people person man woman way lot bit kind type front side top "
     "end each one two three time number some various different many new video scene camera background"
 )
-_MOST_WORDS = 8  # of a verb phrase that still reads well in a template
+_MOST_WORDS = 8  # longer phrases read badly in a template
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,11 @@ class VerbPhrase:
     """What somebody does.
 
     Attributes:
-        text: with the verb as its lemma: "play the guitar on a stage".
-        key: its lemmas without articles, for phrase-level retrieval: ("play", "guitar", "on", "stage").
-        content: the lemmas of it that say something, for word-level retrieval: {"play", "guitar", "stage"}.
-        is_bare: whether a noun in it lacks its article, as in "take interview".
-        is_shortened: whether a place that stood at its end is left out.
+        text: the phrase with its verb as a lemma: "play the guitar on a stage".
+        key: lemmas without articles, for phrase-level retrieval: ("play", "guitar", "on", "stage").
+        content: content lemmas, for word-level retrieval: {"play", "guitar", "stage"}.
+        is_bare: whether a noun lacks its article, as in "take interview".
+        is_shortened: whether words at its end, or its adjectives, were left out.
     """
 
     text: str
@@ -72,11 +73,11 @@ class VerbPhrase:
 
 
 def verb_phrases(phrases: Phrases, chunk: Chunk, after: str) -> Iterator[VerbPhrase]:
-    """Read a chunk as a verb phrase, also without its adjectives and what ends it: "sing on a big stage" is "sing".
+    """Yield the verb phrases in a chunk: complete, and without adjectives or places ("sing on a big stage": "sing").
 
-    `after` is the kind of the chunk that follows, "" at the end of the sentence.
+    `after` is the kind of the next chunk, "" at the end of the sentence.
     """
-    if not _is_whole(phrases, chunk, after):
+    if not _is_complete(phrases, chunk, after):
         return
     adverb = (chunk.end - 1,) if phrases.tag(chunk.end - 1) == "ADV" else ()
     for end in dict.fromkeys((*chunk.places, *adverb, chunk.end)):
@@ -86,8 +87,8 @@ def verb_phrases(phrases: Phrases, chunk: Chunk, after: str) -> Iterator[VerbPhr
                 yield phrase
 
 
-def _is_whole(phrases: Phrases, chunk: Chunk, after: str) -> bool:
-    """Whether a chunk is a verb phrase that is neither cut off, nor passive, nor an infinitive."""
+def _is_complete(phrases: Phrases, chunk: Chunk, after: str) -> bool:
+    """Whether a chunk is a verb phrase that is not cut off, passive or an infinitive."""
     start, end = chunk.start, chunk.end
     if phrases.tag(start) in {"VBN", "MD"} or phrases.is_auxiliary(start):
         return False
@@ -100,19 +101,13 @@ def _is_whole(phrases: Phrases, chunk: Chunk, after: str) -> bool:
 
 
 def _verb_phrase(phrases: Phrases, start: int, end: int, *, adjectives: bool, is_shortened: bool) -> VerbPhrase | None:
-    """Read words as a verb phrase; None if it says too little, or nothing without its caption ("holds it")."""
+    """Parse words as a verb phrase; None if it says too little, or nothing without its caption ("holds it")."""
     verb = verb_of(phrases.word(start))
     rest = [i for i in range(start + 1, end) if adjectives or not _describes_noun(phrases, i)]
-    if not verb or verb in _UNSEEN or end - start > _MOST_WORDS:
+    if end - start > _MOST_WORDS or _is_vague(phrases, verb, rest):
         return None
-    if not rest and verb in _TRANSITIVE | _WEAK_ALONE:
-        return None
-    if any(phrases.tag(i) in {"PRON", "OTHER"} or phrases.word(i) in _EMPTY_WORDS for i in rest):
-        return None
-    if rest and phrases.tag(rest[0]) == "ADP" and verb in _TRANSITIVE:
-        return None
-    kept = [i for i in rest if phrases.tag(i) not in {"DET", "POS"}]
-    content = {phrases.lemma(i) for i in kept if phrases.tag(i) in {"NOUN", "ADJ", "NUM"}} - _NO_CONTENT
+    compared = [i for i in rest if phrases.tag(i) not in {"DET", "POS"}]
+    content = {phrases.lemma(i) for i in compared if phrases.tag(i) in {"NOUN", "ADJ", "NUM"}} - _NO_CONTENT
     if verb not in LIGHT_VERBS:
         content |= {verb}
     if not content:
@@ -123,13 +118,24 @@ def _verb_phrase(phrases: Phrases, start: int, end: int, *, adjectives: bool, is
             return None
         is_shortened = True
         text = re.sub(r"\ban? (?=\w)(?=([aeiou])?)", lambda match: "an " if match[1] else "a ", text)
-    key = (verb, *(phrases.lemma(i) for i in kept))
+    key = (verb, *(phrases.lemma(i) for i in compared))
     is_bare = any(_is_bare_noun(phrases, start, i) for i in rest)
     return VerbPhrase(text, key, frozenset(content), is_bare, is_shortened)
 
 
+def _is_vague(phrases: Phrases, verb: str, rest: Sequence[int]) -> bool:
+    """Whether a verb with the words `rest` after it does not stand for itself."""
+    if not verb or verb in _UNSEEN:
+        return True
+    if not rest:
+        return verb in _TRANSITIVE | _WEAK_ALONE
+    if phrases.tag(rest[0]) == "ADP" and verb in _TRANSITIVE:
+        return True
+    return any(phrases.tag(i) in {"PRON", "OTHER"} or phrases.word(i) in _EMPTY_WORDS for i in rest)
+
+
 def _describes_noun(phrases: Phrases, i: int) -> bool:
-    """Whether word i is an adjective before its noun."""
+    """Whether word i is an adjective before a noun."""
     j = i
     while phrases.tag(j) == "ADJ":
         j += 1
@@ -137,7 +143,7 @@ def _describes_noun(phrases: Phrases, i: int) -> bool:
 
 
 def _is_bare_noun(phrases: Phrases, start: int, i: int) -> bool:
-    """Whether word i heads a noun phrase that wants an article and has none: one thing that can be counted."""
+    """Whether word i heads a singular count noun phrase without an article."""
     if phrases.tag(i) != "NOUN" or phrases.tag(i + 1) == "NOUN" or phrases.lemma(i) in MASS_NOUNS:
         return False
     if is_plural_noun(phrases.word(i), phrases.lemma(i)) or phrases.word(i).endswith("ing"):
