@@ -9,6 +9,7 @@ from tqdm import tqdm
 
 from nt2vr.api import evaluate
 from nt2vr.datasets import Split
+from nt2vr.errors import ConfigError
 from nt2vr.evaluation.sources import Data
 from nt2vr.files import check_writable
 from nt2vr.progress import Progress
@@ -48,6 +49,8 @@ def run(options: Namespace) -> int:
     """Evaluate, print the table, and write the report."""
     if options.out:
         check_writable(options.out)
+    if options.clips < 1:
+        raise ConfigError(f"Cannot evaluate on {options.clips} clips. Choose at least 1.")
     data = Data(options.data, options.clips, options.seed, options.split, options.queries)
     with tqdm(disable=None) as bar:
         evaluation = evaluate(data, options.systems.split(","), options.data_dir, options.device, _shown_on(bar))
