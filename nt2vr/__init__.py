@@ -6,7 +6,9 @@ The names below are imported with their first use, so that `import nt2vr` stays 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nt2vr.api import Evaluation, GallerySearcher, Query, System, evaluate, load_model, open_searcher, understand
+    from nt2vr.api import Evaluation, GallerySearcher, evaluate, load_model, open_searcher, understand
+    from nt2vr.language.query import Query
+    from nt2vr.search.systems import System
 
     __version__: str
 

@@ -56,7 +56,7 @@ def _run(arguments: list[str]) -> int:
         from trainer.__main__ import main as train  # noqa: PLC0415
 
         return train(arguments[1:], prog="nt2vr train")
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(level=logging.ERROR, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     parser = argparse.ArgumentParser(prog="nt2vr", description=DESCRIPTION)
     parser.add_argument("--version", action="version", version=f"nT2VR {project_version()}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)

@@ -1,10 +1,13 @@
 """Settings from command-line flags and environment variables; no other module reads the environment."""
 
 import os
+import re
 from argparse import ArgumentParser
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from nt2vr.errors import ConfigError
 
 PACKAGE = Path(__file__).parent
 ASSETS = (
@@ -35,6 +38,9 @@ class Settings:
         may_download: whether users may download models; not on Hugging Face Spaces, where they are strangers.
         may_train: whether users may start training runs; on Spaces only if NT2VR_TRAIN=1, and never on ZeroGPU, which
             lends its GPUs to no child process.
+
+    Raises:
+        ConfigError: if there is no such kind of device.
     """
 
     data_dir: Path
@@ -44,6 +50,11 @@ class Settings:
     assets: Path = ASSETS
     may_download: bool = True
     may_train: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the device's name, not whether this machine has one."""
+        if not re.fullmatch(r"cpu|cuda(:\d+)?|mps", self.device):
+            raise ConfigError(f"Unknown device {self.device!r}. Choose cpu or cuda.")
 
     @classmethod
     def read(

@@ -8,6 +8,7 @@ from typing import get_args
 from nt2vr.api import evaluate
 from nt2vr.commands.progress_bar import progress_bar
 from nt2vr.datasets import Split
+from nt2vr.errors import ConfigError
 from nt2vr.evaluation.sources import Data
 from nt2vr.files import check_writable
 from nt2vr.settings import add_flags
@@ -46,6 +47,8 @@ def run(options: Namespace) -> int:
     """Evaluate, print the table, and write the report."""
     if options.out:
         check_writable(options.out)
+    if options.clips < 1:
+        raise ConfigError(f"Cannot evaluate on {options.clips} clips. Choose at least 1.")
     data = Data(options.data, options.clips, options.seed, options.split, options.queries)
     with progress_bar() as progress:
         evaluation = evaluate(data, options.systems.split(","), options.data_dir, options.device, progress)

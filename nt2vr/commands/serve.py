@@ -4,8 +4,10 @@ The page is up before torch is: what needs the models is loaded in the backgroun
 """
 
 import logging
+import socket
 from argparse import ArgumentParser, Namespace
 
+from nt2vr.errors import ConfigError, reason_of
 from nt2vr.settings import Settings, add_flags
 from nt2vr.ui.page import serve
 
@@ -19,7 +21,27 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Open the page, with the tabs of `options.build_tabs` added, and serve it until stopped."""
-    logging.getLogger("nt2vr").setLevel(logging.INFO)  # the root stays at WARNING: open_clip logs each loading step
+    logging.getLogger().setLevel(logging.WARNING)  # not INFO: open_clip logs each loading step to the root
+    logging.getLogger("nt2vr").setLevel(logging.INFO)
     settings = Settings.read(options.data_dir, options.device, options.host, options.port)
+    check_address(settings.host, settings.port)
     serve(settings, options.build_tabs(settings))
     return 0
+
+
+def check_address(host: str | None, port: int | None) -> None:
+    """Refuse an address that cannot be listened on: Gradio would print a traceback, or retry without end.
+
+    Raises:
+        ConfigError: if the port is taken or impossible, or the address is not this machine's.
+    """
+    address = host or "127.0.0.1", port or 0
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in address[0] else socket.AF_INET) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # the app may just have been stopped
+            probe.bind(address)
+    except (OSError, OverflowError, UnicodeError) as error:
+        where = " and ".join(str(part) for part in (host, port) if part is not None)
+        raise ConfigError(
+            f"Cannot listen on {where} ({reason_of(error)}). Choose another --host or --port."
+        ) from error

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -34,7 +34,7 @@ def open_tab(page: Page, url: str) -> None:
     page.get_by_role("tab", name="Train").click()
 
 
-def fill(page: Page, values: dict[str, object]) -> None:
+def fill(page: Page, values: Mapping[str, object]) -> None:
     for key, value in values.items():
         page.locator(f"#train-{key} input, #train-{key} textarea").first.fill(str(value))
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from PIL import Image
 import nt2vr
 from nt2vr import api
 from nt2vr.errors import ConfigError, QueryError
+from nt2vr.evaluation.sources import Data
 from tests.paths import ROOT
 from tests.tiny import write_tiny
 
@@ -79,16 +81,17 @@ def test_the_gallery_is_searched_with_systems_by_name_or_not(gallery_data: Path,
         green = np.full((32, 32, 3), (0, 128, 0), np.uint8)
         by_file, by_array = (searcher.search("", "CLIP", image=image) for image in (tmp_path / "green.png", green))
         assert by_file.rankings[0].hits == by_array.rankings[0].hits
-        for wrong in (green[0], green / 255, green[..., :2]):
+        wrong: list[Any] = [green[0], green / 255, green[..., :2]]
+        for image in wrong:
             with pytest.raises(ConfigError, match=r"must be .* uint8"):
-                searcher.search("a dog", "CLIP", image=wrong)
+                searcher.search("a dog", "CLIP", image=image)
         with pytest.raises(QueryError):
             searcher.search("", "CLIP")
 
 
 def test_an_evaluation_has_metrics_and_tables_and_is_saved(tmp_path: Path) -> None:
     write_tiny(tmp_path / "data" / "models" / "tiny", "tiny")
-    data = api.Data("world", clips=30)
+    data = Data("world", clips=30)
     evaluation = nt2vr.evaluate(data, ["tiny", nt2vr.System("tiny", "boolean", 0.5)], tmp_path / "data")
     assert list(evaluation.metrics) == ["tiny", "tiny drop", "tiny boolean α 0.5"]
     assert 0 <= evaluation.metrics["tiny"]["original/R@1"] <= 100

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from nt2vr.errors import ConfigError
 from nt2vr.settings import ASSETS, Settings, resolve_path
 
 
@@ -14,6 +15,12 @@ def test_arguments_win_over_the_environment_and_the_environment_over_the_default
     assert Settings.read(environment=environment) == Settings(Path("/data"), "cuda")
     given = Settings.read("/other", "cpu", port=8000, environment=environment)
     assert given == Settings(Path("/other"), "cpu", port=8000)
+
+
+def test_a_device_that_does_not_exist_is_refused() -> None:
+    assert Settings.read(device="cuda:1").device == "cuda:1"
+    with pytest.raises(ConfigError, match=r"^Unknown device 'gpu'\. Choose cpu or cuda\.$"):
+        Settings.read(environment={"NT2VR_DEVICE": "gpu"})
 
 
 def test_strangers_on_spaces_may_not_download_models() -> None:

@@ -85,6 +85,11 @@ def test_an_output_folder_that_cannot_be_made_is_refused_before_anything_is_meas
     assert not (data_dir / "evaluation").exists()
 
 
+def test_no_clips_are_refused(data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert evaluate(data_dir, tmp_path / "out", "tiny", "--clips", "0") == 2
+    assert capsys.readouterr().err == "Cannot evaluate on 0 clips. Choose at least 1.\n"
+
+
 def test_the_table_is_printed_without_an_output_folder(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> None:
     flags = ["--systems", "tiny", "--clips", "30", "--data-dir", str(data_dir)]
     assert main(["evaluate", *flags]) == 0

@@ -23,10 +23,15 @@ PYTHON = [sys.executable, "-m", "nt2vr"]
 def test_without_another_command_the_app_is_opened(
     arguments: list[str], port: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened = list[Namespace]()
-    monkeypatch.setattr(serve, "run", lambda options: opened.append(options) or 0)
+    ports = []
+
+    def run(options: Namespace) -> int:
+        ports.append(options.port)
+        return 0
+
+    monkeypatch.setattr(serve, "run", run)
     assert main(arguments) == 0
-    assert [options.port for options in opened] == [port]
+    assert ports == [port]
 
 
 def test_train_is_passed_on_to_the_trainer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

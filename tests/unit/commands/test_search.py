@@ -71,7 +71,8 @@ def test_a_strategy_with_nothing_left_to_search_for_says_so(
         (["a dog", "--k", "1000000000"], "Cannot show 1000000000 results"),
         (["a dog", "--alpha", "nan"], "The unwanted part's weight α is nan"),
         (["a dog", "--image", "none.png"], "none.png"),
-        (["a dog", "--image", "."], ""),
+        (["a dog", "--image", "."], "is not a picture"),
+        (["a dog", "--device", "gpu"], "Unknown device 'gpu'."),
     ],
 )
 def test_a_mistake_is_one_sentence(

@@ -1,0 +1,158 @@
+"""The wheel: what it holds, and that its commands work from an empty folder, installed, without a network."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from email.message import Message
+from email.parser import Parser
+from importlib.metadata import PathDistribution
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from packaging.requirements import Requirement
+
+from tests.paths import ROOT
+
+SOURCES = ("pyproject.toml", "requirements.txt", "README.md", "LICENSE", "nt2vr", "trainer", "assets")
+PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input"]
+OFFLINE = ["unshare", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up; exec "$@"', "sh"]
+RUN = {
+    "name": "Wheel", "base": "assets/models/clip", "train": "text", "epochs": 1, "num_clips": 8, "batch_size": 4,
+    "num_frames": 1, "pool_clips": 0, "validation_clips": 8, "losses": {"contrastive": {"weight": 1.0}},
+}  # fmt: skip
+
+
+def test_pyproject_names_every_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    inits = (init.parent for top in ("nt2vr", "trainer") for init in (ROOT / top).rglob("__init__.py"))
+    packages = {folder.relative_to(ROOT).as_posix().replace("/", ".") for folder in inits}
+    assert set(project["tool"]["setuptools"]["packages"]) == packages | {"nt2vr.assets"}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build from a copy, since setuptools leaves a build folder beside what it builds."""
+    copy, out = tmp_path_factory.mktemp("checkout"), tmp_path_factory.mktemp("wheel")
+    for name in SOURCES:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, copy)
+    subprocess.run([*PIP, "wheel", "--no-deps", "--no-build-isolation", "-w", out, copy], check=True)
+    (built,) = out.glob("*.whl")
+    return built
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_every_module_and_asset_and_nothing_else(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        held = {name for name in archive.namelist() if ".dist-info/" not in name}
+    expected = {
+        *(path for top in ("nt2vr", "trainer") for path in _files(top) if path.endswith((".py", "/py.typed"))),
+        *(f"nt2vr/{path}" for path in _files("assets")),
+        *(path for path in _files("trainer/configs")),
+    }
+    assert {"nt2vr/py.typed", "trainer/py.typed", "nt2vr/assets/models/clip/nt2vr.json"} <= expected
+    assert held == expected
+
+
+@pytest.mark.slow
+def test_the_wheel_states_version_and_dependencies_of_their_one_source(installed: Path) -> None:
+    (folder,) = installed.glob("nt2vr-*.dist-info")
+    distribution = PathDistribution(folder)
+    metadata: Message = Parser().parsestr(distribution.read_text("METADATA") or "")
+    required = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if line and line[0] != "#"]
+    stated = metadata.get_all("Requires-Dist", [])
+    assert list(map(Requirement, stated)) == list(map(Requirement, required))
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert metadata["Version"] == pyproject["project"]["version"]
+    (script,) = distribution.entry_points.select(group="console_scripts")
+    assert (script.name, script.value) == ("nt2vr", "nt2vr.__main__:main")
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    site = tmp_path_factory.mktemp("site")
+    subprocess.run([*PIP, "install", "--no-deps", "--target", site, wheel], check=True)
+    return site
+
+
+@pytest.fixture
+def empty(tmp_path: Path, installed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty working folder, from which only the installed package can be imported."""
+    monkeypatch.setenv("PYTHONPATH", str(installed))
+    monkeypatch.setenv("NT2VR_DATA", str(tmp_path / "data"))
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    yield folder
+
+
+def run(*arguments: str) -> str:
+    """Run a command, with no network where the system allows that; return what it prints."""
+    command = [sys.executable, "-m", "nt2vr", *arguments]
+    isolated = shutil.which("unshare") and not subprocess.run([*OFFLINE, "true"], capture_output=True).returncode
+    result = subprocess.run([*(OFFLINE if isolated else ()), *command], capture_output=True, text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@pytest.mark.slow
+def test_the_installed_commands_work_from_an_empty_folder(empty: Path) -> None:
+    assert run("--version").startswith("nT2VR ")
+    assert "CLIP-neg" in run("search", "a dog and not a cat", "--systems", "CLIP, CLIP-neg", "--k", "2")
+    assert json.loads(run("queries", "split", "a dog, no cat"))["unwanted"] == ["cat"]
+    assert "| CLIP drop |" in run("evaluate", "--data", "gallery", "--systems", "CLIP", "--out", "report")
+    assert json.loads((empty / "report" / "report.json").read_text())["versions"]["nt2vr"]
+    (empty / "config.json").write_text(json.dumps(RUN))
+    run("train", "run", "--config", "config.json")
+    assert (empty / "run" / "checkpoints" / "epoch_001" / "nt2vr.json").is_file()
+    assert "usage: nt2vr import" in run("import", "--help")
+
+
+@pytest.mark.slow
+def test_the_installed_app_opens_from_an_empty_folder_with_every_tab(empty: Path) -> None:
+    code = """
+import gradio as gr
+from nt2vr.__main__ import main
+from nt2vr.settings import ASSETS
+import nt2vr, trainer
+
+def look(page, **options):
+    tabs = [block.label for block in page.blocks.values() if isinstance(block, gr.Tab)]
+    assert tabs == ["Search", "Evaluate", "Train"], tabs
+    raise KeyboardInterrupt
+
+assert ASSETS.parent.samefile(nt2vr.__path__[0]), ASSETS
+gr.Blocks.launch = look
+assert main([]) == 130
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=dict(os.environ))
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.slow
+def test_shipped_presets_and_models_are_found_from_an_empty_folder(empty: Path) -> None:
+    code = """
+from nt2vr.settings import ASSETS
+from trainer.config import PRESETS, load_config
+from trainer.ui.form import bases, presets
+
+config = load_config(PRESETS / "clip-neg.json")
+assert (config.base_folder / "nt2vr.json").is_file(), config.base_folder
+assert config.base in bases([ASSETS / "models"]).values()
+assert presets()["CLIP-neg"]["base"] == config.base
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=dict(os.environ))
+    assert result.returncode == 0, result.stderr
+
+
+def _files(folder: str) -> Iterator[str]:
+    for path in (ROOT / folder).rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            yield path.relative_to(ROOT).as_posix()

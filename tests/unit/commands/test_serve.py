@@ -1,0 +1,23 @@
+"""`nt2vr serve`: an address that cannot be used. What it serves is tested in tests/app and tests/browser."""
+
+import socket
+
+import pytest
+
+from nt2vr.__main__ import main
+
+
+@pytest.mark.parametrize(
+    "flags", [["--port", "99999"], ["--port", "-1"], ["--host", "not an address"], ["--host", "203.0.113.1"]]
+)
+def test_an_address_that_cannot_be_used_is_one_sentence(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", *flags]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"Cannot listen on {flags[1]} (") and error.count("\n") == 1
+
+
+def test_a_port_that_is_taken_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        assert main(["--port", port]) == 2
+    assert capsys.readouterr().err.startswith(f"Cannot listen on {port} (")
