@@ -1,11 +1,11 @@
-"""Query sets from captions, and sentences taken apart, at the command line.
+"""Query sets from captions (nT2VR, section 3.1): original, negated and composed queries, and the `queries` command.
 
-`python -m nt2vr.queries build --captions FILE --out FOLDER [--seed N]` writes what nT2VR searches with (section 3.1):
-original.txt, negated.txt (one drawn denial of each query that can be denied) and composed.jsonl, and prints how many
-there are as one line of JSON. The same file and seed give the same queries everywhere.
+`build --captions FILE --out FOLDER [--seed N]` writes original.txt, negated.txt (one random denial per query that can
+be denied) and composed.jsonl, and prints their sizes as one line of JSON. The same file and seed give the same queries
+on every machine.
 
-`python -m nt2vr.queries split "a man sings and doesn't dance"` prints what is wanted and what is not as JSON; without
-a sentence it reads them from stdin, one a line.
+`split "a man sings and doesn't dance"` prints the wanted and unwanted parts as JSON; without an argument it reads
+sentences from stdin, one per line.
 """
 
 import argparse
@@ -38,7 +38,7 @@ GENERATOR = 1  # cache version: raise it when the same captions give other queri
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit status: 0 done, 2 could not be done."""
+    """Run a command; return the exit status: 0 on success, 2 on an error."""
     parser = argparse.ArgumentParser(prog="python -m nt2vr.queries", description="Build and take apart queries.")
     commands = parser.add_subparsers(dest="command", required=True)
     building = commands.add_parser("build", help="make original, negated and composed queries from captions")
@@ -161,7 +161,7 @@ def split(sentences: Iterable[str]) -> Iterator[dict[str, object]]:
     """Yield each sentence with its wanted and unwanted parts.
 
     Raises:
-        QueryError: if a sentence is too long to be a query.
+        QueryError: if a sentence is too long for a query.
     """
     tagger = load_tagger()
     for sentence in sentences:
