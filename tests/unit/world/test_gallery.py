@@ -14,7 +14,7 @@ from nt2vr.media.decode import sample_frames, segment_centres
 from nt2vr.media.gallery import Gallery, load_gallery
 from nt2vr.world import gallery as builder
 from nt2vr.world.captions import captions
-from nt2vr.world.gallery import CAPTIONS_A_CLIP, CLIPS_A_STORY, FPS, SECONDS, STORIES, build, write_webm
+from nt2vr.world.gallery import CAPTIONS_PER_CLIP, CLIPS_PER_STORY, FPS, SECONDS, STORIES, build, write_webm
 from nt2vr.world.render import SIZE, Renderer
 from nt2vr.world.scenes import Scene, sample_scenes
 from nt2vr.world.truth import judge
@@ -65,9 +65,9 @@ def test_clips_show_their_scenes(gallery: Gallery, scenes: list[Scene]) -> None:
 
 
 def test_a_clip_has_the_captions_of_its_scene(gallery: Gallery, scenes: list[Scene]) -> None:
-    assert CAPTIONS_A_CLIP >= 5
+    assert CAPTIONS_PER_CLIP >= 5
     for video, scene in zip(gallery.videos, scenes, strict=True):
-        assert video.captions == tuple(captions(scene, CAPTIONS_A_CLIP))
+        assert video.captions == tuple(captions(scene, CAPTIONS_PER_CLIP))
 
 
 def test_all_scenes_are_for_testing_and_none_is_there_twice(scenes: list[Scene]) -> None:
@@ -77,8 +77,8 @@ def test_all_scenes_are_for_testing_and_none_is_there_twice(scenes: list[Scene])
 
 def test_every_story_has_as_many_clips_with_the_unwanted_thing_as_without(gallery: Gallery) -> None:
     for number, (wanted, unwanted) in enumerate(STORIES):
-        query, first = Query("", (wanted,), (unwanted,)), number * CLIPS_A_STORY
-        videos = gallery.videos[first : first + CLIPS_A_STORY]
+        query, first = Query("", (wanted,), (unwanted,)), number * CLIPS_PER_STORY
+        videos = gallery.videos[first : first + CLIPS_PER_STORY]
         assert Counter(judge(query, video.scene or {}) for video in videos) == {"right": 5, "violation": 5}, wanted
 
 

@@ -102,7 +102,7 @@ def test_everybody_stays_inside_the_frame() -> None:
             for time in (np.arange(4) + 0.5) / 4:
                 x, y, angle, flip = mover.at(float(time))
                 look = sprite(mover.svg, round(mover.unit * 16) / 16, LARGEST_UNIT, angle, flip)
-                alpha = 255 - look.keep[..., 0].astype(float)
+                alpha = 255 - look.transparency[..., 0].astype(float)
                 top, left = round(y) + look.dy, round(x) + look.dx
                 inside = alpha[max(0, -top) : max(0, SIZE - top), max(0, -left) : max(0, SIZE - left)]
                 shares.append(inside.sum() / alpha.sum())
