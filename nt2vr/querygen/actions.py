@@ -1,7 +1,6 @@
-"""Who does what in a caption: (subject, verb phrase) pairs by chunk parsing, after Algorithm 1 of the nT2VR paper.
+"""(Subject, verb phrase) pairs of captions by chunk parsing, after Algorithm 1 of the nT2VR paper.
 
-Subjects and verb phrases are compared by lemmas: "a young man plays his guitar" and "a guy playing a guitar" are both
-man: play guitar.
+Pairs are compared by lemmas: "a young man plays his guitar" and "a guy playing a guitar" are both man: play guitar.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,14 +15,14 @@ from nt2vr.querygen.verb_phrases import VerbPhrase, verb_phrases
 
 
 class Action(NamedTuple):
-    """A subject with what it does."""
+    """A subject and what it does."""
 
     subject: Subject
     phrase: VerbPhrase
 
 
 def actions(phrases: Phrases) -> list[Action]:
-    """Return what is done in a caption, given by its tagged words; nothing if it denies something."""
+    """Return the actions in a tagged caption; none if the caption is negated."""
     if any(phrases.tag(i) == "NEG" or word in {"no", "without", "nobody"} for i, word in enumerate(phrases.words)):
         return []
     return list(_actions(phrases, chunks_of(phrases)))
@@ -32,39 +31,54 @@ def actions(phrases: Phrases) -> list[Action]:
 def _actions(phrases: Phrases, chunks: Sequence[Chunk]) -> Iterator[Action]:
     subject: Subject | None = None
     for n, (chunk, following) in enumerate(zip_longest(chunks, chunks[1:])):
-        before = chunks[n - 1] if n else None
-        if chunk.kind == "NP":
-            first, subject = subject, _subject(phrases, chunk, following)
-            if before and before.kind == "CONJ" and n > 1 and chunks[n - 2].kind in {"NP", "PP"}:  # a man and a woman
-                subject = PEOPLE if first and subject and first.is_human and subject.is_human else None
-        elif chunk.kind in {"PUNCT", "PRON", "OTHER", "TO"} or phrases.word(chunk.start) in {"as", "when"}:
-            subject = None
-        elif chunk.kind == "WH" and before and before.kind == "VP":  # feeds an animal that | jumps
-            subject = _actor_at_end(phrases, before) or (subject if phrases.word(chunk.start) == "who" else None)
-        elif chunk.kind == "VP":
-            if phrases.tag(chunk.start) not in FINITE_TAGS and before and before.kind in {"VP", "PP"}:
-                subject = _before_participle(phrases, subject, chunks[:n])
-            if subject:
-                for phrase in verb_phrases(phrases, chunk, following.kind if following else ""):
-                    yield Action(subject, phrase)
+        subject = _subject_after(phrases, subject, chunks[:n], chunk, following)
+        if chunk.kind == "VP" and subject:
+            for phrase in verb_phrases(phrases, chunk, following.kind if following else ""):
+                yield Action(subject, phrase)
+
+
+def _subject_after(
+    phrases: Phrases, subject: Subject | None, earlier: Sequence[Chunk], chunk: Chunk, following: Chunk | None
+) -> Subject | None:
+    """Return the subject of a verb phrase, or of the verb phrases after any other chunk."""
+    before = earlier[-1] if earlier else None
+    if chunk.kind == "NP":
+        return _subject_of_noun(phrases, subject, earlier, chunk, following)
+    if chunk.kind in {"PUNCT", "PRON", "OTHER", "TO"} or phrases.word(chunk.start) in {"as", "when"}:
+        return None
+    if chunk.kind == "WH" and before and before.kind == "VP":  # feeds an animal that | jumps
+        return _actor_at_end(phrases, before) or (subject if phrases.word(chunk.start) == "who" else None)
+    if chunk.kind == "VP" and phrases.tag(chunk.start) not in FINITE_TAGS and before and before.kind in {"VP", "PP"}:
+        return _before_participle(phrases, subject, earlier)
+    return subject
+
+
+def _subject_of_noun(
+    phrases: Phrases, first: Subject | None, earlier: Sequence[Chunk], chunk: Chunk, following: Chunk | None
+) -> Subject | None:
+    """Parse a noun phrase as a subject; together with `first` if "and" joins them: a man and a woman are people."""
+    subject = _subject(phrases, chunk, following)
+    if len(earlier) > 1 and earlier[-1].kind == "CONJ" and earlier[-2].kind in {"NP", "PP"}:
+        return PEOPLE if first and subject and first.is_human and subject.is_human else None
+    return subject
 
 
 def _subject(phrases: Phrases, chunk: Chunk, following: Chunk | None) -> Subject | None:
-    """Read a noun phrase as a subject; "a group of girls" are girls."""
+    """Parse a noun phrase as a subject; "a group of girls" are girls."""
     if following and phrases.lemma(chunk.end - 1) in COLLECTIVES and phrases.word(following.start) == "of":
         return named(phrases, following.start + 1, following.end, is_plural=True)
     return named(phrases, chunk.start, chunk.end)
 
 
 def _actor_at_end(phrases: Phrases, chunk: Chunk) -> Subject | None:
-    """Who ends a verb phrase and does what comes next: "a man talks to | a woman | holding a baby"."""
+    """Return the actor at the end of a verb phrase: "a man talks to | a woman | holding a baby"."""
     return named(phrases, *chunk.last_noun) if chunk.last_noun else None
 
 
 def _before_participle(phrases: Phrases, subject: Subject | None, before: Sequence[Chunk]) -> Subject | None:
-    """Who a participle without a conjunction is said of, after the chunks `before`.
+    """Return the subject of a participle that follows the chunks `before` without a conjunction.
 
-    After a verb phrase it may be who ends that, or a thing: "people meet with words | floating in front of them".
+    After a verb phrase it may be the actor at its end, or a thing: "people meet with words | floating around them".
     """
     after_verb = next((chunk for chunk in before[-2:] if chunk.kind == "VP"), None)
     if after_verb is None:

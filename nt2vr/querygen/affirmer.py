@@ -1,4 +1,4 @@
-"""Captions that deny something made affirmative: "a boy runs without a shirt" to "a boy runs with a shirt"."""
+"""Affirmative versions of negated captions: "a boy runs without a shirt" becomes "a boy runs with a shirt"."""
 
 from nt2vr.language.inflect import inflect
 from nt2vr.language.phrases import Phrases
@@ -14,8 +14,8 @@ _POSITIVE = {
 _CLIPPED = {"ca": "can", "wo": "will", "ai": "is", "sha": "shall"}  # of can't, won't, ain't, shan't
 
 
-def affirmed(caption: str, phrases: Phrases) -> str | None:
-    """Return `caption` with all that it denies affirmed, or None if it denies nothing."""
+def affirm(caption: str, phrases: Phrases) -> str | None:
+    """Return `caption` without its negations; None if it has none."""
     cues = [i for i in range(len(phrases.tokens)) if _is_cue(phrases, i)]
     if not cues:
         return None
@@ -42,7 +42,7 @@ def _is_cue(phrases: Phrases, i: int) -> bool:
 
 
 def _replacements(phrases: Phrases, i: int) -> dict[int, str]:
-    """New texts of the cue at word i and of the words that change with it."""
+    """Return replacements of the cue at word i and of the words that depend on it."""
     word, following = phrases.word(i), phrases.word(i + 1)
     if word in {"without", "w/o"}:
         if phrases.tag(i + 1) == "VBG":
@@ -58,7 +58,7 @@ def _replacements(phrases: Phrases, i: int) -> dict[int, str]:
 
 
 def _without_do(phrases: Phrases, i: int) -> dict[int, str]:
-    """Take the helper out: "does | not play" is "plays"."""
+    """Remove the auxiliary: "does not play" becomes "plays"."""
     helper = phrases.word(i - 1)
     if helper in _CLIPPED:
         return {i - 1: _CLIPPED[helper]}
@@ -79,7 +79,7 @@ def _any(phrases: Phrases, i: int) -> dict[int, str]:
 
 
 def _article(phrases: Phrases, i: int) -> str:
-    """What "no" or "any" at word i becomes: an article before one thing, else nothing."""
+    """Return the replacement of "no" or "any" at word i: an article before singular count nouns, otherwise none."""
     noun = phrases.noun_phrase(i)
     if noun is None or noun.head == i:
         return ""

@@ -124,7 +124,7 @@ def split(sentences: Iterable[str]) -> Iterator[dict[str, object]]:
     """Yield each sentence with its wanted and unwanted parts.
 
     Raises:
-        QueryError: if a sentence is too long to be a query.
+        QueryError: if a sentence is too long for a query.
     """
     tagger = load_tagger()
     for sentence in sentences:

@@ -1,9 +1,9 @@
-"""Composed queries: who, doing A and not B, with the videos for which that is right (nT2VR, section 3.1.2, Figure 3).
+"""Composed queries: a subject doing A and not B, with the relevant videos (nT2VR, section 3.1.2, Figure 3).
 
-A and B are verb phrases that two captions of one video give the same subject, so that video at least shows A and B.
-Relevant are the videos whose captions have the subject with A, less all whose captions have a content word of B, or a
-word that tells of the same. The paper asks for that word beside the subject; the captions of one video call a person
-"man" here and "guy" there, so here it may stand anywhere. A query without relevant videos is dropped.
+A and B are verb phrases that two captions of one video attribute to the same subject, so at least this video shows
+both. Relevant videos have a caption with the subject doing A, and no caption with a content word of B or a related
+word. The paper requires that word to occur with the subject; here it may occur anywhere, because captions of one video
+call the same person "man" or "guy". Queries without relevant videos are dropped.
 """
 
 import random
@@ -16,12 +16,12 @@ from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.subjects import Subject
 from nt2vr.language.wordlists import words
 from nt2vr.querygen.actions import Action
-from nt2vr.querygen.related import grown_from, related
+from nt2vr.querygen.related import derived_from, related
 from nt2vr.querygen.templates import WITH_PRONOUN, WITHOUT_PRONOUN
 from nt2vr.querygen.usage import Key, Usage
 
-_LEAST_VIDEOS = 2  # that have a word of the unwanted; a word of one video alone is a name or a slip
-# Where captions are silent about these they may still be seen
+_MIN_VIDEOS = 2  # that mention each word of B: a word of a single video is a name or a typo
+# Often visible without being mentioned in captions
 _UNSAID = words("stand sit smile gesture look walk lay lie move hold hand use wear wait turn step come go stay talk")
 
 
@@ -35,14 +35,14 @@ class VideoContent:
 
 @dataclass(frozen=True)
 class ComposedQuery:
-    """A query with its answer.
+    """A query with its relevant videos.
 
     Attributes:
         caption: the query, "a man plays the guitar and he doesn't sit on a stool".
-        wanted: the part to be seen, "a man plays the guitar".
-        unwanted: the part not to be seen, "sit on a stool".
-        video_ids: the relevant videos.
-        violating_ids: videos that show the wanted and the unwanted part.
+        wanted: the wanted part, "a man plays the guitar".
+        unwanted: the unwanted part, "sit on a stool".
+        video_ids: relevant videos.
+        violating_ids: videos that show both parts.
     """
 
     caption: str
@@ -56,21 +56,21 @@ class Composer:
     """Composes queries over one set of videos."""
 
     def __init__(self, videos: Mapping[str, VideoContent]) -> None:
-        """Index what the captions of `videos`, by their ids, say."""
+        """Index the content of videos, given by their ids."""
         self._videos = videos
         self._usage = Usage()
         self._content: dict[Key, frozenset[str]] = defaultdict(frozenset)
-        self._said_of: dict[str, set[str]] = defaultdict(set)  # videos by the lemmas of their captions
+        self._mentioned_in: dict[str, set[str]] = defaultdict(set)  # lemma -> videos
         for video_id, content in videos.items():
             for action in content.actions:
                 self._usage.add(video_id, action)
                 self._content[action.phrase.key] |= action.phrase.content
             for lemma in content.lemmas:
-                self._said_of[lemma].add(video_id)
-        self._maybe_said_by = cache(self._find_maybe_said_by)
+                self._mentioned_in[lemma].add(video_id)
+        self._maybe_shown_by = cache(self._find_maybe_shown_by)
 
     def compose(self, seed: int) -> Iterator[ComposedQuery]:
-        """Yield every query there is, once, in the order of the videos; `seed` draws the template of each."""
+        """Yield every possible query once, in the order of the videos; `seed` selects the templates."""
         done: set[tuple[Subject, Key, Key]] = set()
         for content in self._videos.values():
             keys: dict[Subject, dict[Key, None]] = defaultdict(dict)
@@ -87,28 +87,33 @@ class Composer:
     def _query(self, subject: Subject, wanted: Key, unwanted: Key, seed: int) -> ComposedQuery | None:
         a, b = self._usage.text(subject, wanted), self._usage.text(subject, unwanted)
         content = self._content[unwanted]
-        if not a or not b or content <= _UNSAID or any(len(self._said_of[word]) < _LEAST_VIDEOS for word in content):
+        if (
+            not a
+            or not b
+            or content <= _UNSAID
+            or any(len(self._mentioned_in[word]) < _MIN_VIDEOS for word in content)
+        ):
             return None
         shown = self._usage.shown_by(subject, wanted)
-        maybe: frozenset[str] = frozenset().union(*map(self._maybe_said_by, content))
+        maybe: frozenset[str] = frozenset().union(*map(self._maybe_shown_by, content))
         relevant = tuple(video_id for video_id in shown if video_id not in maybe)
         if not relevant:
             return None
         rng = random.Random(f"{seed} {subject.text} {wanted} {unwanted}")
         return ComposedQuery(
-            *composed(subject, a, b, rng),
+            *fill_template(subject, a, b, rng),
             video_ids=relevant,
             violating_ids=tuple(video_id for video_id in shown if video_id in self._usage.shown_by(subject, unwanted)),
         )
 
-    def _find_maybe_said_by(self, lemma: str) -> frozenset[str]:
-        """Return the videos that may show what a content word says: those with a word that tells of the same."""
-        lemmas = related(lemma) | grown_from(lemma, self._said_of)
-        return frozenset().union(*(self._said_of.get(word, ()) for word in lemmas))
+    def _find_maybe_shown_by(self, lemma: str) -> frozenset[str]:
+        """Return the videos whose captions have a content word or a related one."""
+        lemmas = related(lemma) | derived_from(lemma, self._mentioned_in)
+        return frozenset().union(*(self._mentioned_in.get(word, ()) for word in lemmas))
 
 
 def _pairs(keys: Mapping[Subject, Mapping[Key, None]]) -> Iterator[tuple[Subject, Key, Key]]:
-    """Pair what a subject does in one caption with what it may do in another, where it may be called otherwise."""
+    """Pair actions of a subject with its actions in other captions, where it may have another name."""
     for subject, phrases in keys.items():
         others = {
             key: None
@@ -120,8 +125,8 @@ def _pairs(keys: Mapping[Subject, Mapping[Key, None]]) -> Iterator[tuple[Subject
             yield from ((subject, wanted, unwanted) for unwanted in others if unwanted != wanted)
 
 
-def composed(subject: Subject, wanted: str, unwanted: str, rng: random.Random) -> tuple[str, str, str]:
-    """Put a subject and two verb phrases into a template: the sentence, its wanted and its unwanted part."""
+def fill_template(subject: Subject, wanted: str, unwanted: str, rng: random.Random) -> tuple[str, str, str]:
+    """Fill a random template; return the sentence, its wanted and its unwanted part."""
     template = rng.choice(WITH_PRONOUN if subject.pronoun else WITHOUT_PRONOUN)
     short = rng.random() < 0.5
     do, be = ("do", "are") if subject.is_plural else ("does", "is")

@@ -1,8 +1,8 @@
-"""Sentences that deny something, made of any captions: what is wanted, what is not. It knows no video and no truth.
+"""Negated sentences from arbitrary captions, with their wanted and unwanted parts; knows nothing of the videos.
 
-Five kinds: a caption with one thing denied (nT2VR's negated queries), "A and not B" (its composed queries), "A without
-N" (a thing), "not B" alone, and "fragment", a caption and a few words of another one joined freely, so that a model
-learns the words of denying and not the grammar of one generator.
+Five kinds: "negated", a caption with one thing denied (nT2VR's negated queries); "composed", A and not B (nT2VR's
+composed queries); "without", A without a thing N; "not", not B alone; and "fragment", a caption joined with a few
+words of another one, which teaches models the words of negation rather than the grammar of one generator.
 """
 
 import random
@@ -20,8 +20,8 @@ from nt2vr.language.subjects import Subject, also_called, is_plural_noun
 from nt2vr.language.tagger import FINITE_TAGS, VERB_TAGS
 from nt2vr.language.wordlists import ACTORS, ROLES
 from nt2vr.querygen.actions import actions
-from nt2vr.querygen.affirmer import affirmed
-from nt2vr.querygen.composer import composed
+from nt2vr.querygen.affirmer import affirm
+from nt2vr.querygen.composer import fill_template
 from nt2vr.querygen.negator import caption_tagger, denials
 from nt2vr.querygen.things import Thing, things
 from nt2vr.querygen.usage import Key, Usage, agrees
@@ -30,21 +30,21 @@ from nt2vr.querygen.verb_phrases import VerbPhrase
 DenialKind = Literal["negated", "composed", "without", "not", "fragment"]
 
 WITHOUT = ("{A} without {N}", "{A} without {N}", "{A} and no {n}", "{A} with no {n}")
-_FREE_WITHOUT = (  # no grammar of test queries has the last four
+_FREE_WITHOUT = (  # the last four occur in no test grammar
     *(*WITHOUT, "{A} but no {n}", "{A}, no {n}"),
     *("{A}, and there is no {n}", "{A}, and there isn't {N}"),
 )
 NO_THING = ("no {n}", "without {N}", "there is no {n}")
 NO_DEED = ("not {B_ing}", "nobody is {B_ing}", "nobody {B_s}", "no one is {B_ing}")
-DEED_SHARE = 0.6  # of "not B": the others deny a thing
-SAME_SUBJECT_SHARE = 0.5  # of "A and not B": a B that captions say of the same subject
-WHOLE_SHARE = 0.5  # of "A without N": A is all of the caption
-JOINED_SHARE = 0.5  # of "A and not B": not by nT2VR's templates, but freely, as fragments are
-TRIES = 12  # captions looked at for something that the own one does not say
-MOST_WORDS = 25  # of a caption that something is added to: texts are cut off after 77 tokens, in small models earlier
+DEED_SHARE = 0.6  # of "not B": B is an action, otherwise a thing
+SAME_SUBJECT_SHARE = 0.5  # of "A and not B": B is drawn from captions of the same subject
+FULL_CAPTION_SHARE = 0.5  # of "A without N": A is the full caption
+JOINED_SHARE = 0.5  # of "A and not B": joined freely as fragments are, not by nT2VR's templates
+TRIES = 12  # captions drawn to find something the current one does not say
+MOST_WORDS = 25  # longer captions are not extended: models truncate texts to 77 tokens, small ones to fewer
 LONGEST_FRAGMENT = 4  # words
 
-# How a fragment is denied: whatever it is, if a deed, if a thing
+# How to deny a fragment: any, an action, a thing
 _JOINTS = ("{A} but not {F}", "{A} and not {F}", "{A}, not {F}", "{A} rather than {F}")
 _DEED_JOINTS = (*_JOINTS, "{A} without {F}", "{A} instead of {F}", "{A} and never {F}", "not {F} but {A}")
 _THING_JOINTS = (
@@ -57,21 +57,21 @@ _HELPING = frozenset({"be", "have", "do"})
 _NOT_FIRST = frozenset({"CONJ", "PUNCT", "POS", "WH", "MD"})
 _BREAKS = frozenset({"PUNCT", "NEG", "OTHER"})
 _NOT_LAST = _NOT_FIRST | {"DET", "NUM", "ADP", "TO", "PRON"}
-# What "this is a clip of …" and "… is shown" leave when denied
+# Left over when "this is a clip of …" or "… is shown" is denied
 _SAYS_LITTLE = frozenset({"this", "it", "that", "shown", "played", "filmed", "displayed"})
-# What a place begins with that goes with a thing: "without a flag | in his hand", "without trees | in the background"
+# Words of a place that belongs to a thing: "without a flag | in his hand", "without trees | in the background"
 _OWN = frozenset({"his", "her", "its", "their", "background", "foreground"})
 
 
 @dataclass(frozen=True)
 class Denial:
-    """A sentence that denies something.
+    """A negated sentence.
 
     Attributes:
-        kind: which of the five.
-        text: all of it.
-        wanted: the part to be seen, a phrase; empty for "not B".
-        unwanted: the part not to be seen, an affirmative phrase.
+        kind: one of the five kinds.
+        text: the sentence.
+        wanted: phrase the video should show; empty for "not B".
+        unwanted: affirmative phrase the video should not show.
     """
 
     kind: DenialKind
@@ -81,7 +81,7 @@ class Denial:
 
 
 class _Deed(NamedTuple):
-    """What somebody does; `text` has the verb as its lemma, `content` the lemmas that say something."""
+    """What somebody does: `text` with the verb as a lemma, `content` lemmas to compare."""
 
     subject: Subject
     text: str
@@ -90,17 +90,17 @@ class _Deed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Parsed:
-    """What one caption gives.
+    """One parsed caption.
 
     Attributes:
-        text: without the full stop at its end.
-        words: all of them, in lower case.
-        tags: theirs.
-        lemmas: theirs.
-        names: their lemmas as a set, and what else its nouns are called.
-        things: that it names.
-        denied: each of them denied, and each of its verbs.
-        deeds: that it tells of.
+        text: the caption without a final full stop.
+        words: its words in lower case.
+        tags: their parts of speech.
+        lemmas: their lemmas.
+        names: lemmas, and hypernyms of its nouns.
+        things: things it names.
+        denied: its versions with one thing or verb denied.
+        deeds: actions it describes.
     """
 
     text: str
@@ -114,10 +114,10 @@ class _Parsed:
 
 
 class CaptionDenials:
-    """Draws denying sentences for captions, whatever these are about; a caption that denies something gives none."""
+    """Draws negated sentences for captions of any domain; captions that are negated themselves give none."""
 
     def __init__(self, captions: Iterable[str]) -> None:
-        """Parse the captions, about 700 a second on one core."""
+        """Parse the captions: about 700 per second on one core."""
         usage = Usage()
         parsed: list[_Parsed | None] = []
         said: list[dict[tuple[Subject, Key], VerbPhrase]] = []
@@ -141,13 +141,13 @@ class CaptionDenials:
             self._done_by[deed.subject].append(deed)
 
     def __len__(self) -> int:
-        """How many captions."""
+        """Number of captions."""
         return len(self._captions)
 
     def draw(self, caption_index: int, kind: DenialKind, rng: random.Random) -> Denial | None:
-        """Make a sentence of a caption; None if it gives none of this kind.
+        """Draw a sentence for a caption; None if the caption allows none of this kind.
 
-        What is unwanted comes from other captions and is not said by this one; only a "negated" one denies its own.
+        The unwanted part comes from other captions and is absent from this one, except for "negated" sentences.
         """
         caption = self._captions[caption_index]
         if caption is None:
@@ -165,7 +165,7 @@ class CaptionDenials:
                 return self._fragment(caption, rng)
 
     def _composed(self, caption: _Parsed, rng: random.Random) -> Denial | None:
-        """A and not B, by nT2VR's templates, or joined freely."""
+        """Draw "A and not B", by nT2VR's templates or joined freely."""
         if not caption.deeds:
             return None
         wanted = rng.choice(caption.deeds)
@@ -174,7 +174,7 @@ class CaptionDenials:
             unwanted = rng.choice(near if near and attempt < TRIES // 2 else rng.choice(self._doing).deeds)
             is_part = wanted.content <= unwanted.content  # runs and does not run on the beach
             if agrees(wanted.subject, unwanted.text) and _is_new(unwanted, caption) and not is_part:
-                text, with_a, _ = composed(wanted.subject, wanted.text, unwanted.text, rng)
+                text, with_a, _ = fill_template(wanted.subject, wanted.text, unwanted.text, rng)
                 doing = inflect_phrase(unwanted.text, "VBG")
                 if rng.random() < JOINED_SHARE:
                     with_a = _clause(wanted, rng, finite=False)
@@ -183,9 +183,9 @@ class CaptionDenials:
         return None
 
     def _without(self, caption: _Parsed, rng: random.Random) -> Denial | None:
-        """A without N, A being all of the caption or what somebody does in it."""
+        """Draw "A without N"; A is the full caption or one of its actions."""
         wanted = caption.text if len(caption.words) <= MOST_WORDS else ""
-        if caption.deeds and (not wanted or rng.random() >= WHOLE_SHARE):
+        if caption.deeds and (not wanted or rng.random() >= FULL_CAPTION_SHARE):
             wanted = _clause(rng.choice(caption.deeds), rng)
         thing = self._thing(caption, rng)
         if not (wanted and thing):
@@ -194,7 +194,7 @@ class CaptionDenials:
         return Denial("without", template.format(A=wanted, N=thing.text, n=thing.bare), wanted, thing.text)
 
     def _not(self, caption: _Parsed, rng: random.Random) -> Denial | None:
-        """Not B, of something done or of a thing; "nobody" only of what people do."""
+        """Draw "not B" for an action or a thing; "nobody" only for actions of people."""
         if self._doing and rng.random() < DEED_SHARE:
             for _ in range(TRIES):
                 deed = rng.choice(rng.choice(self._doing).deeds)
@@ -209,7 +209,7 @@ class CaptionDenials:
         return Denial("not", template.format(N=thing.text, n=thing.bare), "", thing.text)
 
     def _fragment(self, caption: _Parsed, rng: random.Random) -> Denial | None:
-        """A caption and some words of another, joined freely."""
+        """Join a caption with some words of another."""
         if len(caption.words) > MOST_WORDS:
             return None
         for _ in range(TRIES):
@@ -227,7 +227,7 @@ class CaptionDenials:
         return None
 
     def _thing(self, caption: _Parsed, rng: random.Random) -> Thing | None:
-        """Draw a thing that the caption does not name."""
+        """Draw a thing the caption does not name."""
         for _ in range(TRIES if self._naming else 0):
             thing = rng.choice(rng.choice(self._naming).things)
             if not thing.names & caption.names:
@@ -240,12 +240,12 @@ def _is_new(deed: _Deed, caption: _Parsed) -> bool:
 
 
 def _numbered(template: str, thing: Thing) -> str:
-    """Say "there are no dogs"."""
+    """Change "there is" to "there are" for plurals."""
     return template.replace("there is", "there are") if thing.is_plural else template
 
 
 def _clause(deed: _Deed, rng: random.Random, finite: bool = True) -> str:
-    """Say what somebody does, in one of three forms, or two: "a man sings but not dancing" is none."""
+    """Phrase an action as "is singing", "singing" or, if `finite`, "sings"."""
     subject, text = deed.subject, deed.text
     does = text if subject.is_plural else inflect_phrase(text, "VBZ")
     doing = inflect_phrase(text, "VBG")
@@ -255,8 +255,8 @@ def _clause(deed: _Deed, rng: random.Random, finite: bool = True) -> str:
 
 
 def _parsed(text: str, phrases: Phrases) -> _Parsed | None:
-    """Read a caption; None if it is empty, or denies something itself."""
-    if not phrases.tokens or affirmed(text, phrases) is not None:
+    """Parse a caption; None if it is empty or negated."""
+    if not phrases.tokens or affirm(text, phrases) is not None:
         return None
     found = tuple(things(phrases))
     lemmas = tuple(intern(token.lemma) for token in phrases.tokens)
@@ -273,7 +273,7 @@ def _parsed(text: str, phrases: Phrases) -> _Parsed | None:
 
 
 def _denied(text: str, phrases: Phrases) -> Iterator[Denial]:
-    """Deny each thing of a caption, and read what that wants and does not, as of a typed query."""
+    """Deny each thing in a caption, and split the result like a typed query."""
     for texts, words in denials(text, phrases):
         query = split_query(texts[0], words)
         wanted = " ".join(query.wanted)
@@ -286,36 +286,54 @@ def _denied(text: str, phrases: Phrases) -> Iterator[Denial]:
 
 
 def _may_go_on(phrases: Phrases, scope: Span) -> bool:
-    """Whether more, or less, may be denied: "(does not toss a child) in camouflage into the air". Precision counts."""
+    """Whether a scope may be wrong, as in "(does not toss a child) in camouflage into the air". Precision counts."""
     inside = [i for i, token in enumerate(phrases.tokens) if scope.start <= token.start < scope.end]
     first, after = inside[0], inside[-1] + 1
-    place, noun = phrases.place_phrase(after), phrases.noun_phrase(after + 1)
-    described = place and place.object and (colour := phrases.noun_phrase(place.object)) and colour.head
-    is_thing, last = phrases.tag(first) not in VERB_TAGS, phrases.lemma(after - 1)
-    may_act = phrases.tag(first) == "NOUN" or last in ACTORS | ROLES or is_plural_noun(phrases.word(after - 1), last)
-    return bool(
-        any(phrases.tag(i) in FINITE_TAGS or phrases.word(i) in {"as", "while"} for i in inside[1:])  # a clause
-        or (place and phrases.place_phrase(place.end))
-        or (described and phrases.tag(described) == "ADJ")  # a player | in blue
+    has_clause = any(phrases.tag(i) in FINITE_TAGS or phrases.word(i) in {"as", "while"} for i in inside[1:])
+    return (
+        has_clause
         or phrases.word(after) == "of"
-        or (place and phrases.tag(first) == "VBN")  # covered | in cake
         or phrases.tag(after) in {"WH", "ADJ", "VBN"}
-        or (phrases.tag(after) == "VBG" and may_act)  # without dogs | following
-        or (phrases.word(after) in {"and", "or"} and noun and (is_thing or phrases.tag(noun.end) not in VERB_TAGS))
+        or _place_is_ambiguous(phrases, first, after)
+        or (phrases.tag(after) == "VBG" and _may_act(phrases, first, after - 1))  # without dogs | following
+        or _list_is_ambiguous(phrases, first, after)
     )
 
 
+def _place_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
+    """Whether the place at word `after` may belong to the scope that starts with word `first`."""
+    place = phrases.place_phrase(after)
+    if place is None:
+        return False
+    noun = phrases.noun_phrase(place.object) if place.object else None
+    is_colour = noun is not None and phrases.tag(noun.head) == "ADJ"  # a player | in blue
+    return bool(is_colour or phrases.tag(first) == "VBN" or phrases.place_phrase(place.end))  # covered | in cake
+
+
+def _may_act(phrases: Phrases, first: int, last: int) -> bool:
+    lemma = phrases.lemma(last)
+    return phrases.tag(first) == "NOUN" or lemma in ACTORS | ROLES or is_plural_noun(phrases.word(last), lemma)
+
+
+def _list_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
+    """Whether "and" or "or" at word `after` may add to the scope that starts with word `first`."""
+    noun = phrases.noun_phrase(after + 1)
+    if phrases.word(after) not in {"and", "or"} or noun is None:
+        return False
+    return phrases.tag(first) not in VERB_TAGS or phrases.tag(noun.end) not in VERB_TAGS
+
+
 def _beyond(text: str, phrases: Phrases, scope: Span) -> str:
-    """Return the place that goes with the thing in a scope: "without (trees) | in the background"."""
+    """Return the place that belongs to the thing in a scope: "without (trees) | in the background"."""
     after = sum(token.end <= scope.end for token in phrases.tokens)
     place = phrases.place_phrase(after)
     if not (place and place.object and {phrases.word(place.object), phrases.lemma(place.object + 1)} & _OWN):
-        return "\n"  # which no caption has
+        return "\n"  # not in any caption
     return text[phrases.tokens[after - 1].end : phrases.tokens[place.end - 1].end]
 
 
 def _participle(unwanted: str, scope: Span, phrases: Phrases) -> str:
-    """Say "riding a bike" for the "ride a bike" that stands in a scope of the sentence."""
+    """Turn the "ride a bike" of a scope into "riding a bike"."""
     verb = next(token for token in phrases.tokens if token.start == scope.start)
     if verb.tag not in FINITE_TAGS | {"VB"} or not unwanted.startswith(verb.text):
         return unwanted
@@ -323,14 +341,14 @@ def _participle(unwanted: str, scope: Span, phrases: Phrases) -> str:
 
 
 def _deeds(phrases: Mapping[tuple[Subject, Key], VerbPhrase], usage: Usage) -> Iterator[_Deed]:
-    """Yield what a caption tells of that can be said alone."""
+    """Yield the actions of a caption that are self-contained."""
     for (subject, key), phrase in phrases.items():
         if text := usage.text(subject, key):
             yield _Deed(subject, text, phrase.content)
 
 
 def _trimmed(caption: _Parsed, start: int, end: int) -> range:
-    """Leave out words at both ends of a fragment that lead nowhere: "riding a", or "is riding a big" of a horse."""
+    """Drop dangling words at both ends of a fragment: "riding a", or "is riding a big" of a horse."""
     tags, lemmas = caption.tags, caption.lemmas
     while start < end and (tags[start] in _NOT_FIRST or lemmas[start] == "be"):
         start += 1
@@ -344,7 +362,7 @@ def _trimmed(caption: _Parsed, start: int, end: int) -> range:
 
 
 def _joints(tags: Sequence[str]) -> tuple[str, ...]:
-    """Return how a fragment with such tags can be denied."""
+    """Return the templates for a fragment with these tags."""
     if tags[0] == "VBG":
         return _DEED_JOINTS
     is_thing = tags[0] in _OPENS_THING and "NOUN" in tags and not FINITE_TAGS.intersection(tags)

@@ -20,7 +20,7 @@ from nt2vr.language.phrases import Phrases
 from nt2vr.language.subjects import is_third_person
 from nt2vr.language.tagger import FINITE_TAGS, VERB_TAGS, HantaTagger, Token
 from nt2vr.language.wordlists import words
-from nt2vr.querygen.affirmer import affirmed
+from nt2vr.querygen.affirmer import affirm
 
 # Nouns for the video itself, and verbs too uninformative to deny
 _FRAMES = words("video clip footage scene trailer commercial film movie this it that screenshot view picture image")
@@ -77,7 +77,7 @@ def negations(caption: str) -> tuple[str, ...]:
     Takes about 1 ms per caption; results are cached for the later epochs of a training.
     """
     phrases = Phrases(caption_tagger().tag(caption))
-    affirmative = affirmed(caption, phrases)
+    affirmative = affirm(caption, phrases)
     if affirmative is not None:
         return (affirmative,)
     found = (edit.applied(caption, text) for edit in _edits(phrases) for text in edit.texts)

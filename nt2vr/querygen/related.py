@@ -1,4 +1,4 @@
-"""Words that tell of the same thing: "sing" of "song", "cook" of "recipe". For leaving out videos, so generous."""
+"""Related words: "sing" and "song", "cook" and "recipe". Deliberately broad, since it serves to exclude videos."""
 
 from collections.abc import Collection
 from functools import cache
@@ -58,16 +58,16 @@ _GROUPS = tuple(map(words, (
     "protest march banner sign chant demonstrate rally",
     "baby child infant toddler",
 )))  # fmt: skip
-_LEAST_CHARS = 4  # of a word whose longer forms count: "guitar" of "guitarist", but not "car" of "card"
+_MIN_CHARS = 4  # shortest stem to match: "guitar" in "guitarist", but not "car" in "card"
 
 
 @cache
 def related(lemma: str) -> frozenset[str]:
-    """Return the words that a caption may use instead of `lemma`, itself among them."""
+    """Return `lemma` and the words that a caption may use instead."""
     return frozenset((lemma,)).union(*(group for group in _GROUPS if lemma in group))
 
 
-def grown_from(lemma: str, vocabulary: Collection[str]) -> set[str]:
-    """Return the words of `vocabulary` that are `lemma` or begin with it: "wrestle" finds "wrestler", "wrestling"."""
+def derived_from(lemma: str, vocabulary: Collection[str]) -> set[str]:
+    """Return the words of `vocabulary` that start with `lemma`: "wrestle" finds "wrestler" and "wrestling"."""
     stem = lemma.removesuffix("e")
-    return {word for word in vocabulary if word == lemma or (len(stem) >= _LEAST_CHARS and word.startswith(stem))}
+    return {word for word in vocabulary if word == lemma or (len(stem) >= _MIN_CHARS and word.startswith(stem))}

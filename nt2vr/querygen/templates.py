@@ -1,10 +1,10 @@
-"""The twelve templates of nT2VR's composed queries (appendix A.1), each with what it wants and what it does not."""
+"""The twelve templates of nT2VR's composed queries (appendix A.1), with their wanted and unwanted parts."""
 
 from typing import NamedTuple
 
 
 class Template(NamedTuple):
-    """Sentences of {S}, the subject, {P}, its pronoun, and the verb phrases A and B, wanted and unwanted.
+    """A sentence pattern over a subject {S}, its pronoun {P}, a wanted verb phrase A and an unwanted one B.
 
     {A} agrees with the subject ("plays", "play"), {A_ing} is the participle, {B} the base form after {does_not}.
     """

@@ -1,4 +1,4 @@
-"""Things that a caption names: noun phrases that stand for themselves, "a red car", "people", "a glass of water"."""
+"""Things named in captions: self-contained noun phrases such as "a red car", "people", "a glass of water"."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -7,14 +7,14 @@ from nt2vr.language.phrases import Phrase, Phrases
 from nt2vr.language.subjects import COLLECTIVES, also_called, is_plural_noun
 from nt2vr.language.wordlists import MASS_NOUNS, words
 
-# Nouns that name a place in the picture, an amount or the video itself
+# Nouns for a place in the picture, an amount or the video itself
 _VAGUE = words(
     "thing something anything someone everything way kind type sort front side top bottom back middle center end edge "
     "corner part area lot bit bunch couple pair number amount time day time background foreground distance video clip "
     "footage scene camera picture image photo view shot screen movie film show one other another each two three four "
     "many few different various left right line row order place action style name game turn look fun use air"
 )
-# Those that do without an article only as a place or an idiom: "on stage", "in bed", "on tv"
+# Mass nouns only as places or in idioms: "on stage", "in bed", "on tv"
 _BARE_PLACES = words("stage camera front top tv television bed work school church land space")
 _ARTICLES = words("a an the")
 _MOST_WORDS = 5
@@ -24,10 +24,10 @@ class Thing(NamedTuple):
     """One noun phrase.
 
     Attributes:
-        text: as it is said, "a red car".
+        text: with its article, "a red car".
         bare: without its article, "red car".
-        is_plural: whether there are many of it.
-        names: what its head is called: "guy" also "man", "person".
+        is_plural: whether it is in the plural.
+        names: lemma of its head, with hypernyms: "guy" has "man" and "person".
     """
 
     text: str
@@ -37,7 +37,7 @@ class Thing(NamedTuple):
 
 
 def things(phrases: Phrases) -> Iterator[Thing]:
-    """Yield the things that a caption names, in order; pronouns, and what says too little, are none."""
+    """Yield the things a caption names, in order; skips pronouns and vague nouns."""
     i = 0
     while i < len(phrases.tokens):
         noun = phrases.noun_phrase(i) if phrases.tag(i) in {"DET", "NUM", "ADJ", "NOUN"} else None
@@ -53,7 +53,7 @@ def things(phrases: Phrases) -> Iterator[Thing]:
 
 
 def _thing(phrases: Phrases, noun: Phrase) -> Thing | None:
-    """Read a noun phrase; without an article only many, or what cannot be counted, stand alone."""
+    """Parse a noun phrase; without an article only plurals and mass nouns count."""
     head, lemma = phrases.word(noun.head), phrases.lemma(noun.head)
     first = noun.start
     while phrases.tag(first) in {"DET", "NUM"}:

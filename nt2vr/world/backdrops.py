@@ -1,11 +1,11 @@
-"""The places of the built-in world as SVG: sky, ground and what stands there always; no caption speaks of it."""
+"""Backdrops of the built-in world as SVG: sky, ground and fixed scenery, which captions never mention."""
 
 from nt2vr.world.sprites import UNITS, picture
 
 SIZE = 224
-HORIZON = 0.58  # where the ground begins, as a share of the height
+HORIZON = 0.58  # top of the ground, as a share of the height
 
-# place -> sky top, sky bottom, ground; then pictures that stand on the horizon: code, size in pixels
+# place -> colours of sky top, sky bottom and ground, then pictures on the horizon: (code, size in pixels)
 _PLACES: dict[str, tuple[str, str, str, tuple[tuple[str, int], ...]]] = {
     "beach": ("#87CEFA", "#DFF3FF", "#F2D98B", (("1F334", 84), ("1F334", 70))),
     "park": ("#9AD7FF", "#E5F6FF", "#7BC45A", (("1F333", 84), ("26F2", 66), ("1F333", 84))),
@@ -22,7 +22,7 @@ _PLACES: dict[str, tuple[str, str, str, tuple[tuple[str, int], ...]]] = {
     "forest": ("#7FA98A", "#CFE3CF", "#5B7F3A", (("1F332", 92), ("1F332", 110), ("1F332", 84), ("1F332", 100))),
 }
 
-_EXTRA = {  # drawn over the ground, under the standing pictures
+_EXTRA = {  # drawn between the ground and the pictures
     "beach": '<rect y="118" width="224" height="22" fill="#4FA9DC"/>',
     "street": "".join(f'<rect x="{x}" y="172" width="26" height="5" fill="#EDEDED"/>' for x in range(6, 224, 56)),
     "stage": (
@@ -36,7 +36,7 @@ _EXTRA = {  # drawn over the ground, under the standing pictures
 
 
 def backdrop_svg(place: str, variant: int) -> str:
-    """Return the SVG of a place; `variant` mirrors it and moves its pictures about, 0 to 3."""
+    """Return the SVG of a place; `variant` (0 to 3) reverses and shifts its pictures."""
     top, bottom, ground, standing = _PLACES[place]
     horizon = HORIZON * SIZE
     if variant % 2:

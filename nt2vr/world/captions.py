@@ -1,4 +1,4 @@
-"""Captions of a scene, in varied templates with synonyms, each with the claim it makes."""
+"""Captions of scenes, from varied templates with synonyms, each with the claim it makes."""
 
 import random
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from nt2vr.world.scenes import Actor, Scene
 from nt2vr.world.truth import Claim, Who
 from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, PLACES, PROPS, SUBJECTS
 
-FULL_SHARE = 0.6  # captions that tell all of the scene; the others leave out actors, props, accessories or the place
+FULL_SHARE = 0.6  # captions of the complete scene; others omit actors, props, accessories or the place
 JOINTS = (" while ", " and ", " as ", ", and ", ", ")
 WEARING = ("wearing {}", "in {}", "with {}")
 BESIDE = ("next to {}", "near {}", "beside {}", "with {} in the background", ", there is {}")
@@ -16,7 +16,7 @@ BESIDE = ("next to {}", "near {}", "beside {}", "with {} in the background", ", 
 
 @dataclass(frozen=True)
 class SceneCaption:
-    """A sentence and what it claims: true of its own scene, and maybe of others."""
+    """A sentence and its claim, which holds for its own scene and possibly for others."""
 
     text: str
     claim: Claim
@@ -41,7 +41,7 @@ def _chosen(items: list[str], full: bool, rng: random.Random, share: float) -> l
 
 
 def describe(scene: Scene, rng: random.Random) -> SceneCaption:
-    """Say what a scene shows, in one of many ways; no caption has a negation in it."""
+    """Draw a caption of a scene, never with a negation."""
     full = rng.random() < FULL_SHARE
     actors = list(scene.actors)
     rng.shuffle(actors)
@@ -75,7 +75,7 @@ def describe(scene: Scene, rng: random.Random) -> SceneCaption:
 
 
 def captions(scene: Scene, count: int, seed: int = 0) -> list[str]:
-    """Return `count` different captions of a scene; the same seed gives the same ones."""
+    """Return `count` distinct captions of a scene; equal seeds give equal captions."""
     rng = random.Random(f"{scene.look}-{seed}")
     texts: dict[str, None] = {}
     while len(texts) < count:

@@ -1,4 +1,4 @@
-"""Clips of the built-in world as arrays: drawn once, by all cores, and kept on disk; likewise their embeddings."""
+"""Clips of the built-in world as arrays, drawn on all cores and cached on disk with their embeddings."""
 
 import json
 import multiprocessing
@@ -20,8 +20,8 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.world.render import Renderer
 from nt2vr.world.scenes import Scene, SceneSplit
 
-LOOK = 1  # raise it when a scene is drawn or fitted differently: frames on disk are then not found any more
-CHUNK = 64  # clips a process renders at a time, 10 MB of frames to hand over
+LOOK = 1  # cache version: raise it when scenes are drawn or fitted differently
+CHUNK = 64  # clips per task of a process: 10 MB of frames
 
 
 def silent(done: int, total: int) -> None:
@@ -30,10 +30,10 @@ def silent(done: int, total: int) -> None:
 
 @dataclass(frozen=True)
 class ClipFile:
-    """Where the frames of some scenes are, or will be.
+    """Cache file for the frames of some scenes.
 
     Attributes:
-        path: of the (N, F, S, S, 3) uint8 RGB frames, as .npy; named by all that decides how they look.
+        path: .npy file of (N, F, S, S, 3) uint8 RGB frames, named by a hash of everything that affects them.
         scenes: the N scenes.
         num_frames: F.
         size: S, in pixels.
@@ -46,7 +46,7 @@ class ClipFile:
 
     @classmethod
     def of(cls, split: SceneSplit, scenes: Sequence[Scene], num_frames: int, size: int, cache: Path) -> "ClipFile":
-        """Name the file in the folder `cache`; nothing is drawn."""
+        """Return the cache file in the folder `cache`, without drawing anything."""
         key = blake2b(
             json.dumps([LOOK, num_frames, size, [scene.to_dict() for scene in scenes]]).encode(), digest_size=8
         )
@@ -55,10 +55,10 @@ class ClipFile:
     def frames(
         self, progress: Progress = silent, should_stop: Callable[[], bool] = lambda: False
     ) -> NDArray[np.uint8]:
-        """Return the frames, on disk, drawn first where they are not there.
+        """Return the memory-mapped frames, drawing them first if necessary.
 
         Raises:
-            InterruptedError: if `should_stop` said so while they were drawn.
+            InterruptedError: if `should_stop` returned True while drawing.
         """
         if not self.path.is_file():
             self._draw(progress, should_stop)
@@ -68,10 +68,10 @@ class ClipFile:
     def embeddings(
         self, encoder: Encoder, progress: Progress = silent, should_stop: Callable[[], bool] = lambda: False
     ) -> NDArray[np.float32]:
-        """Return the clips' (N, D) embeddings, L2-normalised; kept for each visual tower beside the frames.
+        """Return the clips' L2-normalised embeddings (N, D), cached next to the frames per visual tower.
 
         Raises:
-            InterruptedError: if `should_stop` said so.
+            InterruptedError: if `should_stop` returned True.
         """
         return embedded_once(
             self.path,
@@ -91,13 +91,13 @@ class ClipFile:
 
 
 def _drawn(scenes: Sequence[Scene], num_frames: int, size: int) -> Iterator[NDArray[np.uint8]]:
-    """Yield the frames of each scene, drawn by one process a core."""
+    """Yield the frames of each scene, drawn by one process per core."""
     chunks = [scenes[start : start + CHUNK] for start in range(0, len(scenes), CHUNK)]
     draw = partial(draw_clips, num_frames=num_frames, size=size)
     if len(chunks) == 1:
         yield from draw(chunks[0])
         return
-    # spawn: threads of torch do not survive a fork. SIGINT is the parent's to handle
+    # spawn, because torch's threads do not survive a fork; the parent handles SIGINT
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(os.cpu_count(), spawn, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool_:
         try:
@@ -113,6 +113,6 @@ def _renderer() -> Renderer:
 
 
 def draw_clips(scenes: Sequence[Scene], num_frames: int, size: int) -> NDArray[np.uint8]:
-    """Draw clips as large as the gallery's and `fit` them, so that training sees what search will: (N, F, S, S, 3)."""
+    """Draw clips at the gallery's size and `fit` them, as search does: (N, F, S, S, 3)."""
     clips = (_renderer().frames(scene, num_frames) for scene in scenes)
     return np.stack([[fit(frame, size) for frame in frames] for frames in clips])

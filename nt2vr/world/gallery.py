@@ -2,8 +2,8 @@
 
     python -m nt2vr.world.gallery [FOLDER]
 
-Each story names a wanted and an unwanted thing; half of its clips show both, half the wanted one alone, so that
-exclusion is visible. The stories' sentences are the examples of the Search tab.
+Each story has a wanted and an unwanted part; half of its clips show both, the other half only the wanted one, which
+makes exclusion visible. The Search tab offers the stories as examples.
 """
 
 import argparse
@@ -27,9 +27,9 @@ from nt2vr.world.truth import read_claim
 
 FOLDER = Path("assets/gallery")
 FPS, SECONDS = 12, 2
-CLIPS_A_STORY = 10
-CAPTIONS_A_CLIP = 6
-POOL = 120_000  # test scenes looked through; the rarest story needs about this many
+CLIPS_PER_STORY = 10
+CAPTIONS_PER_CLIP = 6
+POOL = 120_000  # test scenes to search; the rarest story needs about this many
 SEED = 2022
 
 STORIES: tuple[tuple[str, str], ...] = (  # wanted, unwanted
@@ -77,10 +77,10 @@ STORIES: tuple[tuple[str, str], ...] = (  # wanted, unwanted
 
 
 def choose_scenes() -> list[Scene]:
-    """Pick every story's clips from test scenes: half with the unwanted thing, half without; none twice."""
+    """Choose distinct test scenes for every story, half with the unwanted part and half without."""
     stories = [(read_claim(wanted), read_claim(unwanted)) for wanted, unwanted in STORIES]
     found: list[tuple[list[Scene], list[Scene]]] = [([], []) for _ in stories]
-    half = CLIPS_A_STORY // 2
+    half = CLIPS_PER_STORY // 2
     for scene in islice(stream_scenes("test", SEED), POOL):
         for (wanted, unwanted), kinds in zip(stories, found, strict=True):
             if wanted is not None and unwanted is not None and wanted.holds(scene):
@@ -89,14 +89,14 @@ def choose_scenes() -> list[Scene]:
                     kind.append(scene)
                     break
     scenes = [scene for kinds in found for kind in kinds for scene in kind]
-    if len(scenes) != len(STORIES) * CLIPS_A_STORY:
+    if len(scenes) != len(STORIES) * CLIPS_PER_STORY:
         raise ValueError(f"Only {len(scenes)} clips for {len(STORIES)} stories: raise POOL.")
     return scenes
 
 
 def write_webm(frames: NDArray[np.uint8], path: Path) -> None:
-    """Write (F, H, W, 3) RGB frames as VP9, which every browser plays and nobody owns."""
-    with av.open(str(path), "w", options={"fflags": "bitexact"}) as container:  # else a random id is written into it
+    """Write (F, H, W, 3) RGB frames as VP9, a royalty-free codec all browsers play."""
+    with av.open(str(path), "w", options={"fflags": "bitexact"}) as container:  # prevents a random id in the file
         stream = container.add_stream("libvpx-vp9", rate=Fraction(FPS))
         stream.height, stream.width = frames.shape[1:3]
         stream.pix_fmt = "yuv420p"
@@ -107,7 +107,7 @@ def write_webm(frames: NDArray[np.uint8], path: Path) -> None:
 
 
 def build(folder: Path) -> Iterator[Path]:
-    """Write clips and manifest, yielding each clip; named by their content, so that browsers may keep them."""
+    """Write clips and manifest, and yield each clip; content-based names make them cacheable by browsers."""
     clips, renderer = folder / "clips", Renderer(SIZE)
     shutil.rmtree(clips, ignore_errors=True)
     clips.mkdir(parents=True)
@@ -121,7 +121,7 @@ def build(folder: Path) -> Iterator[Path]:
             {
                 "video_id": video_id,
                 "path": f"clips/{path.name}",
-                "captions": captions(scene, CAPTIONS_A_CLIP),
+                "captions": captions(scene, CAPTIONS_PER_CLIP),
                 "scene": scene.to_dict(),
             }
         )

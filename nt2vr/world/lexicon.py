@@ -1,9 +1,10 @@
-"""The words of the built-in world in all their forms, also words that people type and captions do not use."""
+"""Words of the built-in world in all inflections, including query words that captions do not use."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from typing import Literal
 
 from nt2vr.language.inflect import inflect, inflect_phrase
@@ -15,7 +16,7 @@ Names = frozenset[str]
 
 @dataclass(frozen=True)
 class Concept:
-    """What a word or phrase stands for."""
+    """Meaning of a word or phrase."""
 
     kind: WordKind
     names: Names = field(default_factory=frozenset)
@@ -27,8 +28,8 @@ def _people() -> Names:
 
 _EATING = ("pizza", "icecream", "burger", "eat")
 _MUSIC = ("guitar", "violin", "trumpet", "saxophone", "drum", "piano", "accordion")
-# Words that people type and captions do not use. A noun alone ("a guitar") stands for the activity that shows it.
-_MORE: dict[WordKind, dict[str, tuple[str, ...]]] = {
+# Query words that captions do not use
+_QUERY_WORDS: dict[WordKind, dict[str, tuple[str, ...]]] = {
     "subject": {
         **dict.fromkeys(("person", "human", "somebody", "someone", "anybody", "anyone", "people"), tuple(_people())),
         "adult": ("man", "woman"),
@@ -112,6 +113,7 @@ _MORE: dict[WordKind, dict[str, tuple[str, ...]]] = {
         "bonfire": ("campfire",),
     },
 }
+# Nouns that stand for the activity they appear in: "a guitar"
 _NOUNS: dict[str, tuple[str, ...]] = {
     "instrument": _MUSIC,
     "ball": ("soccer", "basketball", "ball", "juggle"),
@@ -162,7 +164,7 @@ _WORD = re.compile(r"[\w'-]+|[^\w\s]")
 
 
 def tokens_of(text: str) -> tuple[str, ...]:
-    """Cut a phrase into lower-case words, without articles and the like."""
+    """Split a phrase into lower-case words, without articles and possessives."""
     return tuple(token for token in _WORD.findall(text.lower()) if token not in _DROPPED)
 
 
@@ -178,8 +180,8 @@ def _verbs(phrase: str) -> Iterator[str]:
     yield inflect_phrase(phrase, "VBG")
 
 
-def _entries() -> Iterator[tuple[str, WordKind, Names]]:
-    """Every phrase that is understood, in every form, and what it stands for."""
+def _vocabulary_entries() -> Iterator[tuple[str, WordKind, Names]]:
+    """Yield the phrases of the vocabulary in every form, with their meanings."""
     for name, subject in SUBJECTS.items():
         for word in subject.words:
             yield from ((form, "subject", frozenset((name,))) for form in _nouns(word))
@@ -193,8 +195,12 @@ def _entries() -> Iterator[tuple[str, WordKind, Names]]:
     for name, place in PLACES.items():
         for phrase in place.phrases:
             yield phrase, "place", frozenset((name,))
-            yield " ".join(tokens_of(phrase)[1:]), "place", frozenset((name,))  # without its preposition
-    for kind, words in _MORE.items():
+            yield " ".join(tokens_of(phrase)[1:]), "place", frozenset((name,))  # without the preposition
+
+
+def _query_entries() -> Iterator[tuple[str, WordKind, Names]]:
+    """Yield further phrases of queries in every form, with their meanings."""
+    for kind, words in _QUERY_WORDS.items():
         forms = _verbs if kind == "activity" else _nouns
         for word, names in words.items():
             yield from ((form, kind, frozenset(names)) for form in forms(word))
@@ -205,9 +211,9 @@ def _entries() -> Iterator[tuple[str, WordKind, Names]]:
 
 @cache
 def lexicon() -> dict[tuple[str, ...], Concept]:
-    """Return what each phrase stands for; one with several meanings (people and dogs both "run") has their union."""
+    """Map phrases to meanings; several meanings (people and dogs both "run") are merged."""
     found: dict[tuple[str, ...], Concept] = {}
-    for phrase, kind, names in _entries():
+    for phrase, kind, names in chain(_vocabulary_entries(), _query_entries()):
         tokens = tokens_of(phrase)
         known = found.get(tokens)
         if known is None:

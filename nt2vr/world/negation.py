@@ -1,8 +1,8 @@
-"""Sentences that deny something about clips of the built-in world, each with its two parts and the truth of both.
+"""Negated sentences about scenes of the built-in world, with the exact truth of both parts.
 
-Four kinds: a caption with a verb or a "with" denied (nT2VR's negated queries), "A and not B" (its composed queries),
-"A without N" (a thing) and "not B" alone. What is denied is denied of everybody in the clip, as nT2VR's rule of
-relevance does: "a man sings and does not dance" is right for a clip where the man sings and nobody dances.
+Four kinds: "negated", a caption with a verb or a "with" denied (nT2VR's negated queries); "composed", A and not B
+(nT2VR's composed queries); "without", A without a thing N; and "not", not B alone. A denial applies to everybody in
+the clip, as in nT2VR's rule of relevance: "a man sings and does not dance" requires that nobody dances.
 """
 
 import random
@@ -27,12 +27,12 @@ PRONOUNS = {"man": "he", "boy": "he", "woman": "she", "girl": "she"}
 
 @dataclass(frozen=True)
 class SceneDenial(Denial):
-    """A sentence that denies something, and what its parts say.
+    """A negated sentence with the claims of its parts.
 
     Attributes:
-        kind: which of the four.
-        wanted_claim: what `wanted` says.
-        unwanted_claim: what `unwanted` says.
+        kind: one of the four kinds.
+        wanted_claim: claim of `wanted`.
+        unwanted_claim: claim of `unwanted`.
     """
 
     kind: SceneDenialKind
@@ -40,7 +40,7 @@ class SceneDenial(Denial):
     unwanted_claim: Claim
 
     def fits(self, scene: Scene) -> bool:
-        """Whether the scene shows the wanted and not the unwanted."""
+        """Whether the scene shows the wanted part and not the unwanted one."""
         return self.wanted_claim.holds(scene) and not self.unwanted_claim.holds(scene)
 
 
@@ -52,7 +52,7 @@ def _thing_claim(thing: Thing) -> Claim:
 
 
 def _thing_words(thing: Thing, rng: random.Random) -> str:
-    """Name a thing, with its article."""
+    """Name a thing with its article."""
     kind, name = thing
     if kind == "subject":
         return with_article(rng.choice(SUBJECTS[name].words))
@@ -72,7 +72,7 @@ def _is_doing(subject: str, deed: str, form: str) -> str:
 
 
 def compose(actor: Actor, deed: str, rng: random.Random) -> SceneDenial:
-    """Say "A and not B" by one of nT2VR's twelve templates; the six with a pronoun are for people."""
+    """Build "A and not B" from one of nT2VR's twelve templates; the six with a pronoun are for people."""
     template = rng.choice(WITH_PRONOUN + WITHOUT_PRONOUN if actor.subject in PRONOUNS else WITHOUT_PRONOUN)
     subject = with_article(rng.choice(SUBJECTS[actor.subject].words))
     wanted, unwanted = (rng.choice(ACTIVITIES[name].phrases) for name in (actor.activity, deed))
@@ -98,7 +98,7 @@ def compose(actor: Actor, deed: str, rng: random.Random) -> SceneDenial:
 
 
 def leave_out(subject: str, deed: str, thing: Thing, rng: random.Random) -> SceneDenial:
-    """Say "A without N", A being a subject that does something, or nothing in particular if `deed` is empty."""
+    """Build "A without N"; A is a subject with an activity, or the subject alone if `deed` is empty."""
     wanted = with_article(rng.choice(SUBJECTS[subject].words))
     if deed:
         form = rng.choice(("is {ing}", "{ing}", "{s}"))
@@ -115,7 +115,7 @@ def leave_out(subject: str, deed: str, thing: Thing, rng: random.Random) -> Scen
 
 
 def deny_deed(deed: str, rng: random.Random) -> SceneDenial:
-    """Say "not B" of something done; "nobody" only of what people alone do."""
+    """Build "not B" for an activity; "nobody" only for activities of people."""
     phrase = rng.choice(ACTIVITIES[deed].phrases)
     doing = inflect_phrase(phrase, "VBG")
     template = NO_DEED[0] if deed in ANIMAL_ACTIVITIES else rng.choice(NO_DEED)
@@ -124,7 +124,7 @@ def deny_deed(deed: str, rng: random.Random) -> SceneDenial:
 
 
 def deny_thing(thing: Thing, rng: random.Random) -> SceneDenial:
-    """Say "not B" of a thing."""
+    """Build "not B" for a thing."""
     words = _thing_words(thing, rng)
     return SceneDenial(
         "not", rng.choice(NO_THING).format(N=words, n=_bare(words)), "", words, Claim(), _thing_claim(thing)
@@ -132,10 +132,11 @@ def deny_thing(thing: Thing, rng: random.Random) -> SceneDenial:
 
 
 def negate(caption: SceneCaption) -> list[SceneDenial]:
-    """Deny one thing of a caption, in each way its grammar allows; there is always one.
+    """Return all captions with one thing denied; there is at least one.
 
-    Verbs: "is singing" to "is not" and "isn't singing", "singing" to "not singing", "sings" to "does not" and "doesn't
-    sing". "With" to "without" where something is worn, or stands in the background. The place stays wanted.
+    Verbs: "is singing" becomes "is not singing" or "isn't singing", "singing" becomes "not singing", "sings" becomes
+    "does not sing" or "doesn't sing". "with" becomes "without" before accessories and props in the background. Places
+    stay wanted.
     """
     found: list[SceneDenial] = []
     text, claim, start = caption.text, caption.claim, 0
@@ -162,7 +163,7 @@ def negate(caption: SceneCaption) -> list[SceneDenial]:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where words stand in a text (`found` is empty where they do not), and their plain form."""
+    """Position of words in a text (`found` is empty if absent) and their lemma."""
 
     start: int = 0
     end: int = 0
@@ -171,7 +172,7 @@ class _Place:
 
 
 def _find(forms: Mapping[str, str], text: str, start: int) -> _Place:
-    """Find the first of some words from `start` on; the longest, where several begin there."""
+    """Find the first of `forms` from `start` on, preferring the longest."""
     pattern = "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
     match = re.compile(rf"\b(?:{pattern})\b").search(text, start) if forms else None
     return _Place(match.start(), match.end(), match[0], forms[match[0]]) if match else _Place()

@@ -1,6 +1,6 @@
-"""Frames of a scene: where everything stands, how it moves, and the picture of each moment.
+"""Rendering of scenes: layout, motion and frames.
 
-Everybody gets a lane of the ground, so that nothing hides anything; what flies or shines has the sky.
+Each actor and prop on the ground has a lane of its own, so nothing is hidden. Flying things are in the sky.
 """
 
 import math
@@ -17,25 +17,25 @@ from nt2vr.world.scenes import Actor, Scene
 from nt2vr.world.sprites import SKINS, Sprite, actor_svg, draw_svg, sprite, thing_svg
 from nt2vr.world.vocabulary import ACTIVITIES, FLYING, PROPS, SUBJECTS, Motion
 
-SIZE = 224  # coordinates below are in pixels of a 224 x 224 clip
-MAX_UNIT = 1.45  # pixels a unit for somebody alone: a picture of 72 units would be 104 pixels wide
-LARGEST_UNIT = 1.85  # the elephant, alone
-PERSON_WIDTH, ANIMAL_WIDTH, PROP_WIDTH = 56, 92, 56  # units, with what they hold or raise
+SIZE = 224  # coordinates below are pixels of a 224 x 224 clip
+MAX_UNIT = 1.45  # pixels per unit for a single actor: a picture of 72 units is 104 pixels wide
+LARGEST_UNIT = 1.85  # a single elephant
+PERSON_WIDTH, ANIMAL_WIDTH, PROP_WIDTH = 56, 92, 56  # units, with props and arms
 
 
 @dataclass(frozen=True)
 class Mover:
-    """One sprite on its way.
+    """One moving sprite.
 
     Attributes:
-        svg: what it looks like.
-        motion: how it moves.
-        unit: pixels a unit, for a clip of SIZE.
-        x: middle of its lane.
+        svg: its picture.
+        motion: its kind of motion.
+        unit: pixels per unit, for a clip of SIZE.
+        x: centre of its lane.
         y: the line it stands on.
-        reach: how far to either side it may go.
-        phase: 0 to 1, where in its motion it starts.
-        flip: mirrored, so that it looks right instead of left; who moves looks where it goes.
+        reach: largest distance from `x`.
+        phase: where in its motion it starts, 0 to 1.
+        flip: mirrored, to face right instead of left; walkers face where they go.
     """
 
     svg: str
@@ -48,9 +48,9 @@ class Mover:
     flip: bool
 
     def at(self, time: float) -> tuple[float, float, int, bool]:
-        """Position (x, y), clockwise angle and whether mirrored at `time` in [0, 1]; the motion closes into a loop.
+        """Return x, y, clockwise angle and whether mirrored at `time` in [0, 1]; the motion loops.
 
-        Few different angles keep the cache of sprites small.
+        Angles are few, which keeps the sprite cache small.
         """
         cycle = (time + self.phase) % 1
         swing = math.sin(2 * math.pi * cycle)
@@ -72,13 +72,13 @@ class Mover:
 
 
 def _lanes(widths: list[float]) -> list[tuple[float, float]]:
-    """Middle and width of lanes side by side that fill the picture, for relative widths."""
+    """Divide the width of the picture into lanes of relative widths; return (centre, width) of each."""
     edges = np.cumsum([0, *widths]) / (sum(widths) or 1) * (SIZE - 16) + 8
     return [(float(a + b) / 2, float(b - a)) for a, b in pairwise(edges)]
 
 
 def _width(what: Actor | str) -> float:
-    """Units of ground that somebody or something takes."""
+    """Units of ground that an actor or a prop occupies."""
     if isinstance(what, str):
         return PROP_WIDTH * PROPS[what].scale
     subject = SUBJECTS[what.subject]
@@ -86,7 +86,7 @@ def _width(what: Actor | str) -> float:
 
 
 def lay_out(scene: Scene) -> list[Mover]:
-    """Place everything of a scene, farthest first."""
+    """Place all actors and props of a scene, farthest first."""
     rng = random.Random(scene.look)
     movers: list[Mover] = []
     sky = [8 + 0.5 * (SIZE - 16)] if len(scene.props) < 2 else [SIZE * 0.25, SIZE * 0.75]
@@ -120,7 +120,7 @@ def lay_out(scene: Scene) -> list[Mover]:
 
 
 def _vehicle(actor: Actor, rng: random.Random) -> Mover:
-    """Vehicles pass behind everybody: on the ground near the horizon, or through the sky."""
+    """Place a vehicle behind everybody: on the ground near the horizon, or in the sky."""
     flies = actor.subject in FLYING
     y = SIZE * (rng.uniform(0.45, 0.48) if flies else HORIZON + rng.uniform(0.04, 0.07))
     unit = 0.72 * SUBJECTS[actor.subject].scale
@@ -139,20 +139,20 @@ def _paste(canvas: NDArray[np.uint16], sprite: Sprite, x: int, y: int) -> None:
     y1, x1 = min(height, canvas.shape[0] - top), min(width, canvas.shape[1] - left)
     if y0 < y1 and x0 < x1:
         patch = canvas[top + y0 : top + y1, left + x0 : left + x1]
-        patch *= sprite.keep[y0:y1, x0:x1]
+        patch *= sprite.transparency[y0:y1, x0:x1]
         patch //= 255
         patch += sprite.rgb[y0:y1, x0:x1]
 
 
 class Renderer:
-    """Draws scenes at one size; sprites are drawn once and kept."""
+    """Draws scenes at one size, with cached sprites."""
 
     def __init__(self, size: int = SIZE) -> None:
-        """Draw at `size` x `size` pixels."""
+        """Draw frames of `size` x `size` pixels."""
         self.size = size
 
     def frames(self, scene: Scene, num_frames: int) -> NDArray[np.uint8]:
-        """Return (F, size, size, 3) uint8 RGB frames, evenly spread over the clip."""
+        """Return (F, size, size, 3) uint8 RGB frames, evenly spaced over the clip."""
         factor = self.size / SIZE
         backdrop = _backdrop(scene.place, scene.look % 4, self.size)
         frames = np.empty((num_frames, self.size, self.size, 3), np.uint8)

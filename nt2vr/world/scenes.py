@@ -1,4 +1,4 @@
-"""Scenes as data: who does what, wearing what, where, with what beside. Seeded, and disjoint between the splits."""
+"""Scenes as data: actors with activities and accessories, place and props. Seeded; splits are disjoint."""
 
 import hashlib
 import json
@@ -13,15 +13,15 @@ from nt2vr.world.vocabulary import ACCESSORIES, ANIMAL_ACTIVITIES, FLYING, PLACE
 
 SceneSplit = Literal["train", "validation", "test"]
 PEOPLE = tuple(name for name, subject in SUBJECTS.items() if subject.kind == "person")
-NUM_ACTORS_WEIGHTS = (0.2, 0.45, 0.35)  # 1, 2, 3 actors: wanted and unwanted things must occur together often
-PERSON_SHARE, ANIMAL_SHARE = 0.74, 0.18  # the rest are vehicles, where the place has any
+NUM_ACTORS_WEIGHTS = (0.2, 0.45, 0.35)  # for 1, 2, 3 actors: wanted and unwanted parts must often occur together
+PERSON_SHARE, ANIMAL_SHARE = 0.74, 0.18  # the rest are vehicles, if the place has any
 WEARING_SHARE = 0.3
 NUM_PROPS_WEIGHTS = (0.45, 0.45, 0.1)
 
 
 @dataclass(frozen=True)
 class Actor:
-    """One who acts: names from SUBJECTS, ACTIVITIES and ACCESSORIES."""
+    """An actor: names from SUBJECTS, ACTIVITIES and ACCESSORIES."""
 
     subject: str
     activity: str
@@ -30,13 +30,13 @@ class Actor:
 
 @dataclass(frozen=True)
 class Scene:
-    """What a clip shows.
+    """Content of a clip.
 
     Attributes:
         place: a name from PLACES.
-        actors: 1 to 3, no two alike in subject and activity.
-        props: names from PROPS, 0 to 2.
-        look: seeds what no caption speaks of (positions, skin and hair, phase of the motion).
+        actors: 1 to 3, distinct in subject and activity.
+        props: 0 to 2 names from PROPS.
+        look: seed of everything captions never mention (positions, skin and hair, phase of the motion).
     """
 
     place: str
@@ -56,13 +56,13 @@ class Scene:
 
     @property
     def content(self) -> str:
-        """What the scene shows apart from its look, the same for every order of actors and props."""
+        """The scene without its look, independent of the order of actors and props."""
         actors = sorted(json.dumps(asdict(actor)) for actor in self.actors)
         return json.dumps([self.place, actors, sorted(self.props)])
 
     @property
     def split(self) -> SceneSplit:
-        """The one split that may hold this content: a hash decides, so no scene is in two of them."""
+        """The split of this content, decided by a hash: no scene is in two splits."""
         bucket = hashlib.sha256(self.content.encode()).digest()[0] % 10
         return "test" if bucket == 0 else "validation" if bucket == 1 else "train"
 
@@ -86,14 +86,14 @@ def draw_scene(rng: random.Random) -> Scene:
     while len(actors) < num_actors:
         actor = _draw_actor(place, rng)
         if SUBJECTS[actor.subject].kind == "vehicle" and any(SUBJECTS[s].kind == "vehicle" for s, _ in actors):
-            continue  # two vehicles would drive over each other
+            continue  # two vehicles would overlap
         actors.setdefault((actor.subject, actor.activity), actor)
     props = rng.sample(PLACES[place].props, rng.choices((0, 1, 2), NUM_PROPS_WEIGHTS)[0])
     return Scene(place, tuple(actors.values()), tuple(props), rng.getrandbits(32))
 
 
 def stream_scenes(split: SceneSplit, seed: int) -> Iterator[Scene]:
-    """Yield scenes of a split without end, no content twice."""
+    """Yield distinct scenes of a split, endlessly."""
     if split not in ("train", "validation", "test"):
         raise ConfigError(f"Unknown split {split!r}. Choose one of: train, validation, test.")
     rng, seen = random.Random(f"{split}-{seed}"), set[str]()
@@ -105,5 +105,5 @@ def stream_scenes(split: SceneSplit, seed: int) -> Iterator[Scene]:
 
 
 def sample_scenes(split: SceneSplit, count: int, seed: int) -> list[Scene]:
-    """Return `count` scenes of a split, no content twice; the same seed gives the same scenes."""
+    """Return `count` distinct scenes of a split; equal seeds give equal scenes."""
     return list(islice(stream_scenes(split, seed), count))

@@ -1,4 +1,4 @@
-"""Draws denying sentences for scenes, and knows which of them each is right for, and which are hard."""
+"""Draws negated sentences for scenes, and finds their relevant and hard scenes."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ THINGS: tuple[Thing, ...] = (
     *(("accessory", name) for name in ACCESSORIES),
 )
 BARE_SUBJECT_SHARE = 0.2  # of "A without N": "a man without a dog"
-TRIES = 12  # clips looked at for a B that occurs together with A
+TRIES = 12  # scenes drawn to find a B that occurs together with A
 
 
 def _kind(actor: Actor) -> str:
@@ -41,29 +41,29 @@ def _things(scene: Scene) -> Iterator[Thing]:
 
 
 class SceneDenials:
-    """Denying sentences for clips whose scenes are known."""
+    """Negated sentences for known scenes."""
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
-        """Make sentences for these scenes, and know which of them each is right for."""
+        """Prepare sentences for, and search in, these scenes."""
         self._scenes = scenes
         self._table = SceneTable(scenes)
 
     def fitting(self, sentence: SceneDenial) -> NDArray[np.bool_]:
-        """Which scenes show the wanted and not the unwanted: (N,)."""
+        """Return which scenes show the wanted part and not the unwanted one: (N,)."""
         return self._table.holding(sentence.wanted_claim) & ~self._table.holding(sentence.unwanted_claim)
 
     def showing_both(self, sentence: SceneDenial) -> NDArray[np.bool_]:
-        """Which scenes are hard, since they show the wanted and the unwanted too: (N,)."""
+        """Return which scenes are hard, showing both parts: (N,)."""
         return self._table.holding(sentence.wanted_claim) & self._table.holding(sentence.unwanted_claim)
 
     def showing_unwanted(self, sentence: SceneDenial) -> NDArray[np.bool_]:
-        """Which scenes show the unwanted, whatever else: (N,)."""
+        """Return which scenes show the unwanted part: (N,)."""
         return self._table.holding(sentence.unwanted_claim)
 
     def draw(self, row: int, kind: SceneDenialKind, rng: random.Random) -> SceneDenial:
-        """Make a sentence that scene `row` fits; only a "negated" one is wrong for it.
+        """Draw a sentence that scene `row` satisfies; "negated" ones contradict it instead.
 
-        The unwanted part is one that another scene shows together with the wanted, where there is such a scene.
+        If possible, the unwanted part occurs together with the wanted one in another scene.
         """
         match kind:
             case "negated":
@@ -76,11 +76,11 @@ class SceneDenials:
                 return self._not(row, rng)
 
     def negated(self, row: int, rng: random.Random) -> SceneDenial:
-        """Deny one thing of a caption: the one that `describe` tells of the scene with an equal generator."""
+        """Deny one thing in the caption that `describe` draws from an equal generator."""
         return rng.choice(negate(describe(self._scenes[row], rng)))
 
     def _composed(self, row: int, rng: random.Random) -> SceneDenial:
-        """A and not B: the subject and B are both a person's, or both an animal's."""
+        """Draw "A and not B", both of people or both of animals."""
         scene = self._scenes[row]
         actors = [actor for actor in scene.actors if _kind(actor) != "vehicle"]
         if not actors:
@@ -100,7 +100,7 @@ class SceneDenials:
         return compose(actor, rng.choice(deeds), rng)
 
     def _without(self, row: int, rng: random.Random) -> SceneDenial:
-        """A without N: an animal, a vehicle, a prop or something worn."""
+        """Draw "A without N"; N is an animal, a vehicle, a prop or an accessory."""
         scene = self._scenes[row]
         actor = rng.choice(scene.actors)
         bare = rng.random() < BARE_SUBJECT_SHARE
@@ -115,7 +115,7 @@ class SceneDenials:
         return leave_out(actor.subject, "" if bare else actor.activity, rng.choice(things), rng)
 
     def _not(self, row: int, rng: random.Random) -> SceneDenial:
-        """Not B: any deed or thing that this scene does not show."""
+        """Draw "not B" for an activity or a thing absent from this scene."""
         scene = self._scenes[row]
         if rng.random() < DEED_SHARE:
             done = {actor.activity for actor in scene.actors}
@@ -126,7 +126,7 @@ class SceneDenials:
         return deny_thing(rng.choice([thing for thing in THINGS if thing not in seen]), rng)
 
     def _others(self, row: int, claim: Claim, rng: random.Random) -> Iterator[Scene]:
-        """Yield some of the other scenes that a claim holds for."""
+        """Yield some other scenes for which a claim holds."""
         rows = np.flatnonzero(self._table.holding(claim))
         for _ in range(TRIES if len(rows) > 1 else 0):
             if (other := int(rows[rng.randrange(len(rows))])) != row:

@@ -1,6 +1,6 @@
 """Pictures of actors, things and places, composed as SVG from OpenMoji and rasterised by resvg.
 
-Knows how things look; where they stand and how they move is render.py's.
+Covers their looks only; layout and motion are in render.py.
 """
 
 import re
@@ -17,37 +17,37 @@ from nt2vr.world.scenes import Actor
 from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, PROPS, SUBJECTS, Part
 
 UNITS = 72  # an OpenMoji picture is 72 units wide and high
-MARGIN = 34  # room around it for props and hats
+MARGIN = 34  # space around it for props and hats
 CANVAS = UNITS + 2 * MARGIN
-GROUND = 62  # the unit line on which actors stand
-SKINS = ("", "-1F3FB", "-1F3FD")  # plain yellow, light, brown: darker ones swallow the black outlines
+GROUND = 62  # y of the line actors stand on, in units
+SKINS = ("", "-1F3FB", "-1F3FD")  # yellow, light, brown: darker tones hide the black outlines
 YELLOW = "(?i)#fcea2b"
 BUST_SHIRT = "(?i)#92d3f5"
-HEAD_BOX = (11, -12, 50, 58.5)  # x, y, width, height of a bust's head with room for a hat
-HEAD_UNITS = 27  # width of that box on a full-body figure: bigger than life, so that faces can be told apart
-MIN_FIGURE = 1.12  # figures are thinner than busts; enlarged they carry as far
+HEAD_BOX = (11, -12, 50, 58.5)  # x, y, width, height of a bust's head including a hat
+HEAD_UNITS = 27  # width of that box on a full-body figure: oversized, to make faces distinguishable
+MIN_FIGURE = 1.12  # figures are thinner than busts, so they are enlarged to be as visible
 
 
 @dataclass(frozen=True)
 class Sprite:
-    """A cropped picture and where it belongs.
+    """A cropped picture and its offset.
 
     Attributes:
-        rgb: (h, w, 3) uint16, colour already multiplied by alpha.
-        keep: (h, w, 1) uint16, 255 - alpha: how much of what lies below shows through.
-        dx: offset of its left edge from the anchor (middle of the ground line), pixels.
-        dy: offset of its top edge from the anchor, pixels.
+        rgb: (h, w, 3) uint16, colour premultiplied by alpha.
+        transparency: (h, w, 1) uint16, 255 - alpha.
+        dx: left edge relative to the anchor (middle of the ground line), in pixels.
+        dy: top edge relative to the anchor, in pixels.
     """
 
     rgb: NDArray[np.uint16]
-    keep: NDArray[np.uint16]
+    transparency: NDArray[np.uint16]
     dx: int
     dy: int
 
 
 @cache
 def _drawing(code: str) -> str:
-    """Inside of an OpenMoji SVG; some exist only with the variation selector in their name."""
+    """Return the content of an OpenMoji SVG; some files have the variation selector in their name."""
     folder = get_openmoji_svg_data()
     file = next(f for f in (folder / f"{code}.svg", folder / f"{code}-FE0F.svg") if f.is_file())
     text = re.sub(r"<\?xml.*?\?>", "", file.read_text(encoding="utf-8"))
@@ -55,7 +55,7 @@ def _drawing(code: str) -> str:
 
 
 def picture(code: str, x: float, y: float, scale: float, angle: float = 0) -> str:
-    """Place an OpenMoji picture by its top left corner."""
+    """Return an OpenMoji picture with its top left corner at (x, y)."""
     middle = UNITS / 2
     turn = f" rotate({angle} {middle} {middle})" if angle else ""
     return f'<g transform="translate({x} {y}) scale({scale}){turn}">{_drawing(code)}</g>'
@@ -65,7 +65,7 @@ def _parts(parts: tuple[Part, ...]) -> str:
     return "".join(picture(part.picture, part.x, part.y, part.scale, part.angle) for part in parts)
 
 
-_WORN = {  # where an accessory sits on a bust: x, y, scale
+_WORN = {  # x, y and scale of accessories on a bust
     "tophat": (16.5, -13, 0.54),
     "crown": (17, -8, 0.53),
     "cap": (15, -8, 0.6),
@@ -81,7 +81,7 @@ def _bust(actor: Actor, skin: str) -> str:
 
 
 def _figure(actor: Actor, skin: str) -> str:
-    """A full-body action picture in the person's shirt colour, the person's own head over its small one."""
+    """Draw a full-body figure in the person's shirt colour, with the person's head over its own."""
     drawing = re.sub(YELLOW, SUBJECTS[actor.subject].shirt, _drawing(ACTIVITIES[actor.activity].figure))
     circle = re.search(r'<circle[^>]*?cx="([\d.]+)"[^>]*?cy="([\d.]+)"[^>]*?r="(?:3|2\.96\d*)"', drawing)
     if circle is None:
@@ -89,7 +89,7 @@ def _figure(actor: Actor, skin: str) -> str:
     x, y, width, height = HEAD_BOX
     scale = HEAD_UNITS / width
     upside_down = ACTIVITIES[actor.activity].motion == "turn"
-    # the chin goes where the small head was, so that the body stays whole
+    # the chin is where the small head was, to leave the body visible
     left, top = float(circle[1]) - HEAD_UNITS / 2, float(circle[2]) + (3 if not upside_down else 10) - height * scale
     head = (
         f'<svg x="{left}" y="{top}" width="{HEAD_UNITS}" height="{height * scale}" '
@@ -103,7 +103,7 @@ def _figure(actor: Actor, skin: str) -> str:
 
 @cache
 def actor_svg(actor: Actor, skin: str) -> str:
-    """Inside of the SVG that shows an actor at what it does, in 72-unit coordinates."""
+    """Return SVG content of an actor with its activity, in 72-unit coordinates."""
     subject, activity = SUBJECTS[actor.subject], ACTIVITIES[actor.activity]
     if subject.kind != "person":
         return picture(subject.picture, 0, 0, 1) + _parts(activity.parts)
@@ -111,25 +111,25 @@ def actor_svg(actor: Actor, skin: str) -> str:
 
 
 def thing_svg(name: str) -> str:
-    """Inside of the SVG of a prop, standing on the ground line."""
+    """Return SVG content of a prop on the ground line."""
     return picture(PROPS[name].picture, 0, 0, 1)
 
 
 @lru_cache(maxsize=4_000)
 def _original(svg: str, unit_px: float) -> NDArray[np.uint8]:
-    """An SVG inside, drawn once at its largest: (n, n, 4) RGBA, colour multiplied by alpha."""
+    """Rasterise SVG content at its largest size: (n, n, 4) RGBA, premultiplied."""
     view = f"{-MARGIN} {-MARGIN} {CANVAS} {CANVAS}"
-    whole = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}">{svg}</svg>'
-    image = draw_svg(whole, round(CANVAS * unit_px)).astype(np.uint16)
+    document = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}">{svg}</svg>'
+    image = draw_svg(document, round(CANVAS * unit_px)).astype(np.uint16)
     image[..., :3] = (image[..., :3] * image[..., 3:] + 127) // 255
     return image.astype(np.uint8)
 
 
 @lru_cache(maxsize=8_000)
 def sprite(svg: str, unit_px: float, largest_px: float, angle: int = 0, flip: bool = False) -> Sprite:
-    """Return an SVG inside at `unit_px` pixels a unit, turned clockwise about its middle, mirrored if asked.
+    """Return SVG content at `unit_px` pixels per unit, rotated clockwise about its centre and optionally mirrored.
 
-    Drawn by resvg once, at `largest_px` pixels a unit, and shrunk from there: drawing takes 1.4 ms, shrinking 0.05.
+    Rasterised once at `largest_px` pixels per unit (1.4 ms), then downscaled (0.05 ms).
     """
     image, size = _original(svg, largest_px), round(CANVAS * unit_px)
     image = cv2.resize(image, (size, size), interpolation=cv2.INTER_AREA)  # type: ignore[assignment]
@@ -147,7 +147,7 @@ def sprite(svg: str, unit_px: float, largest_px: float, angle: int = 0, flip: bo
 
 
 def draw_svg(svg: str, size: int) -> NDArray[np.uint8]:
-    """Rasterise a whole SVG to (size, size, 4) uint8 RGBA, alpha not multiplied in."""
+    """Rasterise an SVG document to (size, size, 4) uint8 RGBA, not premultiplied."""
     png = resvg_py.svg_to_bytes(svg_string=svg, width=size, height=size, skip_system_fonts=True)
     image = cv2.imdecode(np.frombuffer(png, np.uint8), cv2.IMREAD_UNCHANGED)
     return np.asarray(cv2.cvtColor(np.asarray(image), cv2.COLOR_BGRA2RGBA), np.uint8)

@@ -1,4 +1,4 @@
-"""Many scenes at once: which of them a claim holds for."""
+"""Vectorised truth of claims over many scenes."""
 
 from collections.abc import Collection, Sequence
 from functools import lru_cache
@@ -11,25 +11,25 @@ from nt2vr.world.scenes import Scene
 from nt2vr.world.truth import Claim, Who
 from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, PLACES, PROPS, SUBJECTS
 
-KEPT_CLAIMS = 4096  # 32 kB each for 32,000 scenes
+CACHED_CLAIMS = 4096  # 32 kB each for 32,000 scenes
 SceneMask = NDArray[np.bool_]
 
 
 class SceneTable:
-    """`Claim.holds` for all scenes in one go: 0.3 ms a claim for 32,000 scenes, nothing when it is asked again."""
+    """`Claim.holds` for all scenes at once, cached: 0.3 ms per claim for 32,000 scenes."""
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
-        """Number the names."""
+        """Index the scenes."""
         slots = max((len(scene.actors) for scene in scenes), default=0)
         self._places = _numbered([[scene.place] for scene in scenes], PLACES, 1)  # (N, 1)
         self._props = _numbered([scene.props for scene in scenes], PROPS, 2)
         self._subjects = _numbered([[a.subject for a in scene.actors] for scene in scenes], SUBJECTS, slots)
         self._activities = _numbered([[a.activity for a in scene.actors] for scene in scenes], ACTIVITIES, slots)
         self._wearing = _numbered([[a.wearing or "" for a in scene.actors] for scene in scenes], ACCESSORIES, slots)
-        self.holding = lru_cache(KEPT_CLAIMS)(self._holding)
+        self.holding = lru_cache(CACHED_CLAIMS)(self._holding)
 
     def _holding(self, claim: Claim) -> SceneMask:
-        """Whether each scene shows all of the claim: (N,), not to be written to."""
+        """Return whether the claim holds for each scene: (N,), read-only."""
         holds = np.ones(len(self._places), bool)
         if claim.places:
             holds &= _among(self._places, claim.places, PLACES).any(axis=1)
@@ -46,7 +46,7 @@ class SceneTable:
         return holds
 
     def _fits(self, who: Who) -> SceneMask:
-        fits = self._subjects > 0  # there is somebody
+        fits = self._subjects > 0  # non-empty slots
         if who.subjects:
             fits &= _among(self._subjects, who.subjects, SUBJECTS)
         if who.activities:
@@ -57,7 +57,7 @@ class SceneTable:
 
 
 def _numbered(lists: Sequence[Sequence[str]], names: Collection[str], width: int) -> NDArray[np.uint8]:
-    """Return the numbers of names from 1 on, 0 where there is none: (N, width)."""
+    """Return 1-based numbers of names, 0 for empty slots: (N, width)."""
     numbers = {name: number for number, name in enumerate(names, 1)}
     table = np.zeros((len(lists), width), np.uint8)
     for row, items in enumerate(lists):

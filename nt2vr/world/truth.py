@@ -1,10 +1,10 @@
-"""The truth of a sentence about a scene: read a phrase into a claim, and see whether it holds.
+"""Truth of sentences about scenes: parses phrases into claims and checks them.
 
-Knows only the built-in world's words: a phrase with any other word in it gets no claim, and so no verdict.
+Limited to the vocabulary of the built-in world: phrases with other words have no claim, and hence no verdict.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import permutations
 from typing import Any
@@ -12,20 +12,20 @@ from typing import Any
 from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Verdict
-from nt2vr.world.lexicon import Names, lexicon, tokens_of
+from nt2vr.world.lexicon import Concept, Names, lexicon, tokens_of
 from nt2vr.world.scenes import Actor, Scene
 
 
 @dataclass(frozen=True)
 class Who:
-    """Somebody a sentence speaks of; an empty set leaves that open."""
+    """An actor as described in a sentence; empty sets leave a property open."""
 
     subjects: Names = frozenset()
     activities: Names = frozenset()
     wearing: Names = frozenset()
 
     def fits(self, actor: Actor) -> bool:
-        """Whether the actor is such a one."""
+        """Whether an actor matches the description."""
         return (
             (not self.subjects or actor.subject in self.subjects)
             and (not self.activities or actor.activity in self.activities)
@@ -35,14 +35,14 @@ class Who:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a sentence says of a scene: such actors (each another one), one of these places, each of these props."""
+    """Content of a sentence: distinct matching actors, one of `places`, and all `props`."""
 
     actors: tuple[Who, ...] = ()
     places: Names = frozenset()
     props: tuple[Names, ...] = ()
 
     def holds(self, scene: Scene) -> bool:
-        """Whether the scene shows all of it (and maybe more)."""
+        """Whether the scene shows all of it, and possibly more."""
         if self.places and scene.place not in self.places:
             return False
         if not all(names & set(scene.props) for names in self.props):
@@ -55,54 +55,76 @@ class Claim:
 
 @cache
 def read_claim(phrase: str) -> Claim | None:
-    """Read a phrase into a claim; None if it has a word the built-in world does not know, or says nothing."""
-    words, tokens = lexicon(), tokens_of(phrase)
-    longest = max(map(len, words))
-    actors: list[Who] = []
-    places: Names = frozenset()
-    props: list[Names] = []
-    position, leading = 0, False  # leading: right after "singing", as in "a singing man"
+    """Parse a phrase into a claim; None if it has unknown words or no content."""
+    reader, tokens = _ClaimReader(), tokens_of(phrase)
+    position = 0
     while position < len(tokens):
-        for length in range(longest, 0, -1):
-            concept = words.get(tokens[position : position + length])
-            if concept is not None and position + length <= len(tokens):
-                break
-        else:
+        concept, length = _longest_match(tokens, position)
+        if concept is None:
             return None
+        reader.add(concept)
         position += length
-        last = actors[-1] if actors else Who()
+        reader.expects_subject &= length == 1 and tokens[position - 1].endswith("ing")
+    return reader.claim if reader.claim != Claim() else None
+
+
+def _longest_match(tokens: tuple[str, ...], position: int) -> tuple[Concept | None, int]:
+    """Return the longest phrase of the lexicon that starts at a token: its meaning and its length."""
+    words = lexicon()
+    for length in range(min(_longest_phrase(), len(tokens) - position), 0, -1):
+        if concept := words.get(tokens[position : position + length]):
+            return concept, length
+    return None, 0
+
+
+@cache
+def _longest_phrase() -> int:
+    return max(map(len, lexicon()))
+
+
+class _ClaimReader:
+    """Collects the meanings of a phrase, from left to right."""
+
+    def __init__(self) -> None:
+        self.expects_subject = False  # after "singing", as in "a singing man"
+        self._actors: list[Who] = []
+        self._places: Names = frozenset()
+        self._props: list[Names] = []
+
+    @property
+    def claim(self) -> Claim:
+        return Claim(tuple(self._actors), self._places, tuple(self._props))
+
+    def add(self, concept: Concept) -> None:
         match concept.kind:
-            case "subject" if leading:
-                actors[-1] = Who(concept.names, last.activities, last.wearing)
+            case "subject" if self.expects_subject:
+                self._actors[-1] = replace(self._actors[-1], subjects=concept.names)
             case "subject":
-                actors.append(Who(subjects=concept.names))
-            case "activity" if actors and not last.activities:
-                actors[-1] = Who(last.subjects, concept.names, last.wearing)
-            case "activity":  # "a man sings and dances": the same one cannot, in this world; so another does
-                actors.append(Who(activities=concept.names))
-            case "accessory" if actors and not last.wearing:
-                actors[-1] = Who(last.subjects, last.activities, concept.names)
+                self._actors.append(Who(subjects=concept.names))
+            case "activity" if self._actors and not self._actors[-1].activities:
+                self._actors[-1] = replace(self._actors[-1], activities=concept.names)
+            case "activity":  # "a man sings and dances": in this world, one actor cannot do both
+                self._actors.append(Who(activities=concept.names))
+            case "accessory" if self._actors and not self._actors[-1].wearing:
+                self._actors[-1] = replace(self._actors[-1], wearing=concept.names)
             case "accessory":
-                actors.append(Who(wearing=concept.names))
+                self._actors.append(Who(wearing=concept.names))
             case "place":
-                places = concept.names
+                self._places = concept.names
             case "prop":
-                props.append(concept.names)
-        opens = concept.kind == "activity" and not actors[-1].subjects
-        leading = opens and length == 1 and tokens[position - 1].endswith("ing")
-    claim = Claim(tuple(actors), places, tuple(props))
-    return claim if claim != Claim() else None
+                self._props.append(concept.names)
+        self.expects_subject = concept.kind == "activity" and not self._actors[-1].subjects
 
 
 def judge(query: Query, scene: Mapping[str, Any]) -> Verdict | None:
-    """Say what a clip is to a query: right, a violation (shows an unwanted thing), a miss (lacks a wanted one).
+    """Judge a clip: "right", "violation" (shows an unwanted part) or "miss" (lacks a wanted part).
 
     Args:
-        query: as understood.
-        scene: the clip's ground truth, as `Scene.to_dict` gives it.
+        query: the parsed query.
+        scene: ground truth of the clip, see `Scene.to_dict`.
 
     Returns:
-        None where the query has words whose truth is not known here, or the scene is none of the built-in world's.
+        The verdict; None if the query has unknown words or the scene is not from the built-in world.
     """
     try:
         seen = Scene.from_dict(scene)

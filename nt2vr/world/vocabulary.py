@@ -1,7 +1,7 @@
-"""What there is in the built-in world and what it is called: for scenes, captions, pictures and truth alike.
+"""Vocabulary of the built-in world: subjects, activities, places, props and accessories, with names and pictures.
 
-Names are chosen so that a sentence has one reading: no "kid" or "horse" in captions (they are understood in queries).
-Pictures are OpenMoji code points (CC BY-SA 4.0, see assets/CREDITS.md).
+Names are unambiguous: captions avoid "kid" and "horse", which queries may use. Pictures are OpenMoji code points
+(CC BY-SA 4.0, see assets/CREDITS.md).
 """
 
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ class Part:
     Attributes:
         picture: OpenMoji code point.
         x: left edge, in the 72-unit coordinates of the actor's picture.
-        y: top edge, likewise.
+        y: top edge, in the same coordinates.
         scale: 1 is 72 units wide.
-        angle: clockwise, degrees, about the middle of the picture.
+        angle: clockwise degrees about the centre of the picture.
     """
 
     picture: str
@@ -31,15 +31,15 @@ class Part:
 
 @dataclass(frozen=True)
 class Subject:
-    """Somebody or something that acts.
+    """A person, an animal or a vehicle.
 
     Attributes:
-        words: synonyms, the first the plainest.
-        kind: which activities it can do.
-        picture: OpenMoji code point (people: the bust).
-        scale: size beside a grown man.
-        shirt: people wear one colour each, so that small figures stay apart.
-        extra: pictures that belong to it always (the girl's bow).
+        words: synonyms, the plainest first.
+        kind: determines its activities.
+        picture: OpenMoji code point (of the bust, for people).
+        scale: size relative to a grown man.
+        shirt: colour of a person's shirt, one per person to make small figures distinguishable.
+        extra: pictures always drawn with it (the girl's bow).
     """
 
     words: tuple[str, ...]
@@ -52,13 +52,13 @@ class Subject:
 
 @dataclass(frozen=True)
 class Activity:
-    """Something a subject does.
+    """An activity of a subject.
 
     Attributes:
-        phrases: synonyms, verb first, as lemmas ("ride a bike").
-        motion: how it moves.
-        figure: full-body picture whose head is replaced by the person's own; empty for a bust with props.
-        parts: what is drawn over a bust, or beside an animal.
+        phrases: synonyms with the verb first, as a lemma ("ride a bike").
+        motion: motion of the subject.
+        figure: full-body picture whose head is replaced by the person's; empty for a bust with props.
+        parts: pictures drawn over a bust or next to an animal.
     """
 
     phrases: tuple[str, ...]
@@ -69,14 +69,14 @@ class Activity:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a scene is.
+    """Setting of a scene.
 
     Attributes:
-        phrases: preposition and name, synonyms.
-        activities: what people do there.
-        animals: which animals come there.
-        vehicles: which vehicles.
-        props: what lies or hangs about.
+        phrases: synonyms, each with its preposition.
+        activities: activities of people there.
+        animals: animals found there.
+        vehicles: vehicles found there.
+        props: props found there.
     """
 
     phrases: tuple[str, ...]
@@ -91,10 +91,10 @@ class Thing:
     """A prop or an accessory.
 
     Attributes:
-        words: synonyms with their article, the first the plainest.
+        words: synonyms with their articles, the plainest first.
         picture: OpenMoji code point.
-        scale: 1 is 72 units wide, beside a grown man.
-        sky: hangs in the sky instead of standing on the ground.
+        scale: 1 is 72 units wide, next to a grown man.
+        sky: in the sky instead of on the ground.
     """
 
     words: tuple[str, ...]
@@ -132,7 +132,7 @@ NOTE = Part("1F3B5", -10, -6, 0.3)
 
 
 def _hand(picture: str, scale: float = 0.55, angle: float = 0.0, x: float = 38, y: float = 32) -> tuple[Part, ...]:
-    """A prop held before the chest, at the viewer's right."""
+    """Place a prop in front of the chest, on the viewer's right."""
     return (Part(picture, x, y, scale, angle),)
 
 
