@@ -5,7 +5,7 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.search.systems import DEFAULT_ALPHA
-from nt2vr.ui.errors import shown
+from nt2vr.ui.errors import user_errors
 from nt2vr.ui.evaluate_tab import EvaluateTab
 from nt2vr.ui.picture import reference_picture
 from nt2vr.ui.search_tab import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS, SearchTab
@@ -14,14 +14,14 @@ from nt2vr.ui.search_tab import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS, SearchTa
 def build_api(tab: SearchTab, evaluate_tab: EvaluateTab) -> None:
     """Offer /search, /systems and /evaluate; with inputs of their own, because the page's allow less."""
 
-    @shown
+    @user_errors
     def search(
         query: str, systems: list[str], k: float, image: str | None, image_weight: float, alpha: float
     ) -> dict[str, Any]:
         """Search the gallery: wanted and unwanted part as understood, and every system's ranked hits."""
         return tab.search(tab.searcher.understand(query), systems, int(k), image, image_weight, alpha).as_dict()
 
-    @shown
+    @user_errors
     def evaluate(data: str, systems: list[str]) -> dict[str, Any]:
         """Evaluate systems, with their controls, on "world" or "gallery" and return the report's numbers."""
         return evaluate_tab.evaluate(data, systems)

@@ -1,4 +1,4 @@
-"""What a handler of the page says when something goes wrong: one sentence, never a traceback."""
+"""Error messages in the page: one sentence, never a traceback."""
 
 import functools
 import html
@@ -15,19 +15,22 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def shown(handler: Callable[P, R]) -> Callable[P, R]:
-    """Turn errors into a message in the page: a person's own as they are, ours with the traceback in the log alone."""
+def user_errors(handler: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a handler so that its errors become messages in the page.
+
+    An Nt2vrError is the person's to fix and is shown as it is; anything unexpected is only logged, with its traceback.
+    """
 
     @functools.wraps(handler)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return handler(*args, **kwargs)
-        except Nt2vrError as error:  # the message may hold what a person typed, and the page renders HTML in it
+        except Nt2vrError as error:  # the message may quote what a person typed, and toasts render HTML
             raise gr.Error(html.escape(str(error), quote=False), print_exception=False) from error
         except gr.Error:
             raise
         except Exception as error:
             logger.exception("A handler failed.")
-            raise gr.Error("Something went wrong here; the log has the details.", print_exception=False) from error
+            raise gr.Error("Something went wrong; the log has the details.", print_exception=False) from error
 
     return wrapped

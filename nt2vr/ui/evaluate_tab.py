@@ -15,7 +15,7 @@ from nt2vr.evaluation.jobs import BUILT_IN, Evaluations, Job
 from nt2vr.evaluation.sources import GALLERY, WORLD, Data
 from nt2vr.search.searcher import Searcher
 from nt2vr.settings import Settings
-from nt2vr.ui.errors import shown
+from nt2vr.ui.errors import user_errors
 from nt2vr.ui.evaluate_view import (
     ANY,
     cues_of,
@@ -203,12 +203,12 @@ class EvaluateTab:
             name = str(Path(name).expanduser())
         return self._evaluations.start(Data(name, split=split), systems or [])  # type: ignore[arg-type]
 
-    @shown
+    @user_errors
     def on_open(self, chosen: str) -> tuple[Any, ...]:
         """Show what was open last, and what is under way."""
         return self._show(chosen)
 
-    @shown
+    @user_errors
     def on_poll(self, chosen: str, seen: Job | None) -> Any:
         """Bring progress up to date; open the report that was waited for."""
         job = self._evaluations.job
@@ -219,24 +219,24 @@ class EvaluateTab:
         listed = reports_view(self._evaluations.archive.entries(), chosen, job)
         return gr.skip(), listed, *[gr.skip()] * 3, *self._watched(), *[gr.skip()] * NUM_OPENED
 
-    @shown
+    @user_errors
     def on_start(self, data: str, split: str, systems: list[str]) -> tuple[Any, ...]:
         """Begin an evaluation, and watch it."""
         self._start(data, split, systems)
         return self._show(self._made())
 
-    @shown
+    @user_errors
     def on_cancel(self, chosen: str) -> tuple[Any, ...]:
         """Have the evaluation stop."""
         self._evaluations.cancel()
         return self._show(chosen or self._made())
 
-    @shown
+    @user_errors
     def on_pick(self, event: gr.EventData) -> tuple[Any, ...]:
         """Open a report of the list, or what is under way; where that has just come to its end, its report."""
         return self._show(event.id or self._made())
 
-    @shown
+    @user_errors
     def on_delete(self, chosen: str) -> tuple[Any, ...]:
         """Delete the report that is open."""
         if not self._may_name_paths:
@@ -244,12 +244,12 @@ class EvaluateTab:
         self._evaluations.archive.delete(chosen)
         return self._show("")
 
-    @shown
+    @user_errors
     def on_filter(self, chosen: str, *filters: Any) -> dict[str, Any]:
         """List the queries that are asked for, from the first page."""
         return self._queries(0, chosen, *filters)
 
-    @shown
+    @user_errors
     def on_turn(self, event: gr.EventData, chosen: str, *filters: Any) -> dict[str, Any]:
         """Turn the page."""
         return self._queries(int(event.page), chosen, *filters)

@@ -11,7 +11,7 @@ from nt2vr.errors import ConfigError
 from nt2vr.models.foreign import ACTIVATIONS, SUFFIXES, import_checkpoint
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.systems import check_model_name
-from nt2vr.ui.errors import shown
+from nt2vr.ui.errors import user_errors
 
 PRETRAINED = (
     "ViT-B-32 / openai",
@@ -88,7 +88,7 @@ class MoreModels:
             start.click(self.on_import, asked, [systems, note, file, name], **private),
         )
 
-    @shown
+    @user_errors
     def on_download(self, name: str, systems: list[str], progress: gr.Progress = gr.Progress()) -> tuple[Any, ...]:  # noqa: B008  Gradio's way to ask for it
         """Fetch a pre-trained model and add it to the columns."""
         self._check_allowed()
@@ -98,7 +98,7 @@ class MoreModels:
         )
         return self._with(added, systems), f"Added {added}."
 
-    @shown
+    @user_errors
     def on_import(
         self, file: str, name: str, architecture: str, activation: str, frames: float, systems: list[str],
         progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's way to ask for it

@@ -17,7 +17,7 @@ from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer
 from nt2vr.search.searcher import MAX_K, Searcher
 from nt2vr.search.systems import DEFAULT_ALPHA
-from nt2vr.ui.errors import shown
+from nt2vr.ui.errors import user_errors
 from nt2vr.ui.more_models import MoreModels
 from nt2vr.ui.picture import reference_picture
 from nt2vr.ui.search_view import Marked, columns_view, detail_view, no_marks, understood_view
@@ -193,7 +193,7 @@ class SearchTab:
             event.success(None, shown_link, None, js=REMEMBER, api_visibility="private")
 
         def opens(event: Any, link_of: Callable[..., Mapping[str, str]]) -> None:
-            @shown
+            @user_errors
             def on_open(data: gr.EventData) -> tuple[Any, ...]:
                 return *self._from_link(link_of(data)), gr.Tabs(selected="search")
 
@@ -213,14 +213,14 @@ class SearchTab:
             lambda wanted: gr.Row(visible=wanted), controls.with_picture, controls.picture_row, **quiet
         )
 
-    @shown
+    @user_errors
     def on_search(
         self, text: str, systems: list[str], k: int, picture: str | None, weight: float, alpha: float, judged: str
     ) -> tuple[Any, ...]:
         """Search for the sentence as typed."""
         return self._show(self.search(self.searcher.understand(text), systems, k, picture, weight, alpha), judged)
 
-    @shown
+    @user_errors
     def on_edit(
         self, text: str, systems: list[str], k: int, picture: str | None, weight: float, alpha: float,
         judged: str, wanted: str, unwanted: str,
@@ -242,7 +242,7 @@ class SearchTab:
         wanted, unwanted = " ".join(answer.query.wanted), ", ".join(answer.query.unwanted)
         return answer, understood_view(answer), wanted, unwanted, columns
 
-    @shown
+    @user_errors
     def on_pick(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:
         """Open a clip large."""
         if answer is None:
@@ -252,7 +252,7 @@ class SearchTab:
         seen = answer.see(event.id)
         return detail_view(video, seen, next(verdicts, None) or "", self.url_of(video))
 
-    @shown
+    @user_errors
     def on_like(self, event: gr.EventData) -> tuple[Any, ...]:
         """Take a clip's picture as the reference."""
         return self._middle_frame(event.id), True, event.id, {}
@@ -261,7 +261,7 @@ class SearchTab:
         frames = self.decoder.frames(self.searcher.video(video_id).path, 1, None).result()
         return np.asarray(frames[0], np.uint8)
 
-    @shown
+    @user_errors
     def on_load(self, request: gr.Request) -> tuple[Any, ...]:
         """Read what REMEMBER wrote; what is missing or wrong keeps its default."""
         return self._from_link(request.query_params)

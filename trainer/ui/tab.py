@@ -10,7 +10,7 @@ import gradio as gr
 
 from nt2vr.registry import pick
 from nt2vr.settings import Settings
-from nt2vr.ui.errors import shown
+from nt2vr.ui.errors import user_errors
 from nt2vr.ui.theme import template
 from trainer.manager import Run, RunManager
 from trainer.ui.form import Field, bases, config_fields, losses_view, presets, read_form
@@ -166,18 +166,18 @@ class TrainTab:
         parts.keep.click(lambda: gr.Row(visible=False), None, parts.confirm, **QUIET)
         parts.delete_now.click(self.on_delete, chosen, everything, **QUIET)
 
-    @shown
+    @user_errors
     def on_open(self, chosen: str | None) -> tuple[Any, ...]:
         """Show what was open last, or the run that is under way or newest, and keep it up to date from here on."""
         return *self._show(chosen), gr.Timer(active=True)
 
-    @shown
+    @user_errors
     def on_opened(self, preset: str, losses: Mapping[str, Any]) -> tuple[Any, Any]:
         """List the models there are now; at the first time the losses too, whose torch the page does not wait for."""
         table = gr.skip() if losses["losses"] else losses_view(self._presets[preset]["losses"])
         return gr.Dropdown(choices=self._bases()), table
 
-    @shown
+    @user_errors
     def on_poll(self, chosen: str | None, seen: str | None) -> Any:
         """Bring list and run up to date; most often there is nothing new."""
         runs = self._manager.runs()
@@ -186,7 +186,7 @@ class TrainTab:
             return gr.skip()
         return self._watched(runs, run)
 
-    @shown
+    @user_errors
     def on_preset(self, name: str) -> list[Any]:
         """Fill the form."""
         preset = pick("preset", name, self._presets)
@@ -194,7 +194,7 @@ class TrainTab:
         filled = [json.dumps(value) if isinstance(value, Mapping) else value for value in values]
         return [*filled, losses_view(preset["losses"])]
 
-    @shown
+    @user_errors
     def on_start(self, *filled: Any) -> tuple[Any, ...]:
         """Start a run and show it."""
         *values, losses = filled
@@ -202,24 +202,24 @@ class TrainTab:
         config = read_form(dict(zip(keys, values, strict=True)), losses)
         return self._show(self._manager.start(config))
 
-    @shown
+    @user_errors
     def on_pick(self, event: gr.EventData) -> tuple[Any, ...]:
         """Open a run of the list."""
         return self._show(event.id)
 
-    @shown
+    @user_errors
     def on_stop(self, run_id: str) -> tuple[Any, ...]:
         """Tell a run to stop; one that takes too long is ended at once."""
         self._manager.stop(run_id, at_once=self._manager.get(run_id).may_end_at_once)
         return self._show(run_id)
 
-    @shown
+    @user_errors
     def on_resume(self, run_id: str) -> tuple[Any, ...]:
         """Go on with a run."""
         self._manager.resume(run_id)
         return self._show(run_id)
 
-    @shown
+    @user_errors
     def on_delete(self, run_id: str) -> tuple[Any, ...]:
         """Delete a run, and show another."""
         self._manager.delete(run_id)
