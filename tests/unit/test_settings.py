@@ -1,8 +1,11 @@
 """What can be set, and which setting wins."""
 
+import ctypes
 from pathlib import Path
 
-from nt2vr.settings import ASSETS, Settings
+import pytest
+
+from nt2vr.settings import ASSETS, Settings, training_devices
 
 
 def test_flags_win_over_the_environment_and_that_over_the_defaults() -> None:
@@ -28,3 +31,27 @@ def test_strangers_on_spaces_may_train_only_where_the_owner_says_so_and_nobody_o
 def test_the_assets_are_found_from_any_working_directory() -> None:
     assert (ASSETS / "gallery" / "gallery.jsonl").is_file()
     assert ASSETS.is_absolute()
+
+
+@pytest.mark.parametrize(
+    ("environment", "devices"),
+    [
+        ({}, ("cuda:0",)),
+        ({"CUDA_VISIBLE_DEVICES": "3,1"}, ("cuda:3",)),
+        ({"CUDA_VISIBLE_DEVICES": ""}, ("cpu",)),
+        ({"CUDA_VISIBLE_DEVICES": "-1"}, ("cpu",)),
+        ({"TORCHELASTIC_RUN_ID": "x", "LOCAL_WORLD_SIZE": "2"}, ("cuda:0", "cuda:1")),
+        ({"TORCHELASTIC_RUN_ID": "x", "LOCAL_WORLD_SIZE": "2", "CUDA_VISIBLE_DEVICES": "3,1,0"}, ("cuda:3", "cuda:1")),
+    ],
+)
+def test_a_training_uses_the_first_visible_gpus_where_there_is_a_driver_and_otherwise_the_processor(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], devices: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: None)
+    assert training_devices(environment) == devices
+
+    def missing(name: str) -> None:
+        raise OSError(name)
+
+    monkeypatch.setattr(ctypes, "CDLL", missing)
+    assert training_devices(environment) == ("cpu",)
