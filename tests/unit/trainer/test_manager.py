@@ -286,7 +286,7 @@ def test_runs_of_two_folders_do_not_wait_for_each_other_and_two_devices_neither(
         with two.training():
             monkeypatch.setattr(run_folder_module, "training_devices", lambda: ("cuda:2",))
             with (
-                pytest.raises(RunError, match="b is still training on cuda-2"),
+                pytest.raises(RunError, match="b is still training on cuda:2"),
                 put(tmp_path / "mine", "d").training(),
             ):
                 pass
