@@ -47,7 +47,6 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=30.0)
     flags = parser.parse_args()
     port, folder = free_port(), Path(tempfile.mkdtemp())
-    tempfile.tempdir = str(folder)  # not where other trainings of this machine would be in the way
     url, manager = f"http://127.0.0.1:{port}/", RunManager(folder / "runs")
     with app(port, folder) as process, sync_playwright() as playwright:
         wait_for_page(url, process)

@@ -1,7 +1,9 @@
 """Settings from command-line flags and environment variables; no other module reads the environment."""
 
+import ctypes
 import os
 import re
+import sys
 from argparse import ArgumentParser
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -105,3 +107,19 @@ def prepare_environment() -> None:
 def process_rank(environment: Mapping[str, str] = os.environ) -> int:
     """Return this process's rank under torchrun; 0 for a process on its own."""
     return int(environment["RANK"]) if "TORCHELASTIC_RUN_ID" in environment else 0
+
+
+def training_devices(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """Name the devices that a training started with this environment uses, without importing torch.
+
+    "cpu" without a CUDA driver or without visible GPUs; otherwise "cuda:N" of the first visible GPU, or of the first n
+    where torchrun starts n processes here.
+    """
+    try:
+        ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    except OSError:
+        return ("cpu",)
+    count = int(environment.get("LOCAL_WORLD_SIZE", 1)) if "TORCHELASTIC_RUN_ID" in environment else 1
+    visible = environment.get("CUDA_VISIBLE_DEVICES", ",".join(map(str, range(count))))
+    gpus = [gpu.strip() for gpu in visible.split(",") if gpu.strip()]
+    return tuple(f"cuda:{gpu}" for gpu in gpus[:count]) if gpus and gpus[0] != "-1" else ("cpu",)

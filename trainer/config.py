@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from nt2vr.errors import ConfigError
+from nt2vr.files import write_json
 from nt2vr.models.checkpoint import read_configs
 from nt2vr.querygen.denials import DenialKind
 from nt2vr.settings import resolve_path
@@ -283,5 +284,5 @@ def check_kind(key: str, value: object, default: object) -> None:
 
 
 def save_config(config: TrainConfig, path: Path) -> None:
-    """Write a config, all its fields named."""
-    path.write_text(json.dumps(asdict(config), indent=2) + "\n", encoding="utf-8")
+    """Write a config with all its fields, atomically."""
+    write_json(path, asdict(config), indent=2)

@@ -1,56 +1,86 @@
-"""A lock on a file, which the kernel frees however its process ends; who holds it leaves a note in the file."""
+"""Locks on files, which the system frees when their holder ends or is killed; a note beside the file names the holder.
 
-import fcntl
+The note is a file of its own, since Windows lets nobody read a locked one.
+"""
+
+import json
 import os
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-ATTEMPTS, PAUSE_S = 10, 0.02  # a look at a free lock holds it for a moment, and must not keep anybody from taking it
+from filelock import FileLock, Timeout
+
+from nt2vr.files import write_json
+
+HOLD_S, LOOK_S, POLL_S = 0.2, 0.02, 0.005  # `holder` takes a free lock for a moment: nobody may be refused for that
+
+
+@dataclass(frozen=True)
+class Holder:
+    """The training that holds a lock.
+
+    Attributes:
+        run: its run_id.
+        folder: of the run.
+        pid: of its leading process.
+    """
+
+    run: str
+    folder: str
+    pid: int
+
+    @classmethod
+    def here(cls, folder: Path) -> "Holder":
+        """Describe this process as the one that trains the run in a folder."""
+        return cls(folder.name, str(folder.resolve()), os.getpid())
 
 
 @dataclass(frozen=True)
 class Lock:
-    """One file to lock; its text outlives the lock and means nothing without it."""
+    """One file to lock."""
 
     path: Path
 
+    @property
+    def note(self) -> Path:
+        """Who holds the lock; of no meaning while nobody does."""
+        return self.path.with_suffix(".json")
+
     @contextmanager
-    def hold(self, note: str) -> Iterator[None]:
+    def hold(self, holder: Holder) -> Iterator[None]:
         """Hold the lock for the time of a `with`; children do not inherit it.
 
         Raises:
-            BlockingIOError: if somebody else holds it.
+            BlockingIOError: if it is held already.
         """
-        file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(self.path, mode=0o600)
         try:
-            for left in reversed(range(ATTEMPTS)):
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    if not left:
-                        raise
-                    time.sleep(PAUSE_S)
-            os.truncate(file, 0)
-            os.write(file, note.encode())
+            lock.acquire(timeout=HOLD_S, poll_interval=POLL_S)
+        except Timeout:
+            raise BlockingIOError(f"{self.path} is locked.") from None
+        try:
+            write_json(self.note, asdict(holder))
             yield
         finally:
-            os.close(file)
+            self.note.unlink(missing_ok=True)
+            lock.release()
 
-    def holder(self) -> str | None:
-        """Return the note of who holds the lock; None if nobody does."""
-        try:
-            file = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW)
-        except FileNotFoundError:
+    def holder(self) -> Holder | None:
+        """Return who holds the lock; None if nobody does."""
+        if (noted := self._noted()) is None:
             return None
         try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return os.read(file, 4096).decode(errors="replace")
-        else:
-            return None
-        finally:
-            os.close(file)
+            with FileLock(self.path, mode=0o600).acquire(timeout=LOOK_S, poll_interval=POLL_S):
+                return None  # the holder was killed
+        except Timeout:
+            return noted
+
+    def _noted(self) -> Holder | None:
+        with suppress(OSError, ValueError, TypeError):
+            return Holder(**json.loads(self.note.read_text(encoding="utf-8")))
+        with suppress(OSError, ValueError):  # version 0.1 wrote its process id into the locked file
+            return Holder(self.path.parent.name, str(self.path.parent.resolve()), int(self.path.read_text()))
+        return None

@@ -22,6 +22,7 @@ import trainer
 from nt2vr.errors import ConfigError, RunError
 from nt2vr.registry import pick
 from trainer.config import TrainConfig, load_config, save_config
+from trainer.lock import Holder
 from trainer.run_folder import UNDER_WAY, RunFolder, RunStatus, refuse_second_training
 
 ROOT = Path(trainer.__file__).parent.parent  # presets name their base from here
@@ -118,7 +119,7 @@ class RunManager:
         Raises:
             RunError: if another one is, or it ended at once.
         """
-        refuse_second_training()
+        refuse_second_training(self.folder)
         run = self._new_folder(config.name)
         save_config(config, run.config)
         try:
@@ -137,7 +138,7 @@ class RunManager:
         run = self.get(run_id)
         if not run.can_resume:
             raise RunError(f"{run.name} cannot be resumed, it is {run.status.state}. Start a new run.")
-        refuse_second_training()
+        refuse_second_training(self.folder)
         self._metrics.pop(run_id, None)  # it is cut back to where the run was saved
         _launch(self._run_folder(run_id))
 
@@ -148,9 +149,9 @@ class RunManager:
             RunError: if it is not under way.
         """
         run = self._run_folder(run_id)
-        if not (holder := run.lock.holder()):
+        if (holder := run.lock.holder()) is None:
             raise RunError(f"{run_id} is not training, so it cannot be stopped.")
-        pid = int(holder)
+        pid = holder.pid
         with suppress(ProcessLookupError):  # it has just ended by itself
             if at_once and os.getpgid(pid) == pid:  # with the processes that render for it
                 os.killpg(pid, signal.SIGKILL)
@@ -166,7 +167,7 @@ class RunManager:
         """
         run = self._run_folder(run_id)
         try:
-            with run.lock.hold(""):  # nobody resumes it meanwhile
+            with run.lock.hold(Holder.here(run.path)):  # nobody resumes it meanwhile
                 gone = run.path.with_name(f".{run_id}.deleted")  # whole or not at all, for who looks on
                 run.path.rename(gone)
         except BlockingIOError:
@@ -224,7 +225,7 @@ class RunManager:
         late = False
         if status.state in UNDER_WAY and holder is None:
             status = replace(status, state="interrupted", eta_s=None)
-        elif holder is not None and holder == str((told := self._told_to_stop.get(run_id, (0, 0.0)))[0]):
+        elif holder is not None and holder.pid == (told := self._told_to_stop.get(run_id, (0, 0.0)))[0]:
             status = replace(status, state="stopping", eta_s=None)
             late = time.monotonic() - told[1] > PATIENCE_S
         return Run(run_id, status, self._config(run), late)

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from nt2vr.errors import CheckpointError, ConfigError, reason_of
+from nt2vr.files import atomic_write
 from trainer.config import TrainConfig
 from trainer.learner import Learner
 from trainer.run_folder import RunFolder
@@ -98,6 +99,8 @@ def rewind(run: RunFolder, metrics_bytes: int) -> None:
         os.truncate(run.metrics, min(metrics_bytes, run.metrics.stat().st_size))
     for partial in run.path.glob("checkpoints/.*.partial"):
         shutil.rmtree(partial)
+    for leftover in run.path.glob(".*.partial*"):  # of a process that was killed while it wrote
+        leftover.unlink()
 
 
 class Saver:
@@ -120,8 +123,7 @@ class Saver:
         saved = Saved(asdict(self._learner.config), position, metrics.stat().st_size if metrics.exists() else 0)
         if not position.finished:
             saved = replace(saved, recent=recent, learner=self._learner.state_dict())
-        partial = self._run.resume.with_name(".resume.pt.partial")
-        torch.save({**vars(saved), "position": asdict(position)}, partial)
-        os.replace(partial, self._run.resume)
+        with atomic_write(self._run.resume) as partial:
+            torch.save({**vars(saved), "position": asdict(position)}, partial)
         now = time.monotonic()
         self._due = now + max(SAVE_EVERY_S, (now - began) / SAVE_SHARE)

@@ -6,14 +6,14 @@
                   train.log       what happened, in words
                   checkpoints/    epoch_003/  (a checkpoint folder)
                   resume.pt       what it takes to go on, see trainer/resume.py
-                  lock            locked by the process that trains, whose id it holds
+                  lock            held by the process that trains; lock.json names it meanwhile
+
+    runs/.locks/cpu.lock          held by the training that uses a device; cpu.json names it
 
 It knows nothing about training.
 """
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
@@ -21,7 +21,9 @@ from pathlib import Path
 from typing import Literal
 
 from nt2vr.errors import RunError
-from trainer.lock import Lock
+from nt2vr.files import write_json
+from nt2vr.settings import training_devices
+from trainer.lock import Holder, Lock
 
 # "stopping" and "interrupted" are never written: others conclude them, see `RunManager`
 State = Literal["preparing", "running", "stopping", "stopped", "finished", "failed", "interrupted"]
@@ -77,7 +79,7 @@ class RunFolder:
 
     @property
     def lock(self) -> Lock:
-        """Held by the process that trains, whose id is its note."""
+        """Held by the process that trains."""
         return Lock(self.path / "lock")
 
     def checkpoint(self, epoch: int) -> Path:
@@ -92,10 +94,8 @@ class RunFolder:
             return None
 
     def write_status(self, status: RunStatus) -> None:
-        """Replace the status, whole."""
-        partial = self.path / ".status.json.partial"
-        partial.write_text(json.dumps(asdict(status)) + "\n", encoding="utf-8")
-        os.replace(partial, self.path / "status.json")
+        """Replace the status, atomically."""
+        write_json(self.path / "status.json", asdict(status))
 
     def append_metrics(self, values: Mapping[str, float]) -> None:
         """Add a line of measured values."""
@@ -104,31 +104,37 @@ class RunFolder:
 
     @contextmanager
     def training(self) -> Iterator[None]:
-        """Hold the run, and this machine's one place for a training, for the time of a `with`.
+        """Hold the run, and the devices it trains on, for the time of a `with`.
 
         Raises:
-            RunError: if either is taken.
+            RunError: if one of them is taken.
         """
+        holder = Holder.here(self.path)
         with ExitStack() as held:
             try:
-                held.enter_context(machine_lock().hold(str(self.path.resolve())))
-                held.enter_context(self.lock.hold(str(os.getpid())))
+                for lock in device_locks(self.path.parent).values():
+                    held.enter_context(lock.hold(holder))
+                held.enter_context(self.lock.hold(holder))
             except BlockingIOError:
-                refuse_second_training()
+                refuse_second_training(self.path.parent)
                 raise RunError(f"{self.path.name} is training already. Wait for it, or stop it first.") from None
             yield
 
 
-def machine_lock() -> Lock:
-    """The one place for a training, a person and machine; its note is the path of the run that has it."""
-    return Lock(Path(tempfile.gettempdir()) / f"nt2vr-training-{os.getuid()}.lock")
+def device_locks(runs: Path) -> dict[str, Lock]:
+    """Return the locks of the devices that a training in the folder `runs` would use: one training per device."""
+    return {device: Lock(runs / ".locks" / f"{device.replace(':', '-')}.lock") for device in training_devices()}
 
 
-def refuse_second_training() -> None:
-    """Refuse if a training is under way on this machine.
+def refuse_second_training(runs: Path) -> None:
+    """Refuse if a training in the folder `runs` uses the device that a new one would use.
 
     Raises:
-        RunError: which names it.
+        RunError: which names that training, its folder and its process.
     """
-    if (holder := machine_lock().holder()) is not None:
-        raise RunError(f"{Path(holder).name} is still training, and only one run can. Wait for it, or stop it first.")
+    for device, lock in device_locks(runs).items():
+        if (holder := lock.holder()) is not None:
+            raise RunError(
+                f"{holder.run} is still training on {device} (folder {holder.folder}, process {holder.pid}), "
+                "and a device trains one run at a time. Wait for it, or stop it first."
+            )

@@ -1,11 +1,12 @@
 """Where settings come from, and which one wins."""
 
+import ctypes
 from pathlib import Path
 
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.settings import ASSETS, Settings, resolve_path
+from nt2vr.settings import ASSETS, Settings, resolve_path, training_devices
 
 
 def test_arguments_win_over_the_environment_and_the_environment_over_the_defaults() -> None:
@@ -46,3 +47,28 @@ def test_other_paths_stay_as_they_are() -> None:
     assert resolve_path("models/mine") == Path("models/mine")
     assert resolve_path("/assets/models/clip") == Path("/assets/models/clip")
     assert resolve_path("assets/models/none") == Path("assets/models/none")
+    assert ASSETS.is_absolute()
+
+
+@pytest.mark.parametrize(
+    ("environment", "devices"),
+    [
+        ({}, ("cuda:0",)),
+        ({"CUDA_VISIBLE_DEVICES": "3,1"}, ("cuda:3",)),
+        ({"CUDA_VISIBLE_DEVICES": ""}, ("cpu",)),
+        ({"CUDA_VISIBLE_DEVICES": "-1"}, ("cpu",)),
+        ({"TORCHELASTIC_RUN_ID": "x", "LOCAL_WORLD_SIZE": "2"}, ("cuda:0", "cuda:1")),
+        ({"TORCHELASTIC_RUN_ID": "x", "LOCAL_WORLD_SIZE": "2", "CUDA_VISIBLE_DEVICES": "3,1,0"}, ("cuda:3", "cuda:1")),
+    ],
+)
+def test_a_training_uses_the_first_visible_gpus_where_there_is_a_driver_and_otherwise_the_processor(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], devices: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: None)
+    assert training_devices(environment) == devices
+
+    def missing(name: str) -> None:
+        raise OSError(name)
+
+    monkeypatch.setattr(ctypes, "CDLL", missing)
+    assert training_devices(environment) == ("cpu",)

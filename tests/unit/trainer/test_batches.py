@@ -11,14 +11,14 @@ from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.world.captions import describe
 from nt2vr.world.negation import SceneDenial, negate
 from nt2vr.world.scenes import sample_scenes
-from nt2vr.world.sentences import SceneDenials
 from trainer.batches import Batch, TruthBatch, epoch_batches
-from trainer.clips import ClipSet
+from trainer.clips import Clips
 from trainer.config import TrainConfig
+from trainer.sentences import PlainSentences, WorldSentences
 
 SCENES = sample_scenes("train", 300, seed=0)
 FRAMES = np.arange(300, dtype=np.int16).astype(np.uint8)[:, None, None, None, None].repeat(2, axis=1)
-CLIPS = ClipSet(FRAMES, lambda row, rng: describe(SCENES[row], rng).text, SceneDenials(SCENES))
+CLIPS = Clips(FRAMES, WorldSentences(SCENES))
 CONFIG = TrainConfig(num_clips=300, num_frames=2, batch_size=20, base="somewhere", train="text", pool_clips=50)
 NEEDS = frozenset({"negated", "denied", "truth"})
 
@@ -97,10 +97,11 @@ def test_in_the_first_epochs_nothing_is_wanted_where_the_config_says_so() -> Non
 
 
 def test_a_share_of_the_world_s_sentences_is_made_of_its_captions_and_has_no_known_truth() -> None:
-    clips = replace(CLIPS, denials=CaptionDenials([describe(scene, random.Random(0)).text for scene in SCENES]))
+    denials = CaptionDenials([describe(scene, random.Random(0)).text for scene in SCENES])
     config = replace(CONFIG, sentences={**CONFIG.sentences, "fragment": 0.5})
     free, mixed, grammar = (
-        next(epoch_batches(clips, replace(config, free=share), 1, needs=NEEDS)) for share in (1, 0.5, 0)
+        next(epoch_batches(replace(CLIPS, sentences=WorldSentences(SCENES, share, denials)), config, 1, needs=NEEDS))
+        for share in (1, 0.5, 0)
     )
     for batch, least, most in ((free, 0, 0), (mixed, 5, 15), (grammar, 20, 20)):
         assert batch.denied is not None
@@ -113,19 +114,13 @@ def test_a_share_of_the_world_s_sentences_is_made_of_its_captions_and_has_no_kno
 
 
 def test_where_captions_give_no_sentence_of_a_kind_another_is_made_and_if_there_is_none_that_is_said() -> None:
-    clips = ClipSet(CLIPS.frames, CLIPS.describe, denials=CaptionDenials(["a red car", "a blue car"]))
+    def clips(*captions: str) -> Clips:
+        return Clips(FRAMES, PlainSentences(["a caption"] * 300, CaptionDenials(captions)))
+
     config = replace(CONFIG, sentences={"composed": 0.5, "negated": 0.5}, data="captions.txt")
     with pytest.raises(ConfigError, match="no sentences of the kinds composed, negated"):
-        next(epoch_batches(clips, config, 1, needs=frozenset({"denied"})))
-    clips = replace(clips, denials=CaptionDenials(["a red car", "a dog"]))
+        next(epoch_batches(clips("a red car", "a blue car"), config, 1, needs=frozenset({"denied"})))
     config = replace(config, sentences={"composed": 0.9, "not": 0.1})
-    batch = next(epoch_batches(clips, config, 1, needs=frozenset({"denied"})))
+    batch = next(epoch_batches(clips("a red car", "a dog"), config, 1, needs=frozenset({"denied"})))
     assert batch.denied is not None and {sentence.kind for sentence in batch.denied.sentences} == {"not"}
     assert batch.denied.truth is None
-
-
-@pytest.mark.parametrize("need", ["negated", "denied"])
-def test_clips_with_captions_only_cannot_serve_a_loss_that_needs_more(need: str) -> None:
-    clips = ClipSet(CLIPS.frames, CLIPS.describe)
-    with pytest.raises(ConfigError, match="captions only"):
-        next(epoch_batches(clips, CONFIG, 1, needs=frozenset({need})))

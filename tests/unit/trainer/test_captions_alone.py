@@ -20,7 +20,7 @@ from trainer import clips as clips_module
 from trainer import teacher as teacher_module
 from trainer.__main__ import main
 from trainer.captions import captions_file, read_split
-from trainer.clips import ClipSet, load_clips
+from trainer.clips import Clips, load_clips
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.learner import Learner
 from trainer.loop import prepare, train
@@ -59,7 +59,7 @@ def run(config: TrainConfig, folder: Path) -> RunFolder:
     return RunFolder(folder)
 
 
-def loaded(learner: Learner, cache: Path) -> list[ClipSet]:
+def loaded(learner: Learner, cache: Path) -> list[Clips]:
     return [load_clips(learner.config, split, cache, needs=learner.losses.needs) for split in ("train", "validation")]
 
 

@@ -13,18 +13,29 @@ from nt2vr.world.captions import describe
 from nt2vr.world.render import Renderer
 from nt2vr.world.scenes import sample_scenes
 from trainer.batches import epoch_batches
-from trainer.clips import ClipSet, world_clips
+from trainer.clips import Clips, world_clips
 from trainer.config import TrainConfig
+from trainer.sentences import DatasetSentences
 
 
-def numbered(count: int, num_frames: int = 3) -> ClipSet:
+class Numbered(DatasetSentences):
+    """Captions that name their clip, and differ with every draw."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__([()] * count)
+
+    def caption(self, row: int, rng: random.Random) -> str:
+        return f"clip {row} {rng.random()}"
+
+
+def numbered(count: int, num_frames: int = 3) -> Clips:
     """Clips whose pixels say which clip and frame they are; the left column is black."""
     rows, frames = np.arange(count, dtype=np.uint8), np.arange(num_frames, dtype=np.uint8)
     pixels = np.zeros((count, num_frames, 2, 2, 3), np.uint8)
     pixels[..., 1, 0] = rows[:, None, None]
     pixels[..., 1, 1] = frames[None, :, None]
     pixels[..., 1, 2] = 255
-    return ClipSet(pixels, lambda row, rng: f"clip {row} {rng.random()}")
+    return Clips(pixels, Numbered(count))
 
 
 @pytest.mark.parametrize("chunk", [64, 2], ids=["one process", "several"])
@@ -36,7 +47,7 @@ def test_each_row_holds_the_frames_and_tells_the_captions_of_its_own_scene(
     for row, scene in enumerate(scenes):
         drawn = [fit(frame, 64) for frame in Renderer().frames(scene, 2)]
         np.testing.assert_array_equal(clips.frames[row], drawn)
-        assert clips.describe(row, random.Random(1)) == describe(scene, random.Random(1)).text
+        assert clips.sentences.caption(row, random.Random(1)) == describe(scene, random.Random(1)).text
     assert clips.captions("a") == clips.captions("a") != clips.captions("b")
 
 
@@ -94,6 +105,20 @@ def test_frames_of_a_step_are_different_ones_of_the_clip_and_mirrored_together_a
     frame = batch.frames.max(axis=(2, 3))[:, :, 1]
     assert (frame[:, 0] != frame[:, 1]).all()
     assert set(frame.ravel().tolist()) == {0, 1, 2}
+
+
+def test_a_mirrored_frame_swaps_left_and_right_and_nothing_else() -> None:
+    """Each pixel differs: a flip of rows, colours, frames or clips would show."""
+    config = TrainConfig(num_clips=20, batch_size=20, num_frames=2, frames_per_step=2, seed=1)
+    pixels = np.random.default_rng(0).integers(0, 256, (20, 2, 4, 4, 3), np.uint8)
+    (batch,) = epoch_batches(Clips(pixels, Numbered(20)), config, epoch=1)
+    assert batch.frames is not None and batch.rows is not None
+    mirrored = 0
+    for row, frames in zip(batch.rows.tolist(), batch.frames, strict=True):
+        as_they_are = [pixels[row][order] for order in ([0, 1], [1, 0])]
+        mirrored += any(np.array_equal(frames, some[:, :, ::-1]) for some in as_they_are)
+        assert any(np.array_equal(frames, some) for one in as_they_are for some in (one, one[:, :, ::-1]))
+    assert 0 < mirrored < 20
 
 
 def test_batches_depend_on_seed_and_epoch_alone_and_can_be_taken_up_in_the_middle() -> None:

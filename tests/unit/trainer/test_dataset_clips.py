@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from nt2vr.errors import ConfigError, DatasetError
+from nt2vr.errors import DatasetError
 from nt2vr.media import frame_set as frames_module
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
@@ -22,9 +22,10 @@ from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.search.embedded import prefetch_frames
 from tests.tiny import TINY
+from trainer import sentences as sentences_module
 from trainer.__main__ import main
 from trainer.batches import epoch_batches
-from trainer.clips import ClipSet, dataset_clips, load_clips
+from trainer.clips import Clips, dataset_clips, load_clips
 from trainer.config import TrainConfig, save_config
 from trainer.run_folder import RunFolder
 
@@ -54,7 +55,7 @@ def no_decoding(*_: Any, **__: Any) -> Any:
     pytest.fail("decoded again")
 
 
-def greys(clips: ClipSet) -> list[int]:
+def greys(clips: Clips) -> list[int]:
     return sorted(round(float(clip[0].mean()) / 20) for clip in np.asarray(clips.frames))
 
 
@@ -86,15 +87,15 @@ def test_frames_are_decoded_once_and_again_when_a_file_or_the_sampling_is_anothe
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write_video: WriteVideo
 ) -> None:
     config, cache = replace(CONFIG, data=str(folder)), tmp_path / "cache"
-    first = dataset_clips(config, "train", 100, cache, negator=negator)
+    first = dataset_clips(config, "train", cache)
     with monkeypatch.context() as patch:
         patch.setattr(frames_module, "Decoder", no_decoding)
-        again = dataset_clips(config, "train", 100, cache, negator=negator)
+        again = dataset_clips(config, "train", cache)
     np.testing.assert_array_equal(again.frames, first.frames)
-    assert dataset_clips(replace(config, num_frames=3), "train", 100, cache, negator=negator).frames.shape[1] == 3
+    assert dataset_clips(replace(config, num_frames=3), "train", cache).frames.shape[1] == 3
     for path in (folder / "clips").glob("*.avi"):
         write_video(f"mine/clips/{path.name}", [250] * 2)
-    changed = dataset_clips(config, "train", 100, cache, negator=negator)
+    changed = dataset_clips(config, "train", cache)
     assert np.asarray(changed.frames).min() > 240
     assert len(list(cache.glob("*.npy"))) == 3
 
@@ -135,10 +136,11 @@ def test_a_file_of_frames_says_how_many_were_written(tmp_path: Path, left_out: i
 
 
 def test_negated_captions_are_those_of_the_captions_told_and_what_cannot_be_negated_is_marked(
-    folder: Path, tmp_path: Path
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(sentences_module, "negations", negator)
     config = replace(CONFIG, data=str(folder), batch_size=10, num_clips=10)
-    clips = dataset_clips(config, "train", 10, tmp_path / "cache", negator=negator)
+    clips = dataset_clips(config, "train", tmp_path / "cache")
     variants = set()
     for epoch in range(1, 9):
         (batch,) = epoch_batches(clips, config, epoch, needs=frozenset({"negated"}))
@@ -148,7 +150,7 @@ def test_negated_captions_are_those_of_the_captions_told_and_what_cannot_be_nega
             assert negated in negator(caption) or negated == caption
             variants.add(negated)
     assert len(variants) == 3
-    assert {clips.describe(0, random.Random(seed)) for seed in range(9)} == set(CAPTIONS)
+    assert {clips.sentences.caption(0, random.Random(seed)) for seed in range(9)} == set(CAPTIONS)
 
 
 def run(config: TrainConfig, folder: Path) -> RunFolder:
@@ -192,9 +194,3 @@ def test_what_cannot_be_trained_is_refused_before_anything_is_decoded(
     assert status is not None and status.error is not None
     assert status.error.startswith(reason)
     assert not list(tmp_path.rglob("*.npy"))
-
-
-def test_clips_without_a_negator_refuse_to_negate() -> None:
-    clips = ClipSet(np.zeros((1, 1, 2, 2, 3), np.uint8), lambda row, rng: "a caption")
-    with pytest.raises(ConfigError, match="captions only"):
-        clips.negated("a")

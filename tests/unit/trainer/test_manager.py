@@ -2,34 +2,34 @@
 
 import json
 import os
+import re
+import shutil
 import signal
+import subprocess
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from nt2vr.errors import ConfigError, RunError
+from tests.paths import ROOT
 from trainer import manager as manager_module
+from trainer import run_folder as run_folder_module
 from trainer.__main__ import main
 from trainer.config import TrainConfig, save_config
-from trainer.lock import Lock
+from trainer.lock import Holder, Lock
 from trainer.manager import MetricsReader, Run, RunManager
-from trainer.run_folder import RunFolder, RunStatus, machine_lock
+from trainer.run_folder import RunFolder, RunStatus, device_locks
 
 CONFIG = TrainConfig(
     name="Tiny*", num_clips=64, num_frames=1, validation_clips=8, batch_size=2, epochs=1, warmup_steps=2, log_every=1
 )  # the built-in model: its steps take long enough to be stopped between two
 STEPS = 32
 PATIENCE_S = 60
-
-
-@pytest.fixture(autouse=True)
-def _own_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A place for a training of the test's own: another test, or a person, may be training on this machine."""
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
 
 @pytest.fixture
@@ -68,11 +68,14 @@ def test_a_run_is_started_stopped_killed_and_resumed_to_its_end_and_no_other_sta
     run_id = manager.start(CONFIG)
     assert run_id.startswith("tiny-")
     assert manager.get(run_id).is_under_way
-    with pytest.raises(RunError, match=f"{run_id} is still training"):
+    holder = manager.folder.joinpath(run_id).resolve()
+    refusal = rf"{run_id} is still training on \S+ \(folder {holder}, process {manager.get(run_id).status.pid}\)"
+    with pytest.raises(RunError, match=refusal):
         manager.start(CONFIG)
     save_config(CONFIG, tmp_path / "config.json")
-    assert main([str(tmp_path / "by hand"), "--config", str(tmp_path / "config.json")]) == 2
-    assert f"{run_id} is still training" in capsys.readouterr().err
+    assert main([str(manager.folder / "by-hand"), "--config", str(tmp_path / "config.json")]) == 2
+    assert re.search(refusal, capsys.readouterr().err)
+    shutil.rmtree(manager.folder / "by-hand")
     with pytest.raises(RunError, match="Stop it before you delete it"):
         manager.delete(run_id)
 
@@ -111,8 +114,9 @@ def test_a_run_that_fails_says_why_and_one_that_cannot_start_leaves_nothing(
     assert "Unknown loss 'triplet'" in str(failed.status.error)
     assert failed.can_resume
 
-    monkeypatch.setattr(manager_module, "refuse_second_training", lambda: None)  # two people click at the same time
-    with machine_lock().hold("runs/other"), pytest.raises(RunError, match="other is still training"):
+    monkeypatch.setattr(manager_module, "refuse_second_training", lambda _: None)  # two people click at the same time
+    (device,) = device_locks(manager.folder).values()
+    with device.hold(Holder("other", "runs/other", 1)), pytest.raises(RunError, match="other is still training"):
         manager.start(CONFIG)
     assert [run.run_id for run in manager.runs()] == [run_id]
 
@@ -123,7 +127,7 @@ def test_a_run_that_was_told_to_stop_may_be_ended_at_once_when_it_takes_too_long
     manager, run = RunManager(tmp_path), put(tmp_path, "a", "running")
     signals: list[int] = []
     monkeypatch.setattr(os, "kill", lambda pid, number: signals.append(number))
-    with run.lock.hold(str(os.getpid())):
+    with run.lock.hold(Holder.here(run.path)):
         assert manager.get("a").status.state == "running"
         manager.stop("a")
         assert (manager.get("a").status.state, manager.get("a").may_end_at_once) == ("stopping", False)
@@ -202,16 +206,90 @@ def test_a_log_of_any_length_has_a_short_tail(tmp_path: Path) -> None:
     assert manager.log_tail("a", 2) == "x\nlast"
 
 
-def test_a_lock_is_held_once_and_is_free_afterwards(tmp_path: Path) -> None:
-    lock = Lock(tmp_path / "lock")
+def test_a_lock_is_held_once_names_its_holder_and_is_free_afterwards(tmp_path: Path) -> None:
+    lock, holder = Lock(tmp_path / "new" / "cpu.lock"), Holder("a-1", "runs/a-1", 7)
     assert lock.holder() is None
-    with lock.hold("a longer note"):
-        assert lock.holder() == "a longer note"
-        with pytest.raises(BlockingIOError), lock.hold("another"):
+    with lock.hold(holder):
+        assert lock.holder() == holder
+        with pytest.raises(BlockingIOError), lock.hold(Holder("b", "runs/b", 8)):
             pass
+        assert lock.holder() == holder
     assert lock.holder() is None
-    with lock.hold("short"):
-        assert lock.holder() == "short"
+    with lock.hold(Holder("b", "runs/b", 8)):
+        assert lock.holder() == Holder("b", "runs/b", 8)
+
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from trainer.lock import Holder, Lock
+with Lock(Path(sys.argv[1])).hold(Holder("a", "runs/a", 7)):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+HOLD_AS_BEFORE = """
+import fcntl, os, sys, time
+file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT, 0o600)
+fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+os.write(file, b"7")
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("code", [HOLD, pytest.param(HOLD_AS_BEFORE, id="by version 0.1")])
+def test_a_lock_is_held_for_all_processes_until_its_holder_is_killed(tmp_path: Path, code: str) -> None:
+    lock = Lock(tmp_path / "lock")
+    command = [sys.executable, "-c", code, str(lock.path)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdout.readline() == "held\n"
+        holder = lock.holder()
+        assert holder is not None and holder.pid == 7
+        with pytest.raises(BlockingIOError), lock.hold(Holder("b", "runs/b", 8)):
+            pass
+        process.kill()
+    assert lock.holder() is None
+    with lock.hold(Holder("b", "runs/b", 8)):
+        assert lock.holder() == Holder("b", "runs/b", 8)
+    assert lock.holder() is None
+
+
+def test_a_look_at_a_free_lock_never_keeps_anybody_from_taking_it(tmp_path: Path) -> None:
+    lock = Lock(tmp_path / "lock")
+    lock.note.write_text(json.dumps(asdict(Holder("killed", "runs/killed", 7))))
+    stop = threading.Event()
+
+    def look() -> None:
+        while not stop.is_set():
+            lock.holder()
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    try:
+        for _ in range(100):
+            with lock.hold(Holder("b", "runs/b", 8)):
+                pass
+            lock.note.write_text(json.dumps(asdict(Holder("killed", "runs/killed", 7))))
+    finally:
+        stop.set()
+        looking.join()
+
+
+def test_runs_of_two_folders_do_not_wait_for_each_other_and_two_devices_neither(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two, three = put(tmp_path / "mine", "a"), put(tmp_path / "mine", "b"), put(tmp_path / "yours", "c")
+    with one.training(), three.training():
+        with pytest.raises(RunError, match=r"a is still training on \S+ \(folder .*a, process \d+\)"), two.training():
+            pass
+        monkeypatch.setattr(run_folder_module, "training_devices", lambda: ("cuda:1", "cuda:2"))
+        with two.training():
+            monkeypatch.setattr(run_folder_module, "training_devices", lambda: ("cuda:2",))
+            with (
+                pytest.raises(RunError, match="b is still training on cuda:2"),
+                put(tmp_path / "mine", "d").training(),
+            ):
+                pass
 
 
 def test_values_of_a_new_run_can_be_set_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -221,7 +299,8 @@ def test_values_of_a_new_run_can_be_set_by_hand(tmp_path: Path, capsys: pytest.C
         assert main([str(tmp_path / "run"), *config, "--set", wrong]) == 2
         assert sentence in capsys.readouterr().err
         assert not (tmp_path / "run").exists()
-    with machine_lock().hold("runs/other"):
+    (device,) = device_locks(tmp_path).values()
+    with device.hold(Holder("other", "runs/other", 1)):
         assert main([str(tmp_path / "run"), *config, "--set", "epochs=7", "--set", "name=A=b"]) == 2
     written = json.loads((tmp_path / "run" / "config.json").read_text())
     assert (written["epochs"], written["name"]) == (7, "A=b")

@@ -27,6 +27,7 @@ from trainer.learner import Learner
 from trainer.loop import train
 from trainer.resume import Position, Saver, read_saved
 from trainer.run_folder import RunFolder
+from trainer.sentences import DatasetSentences
 
 VIT = {"image_size": 64, "patch_size": 16, "width": 16, "head_width": 8, "layers": 1, "patch_dropout": 0.5}
 ALL = TrainConfig(  # 7 steps an epoch
@@ -254,7 +255,8 @@ def test_a_run_out_of_patience_ends_early_and_says_why(
 
 
 def test_a_metric_that_the_clips_cannot_give_is_refused_before_the_first_step(twins: Path, tmp_path: Path) -> None:
-    clips = replace(world_clips("train", 44, 2, 64, 0, twins / "frames"), sentences=None)
+    clips = world_clips("train", 44, 2, 64, 0, twins / "frames")
+    clips = replace(clips, sentences=DatasetSentences([[caption] for caption in clips.captions("any")]))
     learner = Learner(replace(ALL, losses={"contrastive": {}}, patience=1, monitor="composed/MIR"))
     with pytest.raises(ConfigError, match="composed/MIR cannot be measured on these clips"):
         train(learner, RunFolder(tmp_path), clips, clips)

@@ -20,11 +20,12 @@ from nt2vr.models.open_clip_encoder import token_embeddings
 from tests.tiny import TINY
 from trainer.__main__ import main
 from trainer.batches import Batch, epoch_batches
-from trainer.clips import ClipSet, world_clips
+from trainer.clips import Clips, world_clips
 from trainer.config import TrainConfig, save_config
 from trainer.learner import Learner, rate_at
 from trainer.loop import train
 from trainer.run_folder import RunFolder, RunStatus
+from trainer.sentences import DatasetSentences
 
 COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "white": (255, 255, 255)}
 CONFIG = TrainConfig(
@@ -49,12 +50,12 @@ def _signal_handlers() -> Any:
         signal.signal(number, handler)
 
 
-def colours(count: int) -> ClipSet:
+def colours(count: int) -> Clips:
     """Clips of one colour each, noisy, and captions that name it."""
     names = [list(COLOURS)[row % 4] for row in range(count)]
     noise = np.random.default_rng(0).integers(0, 30, (count, 2, 64, 64, 3))
     frames = np.clip(np.array([COLOURS[name] for name in names])[:, None, None, None] - noise, 0, 255).astype(np.uint8)
-    return ClipSet(frames, lambda row, rng: f"{rng.choice(('a', 'some'))} {names[row]} picture")
+    return Clips(frames, DatasetSentences([(f"a {name} picture", f"some {name} picture") for name in names]))
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])

@@ -1,5 +1,6 @@
 """What trainings are measured by: one who knows the truth, one who ignores what is denied, and clips without truth."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,15 @@ from nt2vr.evaluation.built_in import captions_of, world_queries
 from nt2vr.world.scenes import sample_scenes
 from nt2vr.world.sentences import SceneDenials
 from tests.tiny import write_tiny
-from trainer.clips import ClipSet
+from trainer import sentences as sentences_module
+from trainer.clips import Clips
+from trainer.sentences import DatasetSentences, WorldSentences
 from trainer.validation import control_metrics, validate
 
 SCENES = sample_scenes("validation", 60, seed=0)
 CAPTIONS = [caption.text for caption in captions_of(SCENES)]
 NO_FRAMES = np.zeros((60, 1, 2, 2, 3), np.uint8)
-WORLD = ClipSet(NO_FRAMES, lambda row, rng: CAPTIONS[row], SceneDenials(SCENES))
+WORLD = Clips(NO_FRAMES, WorldSentences(SCENES))
 VIDEOS = np.eye(60, dtype=np.float32)
 
 
@@ -57,7 +60,9 @@ def test_one_who_knows_the_truth_is_perfect_and_one_who_ignores_what_is_denied_i
     assert (reverse["composed/hard_pairs"], reverse["not/auc"]) == (0, 0)
 
 
-def test_clips_without_truth_are_measured_by_their_captions_and_those_that_can_be_negated() -> None:
+def test_clips_without_truth_are_measured_by_their_captions_and_those_that_can_be_negated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     class Marked:
         """Captions are numbers; "not 3" is not clip 3, the other denials are ignored."""
 
@@ -67,12 +72,13 @@ def test_clips_without_truth_are_measured_by_their_captions_and_those_that_can_b
             return np.stack([(-1 if text == "not 3" else 1) * VIDEOS[int(text.split()[-1])] for text in texts])
 
     encoder: Any = Marked()
-    plain = ClipSet(NO_FRAMES, lambda row, rng: str(row))
-    assert validate(encoder, plain, VIDEOS) == {
+    clips = Clips(NO_FRAMES, DatasetSentences([[str(row)] for row in range(60)]))
+    monkeypatch.setattr(sentences_module, "negations", lambda caption: ())
+    assert validate(encoder, clips, VIDEOS) == {
         "original/R@1": 100, "original/R@5": 100, "original/R@10": 100, "original/MIR": 1,
     }  # fmt: skip
-    negated = ClipSet(NO_FRAMES, plain.describe, negate=lambda row, rng: f"not {row}" if row in (3, 7) else None)
-    metrics = validate(encoder, negated, VIDEOS)
+    monkeypatch.setattr(sentences_module, "negations", lambda text: [f"not {text}"] if text in ("3", "7") else ())
+    metrics = validate(encoder, replace(clips), VIDEOS)
     assert list(metrics)[4:] == ["negated/delta_MIR"]
     assert metrics["negated/delta_MIR"] == pytest.approx((1 - 1 / 60) / 2)
 
@@ -80,7 +86,7 @@ def test_clips_without_truth_are_measured_by_their_captions_and_those_that_can_b
 def test_controls_are_measured_beside_the_base_and_search_captions_as_it_does(tmp_path: Path) -> None:
     write_tiny(tmp_path / "tiny")
     frames = np.random.default_rng(0).integers(0, 255, (60, 1, 64, 64, 3), np.uint8)
-    clips = ClipSet(frames, WORLD.describe, WORLD.sentences)
+    clips = Clips(frames, WORLD.sentences)
     metrics = control_metrics(tmp_path / "tiny", clips)
     assert 0 < metrics["base/original/MIR"] < 1 and "drop/original/MIR" not in metrics
     assert metrics["drop/not/auc"] == 0.5  # there is nothing that it could search for

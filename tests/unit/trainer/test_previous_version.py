@@ -1,0 +1,41 @@
+"""A run that version 0.1 stopped goes on: its folder, its resume.pt and its base are read as they were written."""
+
+import json
+import signal
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from tests.paths import ROOT
+from trainer.__main__ import main
+from trainer.run_folder import RunFolder
+
+ARCHIVE = ROOT / "tests" / "data" / "previous_version.tar.xz"
+NEEDED = ("captions.txt", "models/imported", "runs/taught")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """The parts of a data folder of version 0.1 that its text run needs."""
+    with tarfile.open(ARCHIVE) as archive:
+        members = [member for member in archive if member.name.removeprefix("./").startswith(NEEDED)]
+        archive.extractall(tmp_path, members, filter="data")
+    return tmp_path
+
+
+def test_a_run_that_the_version_before_stopped_goes_on_to_the_numbers_of_its_uninterrupted_twin(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = RunFolder(data / "runs" / "taught")
+    before = run.status()
+    assert before is not None and before.state == "stopped" and before.step == 8
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # pytest's own stay
+    monkeypatch.chdir(data)  # the config's paths are relative
+    assert main(["runs/taught"]) == 0, run.log.read_text()
+    assert "Going on after step 8" in run.log.read_text()
+    expected = [json.loads(line) for line in (run.path / "expected.jsonl").read_text().splitlines()]
+    rows = [json.loads(line) for line in run.metrics.read_text().splitlines()]
+    assert [row["step"] for row in rows] == [row["step"] for row in expected]
+    for row, twin in zip(rows, expected, strict=True):
+        assert row == pytest.approx(twin, rel=1e-4, abs=1e-6)
