@@ -17,8 +17,8 @@ from tqdm import tqdm
 
 from nt2vr.datasets import load_dataset, sample
 from nt2vr.errors import ConfigError
-from nt2vr.media.frame_file import Progress
 from nt2vr.media.frame_set import decode_videos
+from nt2vr.progress import Progress
 from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.querygen.negator import negations
 from nt2vr.world.captions import describe
@@ -163,7 +163,9 @@ def dataset_clips(
         for remark in dataset.remarks:
             logger.warning(remark)
         _refuse_too_few(dataset.name, len(videos), "clips", config)
-    videos, frames, path = decode_videos(videos, config.num_frames, config.image_size, cache, should_stop)
+    size = config.image_size
+    with progress_bar("checking videos") as progress:
+        videos, frames, path = decode_videos(videos, config.num_frames, size, cache, progress, should_stop)
 
     def describe_video(row: int, rng: random.Random) -> str:
         return rng.choice(videos[row].captions)
@@ -208,7 +210,8 @@ def progress_bar(doing: str) -> Iterator[Progress]:
     """Show progress at a terminal."""
     with tqdm(desc=doing, unit="clip", disable=None) as bar:
 
-        def show(done: int, total: int) -> None:
+        def show(done: int, total: int, doing: str) -> None:
+            bar.set_description(doing, refresh=False)
             bar.total = total
             bar.update(done - bar.n)
 

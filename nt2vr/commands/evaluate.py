@@ -18,7 +18,7 @@ from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.evaluation.tables import markdown, write_tables
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
-from nt2vr.models.catalog import Models
+from nt2vr.models.catalog import Catalog
 from nt2vr.search.systems import System
 from nt2vr.settings import Settings, prepare_environment
 
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.WARNING)
     data = Data(flags.data, flags.clips, flags.seed, flags.split, flags.queries)
     try:
-        models = Models([settings.assets / "models", folder / "models"], flags.device, folder / "runs")
+        models = Catalog([settings.assets / "models", folder / "models"], flags.device, folder / "runs")
         names = models.names()
         systems = with_controls([System.named(name, names) for name in flags.systems.split(",")], models)
         with Decoder() as decoder, Cache(folder / "cache") as cache, tqdm(disable=None) as bar:

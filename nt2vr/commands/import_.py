@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from nt2vr.errors import Nt2vrError
-from nt2vr.models.catalog import Models
+from nt2vr.models.catalog import Catalog
 from nt2vr.models.foreign import ACTIVATIONS, SUFFIXES, import_checkpoint
 from nt2vr.search.systems import check_model_name
 from nt2vr.settings import Settings, prepare_environment
@@ -27,7 +27,7 @@ def main() -> None:
     flags = parser.parse_args()
     prepare_environment()
     settings = Settings.read(["--data-dir", flags.data_dir] if flags.data_dir else [])
-    models = Models([settings.assets / "models", settings.data_dir / "models"], runs=settings.data_dir / "runs")
+    models = Catalog([settings.assets / "models", settings.data_dir / "models"], runs=settings.data_dir / "runs")
     file = flags.file.expanduser()
     try:
         check_model_name(flags.name or file.stem)

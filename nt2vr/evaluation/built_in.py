@@ -40,7 +40,7 @@ def world_benchmark(cache: Path, num_clips: int = NUM_CLIPS, seed: int = SEED, s
 
     def embed(encoder: Encoder, progress: Progress, should_stop: Callable[[], bool]) -> Vectors:
         clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.image_size, cache)
-        return clips.embeddings(encoder, lambda done, total: progress(done, total, "clips"), should_stop)
+        return clips.embeddings(encoder, progress, should_stop)
 
     return Benchmark(
         name="world" if split == "test" else f"world, {split}",
