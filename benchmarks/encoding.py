@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, load_gallery
-from nt2vr.models.catalog import Models
+from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.search.embedded import embed_gallery
 from nt2vr.settings import Settings, prepare_environment
@@ -52,7 +52,7 @@ def main() -> None:
     name = parser.parse_args().model
     prepare_environment()
     settings = Settings.read()
-    models = Models([settings.assets / "models", settings.data_dir / "models"], settings.device)
+    models = Catalog([settings.assets / "models", settings.data_dir / "models"], settings.device)
     encoder = models.read(models.find(name).folders[0])
     gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
     with TemporaryDirectory() as folder, Cache(Path(folder)) as cache, Decoder() as decoder:

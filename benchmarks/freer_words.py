@@ -17,7 +17,7 @@ from nt2vr.evaluation.benchmark import JudgedQuery, Vectors, row_array
 from nt2vr.evaluation.measures import measure_block, summarise
 from nt2vr.evaluation.protocol import read
 from nt2vr.evaluation.scoring import query_vectors
-from nt2vr.models.catalog import Models
+from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.querygen.denials import CaptionDenials, Denial, DenialKind
@@ -38,7 +38,7 @@ def main(checkpoints: Sequence[str]) -> None:
     """Write one table row a system."""
     prepare_environment()
     settings = Settings.read()
-    models = Models([settings.assets / "models"], settings.device)
+    models = Catalog([settings.assets / "models"], settings.device)
     scenes = sample_scenes("validation", NUM_CLIPS, 0)
     table = SceneTable(scenes)
     captions = [describe(scene, random.Random(f"free {row}")).text for row, scene in enumerate(scenes)]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import load_gallery
-from nt2vr.models.catalog import Models
+from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.search.searcher import Searcher
 from nt2vr.settings import Settings, prepare_environment
@@ -55,7 +55,7 @@ class TimedEncoder:
 
 def times_ms(searcher: Searcher, texts: Iterable[str]) -> NDArray[np.float64]:
     """Return (Q, 3), the time of each of PARTS for each query."""
-    clock, rows = TimedEncoder(searcher.bundles.get(MODEL).encoder), []
+    clock, rows = TimedEncoder(searcher.live.get(MODEL).encoder), []
     for text in texts:
         clock.spent_s, start_s = 0.0, time.perf_counter()
         query = searcher.understand(text)
@@ -74,7 +74,7 @@ def main() -> None:
     prepare_environment()
     settings = Settings.read()
     gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
-    models = Models([settings.assets / "models", settings.data_dir / "models"], settings.device)
+    models = Catalog([settings.assets / "models", settings.data_dir / "models"], settings.device)
     with Decoder() as decoder, Cache(settings.data_dir / "cache") as cache:
         searcher = Searcher(models, gallery, decoder, cache)
         searcher.warm_up(MODEL)

@@ -9,7 +9,7 @@ from collections import Counter
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import load_gallery
-from nt2vr.models.catalog import Models
+from nt2vr.models.catalog import Catalog
 from nt2vr.search.searcher import Searcher
 from nt2vr.settings import Settings, prepare_environment
 from nt2vr.world.gallery import STORIES
@@ -27,7 +27,7 @@ def main() -> None:
     prepare_environment()
     settings = Settings.read()
     gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
-    models = Models([settings.assets / "models", settings.data_dir / "models"], settings.device)
+    models = Catalog([settings.assets / "models", settings.data_dir / "models"], settings.device)
     counts: dict[str, Counter[str | None]] = {name: Counter() for name in SYSTEMS}
     with Decoder() as decoder, Cache(settings.data_dir / "cache") as cache:
         searcher = Searcher(models, gallery, decoder, cache, judge_video)

@@ -20,7 +20,7 @@ import torch
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import load_gallery
-from nt2vr.models.catalog import Models
+from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_configs, read_model, write_checkpoint
 from nt2vr.search.searcher import Searcher
 from nt2vr.settings import Settings, prepare_environment
@@ -55,9 +55,9 @@ def swap_s(searcher: Searcher, folder: Path, checkpoints: Path, epoch: int) -> t
     """
     start_s, start_cpu_s = time.perf_counter(), time.process_time()
     folder.rename(checkpoints / f"epoch_{epoch:03d}")
-    while searcher.bundles.get(RUN).epoch != epoch:
+    while searcher.live.get(RUN).epoch != epoch:
         if time.perf_counter() - start_s > PATIENCE_S:
-            raise RuntimeError(f"Epoch {epoch} is not served: {searcher.bundles.get(RUN).notice}")
+            raise RuntimeError(f"Epoch {epoch} is not served: {searcher.live.get(RUN).notice}")
         time.sleep(0.001)
     return time.perf_counter() - start_s, time.process_time() - start_cpu_s
 
@@ -76,8 +76,8 @@ def main() -> None:
         runs = Path(parent) / "runs"
         checkpoints = runs / RUN / "checkpoints"
         shutil.copytree(base, checkpoints / "epoch_000")
-        searcher = Searcher(Models([], settings.device, runs), gallery, decoder, cache)
-        searcher.bundles.get(RUN)
+        searcher = Searcher(Catalog([], settings.device, runs), gallery, decoder, cache)
+        searcher.live.get(RUN)
         epoch = 0
         with searcher.watching():
             for kind, changes in KINDS.items():

@@ -26,7 +26,7 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video, load_gallery
 from nt2vr.models.card import CARD
-from nt2vr.models.catalog import Models
+from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
@@ -54,10 +54,10 @@ def _tagger() -> Tagger:
     return load_tagger()
 
 
-def open_catalog(settings: Settings) -> Models:
+def open_catalog(settings: Settings) -> Catalog:
     """Open the catalog of shipped, downloaded and imported models, and of training runs' checkpoints."""
     folders = [settings.assets / "models", settings.data_dir / "models"]
-    return Models(folders, settings.device, settings.data_dir / "runs")
+    return Catalog(folders, settings.device, settings.data_dir / "runs")
 
 
 def load_model(name_or_folder: str | Path, data_dir: str | Path | None = None, device: str | None = None) -> Encoder:

@@ -1,6 +1,9 @@
-"""How long work reports its progress, and how it is told to stop: two callables that are passed down to it."""
+"""Progress reports and cancellation of long work: two callables that are passed down to it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
 
 Progress = Callable[[int, int, str], None]  # steps done, steps in total (0: not known yet), what is being done
 ShouldStop = Callable[[], bool]  # polled between steps
@@ -13,3 +16,18 @@ def silent(done: int, total: int, doing: str) -> None:
 def never() -> bool:
     """Never stop."""
     return False
+
+
+def tracked(
+    items: Iterable[T], total: int, doing: str, progress: Progress = silent, should_stop: ShouldStop = never
+) -> Iterator[T]:
+    """Yield items, reporting each when the consumer asks for the next.
+
+    Raises:
+        InterruptedError: once `should_stop` returns True.
+    """
+    for done, item in enumerate(items, start=1):
+        if should_stop():
+            raise InterruptedError
+        yield item
+        progress(done, total, doing)

@@ -2,7 +2,7 @@
 
 import logging
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -162,7 +162,9 @@ def dataset_clips(
         for remark in dataset.remarks:
             logger.warning(remark)
         _refuse_too_few(dataset.name, len(videos), "clips", config)
-    videos, frames, path = decode_videos(videos, config.num_frames, config.image_size, cache, should_stop)
+    size = config.image_size
+    with progress_bar("checking videos") as progress:
+        videos, frames, path = decode_videos(videos, config.num_frames, size, cache, progress, should_stop)
     captions = [video.captions for video in videos]
     denials = None
     if "denied" in needs:
@@ -213,11 +215,12 @@ def free_denials(scenes: Sequence[Scene], seed: int, should_stop: ShouldStop = n
 
 
 @contextmanager
-def progress_bar(doing: str) -> Iterator[Callable[..., None]]:
+def progress_bar(doing: str) -> Iterator[Progress]:
     """Show progress at a terminal."""
     with tqdm(desc=doing, unit="clip", disable=None) as bar:
 
-        def show(done: int, total: int, doing: str = doing) -> None:
+        def show(done: int, total: int, doing: str) -> None:
+            bar.set_description(doing, refresh=False)
             bar.total = total
             bar.update(done - bar.n)
 

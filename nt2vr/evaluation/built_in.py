@@ -42,7 +42,7 @@ def world_benchmark(
 
     def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
         clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.image_size, cache)
-        return clips.embeddings(encoder, lambda done, total: progress(done, total, "clips"), should_stop)
+        return clips.embeddings(encoder, progress, should_stop)
 
     return Benchmark(
         name="world" if split == "test" else f"world, {split}",

@@ -16,7 +16,7 @@ from nt2vr.evaluation.result_store import ResultStore
 from nt2vr.evaluation.sources import GALLERY, WORLD, Data, load_benchmark
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
-from nt2vr.models.catalog import Models
+from nt2vr.models.catalog import Catalog
 from nt2vr.search.systems import System
 from nt2vr.settings import ASSETS
 
@@ -69,7 +69,7 @@ class Evaluations:
         assets: where the shipped gallery is.
     """
 
-    def __init__(self, models: Models, decoder: Decoder, cache: Cache, folder: Path, assets: Path = ASSETS) -> None:
+    def __init__(self, models: Catalog, decoder: Decoder, cache: Cache, folder: Path, assets: Path = ASSETS) -> None:
         """Start nothing yet."""
         self.archive = Archive(folder / "reports")
         self._models, self._decoder, self._cache = models, decoder, cache

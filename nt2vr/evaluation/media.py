@@ -26,7 +26,7 @@ def embed_files(videos: Sequence[Video], decoder: Decoder, cache: Cache) -> Embe
     rows = {video.video_id: row for row, video in enumerate(videos)}
 
     def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
-        def report(done: int, total: int) -> None:
+        def report(done: int, total: int, _: str) -> None:
             progress(done, total, f"videos, {encoder.name}")
 
         gallery = Gallery("evaluation", tuple(videos))

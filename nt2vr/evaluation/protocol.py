@@ -12,7 +12,7 @@ from nt2vr.evaluation.result_store import ResultStore
 from nt2vr.evaluation.scoring import query_vectors
 from nt2vr.language.query import Query, understand
 from nt2vr.language.tagger import Tagger, load_tagger
-from nt2vr.models.catalog import Models
+from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.search.systems import System
@@ -20,7 +20,7 @@ from nt2vr.search.systems import System
 BLOCK = 1024  # queries asked at a time: 12 MB of scores for 3,000 videos
 
 
-def with_controls(systems: Sequence[System], models: Models) -> list[System]:
+def with_controls(systems: Sequence[System], models: Catalog) -> list[System]:
     """Put first what every table must show: the models that trainings started from, whole and with `drop`.
 
     So a mistake in the set-up shows, and so does what merely ignoring the denied part brings.
@@ -31,7 +31,7 @@ def with_controls(systems: Sequence[System], models: Models) -> list[System]:
     return list(dict.fromkeys([*controls, *systems]))
 
 
-def _base(model: str, models: Models, names: Sequence[str]) -> str:
+def _base(model: str, models: Catalog, names: Sequence[str]) -> str:
     """Follow a model's trainings back as far as the models are there."""
     seen = {model}
     while (base := models.card(model).base) in names and base not in seen:
@@ -43,7 +43,7 @@ def _base(model: str, models: Models, names: Sequence[str]) -> str:
 def evaluate(
     benchmark: Benchmark,
     systems: Sequence[System],
-    models: Models,
+    models: Catalog,
     store: ResultStore | None = None,
     progress: Progress = silent,
     should_stop: ShouldStop = never,

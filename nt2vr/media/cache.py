@@ -1,6 +1,6 @@
-"""What was computed once: sampled frames and frame embeddings on disk, by the content of the video they come from.
+"""On-disk cache of sampled frames and embeddings, keyed by content.
 
-Arrays are kept as .npy bytes and never unpickled. A value is there whole or not at all, also between processes.
+Arrays are stored as .npy bytes and never unpickled. Writes are atomic, also between processes.
 """
 
 import sqlite3
@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, MediaError
 
-SAMPLING = 1  # raise it when frames are sampled or fitted differently: what was cached before is not found any more
+SAMPLING = 1  # version of how frames are sampled and fitted: raise it to invalidate cached values
 
 
 class Cache:
-    """Frames and embeddings in one folder, each up to a size limit; the oldest go first.
+    """Frames and embeddings in one folder, each up to a size limit; the oldest are evicted first.
 
     Args:
-        folder: where; created when missing.
+        folder: created if missing.
         frames_bytes: limit for sampled frames (8 of 224 by 224 are 1.2 MB).
-        embeddings_bytes: limit for embeddings and hashes (8 of 512 are 16 KB); apart, so that frames push none out.
+        embeddings_bytes: limit for embeddings and hashes (8 of 512 are 16 KB); separate, so that frames evict none.
 
     Raises:
         ConfigError: if the folder cannot be used.
@@ -39,19 +39,19 @@ class Cache:
             raise ConfigError(f"The cache in {folder} cannot be used ({error}). Delete it or name another.") from error
 
     def content_hash(self, path: Path) -> str:
-        """Hash the bytes of a file; the answer is kept until its size or time of change is another.
+        """Hash the bytes of a file; the hash is cached until the file's size or modification time changes.
 
         Raises:
             MediaError: if the file cannot be read.
         """
         try:
             stat = path.stat()
-            if not path.is_file():  # a named pipe would be waited for
+            if not path.is_file():  # reading a named pipe would block
                 raise MediaError(f"{path.name} is not a file.")
             key = f"hash {stat.st_size} {stat.st_mtime_ns} {path.absolute()}"
-            known = self._embeddings.get(key)
-            if isinstance(known, str):
-                return known
+            cached = self._embeddings.get(key)
+            if isinstance(cached, str):
+                return cached
             content = blake2b(digest_size=16)
             with path.open("rb") as file:
                 while chunk := file.read(1 << 20):
@@ -62,22 +62,25 @@ class Cache:
         return content.hexdigest()
 
     def get_frames(self, content: str, num_frames: int, size: int) -> NDArray[np.uint8] | None:
-        """Return the (F, size, size, 3) frames of the video with this content hash, if they are kept."""
+        """Return the (F, size, size, 3) frames of the video with this content hash, if cached."""
         return _array(self._frames.get(f"frames {SAMPLING} {content} {num_frames} {size}"))
 
     def put_frames(self, content: str, num_frames: int, size: int, frames: NDArray[np.uint8]) -> None:
-        """Keep the (F, size, size, 3) frames of a video."""
+        """Store the (F, size, size, 3) frames of a video."""
         self._frames.set(f"frames {SAMPLING} {content} {num_frames} {size}", _npy(frames))
 
-    def get_embeddings(self, content: str, visual_fingerprint: str, num_frames: int) -> NDArray[np.float32] | None:
-        """Return the (F, D) frame embeddings of the video under this visual tower, if they are kept."""
-        return _array(self._embeddings.get(f"embeddings {SAMPLING} {content} {visual_fingerprint} {num_frames}"))
+    def get_embeddings(self, content: str, model: str) -> NDArray[np.float32] | None:
+        """Return the embeddings of a content under a model, if cached.
 
-    def put_embeddings(
-        self, content: str, visual_fingerprint: str, num_frames: int, embeddings: NDArray[np.float32]
-    ) -> None:
-        """Keep the (F, D) frame embeddings of a video."""
-        self._embeddings.set(f"embeddings {SAMPLING} {content} {visual_fingerprint} {num_frames}", _npy(embeddings))
+        Args:
+            content: hash of a video, or name of a file of frames.
+            model: everything else that the embeddings depend on, such as visual fingerprint and number of frames.
+        """
+        return _array(self._embeddings.get(f"embeddings {SAMPLING} {content} {model}"))
+
+    def put_embeddings(self, content: str, model: str, embeddings: NDArray[np.float32]) -> None:
+        """Store embeddings: (F, D) of a video's frames, or (N, D) of the clips in a file."""
+        self._embeddings.set(f"embeddings {SAMPLING} {content} {model}", _npy(embeddings))
 
     def close(self) -> None:
         """Close the files of this thread."""
@@ -102,7 +105,7 @@ def _npy(array: NDArray[Any]) -> bytes:
 
 
 def _array(npy: object) -> NDArray[Any] | None:
-    """Return the array, or None for nothing or for bytes that were damaged on disk."""
+    """Return the array, or None for a missing or damaged value."""
     if not isinstance(npy, bytes):
         return None
     try:

@@ -164,7 +164,7 @@ class Decoder:
     """
 
     def __init__(self, num_workers: int = 2, timeout_s: float = 30.0) -> None:
-        self._num_workers = num_workers
+        self.num_workers = num_workers
         self._timeout_s = timeout_s
         self._lock = threading.Lock()
         self._pool: ProcessPool | None = None
@@ -204,7 +204,7 @@ class Decoder:
             if self._pool is None or not self._pool.active:  # pebble gives up when an idle child is killed
                 self._stop_pool()
                 self._pool = ProcessPool(
-                    self._num_workers, initializer=_set_up_child, context=multiprocessing.get_context("spawn")
+                    self.num_workers, initializer=_set_up_child, context=multiprocessing.get_context("spawn")
                 )
             future = self._pool.schedule(function, args=args, timeout=self._timeout_s)
             self._pending.add(future)

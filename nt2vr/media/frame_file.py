@@ -1,4 +1,4 @@
-"""Frames of many clips in one .npy file, and their embeddings beside it, made once for each visual tower."""
+"""Frames of many clips in one .npy file, and their pooled embeddings in a cache in the same folder."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -8,36 +8,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.files import atomic_write
+from nt2vr.media.cache import Cache
 from nt2vr.models.encoder import Encoder
+from nt2vr.progress import Progress, ShouldStop
 
-CHUNK = 64  # clips embedded at a time, between two looks at `should_stop`
-Progress = Callable[[int, int], None]  # clips done, clips in all
+CACHE = "content"  # folder of the cache, among the files of frames
+CHUNK = 64  # clips embedded between two calls of `should_stop`
 
 
-def write_frames(
-    path: Path, shape: tuple[int, ...], clips: Iterable[NDArray[np.uint8] | None], should_stop: Callable[[], bool]
-) -> None:
-    """Write clips as they come into one file, which is there whole or not at all.
+def write_frames(path: Path, shape: tuple[int, ...], clips: Iterable[NDArray[np.uint8]]) -> None:
+    """Write clips to one file as they arrive, atomically: an exception of the iterator leaves no file.
 
     Args:
         path: a .npy file.
         shape: (N, F, S, S, 3).
-        clips: N times (F, S, S, 3), or None for a clip that is left out: fewer than N are written then.
-        should_stop: asked after each clip.
-
-    Raises:
-        InterruptedError: if `should_stop` said so.
+        clips: N or fewer, each (F, S, S, 3); the file has as many.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     count = 0
     with atomic_write(path) as partial, partial.open("wb") as file:
         _write_header(file, shape)
         for clip in clips:
-            if should_stop():
-                raise InterruptedError
-            if clip is not None:
-                file.write(np.ascontiguousarray(clip).data)
-                count += 1
+            file.write(np.ascontiguousarray(clip).data)
+            count += 1
         file.seek(0)
         _write_header(file, (count, *shape[1:]))  # as long as before: NumPy leaves room for the first number
 
@@ -47,15 +40,12 @@ def _write_header(file: IO[bytes], shape: tuple[int, ...]) -> None:
 
 
 def embed_frames(
-    encoder: Encoder,
-    frames: NDArray[np.uint8],
-    progress: Progress,
-    should_stop: Callable[[], bool],
+    encoder: Encoder, frames: NDArray[np.uint8], progress: Progress, should_stop: ShouldStop
 ) -> NDArray[np.float32]:
-    """Encode the (N, F, S, S, 3) frames of clips, pooled: (N, D), L2-normalised.
+    """Encode and pool the (N, F, S, S, 3) frames of clips: (N, D), L2-normalised.
 
     Raises:
-        InterruptedError: if `should_stop` said so.
+        InterruptedError: if stopped.
     """
     embeddings = np.empty((len(frames), encoder.embed_dim), np.float32)
     for start in range(0, len(frames), CHUNK):
@@ -64,22 +54,22 @@ def embed_frames(
         chunk = frames[start : start + CHUNK]
         of_frames = encoder.encode_frames(chunk.reshape(-1, *chunk.shape[2:]))
         embeddings[start : start + CHUNK] = encoder.pool(of_frames.reshape(*chunk.shape[:2], -1))
-        progress(start + len(chunk), len(frames))
+        progress(start + len(chunk), len(frames), "embedding clips")
     return embeddings
 
 
 def embedded_once(frames: Path, encoder: Encoder, embed: Callable[[], NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Return the (N, D) embeddings of the clips in a file of frames, kept beside it for each visual tower.
+    """Return the (N, D) embeddings of the clips in a file of frames, cached per visual tower and pooling.
 
     Args:
-        frames: the file, whose name tells what is in it.
-        encoder: whose visual tower.
-        embed: makes them, where they are not kept.
+        frames: the file, whose name identifies its content.
+        encoder: the model.
+        embed: computes what is not cached.
     """
-    path = frames.with_name(f"{frames.stem}-{encoder.visual_fingerprint}.npy")
-    if not path.is_file():
-        embeddings = embed()
-        with atomic_write(path) as partial:
-            np.save(partial, embeddings)
+    model = f"{encoder.visual_fingerprint} {encoder.card.pooling}"
+    with Cache(frames.parent / CACHE) as cache:
+        embeddings = cache.get_embeddings(frames.stem, model)
+        if embeddings is None:
+            embeddings = embed()
+            cache.put_embeddings(frames.stem, model, embeddings)
         return embeddings
-    return np.asarray(np.load(path), np.float32)

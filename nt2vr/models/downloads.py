@@ -1,10 +1,9 @@
-"""The download of open_clip's pre-trained models, as checkpoint folders; only ever when a person asks for one.
+"""Downloads of open_clip's pre-trained models as checkpoint folders; only on a person's request.
 
 Importing this does not import torch.
 """
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,14 @@ from tqdm import tqdm
 from nt2vr.errors import ConfigError, DownloadError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import build_model, check_text_tower, load_weights, write_checkpoint
+from nt2vr.progress import Progress
 
-Progress = Callable[[int, int], None]  # bytes there, bytes in all
-
-CONNECT_S = 5.0  # a hub that does not answer in this time is not there; open_clip itself would try for 50 s
+CONNECT_S = 5.0  # timeout for the hub; open_clip itself would try for 50 s
 WEIGHT_FILES = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")  # on the hub, the first is preferred
 
 
 def pretrained(name: str) -> tuple[str, str]:
-    """Split and check "architecture/tag"."""
+    """Split "architecture/tag", and check that open_clip has it."""
     import open_clip  # noqa: PLC0415  takes seconds, and is needed for a download only
 
     architecture, _, tag = (part.strip() for part in name.partition("/"))
@@ -34,12 +32,12 @@ def pretrained(name: str) -> tuple[str, str]:
 
 
 def fetch(folder: Path, architecture: str, tag: str, progress: Progress) -> None:
-    """Download weights beside the folder, and write them as a checkpoint; a transfer cut off goes on next time."""
+    """Download weights and write them as a checkpoint folder; an interrupted transfer is resumed next time."""
     import open_clip  # noqa: PLC0415  takes seconds, and is needed for a download only
 
     config = open_clip.get_pretrained_cfg(architecture, tag)
     partial = folder.with_name(f".{folder.name}.download")
-    weights = _transfer(config["hf_hub"], partial, progress)
+    weights = _transfer(config["hf_hub"], partial, _progress_bar(progress, f"downloading {architecture} / {tag}"))
     model_cfg = open_clip.get_model_config(architecture)
     if "quick_gelu" in config:  # the activation is the weights' choice, not the architecture's
         model_cfg["quick_gelu"] = config["quick_gelu"]
@@ -51,8 +49,8 @@ def fetch(folder: Path, architecture: str, tag: str, progress: Progress) -> None
     shutil.rmtree(partial, ignore_errors=True)
 
 
-def _transfer(hub_name: str, folder: Path, progress: Progress) -> Path:
-    """Bring the weights file of "owner/repository/" or "owner/repository/file", or find it in the hub's own cache."""
+def _transfer(hub_name: str, folder: Path, bar: type[tqdm]) -> Path:
+    """Download the weights file of "owner/repository/" or "owner/repository/file", or find it in the hub's cache."""
     import huggingface_hub as hub  # noqa: PLC0415  a quarter of a second, and needed for a download only
 
     repository, _, named = hub_name.rpartition("/")
@@ -61,7 +59,6 @@ def _transfer(hub_name: str, folder: Path, progress: Progress) -> Path:
             return Path(cached)
         try:
             hub.get_hf_file_metadata(hub.hf_hub_url(repository, file), timeout=CONNECT_S)
-            bar = _progress_bar(progress)
             return Path(hub.hf_hub_download(repository, file, local_dir=folder, tqdm_class=bar))
         except hub.errors.RemoteEntryNotFoundError:
             continue
@@ -73,15 +70,15 @@ def _transfer(hub_name: str, folder: Path, progress: Progress) -> Path:
     raise DownloadError(f"{repository} has no weights that can be read. Choose another model.")
 
 
-def _progress_bar(progress: Progress) -> type[tqdm]:
+def _progress_bar(progress: Progress, doing: str) -> type[tqdm]:
     class Bar(tqdm):  # type: ignore[misc]
-        """Counts for the page; draws nothing."""
+        """Reports the bytes transferred; draws nothing."""
 
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **{**options, "disable": True})
 
         def update(self, n: float | None = 1) -> None:
             self.n += n or 0  # a disabled tqdm does not count
-            progress(int(self.n), int(self.total or 0))
+            progress(int(self.n), int(self.total or 0), doing)
 
     return Bar

@@ -1,4 +1,4 @@
-"""What a search finds: hits, rankings, answers, and how each system sees one clip. Needs neither models nor files."""
+"""Search results: hits, rankings, answers, and each system's view of one clip. No models or files are needed here."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,16 +14,16 @@ from nt2vr.search.systems import System, Vector
 
 NUM_BEST_FRAMES = 3
 Verdict = Literal["right", "violation", "miss"]
-Judge = Callable[[Query, Video], Verdict | None]  # None where the truth is not known
+Judge = Callable[[Query, Video], Verdict | None]  # None if the truth is unknown
 
 
 def no_verdict(query: Query, video: Video) -> None:
-    """Judge nothing: the truth about the videos is not known."""
+    """Give no verdict, for videos whose content is unknown."""
 
 
 @dataclass(frozen=True)
 class Hit:
-    """One clip found: `score` is in cosine units, `rank` counts from 1, `verdict` is None where truth is not known."""
+    """One retrieved clip: `score` in cosine units, `rank` from 1, `verdict` None if the truth is unknown."""
 
     video_id: str
     rank: int
@@ -33,18 +33,18 @@ class Hit:
 
 @dataclass(frozen=True)
 class Ranking:
-    """What one system found.
+    """The result of one system.
 
     Attributes:
-        system: which.
+        system: the system.
         hits: the best k, best first; empty if the strategy leaves nothing to search for.
-        unseen: words of the query that the model never saw in training.
-        low: the best score is lower than the model's scores for clips that do fit.
-        vector: what was searched for, for the best frames of a clip; None if nothing.
-        ranks: rank by video_id, of more clips than the hits.
-        epoch: which of a run answered, where the system's model is a run's newest.
-        notice: why a newer checkpoint did not.
-        gallery: as the model saw it that answered, which may since have been replaced.
+        unseen: words of the query that never occurred in the model's training.
+        low: whether the best score is below the model's scores for clips that fit.
+        vector: the query vector, for the best frames of a clip; None if there is nothing to search for.
+        ranks: video_id to rank, for more clips than the hits.
+        epoch: the epoch that answered, if the system's model is a run's newest.
+        notice: why a newer checkpoint was refused.
+        gallery: embedded by the model that answered, which may have been swapped since.
     """
 
     system: System
@@ -59,14 +59,14 @@ class Ranking:
 
     @cached_property
     def counts(self) -> dict[Verdict, int]:
-        """How many hits have each verdict."""
+        """Number of hits per verdict."""
         verdicts: tuple[Verdict, ...] = ("right", "violation", "miss")
         return {verdict: sum(hit.verdict == verdict for hit in self.hits) for verdict in verdicts}
 
 
 @dataclass(frozen=True)
 class Seen:
-    """How one system sees one clip: rank (None if not in `ranks`), score, the best frames' places in [0, 1]."""
+    """One system's view of one clip: rank (None if not in `ranks`), score, positions of the best frames in [0, 1]."""
 
     system: System
     rank: int | None
@@ -76,17 +76,17 @@ class Seen:
 
 @dataclass(frozen=True)
 class Answer:
-    """A query as understood, and what each system found."""
+    """A query as understood, and the ranking of each system."""
 
     query: Query
     rankings: tuple[Ranking, ...]
 
     def see(self, video_id: str) -> tuple[Seen, ...]:
-        """Say how every system sees one clip: each model as it was when it answered."""
+        """Return every system's view of one clip, by the models that answered."""
         return tuple(_see(ranking, video_id) for ranking in self.rankings)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the API's form of it, plain JSON data."""
+        """Return the answer as the API does, in plain JSON data."""
         return {
             "query": {
                 "text": self.query.text,

@@ -1,36 +1,34 @@
-"""Galleries: which videos there are, and their embeddings, computed once and kept. It ranks nothing: `search` does."""
+"""A gallery as one model sees it: cached embeddings of its videos, and their index. Ranking is `searcher`'s."""
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.errors import MediaError
 from nt2vr.media.cache import Cache
-from nt2vr.media.decode import Decoder, Decoding
-from nt2vr.media.gallery import Gallery, Video
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Gallery
+from nt2vr.media.video_files import VideoFile, decode_files, hash_files
+from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
+from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.registry import pick
 from nt2vr.search.index import INDEXES, Index
 
-BATCH_FRAMES = 64  # frames in one pass of the encoder
-IN_FLIGHT = 16  # videos decoded ahead of the encoder: keeps two children busy, 20 MB at most
+BATCH_FRAMES = 64  # frames in one forward pass of the encoder
 
 
 @dataclass(frozen=True)
 class EmbeddedGallery:
-    """What a search needs; never changed, only replaced.
+    """A gallery with its embeddings; immutable.
 
     Attributes:
         gallery: the videos that could be read; row i of the arrays belongs to `gallery.videos[i]`.
         frame_embeddings: (V, F, D), each L2-normalised.
         embeddings: (V, D), the same pooled by the encoder.
         index: over `embeddings`.
-        skipped: (video_id, reason) of the others.
+        skipped: (video_id, reason) of the other videos.
     """
 
     gallery: Gallery
@@ -45,130 +43,83 @@ def embed_gallery(
     encoder: Encoder,
     decoder: Decoder,
     cache: Cache,
-    progress: Callable[[int, int], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
+    progress: Progress = silent,
+    should_stop: ShouldStop = never,
     index: str = "exact",
 ) -> EmbeddedGallery:
-    """Embed what is not in the cache, and index all; each video is kept as soon as it is embedded.
+    """Embed the videos that are not cached, and index all; each video is cached as soon as it is embedded.
 
     Args:
         gallery: the videos.
         encoder: embeds the frames.
         decoder: decodes in its children, ahead of the encoder.
-        cache: what was done before, and where the new goes.
-        progress: called with (videos done, videos in all).
-        should_stop: asked again and again; after a True the remaining videos are skipped, and listed so.
+        cache: of frames and frame embeddings.
+        progress: gets the number of videos.
+        should_stop: once it returns True, the remaining videos are skipped, and listed as such.
         index: a name in `INDEXES`.
     """
     index_class = pick("index", index, INDEXES)
-    num_frames, fingerprint = encoder.num_frames, encoder.visual_fingerprint
+    num_frames, model = encoder.num_frames, _frames_key(encoder.visual_fingerprint, encoder.num_frames)
     embedded: dict[str, NDArray[np.float32]] = {}
     skipped: dict[str, str] = {}
-    missing: list[_Content] = []
+    missing: list[VideoFile] = []
 
     def report() -> None:
-        if progress is not None:
-            progress(len(embedded) + len(skipped), len(gallery.videos))
+        progress(len(embedded) + len(skipped), len(gallery.videos), "reading clips")
 
-    for content in _contents(gallery, cache, skipped, should_stop):
-        embeddings = cache.get_embeddings(content.hash, fingerprint, num_frames)
+    for file in hash_files(gallery.videos, cache, skipped, should_stop):
+        embeddings = cache.get_embeddings(file.content, model)
         if embeddings is None:
-            missing.append(content)
+            missing.append(file)
         else:
-            embedded[content.video.video_id] = embeddings
+            embedded[file.video.video_id] = embeddings
     report()
 
-    decoded = _decoded(missing, num_frames, encoder.image_size, decoder, cache, skipped, should_stop)
+    decoded = decode_files(missing, num_frames, encoder.image_size, decoder, skipped, cache, should_stop)
     while batch := list(islice(decoded, max(1, BATCH_FRAMES // num_frames))):
         frames = np.concatenate([frames for _, frames in batch])  # (B * F, S, S, 3)
         batch_embeddings = encoder.encode_frames(frames).reshape(len(batch), num_frames, -1)  # (B, F, D)
-        for (content, _), embeddings in zip(batch, batch_embeddings, strict=True):
-            cache.put_embeddings(content.hash, fingerprint, num_frames, embeddings)
-            embedded[content.video.video_id] = embeddings
+        for (file, _), embeddings in zip(batch, batch_embeddings, strict=True):
+            cache.put_embeddings(file.content, model, embeddings)
+            embedded[file.video.video_id] = embeddings
         report()
+    return _indexed(gallery, embedded, skipped, encoder, index_class)
 
+
+def _frames_key(visual_fingerprint: str, num_frames: int) -> str:
+    """Name what the frame embeddings of a video depend on; models that pool differently share them."""
+    return f"{visual_fingerprint} {num_frames}"
+
+
+def _indexed(
+    gallery: Gallery,
+    embedded: dict[str, NDArray[np.float32]],
+    skipped: dict[str, str],
+    encoder: Encoder,
+    index_class: type[Index],
+) -> EmbeddedGallery:
     videos = tuple(video for video in gallery.videos if video.video_id in embedded)
-    frame_embeddings = np.empty((len(videos), num_frames, encoder.embed_dim), np.float32)
+    frame_embeddings = np.empty((len(videos), encoder.num_frames, encoder.embed_dim), np.float32)
     for row, video in enumerate(videos):
         frame_embeddings[row] = embedded[video.video_id]
-    built = index_class(encoder.embed_dim)
     pooled = encoder.pool(frame_embeddings)
-    built.add(pooled)
-    return EmbeddedGallery(
-        Gallery(gallery.name, videos),
-        frame_embeddings,
-        pooled,
-        built,
-        tuple(
-            (video.video_id, skipped.get(video.video_id, "Not embedded: stopped before its turn."))
-            for video in gallery.videos
-            if video.video_id not in embedded
-        ),
-    )
+    index = index_class(encoder.embed_dim)
+    index.add(pooled)
+    others = (video.video_id for video in gallery.videos if video.video_id not in embedded)
+    reasons = tuple((name, skipped.get(name, "Not embedded: stopped before its turn.")) for name in others)
+    return EmbeddedGallery(Gallery(gallery.name, videos), frame_embeddings, pooled, index, reasons)
 
 
 def prefetch_frames(
-    gallery: Gallery,
-    num_frames: int,
-    size: int,
-    decoder: Decoder,
-    cache: Cache,
-    visual_fingerprint: str,
-    should_stop: Callable[[], bool] | None = None,
+    gallery: Gallery, card: Card, decoder: Decoder, cache: Cache, should_stop: ShouldStop = never
 ) -> None:
-    """Decode into the cache what `embed_gallery` will need, while the encoder is still being loaded."""
-    skipped: dict[str, str] = {}  # embed_gallery meets the bad ones again, and reports them
+    """Decode into the cache the frames that `embed_gallery` will need, while a model is still loading."""
+    failed: dict[str, str] = {}  # embed_gallery will fail on the same files, and report them
+    model = _frames_key(card.visual_fingerprint, card.frames)
     missing = (
-        content
-        for content in _contents(gallery, cache, skipped, should_stop)
-        if cache.get_embeddings(content.hash, visual_fingerprint, num_frames) is None
+        file
+        for file in hash_files(gallery.videos, cache, failed, should_stop)
+        if cache.get_embeddings(file.content, model) is None
     )
-    for _ in _decoded(missing, num_frames, size, decoder, cache, skipped, should_stop):
+    for _ in decode_files(missing, card.frames, card.image_size, decoder, failed, cache, should_stop):
         pass
-
-
-class _Content(NamedTuple):
-    video: Video
-    hash: str
-
-
-def _contents(
-    gallery: Gallery, cache: Cache, skipped: dict[str, str], should_stop: Callable[[], bool] | None
-) -> Iterator[_Content]:
-    """Yield the videos with their content hashes; those that cannot be opened go into `skipped`."""
-    for video in gallery.videos:
-        if should_stop is not None and should_stop():
-            return
-        try:
-            yield _Content(video, cache.content_hash(video.path))
-        except MediaError as error:
-            skipped[video.video_id] = str(error)
-
-
-def _decoded(
-    contents: Iterable[_Content],
-    num_frames: int,
-    size: int,
-    decoder: Decoder,
-    cache: Cache,
-    skipped: dict[str, str],
-    should_stop: Callable[[], bool] | None,
-) -> Iterator[tuple[_Content, NDArray[np.uint8]]]:
-    """Yield the frames in order, cached or decoded ahead by the children; those that fail go into `skipped`."""
-    remaining = iter(contents)
-    ahead: deque[tuple[_Content, NDArray[np.uint8] | Decoding]] = deque()
-    while should_stop is None or not should_stop():
-        for content in islice(remaining, IN_FLIGHT - len(ahead)):
-            kept = cache.get_frames(content.hash, num_frames, size)
-            ahead.append((content, decoder.frames(content.video.path, num_frames, size) if kept is None else kept))
-        if not ahead:
-            return
-        content, frames = ahead.popleft()
-        if isinstance(frames, Decoding):
-            try:
-                frames = frames.result()
-            except MediaError as error:
-                skipped[content.video.video_id] = str(error)
-                continue
-            cache.put_frames(content.hash, num_frames, size, frames)
-        yield content, frames

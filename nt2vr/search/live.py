@@ -1,7 +1,7 @@
-"""Models as searches use them: each with the gallery as it sees it; replaced whole when a newer checkpoint is there.
+"""Loaded models with their gallery embeddings, swapped atomically when newer checkpoints appear.
 
-A bundle is never changed. A newer one is loaded and its gallery embedded off to the side, then one reference is
-replaced; a search goes on with the bundle it began with, and the last that does frees it.
+A LoadedModel is immutable. A newer one is loaded and its gallery embedded in the background, then one reference is
+replaced; a search finishes with the model it started with, and the last search to do so frees it.
 """
 
 import logging
@@ -14,7 +14,7 @@ from threading import Event, Lock
 import numpy as np
 
 from nt2vr.errors import CheckpointError
-from nt2vr.models.catalog import EPOCH, Found, Models
+from nt2vr.models.catalog import EPOCH, Catalog, CatalogEntry
 from nt2vr.models.checkpoint import WEIGHTS
 from nt2vr.models.encoder import Encoder
 from nt2vr.search.embedded import EmbeddedGallery
@@ -22,21 +22,21 @@ from nt2vr.search.embedded import EmbeddedGallery
 logger = logging.getLogger(__name__)
 Stamp = tuple[object, ...]
 
-POLL_S = 0.1  # how often newer checkpoints are looked for: a few stats for each model in use
-FAILED_POLL_S = 10.0  # how long the watch rests after what nobody foresaw, so that the log stays readable
-KEPT = 8  # models kept loaded, as many as one search can compare; the one not asked for the longest goes first
+POLL_S = 0.1  # interval between looks for newer checkpoints: a few stats per loaded model
+FAILED_POLL_S = 10.0  # interval after an unexpected error, so that the log stays readable
+MAX_LOADED = 8  # models, as many as one search can compare; the least recently used is unloaded first
 
 
 @dataclass(frozen=True)
-class Bundle:
-    """A model and the gallery as it sees it.
+class LoadedModel:
+    """A model with its gallery embeddings.
 
     Attributes:
         encoder: the model.
-        gallery: embedded by this very model, or by one with the same visual tower.
-        stamp: of its checkpoint folder.
-        epoch: which of a run, where the name stands for the newest; None for all else.
-        refused: why newer checkpoints were not taken, by their stamps.
+        gallery: embedded by this model, or by one with an equal `Card.video_key`.
+        stamp: identifies the state of its checkpoint folder.
+        epoch: the epoch served, if the name stands for a run's newest; None otherwise.
+        refused: reasons why newer checkpoints are not served, by their stamps.
     """
 
     encoder: Encoder
@@ -47,81 +47,82 @@ class Bundle:
 
     @property
     def notice(self) -> str:
-        """What a person should know: that a newer checkpoint is there and cannot be used."""
+        """Tell the person that a newer checkpoint cannot be used; empty if none was refused."""
         return f"A newer checkpoint was refused: {next(iter(self.refused.values()))}" if self.refused else ""
 
 
-class Bundles:
-    """The bundles of the models in use, by name.
+class LiveModels:
+    """The loaded models, by name.
 
     Args:
-        models: what there is, and how it is read.
-        embed: returns the gallery as a model sees it.
+        models: finds and reads them.
+        embed: returns a model's view of the gallery.
     """
 
-    def __init__(self, models: Models, embed: Callable[[Encoder], EmbeddedGallery]) -> None:
+    def __init__(self, models: Catalog, embed: Callable[[Encoder], EmbeddedGallery]) -> None:
         """Load nothing yet."""
         self._models = models
         self._embed = embed
-        self._bundles: dict[str, Bundle] = {}  # the longest unused first
-        self._changing = Lock()  # held for moments
-        self._loading: defaultdict[str, Lock] = defaultdict(Lock)  # held while a name is first loaded
+        self._loaded: dict[str, LoadedModel] = {}  # least recently used first
+        self._changing = Lock()  # held only for moments
+        self._loading: defaultdict[str, Lock] = defaultdict(Lock)  # held during the first load of a name
 
-    def get(self, name: str) -> Bundle:
-        """Return a model's bundle; only the very first load is waited for.
+    def get(self, name: str) -> LoadedModel:
+        """Return a model; only its first load blocks.
 
         Raises:
             ConfigError: if there is no such model.
             CheckpointError: if it cannot be loaded.
         """
-        if bundle := self._kept(name):
-            return bundle
+        if model := self._used(name):
+            return model
         with self._changing:
             loading = self._loading[name]
         with loading:
-            if bundle := self._kept(name):
-                return bundle
-            bundle = self._newest(self._models.find(name), None)
+            if model := self._used(name):
+                return model
+            model = self._newest(self._models.find(name), None)
             with self._changing:
-                self._bundles[name] = bundle
-                while len(self._bundles) > KEPT:
-                    del self._bundles[next(iter(self._bundles))]
-            return bundle
+                self._loaded[name] = model
+                while len(self._loaded) > MAX_LOADED:
+                    del self._loaded[next(iter(self._loaded))]
+            return model
 
-    def _kept(self, name: str) -> Bundle | None:
+    def _used(self, name: str) -> LoadedModel | None:
+        """Return a model if it is loaded, and mark it as the most recently used."""
         with self._changing:
-            if name in self._bundles:
-                self._bundles[name] = self._bundles.pop(name)
-            return self._bundles.get(name)
+            if name in self._loaded:
+                self._loaded[name] = self._loaded.pop(name)
+            return self._loaded.get(name)
 
     def refresh(self) -> None:
-        """Take up newer checkpoints of the models in use, and forget models that are gone."""
-        found = self._models.found() if self._bundles else {}
-        for name, bundle in list(self._bundles.items()):
-            newest = self._newest(found[name], bundle) if name in found else None
+        """Swap in newer checkpoints of the loaded models, and unload models whose folders are gone."""
+        entries = self._models.entries() if self._loaded else {}
+        for name, served in list(self._loaded.items()):
+            newest = self._newest(entries[name], served) if name in entries else None
             with self._changing:
-                if self._bundles.get(name) is not bundle:
-                    continue  # pushed out meanwhile
+                if self._loaded.get(name) is not served:
+                    continue  # unloaded in the meantime
                 if newest is None:
-                    del self._bundles[name]
+                    del self._loaded[name]
                 else:
-                    self._bundles[name] = newest
+                    self._loaded[name] = newest
 
     def watch(self, stop: Event) -> None:
-        """Refresh again and again, until told to stop."""
+        """Refresh at intervals until stopped."""
         rest_s = POLL_S
         while not stop.wait(rest_s):
             try:
                 self.refresh()
                 rest_s = POLL_S
-            except Exception:  # without the watch, old models would stay for ever and nobody be told
+            except Exception:  # a dead watch would serve old models forever, unnoticed
                 logger.exception("Newer checkpoints could not be looked for.")
                 rest_s = FAILED_POLL_S
 
-    def _newest(self, found: Found, served: Bundle | None) -> Bundle:
-        """Return the bundle of the newest checkpoint that can be used: the served one itself where nothing is new."""
+    def _newest(self, entry: CatalogEntry, served: LoadedModel | None) -> LoadedModel:
+        """Return the newest usable checkpoint: the served one itself if there is no newer."""
         refused: dict[Stamp, str] = {}
-        for folder in found.folders:
+        for folder in entry.folders:
             stamp = _stamp(folder)
             if served is not None and stamp == served.stamp:
                 return served if refused == served.refused else replace(served, refused=refused)
@@ -129,27 +130,32 @@ class Bundles:
                 refused[stamp] = served.refused[stamp]
                 continue
             try:
-                return self._bundle(folder, stamp, found, served, refused)
+                return self._load(folder, stamp, entry, served, refused)
             except CheckpointError as error:
                 logger.warning("%s", error)
-                refused[stamp] = str(error).replace(f"{folder.parent}/", "")  # of a run, the epoch is enough
+                refused[stamp] = str(error).replace(f"{folder.parent}/", "")  # the epoch's folder name suffices
         if served is not None:  # its own checkpoint is gone, and no other can be used
             return replace(served, refused=refused)
         raise CheckpointError(next(iter(refused.values())))
 
-    def _bundle(
-        self, folder: Path, stamp: Stamp, found: Found, served: Bundle | None, refused: Mapping[Stamp, str]
-    ) -> Bundle:
+    def _load(
+        self,
+        folder: Path,
+        stamp: Stamp,
+        entry: CatalogEntry,
+        served: LoadedModel | None,
+        refused: Mapping[Stamp, str],
+    ) -> LoadedModel:
         encoder = self._models.read(folder, served.encoder if served else None)
         gallery = self._embed(encoder)
         if not (np.isfinite(gallery.frame_embeddings).all() and np.isfinite(encoder.encode_text(["a dog"])).all()):
-            raise CheckpointError(f"What {folder} computes is not a number. Choose an earlier checkpoint.")
-        epoch = EPOCH.fullmatch(folder.name) if found.kind == "run" else None
-        return Bundle(encoder, gallery, stamp, int(epoch[1]) if epoch else None, refused)
+            raise CheckpointError(f"The embeddings of {folder} are not finite. Choose an earlier checkpoint.")
+        epoch = EPOCH.fullmatch(folder.name) if entry.kind == "run" else None
+        return LoadedModel(encoder, gallery, stamp, int(epoch[1]) if epoch else None, refused)
 
 
 def _stamp(folder: Path) -> Stamp:
-    """Tell a checkpoint from what was, or will be, at its place: also from itself while it is still being copied."""
+    """Identify the state of a checkpoint folder, to notice one that was replaced or is still being copied."""
     stamp: list[object] = [folder]
     for path in (folder, folder / WEIGHTS):
         try:

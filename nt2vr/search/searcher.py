@@ -1,4 +1,4 @@
-"""Query x system -> ranked clips, with verdicts where truth is known. How a system weighs a query is `systems`'."""
+"""Search over one gallery: a query and systems in, ranked clips out, with verdicts where the truth is known."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -18,48 +18,56 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.picture import fit
-from nt2vr.models.catalog import Models
+from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.registry import pick
 from nt2vr.search.answers import Answer, Hit, Judge, Ranking, no_verdict
 from nt2vr.search.embedded import EmbeddedGallery, embed_gallery, prefetch_frames
-from nt2vr.search.live import Bundle, Bundles
+from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.systems import COSINE, DEFAULT_ALPHA, STRATEGIES, Parts, System, Vector
 
 MAX_ALPHA = 10
 MAX_K = 100
 MAX_SYSTEMS = 8
-RANKED = 1000  # how deep a clip's rank is looked up
+RANKED = 1000  # ranks known per system, beyond the hits
 OFFERED = (("plain", None), ("boolean", None), ("boolean", 1.0), ("projection", None), ("drop", None))
-LOW_SCORE = "validation/low_score"  # in a model's card: 99% of captions that fit a clip get a better best score
+LOW_SCORE = "validation/low_score"  # metric in a card: 99 % of captions that fit a clip have a higher best score
 
 
 class Searcher:
-    """Answers queries over one gallery with any of the models, each gallery embedding made once a visual tower."""
+    """Answers queries over one gallery with any model; models with equal video embeddings share them.
+
+    Attributes:
+        models: the catalog.
+        gallery: the clips.
+        live: the loaded models.
+        status: progress of the start-up, for the page.
+        is_ready: whether the start-up has finished.
+    """
 
     def __init__(
-        self, models: Models, gallery: Gallery, decoder: Decoder, cache: Cache, judge: Judge = no_verdict
+        self, models: Catalog, gallery: Gallery, decoder: Decoder, cache: Cache, judge: Judge = no_verdict
     ) -> None:
-        """Nothing is loaded before it is needed."""
+        """Load nothing yet."""
         self._judge = judge
         self.models = models
         self.gallery = gallery
         self._decoder = decoder
         self._cache = cache
         self._videos = {video.video_id: video for video in gallery.videos}
-        self._embedded: WeakValueDictionary[str, EmbeddedGallery] = WeakValueDictionary()  # kept by the bundles
+        self._embedded: WeakValueDictionary[str, EmbeddedGallery] = WeakValueDictionary()  # owned by `live`
         self._embedding = threading.Lock()
-        self._reading: threading.Thread | None = None  # the clips, ahead of the first model
-        self.bundles = Bundles(models, self.embedded)
+        self._prefetching: threading.Thread | None = None
+        self.live = LiveModels(models, self.embedded)
         self.status = "starting"
         self.is_ready = False
 
     def system_names(self) -> list[str]:
-        """Every model with every strategy; of a run's single epochs only the whole sentence: the list stays short."""
+        """List every model with every strategy; a run's single epochs only plain, to keep the list short."""
         return [
             System(model, strategy, alpha).name
-            for model, found in self.models.found().items()
-            for strategy, alpha in (OFFERED[:1] if found.kind == "epoch" else OFFERED)
+            for model, entry in self.models.entries().items()
+            for strategy, alpha in (OFFERED[:1] if entry.kind == "epoch" else OFFERED)
         ]
 
     @cached_property
@@ -67,7 +75,7 @@ class Searcher:
         return load_tagger()
 
     def understand(self, text: str) -> Query:
-        """Find the wanted and the unwanted part of a sentence."""
+        """Split a sentence into its wanted and unwanted parts."""
         return understand(text, self._tagger)
 
     def video(self, video_id: str) -> Video:
@@ -75,27 +83,27 @@ class Searcher:
         return pick("clip", video_id, self._videos)
 
     def embedded(self, encoder: Encoder) -> EmbeddedGallery:
-        """Return the gallery as a model sees it, made once for each visual tower in use; callers wait for it."""
+        """Return a model's view of the gallery, computed once per `Card.video_key` in use; concurrent callers wait."""
         key = encoder.card.video_key
         if (embedded := self._embedded.get(key)) is not None:
             return embedded
         with self._embedding:
-            if self._reading is not None:
-                self._reading.join()
+            if self._prefetching is not None:
+                self._prefetching.join()
             if (embedded := self._embedded.get(key)) is None:
                 embedded = embed_gallery(self.gallery, encoder, self._decoder, self._cache, self._report)
                 self._embedded[key] = embedded
         return embedded
 
-    def _report(self, done: int, total: int) -> None:
-        if not self.is_ready:  # afterwards, galleries are embedded for other models too, behind the page
-            self.status = f"reading clips, {done} of {total}"
+    def _report(self, done: int, total: int, doing: str) -> None:
+        if not self.is_ready:  # later on, galleries are embedded in the background
+            self.status = f"{doing}, {done} of {total}"
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Take up newer checkpoints as they come, in a thread of its own."""
+        """Swap in newer checkpoints as they appear, in a background thread."""
         stop = threading.Event()
-        thread = threading.Thread(target=self.bundles.watch, args=(stop,), name="checkpoints", daemon=True)
+        thread = threading.Thread(target=self.live.watch, args=(stop,), name="checkpoints", daemon=True)
         thread.start()
         try:
             yield
@@ -104,23 +112,20 @@ class Searcher:
             thread.join()
 
     def warm_up(self, model: str) -> None:
-        """Do what the first search needs; what fails here fails again, and is told, in the first search."""
+        """Load everything the first search needs; an error here is reported by the first search again."""
         self.status = f"loading {model}"
         try:
             card = self.models.card(model)
-            reading = threading.Thread(
-                target=prefetch_frames,
-                args=(self.gallery, card.frames, card.image_size, self._decoder, self._cache, card.visual_fingerprint),
-                daemon=True,
-            )
-            reading.start()  # in child processes, while this one imports torch
-            self._reading = reading
+            arguments = (self.gallery, card, self._decoder, self._cache)
+            prefetching = threading.Thread(target=prefetch_frames, args=arguments, daemon=True)
+            prefetching.start()  # decodes in child processes while this one imports torch
+            self._prefetching = prefetching
             self.understand("a dog and not a cat")
-            bundle = self.bundles.get(model)
+            loaded = self.live.get(model)
         except Nt2vrError as error:
             self.status = str(error)
         else:
-            self.status = f"{len(bundle.gallery.gallery.videos)} clips"
+            self.status = f"{len(loaded.gallery.gallery.videos)} clips"
         self.is_ready = True
 
     def search(
@@ -135,16 +140,16 @@ class Searcher:
         """Rank the gallery's clips for a query.
 
         Args:
-            query: as understood (or as edited by the person).
-            systems: names, a column each.
-            k: hits a system.
-            image: (H, W, 3) uint8 RGB reference picture, joins the query as a weighted mean of unit vectors.
+            query: as understood, or as edited by the person.
+            systems: their names.
+            k: hits per system.
+            image: (H, W, 3) uint8 RGB reference picture; joins the query as a weighted mean of unit vectors.
             image_weight: 0 (text alone) to 1 (picture alone).
             alpha: weight of the unwanted part where a system fixes none.
 
         Raises:
             QueryError: if there is nothing to search for.
-            ConfigError: if a system, k or a weight is impossible.
+            ConfigError: if a system, k or a weight is invalid.
         """
         if not query.text.strip() and image is None:
             raise QueryError("Type what the clip should show, and what it should not, or give a reference picture.")
@@ -159,21 +164,21 @@ class Searcher:
         for weight in (alpha, *(system.alpha for system in chosen if system.alpha is not None)):
             if not 0 <= weight <= MAX_ALPHA:
                 raise ConfigError(f"The unwanted part's weight α is {weight:g}: choose 0 to {MAX_ALPHA}.")
-        bundles = {model: self.bundles.get(model) for model in dict.fromkeys(system.model for system in chosen)}
+        loaded = {model: self.live.get(model) for model in dict.fromkeys(system.model for system in chosen)}
         return Answer(
             query,
-            tuple(self._rank(query, s, bundles[s.model], k, image, image_weight, alpha) for s in chosen),
+            tuple(self._rank(query, s, loaded[s.model], k, image, image_weight, alpha) for s in chosen),
         )
 
     def _rank(
-        self, query: Query, system: System, bundle: Bundle, k: int, image: NDArray[np.uint8] | None,
+        self, query: Query, system: System, model: LoadedModel, k: int, image: NDArray[np.uint8] | None,
         image_weight: float, alpha: float,
     ) -> Ranking:  # fmt: skip
-        encoder, embedded = bundle.encoder, bundle.gallery
+        encoder, embedded = model.encoder, model.gallery
         parts = _embed(query, encoder, image, image_weight, alpha if system.alpha is None else system.alpha)
         vector = STRATEGIES[system.strategy](parts)
         unseen = encoder.unseen_words(" ".join((*query.wanted, *query.unwanted)))
-        nothing = Ranking(system, (), unseen, epoch=bundle.epoch, notice=bundle.notice, gallery=embedded)
+        nothing = Ranking(system, (), unseen, epoch=model.epoch, notice=model.notice, gallery=embedded)
         if vector is None:
             return nothing
         scores, rows = embedded.index.search(vector[None], max(k, RANKED))
@@ -191,21 +196,21 @@ class Searcher:
 def _embed(
     query: Query, encoder: Encoder, image: NDArray[np.uint8] | None, image_weight: float, alpha: float
 ) -> Parts:
-    """Embed a query's parts in one batch; the reference picture joins what is searched for, not what is avoided."""
+    """Embed a query's parts in one batch; the reference picture joins the wanted parts, not the unwanted."""
     wanted_text = " ".join(query.wanted)
     texts = [text for text in (query.text, wanted_text) if text.strip()]
     embeddings = encoder.encode_text([*texts, *query.unwanted]) if texts or query.unwanted else None
-    whole = embeddings[0] if embeddings is not None and query.text.strip() else None
+    sentence = embeddings[0] if embeddings is not None and query.text.strip() else None
     wanted = embeddings[len(texts) - 1] if embeddings is not None and wanted_text.strip() else None
     unwanted = embeddings[len(texts) :] if embeddings is not None else np.zeros((0, encoder.embed_dim), np.float32)
     if image is not None:
         picture = encoder.encode_frames(fit(image, encoder.image_size)[None])[0]
-        whole, wanted = _mix(whole, picture, image_weight), _mix(wanted, picture, image_weight)
-    return Parts(whole, wanted, unwanted, alpha)
+        sentence, wanted = _mix(sentence, picture, image_weight), _mix(wanted, picture, image_weight)
+    return Parts(sentence, wanted, unwanted, alpha)
 
 
 def _mix(text: Vector | None, picture: Vector, weight: float) -> Vector:
-    """Weighted mean of two unit vectors, a unit vector again; the picture alone where there is no text."""
+    """Average two unit vectors with weights, and normalise; without a text, return the picture."""
     if text is None:
         return picture
     mean = (1 - weight) * text + weight * picture

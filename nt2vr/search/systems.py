@@ -1,6 +1,6 @@
-"""Systems: a model and a strategy, how they are named, and how a strategy turns a query's parts into one vector.
+"""Systems: a model with a strategy, which turns the parts of a query into one vector.
 
-Since every strategy ends in one vector, every search is one inner product with the gallery's embeddings:
+Since every strategy yields one vector, every search is one inner product with the gallery's embeddings:
 s(x, wanted) - alpha * s(x, unwanted) is x . (wanted - alpha * unwanted).
 """
 
@@ -24,21 +24,21 @@ class Parts:
     """Embeddings of a query's parts, unit vectors.
 
     Attributes:
-        whole: the sentence as typed, mixed with the reference image; None if there is neither.
-        wanted: the wanted part likewise; None for "not a dog".
-        unwanted: (U, D), one row for each unwanted thing.
-        alpha: weight of the unwanted things.
+        sentence: the sentence as typed, mixed with the reference picture; None if there is neither.
+        wanted: the wanted part, mixed likewise; None for "not a dog".
+        unwanted: (U, D), one row per unwanted part.
+        alpha: weight of the unwanted parts.
     """
 
-    whole: Vector | None
+    sentence: Vector | None
     wanted: Vector | None
     unwanted: Vector
     alpha: float
 
 
 def plain(parts: Parts) -> Vector | None:
-    """Encode the whole sentence, negation and all."""
-    return parts.whole
+    """Search for the sentence as typed, negation included."""
+    return parts.sentence
 
 
 def boolean(parts: Parts) -> Vector | None:
@@ -53,20 +53,20 @@ def boolean(parts: Parts) -> Vector | None:
 
 
 def projection(parts: Parts) -> Vector | None:
-    """Remove the unwanted directions from the sentence's embedding: q - U^T c, the c that leaves the shortest vector.
+    """Remove the unwanted directions from the sentence's embedding: q - U^T c, with c minimising the length.
 
-    Two unwanted things with the same embedding count as one direction.
+    Unwanted parts with equal embeddings count as one direction.
 
     Source: the idea of "Seeing What's Not There", ICLR 2026; no training.
     """
-    if parts.whole is None or not len(parts.unwanted):
-        return parts.whole
-    away, *_ = np.linalg.lstsq(parts.unwanted.T, parts.whole, rcond=None)
-    return np.asarray(parts.whole - away @ parts.unwanted, np.float32)
+    if parts.sentence is None or not len(parts.unwanted):
+        return parts.sentence
+    away, *_ = np.linalg.lstsq(parts.unwanted.T, parts.sentence, rcond=None)
+    return np.asarray(parts.sentence - away @ parts.unwanted, np.float32)
 
 
 def drop(parts: Parts) -> Vector | None:
-    """Search the wanted part alone: no solution but the control, what a system gets by ignoring the negated clause."""
+    """Search for the wanted part alone: the control, which ignores the negated clause."""
     return parts.wanted
 
 
@@ -76,17 +76,17 @@ STRATEGIES: dict[str, Callable[[Parts], Vector | None]] = {
     "projection": projection,
     "drop": drop,
 }
-COSINE = ("plain", "drop")  # strategies whose scores are cosines with a sentence, as those of validation are
+COSINE = ("plain", "drop")  # strategies whose scores are cosines with a sentence, as in validation
 _SYSTEM = re.compile(
     rf"(?P<model>.+?)(?:\s+(?P<strategy>{'|'.join(STRATEGIES)})(?:\s+(?:α|alpha)?\s*=?\s*(?P<alpha>[\d.]+))?)?", re.I
 )
 
 
 def check_model_name(name: str) -> None:
-    """Refuse a name for a model that would be read as a model and a strategy.
+    """Refuse a model name that would parse as a model and a strategy.
 
     Raises:
-        ConfigError: if it ends like a system's name, as "mine drop α 0.5" does.
+        ConfigError: if it ends like a system's name, such as "mine drop α 0.5".
     """
     if (match := _SYSTEM.fullmatch(name.strip())) and match["strategy"]:
         raise ConfigError(f"A model cannot be called {name!r}: choose a name not ending in {', '.join(STRATEGIES)}.")
@@ -97,9 +97,9 @@ class System:
     """A model and a query strategy.
 
     Attributes:
-        model: a name from Models.
-        strategy: a name from STRATEGIES.
-        alpha: fixed weight of the unwanted part; None takes the one set for the search.
+        model: a name in the catalog.
+        strategy: a name in STRATEGIES.
+        alpha: fixed weight of the unwanted parts; None takes the search's.
     """
 
     model: str
@@ -108,16 +108,16 @@ class System:
 
     @property
     def name(self) -> str:
-        """As written in drop-downs, links and the API: "CLIP", "CLIP drop", "CLIP boolean α 1"."""
+        """Name for drop-downs, links and the API: "CLIP", "CLIP drop", "CLIP boolean α 1"."""
         alpha = f" α {self.alpha:g}" if self.alpha is not None else ""
         return self.model + (f" {self.strategy}" if self.strategy != "plain" else "") + alpha
 
     @classmethod
     def named(cls, name: str, models: Sequence[str]) -> "System":
-        """Read a system's name; letter case does not matter.
+        """Parse a system's name, ignoring case.
 
         Raises:
-            ConfigError: if there is no such model, or alpha is no number.
+            ConfigError: if there is no such model, or alpha is not a number.
         """
         by_key = {model.casefold(): model for model in models}
         if name.strip().casefold() in by_key:

@@ -94,7 +94,7 @@ class MoreModels:
         self._check_allowed()
         progress(0, desc=f"asking for {name}")
         added = self.searcher.models.download(
-            name, lambda done, total: progress((done, total or None), desc=f"downloading {name}", unit="bytes")
+            name, lambda done, total, doing: progress((done, total or None), desc=doing, unit="bytes")
         )
         return self._with(added, systems), f"Added {added}."
 
@@ -111,7 +111,7 @@ class MoreModels:
         check_model_name(name or path.stem)
         imported = import_checkpoint(
             path, models, name or "", architecture or "", int(frames or 0), activation or "",
-            lambda stage: progress(None, desc=stage),
+            lambda done, total, doing: progress((done, total), desc=doing),
         )  # fmt: skip
         return self._with(imported.name, systems), f"Added {imported.name}. {imported.remark}", "", ""
 

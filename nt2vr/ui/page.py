@@ -15,7 +15,7 @@ from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video, load_gallery
-from nt2vr.models.catalog import Models
+from nt2vr.models.catalog import Catalog
 from nt2vr.search.searcher import Searcher
 from nt2vr.settings import Settings
 from nt2vr.ui.api import build_api
@@ -92,7 +92,7 @@ def serve(settings: Settings, tabs: Mapping[str, TabBuilder] = NO_TABS) -> None:
     """Open the page, with `tabs` beside its own, warm the models up behind it, and serve until stopped."""
     gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
     model_folders = [settings.assets / "models", settings.data_dir / "models"]
-    models = Models(model_folders, settings.device, settings.data_dir / "runs")
+    models = Catalog(model_folders, settings.device, settings.data_dir / "runs")
     with Decoder() as decoder:
         cache = Cache(settings.data_dir / "cache")
         searcher = Searcher(models, gallery, decoder, cache, judge_video)

@@ -4,7 +4,7 @@ import json
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -14,18 +14,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.media.frame_file import Progress, embed_frames, embedded_once, write_frames
+from nt2vr.media.frame_file import embed_frames, embedded_once, write_frames
 from nt2vr.media.picture import fit
 from nt2vr.models.encoder import Encoder
+from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.world.render import Renderer
 from nt2vr.world.scenes import Scene, SceneSplit
 
 LOOK = 1  # cache version: raise it when scenes are drawn or fitted differently
 CHUNK = 64  # clips per task of a process: 10 MB of frames
-
-
-def silent(done: int, total: int) -> None:
-    """Tell nobody."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +49,7 @@ class ClipFile:
         )
         return cls(cache / f"built-in-{split}-{key.hexdigest()}.npy", scenes, num_frames, size)
 
-    def frames(
-        self, progress: Progress = silent, should_stop: Callable[[], bool] = lambda: False
-    ) -> NDArray[np.uint8]:
+    def frames(self, progress: Progress = silent, should_stop: ShouldStop = never) -> NDArray[np.uint8]:
         """Return the memory-mapped frames, drawing them first if necessary.
 
         Raises:
@@ -66,7 +61,7 @@ class ClipFile:
         return frames
 
     def embeddings(
-        self, encoder: Encoder, progress: Progress = silent, should_stop: Callable[[], bool] = lambda: False
+        self, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
     ) -> NDArray[np.float32]:
         """Return the clips' L2-normalised embeddings (N, D), cached next to the frames per visual tower.
 
@@ -79,15 +74,10 @@ class ClipFile:
             lambda: embed_frames(encoder, self.frames(progress, should_stop), progress, should_stop),
         )
 
-    def _draw(self, progress: Progress, should_stop: Callable[[], bool]) -> None:
-        count = len(self.scenes)
-
-        def counted() -> Iterator[NDArray[np.uint8]]:
-            for row, clip in enumerate(_drawn(self.scenes, self.num_frames, self.size)):
-                yield clip
-                progress(row + 1, count)
-
-        write_frames(self.path, (count, self.num_frames, self.size, self.size, 3), counted(), should_stop)
+    def _draw(self, progress: Progress, should_stop: ShouldStop) -> None:
+        count, drawn = len(self.scenes), _drawn(self.scenes, self.num_frames, self.size)
+        clips = tracked(drawn, count, "drawing clips", progress, should_stop)
+        write_frames(self.path, (count, self.num_frames, self.size, self.size, 3), clips)
 
 
 def _drawn(scenes: Sequence[Scene], num_frames: int, size: int) -> Iterator[NDArray[np.uint8]]:

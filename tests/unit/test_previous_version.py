@@ -12,7 +12,7 @@ from nt2vr.evaluation.sources import Data
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import load_gallery
-from nt2vr.models.catalog import Models
+from nt2vr.models.catalog import Catalog
 from nt2vr.search.searcher import Searcher
 from tests.previous import unpack_previous_version
 from trainer.manager import RunManager
@@ -24,7 +24,7 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_imported_models_and_the_epochs_of_runs_are_found_and_searched_with(data_dir: Path) -> None:
-    models = Models([data_dir / "models"], runs=data_dir / "runs")
+    models = Catalog([data_dir / "models"], runs=data_dir / "runs")
     assert set(models.names()) == {"imported", "drawn", "drawn · epoch 3", "taught", "taught · epoch 1"}
     gallery = load_gallery(data_dir / "clips" / "captions.jsonl")
     with Decoder() as decoder, Cache(data_dir / "cache") as cache:

@@ -1,4 +1,4 @@
-"""What an index is: vectors in, the rows of the best matches out. It knows no videos and no texts."""
+"""The index Protocol: vectors in, rows of the best matches out. It knows neither videos nor texts."""
 
 from typing import Protocol
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 class Index(Protocol):
-    """Finds the vectors with the largest inner product; rows count from 0 in the order of adding."""
+    """Finds the vectors with the largest inner products; rows are numbered in the order of adding."""
 
     def __init__(self, dim: int) -> None:
         """Make an empty index for vectors of length `dim`."""
@@ -16,14 +16,14 @@ class Index(Protocol):
         """Append (N, D) vectors."""
 
     def search(self, queries: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Return scores and rows, each (Q, min(k, len)), best first; of equal scores the lower row comes first.
+        """Return scores and rows, each (Q, min(k, len)), best first; ties go to the lower row.
 
         Args:
-            queries: (Q, D), of any length: the scores are inner products.
-            k: how many; more than there are returns all.
+            queries: (Q, D), of any length: scores are inner products.
+            k: matches per query.
         """
         ...
 
     def __len__(self) -> int:
-        """Return how many vectors there are."""
+        """Return the number of vectors."""
         ...

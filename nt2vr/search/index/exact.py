@@ -1,18 +1,18 @@
-"""Exact search by one matrix product in NumPy: the reference for every other index."""
+"""Exact search with one NumPy matrix product: the reference for every other index."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 
 class ExactIndex:
-    """All inner products, then the best k; see `Index`."""
+    """Computes all inner products, then picks the best k; see `Index`."""
 
     def __init__(self, dim: int) -> None:
         """Make an empty index for vectors of length `dim`."""
         self._vectors = np.empty((0, dim), np.float32)
 
     def __len__(self) -> int:
-        """Return how many vectors there are."""
+        """Return the number of vectors."""
         return len(self._vectors)
 
     def add(self, vectors: NDArray[np.float32]) -> None:
@@ -20,7 +20,7 @@ class ExactIndex:
         self._vectors = np.concatenate([self._vectors, vectors])
 
     def search(self, queries: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Return scores and rows, each (Q, min(k, len)), best first; of equal scores the lower row comes first."""
+        """Return scores and rows, each (Q, min(k, len)), best first; ties go to the lower row."""
         scores = queries @ self._vectors.T  # (Q, N)
         k = min(k, len(self))
         rows = np.array([best_rows(row, k) for row in scores], np.int64).reshape(len(queries), k)
@@ -28,9 +28,9 @@ class ExactIndex:
 
 
 def best_rows(scores: NDArray[np.float32], k: int) -> NDArray[np.int64]:
-    """Return the rows of the k largest of (N,) scores, best first; of equal scores the lower row comes first."""
+    """Return the rows of the k largest of (N,) scores, best first; ties go to the lower row."""
     if k == 0:
         return np.empty(0, np.int64)
     threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
-    rows = np.flatnonzero(scores >= threshold)  # k, or more when several share the k-th score
+    rows = np.flatnonzero(scores >= threshold)  # k, or more if several share the k-th score
     return rows[np.argsort(-scores[rows], kind="stable")[:k]]

@@ -1,4 +1,4 @@
-"""Exact search by FAISS (flat, inner product), whose other indexes can take this place for very large libraries."""
+"""Exact search with FAISS (flat, inner product); its approximate indexes would suit very large libraries."""
 
 import faiss
 import numpy as np
@@ -15,7 +15,7 @@ class FaissIndex:
         self._index = faiss.IndexFlatIP(dim)
 
     def __len__(self) -> int:
-        """Return how many vectors there are."""
+        """Return the number of vectors."""
         return int(self._index.ntotal)
 
     def add(self, vectors: NDArray[np.float32]) -> None:
@@ -23,7 +23,7 @@ class FaissIndex:
         self._index.add(np.ascontiguousarray(vectors, np.float32))
 
     def search(self, queries: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Return scores and rows, each (Q, min(k, len)), best first; of equal scores the lower row comes first."""
+        """Return scores and rows, each (Q, min(k, len)), best first; ties go to the lower row."""
         k = min(k, len(self))
         scores = np.empty((len(queries), k), np.float32)
         rows = np.empty((len(queries), k), np.int64)
@@ -33,7 +33,7 @@ class FaissIndex:
 
     def _search_one(self, query: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         scores, rows = (found[0] for found in self._index.search(query, min(k + 1, len(self))))
-        if len(rows) > k and scores[k] == scores[k - 1]:  # FAISS keeps any of those that share the k-th score
+        if len(rows) > k and scores[k] == scores[k - 1]:  # of a tie at k, FAISS returns any rows
             _, scores, rows = self._index.range_search(query, np.nextafter(scores[k], -np.inf))
         by_row = np.argsort(rows)
         scores, rows = scores[by_row], rows[by_row]

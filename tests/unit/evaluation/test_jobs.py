@@ -13,7 +13,7 @@ from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.evaluation.sources import Data
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
-from nt2vr.models.catalog import Models
+from nt2vr.models.catalog import Catalog
 from tests.tiny import write_tiny
 
 WAIT_S = 60
@@ -24,7 +24,7 @@ SMALL = Data("world", clips=20)
 def evaluations(tmp_path: Path) -> Iterator[Evaluations]:
     write_tiny(tmp_path / "models" / "tiny")
     with Decoder() as decoder, Cache(tmp_path / "cache") as cache:
-        yield Evaluations(Models([tmp_path / "models"]), decoder, cache, tmp_path / "evaluation")
+        yield Evaluations(Catalog([tmp_path / "models"]), decoder, cache, tmp_path / "evaluation")
 
 
 def test_an_evaluation_ends_in_a_report_with_the_controls_and_again_in_the_same(evaluations: Evaluations) -> None:

@@ -1,4 +1,4 @@
-"""What the cache promises: the same array back, found by content, never half of it."""
+"""The cache: the same array back, found by content, never partial."""
 
 import os
 import subprocess
@@ -19,9 +19,9 @@ EMBEDDINGS = np.random.default_rng(0).standard_normal((8, 16), np.float32)
 def test_arrays_come_back_as_they_went_in_also_after_reopening(tmp_path: Path) -> None:
     with Cache(tmp_path) as cache:
         cache.put_frames("abc", 8, 64, FRAMES)
-        cache.put_embeddings("abc", "tower", 8, EMBEDDINGS)
+        cache.put_embeddings("abc", "tower 8", EMBEDDINGS)
     with Cache(tmp_path) as cache:
-        frames, embeddings = cache.get_frames("abc", 8, 64), cache.get_embeddings("abc", "tower", 8)
+        frames, embeddings = cache.get_frames("abc", 8, 64), cache.get_embeddings("abc", "tower 8")
     assert frames is not None and frames.dtype == np.uint8
     assert embeddings is not None and embeddings.dtype == np.float32
     np.testing.assert_array_equal(frames, FRAMES)
@@ -31,14 +31,14 @@ def test_arrays_come_back_as_they_went_in_also_after_reopening(tmp_path: Path) -
 def test_another_video_sampling_size_or_tower_finds_nothing(tmp_path: Path) -> None:
     with Cache(tmp_path) as cache:
         cache.put_frames("abc", 8, 64, FRAMES)
-        cache.put_embeddings("abc", "tower", 8, EMBEDDINGS)
+        cache.put_embeddings("abc", "tower 8", EMBEDDINGS)
         for key in [("abd", 8, 64), ("abc", 4, 64), ("abc", 8, 32)]:
             assert cache.get_frames(*key) is None
-        for name in [("abd", "tower", 8), ("abc", "tower2", 8), ("abc", "tower", 4)]:
+        for name in [("abd", "tower 8"), ("abc", "tower2 8"), ("abc", "tower 4")]:
             assert cache.get_embeddings(*name) is None
 
 
-def test_the_hash_is_of_the_content_and_follows_its_changes(tmp_path: Path) -> None:
+def test_the_hash_is_of_the_content_and_follows_changes(tmp_path: Path) -> None:
     first, second = tmp_path / "a.mp4", tmp_path / "b.mp4"
     first.write_bytes(b"one")
     second.write_bytes(b"one")
@@ -49,7 +49,33 @@ def test_the_hash_is_of_the_content_and_follows_its_changes(tmp_path: Path) -> N
         assert cache.content_hash(first) != cache.content_hash(second)
 
 
-def test_what_is_no_file_is_a_sentence_and_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+def test_files_of_equal_size_and_time_at_different_paths_have_their_own_hashes(tmp_path: Path) -> None:
+    """Datasets are unpacked with one modification time for all files: the path is part of the key."""
+    folders = (tmp_path / "a", tmp_path / "b")
+    for folder in folders:
+        folder.mkdir()
+        (folder / "clip.mp4").write_bytes(folder.name.encode())
+        os.utime(folder / "clip.mp4", ns=(1, 1))
+    with Cache(tmp_path / "cache") as cache:
+        first, second = (cache.content_hash(folder / "clip.mp4") for folder in folders)
+        assert first != second
+
+
+def test_a_relative_path_is_not_confused_with_that_of_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashes = []
+    with Cache(tmp_path / "cache") as cache:
+        for name in ("a", "b"):
+            (tmp_path / name).mkdir()
+            monkeypatch.chdir(tmp_path / name)
+            Path("clip.mp4").write_text(name)
+            os.utime("clip.mp4", ns=(1, 1))
+            hashes.append(cache.content_hash(Path("clip.mp4")))
+    assert hashes[0] != hashes[1]
+
+
+def test_a_missing_file_is_one_sentence_and_a_pipe_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.mp4")
     with Cache(tmp_path / "cache") as cache:
         for name in ("gone.mp4", "pipe.mp4"):
@@ -57,17 +83,17 @@ def test_what_is_no_file_is_a_sentence_and_a_pipe_is_not_waited_for(tmp_path: Pa
                 cache.content_hash(tmp_path / name)
 
 
-def test_frames_keep_to_their_limit_and_push_no_embedding_out(tmp_path: Path) -> None:
+def test_frames_stay_within_their_limit_and_evict_no_embedding(tmp_path: Path) -> None:
     with Cache(tmp_path, frames_bytes=3_000_000) as cache:
-        cache.put_embeddings("0", "tower", 8, EMBEDDINGS)
+        cache.put_embeddings("0", "tower 8", EMBEDDINGS)
         for number in range(60):
             cache.put_frames(str(number), 8, 64, FRAMES)
-        kept = [number for number in range(60) if cache.get_frames(str(number), 8, 64) is not None]
-        assert 0 < len(kept) <= 31 and kept[-1] == 59
-        assert cache.get_embeddings("0", "tower", 8) is not None
+        cached = [number for number in range(60) if cache.get_frames(str(number), 8, 64) is not None]
+        assert 0 < len(cached) <= 31 and cached[-1] == 59
+        assert cache.get_embeddings("0", "tower 8") is not None
 
 
-def test_damaged_bytes_count_as_not_there(tmp_path: Path) -> None:
+def test_damaged_values_count_as_missing(tmp_path: Path) -> None:
     with Cache(tmp_path) as cache:
         cache.put_frames("abc", 8, 64, FRAMES)
         (file,) = (tmp_path / "frames").rglob("*.val")
@@ -79,7 +105,7 @@ def test_damaged_bytes_count_as_not_there(tmp_path: Path) -> None:
         assert cache.get_frames("abc", 8, 64) is None
 
 
-def test_a_folder_that_cannot_be_used_is_a_sentence(tmp_path: Path) -> None:
+def test_an_unusable_folder_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "frames").mkdir()
     (tmp_path / "frames" / "cache.db").write_bytes(b"not a database" * 100)
     with pytest.raises(ConfigError, match="cannot be used"):
@@ -98,7 +124,7 @@ for number in range(1_000_000):
 """
 
 
-def test_a_writer_killed_at_any_moment_leaves_whole_values_and_hinders_no_other(tmp_path: Path) -> None:
+def test_a_killed_writer_leaves_no_partial_value_and_does_not_block_others(tmp_path: Path) -> None:
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     with (
         subprocess.Popen([sys.executable, "-c", WRITER, tmp_path], stdout=subprocess.PIPE, env=environment) as writer,

@@ -21,14 +21,14 @@ from PIL import Image
 
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError
 from nt2vr.models.card import CARD, read_card, write_card
-from nt2vr.models.catalog import Models
+from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import WEIGHTS
 from nt2vr.models.encoder import Encoder
 from tests.tiny import TINY, tiny_model, write_tiny
 
 
 def test_models_are_listed_by_name_in_the_order_of_the_folders_and_new_ones_appear(tmp_path: Path) -> None:
-    models = Models([tmp_path / "built-in", tmp_path / "mine"])
+    models = Catalog([tmp_path / "built-in", tmp_path / "mine"])
     assert models.names() == []
     write_tiny(tmp_path / "mine" / "a", "Mine")
     write_tiny(tmp_path / "built-in" / "clip", "CLIP")
@@ -38,7 +38,7 @@ def test_models_are_listed_by_name_in_the_order_of_the_folders_and_new_ones_appe
         models.find("BLIP")
 
 
-def load(models: Models, name: str) -> Encoder:
+def load(models: Catalog, name: str) -> Encoder:
     return models.read(models.find(name).folders[0])
 
 
@@ -47,7 +47,7 @@ def test_a_broken_folder_changes_nothing_for_the_others(tmp_path: Path, caplog: 
         write_tiny(tmp_path / name, name)
     (tmp_path / "cut" / WEIGHTS).write_bytes(b"")
     (tmp_path / "cardless" / CARD).unlink()
-    models = Models([tmp_path])
+    models = Catalog([tmp_path])
     with caplog.at_level(logging.WARNING):
         assert models.names() == models.names() == ["CLIP", "cut"]
     assert caplog.text.count("cardless has no") == 1  # though it is met at each look
@@ -66,7 +66,7 @@ def test_a_broken_folder_changes_nothing_for_the_others(tmp_path: Path, caplog: 
 )
 def test_what_cannot_be_downloaded_is_said_before_anything_is_tried(tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        Models([tmp_path]).download(name)
+        Catalog([tmp_path]).download(name)
 
 
 @pytest.fixture
@@ -120,13 +120,13 @@ def point_at(monkeypatch: pytest.MonkeyPatch, endpoint: str, tmp_path: Path) -> 
 def test_a_download_is_kept_as_a_checkpoint_folder(tmp_path: Path, hub: Path, file: str) -> None:
     weights = tiny_model(seed=7).state_dict()
     (safetensors.torch.save_file if file.endswith("safetensors") else torch.save)(weights, hub / file)
-    seen: list[tuple[int, int]] = []
-    models = Models([tmp_path / "models"])
-    encoder = load(models, models.download("tiny / test", lambda done, total: seen.append((done, total))))
+    seen: list[tuple[int, int, str]] = []
+    models = Catalog([tmp_path / "models"])
+    encoder = load(models, models.download("tiny / test", lambda *now: seen.append(now)))
     size = (hub / file).stat().st_size
-    assert seen[-1] == (size, size)
+    assert seen[-1] == (size, size, "downloading tiny / test")
     (hub / file).unlink()
-    again = Models([tmp_path / "models"])
+    again = Catalog([tmp_path / "models"])
     assert again.names() == ["tiny / test"]
     assert again.card(again.download("tiny/test")).visual_fingerprint == encoder.visual_fingerprint
     assert [path.name for path in (tmp_path / "models").iterdir()] == ["tiny--test"]
@@ -141,12 +141,12 @@ def test_a_download_is_kept_as_a_checkpoint_folder(tmp_path: Path, hub: Path, fi
 
 def test_a_hub_without_the_weights_is_said(tmp_path: Path, hub: Path) -> None:
     with pytest.raises(DownloadError, match="no weights that can be read"):
-        Models([tmp_path / "models"]).download("tiny/test")
+        Catalog([tmp_path / "models"]).download("tiny/test")
 
 
 def test_damaged_weights_leave_no_model(tmp_path: Path, hub: Path) -> None:
     (hub / WEIGHTS).write_bytes(b"not weights")
-    models = Models([tmp_path / "models"])
+    models = Catalog([tmp_path / "models"])
     with pytest.raises(CheckpointError, match="cannot be loaded"):
         models.download("tiny/test")
     assert models.names() == []
@@ -164,7 +164,7 @@ def test_without_network_one_sentence_comes_within_seconds(
         point_at(monkeypatch, f"http://127.0.0.1:{unused.getsockname()[1]}", tmp_path)
         start = time.monotonic()
         with pytest.raises(DownloadError, match="Check the network and try again"):
-            Models([tmp_path / "models"]).download("tiny/test")
+            Catalog([tmp_path / "models"]).download("tiny/test")
     assert time.monotonic() - start < 20  # open_clip would take 50
 
 
@@ -176,7 +176,7 @@ def test_a_real_vit_comes_the_same_way_and_encodes_as_open_clip_does(
     model = open_clip.create_model("ViT-B-32", force_quick_gelu=True).half()
     safetensors.torch.save_file(model.state_dict(), hub / "open_clip_model.safetensors")
     model = model.float().eval()
-    models = Models([tmp_path / "models"])
+    models = Catalog([tmp_path / "models"])
     encoder = load(models, models.download("ViT-B-32/openai"))
     assert (encoder.name, encoder.embed_dim, encoder.image_size) == ("ViT-B-32 / openai", 512, 224)
     assert read_card(tmp_path / "models" / "ViT-B-32--openai") == encoder.card
@@ -198,7 +198,7 @@ def write_epochs(runs: Path, run: str, *epochs: int) -> None:
 
 def test_runs_are_found_by_their_epochs_and_the_newest_also_by_the_runs_own_name(tmp_path: Path) -> None:
     write_tiny(tmp_path / "models" / "clip", "CLIP")
-    models = Models([tmp_path / "models"], runs=tmp_path / "runs")
+    models = Catalog([tmp_path / "models"], runs=tmp_path / "runs")
     assert models.names() == ["CLIP"]  # no folder of runs yet
     write_epochs(tmp_path / "runs", "neg 2", 9, 1000, 99, 2)
     write_epochs(tmp_path / "runs", "clip", 1)  # a name that is taken
@@ -221,7 +221,7 @@ def test_runs_are_found_by_their_epochs_and_the_newest_also_by_the_runs_own_name
 
 def test_a_card_is_read_once_until_it_is_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     card = write_tiny(tmp_path / "clip", "CLIP")
-    models, reads = Models([tmp_path]), []
+    models, reads = Catalog([tmp_path]), []
     monkeypatch.setattr("nt2vr.models.catalog.read_card", lambda folder: reads.append(folder) or read_card(folder))
     assert models.names() == models.names() == ["CLIP"]
     assert len(reads) == 1

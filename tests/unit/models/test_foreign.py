@@ -1,4 +1,4 @@
-"""Import of foreign checkpoints: every form that people save a CLIP in, and every file that is none."""
+"""Imports of foreign checkpoints: every way to save a CLIP, and files that are not one."""
 
 import argparse
 import os
@@ -13,7 +13,7 @@ import safetensors.torch
 import torch
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError
-from nt2vr.models.catalog import Models
+from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint, read_configs
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.foreign import import_checkpoint
@@ -62,10 +62,10 @@ FORMS: dict[str, Callable[[Weights], Any]] = {
 
 
 @pytest.fixture
-def models(tmp_path: Path) -> Models:
+def models(tmp_path: Path) -> Catalog:
     """One model like those that are imported: it tells the number of heads."""
     write_tiny(tmp_path / "models" / "clip", "CLIP")
-    return Models([tmp_path / "models"])
+    return Catalog([tmp_path / "models"])
 
 
 def assert_is_of_seed(encoder: Encoder, seed: int, tolerance: float = 1e-6) -> None:
@@ -76,7 +76,7 @@ def assert_is_of_seed(encoder: Encoder, seed: int, tolerance: float = 1e-6) -> N
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_clip_is_read_from_every_form_it_is_saved_in(models: Models, tmp_path: Path, form: str) -> None:
+def test_a_clip_is_read_from_every_wrapper(models: Catalog, tmp_path: Path, form: str) -> None:
     torch.save(FORMS[form](weights_of(7)), tmp_path / "mine.pt")
     imported = import_checkpoint(tmp_path / "mine.pt", models, frames=3)
     assert imported.name == "mine" and models.names() == ["CLIP", "mine"]
@@ -86,7 +86,7 @@ def test_a_clip_is_read_from_every_form_it_is_saved_in(models: Models, tmp_path:
 
 
 @pytest.mark.parametrize("file", ["mine.safetensors", "old.pth", "half.bin"])
-def test_and_from_every_kind_of_file(models: Models, tmp_path: Path, file: str) -> None:
+def test_a_clip_is_read_from_every_kind_of_file(models: Catalog, tmp_path: Path, file: str) -> None:
     weights = weights_of(7)
     if file == "mine.safetensors":
         safetensors.torch.save_file(weights, tmp_path / file)
@@ -99,16 +99,16 @@ def test_and_from_every_kind_of_file(models: Models, tmp_path: Path, file: str) 
     assert folder.parent == models.home and folder.name == "Mine-epoch-3"
     assert_is_of_seed(models.read(folder), 7, 2e-3 if file == "half.bin" else 1e-6)
     in_file = {tensor.dtype for tensor in safetensors.torch.load_file(folder / "open_clip_model.safetensors").values()}
-    assert (torch.float16 in in_file) == (file == "half.bin")  # nothing is lost, and nothing blown up
+    assert (torch.float16 in in_file) == (file == "half.bin")  # half precision stays half, and full precision full
 
 
-def test_what_was_read_and_what_was_left_out_is_said(models: Models, tmp_path: Path) -> None:
+def test_the_remark_names_the_architecture_and_ignored_tensors(models: Catalog, tmp_path: Path) -> None:
     head = {"head.weight": torch.zeros(3), "head.bias": torch.zeros(3)}
     torch.save(
         {"model": {**prefixed("clip.", weights_of(7)), **head}, "ema": {"decay": torch.ones(1)}}, tmp_path / "a.pt"
     )
     remark = import_checkpoint(tmp_path / "a.pt", models).remark
-    assert remark == "Read as CLIP, with GELU. Left out, as no part of a CLIP: model.head.weight, model.head.bias."
+    assert remark == "Read as CLIP, with GELU. Ignored, as not part of a CLIP: model.head.weight, model.head.bias."
     remark = import_checkpoint(tmp_path / "a.pt", models, "b", "CLIP", activation="QuickGELU").remark
     assert remark.startswith("Read as CLIP, with QuickGELU.")
     assert read_configs(models.home / "b")[0]["quick_gelu"] is True
@@ -120,7 +120,7 @@ def test_a_clip_of_openais_own_shape_gets_openais_activation(tmp_path: Path) -> 
     model = open_clip.create_model("ViT-B-32", force_quick_gelu=True).half().float().eval()
     state = {f"module.{name}": w.half() for name, w in model.state_dict().items()}
     torch.save({"state_dict": state}, tmp_path / "con-clip.pt")
-    models = Models([tmp_path / "models"])
+    models = Catalog([tmp_path / "models"])
     remark = import_checkpoint(tmp_path / "con-clip.pt", models).remark
     assert remark == "Read as ViT-B-32, with QuickGELU."
     encoder = read_checkpoint(models.home / "con-clip")
@@ -140,7 +140,7 @@ class Malicious:
 
 
 @pytest.mark.parametrize("is_zip", [True, False])
-def test_nothing_in_a_file_is_run(models: Models, tmp_path: Path, is_zip: bool) -> None:
+def test_code_in_a_file_never_runs(models: Catalog, tmp_path: Path, is_zip: bool) -> None:
     content = {"state_dict": weights_of(7), "config": Malicious(tmp_path / "it ran")}
     torch.save(content, tmp_path / "evil.pt", _use_new_zipfile_serialization=is_zip)
     with pytest.raises(CheckpointError, match=r"evil\.pt holds more than tensors \(posix\.mkdir\)") as caught:
@@ -180,7 +180,10 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "two models": (_save(lambda w: {"student": w, "teacher": w}), r"several models \(student, teacher\)"),
     "missing": (_save(lambda w: w.pop("ln_final.bias")), r"missing: ln_final.bias\)"),
     "unexpected": (_save(lambda w: w.update({"visual.extra": torch.zeros(1)})), "unexpected: visual.extra"),
-    "another shape": (_save(lambda w: w.update({"ln_final.bias": torch.zeros(3)})), "another shape: ln_final.bias"),
+    "another shape": (
+        _save(lambda w: w.update({"ln_final.bias": torch.zeros(3)})),
+        "different shape: ln_final.bias",
+    ),
     "not a number": (_save(lambda w: w["ln_final.bias"].fill_(torch.nan)), r"not a number \(ln_final.bias\)"),
     "an odd model": (_save(lambda w: w.pop("text_projection")), "cannot be told from the tensors"),
 }
@@ -188,7 +191,9 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
 
 @pytest.mark.filterwarnings("ignore:`torch.jit")
 @pytest.mark.parametrize("bad", BAD)
-def test_a_file_that_is_no_clip_gets_one_sentence_and_leaves_nothing(models: Models, tmp_path: Path, bad: str) -> None:
+def test_a_file_that_is_not_a_clip_is_one_sentence_and_leaves_nothing(
+    models: Catalog, tmp_path: Path, bad: str
+) -> None:
     write, message = BAD[bad]
     write(tmp_path / "bad.pt")
     with pytest.raises(Nt2vrError, match=message) as caught:
@@ -201,23 +206,23 @@ def test_a_file_that_is_no_clip_gets_one_sentence_and_leaves_nothing(models: Mod
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"name": "clip"}, "There is a model 'clip' already"),
+        ({"name": "clip"}, "There is already a model 'clip'"),
         ({"name": "a|b"}, r"without \|"),
         ({"name": "x" * 61}, "choose 1 to 60 characters"),
-        ({"frames": 0}, "cannot see 0 frames"),
-        ({"architecture": "ViT-B-33"}, r"no architecture 'ViT-B-33'. Try .*ViT-B-32"),
+        ({"frames": 0}, "cannot take 0 frames"),
+        ({"architecture": "ViT-B-33"}, r"Unknown architecture 'ViT-B-33'. Try .*ViT-B-32"),
         ({"architecture": "ViT-B-16-SigLIP"}, "Hugging Face"),
-        ({"architecture": "RN50"}, r"does not fit its architecture \(missing: visual.layer1.1"),
+        ({"architecture": "RN50"}, r"does not fit the architecture \(missing: visual.layer1.1"),
     ],
 )
-def test_what_a_person_may_get_wrong_is_said(
-    models: Models, tmp_path: Path, change: dict[str, Any], message: str
+def test_an_invalid_choice_is_one_sentence(
+    models: Catalog, tmp_path: Path, change: dict[str, Any], message: str
 ) -> None:
     torch.save(weights_of(7), tmp_path / "mine.pt")
     with pytest.raises((ConfigError, CheckpointError), match=message):
         import_checkpoint(tmp_path / "mine.pt", models, **change)
 
 
-def test_other_files_are_not_even_opened(models: Models) -> None:
-    with pytest.raises(CheckpointError, match=r"passwd is no checkpoint by its name. Choose one that ends in \.pt"):
+def test_files_with_other_suffixes_are_not_opened(models: Catalog) -> None:
+    with pytest.raises(CheckpointError, match=r"suffix. Choose a file that ends in \.pt"):
         import_checkpoint(Path("/etc/passwd"), models)

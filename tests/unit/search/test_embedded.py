@@ -16,6 +16,7 @@ from nt2vr.errors import GalleryError
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video, load_gallery
+from nt2vr.models.card import Card
 from nt2vr.search.embedded import embed_gallery, prefetch_frames
 from nt2vr.search.index import FaissIndex
 from tests.paths import ROOT
@@ -28,6 +29,7 @@ class BrightnessEncoder:
     """Embeds a frame as the point on the quarter circle that its brightness says: 0 is (1, 0), 255 is (0, 1)."""
 
     num_frames, image_size, embed_dim, visual_fingerprint = 4, 16, 2, "brightness"
+    card = Card("brightness", frames=4, image_size=16, visual_fingerprint="brightness")
 
     def __init__(self) -> None:
         self.num_encoded = 0
@@ -123,14 +125,14 @@ def test_a_manifest_that_is_missing_or_empty_or_no_text_is_a_sentence(tmp_path: 
 
 
 def test_rows_follow_the_gallery_and_the_brightest_is_found(gallery: Gallery, decoder: Decoder, cache: Cache) -> None:
-    done: list[tuple[int, int]] = []
+    done: list[tuple[int, int, str]] = []
     embedded, _ = embed(gallery, decoder, cache, progress=lambda *now: done.append(now), index="faiss")
     assert embedded.gallery == gallery and embedded.skipped == ()
     assert embedded.frame_embeddings.shape == (40, 4, 2) and embedded.frame_embeddings.dtype == np.float32
     assert (np.diff(embedded.frame_embeddings[:, 0, 1]) > 0).all()
     assert isinstance(embedded.index, FaissIndex)
     assert embedded.index.search(np.array([[0, 1]], np.float32), 3)[1].tolist() == [[39, 38, 37]]
-    assert done[0] == (0, 40) and done[-1] == (40, 40) and done == sorted(done)
+    assert done[0] == (0, 40, "reading clips") and done[-1] == (40, 40, "reading clips") and done == sorted(done)
 
 
 def test_what_is_cached_is_neither_decoded_nor_encoded_again(
@@ -161,7 +163,7 @@ def test_frames_are_prefetched_for_what_has_no_embeddings(
 ) -> None:
     embed(Gallery("part", gallery.videos[:10]), decoder, cache)
     before = decoder.num_decoded
-    prefetch_frames(gallery, 4, 16, decoder, cache, "brightness")
+    prefetch_frames(gallery, BrightnessEncoder.card, decoder, cache)
     assert decoder.num_decoded == before + 30
     _, encoder = embed(gallery, decoder, cache)
     assert encoder.num_encoded == 30 * 4 and decoder.num_decoded == before + 30
@@ -194,7 +196,7 @@ def test_stopping_keeps_what_is_done_and_the_next_run_goes_on(
         gallery,
         decoder,
         cache,
-        progress=lambda now, _: done.append(now),
+        progress=lambda now, *_: done.append(now),
         should_stop=lambda: bool(done) and done[-1] >= 16,
     )
     assert len(stopped.gallery.videos) == 16
@@ -211,9 +213,10 @@ from test_embedded import BrightnessEncoder
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
+from nt2vr.models.card import Card
 from nt2vr.search.embedded import embed_gallery
 
-def killed_in_the_middle(done, total):
+def killed_in_the_middle(done, total, doing):
     if done >= 16:
         os.kill(os.getpid(), 9)
 

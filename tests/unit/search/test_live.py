@@ -23,14 +23,14 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import CARD, Card
-from nt2vr.models.catalog import Models
+from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import CONFIG, WEIGHTS, build_model, read_checkpoint, write_checkpoint
 from nt2vr.models.encoder import Encoder
-from nt2vr.search import live as bundles_module
+from nt2vr.search import live as live_module
 from nt2vr.search.answers import Answer
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.index import INDEXES
-from nt2vr.search.live import KEPT, Bundles
+from nt2vr.search.live import MAX_LOADED, LiveModels
 from nt2vr.search.searcher import Searcher
 from nt2vr.world.gallery import write_webm
 from tests.tiny import TINY, tiny_model, write_tiny
@@ -75,7 +75,7 @@ def runs(tmp_path: Path, sources: Path) -> Path:
 
 
 @pytest.fixture
-def bundles(runs: Path) -> Bundles:
+def live(runs: Path) -> LiveModels:
     """Over five clips that are there already."""
     videos = tuple(Video(str(number), Path()) for number in range(len(FRAMES)))
     kept: weakref.WeakValueDictionary[str, EmbeddedGallery] = weakref.WeakValueDictionary()
@@ -91,7 +91,7 @@ def bundles(runs: Path) -> Bundles:
             kept[encoder.visual_fingerprint] = gallery
         return gallery
 
-    return Bundles(Models([], runs=runs), embed)
+    return LiveModels(Catalog([], runs=runs), embed)
 
 
 @pytest.fixture(scope="module")
@@ -125,18 +125,18 @@ def test_while_models_are_swapped_every_answer_is_exactly_one_models(
     sources: Path, runs: Path, gallery: Gallery, decoder: Decoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Columns and large views of an answer must agree: a mixture of two models equals the answer of none."""
-    monkeypatch.setattr(bundles_module, "POLL_S", 0.001)
+    monkeypatch.setattr(live_module, "POLL_S", 0.001)
     order = ("0", "1", "text", "2", "0", "text", "1")
     expected = {}
     with Cache(tmp_path / "cache") as cache:
         for name in ("0", "1", "2", "text"):
             alone = tmp_path / f"alone-{name}"
             publish(alone, 1, sources / name)
-            searcher = Searcher(Models([], runs=alone), gallery, decoder, cache)
+            searcher = Searcher(Catalog([], runs=alone), gallery, decoder, cache)
             expected[told(searcher, searcher.search(QUERY, SYSTEMS, 5))] = name
         assert len(expected) == 4
 
-        searcher = Searcher(Models([], runs=runs), gallery, decoder, cache)
+        searcher = Searcher(Catalog([], runs=runs), gallery, decoder, cache)
         answers: list[tuple[str | None, list[int | None]]] = []
         failures: list[Exception] = []
         done = threading.Event()
@@ -156,7 +156,7 @@ def test_while_models_are_swapped_every_answer_is_exactly_one_models(
                 thread.start()
             for epoch in range(2, 30):
                 publish(runs, epoch, sources / order[epoch % len(order)])
-                wait_for(lambda epoch=epoch: searcher.bundles.get("run").epoch == epoch)  # type: ignore[misc]
+                wait_for(lambda epoch=epoch: searcher.live.get("run").epoch == epoch)  # type: ignore[misc]
             done.set()
             for thread in threads:
                 thread.join()
@@ -168,28 +168,28 @@ def test_while_models_are_swapped_every_answer_is_exactly_one_models(
     assert len({epochs[0] for _, epochs in answers}) > 10  # many swaps happened under searches
 
 
-def test_a_swap_gives_what_a_fresh_load_gives(bundles: Bundles, sources: Path, runs: Path) -> None:
-    bundles.get("run")
+def test_a_swap_gives_what_a_fresh_load_gives(live: LiveModels, sources: Path, runs: Path) -> None:
+    live.get("run")
     for epoch, name in enumerate(("1", "text", "2", "0"), start=2):
         publish(runs, epoch, sources / name)
-        bundles.refresh()
-        swapped, fresh = bundles.get("run").encoder, read_checkpoint(sources / name)
+        live.refresh()
+        swapped, fresh = live.get("run").encoder, read_checkpoint(sources / name)
         np.testing.assert_array_equal(swapped.encode_text(["a dog", "a man"]), fresh.encode_text(["a dog", "a man"]))
         np.testing.assert_array_equal(swapped.encode_frames(FRAMES[0]), fresh.encode_frames(FRAMES[0]))
         np.testing.assert_array_equal(
-            bundles.get("run").gallery.frame_embeddings,
+            live.get("run").gallery.frame_embeddings,
             fresh.encode_frames(FRAMES.reshape(-1, 64, 64, 3)).reshape(5, 2, -1),
         )
 
 
 def test_a_new_text_tower_leaves_index_and_visual_tower_the_very_same(
-    bundles: Bundles, sources: Path, runs: Path
+    live: LiveModels, sources: Path, runs: Path
 ) -> None:
-    before = bundles.get("run")
+    before = live.get("run")
     kept_text = before.encoder.encode_text(["a dog"])
     publish(runs, 2, sources / "text")
-    bundles.refresh()
-    after = bundles.get("run")
+    live.refresh()
+    after = live.get("run")
     assert after.epoch == 2
     assert after.gallery is before.gallery
     assert after.encoder._model.visual is before.encoder._model.visual
@@ -198,15 +198,15 @@ def test_a_new_text_tower_leaves_index_and_visual_tower_the_very_same(
     np.testing.assert_array_equal(before.encoder.encode_text(["a dog"]), kept_text)  # the old one is as it was
 
 
-def test_another_architecture_is_taken_up_too(bundles: Bundles, runs: Path, tmp_path: Path) -> None:
-    bundles.get("run")
+def test_another_architecture_is_taken_up_too(live: LiveModels, runs: Path, tmp_path: Path) -> None:
+    live.get("run")
     torch.manual_seed(0)
     other = {**TINY, "embed_dim": 24}
     model, _ = build_model(other, {})
     write_checkpoint(tmp_path / "other", model, other, {}, Card("other", frames=2))
     publish(runs, 2, tmp_path / "other")
-    bundles.refresh()
-    assert bundles.get("run").encoder.embed_dim == 24
+    live.refresh()
+    assert live.get("run").encoder.embed_dim == 24
 
 
 def _weights(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
@@ -239,74 +239,74 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "another shape": (_weights(lambda w: w.update({"ln_final.bias": torch.zeros(3)})), "ln_final.bias"),
     "a visual tower that is not its card's": (_weights(lambda w: w["visual.conv1.weight"].neg_()), "card speaks of"),
     "a card that is not its visual tower's": (_other_card, "card speaks of"),
-    "a blow-up": (_weights(lambda w: w["text_projection"].fill_(0).add_(3e38)), "computes is not a number"),
+    "a blow-up": (_weights(lambda w: w["text_projection"].fill_(0).add_(3e38)), "are not finite"),
 }
 
 
 @pytest.mark.parametrize("broken", BROKEN)
 def test_a_broken_checkpoint_leaves_the_old_in_place_and_is_said_once(
-    bundles: Bundles, sources: Path, runs: Path, tmp_path: Path, broken: str, caplog: pytest.LogCaptureFixture
+    live: LiveModels, sources: Path, runs: Path, tmp_path: Path, broken: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    before = bundles.get("run")
+    before = live.get("run")
     change, reason = BROKEN[broken]
     write_tiny(tmp_path / "broken", fp16=False)
     change(tmp_path / "broken")
     folder = publish(runs, 2, tmp_path / "broken")
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
-            bundles.refresh()
-    after = bundles.get("run")
+            live.refresh()
+    after = live.get("run")
     assert (after.encoder, after.gallery, after.epoch) == (before.encoder, before.gallery, 1)
     assert "refused" in after.notice and "epoch_002" in after.notice and "\n" not in after.notice
     assert re.search(reason, after.notice)
     assert len(caplog.records) == 1
 
     shutil.rmtree(folder)
-    bundles.refresh()
-    assert bundles.get("run").notice == ""
+    live.refresh()
+    assert live.get("run").notice == ""
     publish(runs, 3, sources / "1")
-    bundles.refresh()
-    assert (bundles.get("run").epoch, bundles.get("run").notice) == (3, "")
+    live.refresh()
+    assert (live.get("run").epoch, live.get("run").notice) == (3, "")
 
 
 def test_a_checkpoint_that_was_still_being_copied_is_taken_up_when_it_is_whole(
-    bundles: Bundles, sources: Path, runs: Path
+    live: LiveModels, sources: Path, runs: Path
 ) -> None:
-    bundles.get("run")
+    live.get("run")
     folder = publish(runs, 2, sources / "1")
     whole = (folder / WEIGHTS).read_bytes()
     (folder / WEIGHTS).write_bytes(whole[:1000])
-    bundles.refresh()
-    assert bundles.get("run").epoch == 1
+    live.refresh()
+    assert live.get("run").epoch == 1
     (folder / WEIGHTS).write_bytes(whole)
-    bundles.refresh()
-    assert (bundles.get("run").epoch, bundles.get("run").notice) == (2, "")
+    live.refresh()
+    assert (live.get("run").epoch, live.get("run").notice) == (2, "")
 
 
 def test_of_a_run_whose_newest_epoch_is_broken_the_one_before_is_loaded_and_that_is_said(
-    bundles: Bundles, sources: Path, runs: Path
+    live: LiveModels, sources: Path, runs: Path
 ) -> None:
     for epoch in (2, 3):
         publish(runs, epoch, sources / "1")
     (runs / "run" / "checkpoints" / "epoch_003" / WEIGHTS).write_bytes(b"")
-    assert bundles.get("run").epoch == 2
-    assert "epoch_003" in bundles.get("run").notice
+    assert live.get("run").epoch == 2
+    assert "epoch_003" in live.get("run").notice
     with pytest.raises(CheckpointError, match="epoch_003"):
-        bundles.get("run · epoch 3")
-    assert bundles.get("run · epoch 1").epoch is None  # its name says it
+        live.get("run · epoch 3")
+    assert live.get("run · epoch 1").epoch is None  # its name says it
 
 
 def test_old_models_are_freed_when_their_last_search_ends(
     sources: Path, runs: Path, gallery: Gallery, decoder: Decoder, tmp_path: Path
 ) -> None:
     with Cache(tmp_path / "cache") as cache:
-        searcher = Searcher(Models([], runs=runs), gallery, decoder, cache)
+        searcher = Searcher(Catalog([], runs=runs), gallery, decoder, cache)
         answer = searcher.search(QUERY, SYSTEMS, 5)
         seen = answer.see("3")
-        searching = searcher.bundles.get("run")
+        searching = searcher.live.get("run")
         model, embedded = weakref.ref(searching.encoder._model), weakref.ref(searching.gallery)
         publish(runs, 2, sources / "1")
-        searcher.bundles.refresh()
+        searcher.live.refresh()
         gc.collect()
         assert model() is not None  # a search still has it
         del searching
@@ -318,80 +318,80 @@ def test_old_models_are_freed_when_their_last_search_ends(
         assert embedded() is None
 
 
-def test_searches_do_not_wait_for_a_swap(sources: Path, runs: Path, bundles: Bundles) -> None:
-    before = bundles.get("run")
-    embed, may_go_on, started = bundles._embed, threading.Event(), threading.Event()
+def test_searches_do_not_wait_for_a_swap(sources: Path, runs: Path, live: LiveModels) -> None:
+    before = live.get("run")
+    embed, may_go_on, started = live._embed, threading.Event(), threading.Event()
 
     def slow(encoder: Encoder) -> EmbeddedGallery:
         started.set()
         may_go_on.wait(PATIENCE_S)
         return embed(encoder)
 
-    bundles._embed = slow
+    live._embed = slow
     publish(runs, 2, sources / "1")
-    swap = threading.Thread(target=bundles.refresh)
+    swap = threading.Thread(target=live.refresh)
     swap.start()
     started.wait(PATIENCE_S)
-    assert bundles.get("run") is before  # would hang here
+    assert live.get("run") is before  # would hang here
     may_go_on.set()
     swap.join()
-    assert bundles.get("run").epoch == 2
+    assert live.get("run").epoch == 2
 
 
-def test_a_model_is_loaded_once_however_many_ask(bundles: Bundles) -> None:
+def test_a_model_is_loaded_once_however_many_ask(live: LiveModels) -> None:
     together, got = threading.Barrier(4), []
 
     def ask() -> None:
         together.wait()
-        got.append(bundles.get("run"))
+        got.append(live.get("run"))
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len({id(bundle) for bundle in got}) == 1
+    assert len({id(model) for model in got}) == 1
 
 
-def test_a_run_that_was_deleted_is_forgotten(bundles: Bundles, runs: Path) -> None:
-    model = weakref.ref(bundles.get("run").encoder._model)
+def test_a_run_that_was_deleted_is_forgotten(live: LiveModels, runs: Path) -> None:
+    model = weakref.ref(live.get("run").encoder._model)
     shutil.rmtree(runs / "run")
-    bundles.refresh()
+    live.refresh()
     gc.collect()
     assert model() is None
     with pytest.raises(ConfigError, match="Unknown model 'run'"):
-        bundles.get("run")
+        live.get("run")
 
 
-def test_of_many_models_those_asked_for_last_are_kept(bundles: Bundles, sources: Path, runs: Path) -> None:
-    for epoch in range(2, KEPT + 2):
+def test_of_many_models_those_asked_for_last_are_kept(live: LiveModels, sources: Path, runs: Path) -> None:
+    for epoch in range(2, MAX_LOADED + 2):
         publish(runs, epoch, sources / "0")
-    first = bundles.get("run · epoch 1")
-    second = bundles.get("run · epoch 2")
-    for epoch in range(3, KEPT + 2):
-        bundles.get("run · epoch 1")
-        bundles.get(f"run · epoch {epoch}")
-    assert bundles.get("run · epoch 1") is first
-    assert bundles.get("run · epoch 2") is not second
+    first = live.get("run · epoch 1")
+    second = live.get("run · epoch 2")
+    for epoch in range(3, MAX_LOADED + 2):
+        live.get("run · epoch 1")
+        live.get(f"run · epoch {epoch}")
+    assert live.get("run · epoch 1") is first
+    assert live.get("run · epoch 2") is not second
 
 
 def test_the_watch_goes_on_after_what_nobody_foresaw(
-    bundles: Bundles, sources: Path, runs: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    live: LiveModels, sources: Path, runs: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(bundles_module, "POLL_S", 0.001)
-    monkeypatch.setattr(bundles_module, "FAILED_POLL_S", 0.001)
-    bundles.get("run")
-    read, stop = bundles._models.read, threading.Event()
+    monkeypatch.setattr(live_module, "POLL_S", 0.001)
+    monkeypatch.setattr(live_module, "FAILED_POLL_S", 0.001)
+    live.get("run")
+    read, stop = live._models.read, threading.Event()
 
     def fail(*_: object) -> Encoder:
-        bundles._models.read = read  # type: ignore[method-assign]
+        live._models.read = read  # type: ignore[method-assign]
         raise MemoryError("no memory")
 
-    bundles._models.read = fail  # type: ignore[method-assign]
+    live._models.read = fail  # type: ignore[method-assign]
     publish(runs, 2, sources / "1")
-    thread = threading.Thread(target=bundles.watch, args=(stop,))
+    thread = threading.Thread(target=live.watch, args=(stop,))
     thread.start()
-    wait_for(lambda: bundles.get("run").epoch == 2)
+    wait_for(lambda: live.get("run").epoch == 2)
     stop.set()
     thread.join()
     assert "no memory" in caplog.text

@@ -24,7 +24,7 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import Card
-from nt2vr.models.catalog import Found, Models
+from nt2vr.models.catalog import Catalog, CatalogEntry
 from nt2vr.search.answers import Answer
 from nt2vr.search.searcher import LOW_SCORE, MAX_ALPHA, MAX_K, Searcher
 from nt2vr.search.systems import STRATEGIES, Parts, System, check_model_name, projection
@@ -88,11 +88,11 @@ class KeywordModels:
     def names(self) -> list[str]:
         return list(self.encoders)
 
-    def found(self) -> dict[str, Found]:
-        return {name: Found((Path(f"/nowhere/{number}"),)) for number, name in enumerate(self.encoders)}
+    def entries(self) -> dict[str, CatalogEntry]:
+        return {name: CatalogEntry((Path(f"/nowhere/{number}"),)) for number, name in enumerate(self.encoders)}
 
-    def find(self, name: str) -> Found:
-        return self.found()[name]
+    def find(self, name: str) -> CatalogEntry:
+        return self.entries()[name]
 
     def read(self, folder: Path, like: KeywordEncoder | None = None) -> KeywordEncoder:
         return list(self.encoders.values())[int(folder.name)]
@@ -337,7 +337,7 @@ def test_of_a_runs_single_epochs_only_the_whole_sentence_is_offered(
 ) -> None:
     for epoch in (1, 2):
         (tmp_path / "runs" / "neg" / "checkpoints" / f"epoch_{epoch:03d}").mkdir(parents=True)
-    models = Models([], runs=tmp_path / "runs")
+    models = Catalog([], runs=tmp_path / "runs")
     names = Searcher(models, gallery, decoder, None).system_names()  # type: ignore[arg-type]
     assert [name for name in names if "epoch" in name] == ["neg · epoch 2", "neg · epoch 1"]
     assert {"neg", "neg boolean", "neg drop"} <= set(names)
@@ -446,7 +446,7 @@ def test_the_gallery_is_embedded_once_for_each_visual_tower_however_many_ask(
     for thread in threads:
         thread.join()
     assert len({answer.rankings[0].hits for answer in answers}) == 1
-    first, second, other = (searcher.bundles.get(name).encoder for name in MODELS)
+    first, second, other = (searcher.live.get(name).encoder for name in MODELS)
     assert (first.num_batches, other.num_batches) == (1, 1)  # type: ignore[attr-defined]
     assert searcher.embedded(first) is searcher.embedded(second) is not searcher.embedded(other)
 

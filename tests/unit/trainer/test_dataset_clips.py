@@ -19,6 +19,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.frame_file import write_frames
 from nt2vr.media.frame_set import decode_videos
 from nt2vr.media.gallery import Gallery, Video
+from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.search.embedded import prefetch_frames
 from tests.tiny import TINY
@@ -106,7 +107,7 @@ def test_the_trainer_sees_the_frames_that_the_library_decodes(tmp_path: Path, wr
     videos = tuple(Video(path.stem, path, ("a clip",)) for path in paths)
     _, frames, _ = decode_videos(videos, 4, 64, tmp_path / "frames")
     with Decoder(num_workers=1) as decoder, Cache(tmp_path / "app") as cache:
-        prefetch_frames(Gallery("g", videos), 4, 64, decoder, cache, "any")
+        prefetch_frames(Gallery("g", videos), Card("any", frames=4, image_size=64), decoder, cache)
         seen = [cache.get_frames(cache.content_hash(path), 4, 64) for path in paths]
     np.testing.assert_array_equal(frames, np.stack([some for some in seen if some is not None]))
     picture: NDArray[np.uint8] = frames[1]
@@ -117,7 +118,7 @@ def test_decoding_that_is_stopped_leaves_no_frames_behind(folder: Path, tmp_path
     answers = iter([False] * 14 + [True])  # twelve files are hashed, then some decoded
     videos = [Video(path.stem, path, ("a",)) for path in sorted((folder / "clips").iterdir())]
     with pytest.raises(InterruptedError):
-        decode_videos(videos, 2, 16, tmp_path / "cache", lambda: next(answers))
+        decode_videos(videos, 2, 16, tmp_path / "cache", should_stop=lambda: next(answers))
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["content"]
 
 
@@ -129,8 +130,8 @@ def test_where_nothing_can_be_decoded_that_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("left_out", [0, 1, 95, 99], ids=str)
 def test_a_file_of_frames_says_how_many_were_written(tmp_path: Path, left_out: int) -> None:
-    clips = [None if row < left_out else np.full((2, 3, 3, 3), row, np.uint8) for row in range(100)]
-    write_frames(tmp_path / "a.npy", (100, 2, 3, 3, 3), clips, lambda: False)
+    clips = [np.full((2, 3, 3, 3), row, np.uint8) for row in range(left_out, 100)]
+    write_frames(tmp_path / "a.npy", (100, 2, 3, 3, 3), clips)
     assert np.load(tmp_path / "a.npy", mmap_mode="r")[:, 0, 0, 0, 0].tolist() == list(range(left_out, 100))
     assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
 

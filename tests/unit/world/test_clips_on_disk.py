@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.media.picture import fit
+from nt2vr.models.card import Card
 from nt2vr.world.clips import ClipFile
 from nt2vr.world.render import Renderer
 from nt2vr.world.scenes import sample_scenes
@@ -19,7 +20,7 @@ SCENES = sample_scenes("validation", 3, seed=0)
 class Brightness:
     """An encoder of one dimension and a half."""
 
-    embed_dim = 2
+    embed_dim, card = 2, Card("brightness")
 
     def __init__(self, visual_fingerprint: str = "a") -> None:
         self.visual_fingerprint = visual_fingerprint
@@ -74,10 +75,12 @@ def test_who_stops_leaves_nothing_behind(tmp_path: Path) -> None:
     encoder: Any = Brightness()
     with pytest.raises(InterruptedError):
         clips(tmp_path).embeddings(encoder, should_stop=lambda: True)
-    assert len(list(tmp_path.iterdir())) == 1
+    assert list(tmp_path.glob("*.npy")) == [clips(tmp_path).path]
+    clips(tmp_path).embeddings(encoder)
+    assert encoder.encoded == 6  # nothing was stored before
 
 
 def test_progress_counts_clips(tmp_path: Path) -> None:
-    steps: list[tuple[int, int]] = []
+    steps: list[tuple[int, int, str]] = []
     clips(tmp_path).frames(lambda *step: steps.append(step))
-    assert steps == [(1, 3), (2, 3), (3, 3)]
+    assert steps == [(done, 3, "drawing clips") for done in (1, 2, 3)]
