@@ -1,6 +1,7 @@
 """Progress reports and cancellation of long work: two callables that are passed down to it."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -31,3 +32,18 @@ def tracked(
             raise InterruptedError
         yield item
         progress(done, total, doing)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """Yield a callable that shows progress on one bar in the terminal; silent where stderr is not a terminal."""
+    from tqdm import tqdm  # noqa: PLC0415  the decoder's children import this module, and need no bar
+
+    with tqdm(disable=None) as bar:
+
+        def show(done: int, total: int, doing: str) -> None:
+            bar.set_description(doing, refresh=False)
+            bar.total, bar.n = total or None, done
+            bar.refresh()
+
+        yield show

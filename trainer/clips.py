@@ -2,20 +2,18 @@
 
 import logging
 import random
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from nt2vr.datasets import kind_and_path, load_dataset, sample
 from nt2vr.errors import ConfigError
 from nt2vr.media.frame_set import decode_videos
-from nt2vr.progress import ShouldStop, never
+from nt2vr.progress import ShouldStop, never, progress_bar
 from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.world.captions import describe
 from nt2vr.world.clips import ClipFile
@@ -163,7 +161,7 @@ def dataset_clips(
             logger.warning(remark)
         _refuse_too_few(dataset.name, len(videos), "clips", config)
     size = config.image_size
-    with progress_bar("checking videos") as progress:
+    with progress_bar() as progress:
         videos, frames, path = decode_videos(videos, config.num_frames, size, cache, progress, should_stop)
     captions = [video.captions for video in videos]
     denials = None
@@ -200,7 +198,7 @@ def world_clips(
     """
     scenes = sample_scenes(split, count, seed)
     file = ClipFile.of(split, scenes, num_frames, size, cache)
-    with progress_bar("drawing") as progress:
+    with progress_bar() as progress:
         frames = file.frames(progress, should_stop)
     denials = free_denials(scenes, seed, should_stop) if free else None
     return Clips(frames, WorldSentences(scenes, free, denials), file.path, "built-in world")
@@ -212,16 +210,3 @@ def free_denials(scenes: Sequence[Scene], seed: int, should_stop: ShouldStop = n
         describe(scene, random.Random(f"{seed} free {row}")).text for row, scene in enumerate(scenes[:MAX_FREE])
     ]
     return denials_of(captions, should_stop)
-
-
-@contextmanager
-def progress_bar(doing: str) -> Iterator[Progress]:
-    """Show progress at a terminal."""
-    with tqdm(desc=doing, unit="clip", disable=None) as bar:
-
-        def show(done: int, total: int, doing: str) -> None:
-            bar.set_description(doing, refresh=False)
-            bar.total = total
-            bar.update(done - bar.n)
-
-        yield show

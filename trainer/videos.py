@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from nt2vr.media.frame_file import embed_frames, embedded_once
 from nt2vr.models.encoder import Encoder
-from trainer.clips import Clips, progress_bar
+from nt2vr.progress import progress_bar
+from trainer.clips import Clips
 
 
 def embed_clips(
@@ -18,7 +19,7 @@ def embed_clips(
     Raises:
         InterruptedError: if `should_stop` said so.
     """
-    with progress_bar("embedding") as progress:
+    with progress_bar() as progress:
         return embed_frames(encoder, clips.frames, progress, should_stop)
 
 

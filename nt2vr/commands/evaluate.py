@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import get_args
 
 from nt2vr.api import evaluate
-from nt2vr.commands.progress_bar import progress_bar
 from nt2vr.datasets import Split
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.sources import Data
 from nt2vr.files import check_writable
+from nt2vr.progress import progress_bar
 from nt2vr.settings import add_flags
 
 

@@ -6,8 +6,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from pathlib import Path
 
-from nt2vr.commands.progress_bar import progress_bar
 from nt2vr.files import check_writable
+from nt2vr.progress import progress_bar
 from nt2vr.querygen.build import build, split
 
 
