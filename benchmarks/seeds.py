@@ -1,6 +1,6 @@
 """How much the seed matters: `python -m benchmarks.seeds REPORT_FOLDER NAME=SYSTEM,SYSTEM,… …`.
 
-The folder is one that `python -m nt2vr.evaluate` wrote. Systems under one NAME are two or more trainings that differ
+The folder is one that `nt2vr evaluate` wrote. Systems under one NAME are two or more trainings that differ
 by their seed alone; each measure is shown as their mean ± the standard deviation between them (of a sample, n - 1).
 """
 
