@@ -37,6 +37,8 @@ def test_without_another_command_the_app_is_opened(
 def test_train_is_passed_on_to_the_trainer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train", str(tmp_path / "run"), "--set", "epochs=2"]) == 2
     assert "Name its --config too." in capsys.readouterr().err
+    assert main(["train", str(tmp_path / "run"), "--config", "clip-neg", "--set", "epochs=0"]) == 2
+    assert capsys.readouterr().err == "epochs must be at least 1, not 0.\n"  # a preset, by its name
     with pytest.raises(SystemExit):
         main(["train", "--help"])
     assert capsys.readouterr().out.startswith("usage: nt2vr train ")
