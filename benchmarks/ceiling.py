@@ -17,7 +17,7 @@ from torch.nn.functional import normalize
 from nt2vr.evaluation.benchmark import JudgedQuery, Vectors
 from nt2vr.evaluation.built_in import world_queries
 from nt2vr.evaluation.measures import measure_block, summarise
-from nt2vr.evaluation.protocol import read
+from nt2vr.evaluation.protocol import parse_query
 from nt2vr.evaluation.scoring import query_vectors
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.search.systems import System
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> None:
 
     sys.stdout.write(f"| | {' | '.join(COLUMNS)} |\n|:--|{'--:|' * len(COLUMNS)}\n")
     systems = [System("CLIP", "drop"), System("CLIP", "boolean", 0.5)]
-    for system, vectors in zip(systems, query_vectors(base, systems, queries, read), strict=True):
+    for system, vectors in zip(systems, query_vectors(base, systems, queries, parse_query), strict=True):
         write(system.name, vectors, videos, queries)
     probes = {alpha: probed(seen, wanted, unwanted, alpha) for alpha in (0.5, 0.8)}
     for alpha, vectors in probes.items():

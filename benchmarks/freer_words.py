@@ -15,7 +15,7 @@ import numpy as np
 
 from nt2vr.evaluation.benchmark import JudgedQuery, Vectors, row_array
 from nt2vr.evaluation.measures import measure_block, summarise
-from nt2vr.evaluation.protocol import read
+from nt2vr.evaluation.protocol import parse_query
 from nt2vr.evaluation.scoring import query_vectors
 from nt2vr.models.catalog import Models
 from nt2vr.models.checkpoint import read_checkpoint
@@ -90,7 +90,7 @@ def judged(denial: Denial, table: SceneTable) -> JudgedQuery | None:
 
 def ordered(encoder: Encoder, system: System, queries: Sequence[JudgedQuery], videos: Vectors) -> float:
     """Return the share of pairs (right clip, hard clip) that a system orders."""
-    (vectors,) = query_vectors(encoder, [system], queries, read)
+    (vectors,) = query_vectors(encoder, [system], queries, parse_query)
     metrics = summarise(queries, measure_block(vectors, videos, queries))
     return metrics["not/auc"] if "not/auc" in metrics else metrics["composed/hard_pairs"] / 100
 

@@ -18,7 +18,7 @@ import numpy as np
 from nt2vr.evaluation.benchmark import JudgedQuery, Vectors
 from nt2vr.evaluation.built_in import world_queries
 from nt2vr.evaluation.measures import measure_block, summarise
-from nt2vr.evaluation.protocol import read
+from nt2vr.evaluation.protocol import parse_query
 from nt2vr.evaluation.scoring import query_vectors
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
@@ -130,7 +130,7 @@ def measured(
     system: System, encoder: Encoder, queries: list[JudgedQuery], videos: Vectors, held_out: Set[str]
 ) -> Sequence[str]:
     """Return two rows: of queries that deny what is held out, and of all others."""
-    (vectors,) = query_vectors(encoder, [system], queries, read)
+    (vectors,) = query_vectors(encoder, [system], queries, parse_query)
     held = np.array([names_any(held_out, read_claim(query.unwanted[0])) for query in queries])
     lines = []
     for label, chosen in (("held out", held), ("others", ~held)):

@@ -70,14 +70,14 @@ def test_a_report_replaces_the_one_before_and_leaves_no_other_file(report: Repor
 
 
 @pytest.mark.parametrize("file", ["report.json", "queries.jsonl", "arrays.npz"])
-def test_a_folder_that_is_no_whole_report_is_told_so(report: Report, tmp_path: Path, file: str) -> None:
+def test_an_incomplete_report_folder_is_refused(report: Report, tmp_path: Path, file: str) -> None:
     report.save(tmp_path)
     (tmp_path / file).write_bytes((tmp_path / file).read_bytes()[:20])
-    with pytest.raises(ConfigError, match="holds no report that can be read"):
+    with pytest.raises(ConfigError, match="has no readable report"):
         load_report(tmp_path)
 
 
-def test_a_folder_that_cannot_be_written_to_is_told_so(report: Report, tmp_path: Path) -> None:
+def test_an_unwritable_folder_is_refused(report: Report, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match="cannot be written to"):
         report.save(tmp_path / "file")

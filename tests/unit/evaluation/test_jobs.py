@@ -62,7 +62,7 @@ def test_a_second_one_is_refused_while_one_is_under_way_and_a_cancelled_one_ends
     assert slow_data.wait(WAIT_S)
     job = evaluations.job
     assert job is not None and (job.state, job.doing, job.done, job.total) == ("running", "clips", 3, 8)
-    with pytest.raises(ConfigError, match="Another evaluation is under way"):
+    with pytest.raises(ConfigError, match="Another evaluation is running"):
         evaluations.start(SMALL, ["tiny"])
     evaluations.cancel()
     assert (ended.result(WAIT_S).state, evaluations.archive.entries()) == ("stopped", [])

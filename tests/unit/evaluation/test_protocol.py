@@ -111,7 +111,7 @@ def test_progress_counts_the_queries_of_each_model() -> None:
 
 
 def test_a_benchmark_without_an_answer_is_refused() -> None:
-    with pytest.raises(ConfigError, match="No video of words is right for 'a cat'"):
+    with pytest.raises(ConfigError, match="words has no relevant video for 'a cat'"):
         word_benchmark([JudgedQuery("original", "a cat", row_array([]))])
     with pytest.raises(ConfigError, match="no queries"):
         word_benchmark([])
