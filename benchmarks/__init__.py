@@ -1,1 +1,1 @@
-"""What README's numbers are measured with, each a module to run."""
+"""Scripts behind the numbers in the documentation, one module each."""

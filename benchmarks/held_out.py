@@ -1,9 +1,9 @@
-"""Does a model exclude what its training never denied? `python -m benchmarks.held_out FOLDER [--config FILE]`.
+"""Generalisation of exclusion to concepts never denied in training: `python -m benchmarks.held_out FOLDER`.
 
-Six activities and two things, one of LOTS, are never denied in training, though captions have them. Trains
-`clip-neg.json` so, or another config, into FOLDER/lot-N (the better part of an hour), or takes the run there; then
-measures the queries of 1,000 validation scenes, those that deny one of the eight apart from all others. What the same
-queries reach where training denies all, the shipped CLIP-neg tells.
+One of LOTS, six activities and two things, is never denied in training, although captions mention it. Trains
+`clip-neg.json` or another config that way in FOLDER/lot-N (almost an hour), or reuses the run there. Then measures the
+queries of 1,000 validation scenes, separately for those that deny a held-out concept. The shipped CLIP-neg, trained
+with all denials, serves for comparison.
 """
 
 import argparse
@@ -42,13 +42,13 @@ LOTS = (  # drawn at random
     frozenset({"basketball", "burger", "violin", "lift", "dance", "icecream", "duck", "suitcase"}),
     frozenset({"guitar", "swim", "drive", "pizza", "snowboard", "cartwheel", "teddy", "basket"}),
 )
-TRIES = 8  # draws of a sentence before one of another kind is drawn, which every clip gives
+TRIES = 8  # draws before falling back to "not B", which every scene allows
 CONFIG, SEEN = Path("trainer/configs/clip-neg.json"), Path("assets/models/clip-neg")
 COLUMNS = ("composed/MIR", "composed/hard_pairs", "without/MIR", "without/hard_pairs", "not/auc")
 
 
 def main() -> None:
-    """Train if need be, and write one table row a system and share of the queries."""
+    """Train if necessary, and print one table row per system and subset of the queries."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.held_out", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--config", type=Path, default=CONFIG, help="default: %(default)s")
@@ -72,8 +72,8 @@ def main() -> None:
     last = read_checkpoint(run.checkpoint(config.epochs), "cpu")
     seen = read_checkpoint(SEEN, "cpu")
     assert validation.sentences
-    asked = world_queries(validation.captions("validation"), validation.sentences)
-    queries = [query for query in asked if len(query.hard)]
+    candidates = world_queries(validation.captions("validation"), validation.sentences)
+    queries = [query for query in candidates if len(query.hard)]
     sys.stdout.write(f"| | queries | {' | '.join(COLUMNS)} |\n|:--|:--|{'--:|' * len(COLUMNS)}\n")
     for name, encoder, strategy in (
         ("CLIP", base, "plain"),
@@ -87,15 +87,15 @@ def main() -> None:
 
 
 class Undenied(SceneDenials):
-    """Sentences that deny none of some concepts."""
+    """Negated sentences that never deny certain concepts."""
 
     def __init__(self, scenes: Sequence[Scene], held_out: Set[str]) -> None:
-        """Take the scenes to speak of, and what is not denied."""
+        """Draw sentences for `scenes` without denying `held_out`."""
         super().__init__(scenes)
         self._held_out = held_out
 
     def draw(self, row: int, kind: SceneDenialKind, rng: random.Random) -> SceneDenial:
-        """Draw until it is one; where a caption has nothing else to deny, "not B"."""
+        """Draw until no held-out concept is denied; fall back to "not B"."""
         for _ in range(TRIES):
             if not names_any(self._held_out, (sentence := super().draw(row, kind, rng)).unwanted_claim):
                 return sentence
@@ -105,7 +105,7 @@ class Undenied(SceneDenials):
 
 
 def names_any(concepts: Set[str], claim: Claim | None) -> bool:
-    """Whether a claim names one of some concepts; one that cannot be read does not."""
+    """Return whether a claim names any of the concepts; False for None."""
     if claim is None:
         return False
     names = [name for who in claim.actors for name in (*who.subjects, *who.activities, *who.wearing)]
@@ -113,23 +113,23 @@ def names_any(concepts: Set[str], claim: Claim | None) -> bool:
 
 
 def shows_any(concepts: Set[str], scene: Scene) -> bool:
-    """Whether a caption of the scene may name one of some concepts."""
+    """Return whether captions of a scene may name any of the concepts."""
     return not concepts.isdisjoint([*scene.props, *(name for a in scene.actors for name in (a.subject, a.activity))])
 
 
 def clips_without(held_out: Set[str], config: TrainConfig, cache: Path) -> ClipSet:
-    """Return the training clips, with sentences that deny none of `held_out`; `free` ones are made of other clips."""
+    """Return the training clips with sentences that never deny `held_out`; `free` sentences use other clips."""
     scenes = sample_scenes("train", config.num_clips, config.seed)
     others = [scene for scene in scenes if not shows_any(held_out, scene)][:MOST_FREE]
-    told = [describe(scene, random.Random(f"{config.seed} free {row}")).text for row, scene in enumerate(others)]
+    texts = [describe(scene, random.Random(f"{config.seed} free {row}")).text for row, scene in enumerate(others)]
     clips = load_clips(replace(config, free=0.0), "train", cache)
-    return replace(clips, sentences=Undenied(scenes, held_out), denials=CaptionDenials(told) if config.free else None)
+    return replace(clips, sentences=Undenied(scenes, held_out), denials=CaptionDenials(texts) if config.free else None)
 
 
 def measured(
     system: System, encoder: Encoder, queries: list[JudgedQuery], videos: Vectors, held_out: Set[str]
 ) -> Sequence[str]:
-    """Return two rows: of queries that deny what is held out, and of all others."""
+    """Return two table rows: queries that deny a held-out concept, and all others."""
     (vectors,) = query_vectors(encoder, [system], queries, parse_query)
     held = np.array([names_any(held_out, read_claim(query.unwanted[0])) for query in queries])
     lines = []

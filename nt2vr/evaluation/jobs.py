@@ -54,7 +54,7 @@ class Job:
 
     @property
     def is_under_way(self) -> bool:
-        """Whether its thread is still running."""
+        """Return whether its thread is still running."""
         return self.state in ("running", "stopping")
 
 

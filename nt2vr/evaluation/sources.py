@@ -82,7 +82,7 @@ def load_benchmark(
 
 
 def _is_task(path: Path) -> bool:
-    """Whether a CSV file has the columns of a task rather than of a captions file."""
+    """Return whether a CSV file has the columns of a task rather than of a captions file."""
     if path.suffix.lower() != ".csv" or not path.is_file():
         return False
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:

@@ -85,7 +85,7 @@ def measured(table: Table, groups: Sequence[Group]) -> list[Group]:
 
 
 def has_any(metrics: Mapping[str, float], groups: Sequence[Group]) -> bool:
-    """Whether a system has any value in these groups."""
+    """Return whether a system has any value in these groups."""
     return any(column.key in metrics for group in groups for column in group.columns)
 
 
