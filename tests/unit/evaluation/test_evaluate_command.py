@@ -1,4 +1,4 @@
-"""`python -m nt2vr.evaluate`, with a real model of random weights."""
+"""The `evaluate` command, with a real model of random weights."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Files as a benchmark's videos."""
+"""Video files of a benchmark."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +25,7 @@ class Brightness:
         return np.stack([frames.mean(axis=(1, 2, 3)), np.full(len(frames), 100.0)], axis=1).astype(np.float32)
 
 
-def test_a_bad_file_is_never_found_but_where_all_are_bad_nothing_is_measured(
+def test_an_unreadable_file_gets_zeros_and_if_all_are_unreadable_an_error(
     tmp_path: Path, write_video: Callable[..., Path]
 ) -> None:
     (tmp_path / "bad.avi").write_text("no video")

@@ -1,4 +1,4 @@
-"""The command: query sets from captions files of each format, and sentences taken apart."""
+"""Query sets from caption files of every format, and the `queries` command."""
 
 import io
 import json
@@ -91,7 +91,7 @@ def test_query_sets_survive_a_round_trip_through_files(tmp_path: Path) -> None:
     assert QuerySets.read(tmp_path / "sets") == sets
 
 
-def test_one_query_a_video_is_asked_with_where_the_file_names_it(tmp_path: Path) -> None:
+def test_a_file_may_name_one_query_per_video(tmp_path: Path) -> None:
     path = tmp_path / "captions.jsonl"
     path.write_text('{"video_id": "v", "captions": ["a dog", "a cat runs"], "query": "a cat runs"}\n')
     videos = read_captioned_videos(path)
@@ -120,7 +120,7 @@ def test_a_missing_file_ends_the_command_with_one_sentence(tmp_path: Path, capsy
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_released_composed_queries_are_read_without_the_keys_they_lack(tmp_path: Path) -> None:
+def test_released_composed_queries_are_read_despite_missing_keys(tmp_path: Path) -> None:
     path = tmp_path / "composed.txt"
     path.write_text('{"cap_id": "s7", "caption": "a dog runs and doesn\'t bark", "video_ids": ["a", "b"]}\n')
     assert read_composed(path)["s7"].video_ids == ("a", "b")
@@ -138,7 +138,7 @@ def test_a_sentence_is_split(capsys: pytest.CaptureFixture[str]) -> None:
     }
 
 
-def test_sentences_from_stdin_are_split_one_a_line(
+def test_sentences_from_stdin_are_split_line_by_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("a beach, no people\na dog\n"))
