@@ -76,7 +76,9 @@ def test_the_delta_of_negated_prompts_by_hand() -> None:
     # the first video shows none of the three: all tie, as "dog" and "golden dog" do for two others. Ties count
     # against the model: they are no right answers when asked, and are when denied
     models: Any = WordModels()
-    metrics = evaluate(benchmark_of(list(questions), texts), [System("words"), System("words", "boolean", 1)], models).metrics
+    metrics = evaluate(
+        benchmark_of(list(questions), texts), [System("words"), System("words", "boolean", 1)], models
+    ).metrics
     assert metrics["words"] == pytest.approx({"class/accuracy": 25, "class/delta": 25 - 100})
     # what is there is what "not" fits least; the first video still ties
     assert metrics["words boolean α 1"] == pytest.approx({"class/accuracy": 25, "class/delta": 0})
@@ -90,7 +92,9 @@ def test_kinds_without_queries_have_no_metrics() -> None:
 
 def test_a_report_of_questions_survives_saving_and_has_its_own_columns(tmp_path: Path) -> None:
     models: Any = WordModels()
-    report = evaluate(benchmark_of([question("choice", "a man sings", 0, 2, 3, group="hybrid")]), [System("words")], models)
+    report = evaluate(
+        benchmark_of([question("choice", "a man sings", 0, 2, 3, group="hybrid")]), [System("words")], models
+    )
     report.save(tmp_path)
     read = load_report(tmp_path)
     assert read.metrics == report.metrics and read.texts == TEXTS
