@@ -47,7 +47,7 @@ def task_benchmark(path: Path, decoder: Decoder, cache: Cache) -> Benchmark:
         texts, queries = _reader(lines)(lines, of_line)
     except (OSError, ValueError, KeyError, TypeError, SyntaxError, IndexError, csv.Error) as error:
         reason = f"there is no column {error}" if isinstance(error, KeyError) else str(error)
-        raise ConfigError(f"{path} cannot be used ({reason}). Its format is in nt2vr/evaluation/tasks.py.") from error
+        raise ConfigError(f"{path} cannot be used ({reason}). See nt2vr/evaluation/tasks.py.") from error
     return Benchmark(
         path.stem,
         tuple(video.video_id for video in videos),

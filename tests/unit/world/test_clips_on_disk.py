@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.media.picture import fit
+from nt2vr.world import clips as clips_module
 from nt2vr.world.clips import ClipFile
 from nt2vr.world.render import Renderer
 from nt2vr.world.scenes import sample_scenes
@@ -41,12 +42,15 @@ def test_frames_are_drawn_and_fitted_once(tmp_path: Path) -> None:
     clips(tmp_path).frames(should_stop=lambda: True)  # nothing is left to be stopped
 
 
-def test_the_file_name_depends_on_everything_that_affects_the_frames(tmp_path: Path) -> None:
+def test_the_file_name_depends_on_everything_that_affects_the_frames(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     names = {
         clips(tmp_path).path.name, clips(tmp_path, num_frames=3).path.name, clips(tmp_path, size=33).path.name,
         ClipFile.of("validation", SCENES[:2], 2, 32, tmp_path).path.name,
     }  # fmt: skip
-    assert len(names) == 4
+    monkeypatch.setattr(clips_module, "LOOK", clips_module.LOOK + 1)
+    assert len(names | {clips(tmp_path).path.name}) == 5
 
 
 def test_embeddings_are_mean_pooled_and_computed_once_per_visual_tower(tmp_path: Path) -> None:
