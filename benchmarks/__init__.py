@@ -1,1 +1,1 @@
-"""Measure the numbers in docs/benchmarks.md and docs/results.md; each module can be run."""
+"""Scripts behind the numbers in the documentation, one module each."""

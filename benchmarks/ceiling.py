@@ -1,8 +1,8 @@
-"""How far can one vector a sentence get? `python -m benchmarks.ceiling [FOLDER]`.
+"""Upper bound for one vector per sentence: `python -m benchmarks.ceiling [FOLDER]`.
 
-A text tower gives a sentence one vector, and the visual tower is frozen. So no text tower here: the vectors themselves
-of some 700 sentences are fitted to what the 32,000 training clips show, by linear probes and by the loss `composed`,
-and search 1,000 validation clips. FOLDER keeps the clips (a run folder's `.frames` is one).
+A text tower maps each sentence to one vector, against a frozen visual tower. This script skips the text tower: it fits
+the vectors of about 700 sentences to the 32,000 training clips directly, by linear probes and by the loss `composed`,
+and searches 1,000 validation clips with them. FOLDER caches the clips (for example a run folder's `.frames`).
 """
 
 import sys
@@ -16,7 +16,7 @@ from torch.nn.functional import normalize
 
 from nt2vr.evaluation.benchmark import JudgedQuery, Vectors
 from nt2vr.evaluation.measures import measure_block, summarise
-from nt2vr.evaluation.protocol import read
+from nt2vr.evaluation.protocol import parse_query
 from nt2vr.evaluation.scoring import query_vectors
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.search.systems import System
@@ -40,13 +40,13 @@ COLUMNS = (
     "not/auc",
 )
 HARD_WEIGHTS = (0.0, 0.5, 1.0, 1.5)
-RIDGE = 1e-5  # beside variances of 1e-5 to 1e-2
-STEPS, POOL, RATE, SCALE = 150, 4_096, 0.01, 40.0  # the scale is about what the built-in models learn
+RIDGE = 1e-5  # compared with variances of 1e-5 to 1e-2
+STEPS, POOL, RATE, SCALE = 150, 4_096, 0.01, 40.0  # SCALE is close to what the built-in models learn
 Mask = NDArray[np.bool_]
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write one table row a way to find the vectors."""
+    """Print one table row per way to find the vectors."""
     prepare_environment()
     cache = Path(arguments[0]) if arguments else Settings.read().data_dir / "cache"
     config = load_config(CONFIG)
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str]) -> None:
 
     sys.stdout.write(f"| | {' | '.join(COLUMNS)} |\n|:--|{'--:|' * len(COLUMNS)}\n")
     systems = [System("CLIP", "drop"), System("CLIP", "boolean", 0.5)]
-    for system, vectors in zip(systems, query_vectors(base, systems, queries, read), strict=True):
+    for system, vectors in zip(systems, query_vectors(base, systems, queries, parse_query), strict=True):
         write(system.name, vectors, videos, queries)
     probes = {alpha: probed(seen, wanted, unwanted, alpha) for alpha in (0.5, 0.8)}
     for alpha, vectors in probes.items():
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def holding(table: SceneTable, queries: Sequence[JudgedQuery]) -> tuple[Mask, Mask]:
-    """Return which scenes show what each query wants, and which what it does not want: (Q, N) each."""
+    """Return which scenes show each query's wanted part, and which its unwanted part: (Q, N) each."""
     claims = [
         (read_claim(query.wanted) if query.wanted else Claim(), read_claim(query.unwanted[0])) for query in queries
     ]
@@ -82,20 +82,20 @@ def holding(table: SceneTable, queries: Sequence[JudgedQuery]) -> tuple[Mask, Ma
 
 
 def probed(seen: Vectors, wanted: Mask, unwanted: Mask, alpha: float) -> Vectors:
-    """Return linear discriminants (LDA): of the wanted, minus alpha times of the unwanted; (Q, D), L2-normalised."""
+    """Return linear discriminants (LDA) of wanted minus alpha times unwanted parts: (Q, D), L2-normalised."""
     centred = seen - seen.mean(axis=0)
     precision = np.linalg.inv(centred.T @ centred / len(seen) + RIDGE * np.eye(seen.shape[1]))
 
     def probe(shown: Mask) -> torch.Tensor:
         means = shown @ centred / np.maximum(shown.sum(axis=1, keepdims=True), 1)
         found = torch.from_numpy(means @ precision).float()
-        return normalize(found, dim=-1)  # 0 of what all clips show
+        return normalize(found, dim=-1)  # 0 for what all clips show
 
     return normalize(probe(wanted) - alpha * probe(unwanted), dim=-1).numpy()
 
 
 def fitted(start: Vectors, seen: Vectors, wanted: Mask, unwanted: Mask, hard_weight: float) -> Vectors:
-    """Minimise `composed` over the vectors themselves, a new pool of clips at each step: (Q, D), L2-normalised."""
+    """Minimise `composed` over the vectors, with a new pool of clips per step: (Q, D), L2-normalised."""
     torch.manual_seed(0)
     loss = ComposedLoss(hard_weight)
     vectors = torch.nn.Parameter(torch.from_numpy(start.copy()))
@@ -114,7 +114,7 @@ def fitted(start: Vectors, seen: Vectors, wanted: Mask, unwanted: Mask, hard_wei
 
 
 def write(name: str, vectors: Vectors, videos: Vectors, queries: Sequence[JudgedQuery]) -> None:
-    """Search the validation clips, and write what came of it."""
+    """Search the validation clips and print a table row."""
     metrics = summarise(queries, measure_block(vectors, videos, queries))
     sys.stdout.write(f"| {name} | {' | '.join(f'{metrics[key]:.3f}' for key in COLUMNS)} |\n")
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""How many clips a second become embeddings, from files: `python -m benchmarks.encoding [MODEL]`."""
+"""Speed of embedding clips from files: `python -m benchmarks.encoding [MODEL]`."""
 
 import argparse
 import sys
@@ -26,27 +26,27 @@ def decoded(gallery: Gallery, encoder: Encoder, decoder: Decoder) -> list[NDArra
 
 
 def clips_per_s(work: Callable[[], object], num_clips: int) -> float:
-    """Return how many clips a second `work` does."""
+    """Return the clips per second of `work`."""
     start_s = time.perf_counter()
     work()
     return num_clips / (time.perf_counter() - start_s)
 
 
 def measure(gallery: Gallery, encoder: Encoder, decoder: Decoder, cache: Cache) -> Sequence[tuple[str, float]]:
-    """Time decoding alone, encoding alone, and both as the app does them, with an empty cache."""
+    """Time decoding, encoding, and both as the app combines them, with an empty cache."""
     first = Gallery(gallery.name, gallery.videos[:2])
-    encoder.encode_frames(np.concatenate(decoded(first, encoder, decoder)))  # start the children, warm torch up
-    kept = np.concatenate(decoded(gallery, encoder, decoder))
+    encoder.encode_frames(np.concatenate(decoded(first, encoder, decoder)))  # start the decoders, warm up torch
+    frames = np.concatenate(decoded(gallery, encoder, decoder))
     parts: dict[str, Callable[[], object]] = {
         "decoding alone": lambda: decoded(gallery, encoder, decoder),
-        "encoding alone": lambda: encoder.encode_frames(kept),
+        "encoding alone": lambda: encoder.encode_frames(frames),
         "decoding and encoding": lambda: embed_gallery(gallery, encoder, decoder, cache),
     }
     return [(name, clips_per_s(work, len(gallery.videos))) for name, work in parts.items()]
 
 
 def main() -> None:
-    """Write one table row a part."""
+    """Print one table row per part."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", nargs="?", default="CLIP")
     name = parser.parse_args().model

@@ -1,7 +1,7 @@
-"""Hard pairs on freer words than the grammar's: `python -m benchmarks.freer_words [CHECKPOINT …]`.
+"""Hard pairs with freer wording than the world's grammar: `python -m benchmarks.freer_words [CHECKPOINT …]`.
 
-The sentences are those that `nt2vr.querygen.denials` makes of the captions of 1,000 validation scenes, where the
-built-in world's words say of both parts whether they hold. Shipped models are measured, and checkpoint folders named.
+Sentences come from `nt2vr.querygen.denials` on captions of 1,000 validation scenes, if the built-in world's vocabulary
+determines the truth of both parts. Measures the shipped models and the given checkpoint folders.
 """
 
 import random
@@ -15,7 +15,7 @@ import numpy as np
 
 from nt2vr.evaluation.benchmark import JudgedQuery, Vectors, row_array
 from nt2vr.evaluation.measures import measure_block, summarise
-from nt2vr.evaluation.protocol import read
+from nt2vr.evaluation.protocol import parse_query
 from nt2vr.evaluation.scoring import query_vectors
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
@@ -35,7 +35,7 @@ MODELS = ("CLIP", "CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg")
 
 
 def main(checkpoints: Sequence[str]) -> None:
-    """Write one table row a system."""
+    """Print one table row per system."""
     prepare_environment()
     settings = Settings.read()
     models = Catalog([settings.assets / "models"], settings.device)
@@ -48,7 +48,7 @@ def main(checkpoints: Sequence[str]) -> None:
             queries[denial.kind].append(query)
     base = models.load("CLIP")
     clips = ClipFile.of("validation", scenes, base.num_frames, base.image_size, settings.data_dir / "cache")
-    videos = clips.embeddings(base)  # of all of them: they share the visual tower
+    videos = clips.embeddings(base)  # shared: all models have the same visual tower
 
     names = " | ".join(f"{kind} ({len(queries[kind])})" for kind in KINDS)
     sys.stdout.write(f"| hard pairs in order, of “not” the AUC: % | {names} |\n|:--|{'--:|' * len(KINDS)}\n")
@@ -61,7 +61,7 @@ def main(checkpoints: Sequence[str]) -> None:
 
 
 def drawn(captions: Sequence[str]) -> Iterator[Denial]:
-    """Make a sentence of each kind of each caption, where that gives one."""
+    """Draw one sentence of each kind per caption, if possible."""
     denials, rng = CaptionDenials(captions), random.Random(0)
     for kind in KINDS:
         for row in range(len(captions)):
@@ -70,7 +70,7 @@ def drawn(captions: Sequence[str]) -> Iterator[Denial]:
 
 
 def judged(denial: Denial, table: SceneTable) -> JudgedQuery | None:
-    """Find the clips a sentence is right for, and the hard ones; None where either is not known, or none."""
+    """Find the relevant and the hard clips of a sentence; None if unknown, or if either set is empty."""
     wanted, unwanted = read_claim(denial.wanted) if denial.wanted else Claim(), read_claim(denial.unwanted)
     if wanted is None or unwanted is None:
         return None
@@ -89,8 +89,8 @@ def judged(denial: Denial, table: SceneTable) -> JudgedQuery | None:
 
 
 def ordered(encoder: Encoder, system: System, queries: Sequence[JudgedQuery], videos: Vectors) -> float:
-    """Return the share of pairs (right clip, hard clip) that a system orders."""
-    (vectors,) = query_vectors(encoder, [system], queries, read)
+    """Return the share of (relevant, hard) pairs that a system orders correctly."""
+    (vectors,) = query_vectors(encoder, [system], queries, parse_query)
     metrics = summarise(queries, measure_block(vectors, videos, queries))
     return metrics["not/auc"] if "not/auc" in metrics else metrics["composed/hard_pairs"] / 100
 

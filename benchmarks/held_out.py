@@ -1,9 +1,9 @@
-"""Does a model exclude what its training never denied? `python -m benchmarks.held_out FOLDER [--config FILE]`.
+"""Generalisation of exclusion to concepts never denied in training: `python -m benchmarks.held_out FOLDER`.
 
-Six activities and two things, one of LOTS, are never denied in training, though captions have them. Trains
-`clip-neg.json` so, or another config, into FOLDER/lot-N (the better part of an hour), or takes the run there; then
-measures the queries of 1,000 validation scenes, those that deny one of the eight apart from all others. What the same
-queries reach where training denies all, the shipped CLIP-neg tells.
+One of LOTS, six activities and two things, is never denied in training, although captions mention it. Trains
+`clip-neg.json` or another config that way in FOLDER/lot-N (almost an hour), or reuses the run there. Then measures the
+queries of 1,000 validation scenes, separately for those that deny a held-out concept. The shipped CLIP-neg, trained
+with all denials, serves for comparison.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import numpy as np
 
 from nt2vr.evaluation.benchmark import JudgedQuery, Vectors
 from nt2vr.evaluation.measures import measure_block, summarise
-from nt2vr.evaluation.protocol import read
+from nt2vr.evaluation.protocol import parse_query
 from nt2vr.evaluation.scoring import query_vectors
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
@@ -40,13 +40,13 @@ LOTS = (  # drawn at random
     frozenset({"basketball", "burger", "violin", "lift", "dance", "icecream", "duck", "suitcase"}),
     frozenset({"guitar", "swim", "drive", "pizza", "snowboard", "cartwheel", "teddy", "basket"}),
 )
-TRIES = 8  # draws of a sentence before one of another kind is drawn, which every clip gives
+TRIES = 8  # draws before falling back to "not B", which every scene allows
 CONFIG, SEEN = Path("trainer/configs/clip-neg.json"), Path("assets/models/clip-neg")
 COLUMNS = ("composed/MIR", "composed/hard_pairs", "without/MIR", "without/hard_pairs", "not/auc")
 
 
 def main() -> None:
-    """Train if need be, and write one table row a system and share of the queries."""
+    """Train if necessary, and print one table row per system and subset of the queries."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.held_out", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--config", type=Path, default=CONFIG, help="default: %(default)s")
@@ -83,15 +83,15 @@ def main() -> None:
 
 
 class Undenied(SceneDenials):
-    """SceneDenials that deny none of some concepts."""
+    """Negated sentences that never deny certain concepts."""
 
     def __init__(self, scenes: Sequence[Scene], held_out: Set[str]) -> None:
-        """Take the scenes to speak of, and what is not denied."""
+        """Draw sentences for `scenes` without denying `held_out`."""
         super().__init__(scenes)
         self._held_out = held_out
 
     def draw(self, row: int, kind: SceneDenialKind, rng: random.Random) -> SceneDenial:
-        """Draw until it is one; where a caption has nothing else to deny, "not B"."""
+        """Draw until no held-out concept is denied; fall back to "not B"."""
         for _ in range(TRIES):
             if not names_any(self._held_out, (sentence := super().draw(row, kind, rng)).unwanted_claim):
                 return sentence
@@ -101,7 +101,7 @@ class Undenied(SceneDenials):
 
 
 def names_any(concepts: Set[str], claim: Claim | None) -> bool:
-    """Whether a claim names one of some concepts; one that cannot be read does not."""
+    """Return whether a claim names any of the concepts; False for None."""
     if claim is None:
         return False
     names = [name for who in claim.actors for name in (*who.subjects, *who.activities, *who.wearing)]
@@ -109,7 +109,7 @@ def names_any(concepts: Set[str], claim: Claim | None) -> bool:
 
 
 def shows_any(concepts: Set[str], scene: Scene) -> bool:
-    """Whether a caption of the scene may name one of some concepts."""
+    """Return whether captions of a scene may name any of the concepts."""
     return not concepts.isdisjoint([*scene.props, *(name for a in scene.actors for name in (a.subject, a.activity))])
 
 
@@ -125,8 +125,8 @@ def clips_without(held_out: Set[str], config: TrainConfig, cache: Path) -> Clips
 def measured(
     system: System, encoder: Encoder, queries: list[JudgedQuery], videos: Vectors, held_out: Set[str]
 ) -> Sequence[str]:
-    """Return two rows: of queries that deny what is held out, and of all others."""
-    (vectors,) = query_vectors(encoder, [system], queries, read)
+    """Return two table rows: queries that deny a held-out concept, and all others."""
+    (vectors,) = query_vectors(encoder, [system], queries, parse_query)
     held = np.array([names_any(held_out, read_claim(query.unwanted[0])) for query in queries])
     lines = []
     for label, chosen in (("held out", held), ("others", ~held)):

@@ -1,4 +1,4 @@
-"""How long one query takes in each index, by the number of vectors: `python -m benchmarks.index [LARGEST]`."""
+"""Query time of each index by number of vectors: `python -m benchmarks.index [LARGEST]`."""
 
 import argparse
 import os
@@ -17,7 +17,7 @@ K = 12
 
 
 def p50_ms(backend: str, vectors: NDArray[np.float32], queries: NDArray[np.float32]) -> float:
-    """Return the median time of a search with a single query; the first, which warms up, does not count."""
+    """Return the median time of a single query, without the first, which warms up."""
     index = INDEXES[backend](DIM)
     index.add(vectors)
     times_s = []
@@ -29,7 +29,7 @@ def p50_ms(backend: str, vectors: NDArray[np.float32], queries: NDArray[np.float
 
 
 def main() -> None:
-    """Write one table row a size."""
+    """Print one table row per size."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("largest", nargs="?", type=int, default=SIZES[-1])
     largest = parser.parse_args().largest
@@ -41,7 +41,7 @@ def main() -> None:
     for size in (size for size in SIZES if size <= largest):
         if 2.2 * size * DIM * 4 > os.sysconf("SC_AVPHYS_PAGES") * os.sysconf(
             "SC_PAGE_SIZE"
-        ):  # ours and the index's own
+        ):  # these and the index's copy
             sys.stdout.write(f"| {size:,} | skipped: too little free memory |\n")
             continue
         vectors = rng.standard_normal((size, DIM), np.float32)

@@ -1,6 +1,6 @@
-"""What open Train tabs cost the app during a run: `python -m benchmarks.polling [--tabs 5] [--seconds 30]`.
+"""CPU cost of open Train tabs during a run: `python -m benchmarks.polling [--tabs 5] [--seconds 30]`.
 
-Pages in a headless Chromium watch a training of the built-in model; what counts is the app's processor time alone.
+Pages in headless Chromium watch a training of the built-in model; only the app's own CPU time is counted.
 """
 
 import argparse
@@ -22,26 +22,26 @@ from trainer.manager import RunManager
 CONFIG = TrainConfig(
     name="Watched", num_clips=300, passes=20, num_frames=1, validation_clips=8, batch_size=2, epochs=1, log_every=20
 )
-POLL = "/gradio_api/run/predict"  # where events outside the queue go
+POLL = "/gradio_api/run/predict"  # endpoint of events outside the queue
 FLAGS = ["--no-sandbox", "--disable-gpu"]
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_s(pid: int) -> float:
-    """Return the processor time that a process has used, all its threads together."""
+    """Return the CPU time used by a process, over all threads."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS_PER_S  # utime, stime
 
 
 def share(pid: int, seconds: float, wait_ms: Callable[[float], None]) -> float:
-    """Return the share of one core that a process uses over some time."""
+    """Return the share of one core used by a process for some time."""
     before, start_s = cpu_s(pid), time.perf_counter()
     wait_ms(1000 * seconds)
     return (cpu_s(pid) - before) / (time.perf_counter() - start_s)
 
 
 def main() -> None:
-    """Start app and training, open the tabs, and write the table."""
+    """Start app and training, open the tabs, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tabs", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=30.0)
@@ -74,7 +74,7 @@ def main() -> None:
         browser.close()
     shutil.rmtree(folder)
     sys.stdout.write(
-        "| the app during a run | answers a second | share of one core |\n|:--|--:|--:|\n"
+        "| the app during a run | responses per second | share of one core |\n|:--|--:|--:|\n"
         f"| no page open | 0 | {alone:.1%} |\n| {flags.tabs} Train tabs open | {rate:.1f} | {watched:.1%} |\n"
     )
 

@@ -1,6 +1,6 @@
-"""How long one search on the built-in gallery takes in the server: `python -m benchmarks.search [--queries 200]`.
+"""Server time of a search on the built-in gallery: `python -m benchmarks.search [--queries 200]`.
 
-The app's data folder gives the cache (NT2VR_DATA); every query is new, so that no text embedding is kept from before.
+Uses the cache in the app's data folder (NT2VR_DATA). Every query is new, so no text embedding is cached.
 """
 
 import argparse
@@ -25,27 +25,27 @@ from nt2vr.world.scenes import sample_scenes
 MODEL = "CLIP"
 SYSTEMS = (MODEL, f"{MODEL} boolean", f"{MODEL} drop")
 K = 8
-PARTS = ("understanding the sentence", "text encoding", "all else: strategies, index, verdicts")
+PARTS = ("understanding the sentence", "text encoding", "rest: strategies, index, verdicts")
 
 
 def queries(count: int) -> list[str]:
-    """Return different sentences, each with a negation."""
+    """Return distinct negated queries."""
     scenes = sample_scenes("validation", count, seed=0)
     unwanted = [unwanted for _, unwanted in STORIES]
     return [f"{captions(scene, 1)[0]} and not {unwanted[i % len(unwanted)]}" for i, scene in enumerate(scenes)]
 
 
 class TimedEncoder:
-    """Adds up the time that an encoder spends on texts."""
+    """Accumulates the time an encoder spends on texts."""
 
     def __init__(self, encoder: Encoder) -> None:
-        """Put the clock in the place of the encoder's method."""
+        """Wrap the method of an encoder."""
         self.spent_s = 0.0
         self._encode_text = encoder.encode_text
         encoder.encode_text = self.encode_text  # type: ignore[method-assign]
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Encode, by the clock."""
+        """Encode and measure the time."""
         start_s = time.perf_counter()
         try:
             return self._encode_text(texts)
@@ -54,7 +54,7 @@ class TimedEncoder:
 
 
 def times_ms(searcher: Searcher, texts: Iterable[str]) -> NDArray[np.float64]:
-    """Return (Q, 3), the time of each of PARTS for each query."""
+    """Return the time of each of PARTS per query: (Q, 3)."""
     clock, rows = TimedEncoder(searcher.live.get(MODEL).encoder), []
     for text in texts:
         clock.spent_s, start_s = 0.0, time.perf_counter()
@@ -67,7 +67,7 @@ def times_ms(searcher: Searcher, texts: Iterable[str]) -> NDArray[np.float64]:
 
 
 def main() -> None:
-    """Write the table: whole and parts."""
+    """Print the table: total and parts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--queries", type=int, default=200)
     count = parser.parse_args().queries

@@ -1,7 +1,7 @@
-"""How much the seed matters: `python -m benchmarks.seeds REPORT_FOLDER NAME=SYSTEM,SYSTEM,… …`.
+"""Variation between seeds: `python -m benchmarks.seeds REPORT_FOLDER NAME=SYSTEM,SYSTEM,… …`.
 
-The folder is one that `nt2vr evaluate` wrote. Systems under one NAME are two or more trainings that differ
-by their seed alone; each measure is shown as their mean ± the standard deviation between them (of a sample, n - 1).
+REPORT_FOLDER is written by `nt2vr evaluate`. Systems under one NAME are two or more trainings that differ only in
+their seed; each metric is shown as mean ± sample standard deviation (n - 1).
 """
 
 import statistics
@@ -19,7 +19,7 @@ SHOWN = (
 
 
 def main(folder: Path, names: Sequence[str]) -> None:
-    """Write a table of the measures that differ most, a row a name."""
+    """Print a table of the metrics that vary most, one row per name."""
     metrics = load_report(folder).metrics
     columns = [(group.head, column) for group in PAPER + HONEST for column in group.columns if column.key in SHOWN]
     heads = [f"{group}: {column.head}" for group, column in columns]

@@ -1,6 +1,6 @@
-"""What the gallery's 40 stories ("A and not B") bring back in the first 8 clips: `python -m benchmarks.stories`.
+"""Verdicts on the first 8 results of the gallery's 40 stories ("A and not B"): `python -m benchmarks.stories`.
 
-The gallery holds for each story 5 clips with A alone and 5 with A and B, so at most 5 or a few more can be right.
+Per story, the gallery has 5 clips with A alone and 5 with A and B, so hardly more than 5 results can be right.
 """
 
 import sys
@@ -23,7 +23,7 @@ K = 8
 
 
 def main() -> None:
-    """Write one table row a system."""
+    """Print one table row per system."""
     prepare_environment()
     settings = Settings.read()
     gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")

@@ -1,7 +1,7 @@
-"""How long from a checkpoint written to its model answering: `python -m benchmarks.swap [--repeat 7]`.
+"""Time from a new checkpoint to the model answering queries: `python -m benchmarks.swap [--repeat 7]`.
 
-The built-in model and gallery, in a process that is warm: the newest epoch of a run is served, and the next one comes
-by a rename, as a trainer writes it. What is timed includes the wait until the watch looks again.
+Uses the built-in model and gallery in a warm process that serves the newest epoch of a run. The next epoch appears by
+a rename, as written by the trainer. Times include the wait for the next poll.
 """
 
 import argparse
@@ -29,12 +29,12 @@ RUN = "run"
 PATIENCE_S = 120
 KINDS: dict[str, Callable[[str], bool]] = {
     "a new text tower": lambda name: not name.startswith("visual."),
-    "a new visual tower, all clips encoded anew": lambda name: True,
+    "a new visual tower, all clips re-encoded": lambda name: True,
 }
 
 
 def write_epochs(base: Path, parked: Path, count: int, changes: Callable[[str], bool]) -> list[Path]:
-    """Write checkpoints that differ from the base by a few parts in 1,000, in the tensors that `changes` picks."""
+    """Write checkpoints that differ from the base by a few per mille in the tensors selected by `changes`."""
     model, _, card = read_model(base)
     folders = [parked / str(number) for number in range(count)]
     for number, folder in enumerate(folders):
@@ -48,10 +48,10 @@ def write_epochs(base: Path, parked: Path, count: int, changes: Callable[[str], 
 
 
 def swap_s(searcher: Searcher, folder: Path, checkpoints: Path, epoch: int) -> tuple[float, float]:
-    """Return how long one swap takes, and how much of all cores' time this process spends in it.
+    """Return the wall-clock time and this process's CPU time of one swap.
 
     Raises:
-        RuntimeError: if the new model is not there in PATIENCE_S.
+        RuntimeError: if the new model is not served within PATIENCE_S.
     """
     start_s, start_cpu_s = time.perf_counter(), time.process_time()
     folder.rename(checkpoints / f"epoch_{epoch:03d}")
@@ -63,7 +63,7 @@ def swap_s(searcher: Searcher, folder: Path, checkpoints: Path, epoch: int) -> t
 
 
 def main() -> None:
-    """Write the table: a row for each kind of checkpoint."""
+    """Print one table row per kind of checkpoint."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=7)
     repeat = parser.parse_args().repeat

@@ -1,8 +1,8 @@
-"""How many captions a second training learns from, beside a plain loop: `python -m benchmarks.training [ROW …]`.
+"""Training speed in captions per second, compared with a plain loop: `python -m benchmarks.training [ROW …]`.
 
-The plain loop is written as research code often is: it decodes and preprocesses the files of a batch at each step, on
-the processor's own thread, encodes one list of padded texts after another, and computes in float32. Both loops learn
-the same, CLIP-bnl's loss from the gallery's clips, and take turns in the same minutes.
+The plain loop resembles typical research code: per step, it decodes and preprocesses the files of a batch in the main
+thread, encodes each list of padded texts separately, and computes in float32. Both loops train CLIP-bnl's loss on the
+gallery's clips, and alternate to share the same conditions.
 """
 
 import argparse
@@ -38,19 +38,19 @@ from trainer.sentences import WorldSentences
 from trainer.videos import embed_clips
 
 BASE = ASSETS / "models" / "clip"
-Step = Callable[[], int]  # takes a step, returns how many captions it learnt from
+Step = Callable[[], int]  # takes a training step, returns its number of captions
 
 
 @dataclass(frozen=True)
 class Row:
-    """What is trained: its name in the table and its config."""
+    """One benchmarked training: name in the table and config."""
 
     name: str
     config: TrainConfig
 
 
 def rows() -> dict[str, Row]:
-    """Return what can be measured; twice as many clips of ViT-B/32 would not fit into the 24 GB there are here."""
+    """Return all rows; twice as many clips of ViT-B/32 would not fit into 24 GB of memory."""
     common: dict[str, Any] = {
         "losses": {"retrieval": {"weight": 1.0}, "bnl": {"weight": 1e-3}},
         "optimizer": "rmsprop",
@@ -69,7 +69,7 @@ def rows() -> dict[str, Row]:
 
 
 def gallery_clips(config: TrainConfig, videos: Sequence[Video]) -> Clips:
-    """Decode the gallery once, as training does with what is not drawn."""
+    """Decode the gallery once, as training does with video files."""
     with Decoder() as decoder:
         decodings = [decoder.frames(video.path, config.num_frames, config.image_size) for video in videos]
         frames = np.stack([decoding.result() for decoding in decodings])
@@ -77,7 +77,7 @@ def gallery_clips(config: TrainConfig, videos: Sequence[Video]) -> Clips:
 
 
 def scenes_of(videos: Sequence[Video]) -> list[Scene]:
-    """Return what the clips were drawn from."""
+    """Return the scenes of the clips."""
     return [Scene.from_dict(video.scene) for video in videos if video.scene]
 
 
@@ -85,7 +85,7 @@ def trainer_loop(config: TrainConfig, clips: Clips) -> Step:
     """Return one step of the project's trainer."""
     learner = Learner(config)
     if config.train == "text":
-        from trainer.loop import encoder_of  # noqa: PLC0415  only here
+        from trainer.loop import encoder_of  # noqa: PLC0415  only needed here
 
         learner.use_videos(embed_clips(encoder_of(learner), clips))
     learner.start_epoch()
@@ -135,7 +135,7 @@ def _shuffled(length: int) -> Iterator[int]:
 
 
 def _decoded(path: Path, num_frames: int) -> list[Image.Image]:
-    """Read a whole file, and keep the frames at the centres of equal segments."""
+    """Decode all frames of a file, and return those at the centres of equal segments."""
     capture, frames = cv2.VideoCapture(str(path)), []
     while (read := capture.read())[0]:
         frames.append(Image.fromarray(cv2.cvtColor(read[1], cv2.COLOR_BGR2RGB)))
@@ -144,7 +144,7 @@ def _decoded(path: Path, num_frames: int) -> list[Image.Image]:
 
 
 def captions_per_s(step: Step) -> float:
-    """Take a step by the clock; a GPU is waited for."""
+    """Time one step, including pending GPU work."""
     start_s = time.perf_counter()
     captions = step()
     if torch.cuda.is_available():
@@ -153,7 +153,7 @@ def captions_per_s(step: Step) -> float:
 
 
 def measure(row: Row, videos: Sequence[Video], steps: int) -> str:
-    """Return a row of the table: captions a second of both loops, and how many times more the trainer learns from."""
+    """Return a table row: captions per second of both loops, and their ratio."""
     clips = gallery_clips(row.config, videos)
     loops = trainer_loop(row.config, clips), plain_loop(row.config, videos)
     rates = [[captions_per_s(step) for step in loops] for _ in range(1 + steps)][1:]  # the first warms up
@@ -167,15 +167,15 @@ def measure(row: Row, videos: Sequence[Video], steps: int) -> str:
 
 
 def main() -> None:
-    """Write one table row a model."""
+    """Print one table row per model."""
     prepare_environment()
     parser = argparse.ArgumentParser(description=__doc__)
     choices = rows()
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"{', '.join(choices)} (default: all of them)")
-    parser.add_argument("--steps", type=int, default=5, help="measured of each loop, after one to warm up")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"{', '.join(choices)} (default: all)")
+    parser.add_argument("--steps", type=int, default=5, help="steps measured per loop, after one warm-up step")
     options = parser.parse_args()
     videos = load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos
-    sys.stdout.write("| captions/s | clips a step | trainer | plain loop | times | step | GPU memory |\n")
+    sys.stdout.write("| captions/s | clips per step | trainer | plain loop | times | step | GPU memory |\n")
     sys.stdout.write("|:--|--:|--:|--:|--:|--:|--:|\n")
     for name in options.rows or choices:
         sys.stdout.write(measure(choices[name], videos, options.steps))

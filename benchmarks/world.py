@@ -1,4 +1,4 @@
-"""How many clips a second the world's renderer draws on one thread: `python -m benchmarks.world [--scenes 2000]`."""
+"""Speed of the world's renderer on one thread: `python -m benchmarks.world [--scenes 2000]`."""
 
 import argparse
 import sys
@@ -14,8 +14,8 @@ SIZES = (112, 224)
 NUM_FRAMES = 8
 
 
-def clips_a_second(renderer: Renderer, scenes: Sequence[Scene]) -> tuple[float, float]:
-    """Return clips a second by the clock and by this thread's own time, which nothing else on the machine slows."""
+def clips_per_second(renderer: Renderer, scenes: Sequence[Scene]) -> tuple[float, float]:
+    """Return clips per second of wall-clock time and of this thread's CPU time, which other load does not affect."""
     start_s, own_start_s = time.perf_counter(), time.thread_time()
     for scene in scenes:
         renderer.frames(scene, NUM_FRAMES)
@@ -23,7 +23,7 @@ def clips_a_second(renderer: Renderer, scenes: Sequence[Scene]) -> tuple[float, 
 
 
 def main() -> None:
-    """Write one table row a size: the first scenes, for which all sprites must be drawn, and as many more."""
+    """Print one table row per size: for the first scenes, with an empty sprite cache, and for as many more."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scenes", type=int, default=2000)
     count = parser.parse_args().scenes
@@ -35,7 +35,7 @@ def main() -> None:
     )
     for size in SIZES:
         renderer = Renderer(size)
-        speeds = [*clips_a_second(renderer, scenes[:count]), *clips_a_second(renderer, scenes[count:])]
+        speeds = [*clips_per_second(renderer, scenes[:count]), *clips_per_second(renderer, scenes[count:])]
         sys.stdout.write(f"| {size} px | {' | '.join(f'{speed:.0f}' for speed in speeds)} |\n")
 
 

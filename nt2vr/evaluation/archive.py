@@ -1,4 +1,4 @@
-"""Reports kept in one folder: listed newest first, opened and deleted by id; the same asked again replaces its own."""
+"""Archive of reports in one folder: lists, opens and deletes them. Repeating an evaluation replaces its report."""
 
 import csv
 import json
@@ -16,12 +16,12 @@ from nt2vr.evaluation.report import REPORT, Report, load_report
 from nt2vr.evaluation.tables import write_tables
 
 QUERIES_CSV = "queries.csv"
-LOADED = 4  # reports kept in memory: one of 10,000 queries is about 20 MB
+LOADED = 4  # reports cached in memory: 20 MB each for 10,000 queries
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A report in the list: what was evaluated, of whom, and when (ISO 8601, UTC)."""
+    """Summary of a report for listing; `created` is ISO 8601, UTC."""
 
     report_id: str
     name: str
@@ -32,16 +32,16 @@ class Entry:
 
 
 class Archive:
-    """The reports in a folder, one folder each, with their tables as files beside them."""
+    """Manages reports in subfolders of one folder, each with its tables."""
 
     def __init__(self, folder: Path) -> None:
-        """Name the folder; it is made when first needed."""
+        """Use a folder, which is created on first use."""
         self.folder = folder
-        self._listed: dict[str, tuple[int, Entry]] = {}  # by id, with the time of the file
+        self._listed: dict[str, tuple[int, Entry]] = {}  # by id, with the file's modification time
         self._loaded: dict[tuple[str, int], Report] = {}
 
     def add(self, report: Report) -> str:
-        """Keep a report with all the files that people take along, and return its id.
+        """Save a report with its tables, and return its id.
 
         Raises:
             ConfigError: if it cannot be written.
@@ -53,12 +53,14 @@ class Archive:
             write_tables(report, folder)
             _write_queries(report, folder / QUERIES_CSV)
         except OSError as error:
-            raise ConfigError(f"The report cannot be kept in {folder} ({error.strerror}). Make room there.") from error
-        report.save(folder)  # its last file is the one that makes it listed
+            raise ConfigError(
+                f"The report cannot be saved to {folder} ({error.strerror}). Free some space."
+            ) from error
+        report.save(folder)  # writes report.json last, which makes it listed
         return report_id
 
     def entries(self) -> list[Entry]:
-        """List the reports, newest first; what cannot be read is passed over."""
+        """List the readable reports, newest first."""
         found = {path.parent.name: path for path in self.folder.glob(f"[!.]*/{REPORT}")}
         entries = [entry for report_id, path in found.items() if (entry := self._entry(report_id, path))]
         return sorted(entries, key=lambda entry: (entry.created, entry.report_id), reverse=True)
@@ -76,7 +78,7 @@ class Archive:
         """Open a report.
 
         Raises:
-            ConfigError: if there is no such report, or it cannot be read.
+            ConfigError: if the report does not exist or cannot be read.
         """
         folder = self._known(report_id)
         key = (report_id, self._listed[report_id][0])
@@ -85,35 +87,35 @@ class Archive:
         return self._loaded[key]
 
     def summary(self, report_id: str) -> dict[str, Any]:
-        """Return what report.json says.
+        """Return the content of report.json.
 
         Raises:
-            ConfigError: if there is no such report.
+            ConfigError: if the report does not exist.
         """
         summary: dict[str, Any] = json.loads((self._known(report_id) / REPORT).read_text(encoding="utf-8"))
         return summary
 
     def delete(self, report_id: str) -> None:
-        """Delete a report; values of single queries stay, so that to evaluate again is quick.
+        """Delete a report; stored results remain, so evaluating again is fast.
 
         Raises:
-            ConfigError: if there is no such report.
+            ConfigError: if the report does not exist.
         """
         hidden = self.folder / f".{uuid4().hex}"
         self._known(report_id).rename(hidden)
         shutil.rmtree(hidden, ignore_errors=True)
 
     def _known(self, report_id: str) -> Path:
-        """Return a report's folder; nothing but the id of a listed one is ever part of a path."""
+        """Return a report's folder; only ids of listed reports ever become part of a path."""
         if report_id not in [entry.report_id for entry in self.entries()]:
-            raise ConfigError(f"There is no report {report_id!r} any more. Choose one of the list, or evaluate again.")
+            raise ConfigError(f"There is no report {report_id!r}. Choose one from the list, or evaluate again.")
         return self.folder / report_id
 
 
 def id_of(report: Report) -> str:
-    """Return a name for a folder, equal for the same systems asked the same of the same videos."""
-    asked = [report.digest, *([result.system, dict(result.spec)] for result in report.results)]
-    key = blake2b(json.dumps(asked, sort_keys=True).encode(), digest_size=6).hexdigest()
+    """Return the folder name of a report: equal for the same systems on the same benchmark."""
+    content = [report.digest, *([result.system, dict(result.spec)] for result in report.results)]
+    key = blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=6).hexdigest()
     name = re.sub(r"[^a-z0-9]+", "-", report.name.lower()).strip("-")[:40]
     return f"{name or 'report'}-{key}"
 
@@ -125,7 +127,7 @@ def _entry_of(report_id: str, data: dict[str, Any]) -> Entry:
 
 
 def _write_queries(report: Report, path: Path) -> None:
-    """Write a line a query, with a column of ranks for each system."""
+    """Write one line per query, with one column of ranks per system."""
     names: Sequence[str] = [result.system for result in report.results]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)

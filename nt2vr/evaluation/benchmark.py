@@ -1,4 +1,4 @@
-"""Judged queries: sentences with the videos that are right for them, and the benchmark they belong to."""
+"""Benchmarks: judged queries over a set of videos."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from nt2vr.progress import Progress, ShouldStop
 QueryKind = Literal[
     "original", "negated", "composed", "without", "not", "retrieval", "choice", "pair", "class", "negated class"
 ]
-Rows = NDArray[np.int32]  # (n,), which videos of a benchmark
+Rows = NDArray[np.int32]  # (n,), row numbers of a benchmark's videos
 Vectors = NDArray[np.float32]  # (N, D)
 Embed = Callable[[Encoder, Progress, ShouldStop], Vectors]
 CUE = re.compile(
@@ -27,34 +27,34 @@ CUE = re.compile(
 
 
 def row_array(numbers: Iterable[int]) -> Rows:
-    """Return row numbers as an array."""
+    """Convert row numbers to an array."""
     return np.array(list(numbers), np.int32)
 
 
 def cue_of(text: str) -> str:
-    """Return the first negating word of a sentence in lower case, "n't" for "doesn't"; empty if it has none."""
+    """Return the first negation word of a sentence in lower case, "n't" for "doesn't"; "" if it has none."""
     match = CUE.search(text)
     return match[0].lower().replace("\u2019", "'") if match else ""
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedQuery:
-    """A sentence to search for, and what is known about the videos searched.
+    """A query with its ground truth.
 
     Attributes:
         kind: "original" (a caption), "negated" (a caption with one thing denied), "composed" (A and not B), "without"
-            (A without a thing), "not" (not B, with nothing wanted) or "retrieval" (a true caption that denies);
-            the others are questions, where texts are ranked for a video: see `choices`.
-        text: all of it; of a question, the right text.
-        relevant: the videos that are right; of a negated query, the one of its caption, which now is wrong.
-        hard: videos that show the wanted and the unwanted; of "not", those that show B.
-        violating: videos that show the unwanted, whatever else.
-        wanted: the part to be seen, empty where nothing is; None if the parts are not known.
-        unwanted: the parts not to be seen.
-        original: of a negated query, the place of its caption among the benchmark's queries.
-        cue: the word that denies.
-        others: of a question, the places of the wrong texts among the benchmark's.
-        group: what its answers are counted under, beside all.
+            (A without a thing), "not" (not B, nothing wanted) or "retrieval" (a true caption with a negation);
+            the others are questions, which rank texts for a video: see `choices`.
+        text: the query; for a question, its correct answer.
+        relevant: relevant videos; for a negated query, the video of its caption, which is no longer relevant.
+        hard: videos that show both the wanted and the unwanted part; for "not", those that show B.
+        violating: videos that show the unwanted part.
+        wanted: wanted part, "" if there is none; None if the parts are unknown.
+        unwanted: unwanted parts.
+        original: for a negated query, position of its caption among the benchmark's queries.
+        cue: negation word.
+        others: for a question, positions of the wrong answers among the benchmark's texts.
+        group: name of a subset whose score is reported separately.
     """
 
     kind: QueryKind
@@ -72,16 +72,16 @@ class JudgedQuery:
 
 @dataclass(frozen=True, eq=False)
 class Benchmark:
-    """Videos, and queries whose answers among them are known.
+    """Videos and judged queries over them.
 
     Attributes:
-        name: what people call it.
-        video_ids: names of the V videos.
-        queries: what is asked.
-        embed: gives the videos' embeddings (V, D) under a model; raises InterruptedError when told to stop.
-        source: what it was made from, plain JSON data (seeds, files, hashes): equal sources have equal videos.
-        references: measures of other than systems, by name: of an oracle, say.
-        texts: what questions can be answered with; empty if videos are searched.
+        name: display name.
+        video_ids: ids of the V videos.
+        queries: judged queries.
+        embed: returns the videos' embeddings (V, D) under a model; raises InterruptedError when stopped.
+        source: origin as plain JSON data (seeds, files, hashes); equal sources have equal videos.
+        references: metrics of references such as an oracle, by name.
+        texts: candidate answers of questions; empty if videos are searched.
     """
 
     name: str
@@ -93,20 +93,20 @@ class Benchmark:
     texts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what could not be measured.
+        """Validate the benchmark.
 
         Raises:
-            ConfigError: if there is nothing to search for or in, or a query has no video to be found.
+            ConfigError: if it has no queries or videos, or a query has no relevant video.
         """
         if not self.queries or not self.video_ids:
             raise ConfigError(f"{self.name} has no queries or no videos. Choose other data.")
         for query in self.queries:
             if not len(query.relevant):
-                raise ConfigError(f"No video of {self.name} is right for {query.text!r}. Leave the query out.")
+                raise ConfigError(f"{self.name} has no relevant video for {query.text!r}. Leave the query out.")
 
     @property
     def digest(self) -> str:
-        """Equal for benchmarks that ask the same of the same videos."""
+        """Hash of queries and videos: equal for equal benchmarks."""
         known = (self.name, sorted(self.source.items()), self.video_ids, self.texts)
         digest = blake2b(repr(known).encode(), digest_size=12)
         for query in self.queries:
@@ -117,7 +117,7 @@ class Benchmark:
 
 
 def mask(videos: Sequence[Rows], count: int) -> NDArray[np.bool_]:
-    """Turn lists of row numbers into (len(videos), count) of truth values."""
+    """Convert lists of row numbers to a Boolean array (len(videos), count)."""
     table = np.zeros((len(videos), count), bool)
     lengths = [len(some) for some in videos]
     table[np.repeat(np.arange(len(videos)), lengths), np.concatenate([row_array(()), *videos])] = True

@@ -1,4 +1,4 @@
-"""The built-in world as a benchmark: its grammar's sentences with exact truth, and an oracle that reads the scenes."""
+"""Benchmarks on the built-in world: generated sentences with exact truth, and an oracle that knows the scenes."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -23,19 +23,19 @@ from nt2vr.world.table import SceneTable
 
 NUM_CLIPS = 2_000
 SEED = 7
-DENYING: tuple[SceneDenialKind, ...] = ("composed", "without", "not")
+NEGATED_KINDS: tuple[SceneDenialKind, ...] = ("composed", "without", "not")
 
 
 def world_benchmark(
     cache: Path, num_clips: int = NUM_CLIPS, seed: int = SEED, split: SceneSplit = "test"
 ) -> Benchmark:
-    """Ask for clips of scenes that no model was trained on.
+    """Build a benchmark of held-out scenes.
 
     Args:
         cache: folder for frames and embeddings.
-        num_clips: how many.
-        seed: of the scenes.
-        split: test clips are for reports; choices are made on validation clips.
+        num_clips: number of clips.
+        seed: seed of the scenes.
+        split: "test" for reporting, "validation" for model selection.
     """
     scenes = sample_scenes(split, num_clips, seed)
     captions = captions_of(scenes)
@@ -55,10 +55,10 @@ def world_benchmark(
 
 
 def gallery_benchmark(gallery: Gallery, decoder: Decoder, cache: Cache) -> Benchmark:
-    """Ask the same of the videos of a gallery whose scenes are known, the shipped one: all can be opened in Search.
+    """Build the same kind of benchmark from a gallery with known scenes, such as the shipped one.
 
     Raises:
-        ConfigError: if no video's scene is known.
+        ConfigError: if no video has a known scene.
     """
     videos = [video for video in gallery.videos if video.scene is not None]
     scenes = [Scene.from_dict(video.scene or {}) for video in videos]
@@ -74,31 +74,31 @@ def gallery_benchmark(gallery: Gallery, decoder: Decoder, cache: Cache) -> Bench
 
 
 def captions_of(scenes: Sequence[Scene]) -> list[SceneCaption]:
-    """Return the caption that each scene is searched for with."""
+    """Return one caption per scene, the query of its "original" search."""
     return [describe(scene, _generator(row)) for row, scene in enumerate(scenes)]
 
 
 def _generator(row: int) -> random.Random:
-    return random.Random(f"validation {row}")  # as the cards of all models were measured
+    return random.Random(f"validation {row}")  # as for the metrics in the cards of all models
 
 
 def world_queries(captions: Sequence[str], sentences: SceneDenials) -> tuple[JudgedQuery, ...]:
-    """Ask for each scene: its caption, its caption with one thing denied, and one sentence of each denying kind.
+    """Generate queries per scene: its caption, its caption with one thing denied, and one of each negated kind.
 
-    Of the latter those are left out that no scene fits, or none shows both parts of: they would tell nothing.
+    The latter are left out if no scene satisfies them, or none shows both of their parts: they would be uninformative.
 
     Args:
-        captions: those of `captions_of`, one a scene.
-        sentences: those of the scenes.
+        captions: one per scene, see `captions_of`.
+        sentences: draws negated sentences for the scenes.
     """
     queries = [JudgedQuery("original", caption, row_array((row,))) for row, caption in enumerate(captions)]
     for row in range(len(captions)):
         queries.append(_judged(sentences.negated(row, _generator(row)), (row,), original=row))
-    for kind in DENYING:
+    for kind in NEGATED_KINDS:
         for row in range(len(captions)):
             sentence = sentences.draw(row, kind, _generator(row))
             fitting, both = sentences.fitting(sentence), sentences.showing_both(sentence)
-            if sentence.kind == kind and fitting.any() and both.any():  # a clip without people or animals has no deeds
+            if sentence.kind == kind and fitting.any() and both.any():  # scenes of vehicles allow no composed query
                 shown = sentences.showing_unwanted(sentence)
                 queries.append(_judged(sentence, *(np.flatnonzero(some) for some in (fitting, both, shown))))
     return tuple(queries)
@@ -126,11 +126,11 @@ def _judged(
 
 
 def oracle_metrics(scenes: Sequence[Scene], captions: Sequence[SceneCaption]) -> dict[str, float]:
-    """R@k and MIR of one who reads the scenes: exact, but blind among the n clips that a caption fits.
+    """Expected R@k and MIR of an oracle that knows the scenes but must guess among the n clips matching a caption.
 
         E[R@k] = min(k, n) / n        E[1 / rank] = (1 + 1/2 + … + 1/n) / n
 
-    No model can be expected to do better on these captions.
+    An upper bound for models on these captions.
     """
     table = SceneTable(scenes)
     fitting = np.array([table.holding(caption.claim).sum() for caption in captions])

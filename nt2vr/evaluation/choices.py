@@ -1,4 +1,4 @@
-"""Questions: which of some texts fits a video? NegBench's multiple choice, CC-Neg's pairs, CoN-CLIP's negated prompts.
+"""Multiple-choice questions about videos: NegBench's choices, CC-Neg's pairs, CoN-CLIP's negated prompts.
 
 Sources: Alhamoud et al., "Vision-Language Models Do Not Understand Negation", CVPR 2025; Singh et al., "Learn 'No' to
 Say 'Yes' Better: Improving Vision-Language Models via Negations", WACV 2025.
@@ -13,27 +13,27 @@ from nt2vr.evaluation.benchmark import JudgedQuery, QueryKind, Rows, Vectors, ro
 from nt2vr.evaluation.measures import Measured
 
 PROMPT, NEGATED_PROMPT = "this is a photo of a {}", "this is not a photo of a {}"
-LENIENT: QueryKind = "negated class"  # right answers count against the model here, so ties do count as right
+LENIENT: QueryKind = "negated class"  # a correct answer counts against the model here, so ties count as correct
 
 
 def choices_of(questions: Sequence[JudgedQuery], texts: Sequence[str]) -> tuple[list[JudgedQuery], Rows]:
-    """Return the wrong texts that some questions have between them, as queries, and their places among all texts."""
+    """Return the wrong answers of some questions as queries, and their positions among all texts."""
     places = np.unique(np.concatenate([row_array(()), *(question.others for question in questions)]))
     return [JudgedQuery("choice", texts[place], row_array(())) for place in places], places.astype(np.int32)
 
 
 def measure_choices(vectors: Vectors, videos: Vectors, questions: Sequence[JudgedQuery], places: Rows) -> Measured:
-    """Rank each question's right text among all of its texts; ties count against the model.
+    """Rank each question's correct answer among its answers; ties count against the model.
 
     Args:
-        vectors: (Q + T, D), the questions' right texts, then the wrong ones of `places`.
+        vectors: (Q + T, D), the Q correct answers, then the T wrong ones of `places`.
         videos: (V, D).
-        questions: Q of them, each about the one video that is its `relevant`.
-        places: (T,), where the wrong texts are among the benchmark's, in ascending order.
+        questions: the Q questions, each about its one `relevant` video.
+        places: (T,), ascending positions of the wrong answers among the benchmark's texts.
     """
-    seen = videos[[question.relevant[0] for question in questions]]  # (Q, D)
-    right = (seen * vectors[: len(questions)]).sum(axis=1)
-    scores = seen @ vectors[len(questions) :].T  # (Q, T)
+    shown = videos[[question.relevant[0] for question in questions]]  # (Q, D)
+    right = (shown * vectors[: len(questions)]).sum(axis=1)
+    scores = shown @ vectors[len(questions) :].T  # (Q, T)
     ranks = np.ones(len(questions), np.int32)
     for row, question in enumerate(questions):
         wrong = scores[row, np.searchsorted(places, question.others)]
@@ -44,11 +44,12 @@ def measure_choices(vectors: Vectors, videos: Vectors, questions: Sequence[Judge
 
 
 def summarise_choices(questions: Sequence[JudgedQuery], measured: Measured) -> dict[str, float]:
-    """Turn ranks into percentages of right answers.
+    """Compute accuracies in percent.
 
     Returns:
-        "choice/accuracy" and "choice/accuracy NAME" of each of NegBench's templates; "pair/accuracy", CC-Neg's;
-        "class/accuracy", top-1 with "this is a photo of a dog", and "class/delta", that less top-1 with "this is not".
+        "choice/accuracy", and "choice/accuracy NAME" per template of NegBench; "pair/accuracy" for CC-Neg;
+        "class/accuracy", top-1 with "this is a photo of a dog", and "class/delta", its difference to top-1 with "this
+        is not a photo of a dog".
     """
     kinds, groups = (np.array([getattr(question, name) for question in questions]) for name in ("kind", "group"))
     metrics: dict[str, float] = {}
@@ -69,7 +70,7 @@ def _accuracy(ranks: NDArray[np.int32]) -> float:
 
 
 def class_questions(labels: Sequence[str]) -> tuple[tuple[str, ...], tuple[JudgedQuery, ...]]:
-    """Ask of each video for its class, and with negated prompts.
+    """Build questions for the class of each video, with plain and with negated prompts.
 
     Args:
         labels: class of each of the V videos.

@@ -1,4 +1,4 @@
-"""Single queries of a report, for the eye: where two systems differ most, and where all fail."""
+"""Query lists for error analysis: largest differences between two systems, and common failures."""
 
 from collections.abc import Collection
 
@@ -17,23 +17,24 @@ def places_by_difference(
     cues: Collection[str] = (),
     fails_everywhere: bool = False,
 ) -> list[int]:
-    """Return places of queries: first those where `second` is far better than `first`, last those where it is worse.
+    """Return positions of queries, from those where `second` beats `first` most to those where it loses most.
 
         difference = log(rank of first) - log(rank of second)
 
-    So 1 instead of 10 is as much as 10 instead of 100. Of a negated query, whose video is wrong, less is better.
+    Rank 1 instead of 10 counts as much as 10 instead of 100. For negated queries, whose video is wrong, the sign is
+    reversed.
 
     Args:
-        report: what was measured.
-        first: a system's name.
-        second: another's.
-        kinds: what to keep; empty keeps all.
-        cues: words that deny, likewise.
-        fails_everywhere: keep only queries that no system answers on its first page; of negated ones, those whose
-            wrong video is on all of them.
+        report: the report.
+        first: name of a system.
+        second: name of another system.
+        kinds: kinds of queries to include; empty includes all.
+        cues: negation words to include; empty includes all.
+        fails_everywhere: include only queries without a relevant video on any system's first page; for negated
+            queries, those with the wrong video on all first pages.
 
     Raises:
-        ConfigError: if the report has no such system.
+        ConfigError: if the report does not have both systems.
     """
     ranks = {result.system: result.measured.ranks for result in report.results}
     if missing := [name for name in (first, second) if name not in ranks]:

@@ -1,4 +1,4 @@
-"""Evaluations behind the page: one at a time, in a thread of the app, because it needs the models that are loaded."""
+"""Background evaluations for the app: one at a time, in a thread that shares the loaded models."""
 
 import logging
 from collections.abc import Sequence
@@ -28,18 +28,18 @@ State = Literal["running", "stopping", "finished", "stopped", "failed"]
 
 @dataclass(frozen=True)
 class Job:
-    """An evaluation as it stands; never changed, only replaced.
+    """Immutable snapshot of an evaluation.
 
     Attributes:
-        number: counts the evaluations since the app was started.
-        data: what is evaluated on.
-        systems: names, with the controls.
-        state: where it stands.
-        doing: what is being done, in words.
-        done: steps of that.
-        total: of so many; 0 if that is not known yet.
-        report_id: of the finished report.
-        error: why it failed, in a sentence.
+        number: counts evaluations since the app started.
+        data: evaluation data.
+        systems: names of the systems, including controls.
+        state: current state.
+        doing: current step, in words.
+        done: finished units of this step.
+        total: all units of this step; 0 if unknown.
+        report_id: id of the finished report.
+        error: reason of a failure.
     """
 
     number: int
@@ -54,23 +54,23 @@ class Job:
 
     @property
     def is_under_way(self) -> bool:
-        """Whether its thread still works."""
+        """Return whether its thread is still running."""
         return self.state in ("running", "stopping")
 
 
 class Evaluations:
-    """Starts evaluations, and keeps what they found.
+    """Runs evaluations and archives their reports.
 
     Args:
-        models: what can be evaluated.
+        models: catalog of models.
         decoder: decodes files.
-        cache: keeps embeddings of files.
-        folder: for clips of the built-in world, values of single queries and, under reports/, reports.
-        assets: where the shipped gallery is.
+        cache: stores embeddings of files.
+        folder: for clips of the built-in world, per-query results and, in reports/, reports.
+        assets: folder that contains the shipped gallery.
     """
 
     def __init__(self, models: Catalog, decoder: Decoder, cache: Cache, folder: Path, assets: Path = ASSETS) -> None:
-        """Start nothing yet."""
+        """Prepare without starting anything."""
         self.archive = Archive(folder / "reports")
         self._models, self._decoder, self._cache = models, decoder, cache
         self._folder, self._assets = folder, assets
@@ -80,27 +80,25 @@ class Evaluations:
 
     @property
     def job(self) -> Job | None:
-        """The evaluation under way, or else the last one."""
+        """The running evaluation, otherwise the last one."""
         return self._job
 
     def start(self, data: Data, systems: Sequence[str]) -> Future[Job]:
-        """Begin an evaluation, with the controls that belong beside the systems.
+        """Start an evaluation of systems and their controls.
 
         Returns:
-            The job as it will have ended.
+            A future of the finished job.
 
         Raises:
-            ConfigError: if one is under way, no system is chosen, or one is not known.
+            ConfigError: if another one is running, or no system or an unknown one is chosen.
         """
         if not systems:
-            raise ConfigError("No system is chosen. Choose at least one; the controls come along by themselves.")
+            raise ConfigError("No system is chosen. Choose at least one; controls are added automatically.")
         names = self._models.names()
         chosen = with_controls([System.named(name, names) for name in systems], self._models)
         with self._changing:
             if self._job is not None and self._job.is_under_way:
-                raise ConfigError(
-                    f"Another evaluation is under way ({self._job.data.name}). Wait for it or cancel it."
-                )
+                raise ConfigError(f"Another evaluation is running ({self._job.data.name}). Wait for it or cancel it.")
             self._stop.clear()
             number = self._job.number + 1 if self._job else 1
             self._job = Job(number, data, tuple(system.name for system in chosen))
@@ -109,14 +107,14 @@ class Evaluations:
         return ended
 
     def cancel(self) -> None:
-        """Have the evaluation under way stop at the next chance; models that are done stay kept."""
+        """Stop the running evaluation soon; results of finished models stay stored."""
         with self._changing:
             if self._job is not None and self._job.state == "running":
                 self._job = replace(self._job, state="stopping")
                 self._stop.set()
 
     def _run(self, data: Data, systems: Sequence[System], ended: Future[Job]) -> None:
-        """Do all of it; whatever goes wrong ends the job, never the app."""
+        """Run the job; any error ends the job, never the app."""
         try:
             benchmark = self._benchmark(data)
             store = ResultStore(self._folder)
@@ -129,11 +127,11 @@ class Evaluations:
             end = self._change(state="failed", error=str(error))
         except Exception:
             logger.exception("An evaluation failed.")
-            end = self._change(state="failed", error="Something went wrong here; the log has the details.")
+            end = self._change(state="failed", error="Something went wrong; see the log for details.")
         ended.set_result(end)
 
     def _benchmark(self, data: Data) -> Benchmark:
-        """Make a benchmark; built-in ones, which never change, once: 5 s for the world's 10,000 queries."""
+        """Load a benchmark; built-in ones are cached: the world's 10,000 queries take 5 s."""
         if data in self._built:
             return self._built[data]
         benchmark = load_benchmark(

@@ -1,7 +1,7 @@
-"""What one system does with a benchmark's queries, query by query, and the paper's measures made of that.
+"""Per-query values of one system, and the metrics computed from them.
 
-Beside the paper's measures stand those that cannot be won by ignoring what is denied: whether right videos score above
-those that show the unwanted too (hard pairs), and how much of the first page shows it (violations).
+In addition to the paper's metrics, two that ignoring the negation cannot improve: hard pairs (relevant videos scoring
+above videos that also show the unwanted part) and violations (share of the first page showing the unwanted part).
 """
 
 from collections.abc import Sequence
@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 from nt2vr.evaluation.benchmark import JudgedQuery, QueryKind, Vectors, mask
 from nt2vr.evaluation.ranks import first_ranks, ordered_shares, retrieval_metrics, shares_among_first
 
-FIRST_PAGE = 10  # videos looked through for the unwanted
+FIRST_PAGE = 10  # videos checked for violations
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """One value a query, in their order.
+    """One value per query, in the order of the queries; each array is (Q,).
 
     Attributes:
-        ranks: of the best relevant video, 1 is best: (Q,).
-        ordered: share of the pairs (relevant, hard) of videos that are in order: (Q,), not a number where none is.
-        tied: share of these pairs that score the same.
-        violations: share of the first FIRST_PAGE videos that show the unwanted; not a number where no video shows it,
-            or the system has nothing to search for, and so no first page.
+        ranks: rank of the best relevant video, 1 is best.
+        ordered: share of correctly ordered (relevant, hard) pairs of videos; NaN without such pairs.
+        tied: share of tied pairs; NaN without pairs.
+        violations: share of the first FIRST_PAGE videos that show the unwanted part; NaN if no video shows it, or if
+            the system has nothing to search for.
     """
 
     ranks: NDArray[np.int32]
@@ -35,12 +35,12 @@ class Measured:
 
 
 def measure_block(vectors: Vectors, videos: Vectors, queries: Sequence[JudgedQuery]) -> Measured:
-    """Score all videos for some queries and measure each query.
+    """Score all videos for some queries, and measure each query.
 
     Args:
-        vectors: (Q, D), what is searched for; zeros for nothing.
-        videos: (V, D); zeros for one that could not be read, which is never found.
-        queries: Q of them.
+        vectors: (Q, D), query vectors; zeros search for nothing.
+        videos: (V, D), video embeddings; zeros for unreadable videos, which rank last.
+        queries: the Q queries.
     """
     scores = vectors @ videos.T  # (Q, V)
     scores[:, ~videos.any(axis=1)] = -np.inf
@@ -59,24 +59,24 @@ def measure_block(vectors: Vectors, videos: Vectors, queries: Sequence[JudgedQue
 
 
 def joined(parts: Sequence[Measured]) -> Measured:
-    """Put blocks one after another."""
+    """Concatenate blocks."""
     return Measured(
         *(np.concatenate([getattr(part, name) for part in parts]) for name in Measured.__dataclass_fields__)
     )
 
 
 def summarise(queries: Sequence[JudgedQuery], measured: Measured) -> dict[str, float]:
-    """Turn values of single queries into the table's; kinds that there are no queries of are left out.
+    """Aggregate per-query values to metrics; kinds without queries are omitted.
 
     Returns:
-        "original/R@1" (percent) to "original/MIR" (0 to 1), and the same of "composed", "without" and "retrieval";
+        "original/R@1" (percent) to "original/MIR" (0 to 1), and likewise for "composed", "without" and "retrieval";
         "negated/delta_R@1" (percentage points) to "negated/delta_MIR";
-        "composed/hard_pairs" and "without/hard_pairs" (percent of pairs in order, ties are not);
-        "not/auc" (0 to 1, ties are half in order);
-        "composed/violations@10", and the same of "without" and "not" (percent of the first ten).
+        "composed/hard_pairs" and "without/hard_pairs" (percent of ordered pairs; ties count as wrong);
+        "not/auc" (0 to 1; ties count half);
+        "composed/violations@10", and likewise for "without" and "not" (percent of the first ten).
 
-    Source: those of original, negated and composed queries, apart from hard pairs and violations: Wang et al., "Learn
-    to Understand Negation in Video Retrieval", ACM MM 2022, section 3.2.
+    Source: for original, negated and composed queries, except hard pairs and violations: Wang et al., "Learn to
+    Understand Negation in Video Retrieval", ACM MM 2022, section 3.2.
     """
     kinds = np.array([query.kind for query in queries])
     metrics: dict[str, float] = {}
@@ -100,7 +100,7 @@ def summarise(queries: Sequence[JudgedQuery], measured: Measured) -> dict[str, f
 
 
 def _deltas(queries: Sequence[JudgedQuery], ranks: NDArray[np.int32]) -> dict[str, float]:
-    """Subtract what negated queries reach from what their captions do (Eq. 1), for the captions' own videos."""
+    """Subtract the metrics of negated queries from those of their captions, for the captions' videos (Eq. 1)."""
     pairs = [(query.original, row) for row, query in enumerate(queries) if query.original is not None]
     if not pairs:
         return {}

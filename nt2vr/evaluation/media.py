@@ -1,4 +1,4 @@
-"""Files as what a benchmark searches: their embeddings, kept by the content of each file."""
+"""Embeddings of a benchmark's video files, cached by file content."""
 
 import logging
 from collections.abc import Sequence
@@ -19,9 +19,9 @@ logger = logging.getLogger(__name__)
 
 
 def embed_files(videos: Sequence[Video], decoder: Decoder, cache: Cache) -> Embed:
-    """Return what gives the videos' embeddings (V, D) under a model; zeros for a file that cannot be read.
+    """Return a function computing the videos' embeddings (V, D) under a model, zeros for unreadable files.
 
-    It raises a DatasetError if none can be, so that no result is kept that says nothing of the model.
+    It raises a DatasetError if no file is readable, since the result would say nothing about the model.
     """
     rows = {video.video_id: row for row, video in enumerate(videos)}
 
@@ -34,7 +34,7 @@ def embed_files(videos: Sequence[Video], decoder: Decoder, cache: Cache) -> Embe
         if should_stop():
             raise InterruptedError
         for video_id, reason in embedded.skipped:
-            logger.warning("Counted as never found: %s: %s", video_id, reason)
+            logger.warning("Ranked last because it cannot be read: %s: %s", video_id, reason)
         if not embedded.gallery.videos:
             raise DatasetError(f"None of the {len(videos)} videos can be read. The first: {embedded.skipped[0][1]}")
         embeddings = np.zeros((len(videos), encoder.embed_dim), np.float32)
@@ -45,7 +45,7 @@ def embed_files(videos: Sequence[Video], decoder: Decoder, cache: Cache) -> Embe
 
 
 def content_of(videos: Sequence[Video], cache: Cache) -> str:
-    """Return a hash of all files' contents; one that cannot be read counts as empty."""
+    """Return a hash of the contents of all files; unreadable ones count as empty."""
     content = blake2b(digest_size=12)
     for video in videos:
         try:

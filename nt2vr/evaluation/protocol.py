@@ -1,4 +1,4 @@
-"""The evaluation itself: each system is asked each query of a benchmark, unless it was measured before."""
+"""Evaluation protocol: runs systems on a benchmark, reusing stored results."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -17,13 +17,13 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.search.systems import System
 
-BLOCK = 1024  # queries asked at a time: 12 MB of scores for 3,000 videos
+BLOCK = 1024  # queries per block: 12 MB of scores for 3,000 videos
 
 
 def with_controls(systems: Sequence[System], models: Catalog) -> list[System]:
-    """Put first what every table must show: the models that trainings started from, whole and with `drop`.
+    """Prepend the controls that every table needs: the base models, with strategies `plain` and `drop`.
 
-    So a mistake in the set-up shows, and so does what merely ignoring the denied part brings.
+    They reveal mistakes in the set-up, and how far merely ignoring the negation gets.
     """
     names = models.names()
     bases = dict.fromkeys(_base(system.model, models, names) for system in systems)
@@ -32,7 +32,7 @@ def with_controls(systems: Sequence[System], models: Catalog) -> list[System]:
 
 
 def _base(model: str, models: Catalog, names: Sequence[str]) -> str:
-    """Follow a model's trainings back as far as the models are there."""
+    """Follow a model's bases back as far as they are available."""
     seen = {model}
     while (base := models.card(model).base) in names and base not in seen:
         seen.add(base)
@@ -48,23 +48,23 @@ def evaluate(
     progress: Progress = silent,
     should_stop: ShouldStop = never,
 ) -> Report:
-    """Ask systems a benchmark's queries, one model after the other.
+    """Evaluate systems on a benchmark, one model at a time.
 
     Args:
         benchmark: videos and queries.
-        systems: which; `with_controls` adds what belongs beside them.
-        models: where their encoders come from.
-        store: results of earlier evaluations; each model's results are added as soon as it is done.
-        progress: called with the steps done and in all, and what is being done.
-        should_stop: asked again and again.
+        systems: systems to evaluate; see `with_controls`.
+        models: catalog to load their encoders from.
+        store: earlier results to reuse; new ones are added after each model.
+        progress: called before each step.
+        should_stop: polled between steps.
 
     Raises:
-        InterruptedError: if `should_stop` said so; the models done by then are kept.
-        ConfigError: if there is no such model.
-        CheckpointError: if it cannot be loaded.
+        InterruptedError: if `should_stop` returned True; results of finished models are in `store`.
+        ConfigError: if a model does not exist.
+        CheckpointError: if a model cannot be loaded.
     """
     digest, found, notes = benchmark.digest, dict[System, Result](), list[str]()
-    seen = dict[str, Vectors]()  # video embeddings, by the models that share them
+    videos = dict[str, Vectors]()  # by what embeds them
     for model, group in groupby(sorted(set(systems), key=lambda system: system.model), lambda system: system.model):
         card = models.card(model)
         specs = {system: system_spec(system, card) for system in group}
@@ -75,9 +75,9 @@ def evaluate(
         if missing := [system for system in specs if system not in found]:
             encoder = models.load(model)
             key = encoder.card.video_key
-            if key not in seen:
-                seen = {key: benchmark.embed(encoder, progress, should_stop)}
-            values = ask(encoder, missing, seen[key], benchmark, progress, should_stop)
+            if key not in videos:
+                videos = {key: benchmark.embed(encoder, progress, should_stop)}
+            values = ask(encoder, missing, videos[key], benchmark, progress, should_stop)
             for system, measured in zip(missing, values, strict=True):
                 found[system] = Result(system.name, specs[system], measured)
                 if store is not None:
@@ -93,18 +93,18 @@ def ask(
     progress: Progress = silent,
     should_stop: ShouldStop = never,
 ) -> list[Measured]:
-    """Ask strategies of one model, each text encoded once, in bounded memory.
+    """Measure strategies of one model in bounded memory, encoding each text once per block.
 
     Args:
         encoder: the model.
         systems: its strategies.
-        videos: (V, D), the benchmark's videos as the model sees them.
+        videos: (V, D), embeddings of the benchmark's videos.
         benchmark: videos and queries.
-        progress: as for `evaluate`.
-        should_stop: likewise.
+        progress: called before each block.
+        should_stop: polled before each block.
 
     Raises:
-        InterruptedError: if `should_stop` said so.
+        InterruptedError: if `should_stop` returned True.
     """
     queries, doing = benchmark.queries, f"queries, {encoder.name}"
     blocks: list[list[Measured]] = [[] for _ in systems]
@@ -114,7 +114,7 @@ def ask(
         progress(start, len(queries), doing)
         block = queries[start : start + BLOCK]
         wrong, places = choices_of(block, benchmark.texts)
-        vectors = query_vectors(encoder, systems, [*block, *wrong], read)
+        vectors = query_vectors(encoder, systems, [*block, *wrong], parse_query)
         for parts, found in zip(blocks, vectors, strict=True):
             if benchmark.texts:
                 parts.append(measure_choices(found, videos, block, places))
@@ -124,8 +124,8 @@ def ask(
     return [joined(parts) for parts in blocks]
 
 
-def read(text: str) -> Query:
-    """Understand a sentence as the search page does."""
+def parse_query(text: str) -> Query:
+    """Parse a query as the Search tab does."""
     return understand(text, _tagger())
 
 

@@ -1,7 +1,6 @@
-"""Ranks of right videos, and what else one block of scores tells; plain arrays, no models.
+"""Ranks, pair orders and shares from score arrays.
 
-Whatever is undecided counts against the model, so that one which tells nothing apart gets no credit: ties do, and
-scores that are no numbers.
+Ties and NaN scores count against the model, so a constant model gets no credit.
 """
 
 from typing import Any
@@ -11,15 +10,15 @@ from numpy.typing import NDArray
 
 KS = (1, 5, 10)
 Scores = NDArray[np.float32]  # (Q, V), higher is better
-Mask = NDArray[np.bool_]  # (Q, V), which videos
+Mask = NDArray[np.bool_]  # (Q, V)
 
 
 def first_ranks(scores: Scores, right: Mask) -> NDArray[np.int64]:
-    """Rank of each query's best right video, 1 is best: (Q,).
+    """Rank of each query's best relevant video, 1 is best: (Q,).
 
         rank = 1 + number of other videos that score at least as high
 
-    Of several right videos only the best counts, and the others are not counted against it.
+    Other relevant videos do not count against the best one.
     """
     scores = _against(scores, right)
     best = np.where(right, scores, -np.inf).max(axis=1, keepdims=True)
@@ -28,10 +27,10 @@ def first_ranks(scores: Scores, right: Mask) -> NDArray[np.int64]:
 
 
 def ordered_shares(scores: Scores, right: Mask, wrong: Mask) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Share of each query's pairs (right, wrong) of videos whose right one scores higher, and of those that tie.
+    """Shares of each query's (right, wrong) pairs of videos that are ordered correctly, and that tie.
 
     Returns:
-        Two arrays (Q,), not a number where a query has no such pair.
+        Two arrays (Q,); NaN for queries without pairs.
     """
     higher, equal = np.full((2, len(scores)), np.nan)
     for query, row in enumerate(_against(scores, right)):
@@ -44,9 +43,9 @@ def ordered_shares(scores: Scores, right: Mask, wrong: Mask) -> tuple[NDArray[np
 
 
 def shares_among_first(scores: Scores, unwanted: Mask, k: int) -> NDArray[np.float64]:
-    """Share of each query's first k videos that are among the unwanted: (Q,).
+    """Share of unwanted videos among each query's first k (or all, if fewer): (Q,).
 
-    Of videos that tie for the last places the unwanted come first; of fewer than k videos all count.
+    Unwanted videos come first in ties.
     """
     scores, k = _against(scores, ~unwanted), min(k, scores.shape[1])
     last = -np.partition(-scores, k - 1, axis=1)[:, k - 1 : k]  # (Q, 1), the k-th highest
@@ -67,7 +66,7 @@ def retrieval_metrics(ranks: NDArray[np.integer[Any]]) -> dict[str, float]:
 
 
 def _against(scores: Scores, right: Mask) -> Scores:
-    """Put the worst there is in the place of what is no number."""
+    """Replace NaN by the worst possible score."""
     if not np.isnan(scores).any():
         return scores
     return np.where(np.isnan(scores), np.where(right, -np.inf, np.inf), scores).astype(np.float32)

@@ -1,8 +1,8 @@
-"""The report of an evaluation: every query's ranks under every system, what made them, and the folder that holds both.
+"""Evaluation reports: per-query results of several systems, with their provenance, in a folder of three files.
 
-report.json    what was measured, of whom, on what, with which versions
-queries.jsonl  a query a line: kind, text, parts, cue, and each system's rank
-arrays.npz     the same as arrays, with the videos that are right for each query
+report.json    metrics, systems, benchmark and versions
+queries.jsonl  one query per line: kind, text, parts, cue, and each system's rank
+arrays.npz     all per-query values and relevant videos as arrays
 """
 
 import json
@@ -23,18 +23,18 @@ from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Rows
 from nt2vr.evaluation.choices import summarise_choices
 from nt2vr.evaluation.measures import Measured, summarise
 from nt2vr.evaluation.scoring import alpha_of
-from nt2vr.files import atomic_write
+from nt2vr.files import atomic_write, write_json
 from nt2vr.models.card import Card
 from nt2vr.search.systems import System
 from nt2vr.version import project_version
 
 REPORT, QUERIES, ARRAYS = "report.json", "queries.jsonl", "arrays.npz"
 PACKAGES = ("torch", "open_clip_torch", "numpy")
-JUDGED = ("relevant", "hard", "violating", "others")  # lists of rows that a query has
+JUDGED = ("relevant", "hard", "violating", "others")  # fields of queries that list rows
 
 
 def system_spec(system: System, card: Card) -> dict[str, Any]:
-    """Say what a system is, as plain JSON data: its model's towers, and how it weighs a query."""
+    """Describe a system as plain JSON data: the towers of its model, and its strategy."""
     return {
         "model": system.model,
         "base": card.base,
@@ -48,12 +48,12 @@ def system_spec(system: System, card: Card) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What one system did.
+    """Results of one system.
 
     Attributes:
         system: its name.
-        spec: what it is, see `system_spec`.
-        measured: a value a query.
+        spec: its description, see `system_spec`.
+        measured: per-query values.
     """
 
     system: str
@@ -63,7 +63,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Row:
-    """One query as a list shows it: whoever opens it in Search finds its relevant videos by their ids."""
+    """One query of a report for display, with the ids of its relevant videos."""
 
     kind: str
     text: str
@@ -76,20 +76,20 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """What some systems did with one benchmark's queries.
+    """Results of several systems on one benchmark.
 
     Attributes:
-        name: the benchmark's.
-        digest: equal for benchmarks that ask the same of the same videos.
-        source: what it was made from.
-        references: measures of other than systems.
-        video_ids: names of the V videos.
-        texts: what questions could be answered with.
-        queries: what was asked.
-        results: of the systems, in the table's order.
-        notes: what the models' cards say of them in words.
+        name: name of the benchmark.
+        digest: hash of the benchmark, see `Benchmark.digest`.
+        source: origin of the benchmark.
+        references: metrics of references such as an oracle.
+        video_ids: ids of the V videos.
+        texts: candidate answers of questions.
+        queries: judged queries.
+        results: one entry per system, in table order.
+        notes: remarks from the models' cards.
         created: ISO 8601, UTC.
-        versions: of what computed it.
+        versions: versions of Python and packages.
     """
 
     name: str
@@ -106,7 +106,7 @@ class Report:
 
     @classmethod
     def of(cls, benchmark: Benchmark, results: Sequence[Result], notes: Sequence[str] = ()) -> "Report":
-        """Put together what was just measured."""
+        """Create a report of results just measured."""
         return cls(
             benchmark.name,
             benchmark.digest,
@@ -123,12 +123,12 @@ class Report:
 
     @cached_property
     def metrics(self) -> dict[str, dict[str, float]]:
-        """The table: by system, then by measure (see `measures.summarise` and `choices.summarise_choices`)."""
+        """Metrics per system (see `measures.summarise` and `choices.summarise_choices`)."""
         summary = summarise_choices if self.texts else summarise
         return {result.system: summary(self.queries, result.measured) for result in self.results}
 
     def row(self, place: int) -> Row:
-        """Return one query with each system's rank."""
+        """Return one query with its rank under each system."""
         query = self.queries[place]
         return Row(
             query.kind,
@@ -141,7 +141,7 @@ class Report:
         )
 
     def save(self, folder: Path) -> None:
-        """Write the report's files, each whole; report.json comes last.
+        """Write the report's files atomically, report.json last.
 
         Raises:
             ConfigError: if the folder cannot be written to.
@@ -153,10 +153,11 @@ class Report:
             with atomic_write(folder / QUERIES) as partial:
                 lines = (json.dumps(self._line(place)) + "\n" for place in range(len(self.queries)))
                 partial.write_text("".join(lines), encoding="utf-8")
-            with atomic_write(folder / REPORT) as partial:
-                partial.write_text(json.dumps(self._summary(), indent=2) + "\n", encoding="utf-8")
+            write_json(folder / REPORT, self._summary(), indent=2)
         except OSError as error:
-            raise ConfigError(f"The report cannot be written to {folder} ({error.strerror}). Name another.") from error
+            raise ConfigError(
+                f"The report cannot be written to {folder} ({error.strerror}). Choose another folder."
+            ) from error
 
     def _summary(self) -> dict[str, Any]:
         return {
@@ -192,10 +193,10 @@ class Report:
 
 
 def load_report(folder: Path) -> Report:
-    """Read what `Report.save` wrote.
+    """Read a report written by `Report.save`.
 
     Raises:
-        ConfigError: if the folder holds no report that can be read.
+        ConfigError: if the folder has no readable report.
     """
     try:
         data = json.loads((folder / REPORT).read_text(encoding="utf-8"))
@@ -224,7 +225,7 @@ def load_report(folder: Path) -> Report:
             **{name: data[name] for name in ("name", "digest", "source", "references", "created", "versions")},
         )
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, BadZipFile) as error:
-        raise ConfigError(f"{folder} holds no report that can be read ({error}). Evaluate again.") from error
+        raise ConfigError(f"{folder} has no readable report ({error}). Evaluate again.") from error
 
 
 def _query(line: Mapping[str, Any], judged: Mapping[str, Rows]) -> JudgedQuery:

@@ -1,4 +1,4 @@
-"""What a system searches for when asked a judged query: the search page's strategies, told the parts if known."""
+"""Query vectors of systems for judged queries, with the known parts where the benchmark provides them."""
 
 from collections.abc import Callable, Sequence
 
@@ -11,28 +11,28 @@ from nt2vr.registry import pick
 from nt2vr.search.systems import DEFAULT_ALPHA, STRATEGIES, Parts, System
 
 Understand = Callable[[str], Query]
-WHOLE = "plain"  # the strategy that needs no parts
+PLAIN = "plain"  # the strategy that needs no parts
 
 
 def query_vectors(
     encoder: Encoder, systems: Sequence[System], queries: Sequence[JudgedQuery], understand: Understand
 ) -> list[Vectors]:
-    """Turn queries into what each of a model's systems searches for, each text encoded once.
+    """Compute the query vectors of a model's systems, encoding each text once.
 
-    Captions are searched for as they are, whatever the strategy: there is nothing in them to leave out. A system that
-    has nothing to search for (`drop` of "not B") gets zeros, under which all videos tie.
+    Captions have nothing to exclude, so every strategy searches for the full text. A system without anything to search
+    for (`drop` on "not B") gets zeros, for which all videos tie.
 
     Args:
-        encoder: the systems' model.
-        systems: strategies of it.
-        queries: Q of them.
-        understand: finds the parts of sentences whose parts are not known.
+        encoder: model of the systems.
+        systems: strategies with this model.
+        queries: the Q queries.
+        understand: parses queries whose parts are unknown.
 
     Returns:
-        (Q, D) for each system.
+        One (Q, D) array per system.
     """
-    whole = all(system.strategy == WHOLE for system in systems)
-    parts = [("", ()) if whole else parts_of(query, understand) for query in queries]
+    needs_no_parts = all(system.strategy == PLAIN for system in systems)
+    parts = [("", ()) if needs_no_parts else parts_of(query, understand) for query in queries]
     texts = dict.fromkeys(query.text for query in queries)
     texts |= dict.fromkeys(text for wanted, unwanted in parts for text in (wanted, *unwanted) if text)
     embeddings = dict(zip(texts, encoder.encode_text(list(texts)), strict=True))
@@ -41,7 +41,7 @@ def query_vectors(
     for row, (query, (wanted, unwanted)) in enumerate(zip(queries, parts, strict=True)):
         away = np.stack([embeddings[text] for text in unwanted]) if unwanted else nothing
         for system, vectors in zip(systems, found, strict=True):
-            strategy = WHOLE if query.kind == "original" else system.strategy
+            strategy = PLAIN if query.kind == "original" else system.strategy
             vector = pick("strategy", strategy, STRATEGIES)(
                 Parts(embeddings[query.text], embeddings[wanted] if wanted else None, away, alpha_of(system))
             )
@@ -51,15 +51,15 @@ def query_vectors(
 
 
 def alpha_of(system: System) -> float:
-    """Weight of the unwanted part: the page's default where the system fixes none."""
+    """Weight of the unwanted part; the Search tab's default if the system has none."""
     return DEFAULT_ALPHA if system.alpha is None else system.alpha
 
 
 def parts_of(query: JudgedQuery, understand: Understand) -> tuple[str, tuple[str, ...]]:
-    """Return the wanted part and the unwanted ones: as given, or as the search page would understand the sentence."""
+    """Return the wanted part and the unwanted parts, parsing the text if they are unknown."""
     if query.kind == "original":
         return "", ()
     if query.wanted is not None:
         return query.wanted, query.unwanted
-    read = understand(query.text)
-    return " ".join(read.wanted), read.unwanted
+    parsed = understand(query.text)
+    return " ".join(parsed.wanted), parsed.unwanted

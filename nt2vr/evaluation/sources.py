@@ -1,4 +1,4 @@
-"""What can be evaluated on, by what a person calls it: the built-in world, the shipped gallery, a task, a dataset."""
+"""Evaluation data by name: the built-in world, the shipped gallery, a task or a dataset."""
 
 import csv
 from dataclasses import dataclass
@@ -22,15 +22,15 @@ WORLD, GALLERY = "world", "gallery"
 
 @dataclass(frozen=True)
 class Data:
-    """What to evaluate on.
+    """Selection of evaluation data.
 
     Attributes:
         name: "world", "gallery" (the shipped one), a task's CSV file, or a dataset's folder or captions file.
-        clips: how many clips of the built-in world.
-        seed: of these clips; of what is drawn for a dataset's queries.
-        split: part of a dataset; "all" where it has no parts.
-        queries: folder with a dataset's query sets, as `python -m nt2vr.queries build` or nT2VR's authors made them;
-            None makes them of the captions.
+        clips: number of clips of the built-in world.
+        seed: seed of these clips, or of a dataset's generated queries.
+        split: split of a dataset; "all" for datasets without splits.
+        queries: folder with a dataset's query sets, from `nt2vr queries build` or released with nT2VR; None generates
+            them from the captions.
     """
 
     name: str = WORLD
@@ -49,22 +49,22 @@ def load_benchmark(
     should_stop: ShouldStop,
     assets: Path = ASSETS,
 ) -> Benchmark:
-    """Make the benchmark; no model is needed yet, and nothing is decoded.
+    """Load a benchmark, without loading models or decoding videos.
 
     Args:
-        data: which.
-        folder: where the built-in world's clips and the queries made of captions are kept.
+        data: the selected data.
+        folder: cache folder for clips of the built-in world and for generated queries.
         decoder: decodes files.
-        cache: keeps embeddings of files.
-        progress: called with steps done, steps in all, and what is being done.
-        should_stop: asked again and again.
-        assets: where the shipped gallery is.
+        cache: stores embeddings of files.
+        progress: called before each step.
+        should_stop: polled between steps.
+        assets: folder that contains the shipped gallery.
 
     Raises:
         ConfigError: if a task or a query set cannot be used.
         DatasetError: if there is no such dataset.
         GalleryError: if a manifest cannot be used.
-        InterruptedError: if `should_stop` said so.
+        InterruptedError: if `should_stop` returned True.
     """
     if data.name == WORLD:
         return world_benchmark(folder, data.clips, data.seed)
@@ -82,7 +82,7 @@ def load_benchmark(
 
 
 def _is_task(path: Path) -> bool:
-    """Whether a CSV file's columns are a task's, not those of a captions file."""
+    """Return whether a CSV file has the columns of a task rather than of a captions file."""
     if path.suffix.lower() != ".csv" or not path.is_file():
         return False
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:

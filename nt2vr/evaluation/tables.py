@@ -1,4 +1,4 @@
-"""A report's table as Markdown, CSV and LaTeX: the columns of the paper's Table 2, then the honest measures."""
+"""Tables of a report as Markdown, CSV and LaTeX: the columns of the paper's Table 2, then the honest metrics."""
 
 import csv
 import io
@@ -13,20 +13,20 @@ EMPTY = "–"
 
 @dataclass(frozen=True)
 class Column:
-    """One measure: its key in a report's metrics, what its head says, and how many decimals it has."""
+    """One metric: its key in a report's metrics, column header and number of decimals."""
 
     key: str
     head: str
     decimals: int
 
     def text(self, value: float | None) -> str:
-        """Write a value of it; None is one that was not measured."""
+        """Format a value; None means not measured."""
         return EMPTY if value is None else f"{value:.{self.decimals}f}"
 
 
 @dataclass(frozen=True)
 class Group:
-    """Columns under one head."""
+    """Columns under a common header."""
 
     head: str
     columns: tuple[Column, ...]
@@ -66,31 +66,31 @@ Table = Sequence[tuple[str, Mapping[str, float]]]  # name of a system, its metri
 
 
 def table_of(report: Report) -> Table:
-    """Return the table's lines: references first, then the systems.
+    """Return the table's lines: references, then systems.
 
-    As in the paper, a strategy that takes sentences apart has no values for captions, which it leaves as they are.
+    As in the paper, values for captions are shown only for plain systems: other strategies do not change captions.
     """
     lines = [(name, dict(metrics)) for name, metrics in report.references.items()]
     for result in report.results:
-        whole = result.spec["strategy"] == "plain"
+        is_plain = result.spec["strategy"] == "plain"
         metrics = report.metrics[result.system]
-        shown = {key: value for key, value in metrics.items() if whole or not key.startswith("original/")}
+        shown = {key: value for key, value in metrics.items() if is_plain or not key.startswith("original/")}
         lines.append((result.system, shown))
     return lines
 
 
 def measured(table: Table, groups: Sequence[Group]) -> list[Group]:
-    """Return the groups of which a table has any value."""
+    """Return the groups with any value in a table."""
     return [group for group in groups if any(has_any(metrics, [group]) for _, metrics in table)]
 
 
 def has_any(metrics: Mapping[str, float], groups: Sequence[Group]) -> bool:
-    """Whether a system has any value of these groups."""
+    """Return whether a system has any value in these groups."""
     return any(column.key in metrics for group in groups for column in group.columns)
 
 
 def markdown(report: Report) -> str:
-    """Return a table each of the paper's columns, the honest ones and other benchmarks', as far as there are any."""
+    """Return one table each for the paper's metrics, the honest ones and those of other benchmarks, if present."""
     table = table_of(report)
     return "\n".join(_markdown(table, groups) for groups in (PAPER, HONEST, OTHERS) if measured(table, groups))
 
@@ -104,7 +104,7 @@ def _markdown(table: Table, groups: Sequence[Group]) -> str:
 
 
 def csv_table(report: Report) -> str:
-    """Return every measure of every system, unrounded, under the keys of the report's metrics."""
+    """Return all metrics of all systems, unrounded, with their keys as headers."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     keys = list(dict.fromkeys(column.key for group in GROUPS for column in group.columns))
@@ -115,7 +115,7 @@ def csv_table(report: Report) -> str:
 
 
 def latex(report: Report) -> str:
-    """Return a booktabs table like the paper's Table 2, with the honest measures as further columns."""
+    """Return a booktabs table like the paper's Table 2, extended by the honest metrics."""
     table = table_of(report)
     groups = measured(table, GROUPS)
     columns = [column for group in groups for column in group.columns]
@@ -142,7 +142,7 @@ FORMS: dict[str, Callable[[Report], str]] = {"table.md": markdown, "table.csv": 
 
 
 def write_tables(report: Report, folder: Path) -> None:
-    """Write the table in each form into a folder that is there.
+    """Write the table in every format to an existing folder.
 
     Raises:
         OSError: if it cannot be written.

@@ -1,11 +1,12 @@
-"""Benchmarks from CSV files of the published forms, told by their columns.
+"""Benchmarks from published CSV formats, recognised by their columns.
 
-    captions                                   NegBench's retrieval: true captions with negations, a Python list a row
-    caption_0 … caption_3, correct_answer      NegBench's multiple choice; correct_answer_template names its group
+    captions                                   NegBench retrieval: true captions with negations, a Python list per row
+    caption_0 … caption_3, correct_answer      NegBench multiple choice; correct_answer_template names the group
     caption, negated_caption                   CC-Neg: image, caption, negated caption
     class                                      CoN-CLIP's negated prompts
 
-Each row also names a picture or video, in a column image_path, filepath, video_path or path, relative to the file.
+Each row also has the path of an image or video relative to the CSV file, in a column image_path, filepath, video_path
+or path.
 """
 
 import ast
@@ -23,9 +24,9 @@ from nt2vr.media.gallery import Video
 
 MEDIA = ("image_path", "filepath", "video_path", "path")
 NEGATED = ("negated_caption", "negated")
-MARKS = frozenset({"captions", "caption_0", "class", *NEGATED})  # a task's file has one of these columns
+MARKS = frozenset({"captions", "caption_0", "class", *NEGATED})  # columns found only in tasks
 Lines = Sequence[Mapping[str, str]]
-Asked = tuple[tuple[str, ...], tuple[JudgedQuery, ...]]  # texts to answer with, queries or questions
+Task = tuple[tuple[str, ...], tuple[JudgedQuery, ...]]  # candidate texts, queries or questions
 
 
 def task_benchmark(path: Path, decoder: Decoder, cache: Cache) -> Benchmark:
@@ -33,11 +34,11 @@ def task_benchmark(path: Path, decoder: Decoder, cache: Cache) -> Benchmark:
 
     Args:
         path: the CSV file.
-        decoder: decodes the pictures and videos.
-        cache: keeps their embeddings.
+        decoder: decodes its images and videos.
+        cache: stores their embeddings.
 
     Raises:
-        ConfigError: naming the file and what is wrong with it.
+        ConfigError: if the file cannot be used, with the reason.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -46,7 +47,7 @@ def task_benchmark(path: Path, decoder: Decoder, cache: Cache) -> Benchmark:
         texts, queries = _reader(lines)(lines, of_line)
     except (OSError, ValueError, KeyError, TypeError, SyntaxError, IndexError, csv.Error) as error:
         reason = f"there is no column {error}" if isinstance(error, KeyError) else str(error)
-        raise ConfigError(f"{path} cannot be used ({reason}). See nt2vr/evaluation/tasks.py for the forms.") from error
+        raise ConfigError(f"{path} cannot be used ({reason}). See nt2vr/evaluation/tasks.py.") from error
     return Benchmark(
         path.stem,
         tuple(video.video_id for video in videos),
@@ -58,7 +59,7 @@ def task_benchmark(path: Path, decoder: Decoder, cache: Cache) -> Benchmark:
 
 
 def _videos(lines: Lines, folder: Path) -> tuple[list[Video], list[int]]:
-    """Return the files that the lines name, each once, and the place of each line's among them."""
+    """Return the distinct files, and the position of each line's file among them."""
     if not lines:
         raise ValueError("it has no rows")
     column = next((column for column in MEDIA if column in lines[0]), MEDIA[0])
@@ -67,7 +68,7 @@ def _videos(lines: Lines, folder: Path) -> tuple[list[Video], list[int]]:
     return [Video(name, folder / name) for name in places], [places[name] for name in names]
 
 
-def _reader(lines: Lines) -> Callable[[Lines, Sequence[int]], Asked]:
+def _reader(lines: Lines) -> Callable[[Lines, Sequence[int]], Task]:
     columns = lines[0]
     for column, reader in (
         ("captions", _retrieval),
@@ -80,7 +81,7 @@ def _reader(lines: Lines) -> Callable[[Lines, Sequence[int]], Asked]:
     raise ValueError(f"its columns are {', '.join(columns)}")
 
 
-def _retrieval(lines: Lines, videos: Sequence[int]) -> Asked:
+def _retrieval(lines: Lines, videos: Sequence[int]) -> Task:
     queries = []
     for line, video in zip(lines, videos, strict=True):
         captions = ast.literal_eval(line["captions"])
@@ -88,40 +89,41 @@ def _retrieval(lines: Lines, videos: Sequence[int]) -> Asked:
     return (), tuple(queries)
 
 
-def _choices(lines: Lines, videos: Sequence[int]) -> Asked:
+def _choices(lines: Lines, videos: Sequence[int]) -> Task:
     columns = sorted(column for column in lines[0] if column.startswith("caption_"))
-    asked = [
+    questions = [
         (video, [line[column] for column in columns], int(line["correct_answer"]), line.get("correct_answer_template"))
         for line, video in zip(lines, videos, strict=True)
     ]
-    return _asked(asked, "choice")
+    return _task_of(questions, "choice")
 
 
-def _pairs(lines: Lines, videos: Sequence[int]) -> Asked:
+def _pairs(lines: Lines, videos: Sequence[int]) -> Task:
     column = next((column for column in NEGATED if column in lines[0]), NEGATED[0])
-    asked = [
+    questions = [
         (video, [line["caption"], line[column]], 0, cue_of(line[column]))
         for line, video in zip(lines, videos, strict=True)
     ]
-    return _asked(asked, "pair")
+    return _task_of(questions, "pair")
 
 
-def _asked(asked: Sequence[tuple[int, list[str], int, str | None]], kind: QueryKind) -> Asked:
-    """Make questions of (video, texts, place of the right one, group)."""
-    texts = {text: place for place, text in enumerate(dict.fromkeys(text for _, some, _, _ in asked for text in some))}
+def _task_of(questions: Sequence[tuple[int, list[str], int, str | None]], kind: QueryKind) -> Task:
+    """Build questions from (video, answers, position of the correct one, group)."""
+    distinct = dict.fromkeys(text for _, answers, _, _ in questions for text in answers)
+    texts = {text: place for place, text in enumerate(distinct)}
     return tuple(texts), tuple(
         JudgedQuery(
             kind,
-            some[right],
+            answers[correct],
             row_array((video,)),
-            others=row_array(texts[text] for place, text in enumerate(some) if place != right),
+            others=row_array(texts[text] for place, text in enumerate(answers) if place != correct),
             group=group or "",
-            cue=cue_of(" ".join(some)),
+            cue=cue_of(" ".join(answers)),
         )
-        for video, some, right, group in asked
+        for video, answers, correct, group in questions
     )
 
 
-def _classes(lines: Lines, videos: Sequence[int]) -> Asked:
+def _classes(lines: Lines, videos: Sequence[int]) -> Task:
     labels = {video: line["class"] for line, video in zip(lines, videos, strict=True)}
     return class_questions([labels[video] for video in sorted(labels)])

@@ -68,13 +68,13 @@ class Phrases:
         return self.tokens[i].lemma if 0 <= i < len(self.tokens) else ""
 
     def is_prefix(self, i: int) -> bool:
-        """Whether mark i is attached to the next word but not to the previous one, as in "beach -man"."""
+        """Return whether mark i is attached to the next word but not to the previous one, as in "beach -man"."""
         after = self.tokens[i + 1] if i + 1 < len(self.tokens) else None
         spaced = i == 0 or self.tokens[i - 1].end < self.tokens[i].start
         return spaced and after is not None and self.tokens[i].end == after.start and after.text[0].isalnum()
 
     def is_auxiliary(self, i: int) -> bool:
-        """Whether word i is an auxiliary: a modal, a form of be, or do and have before a verb or a negation."""
+        """Return whether word i is an auxiliary: a modal, a form of be, or do and have before a verb or a negation."""
         tag = self.tag(i)
         if tag not in VERB_TAGS:
             return False
@@ -84,7 +84,7 @@ class Phrases:
         return self.lemma(i) in {"do", "have"} and (follower == "NEG" or follower in VERB_TAGS)
 
     def is_actor(self, phrase: Phrase) -> bool:
-        """Whether the phrase names somebody who can act: people, animals, vehicles."""
+        """Return whether the phrase names somebody who can act: people, animals, vehicles."""
         return self.lemma(phrase.head) in ACTORS or self.word(phrase.head) in ACTORS
 
     def any_phrase(self, i: int) -> Phrase | None:
@@ -134,7 +134,7 @@ class Phrases:
         return Phrase("quality", i, end, end, j - 1) if j > i else None
 
     def is_setting(self, place: Phrase) -> bool:
-        """Whether a place is where everything happens: "in a park", "on the beach", but not "on a phone"."""
+        """Return whether a place is where everything happens: "in a park", "on the beach", but not "on a phone"."""
         if place.object is None:
             return False
         noun = self.noun_phrase(place.object)
@@ -159,13 +159,13 @@ class Phrases:
         return verb if self.tag(verb) in VERB_TAGS and not self.is_auxiliary(verb) else None
 
     def _modifies_noun(self, i: int, *, first: bool) -> bool:
-        """Whether word i belongs to a noun phrase before its last noun; `first`: no noun has come yet."""
+        """Return whether word i belongs to a noun phrase before its last noun; `first`: no noun has come yet."""
         if self.tag(i) == "POS" or (self.tag(i) == "ADJ" and self.tag(i + 1) == "NOUN"):  # a computer online game
             return True
         return (first or self.tag(i - 1) == "POS") and self._noun_ahead(i)
 
     def _noun_ahead(self, i: int) -> bool:
-        """Whether word i modifies a later noun: "big", "red or blue", "dancing" in "a dancing bear"."""
+        """Return whether word i modifies a later noun: "big", "red or blue", "dancing" in "a dancing bear"."""
         describing = {"ADJ", "ADV", "VBN", "VBG", "NUM"}
         while (self.tag(i) in describing and self.word(i) not in _NEW_START) or self._joins_adjectives(i):
             i += 1

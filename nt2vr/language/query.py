@@ -119,7 +119,7 @@ class _QueryText:
         return f"{before} {self.piece(start, item.core)}".strip()
 
     def _speaks(self, i: int) -> bool:
-        """Whether the sentence speaks for the person typing at word i: "I don't …", "please don't …"."""
+        """Return whether the sentence speaks for the person typing at word i: "I don't …", "please don't …"."""
         while self.phrases.is_auxiliary(i):
             i -= 1
         return i < 0 or self.phrases.word(i) in _SPEAKERS

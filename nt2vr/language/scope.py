@@ -311,7 +311,7 @@ class ScopeFinder:
         return start, stop
 
     def _dangles(self, i: int) -> bool:
-        """Whether word i cannot end a stretch: a conjunction, an auxiliary, "with", the "he" of "and he"."""
+        """Return whether word i cannot end a stretch: a conjunction, an auxiliary, "with", the "he" of "and he"."""
         phrases = self.phrases
         if phrases.tag(i) == "PRON" and (
             phrases.tag(i - 1) in {"CONJ", "PUNCT", "WH"} or phrases.word(i) in _SUBJECTS

@@ -72,12 +72,12 @@ def also_called(lemma: str) -> frozenset[str]:
 
 
 def is_plural_noun(word: str, lemma: str) -> bool:
-    """Whether a noun is in the plural: "dogs" of "dog"."""
+    """Return whether a noun is in the plural: "dogs" of "dog"."""
     return word in PLURALS or (word != lemma and (word.endswith("s") or word == inflect(lemma, "NNS")))
 
 
 def is_third_person(phrases: Phrases, verb: int) -> bool:
-    """Whether a base form has a third-person singular subject, as in "a man play guitar"; False if in doubt."""
+    """Return whether a base form has a third-person singular subject, as in "a man play guitar"; False if in doubt."""
     head = None
     for j in range(verb - 1, -1, -1):
         tag, word = phrases.tag(j), phrases.word(j)

@@ -271,7 +271,7 @@ class NltkTagger(HantaTagger):
 
 
 def _describes(tags: Sequence[str], i: int) -> bool:
-    """Whether word i modifies the next noun: "a grey haired man"."""
+    """Return whether word i modifies the next noun: "a grey haired man"."""
     return i > 0 and tags[i - 1] in {"DET", "ADJ", "ADP"} and tags[i + 1 : i + 2] == ["NOUN"]
 
 

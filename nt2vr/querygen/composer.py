@@ -27,7 +27,7 @@ _UNSAID = words("stand sit smile gesture look walk lay lie move hold hand use we
 
 @dataclass(frozen=True)
 class VideoContent:
-    """What the captions of one video say: the actions they describe, and the lemmas of all their words."""
+    """Content of one video according to its captions: actions, and the lemmas of all words."""
 
     actions: Sequence[Action]
     lemmas: frozenset[str]

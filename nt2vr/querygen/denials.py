@@ -81,7 +81,7 @@ class Denial:
 
 
 class _Deed(NamedTuple):
-    """What somebody does: `text` with the verb as a lemma, `content` lemmas to compare."""
+    """An action: `text` with the verb as a lemma, `content` lemmas to compare."""
 
     subject: Subject
     text: str
@@ -286,7 +286,7 @@ def _denied(text: str, phrases: Phrases) -> Iterator[Denial]:
 
 
 def _may_go_on(phrases: Phrases, scope: Span) -> bool:
-    """Whether a scope may be wrong, as in "(does not toss a child) in camouflage into the air". Precision counts."""
+    """Return whether a scope may be wrong, as in "(does not toss a child) in camouflage into the air"."""
     inside = [i for i, token in enumerate(phrases.tokens) if scope.start <= token.start < scope.end]
     first, after = inside[0], inside[-1] + 1
     has_clause = any(phrases.tag(i) in FINITE_TAGS or phrases.word(i) in {"as", "while"} for i in inside[1:])
@@ -301,7 +301,7 @@ def _may_go_on(phrases: Phrases, scope: Span) -> bool:
 
 
 def _place_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
-    """Whether the place at word `after` may belong to the scope that starts with word `first`."""
+    """Return whether the place at word `after` may belong to the scope that starts with word `first`."""
     place = phrases.place_phrase(after)
     if place is None:
         return False
@@ -316,7 +316,7 @@ def _may_act(phrases: Phrases, first: int, last: int) -> bool:
 
 
 def _list_is_ambiguous(phrases: Phrases, first: int, after: int) -> bool:
-    """Whether "and" or "or" at word `after` may add to the scope that starts with word `first`."""
+    """Return whether "and" or "or" at word `after` may add to the scope that starts with word `first`."""
     noun = phrases.noun_phrase(after + 1)
     if phrases.word(after) not in {"and", "or"} or noun is None:
         return False

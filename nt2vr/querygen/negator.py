@@ -185,14 +185,14 @@ def _finite_verb(phrases: Phrases, first: int, i: int, lemma: str, says_little: 
 
 
 def _is_finite(phrases: Phrases, first: int, i: int) -> bool:
-    """Whether a non-participle is the finite verb of a clause; not in the slip "is fell" or in "he test drove"."""
+    """Return whether a non-participle is a finite verb; not in the slip "is fell" or in "he test drove"."""
     if first > 0 and (phrases.lemma(i - 1) == "be" or phrases.word(first - 1) in _FIRST_PARTS):
         return False
     return phrases.tag(i) != "VB" or not _is_infinitive(phrases, first)
 
 
 def _is_participle_clause(phrases: Phrases, first: int, i: int) -> bool:
-    """Whether a participle says what its subject does ("a man running") and neither modifies nor complements."""
+    """Return whether a participle says what its subject does: "a man running", but not "a running man"."""
     before, lemma = phrases.tag(first - 1), phrases.lemma(first - 1)
     if first == 0:
         return phrases.tag(i) == "VBG" and phrases.tag(i + 1) != "NOUN"
@@ -211,7 +211,7 @@ def _is_participle_clause(phrases: Phrases, first: int, i: int) -> bool:
 
 
 def _is_infinitive(phrases: Phrases, first: int) -> bool:
-    """Whether a base form depends on "to", a modal or another verb: "watch a man sing"."""
+    """Return whether a base form depends on "to", a modal or another verb: "watch a man sing"."""
     if phrases.tag(first - 1) in {"TO", "MD"}:
         return True
     return any(

@@ -52,6 +52,6 @@ class Usage:
 
 
 def agrees(subject: Subject, text: str) -> bool:
-    """Whether "his", "her" and "their" in a verb phrase agree with the subject."""
+    """Return whether "his", "her" and "their" in a verb phrase agree with the subject."""
     own = {"he": "his", "she": "her"}.get(subject.pronoun, "their")
     return not ({"his", "her", "their", "my", "our", "your"} - {own}) & set(text.split())

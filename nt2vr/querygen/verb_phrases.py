@@ -55,7 +55,7 @@ _MOST_WORDS = 8  # longer phrases read badly in a template
 
 @dataclass(frozen=True)
 class VerbPhrase:
-    """What somebody does.
+    """An action without its subject.
 
     Attributes:
         text: the phrase with its verb as a lemma: "play the guitar on a stage".
@@ -88,7 +88,7 @@ def verb_phrases(phrases: Phrases, chunk: Chunk, after: str) -> Iterator[VerbPhr
 
 
 def _is_complete(phrases: Phrases, chunk: Chunk, after: str) -> bool:
-    """Whether a chunk is a verb phrase that is not cut off, passive or an infinitive."""
+    """Return whether a chunk is a verb phrase that is not cut off, passive or an infinitive."""
     start, end = chunk.start, chunk.end
     if phrases.tag(start) in {"VBN", "MD"} or phrases.is_auxiliary(start):
         return False
@@ -124,7 +124,7 @@ def _verb_phrase(phrases: Phrases, start: int, end: int, *, adjectives: bool, is
 
 
 def _is_vague(phrases: Phrases, verb: str, rest: Sequence[int]) -> bool:
-    """Whether a verb with the words `rest` after it does not stand for itself."""
+    """Return whether a verb with the words `rest` after it does not stand for itself."""
     if not verb or verb in _UNSEEN:
         return True
     if not rest:
@@ -135,7 +135,7 @@ def _is_vague(phrases: Phrases, verb: str, rest: Sequence[int]) -> bool:
 
 
 def _describes_noun(phrases: Phrases, i: int) -> bool:
-    """Whether word i is an adjective before a noun."""
+    """Return whether word i is an adjective before a noun."""
     j = i
     while phrases.tag(j) == "ADJ":
         j += 1
@@ -143,7 +143,7 @@ def _describes_noun(phrases: Phrases, i: int) -> bool:
 
 
 def _is_bare_noun(phrases: Phrases, start: int, i: int) -> bool:
-    """Whether word i heads a singular count noun phrase without an article."""
+    """Return whether word i heads a singular count noun phrase without an article."""
     if phrases.tag(i) != "NOUN" or phrases.tag(i + 1) == "NOUN" or phrases.lemma(i) in MASS_NOUNS:
         return False
     if is_plural_noun(phrases.word(i), phrases.lemma(i)) or phrases.word(i).endswith("ing"):

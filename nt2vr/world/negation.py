@@ -40,7 +40,7 @@ class SceneDenial(Denial):
     unwanted_claim: Claim
 
     def fits(self, scene: Scene) -> bool:
-        """Whether the scene shows the wanted part and not the unwanted one."""
+        """Return whether the scene shows the wanted part and not the unwanted one."""
         return self.wanted_claim.holds(scene) and not self.unwanted_claim.holds(scene)
 
 

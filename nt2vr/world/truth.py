@@ -25,7 +25,7 @@ class Who:
     wearing: Names = frozenset()
 
     def fits(self, actor: Actor) -> bool:
-        """Whether an actor matches the description."""
+        """Return whether an actor matches the description."""
         return (
             (not self.subjects or actor.subject in self.subjects)
             and (not self.activities or actor.activity in self.activities)
@@ -42,7 +42,7 @@ class Claim:
     props: tuple[Names, ...] = ()
 
     def holds(self, scene: Scene) -> bool:
-        """Whether the scene shows all of it, and possibly more."""
+        """Return whether the scene shows all of it, and possibly more."""
         if self.places and scene.place not in self.places:
             return False
         if not all(names & set(scene.props) for names in self.props):

@@ -1,4 +1,4 @@
-"""Reports kept in a folder."""
+"""The archive of reports."""
 
 import csv
 from pathlib import Path
@@ -24,7 +24,7 @@ def archive(tmp_path: Path) -> Archive:
     return Archive(tmp_path / "reports")
 
 
-def test_what_is_kept_is_listed_and_opened(archive: Archive) -> None:
+def test_saved_reports_are_listed_and_opened(archive: Archive) -> None:
     report = report_of(System("words"), System("words", "drop"), name="Own words, <b>")
     report_id = archive.add(report)
     (entry,) = archive.entries()
@@ -35,7 +35,7 @@ def test_what_is_kept_is_listed_and_opened(archive: Archive) -> None:
     assert archive.summary(report_id)["systems"][1]["metrics"] == report.metrics["words drop"]
 
 
-def test_the_files_to_take_along_are_there_and_the_queries_have_a_column_of_ranks_a_system(archive: Archive) -> None:
+def test_downloads_are_written_with_one_column_of_ranks_per_system(archive: Archive) -> None:
     folder = archive.folder / archive.add(report_of(System("words"), System("words", "boolean", 1)))
     names = {"report.json", "queries.jsonl", "queries.csv", "arrays.npz", "table.md", "table.csv", "table.tex"}
     assert {path.name for path in folder.iterdir()} == names
@@ -48,14 +48,14 @@ def test_the_files_to_take_along_are_there_and_the_queries_have_a_column_of_rank
     }  # fmt: skip
 
 
-def test_the_same_asked_again_replaces_its_report_and_anything_else_is_another(archive: Archive) -> None:
+def test_repeating_an_evaluation_replaces_its_report_only(archive: Archive) -> None:
     first = archive.add(report_of(System("words")))
     assert archive.add(report_of(System("words"))) == first
     others = [report_of(System("words"), System("words", "drop")), report_of(System("words"), source={"seed": 2})]
     assert len({first, *map(archive.add, others)}) == len(archive.entries()) == 3
 
 
-def test_the_newest_comes_first(archive: Archive) -> None:
+def test_the_newest_report_comes_first(archive: Archive) -> None:
     for seed, created in (
         (1, "2026-01-02T00:00:00+00:00"),
         (2, "2026-01-03T00:00:00+00:00"),
@@ -67,7 +67,7 @@ def test_the_newest_comes_first(archive: Archive) -> None:
     assert [entry.created[8:10] for entry in archive.entries()] == ["03", "02", "01"]
 
 
-def test_a_deleted_report_is_gone_and_a_new_one_of_its_name_is_read_anew(archive: Archive) -> None:
+def test_a_report_that_replaces_a_deleted_one_is_not_served_from_memory(archive: Archive) -> None:
     report_id = archive.add(report_of(System("words")))
     archive.load(report_id)
     archive.delete(report_id)
@@ -77,7 +77,7 @@ def test_a_deleted_report_is_gone_and_a_new_one_of_its_name_is_read_anew(archive
 
 
 @pytest.mark.parametrize("name", ["..", "../reports", "/etc", "", ".hidden", "words/../words"])
-def test_only_ids_of_the_list_are_ever_part_of_a_path(archive: Archive, name: str) -> None:
+def test_only_listed_ids_become_part_of_a_path(archive: Archive, name: str) -> None:
     archive.add(report_of(System("words")))
     for act in (archive.load, archive.delete, archive.summary):
         with pytest.raises(ConfigError, match="There is no report"):
@@ -85,7 +85,7 @@ def test_only_ids_of_the_list_are_ever_part_of_a_path(archive: Archive, name: st
     assert len(archive.entries()) == 1
 
 
-def test_a_folder_that_is_no_report_is_passed_over(archive: Archive) -> None:
+def test_folders_without_a_report_are_skipped(archive: Archive) -> None:
     report_id = archive.add(report_of(System("words")))
     for name, text in (("half", "{"), ("list", "[]"), ("other", '{"name": "x"}')):
         (archive.folder / name).mkdir()

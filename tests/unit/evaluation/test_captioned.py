@@ -1,4 +1,4 @@
-"""Captioned datasets as benchmarks, from their files to what is asked."""
+"""Captioned datasets as benchmarks, from files to judged queries."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -37,7 +37,7 @@ def load(tmp_path: Path, write_video: Callable[..., Path]) -> Callable[..., Benc
     return load_data
 
 
-def test_a_dataset_is_asked_its_captions_their_denials_and_what_is_composed_of_them(
+def test_a_dataset_gives_original_negated_and_composed_queries(
     load: Callable[..., Benchmark],
 ) -> None:
     benchmark = load()
@@ -61,7 +61,7 @@ def test_a_dataset_is_asked_its_captions_their_denials_and_what_is_composed_of_t
     assert ([ids[row] for row in composed.relevant], [ids[row] for row in composed.hard]) == (["both"], ["guitar"])
 
 
-def test_query_sets_of_others_are_read(load: Callable[..., Benchmark], tmp_path: Path) -> None:
+def test_released_query_sets_are_read(load: Callable[..., Benchmark], tmp_path: Path) -> None:
     """Those that nT2VR released tell no parts, and may speak of videos that are not there."""
     sets = tmp_path / "sets"
     sets.mkdir()
@@ -80,22 +80,18 @@ def test_query_sets_of_others_are_read(load: Callable[..., Benchmark], tmp_path:
         load(queries=tmp_path / "nothing")
 
 
-def test_a_task_is_known_by_its_columns_and_a_captions_file_is_none(
-    load: Callable[..., Benchmark], tmp_path: Path
-) -> None:
+def test_tasks_are_recognised_by_their_columns(load: Callable[..., Benchmark], tmp_path: Path) -> None:
     assert len(load(str(tmp_path / "data" / "captions.csv")).video_ids) == 4
     (tmp_path / "data" / "task.csv").write_text("path,caption,negated_caption\ndog.avi,a dog,no dog\n")
     assert load(str(tmp_path / "data" / "task.csv")).texts == ("a dog", "no dog")
 
 
-def test_the_world_and_the_gallery_are_known_by_name(load: Callable[..., Benchmark]) -> None:
+def test_the_world_and_the_gallery_are_selected_by_name(load: Callable[..., Benchmark]) -> None:
     assert load("world", clips=20).source["clips"] == 20
     assert len(load("gallery").video_ids) == 400
 
 
-def test_what_looks_like_a_mistake_in_a_dataset_stands_in_the_report(
-    load: Callable[..., Benchmark], write_video: Callable[..., Path]
-) -> None:
+def test_remarks_on_a_dataset_are_reported(load: Callable[..., Benchmark], write_video: Callable[..., Path]) -> None:
     write_video("data/nobody_told.avi", [0])
     (remark,) = load().source["remarks"]
     assert "nobody_told" in remark

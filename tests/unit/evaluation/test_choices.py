@@ -1,4 +1,4 @@
-"""Questions with several texts, by hand and beside a slow twin."""
+"""Multiple-choice questions, with values by hand and against a slow twin."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +23,7 @@ VIDEOS = ("a man sings", "a dog", "dancing dog", "a cat")
 TEXTS = ("a man sings", "a man not sings", "a dog", "a man dancing", "dog dancing")
 
 
-def asked(questions: list[JudgedQuery], texts: tuple[str, ...] = TEXTS) -> Benchmark:
+def benchmark_of(questions: list[JudgedQuery], texts: tuple[str, ...] = TEXTS) -> Benchmark:
     return Benchmark("questions", VIDEOS, tuple(questions), lambda *_: embedded(*VIDEOS), {}, texts=texts)
 
 
@@ -31,7 +31,7 @@ def question(kind: Any, text: str, video: int, *others: int, group: str = "") ->
     return JudgedQuery(kind, text, row_array([video]), others=row_array(others), group=group)
 
 
-def test_the_share_of_right_answers_by_hand() -> None:
+def test_accuracies_by_hand() -> None:
     questions = [
         question("choice", "a man sings", 0, 2, 3, 4, group="positive"),  # right
         question("choice", "a dog", 1, 0, 3, 1, group="negative"),  # right
@@ -39,7 +39,7 @@ def test_the_share_of_right_answers_by_hand() -> None:
         question("pair", "a man sings", 0, 1),  # deaf to "not": a tie again
     ]
     models: Any = WordModels()
-    report = evaluate(asked(questions), [System("words"), System("words", "boolean", 1)], models)
+    report = evaluate(benchmark_of(questions), [System("words"), System("words", "boolean", 1)], models)
     assert report.metrics["words"] == pytest.approx({
         "choice/accuracy": 200 / 3, "choice/accuracy positive": 100, "choice/accuracy negative": 50,
         "pair/accuracy": 0,
@@ -47,7 +47,7 @@ def test_the_share_of_right_answers_by_hand() -> None:
     assert report.metrics["words boolean α 1"]["pair/accuracy"] == 100
 
 
-def test_ranks_are_those_of_comparing_text_by_text() -> None:
+def test_ranks_match_a_loop_over_texts() -> None:
     rng = np.random.default_rng(0)
     texts, videos = rng.integers(-2, 3, (30, 3)), rng.integers(-2, 3, (10, 3))
     pool = tuple(map(str, range(30)))
@@ -67,7 +67,7 @@ def test_ranks_are_those_of_comparing_text_by_text() -> None:
     assert found == slow
 
 
-def test_negated_prompts_are_top_one_with_the_prompt_less_top_one_with_its_negation() -> None:
+def test_the_delta_of_negated_prompts_by_hand() -> None:
     texts, questions = class_questions(["Cat", "dog", "golden_dog", "CAT"])
     assert texts[:2] == ("this is a photo of a cat", "this is a photo of a dog")
     assert texts[5] == "this is not a photo of a golden dog"
@@ -76,21 +76,25 @@ def test_negated_prompts_are_top_one_with_the_prompt_less_top_one_with_its_negat
     # the first video shows none of the three: all tie, as "dog" and "golden dog" do for two others. Ties count
     # against the model: they are no right answers when asked, and are when denied
     models: Any = WordModels()
-    metrics = evaluate(asked(list(questions), texts), [System("words"), System("words", "boolean", 1)], models).metrics
+    metrics = evaluate(
+        benchmark_of(list(questions), texts), [System("words"), System("words", "boolean", 1)], models
+    ).metrics
     assert metrics["words"] == pytest.approx({"class/accuracy": 25, "class/delta": 25 - 100})
     # what is there is what "not" fits least; the first video still ties
     assert metrics["words boolean α 1"] == pytest.approx({"class/accuracy": 25, "class/delta": 0})
 
 
-def test_kinds_that_are_not_asked_have_no_measures() -> None:
+def test_kinds_without_queries_have_no_metrics() -> None:
     questions = [question("pair", "a man sings", 0, 1)]
     measured = measure_choices(embedded(*TEXTS[:2]), embedded(*VIDEOS), questions, row_array([1]))
     assert summarise_choices(questions, measured) == {"pair/accuracy": 0}
 
 
-def test_a_report_of_questions_is_read_as_it_was_written_and_has_its_own_columns(tmp_path: Path) -> None:
+def test_a_report_of_questions_survives_saving_and_has_its_own_columns(tmp_path: Path) -> None:
     models: Any = WordModels()
-    report = evaluate(asked([question("choice", "a man sings", 0, 2, 3, group="hybrid")]), [System("words")], models)
+    report = evaluate(
+        benchmark_of([question("choice", "a man sings", 0, 2, 3, group="hybrid")]), [System("words")], models
+    )
     report.save(tmp_path)
     read = load_report(tmp_path)
     assert read.metrics == report.metrics and read.texts == TEXTS
@@ -158,7 +162,7 @@ def test_pairs_and_classes_are_read(read: Callable[[str], Benchmark]) -> None:
         ("path,caption_0,correct_answer\na.avi,b,7\n", "out of range"),
     ],
 )
-def test_a_file_of_another_form_is_told_so(read: Callable[[str], Benchmark], table: str, reason: str) -> None:
+def test_a_file_of_unknown_format_is_refused(read: Callable[[str], Benchmark], table: str, reason: str) -> None:
     with pytest.raises(ConfigError, match="cannot be used") as error:
         read(table)
     assert reason in str(error.value)

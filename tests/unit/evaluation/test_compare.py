@@ -1,4 +1,4 @@
-"""Lists of single queries, by hand."""
+"""Query lists for error analysis, by hand."""
 
 from typing import Any
 
@@ -28,21 +28,21 @@ def report() -> Report:
     return Report.of(benchmark, results)
 
 
-def test_what_the_second_system_gains_most_on_comes_first_and_wrong_videos_count_the_other_way() -> None:
+def test_queries_are_sorted_by_gain_with_reversed_sign_for_negated_ones() -> None:
     # factors: 10, 40 (the wrong video falls), 5, 1/2, 1/3 (the wrong video rises)
     assert places_by_difference(report(), "A", "B") == [1, 0, 2, 3, 4]
     assert places_by_difference(report(), "B", "A") == [4, 3, 2, 0, 1]
 
 
-def test_queries_are_kept_by_kind_and_cue() -> None:
+def test_queries_are_filtered_by_kind_and_cue() -> None:
     assert places_by_difference(report(), "A", "B", kinds=["composed", "original"]) == [0, 2, 3]
     assert places_by_difference(report(), "A", "B", kinds=["composed"], cues=["without"]) == [3]
 
 
-def test_failing_everywhere_is_no_answer_on_any_first_page_or_the_wrong_one_on_all() -> None:
+def test_common_failures_have_no_relevant_video_or_only_wrong_ones_on_all_first_pages() -> None:
     assert places_by_difference(report(), "A", "B", fails_everywhere=True) == [2, 3, 4]
 
 
-def test_a_system_that_is_not_in_the_report_is_told_so() -> None:
+def test_an_unknown_system_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"no system 'C'\. Choose one of: A, B"):
         places_by_difference(report(), "A", "C")

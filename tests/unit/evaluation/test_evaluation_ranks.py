@@ -1,4 +1,4 @@
-"""Measures of one block of scores, by hand and beside slow twins."""
+"""Ranks and shares, with values by hand and against slow twins."""
 
 import math
 from typing import Any
@@ -18,14 +18,14 @@ OTHER: NDArray[np.bool_] = ~SOME & (RNG.random((60, 25)) < 0.3)
 SOME[:, 0], OTHER[:, 0], OTHER[:, 1], SOME[:, 1] = True, False, True, False  # each query has both
 
 
-def test_the_rank_of_the_best_right_video_counts_wrong_ones_and_ties_against_it() -> None:
+def test_wrong_videos_and_ties_count_against_the_best_relevant_video() -> None:
     scores = np.array([[5, 4, 3, 2], [5, 4, 4, 2], [1, 1, 1, 1]], np.float32)
     right = np.array([[NO, NO, YES, YES], [NO, YES, NO, YES], [YES, YES, NO, NO]])
     assert first_ranks(scores, right).tolist() == [3, 3, 3]
 
 
 @pytest.mark.parametrize("scores", [TIED, DISTINCT], ids=["ties", "no ties"])
-def test_ranks_are_those_of_walking_down_the_sorted_list(scores: Any) -> None:
+def test_ranks_match_a_walk_down_the_sorted_list(scores: Any) -> None:
     slow = []
     for row, right in zip(scores.tolist(), SOME.tolist(), strict=True):
         # of equal scores the wrong videos come first
@@ -35,7 +35,7 @@ def test_ranks_are_those_of_walking_down_the_sorted_list(scores: Any) -> None:
 
 
 @pytest.mark.parametrize("scores", [TIED, DISTINCT], ids=["ties", "no ties"])
-def test_pairs_in_order_are_those_of_two_loops(scores: Any) -> None:
+def test_ordered_shares_match_two_loops(scores: Any) -> None:
     higher, equal = ordered_shares(scores, SOME, OTHER)
     for row, right, wrong, share, tie in zip(scores, SOME, OTHER, higher, equal, strict=True):
         pairs = [(a, b) for a in row[right] for b in row[wrong]]
@@ -43,14 +43,14 @@ def test_pairs_in_order_are_those_of_two_loops(scores: Any) -> None:
         assert tie == pytest.approx(sum(a == b for a, b in pairs) / len(pairs))
 
 
-def test_a_query_with_nothing_to_compare_has_no_share() -> None:
+def test_a_query_without_pairs_has_no_share() -> None:
     higher, equal = ordered_shares(TIED[:2], SOME[:2], np.zeros_like(SOME[:2]))
     assert np.isnan(higher).all() and np.isnan(equal).all()
 
 
 @pytest.mark.parametrize("scores", [TIED, DISTINCT], ids=["ties", "no ties"])
 @pytest.mark.parametrize("k", [1, 10, 25, 40])
-def test_unwanted_videos_among_the_first_are_those_of_the_sorted_list(scores: Any, k: int) -> None:
+def test_shares_among_first_match_the_sorted_list(scores: Any, k: int) -> None:
     slow = []
     for row, unwanted in zip(scores.tolist(), SOME.tolist(), strict=True):
         order = sorted(range(len(row)), key=lambda video: (-row[video], not unwanted[video]))[:k]
@@ -59,7 +59,7 @@ def test_unwanted_videos_among_the_first_are_those_of_the_sorted_list(scores: An
 
 
 @pytest.mark.parametrize("score", [0.5, math.nan], ids=["constant", "not a number"])
-def test_a_model_that_tells_nothing_apart_gets_no_credit(score: float) -> None:
+def test_a_constant_model_gets_no_credit(score: float) -> None:
     scores = np.full((1, 4), score, np.float32)
     right, wrong = np.array([[YES, NO, NO, NO]]), np.array([[NO, YES, YES, NO]])
     assert first_ranks(scores, right).tolist() == [4]
@@ -67,7 +67,7 @@ def test_a_model_that_tells_nothing_apart_gets_no_credit(score: float) -> None:
     assert shares_among_first(scores, wrong, 2).tolist() == [1]
 
 
-def test_a_right_video_whose_score_is_no_number_comes_last_and_a_wrong_one_first() -> None:
+def test_nan_scores_count_against_the_model() -> None:
     right = np.array([[YES, NO, NO]])
     assert first_ranks(np.array([[np.nan, 2, 1]], np.float32), right).tolist() == [3]
     assert first_ranks(np.array([[3, np.nan, 1]], np.float32), right).tolist() == [2]

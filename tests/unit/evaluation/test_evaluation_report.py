@@ -1,4 +1,4 @@
-"""Reports on disk, and their tables."""
+"""Reports on disk and their tables."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ def report() -> Report:
     return evaluate(benchmark, [System("words"), System("words", "boolean", 1)], models)
 
 
-def test_a_report_is_read_as_it_was_written(report: Report, tmp_path: Path) -> None:
+def test_a_report_survives_saving_and_loading(report: Report, tmp_path: Path) -> None:
     report.save(tmp_path / "report")
     read = load_report(tmp_path / "report")
     for name in ("name", "digest", "source", "references", "video_ids", "notes", "created", "versions", "metrics"):
@@ -47,7 +47,7 @@ def test_a_query_is_listed_with_its_videos_and_ranks(report: Report) -> None:
     assert row.ranks == {"words": 3, "words boolean α 1": 1}
 
 
-def test_the_file_tells_what_made_the_numbers(report: Report, tmp_path: Path) -> None:
+def test_the_file_records_the_provenance_of_the_numbers(report: Report, tmp_path: Path) -> None:
     report.save(tmp_path)
     data = json.loads((tmp_path / "report.json").read_text())
     assert data["systems"][1] == {
@@ -61,7 +61,7 @@ def test_the_file_tells_what_made_the_numbers(report: Report, tmp_path: Path) ->
     assert lines[3]["ranks"] == {"words": 3, "words boolean α 1": 1} and len(lines) == 5
 
 
-def test_a_report_replaces_the_one_before_and_leaves_no_other_file(report: Report, tmp_path: Path) -> None:
+def test_a_report_replaces_the_previous_one_without_stray_files(report: Report, tmp_path: Path) -> None:
     models: Any = WordModels()
     report.save(tmp_path)
     evaluate(word_benchmark(), [System("words-bnl")], models).save(tmp_path)
@@ -70,20 +70,20 @@ def test_a_report_replaces_the_one_before_and_leaves_no_other_file(report: Repor
 
 
 @pytest.mark.parametrize("file", ["report.json", "queries.jsonl", "arrays.npz"])
-def test_a_folder_that_is_no_whole_report_is_told_so(report: Report, tmp_path: Path, file: str) -> None:
+def test_an_incomplete_report_folder_is_refused(report: Report, tmp_path: Path, file: str) -> None:
     report.save(tmp_path)
     (tmp_path / file).write_bytes((tmp_path / file).read_bytes()[:20])
-    with pytest.raises(ConfigError, match="holds no report that can be read"):
+    with pytest.raises(ConfigError, match="has no readable report"):
         load_report(tmp_path)
 
 
-def test_a_folder_that_cannot_be_written_to_is_told_so(report: Report, tmp_path: Path) -> None:
+def test_an_unwritable_folder_is_refused(report: Report, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match="cannot be written to"):
         report.save(tmp_path / "file")
 
 
-def test_markdown_has_the_columns_of_the_paper_and_leaves_out_what_is_not_there(report: Report) -> None:
+def test_markdown_has_the_columns_of_the_paper_without_empty_groups(report: Report) -> None:
     paper, honest = (table.splitlines() for table in markdown(report).split("\n\n"))
     assert paper[0].startswith("|  | Original R@1 | Original R@5 | Original R@10 | Original MIR | Negated ΔR@1 |")
     assert paper[2] == "| oracle | – | – | – | 0.875 |" + " – |" * 8
@@ -95,13 +95,13 @@ def test_markdown_has_the_columns_of_the_paper_and_leaves_out_what_is_not_there(
     assert {line.count("|") for line in paper} == {14} and {line.count("|") for line in honest} == {6}
 
 
-def test_csv_has_every_measure_unrounded(report: Report) -> None:
+def test_csv_has_all_metrics_unrounded(report: Report) -> None:
     oracle, words, _ = csv.DictReader(io.StringIO(csv_table(report)))
     assert oracle["original/MIR"] == "0.875" and oracle["composed/MIR"] == ""
     assert float(words["composed/MIR"]) == report.metrics["words"]["composed/MIR"]
 
 
-def test_latex_has_as_many_cells_in_each_line_as_columns(report: Report) -> None:
+def test_latex_lines_have_one_cell_per_column(report: Report) -> None:
     lines = latex(report).splitlines()
     assert lines[0] == r"\begin{tabular}{lrrrrrrrrrrrrrrrr}"
     assert lines[2] == (

@@ -1,4 +1,4 @@
-"""Evaluations in a thread, one at a time, with a real model of random weights."""
+"""Background evaluations, one at a time, with a real model of random weights."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ def evaluations(tmp_path: Path) -> Iterator[Evaluations]:
         yield Evaluations(Catalog([tmp_path / "models"]), decoder, cache, tmp_path / "evaluation")
 
 
-def test_an_evaluation_ends_in_a_report_with_the_controls_and_again_in_the_same(evaluations: Evaluations) -> None:
+def test_an_evaluation_reports_its_controls_and_repeating_it_gives_the_same_report(evaluations: Evaluations) -> None:
     job = evaluations.start(SMALL, ["TINY boolean"]).result(WAIT_S)
     assert (job.state, job.systems) == ("finished", ("tiny", "tiny drop", "tiny boolean"))
     assert list(evaluations.archive.load(job.report_id).metrics) == list(job.systems)
@@ -55,14 +55,14 @@ def slow_data(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     return begun
 
 
-def test_a_second_one_is_refused_while_one_is_under_way_and_a_cancelled_one_ends(
+def test_only_one_evaluation_runs_at_a_time_and_it_can_be_cancelled(
     evaluations: Evaluations, slow_data: threading.Event
 ) -> None:
     ended = evaluations.start(SMALL, ["tiny"])
     assert slow_data.wait(WAIT_S)
     job = evaluations.job
     assert job is not None and (job.state, job.doing, job.done, job.total) == ("running", "clips", 3, 8)
-    with pytest.raises(ConfigError, match="Another evaluation is under way"):
+    with pytest.raises(ConfigError, match="Another evaluation is running"):
         evaluations.start(SMALL, ["tiny"])
     evaluations.cancel()
     assert (ended.result(WAIT_S).state, evaluations.archive.entries()) == ("stopped", [])
@@ -70,7 +70,7 @@ def test_a_second_one_is_refused_while_one_is_under_way_and_a_cancelled_one_ends
     assert evaluations.job is not None and evaluations.job.state == "stopped"
 
 
-def test_after_a_cancelled_one_the_next_runs_to_its_end(
+def test_the_next_evaluation_runs_after_a_cancelled_one(
     evaluations: Evaluations, slow_data: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended = evaluations.start(SMALL, ["tiny"])
@@ -80,12 +80,12 @@ def test_after_a_cancelled_one_the_next_runs_to_its_end(
     assert evaluations.start(SMALL, ["tiny"]).result(WAIT_S).state == "finished"
 
 
-def test_what_a_person_got_wrong_is_told_in_a_sentence(evaluations: Evaluations, tmp_path: Path) -> None:
+def test_user_errors_are_reported_in_one_sentence(evaluations: Evaluations, tmp_path: Path) -> None:
     job = evaluations.start(Data(str(tmp_path / "nowhere")), ["tiny"]).result(WAIT_S)
     assert job.state == "failed" and "nowhere" in job.error
 
 
-def test_what_nobody_foresaw_is_logged_and_ends_the_job_only(
+def test_unexpected_errors_are_logged_and_end_only_the_job(
     evaluations: Evaluations, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*arguments: Any) -> None:
@@ -98,9 +98,7 @@ def test_what_nobody_foresaw_is_logged_and_ends_the_job_only(
 
 
 @pytest.mark.parametrize(("systems", "sentence"), [([], "No system is chosen"), (["huge"], "Unknown model 'huge'")])
-def test_systems_are_looked_at_before_anything_starts(
-    evaluations: Evaluations, systems: list[str], sentence: str
-) -> None:
+def test_systems_are_checked_before_starting(evaluations: Evaluations, systems: list[str], sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence):
         evaluations.start(SMALL, systems)
     assert evaluations.job is None

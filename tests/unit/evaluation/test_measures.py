@@ -1,4 +1,4 @@
-"""The paper's measures and the honest ones, by hand and beside slow twins."""
+"""The paper's metrics and the honest ones, with values by hand and against slow twins."""
 
 import math
 import tracemalloc
@@ -49,7 +49,7 @@ def test_the_table_by_hand() -> None:
     })  # fmt: skip
 
 
-def test_kinds_that_are_not_asked_have_no_measures() -> None:
+def test_kinds_without_queries_have_no_metrics() -> None:
     found = summarise([query("composed")], measured([1], [NAN], [NAN], [NAN]))
     assert list(found) == ["composed/R@1", "composed/R@5", "composed/R@10", "composed/MIR"]
 
@@ -95,7 +95,7 @@ def measure(vectors: Any, videos: Any, queries: list[JudgedQuery]) -> Measured:
     return protocol.ask(encoder, [System("numbered")], np.asarray(videos, np.float32), benchmark)[0]
 
 
-def test_measures_are_those_of_going_through_the_sorted_lists_one_by_one() -> None:
+def test_metrics_match_a_walk_through_the_sorted_lists() -> None:
     queries, vectors, videos = random_benchmark(50, 30)
     ranks, shares, pages = [], [], []
     for query_, vector in zip(queries, vectors, strict=True):
@@ -130,7 +130,7 @@ def test_measures_are_those_of_going_through_the_sorted_lists_one_by_one() -> No
 
 
 @pytest.mark.parametrize("block", [1, 7, 50])
-def test_measures_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+def test_metrics_do_not_depend_on_the_block_size(monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     queries, vectors, videos = random_benchmark(50, 30)
     whole = measure(vectors, videos, queries)
     monkeypatch.setattr(protocol, "BLOCK", block)
@@ -138,7 +138,7 @@ def test_measures_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.Monkey
         np.testing.assert_array_equal(values, getattr(whole, name))
 
 
-def test_no_more_than_a_block_of_scores_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_one_block_of_scores_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     queries, vectors, videos = random_benchmark(4000, 500)
     monkeypatch.setattr(protocol, "BLOCK", 100)
     tracemalloc.start()
@@ -148,13 +148,13 @@ def test_no_more_than_a_block_of_scores_is_in_memory(monkeypatch: pytest.MonkeyP
     assert peak < 4000 * 500 * 4 / 3  # a third of all scores
 
 
-def test_a_video_that_could_not_be_read_is_never_found() -> None:
+def test_an_unreadable_video_ranks_last() -> None:
     videos = np.array([[0, 0], [-1, 0], [-2, 0]], np.float32)
     queries = [JudgedQuery("composed", "0", row_array([0])), JudgedQuery("composed", "0", row_array([1]))]
     assert measure([[1, 0]], videos, queries).ranks.tolist() == [3, 1]
 
 
-def test_who_has_nothing_to_search_for_has_no_first_page_and_the_last_rank() -> None:
+def test_a_system_with_nothing_to_search_for_has_no_first_page_and_the_last_rank() -> None:
     queries = [JudgedQuery("not", "0", row_array([0]), row_array([1]), row_array([1]))]
     found = measure([[0, 0, 0]], np.eye(3), queries)
     assert found.ranks.tolist() == [3]

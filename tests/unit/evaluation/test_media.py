@@ -1,4 +1,4 @@
-"""Files as a benchmark's videos."""
+"""Video files of a benchmark."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -29,7 +29,7 @@ class Brightness:
         return pool_by_mean(frame_embeddings)
 
 
-def test_a_bad_file_is_never_found_but_where_all_are_bad_nothing_is_measured(
+def test_an_unreadable_file_gets_zeros_and_if_all_are_unreadable_an_error(
     tmp_path: Path, write_video: Callable[..., Path]
 ) -> None:
     (tmp_path / "bad.avi").write_text("no video")

@@ -1,4 +1,4 @@
-"""Systems asked a small benchmark: what is in the table, what is kept, and how it stops."""
+"""Evaluation of systems on a small benchmark: metrics, stored results and stopping."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,19 +17,19 @@ from tests.unit.evaluation.words import QUERIES, VIDEOS, WordModels, word_benchm
 PLAIN, DROP, BNL = System("words"), System("words", "drop"), System("words-bnl")
 
 
-def test_the_model_that_a_training_started_from_is_always_in_the_table_whole_and_with_drop() -> None:
+def test_the_base_model_is_always_in_the_table_plain_and_with_drop() -> None:
     models: Any = WordModels()
     assert with_controls([BNL], models) == [PLAIN, DROP, BNL]
     assert with_controls([System("words", "boolean", 1), DROP], models) == [PLAIN, DROP, System("words", "boolean", 1)]
 
 
-def test_trainings_are_followed_back_as_far_as_models_are_there() -> None:
+def test_bases_are_followed_back_as_far_as_available() -> None:
     cards = {name: Card(name, base=base) for name, base in (("a", "lost"), ("b", "a"), ("c", "b"), ("d", "d"))}
     models: Any = WordModels(cards)
     assert with_controls([System("c"), System("d")], models)[::2] == [System("a"), System("d"), System("c")]
 
 
-def test_the_measures_of_a_system_that_ignores_negation_and_of_one_that_does_not_by_hand() -> None:
+def test_metrics_of_systems_with_and_without_negation_by_hand() -> None:
     models: Any = WordModels()
     report = evaluate(word_benchmark(), [PLAIN, DROP, System("words", "boolean", 1)], models)
     plain, drop, boolean = report.metrics.values()
@@ -64,14 +64,14 @@ def test_nothing_is_measured_twice(tmp_path: Path) -> None:
      {"queries": [*QUERIES[:4], replace(QUERIES[4], relevant=row_array([0]))]}],
     ids=["other videos", "fewer queries", "other truth"],
 )  # fmt: skip
-def test_another_benchmark_is_measured_anew(tmp_path: Path, changed: Any) -> None:
+def test_results_are_not_reused_for_another_benchmark(tmp_path: Path, changed: Any) -> None:
     models: Any = WordModels()
     evaluate(word_benchmark(), [PLAIN], models, ResultStore(tmp_path))
     evaluate(word_benchmark(**changed), [PLAIN], models, ResultStore(tmp_path))
     assert models.loaded == ["words", "words"]
 
 
-def test_another_alpha_and_other_weights_are_measured_anew(tmp_path: Path) -> None:
+def test_results_are_not_reused_for_another_alpha_or_other_weights(tmp_path: Path) -> None:
     models: Any = WordModels()
     store = ResultStore(tmp_path)
     for system in (PLAIN, System("words", "boolean"), System("words", "boolean", 1), BNL):
@@ -81,7 +81,7 @@ def test_another_alpha_and_other_weights_are_measured_anew(tmp_path: Path) -> No
     assert len(models.loaded) == 4  # what "boolean" is where nothing is said
 
 
-def test_a_result_damaged_on_disk_is_measured_anew(tmp_path: Path) -> None:
+def test_a_damaged_result_is_measured_again(tmp_path: Path) -> None:
     models: Any = WordModels()
     evaluate(word_benchmark(), [PLAIN], models, ResultStore(tmp_path))
     (file,) = tmp_path.iterdir()
@@ -90,7 +90,7 @@ def test_a_result_damaged_on_disk_is_measured_anew(tmp_path: Path) -> None:
     assert models.loaded == ["words", "words"]
 
 
-def test_an_evaluation_that_is_stopped_keeps_the_models_that_are_done(tmp_path: Path) -> None:
+def test_a_stopped_evaluation_stores_the_finished_models(tmp_path: Path) -> None:
     models: Any = WordModels()
     with pytest.raises(InterruptedError):
         evaluate(
@@ -110,8 +110,8 @@ def test_progress_counts_the_queries_of_each_model() -> None:
     ]  # fmt: skip
 
 
-def test_a_benchmark_without_an_answer_is_refused() -> None:
-    with pytest.raises(ConfigError, match="No video of words is right for 'a cat'"):
+def test_a_query_without_a_relevant_video_is_refused() -> None:
+    with pytest.raises(ConfigError, match="words has no relevant video for 'a cat'"):
         word_benchmark([JudgedQuery("original", "a cat", row_array([]))])
     with pytest.raises(ConfigError, match="no queries"):
         word_benchmark([])

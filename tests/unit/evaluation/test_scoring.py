@@ -1,4 +1,4 @@
-"""What systems search for, told by hand."""
+"""Query vectors of systems, by hand."""
 
 from typing import Any
 
@@ -15,15 +15,15 @@ CAPTION, _, NEGATED, COMPOSED, PURE = QUERIES
 UNREAD = JudgedQuery("composed", "someone who sings and not dancing", row_array([0]))
 
 
-def never_asked(text: str) -> Query:
+def never_parsed(text: str) -> Query:
     raise AssertionError(text)
 
 
-def searched(strategy: str, alpha: float | None = None, queries: Any = QUERIES, understand: Any = never_asked) -> Any:
+def searched(strategy: str, alpha: float | None = None, queries: Any = QUERIES, understand: Any = never_parsed) -> Any:
     return query_vectors(WordEncoder(), [System("words", strategy, alpha)], queries, understand)[0]  # type: ignore[arg-type]
 
 
-def test_the_strategies_use_the_parts_that_a_query_is_known_to_have() -> None:
+def test_strategies_use_the_known_parts_of_a_query() -> None:
     whole, wanted, unwanted = embedded(COMPOSED.text), embedded("sings"), embedded("dancing")
     assert (searched("plain", queries=[COMPOSED]) == whole).all()
     assert (searched("drop", queries=[COMPOSED]) == wanted).all()
@@ -32,17 +32,17 @@ def test_the_strategies_use_the_parts_that_a_query_is_known_to_have() -> None:
     assert searched("projection", queries=[COMPOSED]) == pytest.approx(whole - unwanted)
 
 
-def test_captions_are_searched_for_as_they_are_by_every_strategy() -> None:
+def test_every_strategy_searches_for_captions_unchanged() -> None:
     for strategy in ("plain", "drop", "boolean", "projection"):
         assert (searched(strategy, queries=[CAPTION]) == embedded(CAPTION.text)).all()
 
 
-def test_who_drops_everything_searches_for_nothing() -> None:
+def test_dropping_everything_leaves_nothing_to_search_for() -> None:
     assert not searched("drop", queries=[PURE]).any()
     assert (searched("boolean", 1, [PURE]) == -embedded("dancing")).all()
 
 
-def test_parts_that_are_not_known_are_read_as_the_search_page_reads_them() -> None:
+def test_unknown_parts_are_parsed_as_in_search() -> None:
     def read(text: str) -> Query:
         assert text == UNREAD.text
         return Query(text, ("someone who sings",), ("dancing", "a dog"))
@@ -51,15 +51,15 @@ def test_parts_that_are_not_known_are_read_as_the_search_page_reads_them() -> No
     assert (found == embedded("sings") - embedded("dancing") - embedded("dog")).all()
 
 
-def test_whole_sentences_are_not_taken_apart() -> None:
+def test_plain_queries_are_not_parsed() -> None:
     assert (searched("plain", queries=[UNREAD]) == embedded(UNREAD.text)).all()
 
 
 def test_each_text_is_encoded_once_for_all_systems_of_a_model() -> None:
     encoder: Any = WordEncoder()
     systems = [System("words"), System("words", "drop"), System("words", "boolean", 1.0)]
-    plain, drop, boolean = query_vectors(encoder, systems, [*QUERIES, *QUERIES], never_asked)
-    assert len(encoder.asked) == len(set(encoder.asked))
+    plain, drop, boolean = query_vectors(encoder, systems, [*QUERIES, *QUERIES], never_parsed)
+    assert len(encoder.encoded) == len(set(encoder.encoded))
     np.testing.assert_array_equal(plain[:5], plain[5:])
     assert not (drop == boolean).all()
 
@@ -69,5 +69,5 @@ def test_each_text_is_encoded_once_for_all_systems_of_a_model() -> None:
     [("a man does not sing", "not"), ("a man doesn\u2019t sing", "n't"), ("No one sings", "no one"),
      ("a notable man without hat, not singing", "without"), ("a man sings", ""), ("nobody is nothing", "nobody")],
 )  # fmt: skip
-def test_the_cue_is_the_first_word_that_denies(text: str, cue: str) -> None:
+def test_the_cue_is_the_first_negation_word(text: str, cue: str) -> None:
     assert cue_of(text) == cue

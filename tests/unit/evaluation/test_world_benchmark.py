@@ -1,4 +1,4 @@
-"""The built-in world's queries, beside the truth of each scene; and the oracle."""
+"""The built-in world's queries, compared with the truth of each scene, and the oracle."""
 
 import random
 from collections.abc import Callable
@@ -28,7 +28,7 @@ THREE = [
 ]
 
 
-def test_each_caption_is_asked_and_denied_and_its_own_clip_is_looked_for() -> None:
+def test_each_scene_has_an_original_and_a_negated_query() -> None:
     originals, negated = QUERIES[:80], QUERIES[80:160]
     assert {query.kind for query in originals} == {"original"} and {query.kind for query in negated} == {"negated"}
     for row, (original, denied) in enumerate(zip(originals, negated, strict=True)):
@@ -39,7 +39,7 @@ def test_each_caption_is_asked_and_denied_and_its_own_clip_is_looked_for() -> No
 
 
 @pytest.mark.parametrize("kind", ["composed", "without", "not"])
-def test_what_is_judged_right_or_hard_or_violating_is_what_holds_scene_by_scene(kind: str) -> None:
+def test_judgements_match_the_truth_of_each_scene(kind: str) -> None:
     sentences = SceneDenials(SCENES)
     drawn = {s.text: s for row in range(80) for s in [sentences.draw(row, kind, random.Random(f"validation {row}"))]}  # type: ignore[arg-type]
     queries = [query for query in QUERIES if query.kind == kind]
@@ -54,30 +54,30 @@ def test_what_is_judged_right_or_hard_or_violating_is_what_holds_scene_by_scene(
         assert (query.wanted, query.unwanted) == (sentence.wanted, (sentence.unwanted,))
 
 
-def test_every_denying_sentence_has_a_cue() -> None:
+def test_every_negated_sentence_has_a_cue() -> None:
     assert all(query.cue for query in QUERIES[80:]) and not any(query.cue for query in QUERIES[:80])
 
 
-def test_an_oracle_guesses_among_the_clips_that_a_caption_fits() -> None:
+def test_the_oracle_guesses_among_matching_clips() -> None:
     metrics = oracle_metrics(THREE, [DOG, DOG_IN_PARK])
     assert metrics["original/R@1"] == pytest.approx(75)  # 1 of 2, and 1 of 1
     assert metrics["original/R@5"] == 100
     assert metrics["original/MIR"] == pytest.approx(((1 + 1 / 2) / 2 + 1) / 2)
 
 
-def test_what_fits_is_what_holds_scene_by_scene() -> None:
+def test_fitting_scenes_match_the_truth_of_each_scene() -> None:
     captions = captions_of(SCENES)
     slow = [1 / sum(caption.claim.holds(scene) for scene in SCENES) for caption in captions]
     assert oracle_metrics(SCENES, captions)["original/R@1"] == pytest.approx(100 * np.mean(slow))
 
 
-def test_the_same_seed_asks_the_same_and_another_does_not(tmp_path: Path) -> None:
+def test_the_seed_determines_the_queries(tmp_path: Path) -> None:
     first, same, other = (world_benchmark(tmp_path, 30, seed).digest for seed in (7, 7, 8))
     assert first == same != other
     assert list(tmp_path.iterdir()) == []  # nothing is drawn before it is needed
 
 
-def test_a_gallery_is_asked_about_the_scenes_it_knows(tmp_path: Path, write_video: Callable[..., Path]) -> None:
+def test_a_gallery_is_searched_for_its_known_scenes(tmp_path: Path, write_video: Callable[..., Path]) -> None:
     known = [
         Video(f"v{row}", write_video(f"{row}.avi", [row]), (), scene.to_dict()) for row, scene in enumerate(SCENES)
     ]

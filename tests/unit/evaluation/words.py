@@ -1,4 +1,4 @@
-"""An encoder that knows a few words, and models made of it: what it searches for can be told by hand."""
+"""A fake encoder that knows a few words, for scores that can be computed by hand."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,32 +15,32 @@ WORDS = ("sings", "dancing", "dog", "cat", "not")
 
 
 def embedded(*texts: str) -> NDArray[np.float32]:
-    """One row a text: which of the words it has."""
+    """Return one row per text: which of WORDS it has."""
     return np.array([[word in text.split() for word in WORDS] for text in texts], np.float32)
 
 
 @dataclass
 class WordEncoder:
-    """Bags of WORDS."""
+    """Encodes texts as bags of WORDS."""
 
     name: str = "words"
     visual_fingerprint: str = "v"
     num_frames: int = 1
     embed_dim: int = len(WORDS)
-    asked: list[str] = field(default_factory=list)
+    encoded: list[str] = field(default_factory=list)
 
     @property
     def card(self) -> Card:
         return Card(self.name, frames=self.num_frames, visual_fingerprint=self.visual_fingerprint)
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        self.asked += texts
+        self.encoded += texts
         return embedded(*texts)
 
 
 @dataclass
 class WordModels:
-    """Models by name, all of them bags of words; a card each."""
+    """A catalog of bag-of-words models."""
 
     cards: dict[str, Card] = field(
         default_factory=lambda: {

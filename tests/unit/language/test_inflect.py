@@ -1,4 +1,4 @@
-"""Inflection of the words that captions are made of."""
+"""Inflection of typical caption words."""
 
 import pytest
 
@@ -27,7 +27,7 @@ from nt2vr.world.vocabulary import ACTIVITIES
         ("puppy", "NNS", "puppies"),
     ],
 )
-def test_a_word_takes_its_form(word: str, form: Form, inflected: str) -> None:
+def test_words_are_inflected(word: str, form: Form, inflected: str) -> None:
     assert inflect(word, form) == inflected
 
 

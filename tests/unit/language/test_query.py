@@ -1,4 +1,4 @@
-"""Queries taken apart: typed ones with the answer by hand, the spans that are marked, and whatever people paste."""
+"""Query understanding: typed queries with expected parts, highlighted spans, and arbitrary pasted text."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def marked(query: Query) -> tuple[list[str], list[str]]:
 
 
 @pytest.mark.parametrize("file", TYPED, ids=lambda file: file.stem)
-def test_typed_queries_are_taken_apart_as_by_hand(tagger: Tagger, file: Path) -> None:
+def test_typed_queries_are_split_as_expected(tagger: Tagger, file: Path) -> None:
     wrong = []
     for line in file.read_text(encoding="utf-8").splitlines():
         gold = json.loads(line)
@@ -60,9 +60,7 @@ def test_typed_queries_are_taken_apart_as_by_hand(tagger: Tagger, file: Path) ->
         ("a man sings", [], []),
     ],
 )
-def test_cues_and_scopes_are_marked_where_they_stand(
-    tagger: Tagger, text: str, cues: list[str], scopes: list[str]
-) -> None:
+def test_cues_and_scopes_are_located(tagger: Tagger, text: str, cues: list[str], scopes: list[str]) -> None:
     assert marked(understand(text, tagger)) == (cues, scopes)
 
 
@@ -74,14 +72,14 @@ def test_a_place_stays_wanted_unless_something_else_is(tagger: Tagger) -> None:
 
 
 @pytest.mark.parametrize("text", ["", " \n\t ", "\u200b"])
-def test_blank_text_wants_nothing_unwanted(tagger: Tagger, text: str) -> None:
+def test_blank_text_has_no_parts(tagger: Tagger, text: str) -> None:
     assert understand(text, tagger).unwanted == ()
 
 
 @pytest.mark.parametrize(
     "text", ["?!…", "-", "not", "no", "never nor", "🐶 🏖️", "犬が海辺を走る", "kein Hund am Strand"]
 )
-def test_what_is_no_english_negation_is_searched_as_it_is(tagger: Tagger, text: str) -> None:
+def test_text_without_english_negation_is_wanted_as_typed(tagger: Tagger, text: str) -> None:
     assert understand(text, tagger) == Query(text, (text,))
 
 
@@ -97,7 +95,7 @@ def test_the_longest_queries_are_understood(tagger: Tagger, text: str) -> None:
     assert understand(text, tagger).text == text
 
 
-def test_no_text_breaks_it_and_every_mark_lies_inside(tagger: Tagger) -> None:
+def test_any_text_can_be_split_and_spans_lie_inside_it(tagger: Tagger) -> None:
     rng = random.Random(0)
     pieces = [
         *CUES,

@@ -1,4 +1,4 @@
-"""Both taggers speak one tagset over the same words, and NLTK's is taken only where its data is installed."""
+"""Both taggers share one tagset and tokenization; NLTK's is used only if its data is installed."""
 
 import os
 from collections.abc import Iterator
@@ -95,7 +95,7 @@ def test_words_of_captions_are_tagged(tagger: Tagger, text: str, tags: str) -> N
         ("a grey haired man interviews a girl", "DET ADJ VBP NOUN VBZ DET NOUN"),
     ],
 )
-def test_the_tagger_of_captions_reads_what_datasets_write(text: str, tags: str) -> None:
+def test_the_caption_tagger_handles_spellings_of_datasets(text: str, tags: str) -> None:
     assert " ".join(token.tag for token in HantaTagger().tag(text)) == tags
 
 
@@ -105,7 +105,7 @@ def test_lemmas_of_verbs_and_nouns(tagger: Tagger) -> None:
 
 
 @pytest.mark.parametrize("text", ["", '🐶 犬, t-shirt "quoted" \'\'mixed" don’t', "a" * 900, "İİİ nt n't"])  # noqa: RUF001
-def test_every_token_is_where_it_says_and_of_the_tagset(tagger: Tagger, text: str) -> None:
+def test_tokens_match_their_positions_and_the_tagset(tagger: Tagger, text: str) -> None:
     tokens = tagger.tag(text)
     assert all(token.text == text[token.start : token.end] and token.text and token.tag in TAGSET for token in tokens)
     assert [token.start for token in tokens] == sorted(token.start for token in tokens)

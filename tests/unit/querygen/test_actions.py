@@ -1,4 +1,4 @@
-"""Who does what in a caption, and what is left out because it cannot be told alone."""
+"""Subjects and verb phrases found in captions, and vague ones left out."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from nt2vr.querygen.actions import actions
 from nt2vr.querygen.negator import caption_tagger
 
 
-def told(caption: str) -> list[str]:
+def actions_in(caption: str) -> list[str]:
     """The pairs of a caption as "subject: verb phrase"."""
     found = actions(Phrases(caption_tagger().tag(caption)))
     return [f"{action.subject.text}: {action.phrase.text}" for action in found]
@@ -35,7 +35,7 @@ def told(caption: str) -> list[str]:
     ],
 )
 def test_each_verb_phrase_goes_to_its_subject(caption: str, pairs: list[str]) -> None:
-    assert told(caption) == pairs
+    assert actions_in(caption) == pairs
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ def test_each_verb_phrase_goes_to_its_subject(caption: str, pairs: list[str]) ->
         "",
     ],
 )
-def test_what_cannot_be_told_alone_is_left_out(caption: str) -> None:
-    assert told(caption) == []
+def test_vague_verb_phrases_are_left_out(caption: str) -> None:
+    assert actions_in(caption) == []
 
 
 def test_pronouns_follow_gender_and_number() -> None:

@@ -83,7 +83,7 @@ def test_query_sets_survive_a_round_trip_through_files(tmp_path: Path) -> None:
     assert QuerySets.read(tmp_path / "sets") == sets
 
 
-def test_one_query_a_video_is_asked_with_where_the_file_names_it(tmp_path: Path) -> None:
+def test_a_file_may_name_one_query_per_video(tmp_path: Path) -> None:
     path = tmp_path / "captions.jsonl"
     path.write_text('{"video_id": "v", "captions": ["a dog", "a cat runs"], "query": "a cat runs"}\n')
     videos = read_captioned_videos(path)

@@ -1,4 +1,4 @@
-"""Composed queries over captions small enough to compose by hand, and over real ones where they are there."""
+"""Composed queries from small hand-made captions, and from real ones if available."""
 
 import json
 import re
@@ -27,7 +27,7 @@ def compose(videos: dict[str, list[str]], seed: int = 0) -> list[ComposedQuery]:
     return list(Composer({name: read_content(captions) for name, captions in videos.items()}).compose(seed))
 
 
-def test_relevant_is_who_shows_the_wanted_less_who_has_a_word_of_the_unwanted() -> None:
+def test_relevant_videos_show_the_wanted_part_and_mention_no_word_of_the_unwanted() -> None:
     (query,) = compose(VIDEOS)
     assert query.video_ids == ("guitar",)  # not the stool, nor what tells of sitting, nor another subject
     assert query.violating_ids == ("both",)
@@ -48,7 +48,7 @@ def test_an_unwanted_word_must_occur_in_two_videos() -> None:
     assert "zebra" in query.unwanted
 
 
-def test_a_verb_that_the_tagger_knows_by_another_lemma_is_still_the_same_verb() -> None:
+def test_a_verb_with_several_lemmas_is_still_one_verb() -> None:
     soldiers = {
         "both": ["a soldier is lying in snow", "a soldier is dying"],
         "dies": ["a soldier is lying in snow", "he is dying"],
@@ -56,7 +56,7 @@ def test_a_verb_that_the_tagger_knows_by_another_lemma_is_still_the_same_verb() 
     assert [query for query in compose(soldiers) if "dying" in query.unwanted or "die" in query.unwanted] == []
 
 
-def test_the_same_seed_gives_the_same_queries_and_another_other_templates() -> None:
+def test_the_seed_selects_the_templates() -> None:
     assert compose(VIDEOS, 1) == compose(VIDEOS, 1)
     assert len({compose(VIDEOS, seed)[0].caption for seed in range(40)}) > 6
 

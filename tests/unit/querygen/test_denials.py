@@ -1,4 +1,4 @@
-"""Sentences that deny something, made of captions: by hand for a few, and what must hold for all of them."""
+"""Negated sentences from captions: expected results for a few, invariants for all."""
 
 import random
 
@@ -22,7 +22,7 @@ def drawn(captions: list[str], kind: DenialKind, row: int = 0, count: int = 400)
     return {denial.text: (denial.wanted, denial.unwanted) for denial in found if denial}
 
 
-def test_composed_sentences_take_who_and_what_from_the_caption_and_the_unwanted_from_another() -> None:
+def test_the_unwanted_part_of_composed_sentences_comes_from_another_caption() -> None:
     found = drawn(["a man is singing on a stage", "A dog chases a red ball .", "a woman sings"], "composed", count=800)
     for text, parts in {
         "a man sings and he doesn't chase a red ball": ("a man sings", "chasing a red ball"),
@@ -43,7 +43,7 @@ def test_composed_sentences_take_who_and_what_from_the_caption_and_the_unwanted_
     }
 
 
-def test_a_deed_that_captions_say_of_the_same_subject_is_drawn_more_often() -> None:
+def test_actions_of_the_same_subject_are_drawn_more_often() -> None:
     others = ["a dog runs", "a cow barks", "a cat jumps", "a horse swims", "a woman dances", "a man cooks"]
     denials = CaptionDenials(["a man sings", *others])
     unwanted = [denials.draw(0, "composed", random.Random(seed)) for seed in range(400)]
@@ -61,7 +61,7 @@ def test_a_deed_that_captions_say_of_the_same_subject_is_drawn_more_often() -> N
         (["a man sings", "a guy is singing"], "fragment"),
     ],
 )
-def test_what_the_caption_says_itself_is_not_denied(captions: list[str], kind: DenialKind) -> None:
+def test_content_of_the_caption_is_not_denied(captions: list[str], kind: DenialKind) -> None:
     for _, unwanted in drawn(captions, kind).values():
         assert not {"man", "person", "people", "run", "running", "singing"} & set(unwanted.split())
 
@@ -96,14 +96,12 @@ def test_what_the_caption_says_itself_is_not_denied(captions: list[str], kind: D
         ("a red car", {}),
     ],
 )  # fmt: skip
-def test_one_thing_of_the_caption_denied_leaves_the_rest_wanted(
-    caption: str, expected: dict[str, tuple[str, str]]
-) -> None:
+def test_denying_one_thing_leaves_the_rest_wanted(caption: str, expected: dict[str, tuple[str, str]]) -> None:
     assert drawn([caption], "negated") == expected
     assert set(expected) <= set(negations(caption.rstrip(" .")))
 
 
-def test_a_thing_of_another_caption_is_left_out() -> None:
+def test_the_excluded_thing_comes_from_another_caption() -> None:
     found = drawn(["Two dogs run .", "there is a glass of water on the side of the old table", "boats"], "without")
     for wanted in ("Two dogs run", "dogs run", "dogs running", "dogs are running"):
         for text, thing in (
@@ -118,7 +116,7 @@ def test_a_thing_of_another_caption_is_left_out() -> None:
     assert {unwanted for _, unwanted in found.values()} == {"a glass of water", "the old table", "boats"}
 
 
-def test_not_b_wants_nothing_and_nobody_is_said_of_people_alone() -> None:
+def test_not_b_has_no_wanted_part_and_nobody_is_used_for_people_only() -> None:
     found = drawn(["a red car", "a man plays the guitar", "a dog barks", "two boats"], "not", count=600)
     deeds = (
         *("not playing the guitar", "nobody is playing the guitar", "nobody plays the guitar"),
@@ -132,7 +130,7 @@ def test_not_b_wants_nothing_and_nobody_is_said_of_people_alone() -> None:
     assert found == {text: ("", unwanted) for text, unwanted in (doing | things).items()}
 
 
-def test_fragments_are_words_of_another_caption_without_what_dangles() -> None:
+def test_fragments_are_words_of_another_caption_without_dangling_ones() -> None:
     found = drawn(["A red car .", "a man is riding a big horse"], "fragment", count=2000)
     assert {wanted for wanted, _ in found.values()} == {"A red car"}
     assert {unwanted for _, unwanted in found.values()} == {
@@ -143,7 +141,7 @@ def test_fragments_are_words_of_another_caption_without_what_dangles() -> None:
         assert text in found
 
 
-def test_a_caption_that_denies_something_or_says_nothing_gives_none_and_is_no_source() -> None:
+def test_negated_and_empty_captions_are_neither_denied_nor_used() -> None:
     denials = CaptionDenials(["a man without a hat sings", "", "a dog runs"])
     for kind in KINDS:
         assert denials.draw(0, kind, random.Random(0)) is denials.draw(1, kind, random.Random(0)) is None
@@ -151,14 +149,14 @@ def test_a_caption_that_denies_something_or_says_nothing_gives_none_and_is_no_so
     assert all(denial is None or "run" in denial.unwanted for denial in found)  # there is nothing else to deny
 
 
-def test_long_captions_are_not_made_longer() -> None:
+def test_long_captions_are_not_extended() -> None:
     captions = ["a man sings " + "in a big old house " * 6, "a dog sings"]
     assert drawn(captions, "fragment") == {}
     assert {len(wanted.split()) < 10 for wanted, _ in drawn(captions, "without").values()} == {True}
 
 
 @pytest.mark.parametrize("source", ["the built-in world", "Flickr8k"])
-def test_any_captions_give_sentences_whose_parts_they_say(source: str) -> None:
+def test_any_captions_give_consistent_sentences(source: str) -> None:
     if source == "Flickr8k" and not FLICKR.exists():
         pytest.skip("shared/data is not here")
     captions = [describe(scene, random.Random(0)).text for scene in sample_scenes("train", 150, 3)]

@@ -1,4 +1,4 @@
-"""Captions denied as in Table 6 of the nT2VR paper, in agreement; denying captions affirmed; the rest untouched."""
+"""Negated captions as in Table 6 of the nT2VR paper, and affirmed negated ones."""
 
 import pytest
 
@@ -55,7 +55,7 @@ def test_a_verb_is_denied_in_agreement_with_its_form(caption: str, expected: lis
     assert list(negations(caption)) == expected
 
 
-def test_every_verb_and_with_is_a_candidate_and_the_rest_stays_as_it_was() -> None:
+def test_every_verb_and_with_is_a_candidate_and_other_words_stay() -> None:
     assert negations("A Man  with a hat sings, dancing") == (
         "A Man  without a hat sings, dancing",
         "A Man  with a hat does not sing, dancing",
@@ -65,7 +65,7 @@ def test_every_verb_and_with_is_a_candidate_and_the_rest_stays_as_it_was() -> No
 
 
 @pytest.mark.parametrize("caption", ["pictures with a sound", "a clip with loud music", "a dog with each other"])
-def test_with_stays_where_it_cannot_be_without(caption: str) -> None:
+def test_with_stays_if_without_makes_no_sense(caption: str) -> None:
     assert negations(caption) == ()
 
 
@@ -77,7 +77,7 @@ def test_with_stays_where_it_cannot_be_without(caption: str) -> None:
         ("a man is talking and eating", ["a man is talking and not eating"]),
     ],
 )
-def test_what_says_little_is_denied_only_where_there_is_nothing_else(caption: str, expected: list[str]) -> None:
+def test_uninformative_verbs_are_denied_only_as_a_last_resort(caption: str, expected: list[str]) -> None:
     assert list(negations(caption)) == expected
 
 
@@ -100,10 +100,10 @@ def test_what_says_little_is_denied_only_where_there_is_nothing_else(caption: st
         ("a show no longer on the air", "a show still on the air"),
     ],
 )
-def test_a_caption_that_denies_is_affirmed(caption: str, affirmed: str) -> None:
+def test_negated_captions_are_affirmed(caption: str, affirmed: str) -> None:
     assert negations(caption) == (affirmed,)
 
 
-def test_an_idiom_denies_nothing() -> None:
+def test_idioms_are_not_negations() -> None:
     assert negations("a man not only sings") == ()
     assert "avril does not sing no matter what" in negations("avril sings no matter what")

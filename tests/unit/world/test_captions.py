@@ -1,4 +1,4 @@
-"""Captions: varied, affirmative English, true of their scene."""
+"""Captions are varied, affirmative English and true of their scenes."""
 
 import random
 import re
@@ -22,18 +22,18 @@ def texts() -> list[str]:
     return [text for scene in sample_scenes("train", 700, seed=6) for text in captions(scene, 6)]
 
 
-def test_no_caption_has_a_word_of_negation(texts: list[str]) -> None:
+def test_no_caption_has_a_negation_word(texts: list[str]) -> None:
     """Affirmative captions only: the model that is trained on them must never have seen a cue."""
     assert [text for text in texts if re.search(NEGATION, text)] == []
 
 
-def test_the_query_reader_finds_nothing_unwanted_in_a_caption(texts: list[str]) -> None:
+def test_captions_have_no_unwanted_part(texts: list[str]) -> None:
     tagger = load_tagger()
     queries = [understand(text, tagger) for text in texts[::42]]
     assert [query.text for query in queries if query.unwanted or query.wanted != (query.text,)] == []
 
 
-def test_no_caption_speaks_of_sides(texts: list[str]) -> None:
+def test_no_caption_mentions_left_or_right(texts: list[str]) -> None:
     """Clips are mirrored at random."""
     assert [text for text in texts if re.search(r"\b(left|right)\b", text)] == []
 
@@ -43,12 +43,12 @@ def test_captions_are_clean_english(texts: list[str]) -> None:
     assert [text for text in texts if re.search(wrong, text)] == []
 
 
-def test_a_scene_has_as_many_different_captions_as_asked_for() -> None:
+def test_a_scene_has_as_many_distinct_captions_as_requested() -> None:
     for scene in (SMALLEST, *sample_scenes("test", 100, seed=7)):
         assert len(set(captions(scene, 12))) == 12
 
 
-def test_captions_vary_in_their_first_words_and_their_joints() -> None:
+def test_captions_vary_in_wording() -> None:
     scene = Scene("park", (Actor("man", "guitar", "tophat"), Actor("woman", "bike")), ("flower",))
     texts = captions(scene, 60)
     assert {text.split()[1] for text in texts if text.startswith("a ")} >= {
@@ -74,7 +74,7 @@ def test_captions_vary_in_their_first_words_and_their_joints() -> None:
         assert any(words in text for text in texts), words
 
 
-def test_a_caption_claims_what_it_says_and_leaves_open_what_it_does_not() -> None:
+def test_a_caption_claims_no_more_than_it_says() -> None:
     """A claim with more than the words in it would call right clips wrong."""
     scene = Scene("beach", (Actor("man", "sing", "cap"), Actor("dog", "run")), ("sun",))
     rng = random.Random(3)
@@ -86,7 +86,7 @@ def test_a_caption_claims_what_it_says_and_leaves_open_what_it_does_not() -> Non
         assert len(claim.actors) == bool(re.search("man|guy|male", text)) + bool(re.search("dog|puppy", text))
 
 
-def test_the_same_seed_says_the_same_of_a_look() -> None:
+def test_equal_seeds_give_equal_captions() -> None:
     scene = sample_scenes("test", 1, seed=8)[0]
     assert captions(scene, 6) == captions(scene, 8)[:6]
     assert captions(scene, 6) != captions(scene, 6, seed=1)

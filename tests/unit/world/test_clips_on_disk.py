@@ -1,4 +1,4 @@
-"""Clips drawn once, and embedded once for each visual tower."""
+"""Clips are drawn once, and embedded once per visual tower."""
 
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from nt2vr.media.picture import fit
 from nt2vr.models.card import Card
+from nt2vr.world import clips as clips_module
 from nt2vr.world.clips import ClipFile
 from nt2vr.world.render import Renderer
 from nt2vr.world.scenes import sample_scenes
@@ -38,7 +39,7 @@ def clips(folder: Path, num_frames: int = 2, size: int = 32) -> ClipFile:
     return ClipFile.of("validation", SCENES, num_frames, size, folder)
 
 
-def test_frames_are_those_that_are_drawn_and_fitted_and_are_drawn_once(tmp_path: Path) -> None:
+def test_frames_are_drawn_and_fitted_once(tmp_path: Path) -> None:
     frames = clips(tmp_path).frames()
     drawn = [[fit(frame, 32) for frame in Renderer().frames(scene, 2)] for scene in SCENES]
     np.testing.assert_array_equal(frames, drawn)
@@ -46,15 +47,18 @@ def test_frames_are_those_that_are_drawn_and_fitted_and_are_drawn_once(tmp_path:
     clips(tmp_path).frames(should_stop=lambda: True)  # nothing is left to be stopped
 
 
-def test_the_file_is_named_by_all_that_decides_what_is_in_it(tmp_path: Path) -> None:
+def test_the_file_name_depends_on_everything_that_affects_the_frames(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     names = {
         clips(tmp_path).path.name, clips(tmp_path, num_frames=3).path.name, clips(tmp_path, size=33).path.name,
         ClipFile.of("validation", SCENES[:2], 2, 32, tmp_path).path.name,
     }  # fmt: skip
-    assert len(names) == 4
+    monkeypatch.setattr(clips_module, "LOOK", clips_module.LOOK + 1)
+    assert len(names | {clips(tmp_path).path.name}) == 5
 
 
-def test_embeddings_are_those_of_the_mean_frame_and_made_once_a_visual_tower(tmp_path: Path) -> None:
+def test_embeddings_are_mean_pooled_and_computed_once_per_visual_tower(tmp_path: Path) -> None:
     encoder: Any = Brightness()
     found = clips(tmp_path).embeddings(encoder)
     means = clips(tmp_path).frames().mean(axis=(1, 2, 3, 4))
@@ -67,7 +71,7 @@ def test_embeddings_are_those_of_the_mean_frame_and_made_once_a_visual_tower(tmp
     assert (encoder.encoded, again.encoded, other.encoded) == (6, 0, 6)
 
 
-def test_who_stops_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_stopping_leaves_no_files(tmp_path: Path) -> None:
     with pytest.raises(InterruptedError):
         clips(tmp_path).frames(should_stop=lambda: True)
     assert list(tmp_path.iterdir()) == []

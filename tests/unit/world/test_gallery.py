@@ -1,4 +1,4 @@
-"""The committed gallery is what its manifest says, and building it again gives the same files."""
+"""The committed gallery matches its manifest, and rebuilding is reproducible."""
 
 import hashlib
 import re
@@ -35,7 +35,7 @@ def scenes(gallery: Gallery) -> list[Scene]:
     return [Scene.from_dict(video.scene or {}) for video in gallery.videos]
 
 
-def test_manifest_and_files_are_the_same_400(gallery: Gallery) -> None:
+def test_the_manifest_lists_the_400_files(gallery: Gallery) -> None:
     assert len(gallery.videos) == 400
     assert {video.path for video in gallery.videos} == set((FOLDER / "clips").iterdir())
 
@@ -70,19 +70,19 @@ def test_a_clip_has_the_captions_of_its_scene(gallery: Gallery, scenes: list[Sce
         assert video.captions == tuple(captions(scene, CAPTIONS_PER_CLIP))
 
 
-def test_all_scenes_are_for_testing_and_none_is_there_twice(scenes: list[Scene]) -> None:
+def test_scenes_are_distinct_test_scenes(scenes: list[Scene]) -> None:
     assert {scene.split for scene in scenes} == {"test"}
     assert len({scene.content for scene in scenes}) == len(scenes)
 
 
-def test_every_story_has_as_many_clips_with_the_unwanted_thing_as_without(gallery: Gallery) -> None:
+def test_half_of_a_storys_clips_show_the_unwanted_part(gallery: Gallery) -> None:
     for number, (wanted, unwanted) in enumerate(STORIES):
         query, first = Query("", (wanted,), (unwanted,)), number * CLIPS_PER_STORY
         videos = gallery.videos[first : first + CLIPS_PER_STORY]
         assert Counter(judge(query, video.scene or {}) for video in videos) == {"right": 5, "violation": 5}, wanted
 
 
-def test_exclusion_can_be_seen_in_the_first_results(gallery: Gallery) -> None:
+def test_every_story_has_enough_relevant_and_violating_clips(gallery: Gallery) -> None:
     """Whoever searches a story finds at least five clips on either side among all 400."""
     for wanted, unwanted in STORIES:
         verdicts = Counter(judge(Query("", (wanted,), (unwanted,)), video.scene or {}) for video in gallery.videos)
@@ -90,9 +90,7 @@ def test_exclusion_can_be_seen_in_the_first_results(gallery: Gallery) -> None:
         assert verdicts["violation"] >= 5
 
 
-def test_building_twice_gives_the_same_files_and_clears_old_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rebuilding_is_reproducible_and_removes_old_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scenes = sample_scenes("test", 2, seed=0)
     monkeypatch.setattr(builder, "choose_scenes", lambda: scenes)
     folder = tmp_path / "gallery"

@@ -1,4 +1,4 @@
-"""Denying sentences: good English, two parts that say what the sentence says, true of the right scenes."""
+"""Negated sentences: good English, consistent parts, true of the right scenes."""
 
 import random
 
@@ -60,7 +60,7 @@ def test_a_caption_is_denied_in_every_way_its_grammar_allows() -> None:
         assert read_claim(sentence.wanted) == sentence.wanted_claim
 
 
-def test_two_who_do_the_same_are_denied_one_by_one() -> None:
+def test_two_actors_with_the_same_activity_are_denied_separately() -> None:
     claim = Claim(tuple(Who(frozenset({who}), frozenset({"sing"})) for who in ("man", "woman")))
     texts = {sentence.text for sentence in negate(SceneCaption("a man singing as a lady sings a song", claim))}
     assert texts == {
@@ -86,7 +86,7 @@ def test_composed_sentences_follow_the_twelve_templates() -> None:
     assert "he" not in dogs
 
 
-def test_what_is_denied_is_denied_of_everybody() -> None:
+def test_a_denial_applies_to_everybody() -> None:
     sentence = compose(MAN_SINGS, "dance", random.Random(0))
     alone = Scene("stage", (MAN_SINGS,))
     with_dancer = Scene("stage", (MAN_SINGS, Actor("woman", "dance")))
@@ -100,14 +100,14 @@ def test_what_is_denied_is_denied_of_everybody() -> None:
     assert not hat.fits(Scene("stage", (Actor("man", "sing", "tophat"),)))
 
 
-def test_nobody_is_said_only_of_what_people_alone_do() -> None:
+def test_nobody_is_used_only_for_activities_of_people() -> None:
     rng = random.Random(0)
     assert {deny_deed("run", rng).text for _ in range(50)} == {"not running", "not running fast"}
     assert "nobody is juggling" in {deny_deed("juggle", rng).text for _ in range(50)}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_scene_fits_the_sentences_drawn_for_it_but_its_negated_captions(
+def test_a_scene_satisfies_its_sentences_except_negated_captions(
     sentences: SceneDenials, kind: SceneDenialKind
 ) -> None:
     for row, sentence in enumerate(drawn(sentences, kind, 400)):
@@ -117,14 +117,14 @@ def test_a_scene_fits_the_sentences_drawn_for_it_but_its_negated_captions(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_parts_of_a_sentence_say_what_their_claims_say(sentences: SceneDenials, kind: SceneDenialKind) -> None:
+def test_parts_of_a_sentence_match_their_claims(sentences: SceneDenials, kind: SceneDenialKind) -> None:
     for sentence in drawn(sentences, kind, 400):
         assert (read_claim(sentence.wanted) or Claim()) == sentence.wanted_claim, sentence
         assert read_claim(sentence.unwanted) == sentence.unwanted_claim, sentence
 
 
 @pytest.mark.parametrize(("kind", "share"), [("composed", 1.0), ("without", 0.95), ("not", 0.95)])
-def test_the_query_reader_takes_the_sentences_apart_alike(
+def test_query_understanding_finds_the_parts_of_generated_sentences(
     sentences: SceneDenials, kind: SceneDenialKind, share: float
 ) -> None:
     tagger = load_tagger()
@@ -138,12 +138,12 @@ def test_the_query_reader_takes_the_sentences_apart_alike(
 
 
 @pytest.mark.parametrize("kind", ["composed", "without"])
-def test_nearly_every_sentence_has_clips_that_show_both_parts(sentences: SceneDenials, kind: SceneDenialKind) -> None:
+def test_most_sentences_have_hard_clips(sentences: SceneDenials, kind: SceneDenialKind) -> None:
     has_hard = [sentences.showing_both(sentence).any() for sentence in drawn(sentences, kind, 300)]
     assert sum(has_hard) > 0.8 * len(has_hard)
 
 
-def test_a_negated_caption_is_that_of_the_caption_told_with_an_equal_generator(sentences: SceneDenials) -> None:
+def test_a_negated_caption_denies_the_caption_drawn_by_an_equal_generator(sentences: SceneDenials) -> None:
     for row in range(50):
         caption = describe(SCENES[row], random.Random(row))
         assert sentences.negated(row, random.Random(row)) in negate(caption)

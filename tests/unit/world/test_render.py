@@ -1,4 +1,4 @@
-"""Pictures of scenes: the same each time, inside the frame, moving, and with nobody hidden."""
+"""Rendering: reproducible, inside the frame, in motion, with nobody hidden."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,13 +37,13 @@ def laid_out_as(movers: list[Mover]) -> Iterator[None]:
 
 @pytest.mark.parametrize("size", [32, 112, 224])
 @pytest.mark.parametrize("num_frames", [1, 5])
-def test_frames_have_the_size_and_number_asked_for(size: int, num_frames: int) -> None:
+def test_frames_have_the_requested_size_and_number(size: int, num_frames: int) -> None:
     frames = Renderer(size).frames(scene_of(Actor("man", "run")), num_frames)
     assert frames.shape == (num_frames, size, size, 3)
     assert frames.dtype == np.uint8
 
 
-def test_a_renderer_that_has_drawn_other_scenes_draws_the_same() -> None:
+def test_cached_sprites_do_not_change_the_frames() -> None:
     """Sprites and backdrops are kept between scenes; drawing over a kept one would show here."""
     scenes = sample_scenes("test", 12, seed=1)
     renderer = Renderer(56)
@@ -59,14 +59,14 @@ def test_sizes_show_the_same_picture() -> None:
         assert np.abs(small - large).mean() < 12
 
 
-def test_the_whole_clip_is_covered_by_few_or_many_frames_alike() -> None:
+def test_few_and_many_frames_cover_the_same_motion() -> None:
     """Frame i of F shows the time (i + .5) / F: the trainer's 8 frames are among the gallery's 24."""
     scene = scene_of(Actor("man", "bike"), Actor("dog", "run"))
     assert np.array_equal(Renderer(56).frames(scene, 24)[1::3], Renderer(56).frames(scene, 8))
 
 
 @pytest.mark.parametrize("activity", sorted(ACTIVITIES))
-def test_what_moves_is_seen_to_move_and_what_stays_stays(activity: str) -> None:
+def test_motion_is_visible_and_still_actors_stay_still(activity: str) -> None:
     who = {"drive": "car", "fly": "plane", "sleep": "dog", "eat": "dog", "ball": "dog"}.get(activity, "man")
     frames = Renderer(112).frames(scene_of(Actor(who, activity), place="desert"), 8)
     changed = num_changed(frames, np.roll(frames, 1, axis=0))
@@ -77,14 +77,14 @@ def test_what_moves_is_seen_to_move_and_what_stays_stays(activity: str) -> None:
         assert len({frame.tobytes() for frame in frames}) >= 4
 
 
-def test_the_motion_closes_into_a_loop() -> None:
+def test_the_motion_loops() -> None:
     for scene in sample_scenes("test", 60, seed=3):
         for mover in lay_out(scene):
             (x, y, _, _), (x_after, y_after, _, _) = mover.at(0.0), mover.at(0.9999)
             assert abs(x - x_after) + abs(y - y_after) < 1
 
 
-def test_who_walks_looks_where_it_goes() -> None:
+def test_walkers_face_where_they_go() -> None:
     """OpenMoji's walkers look left: moving right they must be mirrored."""
     for flip in (False, True):
         for motion in ("walk", "roll"):
@@ -95,7 +95,7 @@ def test_who_walks_looks_where_it_goes() -> None:
                     assert mirrored == (later > x)
 
 
-def test_everybody_stays_inside_the_frame() -> None:
+def test_actors_stay_inside_the_frame() -> None:
     shares = []
     for scene in sample_scenes("validation", 24, seed=4):
         for mover in lay_out(scene):
@@ -110,7 +110,7 @@ def test_everybody_stays_inside_the_frame() -> None:
     assert np.mean(shares) > 0.98
 
 
-def test_everybody_and_everything_can_be_seen_in_every_frame() -> None:
+def test_all_actors_and_props_are_visible_in_every_frame() -> None:
     """Taking one away, all else left where it is, changes the picture plainly: nothing hides behind anything."""
     renderer = Renderer(112)
     for scene in sample_scenes("validation", 40, seed=5):
@@ -123,7 +123,7 @@ def test_everybody_and_everything_can_be_seen_in_every_frame() -> None:
 
 @pytest.mark.parametrize("wearing", ["tophat", "crown", "cap", "sunglasses"])
 @pytest.mark.parametrize("activity", ["guitar", "bike", "cartwheel"])
-def test_what_somebody_wears_is_seen(wearing: str, activity: str) -> None:
+def test_accessories_are_visible(wearing: str, activity: str) -> None:
     """On a bust, on a figure, and upside down."""
     for subject in ("man", "woman", "boy", "girl"):
         bare, dressed = (
@@ -132,7 +132,7 @@ def test_what_somebody_wears_is_seen(wearing: str, activity: str) -> None:
         assert num_changed(bare, dressed)[0] >= 15
 
 
-def test_the_four_people_look_apart() -> None:
+def test_the_four_people_look_different() -> None:
     """WORLD.md: look-alike men and women were the prototype's weakness."""
     names = ("man", "woman", "boy", "girl")
     for activity in ("guitar", "run"):
@@ -142,13 +142,13 @@ def test_the_four_people_look_apart() -> None:
 
 
 @pytest.mark.parametrize("place", sorted(PLACES))
-def test_places_look_apart(place: str) -> None:
+def test_places_look_different(place: str) -> None:
     clips = {name: Renderer(112).frames(scene_of(Actor("man", "run"), place=name), 1) for name in PLACES}
     other = min(num_changed(clips[place], clips[name])[0] for name in PLACES if name != place)
     assert other > 0.2 * 112**2
 
 
-def test_things_of_the_sky_hang_there_and_others_stand_on_the_ground() -> None:
+def test_props_are_in_the_sky_or_on_the_ground() -> None:
     for name, thing in PROPS.items():
         (mover,) = (
             mover for mover in lay_out(scene_of(Actor("man", "read"), props=(name,))) if mover.svg == thing_svg(name)
@@ -157,14 +157,14 @@ def test_things_of_the_sky_hang_there_and_others_stand_on_the_ground() -> None:
         assert (mover.y > 0.8 * SIZE) == (not thing.sky)
 
 
-def test_a_mirrored_sprite_stands_on_the_same_spot() -> None:
+def test_a_mirrored_sprite_keeps_its_position() -> None:
     for actor in (Actor("man", "guitar"), Actor("dog", "run"), Actor("car", "drive")):
         one, other = (sprite(actor_svg(actor, ""), 1.0, LARGEST_UNIT, 0, flip) for flip in (False, True))
         assert np.array_equal(one.rgb, other.rgb[:, ::-1])
         assert (other.dx, other.dy) == (-(one.dx + one.rgb.shape[1]), one.dy)
 
 
-def test_what_is_partly_or_wholly_outside_is_cut_not_wrapped() -> None:
+def test_sprites_outside_the_frame_are_clipped_not_wrapped() -> None:
     """Against a slow twin: a canvas with so much room around it that nothing is outside, cut afterwards."""
     look, size, room = sprite(actor_svg(Actor("dog", "run"), ""), 0.5, LARGEST_UNIT), 60, 200
     for x in (-150, -20, 0, 30, 59, 75, 150):

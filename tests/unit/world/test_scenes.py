@@ -1,4 +1,4 @@
-"""Scenes: what may be in one, the splits, and that a seed means the same scenes everywhere."""
+"""Scenes: valid content, disjoint splits, and reproducible seeds."""
 
 import hashlib
 import itertools
@@ -31,7 +31,7 @@ def digest() -> str:
     return seen.hexdigest()
 
 
-def test_a_scene_keeps_to_the_rules_of_its_place() -> None:
+def test_scenes_follow_the_rules_of_their_places() -> None:
     rng = random.Random(0)
     for scene in (draw_scene(rng) for _ in range(3000)):
         place = PLACES[scene.place]
@@ -51,24 +51,24 @@ def test_a_scene_keeps_to_the_rules_of_its_place() -> None:
                     assert actor.activity == ("fly" if actor.subject in FLYING else "drive")
 
 
-def test_wanted_and_unwanted_things_occur_together_often() -> None:
+def test_scenes_often_have_several_actors() -> None:
     rng = random.Random(1)
     counts = [len(draw_scene(rng).actors) for _ in range(3000)]
     assert sum(count > 1 for count in counts) / len(counts) > 0.7
 
 
-def test_no_content_is_in_two_splits_or_twice_in_one() -> None:
+def test_contents_are_unique_across_and_within_splits() -> None:
     contents = [scene.content for split in SPLITS for scene in sample_scenes(split, 300, seed=0)]
     assert len(set(contents)) == len(contents)
 
 
-def test_another_seed_still_respects_the_splits() -> None:
+def test_splits_are_disjoint_across_seeds() -> None:
     train = {scene.content for scene in sample_scenes("train", 1000, seed=1)}
     others = (scene.content for split in ("validation", "test") for scene in sample_scenes(split, 500, seed=2))
     assert train.isdisjoint(others)
 
 
-def test_the_order_of_actors_and_props_makes_no_other_scene() -> None:
+def test_the_order_of_actors_and_props_does_not_matter() -> None:
     """Else the same picture could be trained on and tested with."""
     actors, props = (Actor("man", "sing", "cap"), Actor("dog", "run"), Actor("boy", "dance")), ("cake", "gift")
     scenes = [
@@ -82,18 +82,18 @@ def test_the_order_of_actors_and_props_makes_no_other_scene() -> None:
     assert Scene("room", (Actor("man", "sing"), *actors[1:]), props).content != scenes[0].content
 
 
-def test_the_splits_have_their_shares() -> None:
+def test_splits_have_their_shares() -> None:
     rng = random.Random(2)
     splits = [draw_scene(rng).split for _ in range(4000)]
     assert [splits.count(split) / len(splits) for split in SPLITS] == pytest.approx([0.8, 0.1, 0.1], abs=0.02)
 
 
-def test_more_scenes_of_a_seed_begin_with_the_same_ones() -> None:
+def test_more_scenes_of_a_seed_start_with_the_same_ones() -> None:
     assert sample_scenes("test", 60, seed=9)[:20] == sample_scenes("test", 20, seed=9)
     assert sample_scenes("test", 20, seed=9) != sample_scenes("test", 20, seed=10)
 
 
-def test_another_process_with_another_hash_seed_draws_says_and_shows_the_same() -> None:
+def test_another_process_with_another_hash_seed_gives_the_same_world() -> None:
     """A set in a place where order counts would change the world from run to run."""
     code = "import sys, test_scenes; sys.stdout.write(test_scenes.digest())"
     environment = {
@@ -106,7 +106,7 @@ def test_another_process_with_another_hash_seed_draws_says_and_shows_the_same() 
     assert other.stdout == digest()
 
 
-def test_the_random_stream_is_the_one_that_the_shipped_models_were_trained_on() -> None:
+def test_scenes_are_those_of_the_shipped_models() -> None:
     """A change here makes the models' cards and the committed gallery untrue: train and build both again."""
     scenes = [scene.to_dict() for split in SPLITS for scene in sample_scenes(split, 3, seed=0)]
     assert hashlib.sha256(json.dumps(scenes).encode()).hexdigest()[:16] == "ccc938776df5b692"

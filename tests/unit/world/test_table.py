@@ -1,4 +1,4 @@
-"""Claims over many scenes, beside the plain way."""
+"""Vectorised claims, compared with a slow twin."""
 
 import random
 
@@ -8,7 +8,7 @@ from nt2vr.world.table import SceneTable
 from nt2vr.world.truth import Claim, Who, read_claim
 
 
-def test_a_claim_holds_in_the_table_where_it_holds_in_the_scene() -> None:
+def test_the_table_agrees_with_each_scene() -> None:
     scenes, rng = sample_scenes("train", 400, seed=3), random.Random(0)
     table = SceneTable(scenes)
     claims = [describe(scene, rng).claim for scene in scenes[:100]]

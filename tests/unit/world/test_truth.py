@@ -1,4 +1,4 @@
-"""Reading phrases into claims, and judging clips by them."""
+"""Parsing phrases into claims, and judging clips by them."""
 
 import itertools
 import random
@@ -25,7 +25,7 @@ def holds(phrase: str, scene: Scene) -> bool:
     return claim.holds(scene)
 
 
-def test_every_caption_is_read_back_into_its_claim_and_is_true_of_its_scene() -> None:
+def test_captions_are_parsed_into_their_claims_and_hold_for_their_scenes() -> None:
     rng = random.Random(0)
     for scene in sample_scenes("train", 1500, seed=11):
         for _ in range(2):
@@ -34,7 +34,7 @@ def test_every_caption_is_read_back_into_its_claim_and_is_true_of_its_scene() ->
             assert caption.claim.holds(scene), caption.text
 
 
-def test_a_claim_of_everybody_fails_once_somebody_leaves() -> None:
+def test_a_full_claim_fails_without_any_of_its_actors() -> None:
     rng = random.Random(1)
     for scene in sample_scenes("train", 300, seed=12):
         claim = describe(scene, rng).claim
@@ -66,7 +66,7 @@ def test_a_claim_of_everybody_fails_once_somebody_leaves() -> None:
         ("at the beach", False),
     ],
 )
-def test_a_claim_is_about_who_does_what(phrase: str, expected: bool | None) -> None:
+def test_claims_bind_activities_to_subjects(phrase: str, expected: bool | None) -> None:
     claim = read_claim(phrase)
     assert (claim and claim.holds(DUET)) == expected
 
@@ -86,7 +86,7 @@ def test_a_claim_is_about_who_does_what(phrase: str, expected: bool | None) -> N
         ("men", {"man"}),
     ],
 )
-def test_a_general_word_is_true_of_all_its_kinds(word: str, true_of: set[str]) -> None:
+def test_a_general_word_covers_all_its_kinds(word: str, true_of: set[str]) -> None:
     assert {name for name in SUBJECTS if holds(word, Scene("park", (Actor(name, "run"),)))} == true_of
 
 
@@ -108,11 +108,11 @@ def test_a_general_word_is_true_of_all_its_kinds(word: str, true_of: set[str]) -
         ("flying a kite", {"kite"}),
     ],
 )
-def test_a_deed_or_the_thing_it_is_done_with(phrase: str, activities: set[str]) -> None:
+def test_a_noun_stands_for_its_activity(phrase: str, activities: set[str]) -> None:
     assert read_claim(phrase) == Claim((Who(activities=frozenset(activities)),))
 
 
-def test_a_participle_before_its_noun_is_what_that_one_does() -> None:
+def test_a_participle_before_a_noun_is_its_activity() -> None:
     assert read_claim("a singing man") == read_claim("a man singing")
     assert read_claim("a dancing girl and a running dog") == read_claim("a girl dancing and a dog running")
     assert read_claim("singing, a man") == Claim((Who(activities=frozenset({"sing"})), Who(frozenset({"man"}))))
@@ -121,7 +121,7 @@ def test_a_participle_before_its_noun_is_what_that_one_does() -> None:
 @pytest.mark.parametrize(
     "phrase", ["a unicorn", "a man and a unicorn", "a red car", "😀", "ein Hund", "", " ", "the", "a man's"]
 )
-def test_what_is_not_understood_in_full_claims_nothing(phrase: str) -> None:
+def test_phrases_with_unknown_words_have_no_claim(phrase: str) -> None:
     assert read_claim(phrase) is None
 
 
@@ -129,7 +129,7 @@ def test_articles_and_capitals_do_not_matter() -> None:
     assert read_claim("The Man plays Guitar on a Beach!") == read_claim("a man is playing the guitar on the beach")
 
 
-def test_a_word_of_two_kinds_has_the_meaning_that_the_pictures_have() -> None:
+def test_ambiguous_words_have_the_meaning_of_the_pictures() -> None:
     """`lexicon` keeps the first kind it meets: another order of its tables would change these."""
     words = {
         "plant": "prop",
@@ -168,11 +168,11 @@ RIGHT, VIOLATION, MISS, UNKNOWN = "right", "violation", "miss", None
         ((), (), UNKNOWN),
     ],
 )
-def test_the_verdicts(wanted: tuple[str, ...], unwanted: tuple[str, ...], verdict: Verdict | None) -> None:
+def test_verdicts(wanted: tuple[str, ...], unwanted: tuple[str, ...], verdict: Verdict | None) -> None:
     assert judge(Query("as typed", wanted, unwanted), DUET.to_dict()) == verdict
 
 
-def test_what_is_unwanted_must_be_there_as_a_whole() -> None:
+def test_a_violation_shows_the_complete_unwanted_part() -> None:
     query = Query("", ("a dog",), ("a dog sleeping",))
     assert judge(query, DOG_ON_BEACH.to_dict()) == RIGHT
     assert judge(Query("", ("a dog",), ("on the beach",)), DOG_ON_BEACH.to_dict()) == VIOLATION
@@ -182,11 +182,11 @@ def test_what_is_unwanted_must_be_there_as_a_whole() -> None:
 @pytest.mark.parametrize(
     "scene", [{"place": "beach"}, {"actors": 3, "place": "x", "props": [], "look": 0}, {"weather": "rain"}]
 )
-def test_somebody_elses_scene_data_gets_no_verdict_and_no_traceback(scene: dict[str, object]) -> None:
+def test_foreign_scene_data_gets_no_verdict(scene: dict[str, object]) -> None:
     assert judge(Query("a dog", ("a dog",)), scene) is None
 
 
-def test_every_story_of_the_gallery_is_understood_and_its_two_things_can_be_told_apart() -> None:
+def test_both_parts_of_every_story_are_understood() -> None:
     for wanted, unwanted in STORIES:
         assert read_claim(wanted) is not None, wanted
         assert read_claim(unwanted) is not None, unwanted

@@ -1,4 +1,4 @@
-"""The tables of the built-in world: everything can be met, and everything has a picture of its own."""
+"""Vocabulary of the built-in world: everything occurs and has a picture of its own."""
 
 import itertools
 from collections import Counter
@@ -17,7 +17,7 @@ def of_kind(kind: str) -> set[str]:
     return {name for name, subject in SUBJECTS.items() if subject.kind == kind}
 
 
-def test_the_world_is_as_large_as_promised() -> None:
+def test_the_world_has_the_documented_size() -> None:
     assert set(PEOPLE) == {"man", "woman", "boy", "girl"}
     assert len(PERSON_ACTIVITIES) >= 30
     assert len(of_kind("animal")) >= 8
@@ -25,7 +25,7 @@ def test_the_world_is_as_large_as_promised() -> None:
     assert (len(PLACES) >= 10, len(PROPS) >= 15, len(ACCESSORIES) >= 4) == (True, True, True)
 
 
-def test_everything_is_met_in_scenes_and_nothing_else() -> None:
+def test_scenes_use_the_complete_vocabulary() -> None:
     scenes = sample_scenes("train", 3000, seed=3)
     met = Counter(
         name
@@ -40,7 +40,7 @@ def test_everything_is_met_in_scenes_and_nothing_else() -> None:
     assert min(met.values()) >= 10  # often enough to be learned from 16,000 clips
 
 
-def test_places_speak_only_of_what_there_is() -> None:
+def test_places_refer_to_existing_names() -> None:
     for place in PLACES.values():
         assert set(place.activities) <= ACTIVITIES.keys() - {*ANIMAL_ACTIVITIES, "drive", "fly"} | {"run"}
         assert set(place.animals) <= of_kind("animal")
@@ -49,7 +49,7 @@ def test_places_speak_only_of_what_there_is() -> None:
     assert of_kind("vehicle") >= FLYING
 
 
-def test_a_word_of_captions_means_one_thing_of_its_kind() -> None:
+def test_caption_words_are_unambiguous_within_their_kind() -> None:
     for table in (SUBJECTS, PROPS, ACCESSORIES):
         words = [word for entry in table.values() for word in entry.words]
         assert [word for word, count in Counter(words).items() if count > 1] == []
@@ -57,7 +57,7 @@ def test_a_word_of_captions_means_one_thing_of_its_kind() -> None:
     assert [phrase for phrase, count in Counter(phrases).items() if count > 1] == []
 
 
-def test_every_picture_is_there() -> None:
+def test_all_pictures_exist() -> None:
     codes = [subject.picture for subject in SUBJECTS.values()]
     codes += [thing.picture for thing in (*PROPS.values(), *ACCESSORIES.values())]
     codes += [activity.figure for activity in ACTIVITIES.values() if activity.figure]
@@ -68,7 +68,7 @@ def test_every_picture_is_there() -> None:
 
 
 @pytest.mark.parametrize("skin", SKINS)
-def test_everybody_who_does_something_has_a_look_of_its_own(skin: str) -> None:
+def test_every_subject_and_activity_looks_different(skin: str) -> None:
     """A picture code used twice would make two captions true of one picture."""
     people = [
         Actor(who, does, wearing)
