@@ -9,6 +9,6 @@ from nt2vr.ui.more_models import MoreModels
 def test_where_strangers_come_nothing_is_downloaded_and_no_file_is_read() -> None:
     panel = MoreModels(None, 4, allowed=False)  # type: ignore[arg-type]  not even looked at
     with pytest.raises(gr.Error, match="Models cannot be added here"):
-        panel.on_import("/root/secret.pt", "", "", "", 8, [])
+        panel.on_import("/root/secret.pt", "", "", "", 8)
     with pytest.raises(gr.Error, match="Models cannot be added here"):
-        panel.on_download("ViT-B-32 / openai", [])
+        panel.on_download("ViT-B-32 / openai")
