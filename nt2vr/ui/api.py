@@ -1,4 +1,4 @@
-"""What programs can call: the page's own search, under names that stay."""
+"""Public API endpoints, with stable names and signatures."""
 
 from typing import Any
 
@@ -7,23 +7,24 @@ import gradio as gr
 from nt2vr.search.systems import DEFAULT_ALPHA
 from nt2vr.ui.errors import user_errors
 from nt2vr.ui.evaluate_tab import EvaluateTab
+from nt2vr.ui.link import DEFAULT_K, DEFAULT_SYSTEMS, DEFAULT_WEIGHT
 from nt2vr.ui.picture import reference_picture
-from nt2vr.ui.search_tab import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS, SearchTab
+from nt2vr.ui.search_tab import CONCURRENT, SearchTab
 
 
 def build_api(tab: SearchTab, evaluate_tab: EvaluateTab) -> None:
-    """Offer /search, /systems and /evaluate; with inputs of their own, because the page's allow less."""
+    """Offer /search, /systems and /evaluate, with inputs of their own, because those of the page allow less."""
 
     @user_errors
     def search(
         query: str, systems: list[str], k: float, image: str | None, image_weight: float, alpha: float
     ) -> dict[str, Any]:
-        """Search the gallery: wanted and unwanted part as understood, and every system's ranked hits."""
+        """Search the gallery; return the query's wanted and unwanted parts and every system's ranked hits."""
         return tab.search(tab.searcher.understand(query), systems, int(k), image, image_weight, alpha).as_dict()
 
     @user_errors
     def evaluate(data: str, systems: list[str]) -> dict[str, Any]:
-        """Evaluate systems, with their controls, on "world" or "gallery" and return the report's numbers."""
+        """Evaluate systems and their controls on "world" or "gallery"; return the report's numbers."""
         return evaluate_tab.evaluate(data, systems)
 
     with gr.Row(visible=False):
@@ -32,12 +33,14 @@ def build_api(tab: SearchTab, evaluate_tab: EvaluateTab) -> None:
             gr.JSON(list(DEFAULT_SYSTEMS), label="systems"),
             gr.Number(DEFAULT_K, label="k"),
             reference_picture(),
-            gr.Number(0.5, label="image_weight"),
+            gr.Number(DEFAULT_WEIGHT, label="image_weight"),
             gr.Number(DEFAULT_ALPHA, label="alpha"),
         ]
         answer, names = gr.JSON(), gr.JSON()
-        data, evaluated = gr.Textbox("gallery", label="data"), gr.JSON(["CLIP"], label="systems")
+        data, evaluated_systems = gr.Textbox("gallery", label="data"), gr.JSON(["CLIP"], label="systems")
         report = gr.JSON()
         gr.Button().click(search, inputs, answer, api_name="search", concurrency_limit=CONCURRENT)
         gr.Button().click(tab.searcher.system_names, None, names, api_name="systems", concurrency_limit=CONCURRENT)
-        gr.Button().click(evaluate, [data, evaluated], report, api_name="evaluate", concurrency_limit=CONCURRENT)
+        gr.Button().click(
+            evaluate, [data, evaluated_systems], report, api_name="evaluate", concurrency_limit=CONCURRENT
+        )

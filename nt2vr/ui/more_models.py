@@ -1,7 +1,7 @@
-"""“More models” on the Search tab: open_clip's pre-trained ones, and checkpoints of a person's own."""
+"""“More models” on the Search tab: downloads open_clip's pretrained models and imports checkpoints."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from nt2vr.models.foreign import ACTIVATIONS, SUFFIXES, import_checkpoint
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.systems import check_model_name
 from nt2vr.ui.errors import user_errors
+from nt2vr.ui.theme import fold
 
 PRETRAINED = (
     "ViT-B-32 / openai",
@@ -20,89 +21,104 @@ PRETRAINED = (
     "ViT-B-32 / laion2b_s34b_b79k",
     "ViT-B-16 / datacomp_xl_s13b_b90k",
 )
-WHERE = (
-    "Downloads and imports are kept in the data folder. Nothing that a file holds is ever run: only tensors are read."
-)
-NOT_HERE = "Models cannot be added here. Run the app on your own machine for that."
+WHERE = "Models are stored in the data folder. Files are never executed: only their tensors are read."
+NOT_HERE = "Models cannot be added here. Run the app on your own machine to add models."
 
 
-@dataclass(frozen=True)
+# Add the model to whatever is chosen by now; clear the boxes unless the person has typed something new since.
+ADD = """({{ model, file, name }}, systems, fileNow, nameNow) => [
+  [...new Set([...(systems ?? []).slice(0, {others}), model])],
+  fileNow === file ? "" : fileNow,
+  nameNow === name ? "" : nameNow,
+]"""
+
+
+@dataclass
 class MoreModels:
-    """What adds models.
+    """Panel for adding models.
 
     Attributes:
-        searcher: whose models they join.
-        max_columns: so many systems are shown side by side; a new model replaces the last where they are full.
+        searcher: the models join its own.
+        max_columns: most systems to compare; where all are taken, a new model replaces the last.
         allowed: whether people may add models, and have files of this machine read for it.
     """
 
     searcher: Searcher
     max_columns: int
     allowed: bool
+    _systems: gr.Dropdown = field(init=False)
+    _note: gr.Markdown = field(init=False)
+    _added: gr.JSON = field(init=False)  # for the browser: the model, and what the boxes held
 
     def build(self, systems: gr.Dropdown) -> Sequence[Any]:
-        """Lay the panel out, and return the events after which the systems are others."""
-        with gr.Accordion("More models", open=False, elem_id="more-models", visible=self.allowed):
+        """Lay the panel out; return the events after which a model has joined the chosen `systems`."""
+        self._systems = systems
+        with fold("More models", elem_id="more-models", visible=self.allowed):
             with gr.Row():
                 pretrained = gr.Dropdown(
                     list(PRETRAINED), value=PRETRAINED[0], allow_custom_value=True, elem_id="pretrained", scale=4,
-                    label="Any of open_clip's pre-trained models, as architecture / weights",
+                    label="Any pretrained model of open_clip, as architecture / weights",
                 )  # fmt: skip
                 download = gr.Button("Download and add", elem_id="download", scale=1, min_width=170)
             with gr.Row():
                 file = gr.Textbox(
-                    label=f"Or a CLIP that you trained: a file on this computer ({', '.join(SUFFIXES)})",
+                    label=f"Or a CLIP checkpoint of your own: a file on this computer ({', '.join(SUFFIXES)})",
                     placeholder="~/checkpoints/con-clip.pt", elem_id="import-file", max_lines=1, scale=4,
                 )  # fmt: skip
                 upload = gr.UploadButton(
                     "Upload it", file_types=list(SUFFIXES), elem_id="import-upload", scale=1, min_width=170
                 )
-            with gr.Row():
-                name = gr.Textbox(
-                    label="Name", placeholder="as the file", elem_id="import-name", max_lines=1, scale=2, min_width=120
-                )
-                architecture = gr.Textbox(
-                    label="Architecture", placeholder="as its tensors say; or ViT-B-32, or a model that is here",
-                    elem_id="import-architecture", max_lines=1, scale=4, min_width=200,
-                )  # fmt: skip
-                activation = gr.Dropdown(
-                    [("automatic", ""), *((each, each) for each in ACTIVATIONS)], value="", label="Activation",
-                    elem_id="import-activation", scale=1, min_width=150,
-                )  # fmt: skip
-                frames = gr.Number(
-                    8,
-                    label="Frames",
-                    precision=0,
-                    minimum=1,
-                    elem_id="import-frames",
-                    scale=1,
-                    min_width=120,
-                )
-                start = gr.Button("Import and add", elem_id="import", scale=1, min_width=170)
-            note = gr.Markdown(WHERE, min_height=40, elem_id="more-models-note")
-        private: dict[str, Any] = {"api_visibility": "private", "show_progress_on": note}
+            name, options, start = self._lay_out_import()
+            self._note = gr.Markdown(WHERE, min_height=40, elem_id="more-models-note")
+            self._added = gr.JSON(visible="hidden")
+        private: dict[str, Any] = {"api_visibility": "private", "show_progress_on": self._note}
         upload.upload(lambda path: path, upload, file, **private)
-        asked = [file, name, architecture, activation, frames, systems]
-        return (
-            download.click(self.on_download, [pretrained, systems], [systems, note], **private),
-            start.click(self.on_import, asked, [systems, note, file, name], **private),
-        )
+        answered = [systems, self._note, self._added]
+        downloaded = download.click(self.on_download, pretrained, answered, **private)
+        imported = start.click(self.on_import, [file, name, *options], answered, **private)
+        return [
+            event.success(
+                None, [self._added, systems, file, name], [systems, file, name],
+                js=ADD.format(others=self.max_columns - 1), api_visibility="private",
+            )
+            for event in (downloaded, imported)
+        ]  # fmt: skip
+
+    def _lay_out_import(self) -> tuple[gr.Textbox, list[gr.components.Component], gr.Button]:
+        with gr.Row():
+            name = gr.Textbox(
+                label="Name", placeholder="default: the file's", elem_id="import-name", max_lines=1, scale=2,
+                min_width=120,
+            )  # fmt: skip
+            architecture = gr.Textbox(
+                label="Architecture", placeholder="default: detected; or ViT-B-32, or the name of a model here",
+                elem_id="import-architecture", max_lines=1, scale=4, min_width=200,
+            )  # fmt: skip
+            activation = gr.Dropdown(
+                [("automatic", ""), *((each, each) for each in ACTIVATIONS)], value="", label="Activation",
+                elem_id="import-activation", scale=1, min_width=150,
+            )  # fmt: skip
+            frames = gr.Number(
+                8, label="Frames", precision=0, minimum=1, elem_id="import-frames", scale=1, min_width=120
+            )
+            start = gr.Button("Import and add", elem_id="import", scale=1, min_width=170)
+        return name, [architecture, activation, frames], start
 
     @user_errors
-    def on_download(self, name: str, systems: list[str], progress: gr.Progress = gr.Progress()) -> tuple[Any, ...]:  # noqa: B008  Gradio's way to ask for it
-        """Fetch a pre-trained model and add it to the columns."""
+    def on_download(self, name: str, progress: gr.Progress = gr.Progress()) -> dict[Any, Any]:  # noqa: B008  Gradio's idiom
+        """Fetch a pretrained model and add it to the columns."""
         self._check_allowed()
         progress(0, desc=f"asking for {name}")
         added = self.searcher.models.download(
             name, lambda done, total, doing: progress((done, total or None), desc=doing, unit="bytes")
         )
-        return self._with(added, systems), f"Added {added}."
+        return self._result(added, "")
 
     @user_errors
     def on_import(
-        self, file: str, name: str, architecture: str, activation: str, frames: float, systems: list[str],
-        progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's way to ask for it
-    ) -> tuple[Any, ...]:  # fmt: skip
+        self, file: str, name: str, architecture: str, activation: str, frames: float,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's idiom
+    ) -> dict[Any, Any]:  # fmt: skip
         """Import a file of this machine and add it to the columns."""
         self._check_allowed()
         if not (file or "").strip():
@@ -113,12 +129,15 @@ class MoreModels:
             path, models, name or "", architecture or "", int(frames or 0), activation or "",
             lambda done, total, doing: progress((done, total), desc=doing),
         )  # fmt: skip
-        return self._with(imported.name, systems), f"Added {imported.name}. {imported.remark}", "", ""
+        return self._result(imported.name, imported.remark, file=file, name=name)
 
     def _check_allowed(self) -> None:
-        if not self.allowed:  # a hidden panel can be called all the same
+        if not self.allowed:  # events of hidden components can still be called over HTTP
             raise ConfigError(NOT_HERE)
 
-    def _with(self, name: str, systems: list[str]) -> gr.Dropdown:
-        chosen = dict.fromkeys([*(systems or [])[: self.max_columns - 1], name])
-        return gr.Dropdown(self.searcher.system_names(), value=list(chosen))
+    def _result(self, model: str, remark: str, **boxes: str) -> dict[Any, Any]:
+        return {
+            self._systems: gr.Dropdown(self.searcher.system_names()),
+            self._note: f"Added {model}. {remark}",
+            self._added: {"model": model, **boxes},
+        }

@@ -3,8 +3,9 @@
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
@@ -30,8 +31,21 @@ def no_marks(judged: str, text: str) -> Marked:
     return Marked()
 
 
-def understood_view(answer: Answer) -> dict[str, Any]:
-    """Show how a query was understood, and the answer as files to take along."""
+def part_texts(query: Query) -> tuple[str, str]:
+    """Write a query's wanted and unwanted part as the boxes for correcting them do."""
+    return " ".join(query.wanted), ", ".join(query.unwanted)
+
+
+def understood_view(
+    answer: Answer, asked_parts: tuple[str, str] = ("", ""), link: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Show how a query was understood, with the answer as downloads.
+
+    Args:
+        answer: what is shown.
+        asked_parts: what the boxes for correcting the parts held when the search was asked for.
+        link: the address of this search.
+    """
     query = answer.query
     return {
         "pieces": _pieces(query),
@@ -40,6 +54,9 @@ def understood_view(answer: Answer) -> dict[str, Any]:
         "text": query.text,
         "json": _data_url("application/json", json.dumps(answer.as_dict(), indent=1, ensure_ascii=False)),
         "csv": _data_url("text/csv", _as_csv(answer)),
+        "asked_parts": list(asked_parts),
+        "parts": list(part_texts(query)),
+        "link": dict(link),
     }
 
 

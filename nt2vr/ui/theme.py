@@ -1,4 +1,4 @@
-"""The look: a Gradio theme without web fonts, the style sheet, and the page's own templates."""
+"""Theme, templates and folding panels of the page."""
 
 from pathlib import Path
 from typing import Any
@@ -29,3 +29,12 @@ def template(folder: Path, name: str, value: dict[str, Any], *shared: str) -> gr
         js_on_load="".join(script.read_text(encoding="utf-8") for script in scripts) or None,
         elem_id=name,
     )
+
+
+def fold(label: str, elem_id: str, visible: bool = True) -> gr.Accordion:
+    """Build a closed accordion whose content exists from the start.
+
+    With `open=False` Gradio mounts the content when it is first opened, and then once more writes the values it had
+    before: text typed in between is lost. It tests for exactly `false`, so 0 is closed and mounted.
+    """
+    return gr.Accordion(label, open=0, elem_id=elem_id, visible=visible)  # type: ignore[arg-type]

@@ -1,0 +1,62 @@
+"""Links to a search: the address bar holds query, systems, number of results, weights and reference clip."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nt2vr.search.searcher import MAX_K
+from nt2vr.search.systems import DEFAULT_ALPHA
+
+DEFAULT_QUERY = "a boy is dancing and not playing the drum"
+DEFAULT_SYSTEMS = ("CLIP", "CLIP-bnl", "CLIP-neg")
+DEFAULT_WEIGHT = 0.5  # of the reference picture
+DEFAULT_K = 8
+K_CHOICES = (4, 6, 8, 12, 16, 24)  # with four columns of 24 about a hundred clips: more playing at once tires a laptop
+MAX_COLUMNS = 4
+MAX_ALPHA = 1.5
+
+DEFAULTS: dict[str, Any] = {
+    "q": DEFAULT_QUERY,
+    "systems": list(DEFAULT_SYSTEMS),
+    "k": DEFAULT_K,
+    "alpha": DEFAULT_ALPHA,
+    "weight": DEFAULT_WEIGHT,
+    "like": "",
+    "judged": "",
+}
+
+
+def read_link(link: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:
+    """Return a value for each of DEFAULTS; what a link lacks or gets wrong keeps its default.
+
+    Args:
+        link: the address's parameters: `systems` separated by "|", `like` and `judged` as they are.
+        names: of the available systems; a link's others are dropped.
+    """
+    systems = [name for name in link.get("systems", "").split("|") if name in names][:MAX_COLUMNS]
+    k = _number(link, "k", DEFAULT_K, 1, MAX_K)
+    return {
+        "q": link.get("q", DEFAULT_QUERY),
+        "systems": systems or [name for name in DEFAULT_SYSTEMS if name in names],
+        "k": min(K_CHOICES, key=lambda count: abs(count - k)),
+        "alpha": _number(link, "alpha", DEFAULT_ALPHA, 0, MAX_ALPHA),
+        "weight": _number(link, "weight", DEFAULT_WEIGHT, 0, 1),
+        "like": link.get("like", ""),
+        "judged": link.get("judged", ""),
+    }
+
+
+def link_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the browser writes into the address for a value each of DEFAULTS; unused ones are left out."""
+    optional = ("like", "judged")
+    return {
+        name: "|".join(value) if name == "systems" else value
+        for name, value in values.items()
+        if value or name not in optional
+    }
+
+
+def _number(link: Mapping[str, str], name: str, default: float, low: float, high: float) -> float:
+    try:
+        return min(max(float(link[name]), low), high)
+    except (KeyError, ValueError):
+        return default

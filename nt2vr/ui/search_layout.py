@@ -1,0 +1,144 @@
+"""Components of the Search tab; search_tab wires them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from nt2vr.search.searcher import Searcher
+from nt2vr.search.systems import DEFAULT_ALPHA
+from nt2vr.ui.link import (
+    DEFAULT_K,
+    DEFAULT_QUERY,
+    DEFAULT_SYSTEMS,
+    DEFAULT_WEIGHT,
+    K_CHOICES,
+    MAX_ALPHA,
+    MAX_COLUMNS,
+)
+from nt2vr.ui.more_models import MoreModels
+from nt2vr.ui.picture import reference_picture
+from nt2vr.ui.theme import fold, template
+
+EXAMPLES = (
+    DEFAULT_QUERY,
+    "a man is playing the guitar, no dog",
+    "a boy is snowboarding without a snowman",
+    "a woman is singing but not playing the piano",
+    "not dancing",
+    "a girl is reading a book, and there isn't a cat",
+    "a man is cooking instead of drinking coffee",
+    "a woman is surfing rather than swimming",
+)
+
+
+@dataclass(frozen=True)
+class Controls:
+    """Inputs above the results.
+
+    Attributes:
+        like: hidden; the gallery clip that the reference picture was taken from.
+        judged: hidden; the query of an evaluation report that was opened here.
+        link: hidden; values of the link that the page was opened with, for the browser to apply.
+        link_picture: hidden; the picture of that link, likewise.
+        ask: hidden; every change of it starts a search.
+    """
+
+    query: gr.Textbox
+    with_picture: gr.Checkbox
+    find: gr.Button
+    picture_row: gr.Row
+    picture: gr.Image
+    weight: gr.Slider
+    examples: gr.Dataset
+    systems: gr.Dropdown
+    k: gr.Dropdown
+    like: gr.Textbox
+    judged: gr.Textbox
+    link: gr.JSON
+    link_picture: gr.Image
+    ask: gr.Textbox
+
+
+@dataclass(frozen=True)
+class Results:
+    """The answer, and how to correct it.
+
+    Attributes:
+        systems_added: events after which a model has joined the chosen systems.
+        answer: the Answer on display.
+    """
+
+    understood: gr.HTML
+    wanted: gr.Textbox
+    unwanted: gr.Textbox
+    alpha: gr.Slider
+    systems_added: Sequence[Any]
+    answer: gr.State
+    columns: gr.HTML
+    detail: gr.HTML
+
+
+def lay_out_controls(searcher: Searcher) -> Controls:
+    """Build query, reference picture, examples and the choice of systems."""
+    with gr.Row(equal_height=True):
+        query = gr.Textbox(
+            DEFAULT_QUERY, label="Query", container=False, lines=1, max_lines=3, elem_id="query", scale=10,
+            placeholder="a man playing the guitar and not singing", autofocus=True,
+        )  # fmt: skip
+        with_picture = gr.Checkbox(
+            False, label="+ picture", container=False, elem_id="with-picture", min_width=110, scale=1
+        )
+        find = gr.Button("Search", variant="primary", elem_id="search-button", scale=1)
+    with gr.Row(visible=False) as picture_row:
+        picture = reference_picture(sources=["upload", "clipboard"], height=180, elem_id="picture", scale=1)
+        with gr.Column(scale=3):
+            weight = gr.Slider(
+                0, 1, value=DEFAULT_WEIGHT, step=0.05, label="Weight of the picture relative to the text",
+                elem_id="weight",
+            )  # fmt: skip
+            gr.Markdown(
+                "The picture is blended into the query as a weighted mean. "
+                "To use a clip from the results, open it and choose “More like this”."
+            )
+    examples = gr.Dataset(
+        components=[query], samples=[[example] for example in EXAMPLES], label="Examples", elem_id="examples"
+    )
+    with gr.Row(equal_height=True):
+        systems = gr.Dropdown(
+            searcher.system_names(), value=list(DEFAULT_SYSTEMS), multiselect=True, max_choices=MAX_COLUMNS,
+            label="Systems to compare, one per column; the first is the baseline", container=False,
+            elem_id="systems", scale=8,
+        )  # fmt: skip
+        k = gr.Dropdown(
+            [(f"top {count}", count) for count in K_CHOICES], value=DEFAULT_K, label="Results", container=False,
+            elem_id="k", min_width=100, scale=1,
+        )  # fmt: skip
+    like, judged, ask = (gr.Textbox(visible="hidden") for _ in range(3))  # a State would not reach the browser
+    link, link_picture = gr.JSON(visible="hidden"), gr.Image(visible="hidden")
+    return Controls(
+        query, with_picture, find, picture_row, picture, weight, examples, systems, k, like, judged, link,
+        link_picture, ask,
+    )  # fmt: skip
+
+
+def lay_out_results(searcher: Searcher, systems: gr.Dropdown, templates: Path, may_download: bool) -> Results:
+    """Build what shows an answer, and the panels that correct it and add models to `systems`."""
+    understood = template(templates, "understood", {})
+    with gr.Row():
+        with fold("Correct this, or change the weight of the unwanted part", elem_id="correct"):
+            with gr.Row():
+                wanted = gr.Textbox(label="Wanted", elem_id="wanted", placeholder="a man singing")
+                unwanted = gr.Textbox(
+                    label="Unwanted, separated by commas", elem_id="unwanted", placeholder="the guitar, a dog"
+                )
+            alpha = gr.Slider(
+                0, MAX_ALPHA, value=DEFAULT_ALPHA, step=0.05, elem_id="alpha",
+                label="α, weight of the unwanted part in “boolean”",
+            )  # fmt: skip
+        added = MoreModels(searcher, MAX_COLUMNS, may_download).build(systems)
+    columns = template(templates, "columns", {"columns": []}, "pick")
+    detail = template(templates, "detail", {})
+    return Results(understood, wanted, unwanted, alpha, added, gr.State(), columns, detail)

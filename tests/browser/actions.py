@@ -1,0 +1,26 @@
+"""What several journeys do on the page."""
+
+from playwright.sync_api import Locator, Page, expect
+
+MODELS_MS = 60_000  # the first search waits for the models
+
+
+def columns(page: Page) -> Locator:
+    return page.locator(".nt-column")
+
+
+def open_search(page: Page, url: str) -> None:
+    """Open the page and wait for the first example's answer."""
+    page.goto(url)
+    expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
+
+
+def submit(page: Page, text: str) -> None:
+    query = page.locator("#query textarea")
+    query.fill(text)
+    query.press("Enter")
+
+
+def choose(page: Page, elem_id: str, option: str) -> None:
+    page.locator(f"#{elem_id} input").click()
+    page.get_by_role("option", name=option, exact=True).click()

@@ -1,0 +1,166 @@
+"""Late answers never overwrite what a person has typed or chosen since."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.actions import MODELS_MS, choose, columns, open_search, submit
+from tests.conftest import RunningApp
+from tests.paths import ROOT
+
+pytestmark = pytest.mark.browser
+
+ANSWERS = "**/gradio_api/queue/data?*"
+CALLS = "**/gradio_api/queue/join?*"
+SLOW_FRAMES = (
+    "const draw = requestAnimationFrame; window.requestAnimationFrame = (f) => setTimeout(() => draw(f), 700);"
+)
+HORSE = "a woman is riding a horse, no elephant"
+
+
+class Held:
+    """Requests on hold."""
+
+    def __init__(self, page: Page, part: str) -> None:
+        self._page, self._part = page, part
+        self._routes: list[Route] = []
+        self._is_released = False
+
+    def take(self, route: Route) -> None:
+        if not self._is_released and self._part in (route.request.post_data or ""):
+            self._routes.append(route)
+        else:
+            route.continue_()
+
+    def wait_for_one(self) -> None:
+        for _ in range(600):
+            if self._routes:
+                return
+            self._page.wait_for_timeout(50)
+        pytest.fail("No request was made.")
+
+    def release(self) -> None:
+        self._is_released = True
+        for route in self._routes:
+            route.continue_()
+
+
+@contextmanager
+def held(page: Page, pattern: str, part: str = "") -> Iterator[Held]:
+    """Hold requests that match, and whose body contains `part`, until the end of the block."""
+    requests = Held(page, part)
+    page.route(pattern, requests.take)
+    yield requests
+    requests.release()
+
+
+def open_correction(page: Page) -> None:
+    page.get_by_text("Correct this").click()
+
+
+def test_a_correction_typed_as_the_panel_opens_is_kept_where_frames_are_slow(
+    page: Page, running_app: RunningApp
+) -> None:
+    page.add_init_script(SLOW_FRAMES)
+    open_search(page, running_app.url)
+    open_correction(page)
+    unwanted = page.locator("#unwanted textarea")
+    expect(unwanted).to_have_value("playing the drum")
+    unwanted.fill("dancing, a dog")
+    page.wait_for_timeout(1000)  # Gradio fills a panel once more, a frame after mounting it
+    expect(unwanted).to_have_value("dancing, a dog")
+
+
+def test_a_correction_typed_during_a_search_outlives_the_answer(page: Page, running_app: RunningApp) -> None:
+    open_search(page, running_app.url)
+    open_correction(page)
+    wanted, unwanted = page.locator("#wanted textarea"), page.locator("#unwanted textarea")
+    expect(unwanted).to_have_value("playing the drum")
+    with held(page, ANSWERS) as answers:
+        submit(page, HORSE)
+        answers.wait_for_one()
+        unwanted.fill("dancing, a dog")
+    expect(page.locator(".nt-scope")).to_have_text("elephant")
+    expect(wanted).to_have_value("a woman is riding a horse")  # this one was not touched
+    expect(unwanted).to_have_value("dancing, a dog")
+    unwanted.press("Enter")
+    expect(page.locator(".nt-chip.nt-bad")).to_have_text(["dancing", "a dog"])
+    expect(page.locator(".nt-chip.nt-good")).to_have_text("a woman is riding a horse")
+
+
+def test_a_correction_holds_until_the_sentence_changes(page: Page, running_app: RunningApp) -> None:
+    open_search(page, running_app.url)
+    open_correction(page)
+    unwanted, chip = page.locator("#unwanted textarea"), page.locator(".nt-chip.nt-bad")
+    expect(unwanted).to_have_value("playing the drum")
+    unwanted.fill("a dog")
+    unwanted.press("Enter")
+    expect(chip).to_have_text("a dog")
+    choose(page, "k", "top 4")
+    expect(columns(page).first.locator(".nt-clip")).to_have_count(4)
+    expect(chip).to_have_text("a dog")
+    submit(page, HORSE)
+    expect(chip).to_have_text("elephant")
+    expect(unwanted).to_have_value("elephant")
+
+
+def test_a_query_typed_before_the_link_is_restored_is_kept_and_the_rest_is_restored(
+    page: Page, running_app: RunningApp
+) -> None:
+    query = page.locator("#query textarea")
+    with held(page, ANSWERS) as answers:
+        page.goto(running_app.url + "?q=a+cat&systems=CLIP+drop|CLIP&k=6&alpha=0.8")
+        query.fill("a dog, no cat")
+        answers.wait_for_one()
+    expect(page.locator("#systems")).to_contain_text("CLIP drop")
+    expect(query).to_have_value("a dog, no cat")
+    query.press("Enter")
+    expect(columns(page)).to_have_count(2, timeout=MODELS_MS)
+    expect(columns(page).first.locator(".nt-clip")).to_have_count(6)
+    expect(page.locator(".nt-chip.nt-bad")).to_have_text("cat")
+    open_correction(page)
+    expect(page.locator("#alpha input[type=range]")).to_have_value("0.8")
+
+
+def test_systems_chosen_before_the_link_is_restored_are_kept(page: Page, running_app: RunningApp) -> None:
+    with held(page, ANSWERS) as answers:
+        page.goto(running_app.url + "?q=a+dog,+no+cat&systems=CLIP+drop|CLIP")
+        answers.wait_for_one()
+        choose(page, "systems", "CLIP boolean")
+    expect(columns(page)).to_have_count(4, timeout=MODELS_MS)
+    expect(page.locator("#query textarea")).to_have_value("a dog, no cat")
+    expect(page.locator(".nt-chip.nt-bad")).to_have_text("cat")
+    expect(columns(page).last.locator("h3")).to_contain_text("boolean")
+
+
+def test_a_picture_uploaded_before_the_links_own_has_been_read_stays(
+    page: Page, running_app: RunningApp, tmp_path: Path
+) -> None:
+    mine, clip = tmp_path / "mine.png", next((ROOT / "assets" / "gallery" / "clips").iterdir())
+    Image.new("RGB", (64, 64), "red").save(mine)
+    with held(page, ANSWERS) as answers:
+        page.goto(running_app.url + f"?like={clip.stem}")
+        answers.wait_for_one()
+        page.get_by_label("+ picture").check()
+        page.locator("#picture input[type=file]").set_input_files(mine)
+        expect(page.locator("#picture img")).to_have_attribute("src", re.compile("mine.png"))
+    expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
+    expect(page.locator("#picture img")).to_have_attribute("src", re.compile("mine.png"))
+    expect(page).not_to_have_url(re.compile("like="))
+
+
+def test_an_older_search_never_replaces_the_answer_to_a_newer_one(page: Page, running_app: RunningApp) -> None:
+    scope = page.locator(".nt-scope")
+    with held(page, CALLS, "the drum") as searches:
+        page.goto(running_app.url)
+        searches.wait_for_one()  # the first example's
+        submit(page, HORSE)
+        page.wait_for_timeout(700)
+    expect(scope).to_have_text("elephant", timeout=MODELS_MS)
+    page.wait_for_timeout(700)
+    expect(scope).to_have_text("elephant")
