@@ -3,13 +3,14 @@
 import struct
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from open_clip.transform import image_transform
 from PIL import Image
-from torchvision.transforms import Compose, PILToTensor
+from torchvision.transforms import Compose, PILToTensor  # type: ignore[import-untyped]
 
 from nt2vr.errors import MediaError
 from nt2vr.media.picture import fit, read_picture
@@ -64,7 +65,7 @@ def test_a_photo_taken_sideways_stands_upright(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ending", ["gif", "webp", "png"])
 def test_of_an_animation_the_first_frame_is_taken(tmp_path: Path, ending: str) -> None:
     first, second = Image.new("RGB", (8, 8), "red"), Image.new("RGB", (8, 8), "blue")
-    options = {"lossless": True} if ending == "webp" else {}
+    options: dict[str, Any] = {"lossless": True} if ending == "webp" else {}
     first.save(tmp_path / f"a.{ending}", save_all=True, append_images=[second], **options)
     assert read_picture(tmp_path / f"a.{ending}")[4, 4].tolist() == RED
 

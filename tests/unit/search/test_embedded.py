@@ -54,7 +54,8 @@ class CountingDecoder(Decoder):
 
 @pytest.fixture(scope="module")
 def decoder() -> Iterator[CountingDecoder]:
-    with CountingDecoder(num_workers=1) as decoder:
+    decoder = CountingDecoder(num_workers=1)
+    with decoder:
         yield decoder
 
 
@@ -95,11 +96,11 @@ def test_a_manifest_is_read_with_captions_and_scene(tmp_path: Path) -> None:
     [
         ("{", "is not JSON"),
         ('["a", "b"]', "expected"),
-        ('{"path": "a.mp4"}', "'video_id' must be a text"),
-        ('{"video_id": "b", "path": ""}', "'path' must be a text"),
-        ('{"video_id": "b", "path": "a.mp4", "captions": "a dog"}', "'captions' must be a list of texts"),
+        ('{"path": "a.mp4"}', "'video_id' must be a non-empty string"),
+        ('{"video_id": "b", "path": ""}', "'path' must be a non-empty string"),
+        ('{"video_id": "b", "path": "a.mp4", "captions": "a dog"}', "'captions' must be a list of strings"),
         ('{"video_id": "b", "path": "a.mp4", "scene": []}', "'scene' must be an object"),
-        ('{"video_id": "first", "path": "b.mp4"}', "'first' is there twice"),
+        ('{"video_id": "first", "path": "b.mp4"}', "'first' occurs twice"),
         ('{"video_id": "b", "path": "../b.mp4"}', "leads out of"),
         ('{"video_id": "b", "path": "/etc/passwd"}', "leads out of"),
         ('{"video_id": "b", "path": "link/b.mp4"}', "leads out of"),
@@ -178,7 +179,7 @@ def test_bad_files_are_skipped_with_a_reason_and_rows_stay_aligned(
     assert [video.video_id for video in embedded.gallery.videos] == [f"v{i}" for i in range(40) if i not in (3, 20)]
     assert [video_id for video_id, _ in embedded.skipped] == ["v3", "v20"]
     assert embedded.skipped[0][1].startswith("3.avi cannot be read")
-    assert embedded.skipped[1][1].startswith("20.avi is not a video")
+    assert embedded.skipped[1][1].startswith("20.avi is not a readable video")
     assert len(embedded.index) == 38
 
 
@@ -206,25 +207,27 @@ def test_stopping_keeps_what_is_done_and_the_next_run_goes_on(
 
 
 EMBED = """
-import os, sys
-from pathlib import Path
-sys.path[:0] = sys.argv[1:3]
-from test_embedded import BrightnessEncoder
-from nt2vr.media.cache import Cache
-from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import Gallery, Video
-from nt2vr.models.card import Card
-from nt2vr.search.embedded import embed_gallery
+if __name__ == "__main__":  # the decoder's child imports this script too
+    import os, sys
+    from pathlib import Path
+    import numpy as np
+    from nt2vr.media.cache import Cache
+    from nt2vr.media.decode import Decoder
+    from nt2vr.media.gallery import Gallery, Video
+    from nt2vr.search.embedded import embed_gallery
 
-def killed_in_the_middle(done, total, doing):
-    if done >= 16:
-        os.kill(os.getpid(), 9)
+    class AnyEncoder:
+        num_frames, image_size, embed_dim, visual_fingerprint = 4, 16, 2, "brightness"
+        encode_frames = staticmethod(lambda frames: np.ones((len(frames), 2), np.float32))
 
-if __name__ == "__main__":
-    folder = Path(sys.argv[3])
+    def kill_in_the_middle(done, total, doing):
+        if done >= 16:
+            os.kill(os.getpid(), 9)
+
+    folder = Path(sys.argv[1])
     videos = tuple(Video(f"v{i}", folder / f"{i}.avi") for i in range(40))
     gallery, cache = Gallery("greys", videos), Cache(folder / "cache")
-    embed_gallery(gallery, BrightnessEncoder(), Decoder(1), cache, killed_in_the_middle)
+    embed_gallery(gallery, AnyEncoder(), Decoder(1), cache, kill_in_the_middle)
 """
 
 
@@ -233,8 +236,8 @@ def test_what_was_embedded_before_a_kill_is_not_embedded_again(
 ) -> None:
     script = tmp_path / "embed.py"
     script.write_text(EMBED)
-    command = [sys.executable, script, ROOT, Path(__file__).parent, tmp_path]
-    ended = subprocess.run(command, stderr=subprocess.DEVNULL, env=os.environ | {"OMP_NUM_THREADS": "1"}, check=False)
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    ended = subprocess.run([sys.executable, script, tmp_path], stderr=subprocess.DEVNULL, env=environment, check=False)
     assert ended.returncode == -9
     embedded, encoder = embed(gallery, decoder, cache)
     assert len(embedded.gallery.videos) == 40 and encoder.num_encoded == 24 * 4

@@ -137,7 +137,7 @@ def grey(level: int) -> NDArray[np.uint8]:
     return np.full((30, 20, 3), level, np.uint8)
 
 
-def test_plain_is_the_cosine_with_the_whole_sentence_negation_and_all(searcher: Searcher) -> None:
+def test_plain_is_the_cosine_with_the_sentence_including_its_negation(searcher: Searcher) -> None:
     answer = searcher.search(NOT_SINGING, ["CLIP"], 5)
     assert scores(answer) == pytest.approx(
         {"duet": 1, "guitar": 2 / sqrt(6), "singer": 1 / sqrt(6), "dog": 0, "both": 0}, abs=1e-4
@@ -185,21 +185,21 @@ def test_projection_leaves_nothing_of_the_unwanted(searcher: Searcher) -> None:
 def test_projection_is_orthogonal_to_things_that_are_not_orthogonal_to_each_other() -> None:
     """Taking them away one after the other would bring a part of the first back."""
     rng = np.random.default_rng(0)
-    whole, *unwanted = (unit(rng.standard_normal(16).astype(np.float32)) for _ in range(4))
-    vector = projection(Parts(whole, None, np.stack(unwanted), 0.5))
+    sentence, *unwanted = (unit(rng.standard_normal(16).astype(np.float32)) for _ in range(4))
+    vector = projection(Parts(sentence, None, np.stack(unwanted), 0.5))
     assert vector is not None
     assert vector.dtype == np.float32
     assert np.abs(np.stack(unwanted) @ vector).max() < 1e-6
-    away = whole - vector
+    away = sentence - vector
     assert np.linalg.matrix_rank(np.stack([*unwanted, away]), tol=1e-5) == 3  # only along the unwanted
 
 
 def test_projection_takes_a_thing_that_is_named_twice_as_one() -> None:
     """Two equal rows have no second direction: an orthonormal basis of "both" would take away a made-up one."""
     rng = np.random.default_rng(1)
-    whole, unwanted = (unit(rng.standard_normal(16).astype(np.float32)) for _ in range(2))
-    once = projection(Parts(whole, None, unwanted[None], 0.5))
-    twice = projection(Parts(whole, None, np.stack([unwanted, unwanted]), 0.5))
+    sentence, unwanted = (unit(rng.standard_normal(16).astype(np.float32)) for _ in range(2))
+    once = projection(Parts(sentence, None, unwanted[None], 0.5))
+    twice = projection(Parts(sentence, None, np.stack([unwanted, unwanted]), 0.5))
     assert twice == pytest.approx(once, abs=1e-6)
 
 
@@ -269,7 +269,7 @@ def test_a_file_that_cannot_be_read_shifts_no_clip(searcher: Searcher) -> None:
     """It is first in the gallery: rows that followed the gallery's places would name the wrong clips."""
     for text, best in (("a man with a guitar", "guitar"), ("a dog", "dog"), ("a woman sings: sing", "singer")):
         assert searcher.search(Query(text, (text,)), ["CLIP"], 5).rankings[0].hits[0].video_id == best
-    assert [reason[0] for reason in searcher.embedded(KeywordEncoder()).skipped] == ["broken"]  # type: ignore[arg-type]
+    assert [reason[0] for reason in searcher.embedded(KeywordEncoder()).skipped] == ["broken"]
 
 
 @pytest.mark.parametrize(("k", "num_hits"), [(1, 1), (3, 3), (MAX_K, 5)])
@@ -332,9 +332,7 @@ def test_every_name_that_is_offered_is_read_back(searcher: Searcher) -> None:
     assert {"CLIP", "CLIP boolean", "CLIP boolean α 1", "run 3 projection", "ViT-B-32 / openai drop"} <= set(names)
 
 
-def test_of_a_runs_single_epochs_only_the_whole_sentence_is_offered(
-    gallery: Gallery, decoder: Decoder, tmp_path: Path
-) -> None:
+def test_a_runs_single_epochs_are_offered_with_plain_only(gallery: Gallery, decoder: Decoder, tmp_path: Path) -> None:
     for epoch in (1, 2):
         (tmp_path / "runs" / "neg" / "checkpoints" / f"epoch_{epoch:03d}").mkdir(parents=True)
     models = Catalog([], runs=tmp_path / "runs")
