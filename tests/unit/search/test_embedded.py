@@ -107,7 +107,7 @@ def test_a_manifest_is_read_with_captions_and_scene(tmp_path: Path) -> None:
         ('{"video_id": "b", "path": "b\\u0000.mp4"}', "cannot be used"),
     ],
 )
-def test_a_line_that_cannot_be_used_is_named(tmp_path: Path, line: str, reason: str) -> None:
+def test_an_invalid_line_is_named(tmp_path: Path, line: str, reason: str) -> None:
     folder = tmp_path / "gallery"
     folder.mkdir()
     (folder / "link").symlink_to(tmp_path)
@@ -117,7 +117,7 @@ def test_a_line_that_cannot_be_used_is_named(tmp_path: Path, line: str, reason: 
     assert "\n" not in str(caught.value)
 
 
-def test_a_manifest_that_is_missing_or_empty_or_no_text_is_a_sentence(tmp_path: Path) -> None:
+def test_a_missing_empty_or_binary_manifest_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "empty.jsonl").write_text("\n")
     (tmp_path / "video.jsonl").write_bytes(b"\x1a\x45\xdf\xa3\xff")
     for name in ("gone.jsonl", "empty.jsonl", "video.jsonl"):
@@ -136,7 +136,7 @@ def test_rows_follow_the_gallery_and_the_brightest_is_found(gallery: Gallery, de
     assert done[0] == (0, 40, "reading clips") and done[-1] == (40, 40, "reading clips") and done == sorted(done)
 
 
-def test_what_is_cached_is_neither_decoded_nor_encoded_again(
+def test_cached_videos_are_neither_decoded_nor_encoded_again(
     gallery: Gallery, decoder: CountingDecoder, cache: Cache
 ) -> None:
     first, encoder = embed(gallery, decoder, cache)
@@ -148,9 +148,7 @@ def test_what_is_cached_is_neither_decoded_nor_encoded_again(
     np.testing.assert_array_equal(again.frame_embeddings, first.frame_embeddings[::-1])
 
 
-def test_another_visual_tower_uses_the_frames_that_are_kept(
-    gallery: Gallery, decoder: CountingDecoder, cache: Cache
-) -> None:
+def test_another_visual_tower_uses_the_cached_frames(gallery: Gallery, decoder: CountingDecoder, cache: Cache) -> None:
     embed(gallery, decoder, cache)
     before = decoder.num_decoded
     other = BrightnessEncoder()
@@ -159,7 +157,7 @@ def test_another_visual_tower_uses_the_frames_that_are_kept(
     assert other.num_encoded == 40 * 4 and decoder.num_decoded == before
 
 
-def test_frames_are_prefetched_for_what_has_no_embeddings(
+def test_frames_are_prefetched_for_videos_without_embeddings(
     gallery: Gallery, decoder: CountingDecoder, cache: Cache
 ) -> None:
     embed(Gallery("part", gallery.videos[:10]), decoder, cache)
@@ -189,7 +187,7 @@ def test_a_gallery_without_one_good_video_is_empty(write_video: WriteVideo, deco
     assert embedded.index.search(np.ones((1, 2), np.float32), 5)[1].shape == (1, 0)
 
 
-def test_stopping_keeps_what_is_done_and_the_next_run_goes_on(
+def test_a_stopped_run_keeps_its_embeddings_and_the_next_run_continues(
     gallery: Gallery, decoder: Decoder, cache: Cache
 ) -> None:
     done: list[int] = []
@@ -202,8 +200,8 @@ def test_stopping_keeps_what_is_done_and_the_next_run_goes_on(
     )
     assert len(stopped.gallery.videos) == 16
     assert stopped.skipped[0] == ("v16", "Not embedded: stopped before its turn.")
-    whole, encoder = embed(gallery, decoder, cache)
-    assert len(whole.gallery.videos) == 40 and encoder.num_encoded == 24 * 4
+    complete, encoder = embed(gallery, decoder, cache)
+    assert len(complete.gallery.videos) == 40 and encoder.num_encoded == 24 * 4
 
 
 EMBED = """
@@ -231,7 +229,7 @@ if __name__ == "__main__":  # the decoder's child imports this script too
 """
 
 
-def test_what_was_embedded_before_a_kill_is_not_embedded_again(
+def test_embeddings_made_before_a_kill_are_reused(
     gallery: Gallery, decoder: Decoder, cache: Cache, tmp_path: Path
 ) -> None:
     script = tmp_path / "embed.py"
