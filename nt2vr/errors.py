@@ -1,23 +1,23 @@
-"""The errors a person can cause: each message is one clear sentence for the page, never a traceback.
+"""Errors that a person can cause; each message is one clear sentence for the page, never a traceback.
 
 Nt2vrError
-├── ConfigError        a value that cannot be used (a name, a number, a setting)
+├── ConfigError        an invalid value (a name, a number, a setting)
 ├── QueryError         a query that cannot be searched
-├── MediaError         a video or picture that cannot be read
-├── GalleryError       a gallery or manifest that cannot be used
-├── DatasetError       captioned videos that cannot be used
-├── CheckpointError    a model folder that cannot be loaded
-├── RunError           a training run that cannot be started, stopped or deleted as it is
-└── DownloadError      something that must come over the network and did not
+├── MediaError         an unreadable video or picture
+├── GalleryError       an invalid gallery or manifest
+├── DatasetError       an invalid dataset of captioned videos
+├── CheckpointError    a checkpoint folder that cannot be loaded
+├── RunError           a training run that cannot be started, stopped or deleted now
+└── DownloadError      a failed download
 """
 
 
 class Nt2vrError(Exception):
-    """What went wrong, with the value, then what to do; shown to the person as it is."""
+    """Base class; the message says what went wrong, with the value, then what to do."""
 
 
 class ConfigError(Nt2vrError):
-    """A value that cannot be used."""
+    """An invalid value."""
 
 
 class QueryError(Nt2vrError):
@@ -25,29 +25,29 @@ class QueryError(Nt2vrError):
 
 
 class MediaError(Nt2vrError):
-    """A video or picture that cannot be read."""
+    """An unreadable video or picture."""
 
 
 class GalleryError(Nt2vrError):
-    """A gallery that cannot be used."""
+    """An invalid gallery."""
 
 
 class DatasetError(Nt2vrError):
-    """Captioned videos that cannot be used."""
+    """An invalid dataset."""
 
 
 class CheckpointError(Nt2vrError):
-    """A model folder that cannot be loaded."""
+    """A checkpoint folder that cannot be loaded."""
 
 
 class RunError(Nt2vrError):
-    """A run with which this cannot be done now."""
+    """A run whose state does not allow the action."""
 
 
 class DownloadError(Nt2vrError):
-    """A download that did not happen."""
+    """A failed download."""
 
 
 def reason_of(error: Exception) -> str:
-    """Return what part of a sentence can say of somebody else's error: its first line, or what kind it is."""
+    """Describe a third-party error within a sentence: its first line, or its type."""
     return str(error).splitlines()[0] if str(error) else type(error).__name__

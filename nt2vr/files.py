@@ -1,4 +1,4 @@
-"""Atomic file writes: other processes, and whoever looks after a crash, see the old file or the new one."""
+"""Atomic file writes: other processes see the old file or the new one, also after a crash."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from nt2vr.errors import ConfigError
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Yield a temporary path that replaces `path` if the block succeeds; until then the old file stays."""
+    """Yield a temporary path that replaces `path` if the block succeeds."""
     partial = path.with_name(f".{path.stem}.{os.getpid()}.partial{path.suffix}")
     try:
         yield partial

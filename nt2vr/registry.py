@@ -1,4 +1,4 @@
-"""Choice by name from an explicit dict, which is the list for drop-downs, config checks and contract tests alike."""
+"""Lookup by name in explicit dicts, which also feed drop-downs, config checks and contract tests."""
 
 from collections.abc import Mapping
 from typing import TypeVar
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def pick(kind: str, name: str, choices: Mapping[str, T]) -> T:
-    """Return `choices[name]`, or raise a ConfigError that lists what there is."""
+    """Return `choices[name]`, or raise a ConfigError that lists the names."""
     try:
         return choices[name]
     except KeyError:

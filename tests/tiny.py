@@ -1,4 +1,7 @@
-"""A real open_clip model, small enough for tests: random weights, CLIP's own tokenizer, BatchNorm in its tower."""
+"""Real open_clip models, small enough for tests: random weights, CLIP's own tokenizer.
+
+TINY has a ResNet, with BatchNorm; SMALL_VIT has the frame size and text length of CLIP's ViT-B-32.
+"""
 
 from copy import deepcopy
 from functools import cache
@@ -15,10 +18,15 @@ TINY: dict[str, Any] = {
     "vision_cfg": {"image_size": 64, "layers": [1, 1, 1, 1], "width": 8},
     "text_cfg": {"context_length": 16, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 1},
 }
+SMALL_VIT: dict[str, Any] = {
+    "embed_dim": 32,
+    "vision_cfg": {"image_size": 224, "layers": 2, "width": 64, "patch_size": 32},
+    "text_cfg": {"context_length": 77, "vocab_size": 49408, "width": 64, "heads": 1, "layers": 2},
+}
 
 
 def tiny_model(seed: int = 0) -> Any:
-    """Build it; equal seeds give equal weights. Its BatchNorm has seen something: train and eval mode differ."""
+    """Build TINY; equal seeds give equal weights. Its BatchNorm has statistics, so that eval mode differs."""
     return deepcopy(_built(seed))
 
 
@@ -33,5 +41,5 @@ def _built(seed: int) -> Any:
 
 
 def write_tiny(folder: Path, name: str = "tiny", seed: int = 0, fp16: bool = True) -> Card:
-    """Write it as a checkpoint folder."""
+    """Write a TINY model as a checkpoint folder."""
     return write_checkpoint(folder, tiny_model(seed), TINY, {}, Card(name, frames=2), fp16)

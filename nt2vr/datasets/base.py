@@ -1,4 +1,4 @@
-"""What a captioned dataset is, whatever its files look like."""
+"""Types of a captioned dataset, whatever its files look like."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,17 +10,17 @@ from nt2vr.errors import DatasetError
 from nt2vr.media.gallery import Video
 
 Split = Literal["train", "validation", "test", "all"]
-SPLITS: Mapping[str, Split] = {  # what published files call them
+SPLITS: Mapping[str, Split] = {  # names of splits in published files
     "train": "train",
     "training": "train",
-    "restval": "train",  # the rest of MS-COCO's validation images, which all train on
+    "restval": "train",  # the rest of MS-COCO's validation images, which everyone trains on
     "val": "validation",
     "validate": "validation",
     "validation": "validation",
     "dev": "validation",
     "test": "test",
 }
-Captions = dict[str, list[str]]  # video_id → what describes it
+Captions = dict[str, list[str]]  # video_id -> captions
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class Dataset:
     """Captioned videos of one split; a picture is a video of one frame.
 
     Attributes:
-        name: what people call it.
-        split: which part of it this is.
-        videos: those that have captions and a file.
-        remarks: sentences about what looks like a mistake in how it is set up.
+        name: display name.
+        split: the part of the dataset.
+        videos: those with captions and a file.
+        remarks: sentences about likely mistakes in its set-up.
     """
 
     name: str
@@ -42,12 +42,12 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Annotations:
-    """What the files of a dataset say, before it is known which videos are there.
+    """The captions of a dataset, before its videos are looked up.
 
     Attributes:
-        name: what people call it.
-        splits: the captions of each split; all under "all" where there are none.
-        paths: where videos are said to be; the others are found by their id.
+        name: display name.
+        splits: captions per split; all under "all" if there are no splits.
+        paths: files of videos, where annotations name them; others are found by their ids.
     """
 
     name: str
@@ -57,12 +57,12 @@ class Annotations:
 
 @dataclass(frozen=True)
 class Loader:
-    """How one kind of dataset is known and read.
+    """Recognises and reads one kind of dataset.
 
     Attributes:
-        marks: patterns of file names: it has one of these.
-        source: where such files come from.
-        load: reads it, when a mark was found.
+        marks: patterns of file names, one of which identifies the kind.
+        source: format and origin of such files.
+        load: reads the annotations.
     """
 
     marks: tuple[str, ...]
@@ -71,7 +71,7 @@ class Loader:
 
 
 def split_named(name: str) -> Split:
-    """Return the split that a file means.
+    """Return the split of a name in a file.
 
     Raises:
         DatasetError: if there is no such split.
@@ -79,9 +79,9 @@ def split_named(name: str) -> Split:
     try:
         return SPLITS[name.strip().lower()]
     except KeyError:
-        raise DatasetError(f"there is no split {name!r}, only {', '.join(SPLITS)}") from None
+        raise DatasetError(f"unknown split {name!r}; expected one of {', '.join(SPLITS)}") from None
 
 
 def such_as(names: list[str]) -> str:
-    """Name up to three of many."""
+    """List up to three names."""
     return f"such as {', '.join(names[:3])}" if len(names) > 3 else ", ".join(names)

@@ -1,4 +1,4 @@
-"""Finding and reading the files of a dataset: annotations by their names, videos by their ids."""
+"""File access of datasets: annotations found by name, videos by id."""
 
 import csv
 import json
@@ -16,15 +16,15 @@ VIDEO_SUFFIXES = frozenset(".3gp .avi .flv .gif .m4v .mkv .mov .mp4 .mpeg .mpg .
 
 
 class Files:
-    """What lies in a folder and below it, hidden files left out; links to folders are followed.
+    """The visible files in a folder and below it; links to folders are followed.
 
     Attributes:
-        folder: where one looked.
-        media: file of each video or picture by its name without ending; the first one where there are several.
+        folder: the folder.
+        media: videos and pictures by file name without suffix; the first if there are several.
     """
 
     def __init__(self, path: Path) -> None:
-        """Look; a path of an annotation file stands for its folder, with no other annotations in it.
+        """Scan the folder; an annotation file stands for its folder, without other annotations.
 
         Raises:
             DatasetError: if there is no such path.
@@ -43,7 +43,7 @@ class Files:
         self._annotations = others if path.is_dir() else [path.absolute()]
 
     def named(self, *patterns: str) -> list[Path]:
-        """Return the annotation files with such names, the least deep first."""
+        """Return the annotation files that match a pattern, shallowest first."""
         return [file for file in self._annotations if any(fnmatch(file.name, pattern) for pattern in patterns)]
 
 
@@ -51,7 +51,7 @@ def _walk(folder: Path) -> Iterator[Path]:
     seen = set()
     for place, folders, names in os.walk(folder, followlinks=True):
         real = os.path.realpath(place)
-        if real in seen:  # a link back
+        if real in seen:  # a cycle of links
             folders.clear()
             continue
         seen.add(real)
@@ -61,14 +61,14 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def expecting(path: Path, form: str) -> Iterator[None]:
-    """Turn whatever goes wrong with the content of a file into one sentence.
+    """Turn any error in the content of a file into one sentence.
 
     Args:
         path: the file.
-        form: what it should be, and where it comes from.
+        form: its expected format and origin.
 
     Raises:
-        DatasetError: with both.
+        DatasetError: naming both.
     """
     try:
         yield
@@ -83,7 +83,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_table(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
-    """Read a CSV file with a header line, as one dict a row.
+    """Read a CSV file with a header line, as one dict per row.
 
     Raises:
         ValueError: if it lacks one of the columns, or a row is too short.
@@ -92,7 +92,7 @@ def read_table(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
         reader = csv.DictReader(file, restkey="", restval=None)
         if missing := [column for column in columns if column not in (reader.fieldnames or ())]:
             there = ", ".join(reader.fieldnames or ()) or "none"
-            raise ValueError(f"there is no column {', '.join(missing)}, only {there}")
+            raise ValueError(f"column {', '.join(missing)} is missing; found {there}")
         rows = []
         for row in reader:
             if None in row.values() or "" in row:
@@ -102,11 +102,11 @@ def read_table(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
 
 
 def text(value: object) -> str:
-    """Return a text without the blanks around it.
+    """Strip a string.
 
     Raises:
-        TypeError: if it is none.
+        TypeError: if the value is not a string.
     """
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not a string")
     return value.strip()

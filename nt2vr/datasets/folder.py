@@ -1,4 +1,4 @@
-"""Anybody's own videos: a folder with a captions file, CSV or JSONL."""
+"""One's own videos: a folder with a captions file, CSV or JSONL."""
 
 import json
 import os
@@ -11,17 +11,17 @@ from nt2vr.media.gallery import load_gallery
 
 MARKS = ("*.csv", "*.jsonl")
 FORM = (
-    'a CSV with the columns "caption", "video_id" or "path" (one caption a row) and perhaps "split", or a JSONL with '
-    '{"video_id", "path", "captions": […]} and perhaps "split" a line'
+    'a CSV with the columns "caption", "video_id" or "path" (one caption per row) and optionally "split", or a JSONL '
+    'with one {"video_id", "path", "captions": […]} per line, optionally with "split"'
 )
 
 
 def _load(files: Files) -> Annotations:
-    """Read the captions file; without a "split" for each video, there are no splits.
+    """Read the captions file; videos without a "split" are for training if others have one.
 
     Raises:
-        DatasetError: if there are several captions files, or a line of it cannot be used.
-        GalleryError: if a line of a JSONL cannot be used.
+        DatasetError: if there are several captions files, or one is invalid.
+        GalleryError: if a line of a JSONL is invalid.
     """
     found = files.named(*MARKS)
     found = [file for file in found if file.parent == found[0].parent]
@@ -30,7 +30,7 @@ def _load(files: Files) -> Annotations:
         raise DatasetError(f"{found[0].parent} has several captions files ({names}). Name one of them.")
     (path,) = found
     annotations = _from_table(path) if path.suffix == ".csv" else _from_manifest(path)
-    if len(annotations.splits) > 1:  # some videos say where they belong: the others are for training
+    if len(annotations.splits) > 1:  # only some videos name their split
         annotations.splits.setdefault("train", {}).update(annotations.splits.pop("all", {}))
     return annotations
 

@@ -1,4 +1,4 @@
-"""Flickr30k, Flickr8k and MS-COCO as Karpathy and Fei-Fei (CVPR 2015) split them: pictures with five captions each."""
+"""Flickr30k, Flickr8k and MS-COCO in the splits of Karpathy and Fei-Fei (CVPR 2015): pictures with five captions."""
 
 from pathlib import PurePosixPath
 
@@ -14,7 +14,7 @@ FORM = (
 
 
 def _load(files: Files) -> Annotations:
-    """Read the pictures' captions; a picture is found by the name of its file, in whatever folder."""
+    """Read the captions; a picture is found by its file name, in any folder."""
     path = files.named(*MARKS)[0]
     splits: dict[Split, Captions] = {}
     with expecting(path, FORM):

@@ -1,4 +1,4 @@
-"""Choosing a loader, matching its captions with the files that are there, and taking a split."""
+"""Loading a dataset: choose a loader, match captions with files, take a split."""
 
 from collections.abc import Collection, Iterable, Mapping
 from hashlib import blake2b
@@ -11,7 +11,7 @@ from nt2vr.errors import DatasetError
 from nt2vr.media.gallery import Video
 from nt2vr.registry import pick
 
-DATASETS: Mapping[str, Loader] = {  # the first whose mark is found is taken
+DATASETS: Mapping[str, Loader] = {  # the first whose mark is found is used
     "msrvtt1k": msrvtt.LOADER_1K,
     "msrvtt3k": msrvtt.LOADER_3K,
     "vatex": vatex.LOADER,
@@ -19,25 +19,25 @@ DATASETS: Mapping[str, Loader] = {  # the first whose mark is found is taken
     "folder": folder.LOADER,
 }
 HELD_OUT = 1_000
-HELD_OUT_SHARE = 0.1  # of the training videos, where a dataset has no validation videos of its own
+HELD_OUT_SHARE = 0.1  # of the training videos, for datasets without a validation split
 
 
 def load_dataset(data: str | Path, split: Split = "all", held_out: int = HELD_OUT, with_files: bool = True) -> Dataset:
-    """Read which videos a split has, and their captions.
+    """Load the videos of a split with their captions.
 
-    A dataset without validation videos of its own has a tenth of its training videos held out, by a hash of their
-    ids; one without any splits is all for training.
+    If a dataset has no validation split, a tenth of its training videos are held out, by a hash of their ids. Without
+    any splits, all of its videos are for training.
 
     Args:
-        data: folder of a dataset, or its captions file; its kind is guessed, unless it says "KIND:PATH".
-        split: which part.
-        held_out: how many training videos are held out at most.
-        with_files: whether a video must have its file; else only captions are looked at.
+        data: folder of a dataset, or its captions file; its kind is inferred unless given as "KIND:PATH".
+        split: the part to load.
+        held_out: maximum number of training videos held out.
+        with_files: whether videos must have files; otherwise only captions are read.
 
     Raises:
         ConfigError: if there is no such kind.
-        DatasetError: if nothing there can be used, or it has no such split.
-        GalleryError: if a line of a JSONL cannot be used.
+        DatasetError: if it has no usable video, or no such split.
+        GalleryError: if a line of a JSONL is invalid.
     """
     kind, path = kind_and_path(data)
     loaders = {kind: pick("kind of dataset", kind, DATASETS)} if kind else DATASETS
@@ -57,25 +57,25 @@ def load_dataset(data: str | Path, split: Split = "all", held_out: int = HELD_OU
 
 
 def kind_and_path(data: str | Path) -> tuple[str, Path]:
-    """Take "KIND:PATH" apart; the kind is empty where it is not said."""
+    """Split "KIND:PATH"; the kind is empty if not given."""
     kind, colon, path = str(data).partition(":")
-    if not colon or len(kind) == 1 or Path(data).exists():  # C:\videos is no kind
+    if not colon or len(kind) == 1 or Path(data).exists():  # C:\videos has no kind
         kind, path = "", str(data)
     return kind, Path(path).expanduser()
 
 
 def sample(videos: Iterable[Video], count: int) -> list[Video]:
-    """Take at most `count` videos: always the same, by nothing but a hash of their ids."""
+    """Take at most `count` videos, always the same: those whose ids have the lowest hashes."""
     return sorted(videos, key=lambda video: _hash(video.video_id))[:count]
 
 
 def sample_ids(ids: Iterable[str], count: int) -> list[str]:
-    """Do the same with ids."""
+    """Take at most `count` ids, like `sample`."""
     return sorted(ids, key=_hash)[:count]
 
 
 def held_out_of(video_ids: Collection[str], most: int) -> list[str]:
-    """Return which videos are held out for validation, where nothing else says so: a tenth, but at most so many."""
+    """Choose the videos held out for validation if a dataset has no split of its own: a tenth, but at most `most`."""
     return sample_ids(video_ids, min(most, max(1, int(HELD_OUT_SHARE * len(video_ids)))))
 
 
@@ -89,14 +89,14 @@ def _marked(files: Files, loaders: Mapping[str, Loader]) -> Loader:
             return loader
     sought = "; ".join(f"{' or '.join(loader.marks)} ({name})" for name, loader in loaders.items())
     more = f" Expected {next(iter(loaders.values())).source}." if len(loaders) == 1 else ""
-    raise DatasetError(f"{files.folder} has no file that tells what its videos show. Looked for {sought}.{more}")
+    raise DatasetError(f"{files.folder} has no captions or annotations. Looked for {sought}.{more}")
 
 
 def _existing(annotations: Annotations, files: Files) -> dict[str, Path]:
     """Return the files of the described videos.
 
     Raises:
-        DatasetError: if there are none, which is a mistake in how things are named.
+        DatasetError: if there are none, which is a mistake in their names.
     """
     ids = list(dict.fromkeys(video_id for captions in annotations.splits.values() for video_id in captions))
     found = {video_id: annotations.paths.get(video_id, files.media.get(video_id)) for video_id in ids}
@@ -111,22 +111,22 @@ def _existing(annotations: Annotations, files: Files) -> dict[str, Path]:
 
 
 def _usable(captions: Captions, there: Mapping[str, Path]) -> Captions:
-    """Leave out empty captions, and videos without a file or a caption."""
-    kept = {video_id: [caption for caption in some if caption] for video_id, some in captions.items()}
-    return {video_id: some for video_id, some in kept.items() if some and video_id in there}
+    """Drop empty captions, and videos without a file or a caption."""
+    filled = {video_id: [caption for caption in some if caption] for video_id, some in captions.items()}
+    return {video_id: some for video_id, some in filled.items() if some and video_id in there}
 
 
 def _remarks(
     annotations: Annotations, splits: Mapping[Split, Captions], files: Files, there: Mapping[str, Path]
 ) -> list[str]:
-    """Say what does not match."""
+    """Report captions without files, files without captions, and videos in several splits."""
     described = dict.fromkeys(video_id for captions in annotations.splits.values() for video_id in captions)
     captioned = {video_id for captions in splits.values() for video_id in captions}
     missing = [video_id for video_id in described if video_id not in there]
     silent = [video_id for video_id in there if video_id not in captioned]
     endings, used = {path.suffix for path in there.values()}, {path.resolve() for path in there.values()}
     others = [path.name for path in files.media.values() if path.suffix in endings and path.resolve() not in used]
-    leaked = sorted(_beside_training(splits) & splits.get("train", {}).keys())
+    leaked = sorted(_evaluated(splits) & splits.get("train", {}).keys())
     remarks = {
         f"{len(missing)} of {len(described)} described videos have no file under {files.folder}": missing,
         f"{len(silent)} of {len(there)} videos have no caption": silent,
@@ -136,14 +136,14 @@ def _remarks(
     return [f"{remark} ({such_as(names)}); they are left out." for remark, names in remarks.items() if names]
 
 
-def _beside_training(splits: Mapping[Split, Captions]) -> set[str]:
+def _evaluated(splits: Mapping[Split, Captions]) -> set[str]:
     return {video_id for part in ("validation", "test") for video_id in splits.get(part, {})}
 
 
 def _chosen(name: str, splits: Mapping[Split, Captions], split: Split, held_out: int) -> Captions:
     if split == "all":
         return {video_id: captions for part in splits.values() for video_id, captions in part.items()}
-    others = _beside_training(splits)
+    others = _evaluated(splits)
     training = splits.get("train", splits.get("all"))
     if training is not None:
         training = {video_id: captions for video_id, captions in training.items() if video_id not in others}

@@ -1,7 +1,7 @@
 """MSR-VTT (Xu et al., CVPR 2016): the official split with 2,990 test videos, and JSFusion's with 1,000.
 
-nT2VR calls them MSR-VTT3k and MSR-VTT1k. The second is trained on the other 9,000 videos, or on the 7,010 that the
-official split does not test, and has one caption for each test video.
+nT2VR calls them MSR-VTT3k and MSR-VTT1k. MSR-VTT1k trains on the other 9,000 videos, or on the 7,010 that the official
+split does not test, and has one caption per test video.
 """
 
 from nt2vr.datasets.base import Annotations, Captions, Loader, Split, split_named
@@ -26,7 +26,7 @@ def _load_3k(files: Files) -> Annotations:
 
 
 def _load_1k(files: Files) -> Annotations:
-    """Read JSFusion's test videos, and for training those of a list, or all others."""
+    """Read JSFusion's test videos, and the training videos of a list, or all others."""
     path = files.named(TEST)[0]
     test: Captions = {}
     with expecting(path, TEST_FORM):

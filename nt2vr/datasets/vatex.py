@@ -1,4 +1,4 @@
-"""VATEX (Wang et al., ICCV 2019), the English captions. Its videos come from YouTube, where some are gone by now."""
+"""VATEX (Wang et al., ICCV 2019) with its English captions. Some of its YouTube videos have been deleted."""
 
 from nt2vr.datasets.base import Annotations, Captions, Loader, Split
 from nt2vr.datasets.files import Files, expecting, read_json, text
@@ -12,7 +12,7 @@ FORM = '[{"videoID", "enCap": […]}, …], from eric-xw.github.io/vatex-website
 
 
 def _load(files: Files) -> Annotations:
-    """Read the parts that are there; a video is found by its videoID, such as Ptf_2VRj-V0_000122_000132."""
+    """Read the splits present; a video is found by its videoID, such as Ptf_2VRj-V0_000122_000132."""
     splits: dict[Split, Captions] = {}
     for pattern, split in PARTS.items():
         for path in files.named(pattern)[:1]:

@@ -1,1 +1,1 @@
-"""Reading videos and pictures: decoding, frames, caches, and the galleries that name them."""
+"""Videos and pictures: galleries, decoding, frames, and their caches."""

@@ -1,6 +1,6 @@
-"""Video decoding: uniformly sampled frames of one file, and the child processes in which strangers' files are decoded.
+"""Video decoding: uniformly sampled frames of one file, and child processes that decode untrusted files.
 
-It keeps nothing (that is `cache`) and knows no model. The children import only this module, and so start quickly.
+It caches nothing (`cache` does) and knows no model. The children import only this module, so that they start quickly.
 """
 
 import multiprocessing
@@ -24,26 +24,26 @@ from pebble import ProcessExpired, ProcessFuture, ProcessPool
 from nt2vr.errors import MediaError
 from nt2vr.media.picture import MAX_PIXELS, fit, read_picture
 
-SEEK_GAP = 250  # frames between two samples from which on a seek (to a key frame, then on) beats decoding everything
+SEEK_GAP = 250  # frames between samples above which seeking (to a key frame, then on) beats decoding everything
 PICTURE_SUFFIXES = frozenset(".avif .bmp .jpeg .jpg .png .tif .tiff .webp".split())  # a video of one frame
 FORMATS = "asf,avi,flv,gif,matroska,mov,mpeg,mpegts,ogg"  # self-contained ones: a playlist would read other files
 
 
 def segment_centres(length: int, count: int) -> list[int]:
-    """Indices of the middle frames of `count` equal segments of `length` frames; they repeat where there are fewer."""
+    """Return the middle frames of `count` equal segments of `length` frames; they repeat if there are fewer."""
     return [(2 * i + 1) * length // (2 * count) for i in range(count)]
 
 
 def sample_frames(path: Path, num_frames: int, size: int | None = None) -> NDArray[np.uint8]:
-    """Decode `num_frames` frames at the segment centres, in this process; for files of strangers use `Decoder`.
+    """Decode `num_frames` frames at the segment centres, in this process; for untrusted files use `Decoder`.
 
-    The frame count in the file's header is a first guess, what decodes is what counts. Long videos are not decoded in
-    full. A picture, known by its ending, is one frame that repeats.
+    The frame count in the file's header may be wrong and is only a first guess. Long videos are not decoded in
+    full. A picture, recognised by its suffix, is one frame that repeats.
 
     Args:
         path: the video or picture file.
-        num_frames: how many frames, F.
-        size: side of the square to `fit` every frame to; None keeps the frames as they are.
+        num_frames: F.
+        size: side of the square that `fit` makes of every frame; None leaves frames unchanged.
 
     Returns:
         (F, H, W, 3) RGB, or (F, size, size, 3).
@@ -60,14 +60,12 @@ def sample_frames(path: Path, num_frames: int, size: int | None = None) -> NDArr
                 if length < 0:
                     length = max(0, int(capture.get(cv2.CAP_PROP_FRAME_COUNT)))  # 0: unknown
                 wanted = segment_centres(length, num_frames)
-                seek = seek and length > num_frames * SEEK_GAP  # once read in order, the length is known for good
+                seek = seek and length > num_frames * SEEK_GAP  # after reading in order, the length is exact
                 frames, readable = (_read_by_seeking if seek else _read_in_order)(capture, wanted, length, size)
             if readable == length > 0:
                 return np.stack([frames[position] for position in wanted])
             if readable == 0:
-                raise MediaError(
-                    f"{path.name} has no frame that can be decoded: it is cut off or damaged. Export it again."
-                )
+                raise MediaError(f"{path.name} has no decodable frame: it is truncated or damaged. Export it again.")
             length = readable
     except (cv2.error, MemoryError) as error:
         raise MediaError(f"{path.name} cannot be decoded. Convert it to MP4 (H.264) or WebM and try again.") from error
@@ -76,15 +74,15 @@ def sample_frames(path: Path, num_frames: int, size: int | None = None) -> NDArr
 @contextmanager
 def _opened(path: Path) -> Iterator[cv2.VideoCapture]:
     if not path.is_file():
-        raise MediaError(f"{path.name} is not there. Add it again.")
+        raise MediaError(f"{path.name} does not exist. Add it again.")
     if path.stat().st_size == 0:
         raise MediaError(f"{path.name} is empty (0 bytes). Copy or export it again.")
-    # One thread: threads that have to start cost a short clip more than they bring (3.4 against 2.7 ms).
+    # One thread: for a short clip, starting threads costs more than it saves (3.4 ms compared with 2.7).
     capture = cv2.VideoCapture(str(path), cv2.CAP_FFMPEG, [cv2.CAP_PROP_N_THREADS, 1])
     try:
         if not capture.isOpened():
             raise MediaError(
-                f"{path.name} is not a video that can be read, or it is cut off. Export it as MP4 (H.264) or WebM."
+                f"{path.name} is not a readable video, or it is truncated. Export it as MP4 (H.264) or WebM."
             )
         if capture.get(cv2.CAP_PROP_FRAME_WIDTH) * capture.get(cv2.CAP_PROP_FRAME_HEIGHT) > MAX_PIXELS:
             raise MediaError(f"The frames of {path.name} are too large. Export it at 1920x1080 or less.")
@@ -96,7 +94,7 @@ def _opened(path: Path) -> Iterator[cv2.VideoCapture]:
 def _read_in_order(
     capture: cv2.VideoCapture, wanted: list[int], length: int, size: int | None
 ) -> tuple[dict[int, NDArray[np.uint8]], int]:
-    """Return the wanted frames by position, and how many frames there are."""
+    """Return the wanted frames by position, and the number of frames."""
     frames: dict[int, NDArray[np.uint8]] = {}
     position = 0
     while capture.grab():
@@ -109,7 +107,7 @@ def _read_in_order(
 def _read_by_seeking(
     capture: cv2.VideoCapture, wanted: list[int], length: int, size: int | None
 ) -> tuple[dict[int, NDArray[np.uint8]], int]:
-    """Return the wanted frames by position, and `length`, or the first position where there is nothing (any more)."""
+    """Return the wanted frames by position, and `length`, or the first position that cannot be read."""
     frames: dict[int, NDArray[np.uint8]] = {}
     for position in wanted:
         if not (capture.set(cv2.CAP_PROP_POS_FRAMES, position) and capture.grab()):
@@ -131,7 +129,7 @@ def _picture(path: Path, size: int | None) -> NDArray[np.uint8]:
 
 @dataclass(frozen=True)
 class Decoding:
-    """One file on its way through a child process."""
+    """One file being decoded in a child process."""
 
     path: Path
     future: ProcessFuture[NDArray[np.uint8]]
@@ -154,13 +152,13 @@ class Decoding:
 
 
 class Decoder:
-    """Decodes files in child processes: one that hangs, crashes or is no video is one MediaError and stops no other.
+    """Decodes files in child processes: one that hangs, crashes or is not a video stops no other.
 
     The children start with the first file and end with `close`, or with this process, however it ends.
 
     Args:
-        num_workers: how many children.
-        timeout_s: time limit for one file.
+        num_workers: number of children.
+        timeout_s: time limit per file.
     """
 
     def __init__(self, num_workers: int = 2, timeout_s: float = 30.0) -> None:
@@ -171,7 +169,7 @@ class Decoder:
         self._pending: set[ProcessFuture[NDArray[np.uint8]]] = set()
 
     def frames(self, path: Path, num_frames: int, size: int | None) -> Decoding:
-        """Start `sample_frames` in a child, as soon as one is free."""
+        """Schedule `sample_frames` in a child."""
         return self._start(path, sample_frames, path, num_frames, size)
 
     def picture(self, path: Path, size: int | None = None) -> NDArray[np.uint8]:
@@ -183,7 +181,7 @@ class Decoder:
         return self._start(path, _picture, path, size).result()
 
     def close(self) -> None:
-        """End the children; what is still under way raises a MediaError."""
+        """End the children; unfinished files raise MediaError."""
         with self._lock:
             for future in tuple(self._pending):
                 future.cancel()  # type: ignore[no-untyped-call]
@@ -201,7 +199,7 @@ class Decoder:
 
     def _start(self, path: Path, function: Callable[..., NDArray[np.uint8]], *args: Any) -> Decoding:
         with self._lock:
-            if self._pool is None or not self._pool.active:  # pebble gives up when an idle child is killed
+            if self._pool is None or not self._pool.active:  # a pool stops if an idle child is killed
                 self._stop_pool()
                 self._pool = ProcessPool(
                     self.num_workers, initializer=_set_up_child, context=multiprocessing.get_context("spawn")
@@ -219,7 +217,7 @@ class Decoder:
 
 
 def _set_up_child() -> None:
-    """Make FFmpeg quiet and keep it to the one file it was given; end the child with its parent, which gets Ctrl+C."""
+    """Silence FFmpeg, keep it to the given file, ignore Ctrl+C (the parent handles it), and end with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ["OPENCV_FFMPEG_CAPTURE_OPTIONS"] = f"format_whitelist;{FORMATS}"
     os.environ["OPENCV_FFMPEG_LOGLEVEL"] = "-8"
@@ -228,7 +226,7 @@ def _set_up_child() -> None:
 
 
 def _end_with_parent() -> None:
-    """Wait for the parent's end, which pebble notices only between two files, not while one hangs."""
+    """Exit with the parent, which pebble notices only between files, not while one hangs."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -1,4 +1,4 @@
-"""Galleries: named videos, and the JSONL manifest that lists them. Whether a video can be read shows on decoding."""
+"""Galleries: named videos, and the JSONL manifest that lists them. Files are not opened here."""
 
 import json
 from collections.abc import Mapping
@@ -14,10 +14,10 @@ class Video:
     """One video file of a gallery.
 
     Attributes:
-        video_id: its name, unique in the gallery.
+        video_id: unique in the gallery.
         path: the file, absolute.
         captions: sentences that describe it, if any.
-        scene: what it shows, as data, where that is known exactly.
+        scene: exact description of its content as data, if known.
     """
 
     video_id: str
@@ -35,12 +35,12 @@ class Gallery:
 
 
 def load_gallery(manifest: Path) -> Gallery:
-    """Read a JSONL manifest: {"video_id", "path", "captions"?, "scene"?} a line, paths relative to its folder.
+    """Read a JSONL manifest: one {"video_id", "path", "captions"?, "scene"?} per line, paths relative to its folder.
 
-    Whether the videos can be read shows when they are embedded. Other keys are ignored.
+    Other keys are ignored. Unreadable videos are found when they are embedded.
 
     Raises:
-        GalleryError: naming file and line, if a line cannot be used or its path leads out of the manifest's folder.
+        GalleryError: naming file and line, if a line is invalid or its path leads out of the manifest's folder.
     """
     try:
         lines = manifest.read_text(encoding="utf-8-sig").split("\n")
@@ -53,14 +53,14 @@ def load_gallery(manifest: Path) -> Gallery:
             try:
                 video = _video(json.loads(line), folder)
                 if video.video_id in videos:
-                    raise GalleryError(f"the video_id {video.video_id!r} is there twice; give each video its own.")
+                    raise GalleryError(f"the video_id {video.video_id!r} occurs twice; give each video its own.")
             except json.JSONDecodeError as error:
                 raise GalleryError(f"{manifest}, line {number} is not JSON ({error}).") from None
             except GalleryError as error:
                 raise GalleryError(f"{manifest}, line {number}: {error}") from None
             videos[video.video_id] = video
     if not videos:
-        raise GalleryError(f'{manifest} names no videos. Write one {{"video_id": …, "path": …}} a line.')
+        raise GalleryError(f'{manifest} names no videos. Write one {{"video_id": …, "path": …}} per line.')
     return Gallery(folder.name, tuple(videos.values()))
 
 
@@ -69,10 +69,10 @@ def _video(entry: object, folder: Path) -> Video:
         raise GalleryError('expected {"video_id": …, "path": …}.')
     for key in ("video_id", "path"):
         if not isinstance(entry.get(key), str) or not entry[key]:
-            raise GalleryError(f"{key!r} must be a text that is not empty, not {entry.get(key)!r}.")
+            raise GalleryError(f"{key!r} must be a non-empty string, not {entry.get(key)!r}.")
     captions = entry.get("captions", [])
     if not isinstance(captions, list) or not all(isinstance(caption, str) for caption in captions):
-        raise GalleryError(f"'captions' must be a list of texts, not {captions!r}.")
+        raise GalleryError(f"'captions' must be a list of strings, not {captions!r}.")
     scene = entry.get("scene")
     if not isinstance(scene, dict | None):
         raise GalleryError(f"'scene' must be an object, not {scene!r}.")
@@ -81,5 +81,5 @@ def _video(entry: object, folder: Path) -> Video:
     except (OSError, ValueError, RuntimeError) as error:  # a null byte, a loop of links
         raise GalleryError(f"the path {entry['path']!r} cannot be used ({error}).") from None
     if not path.is_relative_to(folder):
-        raise GalleryError(f"the path {entry['path']!r} leads out of {folder}; keep the videos beside the manifest.")
+        raise GalleryError(f"the path {entry['path']!r} leads out of {folder}; keep the videos inside it.")
     return Video(entry["video_id"], path, tuple(captions), scene)

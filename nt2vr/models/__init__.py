@@ -1,1 +1,1 @@
-"""Models: checkpoint folders, encoders, downloads and imports."""
+"""Models: encoders, checkpoint folders, the catalog, downloads and imports."""

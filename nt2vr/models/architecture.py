@@ -1,4 +1,4 @@
-"""Which CLIP a checkpoint's tensors belong to: a configuration of open_clip, read off their shapes. No torch here."""
+"""Inference of a CLIP's architecture, as an open_clip configuration, from its tensors' shapes. No torch here."""
 
 import math
 import re
@@ -10,32 +10,32 @@ from nt2vr.errors import ConfigError
 Shapes = Mapping[str, tuple[int, ...]]
 Config = dict[str, Any]
 
-HEAD_WIDTH = 64  # of every CLIP that OpenAI trained; shapes do not tell it
-RESNET_STRIDE = 32  # pixels of a picture to one place of a ResNet's last feature map
-PLAIN = {  # what shapes can tell; a configuration that says more is another kind of model
+HEAD_WIDTH = 64  # width of attention heads in OpenAI's CLIPs; shapes do not determine it
+RESNET_STRIDE = 32  # pixels per cell of a ResNet's last feature map
+PLAIN = {  # keys that shapes determine; configurations with more are other kinds of models
     "vision_cfg": {"image_size", "layers", "patch_size", "width", "head_width", "mlp_ratio"},
     "text_cfg": {"context_length", "vocab_size", "width", "heads", "layers"},
 }
 
 
 def infer(shapes: Shapes, known: Mapping[str, Config]) -> tuple[str, Config]:
-    """Find the architecture of a CLIP.
+    """Infer the architecture of a CLIP.
 
     Args:
         shapes: of its tensors, by OpenAI's names.
-        known: configurations by name, which tell the number of attention heads; the first that fits is taken.
+        known: configurations by name, which determine the number of attention heads; the first match is returned.
 
     Returns:
-        The name of the known one, or "" and a configuration with attention heads of 64, as OpenAI's have.
+        The name of the known configuration, or "" and a configuration with OpenAI's attention heads of 64.
 
     Raises:
-        ConfigError: if the tensors are not a CLIP's ViT or ResNet, or its heads cannot be told.
+        ConfigError: if the tensors are not a CLIP's ViT or ResNet, or its heads are unknown.
     """
     try:
-        config = _described(shapes)
+        config = _determined(shapes)
     except (LookupError, ValueError) as error:
         raise ConfigError(
-            f"The architecture cannot be told from the tensors ({error} is missing or odd). Name the architecture."
+            f"The tensors do not determine the architecture ({error} is missing or unusual). Name the architecture."
         ) from None
     for name, candidate in known.items():
         if _plain(candidate) and _comparable(candidate) == _comparable(config):
@@ -44,15 +44,15 @@ def infer(shapes: Shapes, known: Mapping[str, Config]) -> tuple[str, Config]:
     for tower, width in (("visual", vision["width"]), ("text", text["width"])):
         if width % HEAD_WIDTH and not (tower == "visual" and isinstance(vision["layers"], list) and width % 2 == 0):
             raise ConfigError(
-                f"How many attention heads a {tower} tower of width {width} has cannot be told from its tensors. "
+                f"The tensors do not determine the number of attention heads of a {tower} tower of width {width}. "
                 "Name the architecture."
             )
     text["heads"] = text["width"] // HEAD_WIDTH
     return "", config
 
 
-def _described(shapes: Shapes) -> Config:
-    """Say what the shapes alone tell."""
+def _determined(shapes: Shapes) -> Config:
+    """Return the part of the configuration that shapes determine."""
     vision = _resnet(shapes) if "visual.layer1.0.conv1.weight" in shapes else _vit(shapes)
     return {
         "embed_dim": shapes["text_projection"][1],
@@ -87,16 +87,16 @@ def _resnet(shapes: Shapes) -> Config:
 
 
 def _side(shapes: Shapes, name: str) -> int:
-    """Return how many places a square picture has a side, when one more embedding is that of the whole."""
-    places = shapes[name][0] - 1
-    side = math.isqrt(places)
-    if side * side != places or side == 0:
+    """Return the side of a square grid of positions, which has one more embedding for the class token."""
+    cells = shapes[name][0] - 1
+    side = math.isqrt(cells)
+    if side * side != cells or side == 0:
         raise ValueError(name)
     return side
 
 
 def _count(shapes: Shapes, pattern: str) -> int:
-    """Return how many numbered parts there are."""
+    """Count consecutively numbered modules."""
     numbers = {int(match[1]) for name in shapes if (match := re.match(pattern, name))}
     if not numbers or len(numbers) != max(numbers) + 1:
         raise ValueError(pattern.replace("\\", "").replace(".(d+).", ""))
@@ -111,12 +111,12 @@ def _plain(config: Config) -> bool:
 
 
 def _comparable(config: Config) -> tuple[object, ...]:
-    """Return what shapes tell of a configuration, with open_clip's defaults in place."""
+    """Return the values of a configuration that shapes determine, with open_clip's defaults filled in."""
     vision, text = config["vision_cfg"], config["text_cfg"]
     patch = None if isinstance(vision.get("layers"), list) else vision.get("patch_size", 16)
     return (
         config["embed_dim"],
-        vision.get("image_size", 224) // (patch or RESNET_STRIDE),  # what is over at the edge leaves no trace
+        vision.get("image_size", 224) // (patch or RESNET_STRIDE),  # shapes do not show a remainder
         vision.get("layers", 12),
         vision.get("width", 768),
         patch,

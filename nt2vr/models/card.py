@@ -1,4 +1,4 @@
-"""A model's card, nt2vr.json: what is known of a checkpoint beyond its weights."""
+"""The model card, nt2vr.json: the metadata of a checkpoint."""
 
 import json
 from collections.abc import Mapping
@@ -14,23 +14,23 @@ CARD = "nt2vr.json"
 
 @dataclass(frozen=True)
 class Card:
-    """What is known of a model, kept in nt2vr.json.
+    """Metadata of a model, stored in nt2vr.json.
 
     Attributes:
-        name: what people call it.
-        objective: what it was trained for, in words.
-        base: what its training started from; empty for random weights.
-        frames: how many frames of a video it wants.
-        image_size: side of its frames in pixels; here, so that frames can be decoded before torch is imported.
-        pooling: how the frames become one embedding.
-        losses: loss name to its weight and values.
-        data: what it was trained on, in words.
+        name: display name.
+        objective: training objective, in words.
+        base: name of the model that training started from; empty for random weights.
+        frames: frames sampled per video.
+        image_size: side of a frame in pixels; stored, so that frames can be decoded before torch is imported.
+        pooling: name in `POOLINGS`: how frame embeddings become a video's embedding.
+        losses: loss name to weight and hyperparameters.
+        data: training data, in words.
         epoch: epochs trained.
-        metrics: measured values, "validation/original/MIR" to 0.7 say.
-        notes: what a person should know of them, in words: where the model falls short, beside what.
+        metrics: measured values, such as "validation/original/MIR" to 0.7.
+        notes: remarks on the metrics for people: where the model falls short, compared with which.
         created: ISO 8601, UTC.
-        visual_fingerprint: of the weights of the visual tower.
-        text_fingerprint: of the weights of the text tower.
+        visual_fingerprint: hash of the visual tower's weights.
+        text_fingerprint: hash of the text tower's weights.
     """
 
     name: str
@@ -55,23 +55,21 @@ class Card:
 
 
 def write_card(folder: Path, card: Card) -> None:
-    """Replace the card of a checkpoint folder, whole."""
+    """Replace the card of a checkpoint folder, atomically."""
     write_json(folder / CARD, asdict(card), indent=2)
 
 
 def read_card(folder: Path) -> Card:
-    """Read the card of a checkpoint folder; keys of later versions are passed over.
+    """Read the card of a checkpoint folder; keys of later versions are ignored.
 
     Raises:
-        CheckpointError: if there is none, or it cannot be used.
+        CheckpointError: if it is missing or invalid.
     """
     try:
         data = json.loads((folder / CARD).read_text(encoding="utf-8"))
         card = Card(**{key: value for key, value in data.items() if key in {f.name for f in fields(Card)}})
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise CheckpointError(
-            f"{folder} has no {CARD} that can be read ({error}). Choose a checkpoint folder."
-        ) from error
+        raise CheckpointError(f"{folder} has no readable {CARD} ({error}). Choose a checkpoint folder.") from error
     if not (isinstance(card.name, str) and card.name and isinstance(card.frames, int) and card.frames > 0):
         raise CheckpointError(f"{folder / CARD} lacks a name or a number of frames. Choose another checkpoint.")
     return card

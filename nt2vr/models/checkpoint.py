@@ -1,4 +1,4 @@
-"""The checkpoint folder: open_clip's own local format plus a card, so that any tool that knows open_clip can load it.
+"""The checkpoint folder: open_clip's own local format plus a card, so that any open_clip tool can load it.
 
     open_clip_config.json · open_clip_model.safetensors · nt2vr.json
 
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,7 +36,7 @@ def build_model(
     """Build an open_clip model with random weights, and its tokenizer.
 
     Raises:
-        ConfigError: if open_clip knows no such model.
+        ConfigError: if open_clip cannot build it.
     """
     with TemporaryDirectory() as folder:
         write_json(Path(folder) / CONFIG, {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg}, indent=2)
@@ -48,18 +49,28 @@ def build_model(
 def _load(folder: Path, device: str) -> tuple[Any, Any]:
     import open_clip  # noqa: PLC0415  the page is up before open_clip is
 
-    name = f"local-dir:{folder}"
-    return open_clip.create_model(name, device=device), open_clip.get_tokenizer(name)
+    text_cfg = _read_config(folder)["model_cfg"]["text_cfg"]
+    return open_clip.create_model(f"local-dir:{folder}", device=device), _tokenizer(json.dumps(text_cfg))
+
+
+@lru_cache(maxsize=8)
+def _tokenizer(text_cfg: str) -> Any:
+    """Build the tokenizer of a text tower's configuration; cached, as open_clip reads its vocabulary in 0.1 s."""
+    import open_clip  # noqa: PLC0415  the page is up before open_clip is
+
+    with TemporaryDirectory() as folder:
+        write_json(Path(folder) / CONFIG, {"model_cfg": {"text_cfg": json.loads(text_cfg)}})
+        return open_clip.get_tokenizer(f"local-dir:{folder}")
 
 
 def check_text_tower(model_cfg: Mapping[str, Any], name: object, error: type[Nt2vrError] = ConfigError) -> None:
-    """Refuse, with `error`, a model whose text tower or tokenizer open_clip takes from Hugging Face transformers."""
+    """Raise `error` for a model whose text tower or tokenizer comes from Hugging Face transformers."""
     if {"hf_model_name", "hf_tokenizer_name"} & set(model_cfg["text_cfg"]):
-        raise error(f"{name} has a text tower of Hugging Face transformers. Choose one of open_clip's own.")
+        raise error(f"{name} has a text tower from Hugging Face transformers. Choose a model without.")
 
 
 def load_weights(model: Any, path: Path) -> None:
-    """Load a weights file of any naming that open_clip knows into a model; nothing in it is unpickled but tensors."""
+    """Load a weights file into a model, in any naming that open_clip knows; only tensors are unpickled."""
     import open_clip  # noqa: PLC0415  the page is up before open_clip is
 
     try:
@@ -69,9 +80,9 @@ def load_weights(model: Any, path: Path) -> None:
 
 
 def fingerprints(weights: Mapping[str, "Tensor"]) -> tuple[str, str]:
-    """Hash the visual and the text tower of a state dict, by the values their tensors have in float32.
+    """Hash the visual and the text tower of a state dict, by their values in float32.
 
-    What no embedding depends on (temperature, counters) is left out.
+    Tensors that embeddings do not depend on (temperature, counters) are left out.
     """
     towers = blake2b(digest_size=16), blake2b(digest_size=16)
     for name, tensor in sorted(weights.items()):
@@ -90,18 +101,18 @@ def write_checkpoint(
     card: Card,
     fp16: bool = True,
 ) -> Card:
-    """Write a checkpoint folder: under another name first, so that a folder that exists is whole.
+    """Write a checkpoint folder, atomically: under a temporary name first.
 
     Returns:
         The card as written, with date and fingerprints.
 
     Raises:
-        CheckpointError: if the folder is there already, or a weight is not finite.
+        CheckpointError: if the folder exists, or a weight is not finite.
     """
     from safetensors.torch import save_file  # noqa: PLC0415  imports torch
 
     if folder.exists():
-        raise CheckpointError(f"{folder} is there already. Choose another name or delete it.")
+        raise CheckpointError(f"{folder} already exists. Choose another name or delete it.")
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
     if fp16:
         weights = {name: w.half() if w.is_floating_point() else w for name, w in weights.items()}
@@ -122,7 +133,7 @@ def write_checkpoint(
     write_json(partial / CONFIG, {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg}, indent=2)
     write_json(partial / CARD, asdict(card), indent=2)
     save_file(weights, partial / WEIGHTS)
-    (partial / WEIGHTS).chmod(0o644)  # others may read it, as they may the rest; safetensors would keep it private
+    (partial / WEIGHTS).chmod(0o644)  # readable for others like the rest of the folder; safetensors writes 0600
     partial.rename(folder)
     return card
 
@@ -133,14 +144,14 @@ def read_checkpoint(
     """Load a checkpoint folder as an encoder.
 
     Args:
-        folder: see above.
-        device: where the model goes.
-        verify: also compare the fingerprints with the weights (1 s a GB).
-        like: a running model; if its configuration is the same, only weights are read, and an equal visual tower is
-            shared with it. The visual tower's fingerprint is verified in any case.
+        folder: the checkpoint folder.
+        device: where the model runs.
+        verify: also compare the fingerprints with the weights (1 s per GB).
+        like: a loaded model; if its configuration is equal, only weights are read, and an equal visual tower is
+            shared with it. The visual fingerprint is verified in any case.
 
     Raises:
-        CheckpointError: in one sentence, if the folder is not whole, not ours, or its weights are not finite.
+        CheckpointError: in one sentence, if the folder is incomplete, foreign, or its weights are not finite.
     """
     card = read_card(folder)
     with _as_checkpoint_error(folder):
@@ -152,15 +163,15 @@ def read_checkpoint(
             model, tokenizer, card = read_model(folder, device)
             weights = model.state_dict()
             encoder = OpenClipEncoder(model, tokenizer, card, config)
-    if not _is_of(card, weights, encoder, verify, like):
-        raise CheckpointError(f"The weights in {folder} are not those its card speaks of. Write the checkpoint again.")
+    if not _matches(card, weights, encoder, verify, like):
+        raise CheckpointError(f"The weights in {folder} do not match its card. Write the checkpoint again.")
     return encoder
 
 
-def _is_of(
+def _matches(
     card: Card, weights: Mapping[str, "Tensor"], encoder: OpenClipEncoder, verify: bool, like: Encoder | None
 ) -> bool:
-    """Whether a card's fingerprints are those of the weights, as far as that is asked for."""
+    """Whether a card's fingerprints are those of the weights, as far as they are to be verified."""
     if verify:
         return fingerprints(weights) == (card.visual_fingerprint, card.text_fingerprint)
     if like is None:
@@ -172,13 +183,13 @@ def _is_of(
 
 
 def read_configs(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Read the model's and the preprocessing's configuration of a checkpoint folder that can be loaded."""
+    """Read the model and preprocessing configurations of a valid checkpoint folder."""
     config = _read_config(folder)
     return config["model_cfg"], config["preprocess_cfg"]
 
 
 def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
-    """Load the open_clip model of a checkpoint folder, its tokenizer and its card, in float32, with no network.
+    """Load the float32 open_clip model of a checkpoint folder, its tokenizer and its card, without network.
 
     Raises:
         CheckpointError: as `read_checkpoint`.
@@ -187,14 +198,14 @@ def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
     with _as_checkpoint_error(folder):
         check_text_tower(_read_config(folder)["model_cfg"], folder, CheckpointError)
         if not (folder / WEIGHTS).is_file():
-            raise CheckpointError(f"{folder} has no {WEIGHTS}. Choose a checkpoint that is whole.")
+            raise CheckpointError(f"{folder} has no {WEIGHTS}. Choose a complete checkpoint.")
         model, tokenizer = _load(folder, device)
     check_finite(model.state_dict(), folder)
     return model, tokenizer, card
 
 
 def _read_weights(folder: Path) -> dict[str, "Tensor"]:
-    """Read weights as they are named in the file, in float32."""
+    """Read weights in float32, named as in the file."""
     from safetensors.torch import load_file  # noqa: PLC0415  imports torch
 
     weights = load_file(folder / WEIGHTS)
@@ -209,7 +220,7 @@ def _read_config(folder: Path) -> dict[str, Any]:
 
 @contextmanager
 def _as_checkpoint_error(folder: Path) -> Iterator[None]:
-    """Say in one sentence what a damaged or foreign folder fails with, in JSON, safetensors or open_clip."""
+    """Turn the errors of JSON, safetensors and open_clip on a damaged or foreign folder into one sentence."""
     from safetensors import SafetensorError  # noqa: PLC0415  imports torch
 
     try:
@@ -220,11 +231,11 @@ def _as_checkpoint_error(folder: Path) -> Iterator[None]:
 
 
 def check_finite(weights: Mapping[str, "Tensor"], source: Path) -> None:
-    """Refuse weights that are not all finite numbers; `source` is where they come from, or go to.
+    """Refuse weights that are not finite; `source` is the file or folder they are read from or written to.
 
     Raises:
-        CheckpointError: naming the first that is not.
+        CheckpointError: naming the first such weight.
     """
     for name, tensor in weights.items():
         if not tensor.isfinite().all():
-            raise CheckpointError(f"A weight of {source} is not a number ({name}). Choose an earlier checkpoint.")
+            raise CheckpointError(f"A weight in {source} is not finite ({name}). Choose an earlier checkpoint.")

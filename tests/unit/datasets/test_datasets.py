@@ -1,4 +1,4 @@
-"""Datasets in the form their files are published in, small; and what is said of those that are set up wrongly."""
+"""Datasets in their published formats, made small, and errors for those that are set up wrongly."""
 
 import json
 from collections.abc import Callable
@@ -27,13 +27,13 @@ def write(tmp_path: Path) -> Write:
     return write
 
 
-def told(dataset: Dataset) -> dict[str, list[str]]:
+def captions_of(dataset: Dataset) -> dict[str, list[str]]:
     return {video.video_id: list(video.captions) for video in dataset.videos}
 
 
 def splits(folder: Path) -> dict[Split, list[str]]:
     parts: tuple[Split, ...] = ("train", "validation", "test")
-    return {part: sorted(told(load_dataset(folder, part))) for part in parts}
+    return {part: sorted(captions_of(load_dataset(folder, part))) for part in parts}
 
 
 def msrvtt(splits: dict[int, str]) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def test_msrvtt_with_its_official_split(form: str, write: Write, tmp_path: Path)
     assert splits(tmp_path) == {"train": ["video0", "video1"], "validation": ["video2"], "test": ["video3"]}
     dataset = load_dataset(tmp_path, "test")
     assert (dataset.name, dataset.remarks) == ("MSR-VTT3k", ())
-    assert told(dataset) == {"video3": ["caption 0 of 3", "caption 1 of 3"]}
+    assert captions_of(dataset) == {"video3": ["caption 0 of 3", "caption 1 of 3"]}
     assert dataset.videos[0].path == tmp_path / "videos/all/video3.mp4"
 
 
@@ -97,12 +97,12 @@ def test_msrvtt_with_jsfusions_split(
     assert set(parts["train"]).isdisjoint(parts["validation"])
     assert {*parts["train"], *parts["validation"]} == {f"video{n}" for n in training}
     assert bool(load_dataset(tmp_path).remarks) == bool(lists)  # of videos that no list names
-    assert told(load_dataset(tmp_path, "test")) == {"video3": ["a person is connecting something to system"]}
-    assert len(told(load_dataset(tmp_path, "train"))[parts["train"][0]]) == 2
+    assert captions_of(load_dataset(tmp_path, "test")) == {"video3": ["a person is connecting something to system"]}
+    assert len(captions_of(load_dataset(tmp_path, "train"))[parts["train"][0]]) == 2
     assert splits(Path(f"msrvtt3k:{tmp_path}"))["validation"] == ["video2"]  # the other split, asked for by name
 
 
-def test_vatex_without_the_videos_that_youtube_has_lost(write: Write, tmp_path: Path) -> None:
+def test_vatex_without_videos_deleted_from_youtube(write: Write, tmp_path: Path) -> None:
     for part, ids in {"training": "abcd", "validation": "e", "public_test_english": "f"}.items():
         version = "v1.1" if part == "public_test_english" else "v1.0"
         entries = [{"videoID": f"-{i}_000001_000011", "enCap": [f"an {i}", "two "], "chCap": ["一"]} for i in ids]
@@ -116,14 +116,14 @@ def test_vatex_without_the_videos_that_youtube_has_lost(write: Write, tmp_path: 
         "test": ["-f_000001_000011"],
     }
     dataset = load_dataset(tmp_path, "train")
-    assert told(dataset)["-a_000001_000011"] == ["an a", "two"]
+    assert captions_of(dataset)["-a_000001_000011"] == ["an a", "two"]
     missing = "-c_000001_000011, -d_000001_000011"
     assert dataset.remarks == (
         f"2 of 6 described videos have no file under {tmp_path} ({missing}); they are left out.",
     )
 
 
-def test_pictures_in_karpathys_form(write: Write, tmp_path: Path) -> None:
+def test_pictures_in_karpathys_format(write: Write, tmp_path: Path) -> None:
     images = [
         {"filepath": folder, "sentids": [n], "filename": f"COCO_{folder}_{n:012d}.jpg", "imgid": n, "split": split,
          "sentences": [{"tokens": ["a"], "raw": f"A cat {n}.", "imgid": n, "sentid": n}], "cocoid": n}
@@ -136,7 +136,7 @@ def test_pictures_in_karpathys_form(write: Write, tmp_path: Path) -> None:
         write(f"{image['filepath']}/{image['filename']}")
     assert [len(ids) for ids in splits(tmp_path).values()] == [2, 1, 1]
     dataset = load_dataset(path, "test")
-    assert (dataset.name, told(dataset)) == ("MS-COCO", {"COCO_val2014_000000000003": ["A cat 3."]})
+    assert (dataset.name, captions_of(dataset)) == ("MS-COCO", {"COCO_val2014_000000000003": ["A cat 3."]})
     assert dataset.videos[0].path == tmp_path / "val2014/COCO_val2014_000000000003.jpg"
 
 
@@ -145,7 +145,10 @@ def test_a_table_of_ones_own(write: Write, tmp_path: Path) -> None:
     write("holiday/a.mp4")
     write("holiday/sub/b.webm")
     dataset = load_dataset(tmp_path / "holiday")
-    assert (dataset.name, told(dataset)) == ("holiday", {"a.mp4": ["a dog, a cat", "a dog"], "sub/b.webm": ["a ship"]})
+    assert (dataset.name, captions_of(dataset)) == (
+        "holiday",
+        {"a.mp4": ["a dog, a cat", "a dog"], "sub/b.webm": ["a ship"]},
+    )
 
 
 @pytest.mark.parametrize("form", ["CSV", "JSONL"])
@@ -161,7 +164,7 @@ def test_ones_own_splits(form: str, write: Write, tmp_path: Path) -> None:
     for i in where:
         write(f"{i}.mp4")
     assert splits(tmp_path) == {"train": ["a", "d"], "validation": ["b"], "test": ["c"]}
-    assert sorted(told(load_dataset(tmp_path))) == ["a", "b", "c", "d"]
+    assert sorted(captions_of(load_dataset(tmp_path))) == ["a", "b", "c", "d"]
 
 
 def own(write: Write, count: int) -> Path:
@@ -170,15 +173,15 @@ def own(write: Write, count: int) -> Path:
     return write("captions.csv", "video_id,caption\n" + "".join(f"v{n},it is {n}\n" for n in range(count)))
 
 
-def test_a_tenth_is_held_out_always_the_same_and_never_more_than_asked_for(write: Write) -> None:
+def test_a_tenth_is_held_out_always_the_same_and_up_to_a_limit(write: Write) -> None:
     path = own(write, 40)
-    train, validation = (set(told(load_dataset(path, split))) for split in ("train", "validation"))
+    train, validation = (set(captions_of(load_dataset(path, split))) for split in ("train", "validation"))
     assert (len(train), len(validation), train & validation) == (36, 4, set())
-    assert set(told(load_dataset(path, "validation", held_out=2))) < validation
-    assert len(told(load_dataset(path, "train", held_out=2))) == 38
+    assert set(captions_of(load_dataset(path, "validation", held_out=2))) < validation
+    assert len(captions_of(load_dataset(path, "train", held_out=2))) == 38
     lines = path.read_text().splitlines()
     path.write_text("\n".join([lines[0], *reversed(lines[1:])]))
-    assert set(told(load_dataset(path, "validation"))) == validation
+    assert set(captions_of(load_dataset(path, "validation"))) == validation
 
 
 def test_a_sample_is_always_the_same_whatever_the_order(write: Write) -> None:
@@ -187,7 +190,7 @@ def test_a_sample_is_always_the_same_whatever_the_order(write: Write) -> None:
     assert sample(videos, 5) != list(videos[:5])
 
 
-def test_what_does_not_match_is_said(write: Write, tmp_path: Path) -> None:
+def test_mismatches_are_reported(write: Write, tmp_path: Path) -> None:
     rows = "a,it is a,train\nb,it is b,train\nb,it is b,test\ngone,it is gone,train\nmute, ,train\n"
     write("captions.csv", "video_id,caption,split\n" + rows)
     for name in ("a.mp4", "b.mp4", "mute.mp4", "extra.mp4", "cover.jpg", ".hidden.mp4"):
@@ -199,10 +202,10 @@ def test_what_does_not_match_is_said(write: Write, tmp_path: Path) -> None:
         f"1 files under {tmp_path} are not described (extra.mp4); they are left out.",
         "1 training videos are in another split too (b); they are left out.",
     )
-    assert told(load_dataset(tmp_path, "train", held_out=0)) == {"a": ["it is a"]}
+    assert captions_of(load_dataset(tmp_path, "train", held_out=0)) == {"a": ["it is a"]}
 
 
-def test_ids_that_match_no_file_are_a_mistake_that_is_named(write: Write, tmp_path: Path) -> None:
+def test_ids_that_match_no_file_are_an_error(write: Write, tmp_path: Path) -> None:
     write("MSRVTT_data.json", msrvtt(OFFICIAL))
     write("videos/msr_0001.mp4")
     with pytest.raises(DatasetError) as error:
@@ -230,42 +233,47 @@ WRONG: list[tuple[str, Any, type[Nt2vrError], str]] = [
         DatasetError,
         r"'sentences' is missing\). Expected MSRVTT_data.json of CLIP4",
     ),
-    ("MSRVTT_data.json", msrvtt({0: "trian"}), DatasetError, "there is no split 'trian', only train, training,"),
+    (
+        "MSRVTT_data.json",
+        msrvtt({0: "trian"}),
+        DatasetError,
+        "unknown split 'trian'; expected one of train,",
+    ),
     (
         "MSRVTT_JSFUSION_test.csv",
         "a,b\n1,2\n",
         DatasetError,
-        r"no column video_id, sentence, only a, b\). Expected a CSV",
+        r"column video_id, sentence is missing; found a, b\). Expected a CSV",
     ),
     (
         "vatex_training_v1.0.json",
         [{"videoID": "a", "enCap": [7]}],
         DatasetError,
-        r"7 is no text\). Expected .*vatex-web",
+        r"7 is not a string\). Expected .*vatex-web",
     ),
     ("dataset_coco.json", [1], DatasetError, "Expected .*cs.stanford.edu/people/karpathy"),
     (
         "captions.csv",
         "video_id,text\na,b\n",
         DatasetError,
-        r"no column caption, only video_id, text\). Expected a CSV",
+        r"column caption is missing; found video_id, text\). Expected a CSV",
     ),
     ("captions.csv", "caption\na\n", DatasetError, "'path' is missing"),
     ("captions.csv", "video_id,caption\na\n", DatasetError, "line 2 has more or fewer cells than the header"),
     ("captions.csv", "path,caption\n../../etc/a.mp4,b\n", DatasetError, "the path '../../etc/a.mp4' leads out of"),
-    ("captions.csv", "", DatasetError, "no column caption, only none"),
-    ("captions.jsonl", '{"video_id": "a"}', GalleryError, "line 1: 'path' must be a text"),
+    ("captions.csv", "", DatasetError, "column caption is missing; found none"),
+    ("captions.jsonl", '{"video_id": "a"}', GalleryError, "line 1: 'path' must be a non-empty string"),
     (
         "notes.txt",
         "",
         DatasetError,
-        r"no file that tells what its videos show. Looked for MSRVTT_JSFUSION_test.csv \(msr",
+        r"no captions or annotations. Looked for MSRVTT_JSFUSION_test.csv \(msr",
     ),
 ]
 
 
 @pytest.mark.parametrize(("name", "content", "kind", "reason"), WRONG)
-def test_a_wrong_file_gets_one_sentence_that_says_what_was_expected(
+def test_an_invalid_file_is_one_sentence_with_the_expected_format(
     name: str, content: Any, kind: type[Nt2vrError], reason: str, write: Write, tmp_path: Path
 ) -> None:
     write(name, content)
@@ -274,7 +282,7 @@ def test_a_wrong_file_gets_one_sentence_that_says_what_was_expected(
         load_dataset(tmp_path)
 
 
-def test_what_is_not_there_is_said(write: Write, tmp_path: Path) -> None:
+def test_a_missing_path_or_split_is_one_sentence(write: Write, tmp_path: Path) -> None:
     path = own(write, 2)
     with pytest.raises(DatasetError, match="has no test split here"):
         load_dataset(path, "test")

@@ -16,7 +16,7 @@ FRAMES = np.random.default_rng(0).integers(0, 256, (8, 64, 64, 3), np.uint8)  # 
 EMBEDDINGS = np.random.default_rng(0).standard_normal((8, 16), np.float32)
 
 
-def test_arrays_come_back_as_they_went_in_also_after_reopening(tmp_path: Path) -> None:
+def test_arrays_come_back_unchanged_also_after_reopening(tmp_path: Path) -> None:
     with Cache(tmp_path) as cache:
         cache.put_frames("abc", 8, 64, FRAMES)
         cache.put_embeddings("abc", "tower 8", EMBEDDINGS)
@@ -28,7 +28,7 @@ def test_arrays_come_back_as_they_went_in_also_after_reopening(tmp_path: Path) -
     np.testing.assert_array_equal(embeddings, EMBEDDINGS)
 
 
-def test_another_video_sampling_size_or_tower_finds_nothing(tmp_path: Path) -> None:
+def test_another_video_sampling_size_or_tower_is_a_miss(tmp_path: Path) -> None:
     with Cache(tmp_path) as cache:
         cache.put_frames("abc", 8, 64, FRAMES)
         cache.put_embeddings("abc", "tower 8", EMBEDDINGS)

@@ -36,7 +36,7 @@ def every_frame(path: Path) -> list[NDArray[np.uint8]]:
     capture = cv2.VideoCapture(str(path), cv2.CAP_FFMPEG)
     frames = []
     while (read := capture.read())[0]:
-        frames.append(cv2.cvtColor(read[1], cv2.COLOR_BGR2RGB))
+        frames.append(np.asarray(cv2.cvtColor(read[1], cv2.COLOR_BGR2RGB), np.uint8))
     return frames
 
 
@@ -67,7 +67,7 @@ def test_a_video_shorter_than_the_samples_repeats_its_frames(write_video: WriteV
     assert levels(sample_frames(write_video("short.mp4", [50, 200]), 4)) == [50, 50, 200, 200]
 
 
-def test_a_frame_count_that_lies_is_replaced_by_what_decodes(write_video: WriteVideo) -> None:
+def test_a_wrong_frame_count_is_corrected_by_decoding(write_video: WriteVideo) -> None:
     path = write_video("cut.avi", [10 * i for i in range(24)])
     path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
     capture = cv2.VideoCapture(str(path), cv2.CAP_FFMPEG)
@@ -104,7 +104,12 @@ def test_bad_files_are_one_sentence_each_and_stop_nothing(
     cut.write_bytes(cut.read_bytes()[: cut.stat().st_size // 2])
     (tmp_path / "empty.mp4").touch()
     (tmp_path / "text.mp4").write_text("not a video\n" * 100)
-    bad = {"empty.mp4": "is empty", "text.mp4": "is not a video", "cut.mp4": "is cut off", "gone.mp4": "is not there"}
+    bad = {
+        "empty.mp4": "is empty",
+        "text.mp4": "not a readable",
+        "cut.mp4": "is truncated",
+        "gone.mp4": "does not exist",
+    }
     waiting = {name: decoder.frames(tmp_path / name, 4, 16) for name in bad}
     last = decoder.frames(good, 4, 16)
     for name, reason in bad.items():
@@ -119,7 +124,7 @@ def test_a_playlist_named_as_video_does_not_open_the_files_it_names(
 ) -> None:
     write_video("secret.webm", [100] * 5)
     (tmp_path / "playlist.mp4").write_text("ffconcat version 1.0\nfile secret.webm\n")
-    with pytest.raises(MediaError, match="not a video"):
+    with pytest.raises(MediaError, match="not a readable video"):
         decoder.frames(tmp_path / "playlist.mp4", 4, 16).result()
 
 
@@ -145,10 +150,10 @@ def test_ctrl_c_is_left_to_the_parent(decoder: Decoder) -> None:
     decoder._start(Path("a.mp4"), signal.raise_signal, signal.SIGINT).result()  # type: ignore[arg-type]
 
 
-def test_a_crash_or_a_hang_costs_that_file_alone(write_video: WriteVideo) -> None:
+def test_a_crash_or_a_hang_affects_that_file_alone(write_video: WriteVideo) -> None:
     good = write_video("good.avi", [100] * 5)
     with Decoder(num_workers=1, timeout_s=1) as decoder:
-        crash = decoder._start(Path("crash.mp4"), os.abort)  # type: ignore[arg-type]
+        crash = decoder._start(Path("crash.mp4"), os.abort)
         hang = decoder._start(Path("hang.mp4"), time.sleep, 60)  # type: ignore[arg-type]
         after = decoder.frames(good, 2, 16)
         with pytest.raises(MediaError, match=r"^crash.mp4 crashed the decoder"):
@@ -160,14 +165,14 @@ def test_a_crash_or_a_hang_costs_that_file_alone(write_video: WriteVideo) -> Non
 
 def test_an_idle_child_that_is_killed_is_replaced(write_video: WriteVideo, decoder: Decoder) -> None:
     path = write_video("good.avi", [100] * 5)
-    pid = int(decoder._start(path, os.getpid).result())  # type: ignore[arg-type, call-overload]
+    pid = int(decoder._start(path, os.getpid).result())  # type: ignore[arg-type]
     os.kill(pid, signal.SIGKILL)
     while decoder._pool is not None and decoder._pool.active:
         time.sleep(0.01)
     assert levels(decoder.frames(path, 2, 16).result()) == [100] * 2
 
 
-def test_closing_ends_those_who_wait(decoder: Decoder) -> None:
+def test_closing_cancels_pending_files(decoder: Decoder) -> None:
     waiting = [decoder._start(Path(f"{i}.mp4"), time.sleep, 60) for i in range(3)]  # type: ignore[arg-type]
     decoder.close()
     for decoding in waiting:
@@ -185,7 +190,7 @@ if __name__ == "__main__":
     print(decoder._start(Path("a"), os.getpid).result(), flush=True)
     decoder._start(Path("b"), time.sleep, 60)
     decoder._start(Path("c"), time.sleep, 60)
-    time.sleep(0.5)
+    time.sleep(0.2)
     print("hanging", flush=True)
     time.sleep(float(sys.argv[1]))
 """

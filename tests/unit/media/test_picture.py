@@ -3,13 +3,14 @@
 import struct
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from open_clip.transform import image_transform
 from PIL import Image
-from torchvision.transforms import Compose, PILToTensor
+from torchvision.transforms import Compose, PILToTensor  # type: ignore[import-untyped]
 
 from nt2vr.errors import MediaError
 from nt2vr.media.picture import fit, read_picture
@@ -26,14 +27,14 @@ def noise(height: int, width: int) -> NDArray[np.uint8]:
     [(224, 224), (225, 224), (240, 320), (361, 640), (100, 57), (99, 101), (1, 1), (3, 40), (7, 350)],
 )
 @pytest.mark.parametrize("size", [224, 111])
-def test_fit_is_bit_for_bit_what_open_clip_does_before_it_normalises(height: int, width: int, size: int) -> None:
+def test_fit_equals_open_clips_preprocessing_bit_for_bit(height: int, width: int, size: int) -> None:
     resize, crop, to_rgb, *_ = image_transform(size, is_train=False).transforms
     picture = noise(height, width)
     theirs = Compose([resize, crop, to_rgb, PILToTensor()])(Image.fromarray(picture)).permute(1, 2, 0).numpy()
     np.testing.assert_array_equal(fit(picture, size), theirs)
 
 
-def test_a_picture_of_the_right_size_is_left_as_it_is() -> None:
+def test_a_picture_of_the_right_size_is_returned_unchanged() -> None:
     picture = noise(64, 64)
     assert fit(picture, 64) is picture
 
@@ -62,9 +63,9 @@ def test_a_photo_taken_sideways_stands_upright(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["gif", "webp", "png"])
-def test_of_an_animation_the_first_frame_is_taken(tmp_path: Path, ending: str) -> None:
+def test_an_animation_is_read_as_its_first_frame(tmp_path: Path, ending: str) -> None:
     first, second = Image.new("RGB", (8, 8), "red"), Image.new("RGB", (8, 8), "blue")
-    options = {"lossless": True} if ending == "webp" else {}
+    options: dict[str, Any] = {"lossless": True} if ending == "webp" else {}
     first.save(tmp_path / f"a.{ending}", save_all=True, append_images=[second], **options)
     assert read_picture(tmp_path / f"a.{ending}")[4, 4].tolist() == RED
 

@@ -1,4 +1,4 @@
-"""The list of models, and the download of one from a hub that runs here."""
+"""The model catalog, and downloads from a local hub."""
 
 import logging
 import shutil
@@ -20,11 +20,11 @@ import torch
 from PIL import Image
 
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError
-from nt2vr.models.card import CARD, read_card, write_card
+from nt2vr.models.card import CARD, Card, read_card, write_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import WEIGHTS
-from nt2vr.models.encoder import Encoder
-from tests.tiny import TINY, tiny_model, write_tiny
+from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from tests.tiny import SMALL_VIT, TINY, tiny_model, write_tiny
 
 
 def test_models_are_listed_by_name_in_the_order_of_the_folders_and_new_ones_appear(tmp_path: Path) -> None:
@@ -38,11 +38,13 @@ def test_models_are_listed_by_name_in_the_order_of_the_folders_and_new_ones_appe
         models.find("BLIP")
 
 
-def load(models: Catalog, name: str) -> Encoder:
-    return models.read(models.find(name).folders[0])
+def load(models: Catalog, name: str) -> OpenClipEncoder:
+    encoder = models.load(name)
+    assert isinstance(encoder, OpenClipEncoder)
+    return encoder
 
 
-def test_a_broken_folder_changes_nothing_for_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_broken_folder_does_not_affect_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     for name in ("CLIP", "cut", "cardless"):
         write_tiny(tmp_path / name, name)
     (tmp_path / "cut" / WEIGHTS).write_bytes(b"")
@@ -61,10 +63,10 @@ def test_a_broken_folder_changes_nothing_for_the_others(tmp_path: Path, caplog: 
     [
         ("ViT-B-32", "no pre-trained model 'ViT-B-32'. Try ViT-B-32/openai"),
         ("../../etc/passwd", "no pre-trained model"),
-        ("ViT-B-16-SigLIP/webli", "text tower of Hugging Face"),
+        ("ViT-B-16-SigLIP/webli", "text tower from Hugging Face"),
     ],
 )
-def test_what_cannot_be_downloaded_is_said_before_anything_is_tried(tmp_path: Path, name: str, message: str) -> None:
+def test_an_unsupported_model_is_refused_before_any_download(tmp_path: Path, name: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Catalog([tmp_path]).download(name)
 
@@ -117,7 +119,7 @@ def point_at(monkeypatch: pytest.MonkeyPatch, endpoint: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("file", ["open_clip_model.safetensors", "open_clip_pytorch_model.bin"])
-def test_a_download_is_kept_as_a_checkpoint_folder(tmp_path: Path, hub: Path, file: str) -> None:
+def test_a_download_becomes_a_checkpoint_folder(tmp_path: Path, hub: Path, file: str) -> None:
     weights = tiny_model(seed=7).state_dict()
     (safetensors.torch.save_file if file.endswith("safetensors") else torch.save)(weights, hub / file)
     seen: list[tuple[int, int, str]] = []
@@ -139,7 +141,7 @@ def test_a_download_is_kept_as_a_checkpoint_folder(tmp_path: Path, hub: Path, fi
     assert "QuickGELU" in str(encoder._model.transformer)  # as the weights were trained
 
 
-def test_a_hub_without_the_weights_is_said(tmp_path: Path, hub: Path) -> None:
+def test_a_hub_without_the_weights_is_one_sentence(tmp_path: Path, hub: Path) -> None:
     with pytest.raises(DownloadError, match="no weights that can be read"):
         Catalog([tmp_path / "models"]).download("tiny/test")
 
@@ -168,17 +170,17 @@ def test_without_network_one_sentence_comes_within_seconds(
     assert time.monotonic() - start < 20  # open_clip would take 50
 
 
-@pytest.mark.slow
-def test_a_real_vit_comes_the_same_way_and_encodes_as_open_clip_does(
+def test_a_vit_in_half_precision_is_downloaded_and_encodes_as_open_clip_does(
     tmp_path: Path, hub: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, "ViT-B-32", SMALL_VIT)
     torch.manual_seed(0)
     model = open_clip.create_model("ViT-B-32", force_quick_gelu=True).half()
     safetensors.torch.save_file(model.state_dict(), hub / "open_clip_model.safetensors")
     model = model.float().eval()
     models = Catalog([tmp_path / "models"])
     encoder = load(models, models.download("ViT-B-32/openai"))
-    assert (encoder.name, encoder.embed_dim, encoder.image_size) == ("ViT-B-32 / openai", 512, 224)
+    assert (encoder.name, encoder.embed_dim, encoder.image_size) == ("ViT-B-32 / openai", 32, 224)
     assert read_card(tmp_path / "models" / "ViT-B-32--openai") == encoder.card
     texts = ["a man playing the guitar and not singing", "a dog"]
     frames = np.random.default_rng(0).integers(0, 256, (2, 224, 224, 3), np.uint8)
@@ -219,10 +221,15 @@ def test_runs_are_found_by_their_epochs_and_the_newest_also_by_the_runs_own_name
     assert models.names() == ["CLIP", "clip (run)", "clip (run) · epoch 1"]
 
 
-def test_a_card_is_read_once_until_it_is_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_card_is_read_again_only_after_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     card = write_tiny(tmp_path / "clip", "CLIP")
     models, reads = Catalog([tmp_path]), []
-    monkeypatch.setattr("nt2vr.models.catalog.read_card", lambda folder: reads.append(folder) or read_card(folder))
+
+    def read(folder: Path) -> Card:
+        reads.append(folder)
+        return read_card(folder)
+
+    monkeypatch.setattr("nt2vr.models.catalog.read_card", read)
     assert models.names() == models.names() == ["CLIP"]
     assert len(reads) == 1
     write_card(tmp_path / "clip", replace(card, name="Mine"))

@@ -1,4 +1,4 @@
-"""The checkpoint folder: whole, readable by open_clip alone, and refused in one sentence when it is not."""
+"""The checkpoint folder: written atomically, readable by open_clip alone, refused in one sentence if broken."""
 
 import json
 import socket
@@ -23,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "tiny"
 
 
-def test_open_clip_alone_loads_it_and_asks_nobody(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_clip_alone_loads_it_without_network(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("the network was asked")
 
@@ -38,12 +38,12 @@ def test_open_clip_alone_loads_it_and_asks_nobody(folder: Path, monkeypatch: pyt
     assert read_checkpoint(folder).embed_dim == 16
 
 
-def test_weights_kept_in_half_precision_are_computed_with_in_single(folder: Path) -> None:
+def test_weights_stored_in_half_precision_are_loaded_in_single(folder: Path) -> None:
     assert safetensors.torch.load_file(folder / WEIGHTS)["visual.conv1.weight"].dtype == torch.float16
     assert read_checkpoint(folder)._model.visual.conv1.weight.dtype == torch.float32
 
 
-def test_fingerprints_tell_the_towers_apart_and_do_not_depend_on_how_weights_are_kept(tmp_path: Path) -> None:
+def test_fingerprints_distinguish_the_towers_and_ignore_the_precision_of_the_file(tmp_path: Path) -> None:
     cards = {}
     for name, change in {"same": (), "text": ("ln_final.bias",), "visual": ("visual.conv1.weight",)}.items():
         model = tiny_model().half().float()
@@ -68,7 +68,7 @@ def test_fingerprints_tell_the_towers_apart_and_do_not_depend_on_how_weights_are
 def test_a_card_with_the_fingerprints_of_other_weights_is_found_out_when_asked(folder: Path, tmp_path: Path) -> None:
     assert read_checkpoint(folder, verify=True).visual_fingerprint == read_card(folder).visual_fingerprint
     write_card(folder, write_tiny(tmp_path / "other", seed=1))
-    with pytest.raises(CheckpointError, match="not those its card speaks of"):
+    with pytest.raises(CheckpointError, match="do not match its card"):
         read_checkpoint(folder, verify=True)
 
 
@@ -127,7 +127,7 @@ def test_a_broken_folder_is_refused_in_one_sentence(folder: Path, broken: str) -
     assert str(folder) in str(caught.value)
 
 
-def test_a_folder_that_exists_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise OSError("disk full")
 
@@ -140,8 +140,8 @@ def test_a_folder_that_exists_is_whole(tmp_path: Path, monkeypatch: pytest.Monke
     assert [path.name for path in tmp_path.iterdir()] == ["tiny"]
 
 
-def test_what_is_there_is_not_overwritten_and_weights_that_are_no_numbers_are_not_written(folder: Path) -> None:
-    with pytest.raises(CheckpointError, match="there already"):
+def test_neither_an_existing_folder_is_overwritten_nor_infinite_weights_written(folder: Path) -> None:
+    with pytest.raises(CheckpointError, match="already exists"):
         write_tiny(folder)
     model = tiny_model()
     with torch.no_grad():
@@ -151,6 +151,6 @@ def test_what_is_there_is_not_overwritten_and_weights_that_are_no_numbers_are_no
     assert not folder.with_name("new").exists()
 
 
-def test_a_model_that_open_clip_cannot_build_is_a_matter_of_configuration() -> None:
+def test_a_model_that_open_clip_cannot_build_is_a_config_error() -> None:
     with pytest.raises(ConfigError, match="widht"):
         build_model({**TINY, "vision_cfg": {"widht": 8}}, {})

@@ -1,4 +1,4 @@
-"""The encoder beside open_clip itself."""
+"""The encoder compared with open_clip itself."""
 
 import shutil
 import subprocess
@@ -48,7 +48,7 @@ def test_embeddings_are_those_of_open_clip_itself(folder: Path, encoder: OpenCli
     np.testing.assert_allclose(encoder.encode_text(TEXTS), texts.numpy(), atol=1e-6)
 
 
-def test_a_frame_has_the_same_embedding_in_every_company() -> None:
+def test_a_frames_embedding_does_not_depend_on_its_batch() -> None:
     encoder = OpenClipEncoder(
         tiny_model().train(), lambda texts: torch.zeros(len(texts), 16, dtype=torch.long), Card("tiny")
     )
@@ -56,7 +56,7 @@ def test_a_frame_has_the_same_embedding_in_every_company() -> None:
     np.testing.assert_allclose(encoder.encode_frames(frames[:1]), encoder.encode_frames(frames)[:1], atol=1e-6)
 
 
-def test_nothing_has_no_embeddings(encoder: OpenClipEncoder) -> None:
+def test_empty_input_has_no_embeddings(encoder: OpenClipEncoder) -> None:
     assert encoder.encode_frames(np.empty((0, 64, 64, 3), np.uint8)).shape == (0, 16)
     assert encoder.encode_text([]).shape == (0, 16)
 
@@ -66,7 +66,7 @@ def test_a_video_is_the_mean_of_its_frames_on_the_unit_sphere(encoder: OpenClipE
     np.testing.assert_allclose(encoder.pool(frames), [[0.5**0.5, 0.5**0.5], [1, 0]], atol=1e-6)
 
 
-def test_a_text_tower_of_its_own_class_has_the_configured_length_of_embeddings() -> None:
+def test_a_custom_text_tower_has_embeddings_of_the_configured_length() -> None:
     model, tokenizer = build_model({**TINY, "embed_dim": 24, "custom_text": True}, {})
     assert hasattr(model, "text")
     encoder = OpenClipEncoder(model, tokenizer, Card("tiny"))
@@ -80,7 +80,7 @@ def test_an_unknown_pooling_is_one_sentence(folder: Path, tmp_path: Path) -> Non
         read_checkpoint(tmp_path / "temporal")
 
 
-def test_texts_asked_for_again_get_the_embeddings_they_had_and_few_are_kept(encoder: OpenClipEncoder) -> None:
+def test_repeated_texts_get_equal_embeddings_and_the_cache_is_bounded(encoder: OpenClipEncoder) -> None:
     first = encoder.encode_text(TEXTS)
     np.testing.assert_array_equal(encoder.encode_text([*TEXTS[::-1], TEXTS[1]]), first[[3, 2, 1, 0, 1]])
     encoder.encode_text([f"clip {number}" for number in range(CACHED_TEXTS + 10)])
@@ -88,7 +88,7 @@ def test_texts_asked_for_again_get_the_embeddings_they_had_and_few_are_kept(enco
     np.testing.assert_allclose(encoder.encode_text(TEXTS), first, atol=1e-6)
 
 
-def test_threads_do_not_disturb_one_another(encoder: OpenClipEncoder) -> None:
+def test_concurrent_threads_get_their_own_embeddings(encoder: OpenClipEncoder) -> None:
     texts = [[f"clip {number} of {thread}" for number in range(30)] for thread in range(4)]
     with ThreadPoolExecutor(4) as pool_of_threads:
         at_once = list(pool_of_threads.map(encoder.encode_text, texts))
@@ -96,7 +96,7 @@ def test_threads_do_not_disturb_one_another(encoder: OpenClipEncoder) -> None:
         np.testing.assert_allclose(embeddings, [encoder.encode_text([text])[0] for text in batch], atol=1e-6)
 
 
-def test_words_whose_tokens_training_never_touched_are_named_once(folder: Path) -> None:
+def test_each_word_with_an_untrained_token_is_listed_once(folder: Path) -> None:
     encoder = read_checkpoint(folder)
     table = token_embeddings(encoder._model)
     with torch.no_grad():
@@ -105,7 +105,7 @@ def test_words_whose_tokens_training_never_touched_are_named_once(folder: Path) 
     assert encoder.unseen_words("A Zebra, not a dog; not a zebra!") == ("zebra", "not")
 
 
-def test_importing_the_encoder_and_the_list_of_models_does_not_import_torch() -> None:
+def test_importing_the_encoder_and_the_catalog_does_not_import_torch() -> None:
     code = (
         "import sys, nt2vr.models.catalog, nt2vr.models.open_clip_encoder\n"
         "sys.exit(bool({'torch', 'open_clip'} & {*sys.modules}))"

@@ -54,7 +54,8 @@ class CountingDecoder(Decoder):
 
 @pytest.fixture(scope="module")
 def decoder() -> Iterator[CountingDecoder]:
-    with CountingDecoder(num_workers=1) as decoder:
+    decoder = CountingDecoder(num_workers=1)
+    with decoder:
         yield decoder
 
 
@@ -95,18 +96,18 @@ def test_a_manifest_is_read_with_captions_and_scene(tmp_path: Path) -> None:
     [
         ("{", "is not JSON"),
         ('["a", "b"]', "expected"),
-        ('{"path": "a.mp4"}', "'video_id' must be a text"),
-        ('{"video_id": "b", "path": ""}', "'path' must be a text"),
-        ('{"video_id": "b", "path": "a.mp4", "captions": "a dog"}', "'captions' must be a list of texts"),
+        ('{"path": "a.mp4"}', "'video_id' must be a non-empty string"),
+        ('{"video_id": "b", "path": ""}', "'path' must be a non-empty string"),
+        ('{"video_id": "b", "path": "a.mp4", "captions": "a dog"}', "'captions' must be a list of strings"),
         ('{"video_id": "b", "path": "a.mp4", "scene": []}', "'scene' must be an object"),
-        ('{"video_id": "first", "path": "b.mp4"}', "'first' is there twice"),
+        ('{"video_id": "first", "path": "b.mp4"}', "'first' occurs twice"),
         ('{"video_id": "b", "path": "../b.mp4"}', "leads out of"),
         ('{"video_id": "b", "path": "/etc/passwd"}', "leads out of"),
         ('{"video_id": "b", "path": "link/b.mp4"}', "leads out of"),
         ('{"video_id": "b", "path": "b\\u0000.mp4"}', "cannot be used"),
     ],
 )
-def test_a_line_that_cannot_be_used_is_named(tmp_path: Path, line: str, reason: str) -> None:
+def test_an_invalid_line_is_named(tmp_path: Path, line: str, reason: str) -> None:
     folder = tmp_path / "gallery"
     folder.mkdir()
     (folder / "link").symlink_to(tmp_path)
@@ -116,7 +117,7 @@ def test_a_line_that_cannot_be_used_is_named(tmp_path: Path, line: str, reason: 
     assert "\n" not in str(caught.value)
 
 
-def test_a_manifest_that_is_missing_or_empty_or_no_text_is_a_sentence(tmp_path: Path) -> None:
+def test_a_missing_empty_or_binary_manifest_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "empty.jsonl").write_text("\n")
     (tmp_path / "video.jsonl").write_bytes(b"\x1a\x45\xdf\xa3\xff")
     for name in ("gone.jsonl", "empty.jsonl", "video.jsonl"):
@@ -135,7 +136,7 @@ def test_rows_follow_the_gallery_and_the_brightest_is_found(gallery: Gallery, de
     assert done[0] == (0, 40, "reading clips") and done[-1] == (40, 40, "reading clips") and done == sorted(done)
 
 
-def test_what_is_cached_is_neither_decoded_nor_encoded_again(
+def test_cached_videos_are_neither_decoded_nor_encoded_again(
     gallery: Gallery, decoder: CountingDecoder, cache: Cache
 ) -> None:
     first, encoder = embed(gallery, decoder, cache)
@@ -147,9 +148,7 @@ def test_what_is_cached_is_neither_decoded_nor_encoded_again(
     np.testing.assert_array_equal(again.frame_embeddings, first.frame_embeddings[::-1])
 
 
-def test_another_visual_tower_uses_the_frames_that_are_kept(
-    gallery: Gallery, decoder: CountingDecoder, cache: Cache
-) -> None:
+def test_another_visual_tower_uses_the_cached_frames(gallery: Gallery, decoder: CountingDecoder, cache: Cache) -> None:
     embed(gallery, decoder, cache)
     before = decoder.num_decoded
     other = BrightnessEncoder()
@@ -158,7 +157,7 @@ def test_another_visual_tower_uses_the_frames_that_are_kept(
     assert other.num_encoded == 40 * 4 and decoder.num_decoded == before
 
 
-def test_frames_are_prefetched_for_what_has_no_embeddings(
+def test_frames_are_prefetched_for_videos_without_embeddings(
     gallery: Gallery, decoder: CountingDecoder, cache: Cache
 ) -> None:
     embed(Gallery("part", gallery.videos[:10]), decoder, cache)
@@ -178,7 +177,7 @@ def test_bad_files_are_skipped_with_a_reason_and_rows_stay_aligned(
     assert [video.video_id for video in embedded.gallery.videos] == [f"v{i}" for i in range(40) if i not in (3, 20)]
     assert [video_id for video_id, _ in embedded.skipped] == ["v3", "v20"]
     assert embedded.skipped[0][1].startswith("3.avi cannot be read")
-    assert embedded.skipped[1][1].startswith("20.avi is not a video")
+    assert embedded.skipped[1][1].startswith("20.avi is not a readable video")
     assert len(embedded.index) == 38
 
 
@@ -188,7 +187,7 @@ def test_a_gallery_without_one_good_video_is_empty(write_video: WriteVideo, deco
     assert embedded.index.search(np.ones((1, 2), np.float32), 5)[1].shape == (1, 0)
 
 
-def test_stopping_keeps_what_is_done_and_the_next_run_goes_on(
+def test_a_stopped_run_keeps_its_embeddings_and_the_next_run_continues(
     gallery: Gallery, decoder: Decoder, cache: Cache
 ) -> None:
     done: list[int] = []
@@ -201,40 +200,42 @@ def test_stopping_keeps_what_is_done_and_the_next_run_goes_on(
     )
     assert len(stopped.gallery.videos) == 16
     assert stopped.skipped[0] == ("v16", "Not embedded: stopped before its turn.")
-    whole, encoder = embed(gallery, decoder, cache)
-    assert len(whole.gallery.videos) == 40 and encoder.num_encoded == 24 * 4
+    complete, encoder = embed(gallery, decoder, cache)
+    assert len(complete.gallery.videos) == 40 and encoder.num_encoded == 24 * 4
 
 
 EMBED = """
-import os, sys
-from pathlib import Path
-sys.path[:0] = sys.argv[1:3]
-from test_embedded import BrightnessEncoder
-from nt2vr.media.cache import Cache
-from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import Gallery, Video
-from nt2vr.models.card import Card
-from nt2vr.search.embedded import embed_gallery
+if __name__ == "__main__":  # the decoder's child imports this script too
+    import os, sys
+    from pathlib import Path
+    import numpy as np
+    from nt2vr.media.cache import Cache
+    from nt2vr.media.decode import Decoder
+    from nt2vr.media.gallery import Gallery, Video
+    from nt2vr.search.embedded import embed_gallery
 
-def killed_in_the_middle(done, total, doing):
-    if done >= 16:
-        os.kill(os.getpid(), 9)
+    class AnyEncoder:
+        num_frames, image_size, embed_dim, visual_fingerprint = 4, 16, 2, "brightness"
+        encode_frames = staticmethod(lambda frames: np.ones((len(frames), 2), np.float32))
 
-if __name__ == "__main__":
-    folder = Path(sys.argv[3])
+    def kill_in_the_middle(done, total, doing):
+        if done >= 16:
+            os.kill(os.getpid(), 9)
+
+    folder = Path(sys.argv[1])
     videos = tuple(Video(f"v{i}", folder / f"{i}.avi") for i in range(40))
     gallery, cache = Gallery("greys", videos), Cache(folder / "cache")
-    embed_gallery(gallery, BrightnessEncoder(), Decoder(1), cache, killed_in_the_middle)
+    embed_gallery(gallery, AnyEncoder(), Decoder(1), cache, kill_in_the_middle)
 """
 
 
-def test_what_was_embedded_before_a_kill_is_not_embedded_again(
+def test_embeddings_made_before_a_kill_are_reused(
     gallery: Gallery, decoder: Decoder, cache: Cache, tmp_path: Path
 ) -> None:
     script = tmp_path / "embed.py"
     script.write_text(EMBED)
-    command = [sys.executable, script, ROOT, Path(__file__).parent, tmp_path]
-    ended = subprocess.run(command, stderr=subprocess.DEVNULL, env=os.environ | {"OMP_NUM_THREADS": "1"}, check=False)
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    ended = subprocess.run([sys.executable, script, tmp_path], stderr=subprocess.DEVNULL, env=environment, check=False)
     assert ended.returncode == -9
     embedded, encoder = embed(gallery, decoder, cache)
     assert len(embedded.gallery.videos) == 40 and encoder.num_encoded == 24 * 4

@@ -1,4 +1,4 @@
-"""Hot swap: while checkpoints come and go, every answer is one model's, and a broken checkpoint changes nothing."""
+"""Hot swap: while checkpoints change, every answer comes from one model, and a broken checkpoint is not served."""
 
 import gc
 import json
@@ -26,11 +26,12 @@ from nt2vr.models.card import CARD, Card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import CONFIG, WEIGHTS, build_model, read_checkpoint, write_checkpoint
 from nt2vr.models.encoder import Encoder
+from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.search import live as live_module
 from nt2vr.search.answers import Answer
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.index import INDEXES
-from nt2vr.search.live import MAX_LOADED, LiveModels
+from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.searcher import Searcher
 from nt2vr.world.gallery import write_webm
 from tests.tiny import TINY, tiny_model, write_tiny
@@ -42,7 +43,7 @@ PATIENCE_S = 60
 
 
 def publish(runs: Path, epoch: int, source: Path) -> Path:
-    """Put a checkpoint into the run's folder as a trainer does: whole, by one rename."""
+    """Put a checkpoint into the run's folder as a trainer does: atomically, by one rename."""
     folder = runs / "run" / "checkpoints" / f"epoch_{epoch:03d}"
     partial = folder.with_name(f".{folder.name}.partial")
     shutil.copytree(source, partial)
@@ -78,17 +79,17 @@ def runs(tmp_path: Path, sources: Path) -> Path:
 def live(runs: Path) -> LiveModels:
     """Over five clips that are there already."""
     videos = tuple(Video(str(number), Path()) for number in range(len(FRAMES)))
-    kept: weakref.WeakValueDictionary[str, EmbeddedGallery] = weakref.WeakValueDictionary()
+    cached: weakref.WeakValueDictionary[str, EmbeddedGallery] = weakref.WeakValueDictionary()
 
     def embed(encoder: Encoder) -> EmbeddedGallery:
-        gallery = kept.get(encoder.visual_fingerprint)
+        gallery = cached.get(encoder.visual_fingerprint)
         if gallery is None:
             frames = encoder.encode_frames(FRAMES.reshape(-1, 64, 64, 3)).reshape(5, 2, -1)
             index = INDEXES["exact"](encoder.embed_dim)
             embeddings = encoder.pool(frames)
             index.add(embeddings)
             gallery = EmbeddedGallery(Gallery("five", videos), frames, embeddings, index, ())
-            kept[encoder.visual_fingerprint] = gallery
+            cached[encoder.visual_fingerprint] = gallery
         return gallery
 
     return LiveModels(Catalog([], runs=runs), embed)
@@ -115,13 +116,18 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.002)
 
 
-def told(searcher: Searcher, answer: Answer) -> tuple[object, ...]:
-    """All that an answer says, without the epoch: every column, and how each sees a clip."""
+def model_of(loaded: LoadedModel) -> Any:
+    assert isinstance(loaded.encoder, OpenClipEncoder)
+    return loaded.encoder._model
+
+
+def content_of(searcher: Searcher, answer: Answer) -> tuple[object, ...]:
+    """Return the content of an answer except for the epoch: every column, and each system's view of a clip."""
     columns = [(ranking.system.name, ranking.hits, ranking.vector.tobytes()) for ranking in answer.rankings]  # type: ignore[union-attr]
     return (*columns, answer.see("3"))
 
 
-def test_while_models_are_swapped_every_answer_is_exactly_one_models(
+def test_during_swaps_every_answer_comes_from_exactly_one_model(
     sources: Path, runs: Path, gallery: Gallery, decoder: Decoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Columns and large views of an answer must agree: a mixture of two models equals the answer of none."""
@@ -133,7 +139,7 @@ def test_while_models_are_swapped_every_answer_is_exactly_one_models(
             alone = tmp_path / f"alone-{name}"
             publish(alone, 1, sources / name)
             searcher = Searcher(Catalog([], runs=alone), gallery, decoder, cache)
-            expected[told(searcher, searcher.search(QUERY, SYSTEMS, 5))] = name
+            expected[content_of(searcher, searcher.search(QUERY, SYSTEMS, 5))] = name
         assert len(expected) == 4
 
         searcher = Searcher(Catalog([], runs=runs), gallery, decoder, cache)
@@ -145,27 +151,27 @@ def test_while_models_are_swapped_every_answer_is_exactly_one_models(
             while not done.is_set():
                 try:
                     answer = searcher.search(QUERY, SYSTEMS, 5)
-                    time.sleep(0.001)  # swaps may come between an answer and the look at one of its clips
-                    answers.append((expected.get(told(searcher, answer)), [r.epoch for r in answer.rankings]))
+                    time.sleep(0.005)  # so that swaps happen between an answer and the look at one of its clips
+                    answers.append((expected.get(content_of(searcher, answer)), [r.epoch for r in answer.rankings]))
                 except Exception as error:
                     failures.append(error)
 
-        threads = [threading.Thread(target=search) for _ in range(4)]
+        threads = [threading.Thread(target=search) for _ in range(3)]
         with searcher.watching():
             for thread in threads:
                 thread.start()
-            for epoch in range(2, 30):
+            for epoch in range(2, 12):
                 publish(runs, epoch, sources / order[epoch % len(order)])
                 wait_for(lambda epoch=epoch: searcher.live.get("run").epoch == epoch)  # type: ignore[misc]
             done.set()
             for thread in threads:
                 thread.join()
     assert failures == []
-    assert len(answers) > 50
-    for name, epochs in answers:
+    assert len(answers) > 20
+    for answered_by, epochs in answers:
         assert len(set(epochs)) == 1
-        assert name == (order[(epochs[0] or 0) % len(order)] if epochs[0] != 1 else "0")
-    assert len({epochs[0] for _, epochs in answers}) > 10  # many swaps happened under searches
+        assert answered_by == (order[(epochs[0] or 0) % len(order)] if epochs[0] != 1 else "0")
+    assert len({epochs[0] for _, epochs in answers}) > 5  # many swaps happened under searches
 
 
 def test_a_swap_gives_what_a_fresh_load_gives(live: LiveModels, sources: Path, runs: Path) -> None:
@@ -182,23 +188,22 @@ def test_a_swap_gives_what_a_fresh_load_gives(live: LiveModels, sources: Path, r
         )
 
 
-def test_a_new_text_tower_leaves_index_and_visual_tower_the_very_same(
-    live: LiveModels, sources: Path, runs: Path
-) -> None:
+def test_a_new_text_tower_shares_the_index_and_the_visual_tower(live: LiveModels, sources: Path, runs: Path) -> None:
     before = live.get("run")
-    kept_text = before.encoder.encode_text(["a dog"])
+    old_text = before.encoder.encode_text(["a dog"])
     publish(runs, 2, sources / "text")
     live.refresh()
     after = live.get("run")
     assert after.epoch == 2
     assert after.gallery is before.gallery
-    assert after.encoder._model.visual is before.encoder._model.visual
-    assert np.abs(after.encoder.encode_text(["a dog"]) - kept_text).max() > 0.01
+    assert model_of(after).visual is model_of(before).visual
+    assert np.abs(after.encoder.encode_text(["a dog"]) - old_text).max() > 0.01
+    assert isinstance(before.encoder, OpenClipEncoder)
     before.encoder.cached_texts = {}
-    np.testing.assert_array_equal(before.encoder.encode_text(["a dog"]), kept_text)  # the old one is as it was
+    np.testing.assert_array_equal(before.encoder.encode_text(["a dog"]), old_text)  # the old one is as it was
 
 
-def test_another_architecture_is_taken_up_too(live: LiveModels, runs: Path, tmp_path: Path) -> None:
+def test_another_architecture_is_swapped_in_too(live: LiveModels, runs: Path, tmp_path: Path) -> None:
     live.get("run")
     torch.manual_seed(0)
     other = {**TINY, "embed_dim": 24}
@@ -231,20 +236,23 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "cut off": (lambda f: (f / WEIGHTS).write_bytes((f / WEIGHTS).read_bytes()[:-1000]), "cannot be loaded"),
     "empty": (lambda f: (f / WEIGHTS).write_bytes(b""), "cannot be loaded"),
     "gone": (lambda f: (f / WEIGHTS).unlink(), "cannot be loaded"),
-    "no card": (lambda f: (f / CARD).unlink(), "has no nt2vr.json"),
+    "no card": (lambda f: (f / CARD).unlink(), "has no readable nt2vr.json"),
     "foreign": (_other_config, "cannot be loaded"),
-    "not a number": (_weights(lambda w: w["ln_final.bias"].fill_(torch.nan)), r"not a number \(ln_final.bias\)"),
-    "infinite": (_weights(lambda w: w["visual.conv1.weight"].fill_(torch.inf)), "not a number"),
+    "not a number": (_weights(lambda w: w["ln_final.bias"].fill_(torch.nan)), r"not finite \(ln_final.bias\)"),
+    "infinite": (_weights(lambda w: w["visual.conv1.weight"].fill_(torch.inf)), "not finite"),
     "another tensor": (_weights(lambda w: w.pop("ln_final.bias")), "ln_final.bias"),
     "another shape": (_weights(lambda w: w.update({"ln_final.bias": torch.zeros(3)})), "ln_final.bias"),
-    "a visual tower that is not its card's": (_weights(lambda w: w["visual.conv1.weight"].neg_()), "card speaks of"),
-    "a card that is not its visual tower's": (_other_card, "card speaks of"),
+    "a visual tower that is not its card's": (
+        _weights(lambda w: w["visual.conv1.weight"].neg_()),
+        "not match its card",
+    ),
+    "a card that is not its visual tower's": (_other_card, "not match its card"),
     "a blow-up": (_weights(lambda w: w["text_projection"].fill_(0).add_(3e38)), "are not finite"),
 }
 
 
 @pytest.mark.parametrize("broken", BROKEN)
-def test_a_broken_checkpoint_leaves_the_old_in_place_and_is_said_once(
+def test_a_broken_checkpoint_is_not_served_and_is_reported_once(
     live: LiveModels, sources: Path, runs: Path, tmp_path: Path, broken: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     before = live.get("run")
@@ -269,21 +277,21 @@ def test_a_broken_checkpoint_leaves_the_old_in_place_and_is_said_once(
     assert (live.get("run").epoch, live.get("run").notice) == (3, "")
 
 
-def test_a_checkpoint_that_was_still_being_copied_is_taken_up_when_it_is_whole(
+def test_a_checkpoint_that_is_still_being_copied_is_served_once_complete(
     live: LiveModels, sources: Path, runs: Path
 ) -> None:
     live.get("run")
     folder = publish(runs, 2, sources / "1")
-    whole = (folder / WEIGHTS).read_bytes()
-    (folder / WEIGHTS).write_bytes(whole[:1000])
+    complete = (folder / WEIGHTS).read_bytes()
+    (folder / WEIGHTS).write_bytes(complete[:1000])
     live.refresh()
     assert live.get("run").epoch == 1
-    (folder / WEIGHTS).write_bytes(whole)
+    (folder / WEIGHTS).write_bytes(complete)
     live.refresh()
     assert (live.get("run").epoch, live.get("run").notice) == (2, "")
 
 
-def test_of_a_run_whose_newest_epoch_is_broken_the_one_before_is_loaded_and_that_is_said(
+def test_if_a_runs_newest_epoch_is_broken_the_previous_one_is_loaded_with_a_notice(
     live: LiveModels, sources: Path, runs: Path
 ) -> None:
     for epoch in (2, 3):
@@ -304,7 +312,7 @@ def test_old_models_are_freed_when_their_last_search_ends(
         answer = searcher.search(QUERY, SYSTEMS, 5)
         seen = answer.see("3")
         searching = searcher.live.get("run")
-        model, embedded = weakref.ref(searching.encoder._model), weakref.ref(searching.gallery)
+        model, embedded = weakref.ref(model_of(searching)), weakref.ref(searching.gallery)
         publish(runs, 2, sources / "1")
         searcher.live.refresh()
         gc.collect()
@@ -338,7 +346,7 @@ def test_searches_do_not_wait_for_a_swap(sources: Path, runs: Path, live: LiveMo
     assert live.get("run").epoch == 2
 
 
-def test_a_model_is_loaded_once_however_many_ask(live: LiveModels) -> None:
+def test_a_model_is_loaded_once_by_concurrent_requests(live: LiveModels) -> None:
     together, got = threading.Barrier(4), []
 
     def ask() -> None:
@@ -353,8 +361,8 @@ def test_a_model_is_loaded_once_however_many_ask(live: LiveModels) -> None:
     assert len({id(model) for model in got}) == 1
 
 
-def test_a_run_that_was_deleted_is_forgotten(live: LiveModels, runs: Path) -> None:
-    model = weakref.ref(live.get("run").encoder._model)
+def test_a_deleted_run_is_unloaded(live: LiveModels, runs: Path) -> None:
+    model = weakref.ref(model_of(live.get("run")))
     shutil.rmtree(runs / "run")
     live.refresh()
     gc.collect()
@@ -363,19 +371,21 @@ def test_a_run_that_was_deleted_is_forgotten(live: LiveModels, runs: Path) -> No
         live.get("run")
 
 
-def test_of_many_models_those_asked_for_last_are_kept(live: LiveModels, sources: Path, runs: Path) -> None:
-    for epoch in range(2, MAX_LOADED + 2):
+def test_the_least_recently_used_model_is_unloaded_first(
+    live: LiveModels, sources: Path, runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_module, "MAX_LOADED", 2)
+    for epoch in (2, 3):
         publish(runs, epoch, sources / "0")
     first = live.get("run · epoch 1")
     second = live.get("run · epoch 2")
-    for epoch in range(3, MAX_LOADED + 2):
-        live.get("run · epoch 1")
-        live.get(f"run · epoch {epoch}")
+    live.get("run · epoch 1")
+    live.get("run · epoch 3")
     assert live.get("run · epoch 1") is first
     assert live.get("run · epoch 2") is not second
 
 
-def test_the_watch_goes_on_after_what_nobody_foresaw(
+def test_the_watch_survives_an_unexpected_error(
     live: LiveModels, sources: Path, runs: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(live_module, "POLL_S", 0.001)
@@ -383,11 +393,11 @@ def test_the_watch_goes_on_after_what_nobody_foresaw(
     live.get("run")
     read, stop = live._models.read, threading.Event()
 
-    def fail(*_: object) -> Encoder:
-        live._models.read = read  # type: ignore[method-assign]
+    def fail_once(folder: Path, like: Encoder | None = None) -> Encoder:
+        monkeypatch.setattr(live._models, "read", read)
         raise MemoryError("no memory")
 
-    live._models.read = fail  # type: ignore[method-assign]
+    monkeypatch.setattr(live._models, "read", fail_once)
     publish(runs, 2, sources / "1")
     thread = threading.Thread(target=live.watch, args=(stop,))
     thread.start()

@@ -137,7 +137,7 @@ def grey(level: int) -> NDArray[np.uint8]:
     return np.full((30, 20, 3), level, np.uint8)
 
 
-def test_plain_is_the_cosine_with_the_whole_sentence_negation_and_all(searcher: Searcher) -> None:
+def test_plain_is_the_cosine_with_the_sentence_including_its_negation(searcher: Searcher) -> None:
     answer = searcher.search(NOT_SINGING, ["CLIP"], 5)
     assert scores(answer) == pytest.approx(
         {"duet": 1, "guitar": 2 / sqrt(6), "singer": 1 / sqrt(6), "dog": 0, "both": 0}, abs=1e-4
@@ -171,7 +171,7 @@ def test_boolean_subtracts_every_unwanted_thing(searcher: Searcher) -> None:
     assert scores(answer)["duet"] == pytest.approx(1 / sqrt(3) - 2 / sqrt(3), abs=1e-4)
 
 
-def test_projection_leaves_nothing_of_the_unwanted(searcher: Searcher) -> None:
+def test_projection_removes_the_unwanted_direction(searcher: Searcher) -> None:
     answer = searcher.search(NOT_SINGING, ["CLIP projection"], 5)
     vector = answer.rankings[0].vector
     assert vector is not None
@@ -185,21 +185,21 @@ def test_projection_leaves_nothing_of_the_unwanted(searcher: Searcher) -> None:
 def test_projection_is_orthogonal_to_things_that_are_not_orthogonal_to_each_other() -> None:
     """Taking them away one after the other would bring a part of the first back."""
     rng = np.random.default_rng(0)
-    whole, *unwanted = (unit(rng.standard_normal(16).astype(np.float32)) for _ in range(4))
-    vector = projection(Parts(whole, None, np.stack(unwanted), 0.5))
+    sentence, *unwanted = (unit(rng.standard_normal(16).astype(np.float32)) for _ in range(4))
+    vector = projection(Parts(sentence, None, np.stack(unwanted), 0.5))
     assert vector is not None
     assert vector.dtype == np.float32
     assert np.abs(np.stack(unwanted) @ vector).max() < 1e-6
-    away = whole - vector
+    away = sentence - vector
     assert np.linalg.matrix_rank(np.stack([*unwanted, away]), tol=1e-5) == 3  # only along the unwanted
 
 
-def test_projection_takes_a_thing_that_is_named_twice_as_one() -> None:
+def test_projection_counts_a_repeated_unwanted_part_once() -> None:
     """Two equal rows have no second direction: an orthonormal basis of "both" would take away a made-up one."""
     rng = np.random.default_rng(1)
-    whole, unwanted = (unit(rng.standard_normal(16).astype(np.float32)) for _ in range(2))
-    once = projection(Parts(whole, None, unwanted[None], 0.5))
-    twice = projection(Parts(whole, None, np.stack([unwanted, unwanted]), 0.5))
+    sentence, unwanted = (unit(rng.standard_normal(16).astype(np.float32)) for _ in range(2))
+    once = projection(Parts(sentence, None, unwanted[None], 0.5))
+    twice = projection(Parts(sentence, None, np.stack([unwanted, unwanted]), 0.5))
     assert twice == pytest.approx(once, abs=1e-6)
 
 
@@ -247,7 +247,7 @@ def test_a_mixed_query_is_a_unit_vector_whatever_the_weight(searcher: Searcher) 
         assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-6)
 
 
-def test_a_picture_joins_what_is_wanted_and_never_what_is_not(searcher: Searcher) -> None:
+def test_a_picture_joins_the_wanted_part_and_never_the_unwanted(searcher: Searcher) -> None:
     found = scores(searcher.search(NO_DOG, ["CLIP boolean α 1"], 5, grey(200)))  # like this woman, and no dog
     assert found == pytest.approx(
         {"singer": 1 / sqrt(2), "both": 1 / sqrt(2) - 1 / sqrt(2), "dog": -1, "guitar": 0, "duet": 0}, abs=1e-4
@@ -269,7 +269,7 @@ def test_a_file_that_cannot_be_read_shifts_no_clip(searcher: Searcher) -> None:
     """It is first in the gallery: rows that followed the gallery's places would name the wrong clips."""
     for text, best in (("a man with a guitar", "guitar"), ("a dog", "dog"), ("a woman sings: sing", "singer")):
         assert searcher.search(Query(text, (text,)), ["CLIP"], 5).rankings[0].hits[0].video_id == best
-    assert [reason[0] for reason in searcher.embedded(KeywordEncoder()).skipped] == ["broken"]  # type: ignore[arg-type]
+    assert [reason[0] for reason in searcher.embedded(KeywordEncoder()).skipped] == ["broken"]
 
 
 @pytest.mark.parametrize(("k", "num_hits"), [(1, 1), (3, 3), (MAX_K, 5)])
@@ -297,7 +297,7 @@ def test_k_hits_or_all_there_are(searcher: Searcher, k: int, num_hits: int) -> N
         ({"systems": ["CLIP boolean α " + "9" * 400]}, f"choose 0 to {MAX_ALPHA}"),
     ],
 )
-def test_an_impossible_value_is_one_sentence(searcher: Searcher, change: dict[str, Any], message: str) -> None:
+def test_an_invalid_value_is_one_sentence(searcher: Searcher, change: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message) as caught:
         searcher.search(**{"query": NOT_SINGING, "systems": ["CLIP"], "k": 5, **change})
     assert "\n" not in str(caught.value)
@@ -321,20 +321,18 @@ def test_an_impossible_value_is_one_sentence(searcher: Searcher, change: dict[st
         ("run · epoch 3 boolean α 1", System("run · epoch 3", "boolean", 1.0)),
     ],
 )
-def test_a_systems_name_is_read(name: str, system: System) -> None:
+def test_a_systems_name_is_parsed(name: str, system: System) -> None:
     assert System.named(name, (*MODELS, "run", "run · epoch 3")) == system
 
 
-def test_every_name_that_is_offered_is_read_back(searcher: Searcher) -> None:
+def test_every_offered_name_is_parsed_back(searcher: Searcher) -> None:
     names = searcher.system_names()
     assert [System.named(name, MODELS).name for name in names] == names
     assert len(set(names)) == len(names)
     assert {"CLIP", "CLIP boolean", "CLIP boolean α 1", "run 3 projection", "ViT-B-32 / openai drop"} <= set(names)
 
 
-def test_of_a_runs_single_epochs_only_the_whole_sentence_is_offered(
-    gallery: Gallery, decoder: Decoder, tmp_path: Path
-) -> None:
+def test_a_runs_single_epochs_are_offered_with_plain_only(gallery: Gallery, decoder: Decoder, tmp_path: Path) -> None:
     for epoch in (1, 2):
         (tmp_path / "runs" / "neg" / "checkpoints" / f"epoch_{epoch:03d}").mkdir(parents=True)
     models = Catalog([], runs=tmp_path / "runs")
@@ -359,7 +357,7 @@ def test_of_a_runs_single_epochs_only_the_whole_sentence_is_offered(
         "α 1",
     ],
 )
-def test_a_name_that_is_none_is_one_sentence(name: str) -> None:
+def test_an_invalid_systems_name_is_one_sentence(name: str) -> None:
     with pytest.raises(ConfigError):
         System.named(name, MODELS)
 
@@ -424,12 +422,12 @@ def test_a_clip_that_could_not_be_read_or_a_search_for_nothing_is_seen_as_such(s
     assert (answer.see("dog")[0].rank, answer.see("dog")[1].rank) == (1, None)
 
 
-def test_words_that_a_model_never_saw_are_named(searcher: Searcher) -> None:
+def test_words_unseen_in_training_are_listed(searcher: Searcher) -> None:
     query = Query("a unicorn and no dog", ("a unicorn",), ("dog",))
     assert searcher.search(query, ["CLIP"], 5).rankings[0].unseen == ("unicorn",)
 
 
-def test_the_gallery_is_embedded_once_for_each_visual_tower_however_many_ask(
+def test_the_gallery_is_embedded_once_per_visual_tower_by_concurrent_searches(
     gallery: Gallery, decoder: Decoder, tmp_path: Path
 ) -> None:
     searcher = Searcher(KeywordModels(), gallery, decoder, Cache(tmp_path))  # type: ignore[arg-type]
@@ -480,7 +478,7 @@ def test_a_sentence_is_understood_and_searched(searcher: Searcher) -> None:
         ("CLIP boolean", "a woman with a guitar", False),  # no cosine: it has no lowest good score
     ],
 )
-def test_no_good_match_is_said_of_cosines_below_the_models_own(
+def test_a_match_is_low_if_its_cosine_is_below_the_models_floor(
     searcher: Searcher, system: str, text: str, low: bool
 ) -> None:
     query = Query(text, (text,))
@@ -494,11 +492,11 @@ def test_an_unknown_clip_is_one_sentence(searcher: Searcher) -> None:
 
 
 @pytest.mark.parametrize("name", ["mine boolean", "mine drop α 0.5", "mine Projection"])
-def test_a_model_is_not_called_like_a_system(name: str) -> None:
+def test_a_model_may_not_be_named_like_a_system(name: str) -> None:
     with pytest.raises(ConfigError, match="not ending in plain, boolean"):
         check_model_name(name)
 
 
-def test_a_model_may_be_called_after_a_strategy_alone() -> None:
+def test_a_model_may_be_named_after_a_strategy_alone() -> None:
     check_model_name("boolean")
     check_model_name("my epoch 3")

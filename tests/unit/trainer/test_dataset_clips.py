@@ -68,7 +68,7 @@ def test_training_and_validation_clips_are_all_there_are_but_the_bad_one_and_nev
     assert (len(train) + len(validation), len(validation)) == (11, 1)
     assert sorted(greys(train) + greys(validation)) == list(range(11))
     assert train.name == validation.name == "mine"
-    assert "Skipped bad: bad.avi is not a video that can be read" in caplog.text
+    assert "Skipped bad: bad.avi is not a readable video" in caplog.text
     assert len(load_clips(replace(config, num_clips=5), "train", tmp_path / "cache")) == 5
 
 
