@@ -1,9 +1,9 @@
-"""What a training run does, as one frozen dataclass and one JSON file; unknown keys are refused."""
+"""Training configs: one frozen dataclass and one JSON file; unknown keys are refused."""
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -14,6 +14,7 @@ from nt2vr.files import write_json
 from nt2vr.models.checkpoint import read_configs
 from nt2vr.querygen.denials import DenialKind
 from nt2vr.settings import resolve_path
+from trainer.options import check_kind, option
 
 Precision = Literal["auto", "fp32", "bf16"]
 Towers = Literal["all", "text", "visual"]
@@ -34,12 +35,6 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "monitor": METRICS,
 }
 
-COUNTS = (
-    *("num_clips", "num_frames", "frames_per_step", "validation_clips"),
-    *("epochs", "passes", "accumulate", "log_every"),
-)
-NOT_NEGATIVE = ("weight_decay", "warmup_steps", "pool_clips", "hard_clips", "patience", "added_layers", "not_epochs")
-
 # A small ResNet and a small text transformer with CLIP's tokenizer: 12.4 million weights, 9.5 of them token rows
 SMALL_MODEL: dict[str, Any] = {
     "embed_dim": 192,
@@ -53,138 +48,112 @@ SENTENCES: dict[str, float] = {"composed": 0.4, "without": 0.3, "not": 0.15, "ne
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """One run. The defaults train the built-in CLIP.
-
-    Attributes:
-        name: what people call the model.
-        base: checkpoint folder to start from; empty for random weights. A model that the app has downloaded is one:
-            ~/.cache/nt2vr/models/ViT-B-32--openai.
-        train: which towers learn. "text" keeps the visual tower as it is: videos are embedded once, with all their
-            frames, before the first step, and each checkpoint can be searched with the base's index. "visual" keeps
-            the text tower as it is.
-        keep_tokens: leave the token embeddings that the base has learnt as they are; those of tokens new to it learn.
-            What is learnt about words then lies in the layers, and holds for words that training does not show so.
-        added_layers: new layers in the base's text transformer, evenly spread. They change nothing until they learn.
-        model: open_clip's configuration of it; empty for the base's own (and the added layers), and without a base for
-            the small built-in one. Its image size is the size of the frames.
-        losses: loss name to {"weight", and the loss's own fields}.
-        sentences: shares of the kinds of denying sentences, for losses that need such: one sentence a clip and epoch.
-            "composed", "without", "not", "negated", and "fragment", which is made of any captions only.
-        not_epochs: first epochs whose denying sentences are all of the kind "not", which want nothing. From these a
-            model learns in a few hundred steps that denying turns a phrase around; beside others it may never.
-        free: share of these sentences that is made of captions where data is the built-in world, whose grammar makes
-            the others. It is not known which clips they are right for, so composed passes them over.
-        pool_clips: clips drawn at random at each step, beside the batch's, that denying sentences are searched among;
-            0 where the visual tower is trained too.
-        hard_clips: clips a sentence added to these that show both its wanted and its unwanted part; likewise.
-        data: what to train on: "world", the built-in one, or the path of a dataset (see `nt2vr.datasets`). Where no
-            loss needs videos (distill alone), also the path of a file with captions, one a line, or as
-            `nt2vr.query_sets` reads them; of a dataset, captions are all that is read then.
-        num_clips: training clips; of a dataset at most so many. Where only captions are read, captions.
-        num_frames: frames kept of each clip, and frames the trained model wants of a video.
-        frames_per_step: how many of these, drawn at random, a training step sees (mean-pooled).
-        flip: mirror clips at random; right as long as no caption says left or right.
-        validation_clips: clips that are searched after each epoch, or captions, none of them trained on.
-        epochs: how often all this is gone through; validation and a checkpoint follow each.
-        passes: how often an epoch takes each training clip, each time with a caption drawn anew. The paper's epochs
-            take every caption once: 20 for MSR-VTT.
-        patience: epochs in a row without gain after which the run ends early; 0 for never (the paper: 2).
-        monitor: the validation metric that `patience` watches.
-        batch_size: clips in a batch: the other videos that a caption is told from. Processes share it.
-        accumulate: batches a step, which learns from the mean of their gradients.
-        optimizer: AdamW, or the paper's RMSProp.
-        learning_rate: its highest value, reached after `warmup_steps`.
-        schedule: what then follows: a cosine down to 0, or `decay` an epoch (the paper's).
-        decay: what "exponential" multiplies the rate with, after each epoch.
-        weight_decay: on matrices only.
-        warmup_steps: steps of linear rise.
-        max_grad_norm: gradients longer than this are shortened to it.
-        precision: bf16 is 2 to 10 times faster where the processor has it; auto takes it there.
-        seed: of weights, clips, captions and order.
-        log_every: steps between two lines of metrics.
+    """One training run; each field has its help text. The defaults train the built-in CLIP.
 
     Raises:
         ConfigError: in one sentence, for a value that cannot be used.
     """
 
-    name: str = "CLIP"
-    base: str = ""
-    train: Towers = "all"
-    keep_tokens: bool = False
-    added_layers: int = 0
-    model: Mapping[str, Any] = field(default_factory=dict)
-    losses: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"contrastive": {"weight": 1.0}})
-    sentences: Mapping[str, float] = field(default_factory=lambda: SENTENCES)
-    not_epochs: int = 0
-    free: float = 0.0
-    pool_clips: int = 1024
-    hard_clips: int = 2
-    data: str = WORLD
-    num_clips: int = 32_000
-    num_frames: int = 4
-    frames_per_step: int = 1
-    flip: bool = True
-    validation_clips: int = 1_000
-    epochs: int = 16
-    passes: int = 1
-    patience: int = 0
-    monitor: str = "original/MIR"
-    batch_size: int = 128
-    accumulate: int = 1
-    optimizer: Optimizer = "adamw"
-    learning_rate: float = 1e-3
-    schedule: Schedule = "cosine"
-    decay: float = 0.99
-    weight_decay: float = 0.05
-    warmup_steps: int = 60
-    max_grad_norm: float = 1.0
-    precision: Precision = "auto"
-    seed: int = 0
-    log_every: int = 20
+    name: str = option("CLIP", "display name of the model")
+    base: str = option(
+        "",
+        "checkpoint folder to start from; empty for random weights. A downloaded model is one: "
+        "~/.cache/nt2vr/models/ViT-B-32--openai",
+    )
+    train: Towers = option(
+        "all",
+        "the towers that learn. With text, the visual tower is frozen: videos are embedded once, from all their "
+        "frames, before the first step, and checkpoints can be searched with the base's index. With visual, the text "
+        "tower is frozen",
+    )
+    keep_tokens: bool = option(
+        False,
+        "freeze the token embeddings that the base has learned; tokens new to it still learn. Knowledge then goes "
+        "into the layers, and holds for words that training does not show in this way",
+    )
+    added_layers: int = option(
+        0, "new layers in the base's text transformer, evenly spread. They change nothing until they learn"
+    )
+    model: Mapping[str, Any] = option(
+        {},
+        "open_clip model configuration; empty for the base's own (with the added layers), or without a base for the "
+        "small built-in model. Its image size is the size of the frames",
+    )
+    losses: Mapping[str, Mapping[str, Any]] = option(
+        {"contrastive": {"weight": 1.0}}, "loss names, each with its weight and its own fields"
+    )
+    sentences: Mapping[str, float] = option(
+        SENTENCES,
+        "shares of the kinds of denying sentences, for losses that need these: one sentence per clip and epoch. "
+        "composed, without, not, negated, and fragment, which only captions give",
+    )
+    not_epochs: int = option(
+        0,
+        "first epochs whose denying sentences are all of the kind not, which want nothing. They teach in a few "
+        "hundred steps that a denial turns a phrase around; mixed with other kinds, a model may never learn it",
+    )
+    free: float = option(
+        0.0,
+        "built-in world only: share of denying sentences made of captions instead of by the world's grammar. The "
+        "clips they are right for are unknown, so the composed loss skips them",
+    )
+    pool_clips: int = option(
+        1024,
+        "random clips per step, in addition to the batch's, that denying sentences are searched among; used only "
+        "while the visual tower is frozen",
+    )
+    hard_clips: int = option(
+        2,
+        "clips per sentence, in addition to these, that show both its wanted and its unwanted part; used only while "
+        "the visual tower is frozen",
+    )
+    data: str = option(
+        WORLD,
+        "training data: world, the built-in one, or the path of a dataset. Where no loss needs videos (distill "
+        "alone), also a file of captions: one per line, or in any of the formats that query sets are read from",
+    )
+    num_clips: int = option(
+        32_000, "training clips, or captions where only these are read; of a dataset at most this many"
+    )
+    num_frames: int = option(4, "frames stored per clip, and frames per video that the trained model asks for")
+    frames_per_step: int = option(1, "random frames per clip that a training step sees (mean-pooled)")
+    flip: bool = option(True, "mirror clips at random; right as long as no caption says left or right")
+    validation_clips: int = option(
+        1_000, "held-out clips that are searched after each epoch, or captions where only these are read"
+    )
+    epochs: int = option(16, "number of epochs; validation and a checkpoint follow each")
+    passes: int = option(
+        1,
+        "passes over the clips per epoch, each with new captions. The paper's epochs use every caption once: 20 "
+        "passes for MSR-VTT",
+    )
+    patience: int = option(0, "epochs without gain after which the run ends early; 0 for never (the paper: 2)")
+    monitor: str = option("original/MIR", "validation metric that patience watches")
+    batch_size: int = option(
+        128, "clips per batch: the other videos are what a caption is told apart from. Processes share it"
+    )
+    accumulate: int = option(1, "batches per step, which averages their gradients")
+    optimizer: Optimizer = option("adamw", "AdamW, or the paper's RMSProp")
+    learning_rate: float = option(1e-3, "peak learning rate, reached after warmup_steps")
+    schedule: Schedule = option(
+        "cosine", "learning rate after that: a cosine down to 0, or times decay each epoch (the paper's)"
+    )
+    decay: float = option(0.99, "factor of the exponential schedule per epoch")
+    weight_decay: float = option(0.05, "weight decay of matrices")
+    warmup_steps: int = option(60, "steps of linear rise")
+    max_grad_norm: float = option(1.0, "longer gradients are clipped to this norm")
+    precision: Precision = option(
+        "auto", "bf16 is 2 to 10 times faster on processors that support it; auto uses it there"
+    )
+    seed: int = option(0, "seed of weights, clips, captions and order")
+    log_every: int = option(20, "steps per line of metrics")
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be used."""
-        if not self.name.strip():
-            raise ConfigError("The name of the model is empty. Give it one.")
-        if not self.data.strip():
-            raise ConfigError("data is empty. Write world, or the path of a dataset.")
-        for key in COUNTS:
-            if getattr(self, key) < 1:
-                raise ConfigError(f"{key} must be at least 1, not {getattr(self, key)}.")
-        if not 2 <= self.batch_size <= self.num_clips:
-            raise ConfigError(f"batch_size must be from 2 to num_clips ({self.num_clips}), not {self.batch_size}.")
-        if self.steps_per_epoch < 1:
-            batches = self.passes * (self.num_clips // self.batch_size)
-            raise ConfigError(f"accumulate ({self.accumulate}) must not exceed the batches of an epoch ({batches}).")
-        if self.frames_per_step > self.num_frames:
-            raise ConfigError(
-                f"frames_per_step ({self.frames_per_step}) must not exceed num_frames ({self.num_frames})."
-            )
-        for key in ("learning_rate", "decay", "max_grad_norm"):
-            if not getattr(self, key) > 0:
-                raise ConfigError(f"{key} must be above 0, not {getattr(self, key)}.")
-        for key in NOT_NEGATIVE:
-            if not getattr(self, key) >= 0:
-                raise ConfigError(f"{key} must not be below 0, but is {getattr(self, key)}.")
-        for key, choices in CHOICES.items():
-            if getattr(self, key) not in choices:
-                raise ConfigError(f"{key} must be one of {', '.join(choices)}, not {getattr(self, key)!r}.")
-        if self.train != "all" and not self.base:
-            kept = "visual" if self.train == "text" else "text"
-            raise ConfigError(
-                f"train is {self.train}, but there is no base whose {kept} tower could be kept. Name one."
-            )
-        if self.keep_tokens and not self.base:
-            raise ConfigError("keep_tokens is set, but there is no base whose tokens could be kept. Name one.")
-        if self.added_layers and (not self.base or self.train == "visual"):
-            raise ConfigError("added_layers needs a base, and a text tower that learns. Set it to 0.")
-        if not 0 <= self.free <= 1:
-            raise ConfigError(f"free must be a share from 0 to 1, not {self.free}.")
+        """Refuse values that cannot be used."""
         _check_shares(self.sentences)
-        if self.not_epochs and not self.sentences.get("not"):
-            raise ConfigError('not_epochs needs sentences of the kind "not". Give them a share, or set it to 0.')
-        if self.data == WORLD and self.free < 1 and not sum(self.sentences.values()) > self.sentences.get(FRAGMENT, 0):
-            raise ConfigError("The built-in world's grammar makes no fragments. Add another kind, or set free to 1.")
+        for is_right, refusal in RULES:
+            if not is_right(self):
+                raise ConfigError(refusal.format(c=self))
         if self.model and (missing := {"embed_dim", "vision_cfg", "text_cfg"} - set(self.model)):
             raise ConfigError(f"The model configuration lacks {', '.join(sorted(missing))}.")
 
@@ -219,8 +188,13 @@ class TrainConfig:
 
     @property
     def steps_per_epoch(self) -> int:
-        """Steps of the optimizer. Whole batches only: a smaller one would be an easier task."""
-        return self.passes * (self.num_clips // self.batch_size) // self.accumulate
+        """Optimizer steps per epoch."""
+        return self.batches_per_epoch // self.accumulate
+
+    @property
+    def batches_per_epoch(self) -> int:
+        """Full batches only: a smaller one would be an easier task."""
+        return self.passes * (self.num_clips // self.batch_size)
 
 
 def deeper(model_cfg: Mapping[str, Any], added_layers: int) -> dict[str, Any]:
@@ -228,6 +202,70 @@ def deeper(model_cfg: Mapping[str, Any], added_layers: int) -> dict[str, Any]:
     text_cfg = model_cfg["text_cfg"]
     layers = text_cfg.get("layers", OPEN_CLIP_LAYERS) + added_layers
     return {**model_cfg, "text_cfg": {**text_cfg, "layers": layers} if added_layers else text_cfg}
+
+
+COUNTS = (
+    *("num_clips", "num_frames", "frames_per_step", "validation_clips"),
+    *("epochs", "passes", "accumulate", "log_every"),
+)
+NOT_NEGATIVE = ("weight_decay", "warmup_steps", "pool_clips", "hard_clips", "patience", "added_layers", "not_epochs")
+Rule = tuple[Callable[[TrainConfig], bool], str]  # whether a config keeps it, and what to say otherwise of config {c}
+
+
+def _each(keys: Iterable[str], is_right: Callable[[Any], bool], refusal: str) -> Iterator[Rule]:
+    """Yield the same rule for several fields."""
+    for key in keys:
+        yield lambda config, key=key: is_right(getattr(config, key)), f"{key} {refusal} {{c.{key}!r}}."  # type: ignore[misc]
+
+
+RULES: tuple[Rule, ...] = (
+    (lambda c: bool(c.name.strip()), "The name of the model is empty. Give it one."),
+    (lambda c: bool(c.data.strip()), "data is empty. Write world, or the path of a dataset."),
+    *_each(COUNTS, lambda value: value >= 1, "must be at least 1, not"),
+    (
+        lambda c: 2 <= c.batch_size <= c.num_clips,
+        "batch_size must be from 2 to num_clips ({c.num_clips}), not {c.batch_size}.",
+    ),
+    (
+        lambda c: c.steps_per_epoch >= 1,
+        "accumulate ({c.accumulate}) must not exceed the batches of an epoch ({c.batches_per_epoch}).",
+    ),
+    (
+        lambda c: c.frames_per_step <= c.num_frames,
+        "frames_per_step ({c.frames_per_step}) must not exceed num_frames ({c.num_frames}).",
+    ),
+    *_each(("learning_rate", "decay", "max_grad_norm"), lambda value: value > 0, "must be above 0, not"),
+    *_each(NOT_NEGATIVE, lambda value: value >= 0, "must not be below 0, but is"),
+    *(
+        rule
+        for key, choices in CHOICES.items()
+        for rule in _each([key], choices.__contains__, f"must be one of {', '.join(choices)}, not")
+    ),
+    *(
+        (
+            lambda c, train=train: c.train != train or bool(c.base),
+            f"train is {train}, but there is no base whose {frozen} tower could be frozen. Name one.",
+        )
+        for train, frozen in (("text", "visual"), ("visual", "text"))
+    ),
+    (
+        lambda c: not c.keep_tokens or bool(c.base),
+        "keep_tokens is set, but there is no base whose tokens could be frozen. Name one.",
+    ),
+    (
+        lambda c: not c.added_layers or (bool(c.base) and c.train != "visual"),
+        "added_layers needs a base, and a text tower that learns. Set it to 0.",
+    ),
+    (lambda c: 0 <= c.free <= 1, "free must be a share from 0 to 1, not {c.free}."),
+    (
+        lambda c: not c.not_epochs or bool(c.sentences.get("not")),
+        'not_epochs needs sentences of the kind "not". Give them a share, or set it to 0.',
+    ),
+    (
+        lambda c: c.data != WORLD or c.free == 1 or sum(c.sentences.values()) > c.sentences.get(FRAGMENT, 0),
+        "The built-in world's grammar makes no fragments. Add another kind, or set free to 1.",
+    ),
+)
 
 
 def _check_shares(shares: Mapping[str, float]) -> None:
@@ -274,13 +312,6 @@ def build_config(data: Mapping[str, Any], source: str) -> TrainConfig:
     for key, value in data.items():
         check_kind(key, value, getattr(TrainConfig(), key))
     return TrainConfig(**data)
-
-
-def check_kind(key: str, value: object, default: object) -> None:
-    """Refuse a value of another kind than the default's; a whole number is a number."""
-    kind = int | float if isinstance(default, float) else type(default)
-    if not isinstance(value, kind) or (isinstance(value, bool) and not isinstance(default, bool)):
-        raise ConfigError(f"{key} must be like {json.dumps(default)}, not {json.dumps(value)}.")
 
 
 def save_config(config: TrainConfig, path: Path) -> None:

@@ -1,7 +1,12 @@
-"""Several processes that train one model as one process would: `torchrun --nproc_per_node N -m trainer RUN_FOLDER`.
+"""Data-parallel training: `torchrun --nproc_per_node N -m trainer RUN_FOLDER` learns what one process would.
 
-Each encodes its share of a batch, receives the embeddings of all and computes the whole loss; gradients are averaged.
-A process on its own is a group of one, for which nothing here costs anything.
+Each process encodes its share of a batch, gathers the embeddings of all and computes the full loss; gradients are
+averaged. A single process is a group of one, for which nothing here costs anything.
+
+Gradients are averaged by hand: DistributedDataParallel gives bit-equal ones (two gloo processes, built-in model, 32
+captions, 8 interleaved steps) in 0.89 to 1.02 times the time of a step (on a busy machine), but needs one `forward` for
+both towers and the temperature, a search for unused parameters at each step, since some losses reach one tower only,
+and `no_sync` for `accumulate`: more code than `average_gradients`.
 """
 
 import atexit
@@ -9,11 +14,11 @@ import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
+from torch.distributed.nn.functional import all_gather
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from nt2vr.errors import ConfigError
@@ -40,46 +45,34 @@ def join() -> None:
 
 
 def rank() -> int:
-    """Which process this is; 0 leads: it alone writes, validates and logs."""
+    """Return the number of this process; 0 leads: it alone writes, validates and logs."""
     return dist.get_rank() if dist.is_initialized() else 0
 
 
 def world_size() -> int:
-    """How many processes there are."""
+    """Return the number of processes."""
     return dist.get_world_size() if dist.is_initialized() else 1
 
 
 def share(count: int) -> slice:
-    """Which of `count` rows are this process's."""
+    """Return this process's share of `count` rows."""
     size = count // world_size()
     return slice(rank() * size, (rank() + 1) * size)
 
 
-class _Gather(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, rows: Tensor) -> Tensor:
-        parts = [torch.empty_like(rows, memory_format=torch.contiguous_format) for _ in range(world_size())]
-        dist.all_gather(parts, rows.contiguous())
-        return torch.cat(parts)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
-        # The loss is the same everywhere, so these rows' gradient is known here; its like in the other processes is
-        # that of other rows. An average over processes would make it too small by their number.
-        (gradient,) = gradients
-        return gradient[share(len(gradient))] * world_size()
-
-
 def gather(rows: Tensor) -> Tensor:
-    """Put the shares of all processes together: (b, …) to (B, …); `average_gradients` must follow on `backward`."""
+    """Concatenate the shares of all processes: (b, …) to (B, …), with gradients; `average_gradients` must follow.
+
+    The loss is the same in every process, and gradients are summed over processes on the way back: their mean is that
+    of one process with the whole batch.
+    """
     if world_size() == 1 or not len(rows):
         return rows
-    gathered: Tensor = _Gather.apply(rows)
-    return gathered
+    return torch.cat(all_gather(rows.contiguous()))  # type: ignore[no-untyped-call]
 
 
 def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
-    """Make each gradient the mean over the processes, in one message."""
+    """Replace each gradient by its mean over the processes, in one message."""
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     if world_size() == 1 or not gradients:
         return
@@ -92,7 +85,7 @@ def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
 
 
 def agree(flag: bool) -> bool:
-    """Whether any process says so."""
+    """Return whether the flag is set in any process."""
     if world_size() == 1:
         return flag
     votes = torch.tensor(int(flag), device="cuda" if torch.cuda.is_available() else "cpu")

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from nt2vr.errors import ConfigError
 from nt2vr.registry import pick
-from trainer.config import TrainConfig, check_kind
+from trainer.config import TrainConfig
 from trainer.losses.bnl import BidirectionalLoss
 from trainer.losses.composed import ComposedLoss
 from trainer.losses.contrastive import ContrastiveLoss
@@ -17,6 +17,7 @@ from trainer.losses.distill import DistillLoss
 from trainer.losses.embedded import EmbeddedBatch
 from trainer.losses.retrieval import RetrievalLoss
 from trainer.losses.snl import SoftNegativeLoss
+from trainer.options import check_kind
 
 
 class Loss(Protocol):

@@ -10,6 +10,7 @@ from torch.nn.functional import relu
 from nt2vr.errors import ConfigError
 from trainer.losses.embedded import EmbeddedBatch, given
 from trainer.losses.reduction import Reduction, over_negatable, reduced
+from trainer.options import option
 
 
 @dataclass(frozen=True)
@@ -21,37 +22,26 @@ class BidirectionalLoss:
 
     Eq. 7 is the retrieval loss plus λ2 times the sum of both; λ2 (1e-3 in the paper) is its weight in the config.
 
-    Args:
-        video_pivot: whether Eq. 5 is part of it.
-        query_pivot: whether Eq. 6 is.
-        m1: smallest wanted gap for the video, in cosine units.
-        m2: largest one.
-        m3: smallest wanted gap for the query.
-        m4: largest one.
-        detach_video: let no gradient through to the visual tower, as the paper's public implementation does.
-        rescale: by batch size / captions that could be negated, likewise.
-        reduction: over the batch; the public implementation sums.
-
     Raises:
-        ConfigError: if both halves are off, a band is empty, or there is no such reduction.
+        ConfigError: if both halves are off, a band is empty, or the reduction is unknown.
 
     Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, Eq. 5, 6 and 7.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"video", "negated"})
 
-    video_pivot: bool = True
-    query_pivot: bool = True
-    m1: float = 0.1
-    m2: float = 0.6
-    m3: float = 0.1
-    m4: float = 0.3
-    detach_video: bool = True
-    rescale: bool = True
-    reduction: Reduction = "sum"
+    video_pivot: bool = option(True, "include Eq. 5")
+    query_pivot: bool = option(True, "include Eq. 6")
+    m1: float = option(0.1, "smallest wanted gap for the video, in cosine units")
+    m2: float = option(0.6, "largest wanted gap for the video")
+    m3: float = option(0.1, "smallest wanted gap for the query")
+    m4: float = option(0.3, "largest wanted gap for the query")
+    detach_video: bool = option(True, "stop gradients to the visual tower, as the paper's public implementation does")
+    rescale: bool = option(True, "multiply by batch size / captions that could be negated, likewise")
+    reduction: Reduction = option("sum", "over the batch; the public implementation sums")
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be used."""
+        """Refuse halves and bands that make no sense."""
         if not (self.video_pivot or self.query_pivot):
             raise ConfigError("bnl has both its halves off. Turn on video_pivot or query_pivot, or leave bnl out.")
         if not (self.m1 <= self.m2 and self.m3 <= self.m4):

@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from trainer.losses.embedded import EmbeddedBatch, given
+from trainer.options import option
 
 
 @dataclass(frozen=True)
@@ -21,16 +22,12 @@ class ComposedLoss:
 
     Each term is a mean over the sentences that have it: one that no clip fits, or all do, or whose truth is not known,
     has none. The temperature is taken as it is: the contrastive loss alone may change it.
-
-    Args:
-        hard_weight: of the second term; 0 turns it off.
-        hard_margin: by how much right clips shall be nearer than a hard one, in cosine units.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"video", "denied", "truth"})
 
-    hard_weight: float = 1.0
-    hard_margin: float = 0.1
+    hard_weight: float = option(1.0, "weight of the term for hard clips; 0 turns it off")
+    hard_margin: float = option(0.1, "margin by which right clips shall be nearer than a hard one, in cosine units")
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         """Return the loss of the batch, a scalar; 0 if no sentence can be used."""

@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from trainer.losses.embedded import EmbeddedBatch, Parts, given
+from trainer.options import option
 
 
 @dataclass(frozen=True)
@@ -21,14 +22,12 @@ class DistillLoss:
     sentence that wants nothing starts from the middle of all videos, so that what it denies is all that orders
     them; a training on captions alone takes the middle of many captions instead. It needs no video, and no gradient
     reaches the visual tower, nor T0.
-
-    Args:
-        alpha: how much of the unwanted is taken away; more costs R@k on composed queries and excludes better.
-        keep: weight of the second term, which holds affirmative captions where they were.
     """
 
-    alpha: float = 0.5
-    keep: float = 1.0
+    alpha: float = option(
+        0.5, "amount of the unwanted that is taken away; more excludes better and costs R@k on composed queries"
+    )
+    keep: float = option(1.0, "weight of the term that holds affirmative captions where they were")
 
     @property
     def needs(self) -> frozenset[str]:

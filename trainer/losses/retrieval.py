@@ -9,6 +9,7 @@ from torch.nn.functional import relu
 
 from trainer.losses.embedded import EmbeddedBatch, given
 from trainer.losses.reduction import Reduction, reduced
+from trainer.options import option
 
 
 @dataclass(frozen=True)
@@ -17,22 +18,17 @@ class RetrievalLoss:
 
         loss = max(0, margin + s(x#, q) - s(x⁺, q))     x# the hardest negative video in the batch
 
-    Args:
-        margin: m0 of the paper, in cosine units.
-        both_directions: add the same for each video and its hardest caption (VSE++).
-        reduction: over the batch; the paper's public implementation sums.
-
     Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, Eq. 2.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"video"})
 
-    margin: float = 0.2
-    both_directions: bool = False
-    reduction: Reduction = "sum"
+    margin: float = option(0.2, "m0 of the paper, in cosine units")
+    both_directions: bool = option(False, "add the same for each video and its hardest caption (VSE++)")
+    reduction: Reduction = option("sum", "over the batch; the paper's public implementation sums")
 
     def __post_init__(self) -> None:
-        """Refuse a reduction there is not."""
+        """Refuse an unknown reduction."""
         reduced(torch.zeros(1), self.reduction)
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:

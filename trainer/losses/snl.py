@@ -10,6 +10,7 @@ from torch.nn.functional import relu
 from nt2vr.errors import ConfigError
 from trainer.losses.embedded import EmbeddedBatch, given
 from trainer.losses.reduction import Reduction, over_negatable, reduced
+from trainer.options import option
 
 Pivot = Literal["video", "query"]
 
@@ -23,29 +24,22 @@ class SoftNegativeLoss:
 
     Eq. 4 is the retrieval loss plus λ1 times this one; λ1 (1e-3 in the paper) is its weight in the config.
 
-    Args:
-        margin: m1 of the paper, in cosine units.
-        pivot: what the negated caption is compared with.
-        detach_video: let no gradient through to the visual tower, as the paper's public implementation does.
-        rescale: by batch size / captions that could be negated, likewise.
-        reduction: over the batch; the public implementation sums.
-
     Raises:
-        ConfigError: if there is no such pivot or reduction.
+        ConfigError: for an unknown pivot or reduction.
 
     Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, Eq. 3 and 4.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"video", "negated"})
 
-    margin: float = 0.1
-    pivot: Pivot = "video"
-    detach_video: bool = True
-    rescale: bool = True
-    reduction: Reduction = "sum"
+    margin: float = option(0.1, "m1 of the paper, in cosine units")
+    pivot: Pivot = option("video", "embedding that the negated caption is compared with")
+    detach_video: bool = option(True, "stop gradients to the visual tower, as the paper's public implementation does")
+    rescale: bool = option(True, "multiply by batch size / captions that could be negated, likewise")
+    reduction: Reduction = option("sum", "over the batch; the public implementation sums")
 
     def __post_init__(self) -> None:
-        """Refuse names there are not."""
+        """Refuse unknown names."""
         if self.pivot not in ("video", "query"):
             raise ConfigError(f"The pivot must be video or query, not {self.pivot!r}.")
         reduced(torch.zeros(1), self.reduction)

@@ -5,7 +5,6 @@ It knows no page, and imports torch only where losses are asked for.
 
 import inspect
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -16,6 +15,7 @@ from nt2vr.models.card import CARD, read_card
 from nt2vr.settings import ASSETS
 from trainer.config import CHOICES, PRESETS, TrainConfig, build_config
 from trainer.manager import ROOT
+from trainer.options import help_of
 
 
 @dataclass(frozen=True)
@@ -45,16 +45,10 @@ class Field:
         return isinstance(self.default, Mapping)
 
 
-def attribute_help(kind: type) -> dict[str, str]:
-    """Return what the Google-style docstring of a class says about each attribute or argument."""
-    entries = re.findall(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", inspect.getdoc(kind) or "", re.MULTILINE)
-    return {key: re.sub(r"\s+", " ", text).rstrip(".").replace("`", "") for key, text in entries}
-
-
 def config_fields() -> list[Field]:
     """Return all that a config has, in its order."""
-    helps, defaults = attribute_help(TrainConfig), asdict(TrainConfig())
-    return [Field(key, default, helps.get(key, ""), CHOICES.get(key, ())) for key, default in defaults.items()]
+    helps, defaults = help_of(TrainConfig), asdict(TrainConfig())
+    return [Field(key, default, helps[key], CHOICES.get(key, ())) for key, default in defaults.items()]
 
 
 def presets() -> dict[str, dict[str, Any]]:
@@ -127,8 +121,8 @@ def loss_fields() -> dict[str, tuple[str, list[Field]]]:
 
     found = {}
     for name, kind in LOSSES.items():
-        helps, hints = attribute_help(kind), get_type_hints(kind)
-        own = [Field(f.name, f.default, helps.get(f.name, ""), _choices(hints[f.name])) for f in fields(kind)]
+        helps, hints = help_of(kind), get_type_hints(kind)
+        own = [Field(f.name, f.default, helps[f.name], _choices(hints[f.name])) for f in fields(kind)]
         purpose = (inspect.getdoc(kind) or "").partition("\n")[0]
         found[name] = purpose, [Field("weight", 1.0, "how much it counts in the sum"), *own]
     return found

@@ -15,7 +15,7 @@ from tests.tiny import write_tiny
 from trainer.config import TrainConfig, load_config
 from trainer.losses import LOSSES, build_losses
 from trainer.manager import ROOT
-from trainer.ui.form import PRESETS, attribute_help, bases, config_fields, loss_fields, losses_view, presets, read_form
+from trainer.ui.form import PRESETS, bases, config_fields, loss_fields, losses_view, presets, read_form
 
 
 def filled(preset: str, **changes: Any) -> dict[str, Any]:
@@ -50,23 +50,6 @@ def test_the_page_is_built_without_torch() -> None:
         "sys.exit(bool({'torch', 'gradio'} & {*sys.modules}))"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
-
-
-def test_help_of_several_lines_becomes_one_sentence() -> None:
-    class Documented:
-        """What it is.
-
-        Attributes:
-            one: first, of
-                two `lines`.
-            other: second.
-
-        Raises:
-            ValueError: never.
-        """
-
-    helps = attribute_help(Documented)
-    assert (helps["one"], helps["other"]) == ("first, of two lines", "second")
 
 
 @pytest.mark.parametrize("file", sorted(PRESETS.glob("*.json")), ids=lambda file: file.name)

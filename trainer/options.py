@@ -1,0 +1,33 @@
+"""Options of configs and losses: dataclass fields with a default and a help text, which the Train tab shows."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import field, fields
+from typing import TypeVar
+
+from nt2vr.errors import ConfigError
+
+T = TypeVar("T")
+
+
+def option(default: T, text: str) -> T:
+    """Declare a dataclass field with its default and help text; a mapping is its own default in every instance."""
+    if isinstance(default, Mapping):
+        return field(default_factory=lambda: default, metadata={"help": text})
+    return field(default=default, metadata={"help": text})
+
+
+def help_of(kind: type) -> dict[str, str]:
+    """Return the help text of each field of a dataclass."""
+    return {one.name: one.metadata["help"] for one in fields(kind)}
+
+
+def check_kind(key: str, value: object, default: object) -> None:
+    """Refuse a value of another type than the default's; an integer passes for a float.
+
+    Raises:
+        ConfigError: which names the key.
+    """
+    kind = int | float if isinstance(default, float) else type(default)
+    if not isinstance(value, kind) or (isinstance(value, bool) and not isinstance(default, bool)):
+        raise ConfigError(f"{key} must be like {json.dumps(default)}, not {json.dumps(value)}.")
