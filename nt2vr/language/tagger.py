@@ -235,13 +235,13 @@ class HantaTagger:
         """Verb tag of a word tagged as a noun, if its neighbours and its form say so."""
         word = words[i]
         before, before_that = tags[i - 1] if i else "", tags[i - 2] if i > 1 else ""
+        helper = _HELPERS.get(words[i - 1]) if i else None
         noun = max(chances.get("NN1", -inf), chances.get("NN2", -inf))
         if before in {"DET", "ADJ", "NUM"}:
             return None
         if word.endswith("ing"):
-            sure = before in {"PRON", "NEG"} or (i and _HELPERS.get(words[i - 1]) == "be")  # not painting
-            known = not chances.keys().isdisjoint({"VVG", "VDG"}) or noun < _UNKNOWN_NATS  # surfing
-            return "VBG" if sure or (known and word not in _THINGS_IN_ING) else None
+            sure = before in {"PRON", "NEG"} or helper == "be"  # not painting
+            return "VBG" if sure or _may_be_progressive(word, chances, noun) else None
         if before == "NEG" and (before_that == "MD" or (i > 1 and _HELPERS.get(words[i - 2]) == "do")):
             return "VB"  # doesn't pitch a ball
         third_person = chances.get("VVZ", -inf)
@@ -268,6 +268,12 @@ class NltkTagger(HantaTagger):
             (_mapped(_PENN, tag) if word[0].isalnum() or tag == "POS" else "PUNCT", self._lemma(word, tag))
             for word, tag in self._perceptron.tag(words)
         ]
+
+
+def _may_be_progressive(word: str, chances: dict[str, float], noun: float) -> bool:
+    """Return whether a word in -ing is more than a noun: "surfing", but not "building"."""
+    known = not chances.keys().isdisjoint({"VVG", "VDG"}) or noun < _UNKNOWN_NATS
+    return known and word not in _THINGS_IN_ING
 
 
 def _describes(tags: Sequence[str], i: int) -> bool:
