@@ -23,6 +23,7 @@ from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from nt2vr.errors import MediaError
 from nt2vr.media.picture import MAX_PIXELS, fit, read_picture
+from nt2vr.media.spawn import WithoutMain
 
 SEEK_GAP = 250  # frames between samples above which seeking (to a key frame, then on) beats decoding everything
 PICTURE_SUFFIXES = frozenset(".avif .bmp .jpeg .jpg .png .tif .tiff .webp".split())  # a video of one frame
@@ -201,9 +202,7 @@ class Decoder:
         with self._lock:
             if self._pool is None or not self._pool.active:  # a pool stops if an idle child is killed
                 self._stop_pool()
-                self._pool = ProcessPool(
-                    self.num_workers, initializer=_set_up_child, context=multiprocessing.get_context("spawn")
-                )
+                self._pool = ProcessPool(self.num_workers, initializer=_set_up_child, context=WithoutMain())
             future = self._pool.schedule(function, args=args, timeout=self._timeout_s)
             self._pending.add(future)
         future.add_done_callback(self._pending.discard)

@@ -1,7 +1,6 @@
 """Clips of the built-in world as arrays, drawn on all cores and cached on disk with their embeddings."""
 
 import json
-import multiprocessing
 import os
 import signal
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from nt2vr.media.frame_file import embed_frames, embedded_once, write_frames
 from nt2vr.media.picture import fit
+from nt2vr.media.spawn import WithoutMain
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.world.render import Renderer
@@ -88,8 +88,7 @@ def _drawn(scenes: Sequence[Scene], num_frames: int, size: int) -> Iterator[NDAr
         yield from draw(chunks[0])
         return
     # spawn, because torch's threads do not survive a fork; the parent handles SIGINT
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(os.cpu_count(), spawn, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool_:
+    with ProcessPoolExecutor(os.cpu_count(), WithoutMain(), signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool_:
         try:
             for clips in pool_.map(draw, chunks):
                 yield from clips
