@@ -168,7 +168,7 @@ def test_a_run_on_a_folder_of_videos_with_a_bad_file_in_it(folder: Path, tmp_pat
     assert status is not None and status.error is None
     assert (status.state, status.step) == ("finished", 4)  # two batches of 4 of its 10 clips, twice
     log = finished.log.read_text()
-    assert "Skipped bad: bad.avi is not a video" in log
+    assert "Skipped bad: bad.avi is not a readable video" in log
     card = read_checkpoint(finished.checkpoint(2)).card
     assert card.data == "mine, 10 clips"
     lines = [json.loads(line) for line in finished.metrics.read_text().splitlines()]
