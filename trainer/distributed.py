@@ -3,10 +3,10 @@
 Each process encodes its share of a batch, gathers the embeddings of all and computes the full loss; gradients are
 averaged. A single process is a group of one, for which nothing here costs anything.
 
-Gradients are averaged by hand: DistributedDataParallel gives bit-equal ones (two gloo processes, built-in model, 32
-captions, 8 interleaved steps) in 0.89 to 1.02 times the time per step (on a busy machine), but needs one `forward`
-for both towers and the temperature, a search for unused parameters at each step, since some losses reach one tower
-only, and `no_sync` for `accumulate`: more code than `average_gradients`.
+Gradients are averaged by hand. DistributedDataParallel gives bit-equal ones in 0.89 to 1.02 times the time of a step
+(two gloo processes, built-in model, 32 captions, 8 interleaved steps, a busy machine). But it needs one `forward` for
+both towers and the temperature, a search for unused parameters at each step, since some losses reach one tower only,
+and `no_sync` for `accumulate`: more code than `average_gradients`.
 """
 
 import atexit

@@ -224,11 +224,10 @@ class Learner:
             "schedule": self.schedule.state_dict(),
             "random": torch.get_rng_state(),
             "random_cuda": torch.cuda.get_rng_state() if self.device == "cuda" else None,
-            "teacher": self.teacher.state_dict() if self.teacher else None,
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from there, with the same config."""
+        """Restore `state_dict`, with the same config; caches of the teacher, which version 0.1 saved, are ignored."""
         self.steps = state["steps"]
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
@@ -236,8 +235,6 @@ class Learner:
         torch.set_rng_state(state["random"])
         if self.device == "cuda" and state["random_cuda"] is not None:
             torch.cuda.set_rng_state(state["random_cuda"])
-        if self.teacher:
-            self.teacher.load_state_dict(state["teacher"])
 
     @property
     def state(self) -> dict[str, float]:

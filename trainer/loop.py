@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card
-from nt2vr.models.checkpoint import fingerprints, read_checkpoint, write_checkpoint
+from nt2vr.models.checkpoint import fingerprints, read_model, write_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.querygen.denials import Denial
@@ -25,7 +25,7 @@ from trainer.distributed import agree, in_turn, rank
 from trainer.learner import Learner
 from trainer.resume import Losses, Position, Saved, Saver, read_saved, rewind
 from trainer.run_folder import RunFolder, RunStatus, State
-from trainer.teacher import Teacher
+from trainer.teacher import FrozenTexts, Teacher
 from trainer.text_measures import TextMeasures
 from trainer.validation import control_metrics, validate
 from trainer.videos import embed_once
@@ -114,7 +114,8 @@ def prepare(learner: Learner, clips: Clips, should_stop: Callable[[], bool]) -> 
             learner.use_videos(videos := embed_once(encoder_of(learner), clips, should_stop))
         if "parts" in needs:
             assert config.base_folder, "the config sees to it"
-            base = read_checkpoint(config.base_folder, learner.device)
+            model, tokenizer, _ = read_model(config.base_folder, learner.device)
+            base = FrozenTexts(model, tokenizer, learner.device)
             if not clips.has_videos:
                 videos = base.encode_text(texts[:MANY])
             learner.teacher = Teacher(

@@ -1,88 +1,90 @@
-"""The frozen model that a training starts from, as the teacher of negation distillation."""
+"""The frozen model that a training starts from, as the teacher of negation distillation.
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+An embedding depends, in its last bits, on the texts that it is encoded with: `encode_short` pads a chunk to its
+longest text, and matrix products of other shapes add up in another order (with a fixed shape, all of 7,544 embeddings
+were bit-equal). So the teacher encodes the texts of a batch in one call and caches nothing: what it says of a batch
+is a function of the batch, and a resumed run needs no cache to go on to the same numbers. This takes
+TEACHER_FIGURES
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from nt2vr.models.short_text import encode_short
 from nt2vr.querygen.denials import Denial
 from trainer.losses.embedded import Parts
 
-KEPT_PHRASES = 10_000  # 20 MB at 512 dimensions
+
+class TextEncoder(Protocol):
+    """Whatever embeds texts."""
+
+    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts: (N, D), L2-normalised."""
+        ...
+
+
+class FrozenTexts:
+    """The text tower of a model, frozen and without a cache."""
+
+    def __init__(self, model: Any, tokenizer: Any, device: str) -> None:
+        """Put the model in eval mode."""
+        self._model, self._tokenizer, self._device = model.eval(), tokenizer, device
+
+    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts in one call: (N, D), L2-normalised."""
+        with torch.inference_mode():
+            tokens = self._tokenizer(list(texts) or [""]).to(self._device)
+            embeddings: NDArray[np.float32] = encode_short(self._model, tokens).float().cpu().numpy()
+        return embeddings[: len(texts)]
 
 
 class Teacher:
-    """Embeds the parts of sentences. Phrases come again and again, so the latest are kept.
+    """Embeds the parts of denying sentences.
 
     Attributes:
         encoder: the starting model.
     """
 
     def __init__(
-        self, encoder: OpenClipEncoder, sentences: Iterable[Denial], videos: NDArray[np.float32], device: str
+        self, encoder: TextEncoder, sentences: Iterable[Denial], videos: NDArray[np.float32], device: str
     ) -> None:
-        """Take the means.
+        """Compute the means.
 
         Args:
             encoder: the starting model.
-            sentences: many of those that will be learnt from.
-            videos: (N, D), L2-normalised; where there are none, captions.
+            sentences: a sample of those that will be learned from.
+            videos: (N, D), L2-normalised; without videos, embeddings of captions.
             device: where embeddings go.
         """
         self.encoder, self._device = encoder, device
-        self._kept: dict[str, NDArray[np.float32]] = {}
         unwanted = list(dict.fromkeys(sentence.unwanted for sentence in sentences))
-        self._unwanted_mean = self.phrases(unwanted).mean(dim=0)
+        self._unwanted_mean = self.embed(unwanted).mean(dim=0)
         self._video_mean = torch.from_numpy(videos.mean(axis=0)).to(device)
 
     def parts(self, sentences: Sequence[Denial], captions: Sequence[str] | None) -> Parts:
-        """Embed what sentences want and what they do not, and captions where they are asked for."""
+        """Embed the wanted and the unwanted parts of a batch of sentences, and captions if given."""
+        texts = [
+            *(sentence.wanted for sentence in sentences),
+            *(sentence.unwanted for sentence in sentences),
+            *(captions or ()),
+        ]
+        wanted, unwanted, caption = self.embed(texts).tensor_split([len(sentences), 2 * len(sentences)])
         return Parts(
-            wanted=self.phrases([sentence.wanted for sentence in sentences]),
-            unwanted=self.phrases([sentence.unwanted for sentence in sentences]),
+            wanted=wanted,
+            unwanted=unwanted,
             pure=torch.tensor([not sentence.wanted for sentence in sentences], device=self._device),
             unwanted_mean=self._unwanted_mean,
             video_mean=self._video_mean,
-            caption=None if captions is None else self._tensor(self.encoder.encode_text(captions)),
+            caption=None if captions is None else caption,
         )
 
-    def phrases(self, phrases: Sequence[str]) -> Tensor:
-        """Embed phrases: (N, D), L2-normalised."""
-        new = [phrase for phrase in dict.fromkeys(phrases) if phrase not in self._kept]
-        known = dict(zip(new, self.encoder.encode_text(new), strict=True))
-        known |= {phrase: self._kept.pop(phrase) for phrase in dict.fromkeys(phrases) if phrase in self._kept}
-        self._kept |= known  # the latest last
-        for phrase in list(self._kept)[: max(0, len(self._kept) - KEPT_PHRASES)]:
-            del self._kept[phrase]
-        return self._tensor(np.array([known[phrase] for phrase in phrases]))
-
-    def forget(self) -> None:
-        """Keep nothing of what was embedded so far."""
-        self._kept, self.encoder.cached_texts = {}, {}
-
-    def state_dict(self) -> dict[str, Any]:
-        """What is kept here and by the encoder: in other company, a text would be embedded a last bit differently.
-
-        So a run that goes on must find kept what would have been, and only that, in the same order.
-        """
-        return {"phrases": _packed(self._kept), "texts": _packed(self.encoder.cached_texts)}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Take up what was kept."""
-        self._kept, self.encoder.cached_texts = _unpacked(state["phrases"]), _unpacked(state["texts"])
-
-    def _tensor(self, embeddings: NDArray[np.float32]) -> Tensor:
-        return torch.from_numpy(embeddings).to(self._device)
-
-
-def _packed(kept: Mapping[str, NDArray[np.float32]]) -> tuple[list[str], Tensor]:
-    return list(kept), torch.from_numpy(np.array(list(kept.values()), np.float32))
-
-
-def _unpacked(packed: tuple[list[str], Tensor]) -> dict[str, NDArray[np.float32]]:
-    texts, embeddings = packed
-    return dict(zip(texts, embeddings.numpy(), strict=True))
+    def embed(self, texts: Sequence[str]) -> Tensor:
+        """Embed texts, each once: (N, D), L2-normalised."""
+        unique = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+        embeddings = torch.from_numpy(self.encoder.encode_text(list(unique))).to(self._device)
+        return embeddings[[unique[text] for text in texts]]

@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nt2vr.models.encoder import Encoder
 from trainer.batches import draw_sentence
 from trainer.clips import Clips
 from trainer.learner import Learner
 from trainer.losses.distill import DistillLoss
-from trainer.teacher import Teacher
+from trainer.teacher import Teacher, TextEncoder
 
 
 class TextMeasures:
@@ -31,13 +30,11 @@ class TextMeasures:
     """
 
     def __init__(self, learner: Learner, clips: Clips) -> None:
-        """Embed all that does not change, by the learner's teacher, which keeps nothing of it."""
+        """Embed what does not change, by the learner's teacher."""
         teacher, (_, loss) = learner.teacher, learner.losses.terms["distill"]
         assert teacher is not None and isinstance(loss, DistillLoss), "the targets are theirs"
         self.sentences = [draw_sentence(clips, learner.config, row, f"validation {row}") for row in range(len(clips))]
         self._captions = clips.captions("validation")
-        before = teacher.state_dict()
-        teacher.forget()  # or a run that goes on would compare with embeddings made in other company
         parts = teacher.parts(self.sentences, self._captions)
         unwanted = [sentence.unwanted for sentence in self.sentences]
         both, beside = (self._told(teacher, phrases) for phrases in (unwanted, [*unwanted[1:], *unwanted[:1]]))
@@ -48,16 +45,15 @@ class TextMeasures:
         self.controls = {f"base/{name}": value for name, value in self(teacher.encoder).items()}
         if (wants := ~parts.pure.cpu().numpy()).any():
             self.controls["drop/text/order"] = _share_above(parts.wanted.cpu().numpy()[wants], self._nearer[wants])
-        teacher.load_state_dict(before)
 
     def _told(self, teacher: Teacher, phrases: Sequence[str]) -> Tensor:
         """Embed what the sentences want, if anything, each with a phrase: (N, D)."""
         pairs = zip(self.sentences, phrases, strict=True)
-        return teacher.phrases(
+        return teacher.embed(
             [f"{sentence.wanted} and {also}" if sentence.wanted else also for sentence, also in pairs]
         )
 
-    def __call__(self, encoder: Encoder) -> dict[str, float]:
+    def __call__(self, encoder: TextEncoder) -> dict[str, float]:
         """Measure an encoder."""
         texts = encoder.encode_text([sentence.text for sentence in self.sentences])
         captions = encoder.encode_text(self._captions)

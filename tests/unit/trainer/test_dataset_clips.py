@@ -23,12 +23,11 @@ from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.search.embedded import prefetch_frames
 from tests.tiny import TINY
+from tests.training import run_training
 from trainer import sentences as sentences_module
-from trainer.__main__ import main
 from trainer.batches import epoch_batches
 from trainer.clips import Clips, dataset_clips, load_clips
-from trainer.config import TrainConfig, save_config
-from trainer.run_folder import RunFolder
+from trainer.config import TrainConfig
 
 WriteVideo = Callable[..., Path]
 CONFIG = TrainConfig(model=TINY, num_clips=100, num_frames=2, validation_clips=2, batch_size=4, epochs=2, log_every=1)
@@ -154,19 +153,12 @@ def test_negated_captions_are_those_of_the_captions_told_and_what_cannot_be_nega
     assert {clips.sentences.caption(0, random.Random(seed)) for seed in range(9)} == set(CAPTIONS)
 
 
-def run(config: TrainConfig, folder: Path) -> RunFolder:
-    folder.mkdir(parents=True)
-    save_config(config, folder / "config.json")
-    main([str(folder)])
-    return RunFolder(folder)
-
-
 def test_a_run_on_a_folder_of_videos_with_a_bad_file_in_it(folder: Path, tmp_path: Path) -> None:
     losses = {"retrieval": {}, "bnl": {"weight": 1e-3}}
-    finished = run(replace(CONFIG, data=str(folder), losses=losses, learning_rate=1e-4), tmp_path / "runs" / "a")
+    config = replace(CONFIG, data=str(folder), losses=losses, learning_rate=1e-4)
+    finished = run_training(config, tmp_path / "runs" / "a")
     status = finished.status()
-    assert status is not None and status.error is None
-    assert (status.state, status.step) == ("finished", 4)  # two batches of 4 of its 10 clips, twice
+    assert status is not None and status.step == 4  # two batches of 4 of its 10 clips, twice
     log = finished.log.read_text()
     assert "Skipped bad: bad.avi is not a readable video" in log
     card = read_checkpoint(finished.checkpoint(2)).card
@@ -190,7 +182,7 @@ def test_what_cannot_be_trained_is_refused_before_anything_is_decoded(
     folder: Path, tmp_path: Path, change: dict[str, Any], reason: str
 ) -> None:
     (folder / "clips" / "bad.avi").unlink()
-    failed = run(replace(CONFIG, **{"data": str(folder), **change}), tmp_path / "runs" / "a")
+    failed = run_training(replace(CONFIG, **{"data": str(folder), **change}), tmp_path / "runs" / "a", "failed")
     status = failed.status()
     assert status is not None and status.error is not None
     assert status.error.startswith(reason)

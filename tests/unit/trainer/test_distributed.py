@@ -25,6 +25,7 @@ from nt2vr.world.negation import SceneDenial
 from nt2vr.world.truth import Claim
 from tests.paths import ROOT
 from tests.tiny import TINY
+from tests.training import assert_ended
 from trainer import distributed
 from trainer.__main__ import main
 from trainer.batches import epoch_batches
@@ -119,6 +120,7 @@ def test_one_process_that_wants_to_stop_stops_all(folder: Path) -> None:
         assert "batch_size (7) must be a multiple of the processes (2)" in facts["refused"]
 
 
+@pytest.mark.slow
 def test_a_run_of_two_processes_as_a_person_starts_it(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,12 +139,12 @@ def test_a_run_of_two_processes_as_a_person_starts_it(
     arguments = [[str(tmp_path / name), "--config", str(tmp_path / "config.json")] for name in ("one", "two")]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run([*torchrun, *arguments[1]], cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    two = RunFolder(tmp_path / "two")
+    assert done.returncode == 0, f"{done.stderr}\n{two.log.read_text() if two.log.exists() else ''}"
     monkeypatch.setattr(signal, "signal", lambda *_: None)  # pytest's own stay
-    assert main(arguments[0]) == 0
-    one, two = (RunFolder(tmp_path / name) for name in ("one", "two"))
-    status = two.status()
-    assert status is not None and status.state == "finished"
+    one = RunFolder(tmp_path / "one")
+    assert main(arguments[0]) == 0, one.log.read_text()
+    assert_ended(two, "finished")
     lines = [[json.loads(line) for line in run.metrics.read_text().splitlines()] for run in (one, two)]
     assert len(lines[0]) == len(lines[1]) == 5
     for alone, together in zip(*lines, strict=True):

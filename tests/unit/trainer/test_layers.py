@@ -12,11 +12,10 @@ from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import WEIGHTS, build_model, read_checkpoint, write_checkpoint
 from tests.tiny import TINY
-from trainer.__main__ import main
-from trainer.config import TrainConfig, deeper, save_config
+from tests.training import run_training
+from trainer.config import TrainConfig, deeper
 from trainer.layers import deepened
 from trainer.learner import Learner
-from trainer.run_folder import RunFolder
 
 TEXTS = ["a man sings", "a dog and not a cat", ""]
 TWO_LAYERS: dict[str, Any] = {**TINY, "text_cfg": {**TINY["text_cfg"], "layers": 2}}
@@ -69,9 +68,7 @@ def test_added_layers_stand_evenly_among_the_base_s_and_change_no_embedding(
 
 
 def test_added_layers_learn_and_their_checkpoint_has_them(tmp_path: Path, config: TrainConfig) -> None:
-    save_config(config, tmp_path / "config.json")
-    run = RunFolder(tmp_path / "run")
-    assert main([str(run.path), "--config", str(tmp_path / "config.json")]) == 0, run.log.read_text()
+    run = run_training(config, tmp_path / "run")
     trained = read_checkpoint(run.checkpoint(1), verify=True)
     assert trained.config is not None and trained.config["model_cfg"]["text_cfg"]["layers"] == 3
     base = read_checkpoint(Path(config.base))

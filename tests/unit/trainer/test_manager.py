@@ -23,7 +23,7 @@ from trainer.__main__ import main
 from trainer.config import TrainConfig, save_config
 from trainer.lock import Holder, Lock
 from trainer.manager import MetricsReader, Run, RunManager
-from trainer.run_folder import RunFolder, RunStatus, device_locks
+from trainer.run_folder import RunFolder, RunStatus, State, device_locks
 
 CONFIG = TrainConfig(
     name="Tiny*", num_clips=64, num_frames=1, validation_clips=8, batch_size=2, epochs=1, warmup_steps=2, log_every=1
@@ -49,6 +49,13 @@ def wait_for(manager: RunManager, run_id: str, is_so: Callable[[Run], bool]) -> 
     while not is_so(run := manager.get(run_id)):
         assert time.monotonic() < deadline_s, f"{run}\n{manager.log_tail(run_id)}"
         time.sleep(0.01)
+    return run
+
+
+def wait_for_end(manager: RunManager, run_id: str, expected: State) -> Run:
+    """Wait until a run is no longer under way, and fail with its log unless it ended as expected."""
+    run = wait_for(manager, run_id, lambda run: not run.is_under_way)
+    assert run.status.state == expected, f"{run.status}\n{manager.log_tail(run_id, 100)}"
     return run
 
 
@@ -81,8 +88,7 @@ def test_a_run_is_started_stopped_killed_and_resumed_to_its_end_and_no_other_sta
 
     wait_for(manager, run_id, lambda run: run.status.step > 2)
     manager.stop(run_id)
-    stopped = wait_for(manager, run_id, lambda run: not run.is_under_way)
-    assert stopped.status.state == "stopped"
+    stopped = wait_for_end(manager, run_id, "stopped")
     assert 2 < stopped.status.step < STEPS
     assert manager.metrics(run_id)[0]["step"] == 1
     with pytest.raises(RunError, match="is not training"):
@@ -92,13 +98,11 @@ def test_a_run_is_started_stopped_killed_and_resumed_to_its_end_and_no_other_sta
     wait_for(manager, run_id, lambda run: run.status.state == "running")
     assert "Going on" in manager.log_tail(run_id, 100)
     manager.stop(run_id, at_once=True)
-    killed = wait_for(manager, run_id, lambda run: not run.is_under_way)
-    assert killed.status.state == "interrupted"
+    killed = wait_for_end(manager, run_id, "interrupted")
     assert RunManager(manager.folder).get(run_id) == killed  # as after a restart of the app
 
     manager.resume(run_id)
-    finished = wait_for(manager, run_id, lambda run: not run.is_under_way)
-    assert (finished.status.state, finished.status.step) == ("finished", STEPS)
+    assert wait_for_end(manager, run_id, "finished").status.step == STEPS
     with pytest.raises(RunError, match="cannot be resumed, it is finished"):
         manager.resume(run_id)
     manager.delete(run_id)
@@ -109,8 +113,7 @@ def test_a_run_that_fails_says_why_and_one_that_cannot_start_leaves_nothing(
     manager: RunManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_id = manager.start(replace(CONFIG, losses={"triplet": {}}))
-    failed = wait_for(manager, run_id, lambda run: not run.is_under_way)
-    assert failed.status.state == "failed"
+    failed = wait_for_end(manager, run_id, "failed")
     assert "Unknown loss 'triplet'" in str(failed.status.error)
     assert failed.can_resume
 

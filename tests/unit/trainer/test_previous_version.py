@@ -1,14 +1,13 @@
 """A run that version 0.1 stopped goes on: its folder, its resume.pt and its base are read as they were written."""
 
 import json
-import signal
 import tarfile
 from pathlib import Path
 
 import pytest
 
 from tests.paths import ROOT
-from trainer.__main__ import main
+from tests.training import go_on
 from trainer.run_folder import RunFolder
 
 ARCHIVE = ROOT / "tests" / "data" / "previous_version.tar.xz"
@@ -30,9 +29,8 @@ def test_a_run_that_the_version_before_stopped_goes_on_to_the_numbers_of_its_uni
     run = RunFolder(data / "runs" / "taught")
     before = run.status()
     assert before is not None and before.state == "stopped" and before.step == 8
-    monkeypatch.setattr(signal, "signal", lambda *_: None)  # pytest's own stay
     monkeypatch.chdir(data)  # the config's paths are relative
-    assert main(["runs/taught"]) == 0, run.log.read_text()
+    go_on(run)
     assert "Going on after step 8" in run.log.read_text()
     expected = [json.loads(line) for line in (run.path / "expected.jsonl").read_text().splitlines()]
     rows = [json.loads(line) for line in run.metrics.read_text().splitlines()]

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import torch
 
+from nt2vr import files
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
@@ -84,7 +85,9 @@ def go_and_die(folder: Path, when: str, step: int, every_s: float) -> None:
     if when == "before it is saved":  # the checkpoint is there already
         Saver.save = save_late  # type: ignore[method-assign]
     if when == "while it is saved":
-        resume.os.replace = lambda *paths: die() if learners[-1].steps >= step else os.rename(*paths)
+        files.os.replace = lambda old, new: (  # type: ignore[assignment]
+            die() if new.name == "resume.pt" and learners[-1].steps >= step else os.rename(old, new)
+        )
     if when == "while a checkpoint is written":
         loop.write_checkpoint = lambda folder, *_: (
             (folder.with_name(f".{folder.name}.1.partial")).mkdir(parents=True),
@@ -137,12 +140,12 @@ def assert_twins(folder: Path, twin: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "when", "step", "every_s", "saved_at"),
     [
-        ("all", "step", 3, 1000, None),  # lines were written though
+        pytest.param("all", "step", 3, 1000, None, marks=pytest.mark.slow),  # lines were written though
         ("all", "step", 6, 0, 5),  # with a loss that no line tells of yet
-        ("all", "before it is saved", 7, 1000, None),
+        pytest.param("all", "before it is saved", 7, 1000, None, marks=pytest.mark.slow),
         ("all", "while it is saved", 7, 0, 6),
         ("text", "step", 12, 0, 11),
-        ("text", "before it is saved", 14, 1000, 7),
+        pytest.param("text", "before it is saved", 14, 1000, 7, marks=pytest.mark.slow),
         ("text", "while a checkpoint is written", 7, 0, 7),
     ],
 )
@@ -166,6 +169,7 @@ def steps_saved(folder: Path) -> int | None:
     return saved and saved.learner and saved.learner["steps"]
 
 
+@pytest.mark.slow
 def test_a_run_killed_again_and_again_at_any_moment_goes_on_too(twins: Path) -> None:
     folder, rng = beside(twins, "text", "any moment"), random.Random(time.time())
     for _ in range(2):

@@ -1,6 +1,7 @@
 """Training a text tower beside a frozen visual one, from a base."""
 
 import json
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,20 +16,21 @@ from safetensors.torch import load_file
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models import short_text
 from nt2vr.models.card import Card
-from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint, write_checkpoint
+from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint, read_model, write_checkpoint
 from nt2vr.models.open_clip_encoder import token_embeddings
 from nt2vr.world.negation import SceneDenial
+from nt2vr.world.scenes import sample_scenes
 from nt2vr.world.truth import Claim
 from tests.tiny import TINY, tiny_model
+from tests.training import run_training
 from trainer import videos as videos_module
-from trainer.__main__ import main
 from trainer.batches import epoch_batches
 from trainer.clips import world_clips
-from trainer.config import METRICS, TrainConfig, save_config
+from trainer.config import METRICS, SENTENCES, TrainConfig
 from trainer.learner import Learner, rate_at
 from trainer.loop import prepare
-from trainer.run_folder import RunFolder
-from trainer.teacher import Teacher
+from trainer.sentences import WorldSentences, captions_of
+from trainer.teacher import FrozenTexts, Teacher
 from trainer.videos import embed_once
 
 ALL_LOSSES: dict[str, Any] = {
@@ -60,9 +62,7 @@ def config(base: Path) -> TrainConfig:
 def test_a_text_run_changes_the_text_tower_and_not_one_bit_of_the_visual_one(
     tmp_path: Path, base: Path, config: TrainConfig
 ) -> None:
-    save_config(config, tmp_path / "text.json")
-    run = RunFolder(tmp_path / "run")
-    assert main([str(run.path), "--config", str(tmp_path / "text.json")]) == 0, run.log.read_text()
+    run = run_training(config, tmp_path / "run")
     before, after = load_file(base / WEIGHTS), load_file(run.checkpoint(2) / WEIGHTS)
     changed = {name for name in before if not torch.equal(before[name], after[name])}
     assert changed and not any(name.startswith("visual.") for name in changed)  # counters of BatchNorm among them
@@ -89,9 +89,7 @@ def test_a_visual_run_changes_the_visual_tower_and_not_one_bit_of_the_text_one(
 ) -> None:
     losses = {name: {} for name in ("retrieval", "bnl", "composed")}
     visual = replace(config, train="visual", model={}, losses=losses, epochs=1, frames_per_step=2)
-    save_config(visual, tmp_path / "visual.json")
-    run = RunFolder(tmp_path / "run")
-    assert main([str(run.path), "--config", str(tmp_path / "visual.json")]) == 0, run.log.read_text()
+    run = run_training(visual, tmp_path / "run")
     before, after = load_file(base / WEIGHTS), load_file(run.checkpoint(1) / WEIGHTS)
     changed = {name for name in before if not torch.equal(before[name], after[name])}
     assert changed and all(name.startswith("visual.") for name in changed)
@@ -110,10 +108,8 @@ def test_losses_that_reach_nothing_that_learns_are_refused(config: TrainConfig, 
 
 
 def test_the_same_seed_gives_the_same_text_tower(tmp_path: Path, config: TrainConfig) -> None:
-    save_config(replace(config, epochs=1), tmp_path / "text.json")
-    for name in ("one", "two"):
-        assert main([str(tmp_path / name), "--config", str(tmp_path / "text.json")]) == 0
-    one, two = (read_checkpoint(RunFolder(tmp_path / name).checkpoint(1)) for name in ("one", "two"))
+    once = replace(config, epochs=1)
+    one, two = (read_checkpoint(run_training(once, tmp_path / name).checkpoint(1)) for name in ("one", "two"))
     assert one.text_fingerprint == two.text_fingerprint
 
 
@@ -175,9 +171,8 @@ def test_a_base_that_is_not_there_is_refused(config: TrainConfig, tmp_path: Path
 
 def test_composed_sentences_can_train_both_towers_too(tmp_path: Path, base: Path, config: TrainConfig) -> None:
     losses = {"contrastive": {}, "composed": {}, "bnl": {}}
-    save_config(replace(config, train="all", losses=losses, epochs=1), tmp_path / "all.json")
-    assert main([str(tmp_path / "run"), "--config", str(tmp_path / "all.json")]) == 0
-    trained = read_checkpoint(RunFolder(tmp_path / "run").checkpoint(1))
+    run = run_training(replace(config, train="all", losses=losses, epochs=1), tmp_path / "run")
+    trained = read_checkpoint(run.checkpoint(1))
     assert trained.visual_fingerprint != read_checkpoint(base).visual_fingerprint
 
 
@@ -225,14 +220,13 @@ class Lengths:
 
     def __init__(self) -> None:
         self.seen: list[str] = []
-        self.cached_texts: dict[str, NDArray[np.float32]] = {}
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.seen += texts
         return np.array([[len(text), 1] for text in texts], np.float32).reshape(-1, 2)
 
 
-def test_the_teacher_embeds_the_parts_and_each_phrase_once() -> None:
+def test_the_teacher_embeds_the_parts_of_a_batch_and_each_phrase_once() -> None:
     one = SceneDenial("composed", "x", "sings", "dances", Claim(), Claim())
     pure = SceneDenial("not", "x", "", "dog", Claim(), Claim())
     encoder: Any = Lengths()
@@ -246,20 +240,23 @@ def test_the_teacher_embeds_the_parts_and_each_phrase_once() -> None:
     assert parts.unwanted_mean.tolist() == [4.5, 1]
     assert parts.video_mean.tolist() == pytest.approx([1 / 3, 2 / 3])
     assert parts.caption is None
-    assert encoder.seen == ["dances", "dog", "sings", ""]
+    assert encoder.seen == ["dances", "dog", *2 * ["sings", "", "dances", "dog"]]
     caption = teacher.parts([one], ["caption"]).caption
     assert caption is not None and caption.tolist() == [[7, 1]]
 
 
-def test_a_teacher_that_goes_on_embeds_no_phrase_again() -> None:
-    one = SceneDenial("composed", "x", "sings", "dances", Claim(), Claim())
-    encoder: Any = Lengths()
-    encoder.cached_texts = {"a caption": np.array([9, 1], np.float32)}
-    before, videos = Teacher(encoder, [], np.ones((1, 2), np.float32), "cpu"), np.zeros((1, 2), np.float32)
-    before.parts([one], None)
-    again: Any = Lengths()
-    after = Teacher(again, [], videos, "cpu")
-    after.load_state_dict(before.state_dict())
-    assert after.parts([one], None).wanted.tolist() == [[5, 1]]
-    assert again.seen == []
-    assert {text: row.tolist() for text, row in again.cached_texts.items()} == {"a caption": [9, 1]}
+def test_the_teacher_embeds_a_batch_alike_whatever_it_embedded_before(base: Path) -> None:
+    """Compared bit by bit: a cache would bring embeddings that were made with other texts."""
+    model, tokenizer, _ = read_model(base, "cpu")
+    scenes = WorldSentences(sample_scenes("train", 60, 0))
+    batches = [
+        [scenes.denial(row, SENTENCES, random.Random(row)) for row in rows] for rows in (range(40), range(20, 60))
+    ]
+    captions = captions_of(scenes, "a")
+    teachers = [
+        Teacher(FrozenTexts(model, tokenizer, "cpu"), [], np.zeros((1, 16), np.float32), "cpu") for _ in range(2)
+    ]
+    teachers[0].parts(batches[0], captions[:40])
+    one, other = (teacher.parts(batches[1], captions[20:]) for teacher in teachers)
+    assert torch.equal(one.wanted, other.wanted) and torch.equal(one.unwanted, other.unwanted)
+    assert one.caption is not None and other.caption is not None and torch.equal(one.caption, other.caption)

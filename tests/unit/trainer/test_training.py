@@ -160,14 +160,10 @@ def test_a_learner_refuses_what_there_is_not() -> None:
         Learner(replace(CONFIG, model={**TINY, "vision_cfg": {"image_size": 64, "width": 8, "layers": []}}))
 
 
-def run_main(folder: Path, *arguments: str) -> int:
-    return main([str(folder), *arguments])
-
-
 def test_a_run_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     save_config(CONFIG, tmp_path / "tiny.json")
     run = RunFolder(tmp_path / "runs" / "first")
-    assert run_main(run.path, "--config", str(tmp_path / "tiny.json")) == 0
+    assert main([str(run.path), "--config", str(tmp_path / "tiny.json")]) == 0
     status = run.status()
     assert status == RunStatus("finished", os.getpid(), 2, 4)
     assert sorted(path.name for path in run.path.iterdir()) == [
@@ -175,7 +171,7 @@ def test_a_run_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixtu
     ]  # fmt: skip
     assert "epoch 2: original/R@1" in run.log.read_text()
     assert read_checkpoint(run.checkpoint(2)).name == "Tiny"
-    assert run_main(run.path) == 2
+    assert main([str(run.path)]) == 2
     assert "nothing left to train" in capsys.readouterr().err
 
 
@@ -191,7 +187,7 @@ def test_ctrl_c_ends_a_run_after_its_step(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(Learner, "step", step_and_interrupt)
     run = RunFolder(tmp_path / "run")
     save_config(CONFIG, tmp_path / "tiny.json")
-    assert run_main(run.path, "--config", str(tmp_path / "tiny.json")) == 0
+    assert main([str(run.path), "--config", str(tmp_path / "tiny.json")]) == 0
     assert run.status() == RunStatus("stopped", os.getpid(), 2, 3)
     assert run.checkpoint(1).is_dir()
     assert not run.checkpoint(2).exists()
@@ -208,7 +204,7 @@ def test_a_run_that_cannot_be_done_says_why_in_one_sentence(
     run = RunFolder(tmp_path / "run")
     run.path.mkdir()
     run.config.write_text(json.dumps({"model": TINY, **change}))
-    assert run_main(run.path) == (1 if reason else 2)
+    assert main([str(run.path)]) == (1 if reason else 2)
     status = run.status()
     if reason:
         assert status is not None

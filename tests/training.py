@@ -1,0 +1,34 @@
+"""Trainings in tests, run as a person starts them; one that ends otherwise than expected shows its log."""
+
+import signal
+from pathlib import Path
+
+from trainer.__main__ import main
+from trainer.config import TrainConfig, save_config
+from trainer.run_folder import RunFolder, State
+
+
+def run_training(config: TrainConfig, folder: Path, expected: State = "finished") -> RunFolder:
+    """Train in this process, in a new run folder."""
+    folder.mkdir(parents=True)
+    save_config(config, folder / "config.json")
+    return go_on(RunFolder(folder), expected)
+
+
+def go_on(run: RunFolder, expected: State = "finished") -> RunFolder:
+    """Train what a run folder says, from where it was saved; leaves pytest's signal handlers as they are."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        main([str(run.path)])
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    assert_ended(run, expected)
+    return run
+
+
+def assert_ended(run: RunFolder, expected: State) -> None:
+    """Fail with the run's status and log unless it ended as expected."""
+    status = run.status()
+    log = run.log.read_text(encoding="utf-8") if run.log.exists() else "(no log)"
+    assert status is not None and status.state == expected, f"{status}\n{log}"
