@@ -1,4 +1,4 @@
-"""Batches of clips: which clips, which of their frames, which sentences. A pure function of seed, epoch and step."""
+"""Training batches: a pure function of seed, epoch and step."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ class TruthBatch:
 
 @dataclass(frozen=True)
 class DeniedBatch:
-    """As many sentences that deny something as there are clips in the batch, and the truth about them, if needed."""
+    """One denying sentence per clip of the batch, and the truth about them if needed."""
 
     sentences: list[Denial]
     truth: TruthBatch | None = None

@@ -1,7 +1,7 @@
-"""Captions without their videos: where they come from, which are held out, and the sentences made of them."""
+"""Captions without videos: reading and splitting them, and parsing them for denying sentences."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -10,6 +10,7 @@ from tqdm import tqdm
 
 from nt2vr.datasets import held_out_of, load_dataset, sample_ids
 from nt2vr.errors import DatasetError
+from nt2vr.progress import ShouldStop
 from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.querygen.query_sets import read_any_captions
 from trainer.config import TrainConfig
@@ -70,11 +71,11 @@ def read_split(config: TrainConfig, split: Literal["train", "validation"]) -> tu
 def _sampled(videos: Mapping[str, Sequence[str]], count: int) -> list[str]:
     """Take at most `count` different captions: always the same."""
     numbered = {f"{video}#{n}": text for video, texts in videos.items() for n, text in enumerate(texts)}
-    kept = dict.fromkeys(numbered[key] for key in sample_ids(numbered, len(numbered)))
-    return list(kept)[:count]
+    unique = dict.fromkeys(numbered[key] for key in sample_ids(numbered, len(numbered)))
+    return list(unique)[:count]
 
 
-def denials_of(captions: Sequence[str], should_stop: Callable[[], bool]) -> CaptionDenials:
+def denials_of(captions: Sequence[str], should_stop: ShouldStop) -> CaptionDenials:
     """Parse captions, so that denying sentences can be drawn: about a minute for 30,000.
 
     Raises:

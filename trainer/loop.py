@@ -1,10 +1,10 @@
-"""The loop: epochs, reports, validation, checkpoints. It takes no step itself, nor knows where clips come from."""
+"""The training loop: epochs, reports, validation and checkpoints; it knows neither steps nor data sources."""
 
 import logging
 import math
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 
@@ -17,6 +17,7 @@ from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import fingerprints, read_model, write_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from nt2vr.progress import ShouldStop, never
 from nt2vr.querygen.denials import Denial
 from trainer.batches import draw_sentence, epoch_batches
 from trainer.clips import Clips
@@ -31,7 +32,7 @@ from trainer.validation import control_metrics, validate
 from trainer.videos import embed_once
 
 logger = logging.getLogger(__name__)
-MANY = 2048  # captions, and sentences made of captions, that the teacher takes its means of
+SAMPLE = 2048  # captions, and sentences made of captions, averaged for the teacher's mean embeddings
 
 
 def train(
@@ -39,23 +40,23 @@ def train(
     run: RunFolder,
     clips: Clips,
     validation: Clips,
-    should_stop: Callable[[], bool] = lambda: False,
+    should_stop: ShouldStop = never,
 ) -> State:
-    """Take all the steps of the learner's config, with a checkpoint after each epoch; go on where the run was saved.
+    """Take all steps of the learner's config, with a checkpoint after each epoch; resume where the run was saved.
 
     Args:
-        learner: what learns.
-        run: where to write. Of several processes only the leader does.
-        clips: what is learnt from.
-        validation: what is searched after each epoch.
-        should_stop: asked after each step; the run is saved then.
+        learner: the model in training.
+        run: output folder; of several processes only the leader writes.
+        clips: training clips.
+        validation: clips that are searched after each epoch.
+        should_stop: polled after each step; the run is then saved.
 
     Returns:
         Whether it came to the end.
 
     Raises:
         InterruptedError: if `should_stop` said so before the first step.
-        CheckpointError: if what was saved is damaged.
+        CheckpointError: if the saved state is damaged.
         ConfigError: if it belongs to another config, or the clips cannot serve this one.
     """
     saved = read_saved(run, learner.config)
@@ -75,7 +76,7 @@ def train(
 
 
 def take_steps(
-    learner: Learner, clips: Clips, first_epoch: int, books: "Books | None", should_stop: Callable[[], bool]
+    learner: Learner, clips: Clips, first_epoch: int, books: "Books | None", should_stop: ShouldStop
 ) -> State:
     """Take the steps from an epoch on, whose first ones the learner may have taken already."""
     config = learner.config
@@ -96,8 +97,8 @@ def take_steps(
     return "finished"
 
 
-def prepare(learner: Learner, clips: Clips, should_stop: Callable[[], bool]) -> None:
-    """Do what comes before the first step: new tokens, and what a frozen tower and a teacher need."""
+def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop) -> None:
+    """Prepare new tokens, the embeddings of a frozen visual tower, and the teacher."""
     config, needs = learner.config, learner.losses.needs
     key = f"{config.seed} tokens"
     denied = list[Denial]()
@@ -117,14 +118,14 @@ def prepare(learner: Learner, clips: Clips, should_stop: Callable[[], bool]) -> 
             model, tokenizer, _ = read_model(config.base_folder, learner.device)
             base = FrozenTexts(model, tokenizer, learner.device)
             if not clips.has_videos:
-                videos = base.encode_text(texts[:MANY])
+                videos = base.encode_text(texts[:SAMPLE])
             learner.teacher = Teacher(
-                base, denied[:MANY] if clips.sentences.parses_captions else denied, videos, learner.device
+                base, denied[:SAMPLE] if clips.sentences.parses_captions else denied, videos, learner.device
             )
 
 
 def encoder_of(learner: Learner, card: Card | None = None) -> Encoder:
-    """Wrap the learner's model, which is in eval mode from here on; its card tells the towers by their weights."""
+    """Wrap the learner's model, which is put in eval mode; its card has the towers' fingerprints."""
     visual, text = fingerprints(learner.model.state_dict())
     card = card or Card(learner.config.name, pooling=learner.pooling)
     card = replace(card, visual_fingerprint=visual, text_fingerprint=text)
@@ -132,10 +133,10 @@ def encoder_of(learner: Learner, card: Card | None = None) -> Encoder:
 
 
 class Books:
-    """What the leading process writes: of each step, at the end of each epoch, and so that the run can go on."""
+    """Everything the leading process writes: metrics, checkpoints, and the state to resume from."""
 
     def __init__(self, run: RunFolder, learner: Learner, validation: Clips, saved: Saved | None) -> None:
-        """Open them where they were saved, or anew."""
+        """Open them where they were saved, or at the start."""
         self._run, self._learner = run, learner
         self._position = saved.position if saved else Position()
         rewind(run, saved.metrics_bytes if saved else 0)
@@ -144,7 +145,7 @@ class Books:
         self._saver = Saver(run, learner)
 
     def step(self, epoch: int, losses: dict[str, float]) -> None:
-        """Tell of a step, and save the run where it is time."""
+        """Report a step, and save the run when due."""
         self._report.add(epoch, losses)
         if self._saver.due:
             self.save()
@@ -158,7 +159,7 @@ class Books:
         self._report.bar.close()
 
     def finish_epoch(self, epoch: int) -> bool:
-        """Validate, keep the checkpoint, and say whether the run has ended."""
+        """Validate, write the checkpoint, and return whether the run has ended."""
         config = self._learner.config
         self._position = position = self._position.after_epoch(self._validator.finish_epoch(epoch), config)
         if position.finished and epoch < config.epochs:
@@ -171,10 +172,10 @@ class Books:
 
 
 class Report:
-    """Tells of the steps: in the progress bar, and every `log_every` steps in the run's folder.
+    """Reports steps: in the progress bar, and every `log_every` steps in the run folder.
 
     Attributes:
-        recent: losses of the steps that no line tells of yet.
+        recent: losses of the steps since the last line of metrics.
         bar: the progress bar.
     """
 
@@ -204,7 +205,7 @@ class Report:
 
 
 class Validator:
-    """Ends epochs: measures, and writes checkpoints. What does not change is measured once."""
+    """Measures the model and writes its checkpoint after each epoch; constants are measured once."""
 
     def __init__(self, learner: Learner, run: RunFolder, clips: Clips, fresh: bool = True) -> None:
         """Measure the base and its controls, where there is one; a fresh run also writes them down."""

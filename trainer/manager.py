@@ -80,14 +80,14 @@ class MetricsReader:
         with self._reading:
             try:
                 with self._path.open("rb") as file:
-                    if os.fstat(file.fileno()).st_size < self._offset:  # written anew
+                    if os.fstat(file.fileno()).st_size < self._offset:  # replaced
                         self._offset, self._rows = 0, []
                     file.seek(self._offset)
-                    whole = file.read().rpartition(b"\n")[0]
+                    complete = file.read().rpartition(b"\n")[0]
             except FileNotFoundError:
                 return []
-            self._offset += len(whole) + 1 if whole else 0
-            self._rows += filter(None, map(_row, whole.splitlines()))
+            self._offset += len(complete) + 1 if complete else 0
+            self._rows += filter(None, map(_row, complete.splitlines()))
             return list(self._rows)
 
 
@@ -111,7 +111,7 @@ class RunManager:
         self.folder = folder
         self._configs: dict[str, TrainConfig] = {}  # read once, since written once
         self._metrics: dict[str, MetricsReader] = {}
-        self._told_to_stop: dict[str, tuple[int, float]] = {}  # run_id -> which process, when
+        self._stopping: dict[str, tuple[int, float]] = {}  # run_id -> which process, when
 
     def start(self, config: TrainConfig) -> str:
         """Start a training; returns its run_id once it is under way.
@@ -157,7 +157,7 @@ class RunManager:
                 os.killpg(pid, signal.SIGKILL)
             else:
                 os.kill(pid, signal.SIGKILL if at_once else signal.SIGTERM)
-        self._told_to_stop.setdefault(run_id, (pid, time.monotonic()))
+        self._stopping.setdefault(run_id, (pid, time.monotonic()))
 
     def delete(self, run_id: str) -> None:
         """Delete a run for good, checkpoints and all.
@@ -168,13 +168,13 @@ class RunManager:
         run = self._run_folder(run_id)
         try:
             with run.lock.hold(Holder.here(run.path)):  # nobody resumes it meanwhile
-                gone = run.path.with_name(f".{run_id}.deleted")  # whole or not at all, for who looks on
+                gone = run.path.with_name(f".{run_id}.deleted")  # atomic for all who read
                 run.path.rename(gone)
         except BlockingIOError:
             raise RunError(f"{run_id} is still training. Stop it before you delete it.") from None
         shutil.rmtree(gone)
-        for kept in (self._configs, self._metrics, self._told_to_stop):
-            kept.pop(run_id, None)
+        for cache in (self._configs, self._metrics, self._stopping):
+            cache.pop(run_id, None)
 
     def runs(self) -> list[Run]:
         """All runs, the newest first."""
@@ -225,9 +225,9 @@ class RunManager:
         late = False
         if status.state in UNDER_WAY and holder is None:
             status = replace(status, state="interrupted", eta_s=None)
-        elif holder is not None and holder.pid == (told := self._told_to_stop.get(run_id, (0, 0.0)))[0]:
+        elif holder is not None and holder.pid == (stopping := self._stopping.get(run_id, (0, 0.0)))[0]:
             status = replace(status, state="stopping", eta_s=None)
-            late = time.monotonic() - told[1] > PATIENCE_S
+            late = time.monotonic() - stopping[1] > PATIENCE_S
         return Run(run_id, status, self._config(run), late)
 
     def _config(self, run: RunFolder) -> TrainConfig | None:

@@ -1,7 +1,7 @@
-"""Going on where a run ended: all that its next steps depend on, in one file that is written whole.
+"""Resuming runs: everything the next steps depend on, in one file that is written atomically.
 
-On a CPU, a run that was killed at any moment goes on to the very numbers of one that was not; on a GPU, as nearly as
-its kernels repeat themselves.
+On a CPU, a run that was killed at any moment reaches the same numbers as its uninterrupted twin; on a GPU, as nearly
+as its kernels are deterministic.
 """
 
 import math
@@ -50,13 +50,13 @@ class Position:
 
 @dataclass(frozen=True)
 class Saved:
-    """What the file holds.
+    """Content of the file.
 
     Attributes:
         config: of the run, as a dictionary.
         position: where it is.
         metrics_bytes: length of metrics.jsonl: what it has beyond will come again.
-        recent: losses of steps that no line of it tells of yet.
+        recent: losses of the steps since its last line.
         learner: `Learner.state_dict`; None once the run has finished.
     """
 
@@ -68,7 +68,7 @@ class Saved:
 
 
 def read_saved(run: RunFolder, config: TrainConfig) -> Saved | None:
-    """Read what a run has saved; None if it has not.
+    """Read the saved state of a run; None if there is none.
 
     Raises:
         CheckpointError: if the file is damaged.
@@ -94,7 +94,7 @@ def read_saved(run: RunFolder, config: TrainConfig) -> Saved | None:
 
 
 def rewind(run: RunFolder, metrics_bytes: int) -> None:
-    """Take back what a run wrote after it was saved; a checkpoint would come out the same, and stays."""
+    """Undo what a run wrote after it was saved; checkpoints would come out the same, and stay."""
     if run.metrics.exists():
         os.truncate(run.metrics, min(metrics_bytes, run.metrics.stat().st_size))
     for partial in run.path.glob("checkpoints/.*.partial"):
@@ -104,7 +104,7 @@ def rewind(run: RunFolder, metrics_bytes: int) -> None:
 
 
 class Saver:
-    """Saves a run, in between not so often that it would cost much."""
+    """Saves a run, spending at most `SAVE_SHARE` of the time on it."""
 
     def __init__(self, run: RunFolder, learner: Learner) -> None:
         """Start the clock."""
@@ -117,7 +117,7 @@ class Saver:
         return time.monotonic() >= self._due
 
     def save(self, position: Position, recent: Losses) -> None:
-        """Replace the file, whole. Of a finished run only that it has finished is kept: nothing can go on from it."""
+        """Replace the file; a finished run is saved without its state, since nothing can resume from it."""
         began = time.monotonic()
         metrics = self._run.metrics
         saved = Saved(asdict(self._learner.config), position, metrics.stat().st_size if metrics.exists() else 0)

@@ -1,11 +1,11 @@
-"""The run folder: all that a training writes, and all that others read of it.
+"""The run folder: everything a training writes, and others read.
 
     runs/<run_id>/config.json     TrainConfig, written once, before the start
-                  status.json     RunStatus, replaced whole
+                  status.json     RunStatus, replaced atomically
                   metrics.jsonl   one object a line, appended: {"epoch": 1, "step": 200, "loss": 0.41}
-                  train.log       what happened, in words
+                  train.log       the log
                   checkpoints/    epoch_003/  (a checkpoint folder)
-                  resume.pt       what it takes to go on, see trainer/resume.py
+                  resume.pt       state to resume from, see trainer/resume.py
                   lock            held by the process that trains; lock.json names it meanwhile
 
     runs/.locks/cpu.lock          held by the training that uses a device; cpu.json names it
@@ -53,18 +53,18 @@ class RunStatus:
 
 @dataclass(frozen=True)
 class RunFolder:
-    """Where things are in a run's folder, and how they are written."""
+    """Paths in a run folder, and how they are written."""
 
     path: Path
 
     @property
     def config(self) -> Path:
-        """What the run does."""
+        """The TrainConfig."""
         return self.path / "config.json"
 
     @property
     def log(self) -> Path:
-        """What happened, in words."""
+        """The log."""
         return self.path / "train.log"
 
     @property
@@ -74,7 +74,7 @@ class RunFolder:
 
     @property
     def resume(self) -> Path:
-        """What it takes to go on."""
+        """State to resume from."""
         return self.path / "resume.pt"
 
     @property
@@ -83,7 +83,7 @@ class RunFolder:
         return Lock(self.path / "lock")
 
     def checkpoint(self, epoch: int) -> Path:
-        """Where the checkpoint of an epoch goes."""
+        """The checkpoint folder of an epoch."""
         return self.path / "checkpoints" / f"epoch_{epoch:03d}"
 
     def status(self) -> RunStatus | None:

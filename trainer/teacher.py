@@ -2,9 +2,14 @@
 
 An embedding depends, in its last bits, on the texts that it is encoded with: `encode_short` pads a chunk to its
 longest text, and matrix products of other shapes add up in another order (with a fixed shape, all of 7,544 embeddings
-were bit-equal). So the teacher encodes the texts of a batch in one call and caches nothing: what it says of a batch
-is a function of the batch, and a resumed run needs no cache to go on to the same numbers. This takes
-TEACHER_FIGURES
+were bit-equal). So the teacher encodes the texts of a batch in one call and caches nothing: its embeddings are a
+function of the batch, and a resumed run needs no cache to reach the same numbers.
+
+Measured on one thread with CLIP-neg's batches of 128 (a step takes 1,350 ms), compared with three calls and an LRU
+cache of 10,000 phrases: 321 instead of 384 ms per step in the first epoch, in which the cache misses 94 of 209
+phrases. If all were cached, it would be 332 instead of 243 ms; 34 to 48 are still missing in epochs 2 and 3, which by
+interpolation makes about 2 % of a step. Fixed shapes cost more: 6 % with lengths padded to multiples of 8 and chunks
+of 16 texts, 22 % with multiples of 4, 74 % with exact lengths and chunks of 4.
 """
 
 from collections.abc import Iterable, Sequence

@@ -37,16 +37,16 @@ class TextMeasures:
         self._captions = clips.captions("validation")
         parts = teacher.parts(self.sentences, self._captions)
         unwanted = [sentence.unwanted for sentence in self.sentences]
-        both, beside = (self._told(teacher, phrases) for phrases in (unwanted, [*unwanted[1:], *unwanted[:1]]))
+        both, other = (self._joined(teacher, phrases) for phrases in (unwanted, [*unwanted[1:], *unwanted[:1]]))
         assert parts.caption is not None
         self._target = loss.target(parts).cpu().numpy()  # (N, D)
-        self._kept = parts.caption.cpu().numpy()  # (N, D)
-        self._nearer = (beside - both).cpu().numpy()  # (N, D)
+        self._captions_before = parts.caption.cpu().numpy()  # (N, D)
+        self._nearer = (other - both).cpu().numpy()  # (N, D)
         self.controls = {f"base/{name}": value for name, value in self(teacher.encoder).items()}
         if (wants := ~parts.pure.cpu().numpy()).any():
             self.controls["drop/text/order"] = _share_above(parts.wanted.cpu().numpy()[wants], self._nearer[wants])
 
-    def _told(self, teacher: Teacher, phrases: Sequence[str]) -> Tensor:
+    def _joined(self, teacher: Teacher, phrases: Sequence[str]) -> Tensor:
         """Embed what the sentences want, if anything, each with a phrase: (N, D)."""
         pairs = zip(self.sentences, phrases, strict=True)
         return teacher.embed(
@@ -59,7 +59,7 @@ class TextMeasures:
         captions = encoder.encode_text(self._captions)
         return {
             "text/target": float((texts * self._target).sum(axis=1).mean()),
-            "text/kept": float((captions * self._kept).sum(axis=1).mean()),
+            "text/kept": float((captions * self._captions_before).sum(axis=1).mean()),
             "text/order": _share_above(texts, self._nearer),
         }
 

@@ -1,4 +1,4 @@
-"""Video embeddings of a frozen visual tower: made once, kept beside the frames they were made of."""
+"""Video embeddings of a frozen visual tower, cached next to the frames they were made of."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What a loss sees: the embeddings of a batch, not the model nor the data."""
+"""The input of losses: embeddings of a batch, without model or data."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -40,7 +40,7 @@ class Denied:
 
 @dataclass(frozen=True)
 class Parts:
-    """What the frozen starting model makes of the parts of denying sentences.
+    """Parts of denying sentences, embedded by the frozen starting model.
 
     Attributes:
         wanted: (B, D), L2-normalised; of no meaning where `pure`.

@@ -1,4 +1,4 @@
-"""How the losses of a batch become one number."""
+"""Reduction of a batch of losses to a scalar."""
 
 from collections.abc import Callable
 from typing import Literal

@@ -34,7 +34,7 @@ def truth_of(batch: Batch) -> TruthBatch:
 
 def test_what_no_loss_needs_is_not_drawn_and_changes_nothing_else() -> None:
     bare, whole = first(replace(CONFIG, train="all"), needs=frozenset()), first(replace(CONFIG, train="all"))
-    assert bare.negated is bare.denied is None
+    assert bare.negated is None and bare.denied is None
     assert bare.captions == whole.captions
     assert bare.frames is not None and whole.frames is not None
     np.testing.assert_array_equal(bare.frames, whole.frames)

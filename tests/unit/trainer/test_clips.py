@@ -6,13 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from nt2vr.media.picture import fit
 from nt2vr.world import clips as clips_module
 from nt2vr.world.captions import describe
 from nt2vr.world.render import Renderer
 from nt2vr.world.scenes import sample_scenes
-from trainer.batches import epoch_batches
+from trainer.batches import Batch, epoch_batches
 from trainer.clips import Clips, world_clips
 from trainer.config import TrainConfig
 from trainer.sentences import DatasetSentences
@@ -26,6 +27,11 @@ class Numbered(DatasetSentences):
 
     def caption(self, row: int, rng: random.Random) -> str:
         return f"clip {row} {rng.random()}"
+
+
+def pixels_of(batch: Batch) -> NDArray[np.uint8]:
+    assert batch.frames is not None
+    return batch.frames
 
 
 def numbered(count: int, num_frames: int = 3) -> Clips:
@@ -76,11 +82,11 @@ def test_rendering_that_is_stopped_leaves_nothing_behind(tmp_path: Path) -> None
 def test_an_epoch_shows_every_clip_once_with_its_own_caption() -> None:
     config = TrainConfig(num_clips=12, batch_size=4, flip=False, frames_per_step=1)
     batches = list(epoch_batches(numbered(12), config, epoch=1))
-    shown = [int(frame[0, 1, 0]) for batch in batches for frame in batch.frames[:, 0]]
+    shown = [int(frame[0, 1, 0]) for batch in batches for frame in pixels_of(batch)[:, 0]]
     told = [int(caption.split()[1]) for batch in batches for caption in batch.captions]
     assert shown == told
     assert sorted(shown) == list(range(12))
-    assert {batch.frames.shape for batch in batches} == {(4, 1, 2, 2, 3)}
+    assert {pixels_of(batch).shape for batch in batches} == {(4, 1, 2, 2, 3)}
 
 
 def test_more_passes_and_batches_a_step_go_on_with_the_same_draws_and_leave_no_clip_out() -> None:
@@ -99,10 +105,11 @@ def test_more_passes_and_batches_a_step_go_on_with_the_same_draws_and_leave_no_c
 def test_frames_of_a_step_are_different_ones_of_the_clip_and_mirrored_together_about_half_the_time() -> None:
     config = TrainConfig(num_clips=200, batch_size=200, frames_per_step=2, seed=1)
     (batch,) = epoch_batches(numbered(200), config, epoch=1)
-    mirrored = batch.frames[:, :, 0, 0, 2] == 255
+    frames = pixels_of(batch)
+    mirrored = frames[:, :, 0, 0, 2] == 255
     assert (mirrored[:, 0] == mirrored[:, 1]).all()
     assert 70 < mirrored[:, 0].sum() < 130
-    frame = batch.frames.max(axis=(2, 3))[:, :, 1]
+    frame = frames.max(axis=(2, 3))[:, :, 1]
     assert (frame[:, 0] != frame[:, 1]).all()
     assert set(frame.ravel().tolist()) == {0, 1, 2}
 
@@ -112,9 +119,9 @@ def test_a_mirrored_frame_swaps_left_and_right_and_nothing_else() -> None:
     config = TrainConfig(num_clips=20, batch_size=20, num_frames=2, frames_per_step=2, seed=1)
     pixels = np.random.default_rng(0).integers(0, 256, (20, 2, 4, 4, 3), np.uint8)
     (batch,) = epoch_batches(Clips(pixels, Numbered(20)), config, epoch=1)
-    assert batch.frames is not None and batch.rows is not None
+    assert batch.rows is not None
     mirrored = 0
-    for row, frames in zip(batch.rows.tolist(), batch.frames, strict=True):
+    for row, frames in zip(batch.rows.tolist(), pixels_of(batch), strict=True):
         as_they_are = [pixels[row][order] for order in ([0, 1], [1, 0])]
         mirrored += any(np.array_equal(frames, some[:, :, ::-1]) for some in as_they_are)
         assert any(np.array_equal(frames, some) for one in as_they_are for some in (one, one[:, :, ::-1]))

@@ -44,7 +44,11 @@ def test_the_paper_s_setting_is_the_paper_s() -> None:
     margins = {"m1": 0.1, "m2": 0.6, "m3": 0.1, "m4": 0.3}
     assert bnl.losses == {**star.losses, "bnl": {"weight": 1e-3, **margins}}
     for _, loss in build_losses({**bnl.losses, **snl.losses}).terms.values():
-        assert loss.reduction == "sum" and getattr(loss, "detach_video", True) and getattr(loss, "rescale", True)
+        assert (
+            getattr(loss, "reduction", None) == "sum"
+            and getattr(loss, "detach_video", True)
+            and getattr(loss, "rescale", True)
+        )
     assert (bnl.train, bnl.num_frames, bnl.frames_per_step, bnl.flip, bnl.batch_size) == ("all", 8, 8, False, 64)
     assert (bnl.optimizer, bnl.schedule, bnl.patience, bnl.max_grad_norm) == ("rmsprop", "exponential", 2, 2)
     assert [rate_at(step, bnl) for step in (0, bnl.steps_per_epoch - 1, bnl.steps_per_epoch)] == [1, 1, 0.99]

@@ -15,7 +15,7 @@ from trainer.losses.bnl import BidirectionalLoss
 from trainer.losses.composed import ComposedLoss
 from trainer.losses.contrastive import ContrastiveLoss
 from trainer.losses.distill import DistillLoss
-from trainer.losses.embedded import Denied, EmbeddedBatch, Parts, Truth
+from trainer.losses.embedded import Denied, EmbeddedBatch, Parts, Truth, given
 from trainer.losses.retrieval import RetrievalLoss
 from trainer.losses.snl import SoftNegativeLoss
 
@@ -56,7 +56,7 @@ def test_two_pairs_by_hand() -> None:
 
 def test_contrastive_is_the_mean_of_both_directions() -> None:
     batch = random_batch()
-    score = (7.0 * batch.video @ batch.caption.T).tolist()
+    score = (7.0 * given(batch.video) @ batch.caption.T).tolist()
 
     def lost(own: float, all_scores: list[float]) -> float:
         return math.log(sum(math.exp(s) for s in all_scores)) - own
@@ -77,7 +77,10 @@ def test_every_loss_is_a_finite_scalar_with_gradients_for_all_text_it_sees(name:
         "caption": (batch.caption, name != "composed"),
         "negated": (batch.negated, "negated" in needs),
         "denied": (batch.denied.text, "denied" in needs),
-        "video": (batch.video, name in ("contrastive", "retrieval")),  # in the others it is detached, or not there
+        "video": (
+            given(batch.video),
+            name in ("contrastive", "retrieval"),
+        ),  # in the others it is detached, or not there
     }
     for embeddings, is_seen in seen.values():
         assert (embeddings.grad is not None and bool(embeddings.grad.any())) == is_seen
@@ -89,7 +92,8 @@ def test_every_loss_is_a_finite_scalar_with_gradients_for_all_text_it_sees(name:
 def test_a_batch_that_lacks_what_a_loss_needs_is_a_mistake_of_ours(name: str) -> None:
     whole = random_batch()
     needed = next(need for need in ("denied", "negated", "video") if need in LOSSES[name]().needs)
-    lacking = replace(whole, **{needed: None})
+    missing: dict[str, Any] = {needed: None}
+    lacking = replace(whole, **missing)
     with pytest.raises(ValueError, match="lacks what this loss needs"):
         LOSSES[name]()(lacking)
 
@@ -107,7 +111,7 @@ def test_retrieval_is_the_hardest_video_of_the_batch_by_hand() -> None:
 
 def test_retrieval_is_that_of_a_plain_loop() -> None:
     batch = random_batch()
-    s = (batch.video @ batch.caption.T).tolist()
+    s = (given(batch.video) @ batch.caption.T).tolist()
     lost = [max(0, 0.2 + max(s[v][q] for v in range(5) if v != q) - s[q][q]) for q in range(5)]
     assert RetrievalLoss()(batch).item() == pytest.approx(sum(lost), rel=1e-5)
 
@@ -155,7 +159,8 @@ def test_captions_that_cannot_be_negated_count_nothing_and_the_others_more(kind:
 def test_the_video_can_learn_from_negations_when_asked_to(kind: Any) -> None:
     batch = random_batch()
     kind(detach_video=False)(batch).backward()
-    assert batch.video.grad is not None and batch.video.grad.any()
+    video = given(batch.video)
+    assert video.grad is not None and video.grad.any()
 
 
 def denied_scores(scores: list[float], fitting: list[bool], both: list[bool]) -> EmbeddedBatch:

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 import torch
 
-from nt2vr import files
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
@@ -52,10 +51,9 @@ def _one_thread() -> Any:
 def go(folder: Path, should_stop: Callable[[], bool] = lambda: False) -> str:
     """Train a run of the world, whether it is new or not."""
     config, cache = load_config(folder / "config.json"), folder.parent / "frames"
-    clips, validation = (
-        world_clips(split, count, config.num_frames, config.image_size, 0, cache)
-        for split, count in (("train", config.num_clips), ("validation", config.validation_clips))
-    )
+    sizes = config.num_frames, config.image_size, 0, cache
+    clips = world_clips("train", config.num_clips, *sizes)
+    validation = world_clips("validation", config.validation_clips, *sizes)
     return train(Learner(config), RunFolder(folder), clips, validation, should_stop)
 
 
@@ -81,18 +79,23 @@ def go_and_die(folder: Path, when: str, step: int, every_s: float) -> None:
             die()
         save(*arguments)
 
-    Learner.step = counted  # type: ignore[method-assign]
+    def replace_unless(old: Path, new: Path) -> None:
+        if new.name == "resume.pt" and learners[-1].steps >= step:
+            die()
+        os.rename(old, new)
+
+    def write_partly(folder: Path, *_: Any) -> None:
+        folder.with_name(f".{folder.name}.1.partial").mkdir(parents=True)
+        die()
+
+    patch = pytest.MonkeyPatch()  # for the life of this process
+    patch.setattr(Learner, "step", counted)
     if when == "before it is saved":  # the checkpoint is there already
-        Saver.save = save_late  # type: ignore[method-assign]
+        patch.setattr(Saver, "save", save_late)
     if when == "while it is saved":
-        files.os.replace = lambda old, new: (  # type: ignore[assignment]
-            die() if new.name == "resume.pt" and learners[-1].steps >= step else os.rename(old, new)
-        )
+        patch.setattr(os, "replace", replace_unless)
     if when == "while a checkpoint is written":
-        loop.write_checkpoint = lambda folder, *_: (
-            (folder.with_name(f".{folder.name}.1.partial")).mkdir(parents=True),
-            die(),
-        )
+        patch.setattr(loop, "write_checkpoint", write_partly)
     go(folder)
 
 
@@ -166,7 +169,7 @@ def test_a_killed_run_goes_on_to_the_very_numbers_of_one_that_was_not(
 
 def steps_saved(folder: Path) -> int | None:
     saved = read_saved(RunFolder(folder), load_config(folder / "config.json"))
-    return saved and saved.learner and saved.learner["steps"]
+    return saved.learner["steps"] if saved and saved.learner else None
 
 
 @pytest.mark.slow

@@ -87,7 +87,7 @@ def test_a_text_run_changes_the_text_tower_and_not_one_bit_of_the_visual_one(
 def test_a_visual_run_changes_the_visual_tower_and_not_one_bit_of_the_text_one(
     tmp_path: Path, base: Path, config: TrainConfig
 ) -> None:
-    losses = {name: {} for name in ("retrieval", "bnl", "composed")}
+    losses: dict[str, Any] = {name: {} for name in ("retrieval", "bnl", "composed")}
     visual = replace(config, train="visual", model={}, losses=losses, epochs=1, frames_per_step=2)
     run = run_training(visual, tmp_path / "run")
     before, after = load_file(base / WEIGHTS), load_file(run.checkpoint(1) / WEIGHTS)
@@ -170,7 +170,7 @@ def test_a_base_that_is_not_there_is_refused(config: TrainConfig, tmp_path: Path
 
 
 def test_composed_sentences_can_train_both_towers_too(tmp_path: Path, base: Path, config: TrainConfig) -> None:
-    losses = {"contrastive": {}, "composed": {}, "bnl": {}}
+    losses: dict[str, Any] = {"contrastive": {}, "composed": {}, "bnl": {}}
     run = run_training(replace(config, train="all", losses=losses, epochs=1), tmp_path / "run")
     trained = read_checkpoint(run.checkpoint(1))
     assert trained.visual_fingerprint != read_checkpoint(base).visual_fingerprint
