@@ -20,12 +20,11 @@ from tests.training import run_training
 from trainer import clips as clips_module
 from trainer.captions import captions_file, read_split
 from trainer.clips import Clips, load_clips
-from trainer.config import TrainConfig, load_config
+from trainer.config import PRESETS, TrainConfig, load_config
 from trainer.learner import Learner
 from trainer.loop import prepare, train
 from trainer.run_folder import RunFolder
 from trainer.text_measures import TextMeasures
-from trainer.ui.form import PRESETS
 
 WHO = ("a man", "a woman", "a boy", "a dog", "two girls")
 WHERE = ("on a stage", "in a park", "near a red car", "at home")

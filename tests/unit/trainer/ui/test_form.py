@@ -12,10 +12,10 @@ import pytest
 
 from nt2vr.errors import CheckpointError, ConfigError
 from tests.tiny import write_tiny
-from trainer.config import TrainConfig, load_config
+from trainer.config import PRESETS, TrainConfig, load_config
 from trainer.losses import LOSSES, build_losses
 from trainer.manager import ROOT
-from trainer.ui.form import PRESETS, bases, config_fields, loss_fields, losses_view, presets, read_form
+from trainer.ui.form import bases, config_fields, loss_fields, losses_view, presets, read_form
 
 
 def filled(preset: str, **changes: Any) -> dict[str, Any]:
