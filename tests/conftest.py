@@ -1,4 +1,4 @@
-"""What tests of several rooms share: videos made on the spot, and the running app."""
+"""Fixtures shared by several packages' tests: synthesised videos and the running app."""
 
 import os
 import socket
@@ -24,7 +24,7 @@ prepare_environment()  # before any test imports torch
 
 @pytest.fixture
 def write_video(tmp_path: Path) -> Callable[..., Path]:
-    """Return `write(name, levels, side=32)`: a video with one grey frame for each level, coded as its ending says."""
+    """Return `write(name, levels, side=32)`: a video of one grey frame per level; its suffix decides the codec."""
     codecs = {".avi": "MJPG", ".mp4": "mp4v", ".webm": "VP90"}
 
     def write(name: str, levels: list[int], side: int = 32) -> Path:
@@ -48,11 +48,25 @@ def gallery_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @dataclass(frozen=True)
 class RunningApp:
-    """The app as a person starts it: `python app.py`, a process of its own."""
+    """`python app.py` in a process of its own."""
 
     url: str
     log: Path
     data: Path
+
+
+@pytest.fixture(scope="session")
+def running_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+    """Start the app once for all tests; its data folder is new. Tests leave no runs, models or reports in it."""
+    with run_app(tmp_path_factory.mktemp("app")) as app:
+        yield app
+
+
+@pytest.fixture(scope="session")
+def public_app(running_app: RunningApp, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+    """Start the app once as on Hugging Face Spaces, where strangers use it."""
+    with run_app(tmp_path_factory.mktemp("public"), running_app.data / "cache", SYSTEM="spaces") as app:
+        yield app
 
 
 def free_port() -> int:
@@ -61,19 +75,23 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
-@pytest.fixture(scope="session")
-def running_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
-    """Start the app once for all tests, with caches of its own."""
-    with run_app(tmp_path_factory.mktemp("app"), free_port()) as app:
-        yield app
-
-
 @contextmanager
-def run_app(folder: Path, port: int, **environment: str) -> Iterator[RunningApp]:
-    """Start the app with its data in a folder; it must end when told to."""
-    command = [sys.executable, "app.py", "--port", str(port), "--data-dir", str(folder / "data")]
+def run_app(folder: Path, cache: Path | None = None, port: int = 0, **environment: str) -> Iterator[RunningApp]:
+    """Start the app with its data and home in `folder`, and end it after the block.
+
+    Args:
+        folder: new, or of an app that ended.
+        cache: another app's, so that the gallery need not be embedded again.
+        port: 0 takes a free one.
+        environment: variables to set.
+    """
+    port = port or free_port()
     app = RunningApp(f"http://127.0.0.1:{port}/", folder / "app.log", folder / "data")
-    env = {**os.environ, **environment}
+    app.data.mkdir(exist_ok=True)
+    if cache is not None and not (app.data / "cache").exists():
+        (app.data / "cache").symlink_to(cache)
+    command = [sys.executable, "app.py", "--port", str(port), "--data-dir", str(app.data)]
+    env = {**os.environ, "HOME": str(folder), **environment}
     with app.log.open("a") as log, subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env=env) as process:
         try:
             _wait_for(app, process)
@@ -84,9 +102,8 @@ def run_app(folder: Path, port: int, **environment: str) -> Iterator[RunningApp]
 
 
 def _wait_for(app: RunningApp, process: "subprocess.Popen[bytes]") -> None:
-    for _ in range(600):
-        if process.poll() is not None:
-            break
+    deadline = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < deadline:
         try:
             httpx.get(app.url)
             return

@@ -1,8 +1,7 @@
-"""The Evaluate tab: data and systems, how far an evaluation is, its table and single queries, and older reports."""
+"""The Evaluate tab: starts evaluations, follows them, and opens their reports query by query."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -10,12 +9,12 @@ from urllib.parse import parse_qsl
 import gradio as gr
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.evaluation.built_in import NUM_CLIPS
 from nt2vr.evaluation.jobs import BUILT_IN, Evaluations, Job
-from nt2vr.evaluation.sources import GALLERY, WORLD, Data
+from nt2vr.evaluation.sources import Data
 from nt2vr.search.searcher import Searcher
 from nt2vr.settings import Settings
 from nt2vr.ui.errors import user_errors
+from nt2vr.ui.evaluate_layout import IMPROVED, WORSENED, EvaluateParts, lay_out_evaluate
 from nt2vr.ui.evaluate_view import (
     ANY,
     cues_of,
@@ -27,152 +26,74 @@ from nt2vr.ui.evaluate_view import (
     reports_view,
     roles_of,
 )
+from nt2vr.ui.search_tab import OpensQueries
 from nt2vr.ui.search_view import Marked
-from nt2vr.ui.theme import template
 
-POLL_S = 1.0
-HARD_PAIRS = "composed/hard_pairs"  # the system that heeds the denied part most is the first compared with the base
+HARD_PAIRS = "composed/hard_pairs"  # the system best at these is the first to be compared with the base
 FIRST_KIND = "composed"  # where negation is what the query is about
-DEFAULT_SYSTEMS = ("CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg", "CLIP boolean")
-IMPROVED, WORSENED = "improved", "worsened"
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-NO_PATHS = "Only the built-in data can be evaluated here. Run the app on your own machine for data of your own."
-NO_DELETING = "Reports cannot be deleted here, because they are everybody's. Run the app on your own machine for that."
-NUM_OPENED = 8  # components that show the open report
-OpensQueries = Callable[[Any, Callable[..., Mapping[str, str]]], None]  # has an event open a query in Search
-
-
-@dataclass(frozen=True)
-class FormParts:
-    """What a person chooses, and how far the evaluation is."""
-
-    column: gr.Column
-    data: gr.Dropdown
-    split: gr.Dropdown
-    systems: gr.Dropdown
-    start: gr.Button
-    cancel: gr.Button
-    job: gr.HTML
-
-
-@dataclass(frozen=True)
-class ReportParts:
-    """The report that is open; `filters` are first and second system, order, kind, cue, and fails everywhere."""
-
-    column: gr.Column
-    report: gr.HTML
-    delete: gr.Button
-    confirm: gr.Row
-    delete_now: gr.Button
-    keep: gr.Button
-    filters: list[gr.Dropdown | gr.Checkbox]
-    queries: gr.HTML
+NO_PATHS = "Only the built-in data can be evaluated here. Run the app on your own machine to evaluate your own data."
+NO_DELETING = "Reports here are shared and cannot be deleted. Run the app on your own machine to delete reports."
+Updates = dict[Any, Any]  # component -> new value
 
 
 class EvaluateTab:
-    """What the Evaluate tab is wired to.
+    """Evaluate tab over the app's evaluations.
 
     Args:
-        evaluations: starts and keeps them.
-        searcher: names the systems, and has the videos that queries can be opened on.
-        settings: where templates are, and whether paths of this machine may be named.
+        evaluations: runs them and stores their reports.
+        searcher: lists the systems, and has the videos that queries can be opened on.
+        settings: where templates are, and whether people may name paths of this machine.
     """
 
+    _parts: EvaluateParts
+
     def __init__(self, evaluations: Evaluations, searcher: Searcher, settings: Settings) -> None:
-        """Build nothing yet."""
+        """Components are built by `build`."""
         self._evaluations, self._searcher = evaluations, searcher
         self._templates, self._may_name_paths = settings.assets / "ui", settings.may_download
         self._ids = frozenset(video.video_id for video in searcher.gallery.videos)
 
     def build(self, tab: gr.Tab, opens: OpensQueries) -> None:
         """Lay the tab out inside the open tab and wire it."""
-        # the report that is open, "" for the form; kept by the browser
-        chosen = gr.BrowserState("", storage_key="nt2vr-report", secret="nt2vr")
-        seen, timer = gr.State(), gr.Timer(POLL_S, active=False)
-        with gr.Row(elem_id="evaluate"):
-            with gr.Column(scale=1, min_width=230, elem_id="evaluate-list"):
-                new = gr.Button("New evaluation", elem_id="evaluate-new")
-                reports = template(self._templates, "evaluate-reports", {"reports": []}, "pick")
-            with gr.Column(scale=5, min_width=500):
-                form = self._lay_out_form()
-                report = self._lay_out_report()
-        self._wire(tab, chosen, seen, timer, new, reports, form, report)
-        opens(report.queries.open, self.on_open_query)
+        self._parts = lay_out_evaluate(
+            self._templates, self._searcher.system_names(), len(self._ids), self._may_name_paths
+        )
+        self._wire_evaluations(tab)
+        self._wire_report()
+        opens(self._parts.report.queries.open, self.on_open_query)
 
-    def _lay_out_form(self) -> FormParts:
-        gallery = len(self._searcher.gallery.videos)
-        choices = [
-            (f"Built-in world, test scenes ({NUM_CLIPS:,} clips, drawn the first time)", WORLD),
-            (f"Gallery ({gallery} clips): each query opens in Search with its relevant clips", GALLERY),
-        ]
-        own = ", or the path of a dataset's folder or of a benchmark's CSV file" if self._may_name_paths else ""
-        with gr.Column(elem_id="evaluate-form") as column:
-            with gr.Row(equal_height=True):
-                data = gr.Dropdown(
-                    choices, value=GALLERY, label="Data", info=f"What is asked, and of which videos{own}",
-                    allow_custom_value=self._may_name_paths, elem_id="evaluate-data", scale=4,
-                )  # fmt: skip
-                split = gr.Dropdown(
-                    ["test", "validation", "train", "all"], value="test", label="Split", info="of a dataset's folder",
-                    visible=self._may_name_paths, elem_id="evaluate-split", scale=1, min_width=120,
-                )  # fmt: skip
-            systems = gr.Dropdown(
-                self._systems(), value=[name for name in DEFAULT_SYSTEMS if name in self._systems()], multiselect=True,
-                label="Systems", elem_id="evaluate-systems",
-                info="Their zero-shot base and its drop, the control that ignores what is denied, come along.",
-            )  # fmt: skip
-            with gr.Row():
-                start = gr.Button("Evaluate", variant="primary", elem_id="evaluate-start", scale=0, min_width=220)
-                cancel = gr.Button("Cancel", elem_id="evaluate-cancel", interactive=False, scale=0, min_width=120)
-            job = template(self._templates, "evaluate-job", {})
-        return FormParts(column, data, split, systems, start, cancel, job)
+    @property
+    def _outputs(self) -> list[Any]:
+        """Everything that depends on which report is open, and on the evaluation under way."""
+        p, form, report = self._parts, self._parts.form, self._parts.report
+        panes = [p.chosen, p.reports, form.column, report.column, report.confirm]
+        watched = [p.seen, p.timer, form.start, form.cancel, form.job]
+        return [*panes, *watched, report.report, *report.filters.inputs, report.queries]
 
-    def _lay_out_report(self) -> ReportParts:
-        with gr.Column(visible=False, elem_id="evaluate-watch") as column:
-            with gr.Row(elem_id="evaluate-buttons", visible=self._may_name_paths):
-                delete = gr.Button("Delete", elem_id="evaluate-delete", size="sm", min_width=90)
-            with gr.Row(visible=False, elem_id="evaluate-confirm", equal_height=True) as confirm:
-                gr.Markdown("Delete this report for good?")
-                delete_now = gr.Button("Delete for good", variant="stop", size="sm", elem_id="evaluate-delete-now")
-                keep = gr.Button("Keep it", size="sm", elem_id="evaluate-keep")
-            report = template(self._templates, "evaluate-report", {})
-            with gr.Row(elem_id="evaluate-filters", equal_height=True):  # style.css lays them out
-                filters: list[gr.Dropdown | gr.Checkbox] = [
-                    gr.Dropdown([], label="Compare", elem_id="evaluate-first"),
-                    gr.Dropdown([], label="with", elem_id="evaluate-second"),
-                    gr.Dropdown(
-                        [IMPROVED, WORSENED], value=IMPROVED, label="First the most", elem_id="evaluate-order"
-                    ),
-                    gr.Dropdown([], label="Kind", elem_id="evaluate-kind"),
-                    gr.Dropdown([], label="Cue", elem_id="evaluate-cue"),
-                    gr.Checkbox(False, label="fails everywhere", elem_id="evaluate-fails"),
-                ]
-            queries = template(self._templates, "evaluate-queries", {})
-        return ReportParts(column, report, delete, confirm, delete_now, keep, filters, queries)
+    def _wire_evaluations(self, tab: gr.Tab) -> None:
+        p, form, outputs = self._parts, self._parts.form, self._outputs
+        tab.select(self._show, p.chosen, outputs, **QUIET).success(
+            lambda: gr.Dropdown(choices=self._searcher.system_names()), None, form.systems, **QUIET
+        )
+        p.timer.tick(self.on_poll, [p.chosen, p.seen], outputs, queue=False, trigger_mode="once", **QUIET)
+        form.start.click(self.on_start, [form.data, form.split, form.systems], outputs, **QUIET)
+        form.cancel.click(self.on_cancel, p.chosen, outputs, **QUIET)
+        p.new.click(lambda: self._show(""), None, outputs, **QUIET)
+        p.reports.pick(self.on_pick, None, outputs, **QUIET)
 
-    def _wire(
-        self, tab: gr.Tab, chosen: gr.BrowserState, seen: gr.State, timer: gr.Timer, new: gr.Button, reports: gr.HTML,
-        form: FormParts, report: ReportParts,
-    ) -> None:  # fmt: skip
-        watched = [seen, timer, form.start, form.cancel, form.job]
-        opened = [report.report, *report.filters, report.queries]
-        everything = [chosen, reports, form.column, report.column, report.confirm, *watched, *opened]
-        tab.select(self.on_open, chosen, everything, **QUIET).success(self._offered, None, form.systems, **QUIET)
-        timer.tick(self.on_poll, [chosen, seen], everything, queue=False, trigger_mode="once", **QUIET)
-        form.start.click(self.on_start, [form.data, form.split, form.systems], everything, **QUIET)
-        form.cancel.click(self.on_cancel, chosen, everything, **QUIET)
-        new.click(lambda: self._show(""), None, everything, **QUIET)
-        reports.pick(self.on_pick, None, everything, **QUIET)
-        asked = [chosen, *report.filters]
-        for changed in report.filters:
-            changed.input(self.on_filter, asked, report.queries, trigger_mode="always_last", **QUIET)
-        report.queries.turn(self.on_turn, asked, report.queries, **QUIET)
+    def _wire_report(self) -> None:
+        p, report = self._parts, self._parts.report
+        filters = [p.chosen, *report.filters.inputs]
+        for changed in report.filters.inputs:
+            changed.input(self.on_filter, filters, report.queries, trigger_mode="always_last", **QUIET)
+        report.queries.turn(self.on_turn, filters, report.queries, **QUIET)
         report.delete.click(lambda: gr.Row(visible=True), None, report.confirm, **QUIET)
         report.keep.click(lambda: gr.Row(visible=False), None, report.confirm, **QUIET)
-        report.delete_now.click(self.on_delete, chosen, everything, **QUIET)
+        report.delete_now.click(self.on_delete, p.chosen, self._outputs, **QUIET)
 
     def marked(self, judged: str, text: str) -> Marked:
-        """Return the clips that a query of a report is about; nothing once the text is another."""
+        """Return the relevant clips of a report's query; none once the text has changed."""
         if not judged:
             return Marked()
         report_id, _, place = judged.rpartition(":")
@@ -183,10 +104,10 @@ class EvaluateTab:
         return marks_of(row) if row.text == text else Marked()
 
     def evaluate(self, data: str, systems: list[str]) -> dict[str, Any]:
-        """Evaluate, wait for it, and return what report.json says.
+        """Evaluate, wait for the end, and return the content of report.json.
 
         Raises:
-            ConfigError: if it cannot be started, failed, or was cancelled.
+            ConfigError: if the evaluation cannot be started, failed, or was cancelled.
         """
         job = self._start(data, "test", systems).result()
         if not job.report_id:
@@ -204,41 +125,36 @@ class EvaluateTab:
         return self._evaluations.start(Data(name, split=split), systems or [])  # type: ignore[arg-type]
 
     @user_errors
-    def on_open(self, chosen: str) -> tuple[Any, ...]:
-        """Show what was open last, and what is under way."""
-        return self._show(chosen)
-
-    @user_errors
     def on_poll(self, chosen: str, seen: Job | None) -> Any:
-        """Bring progress up to date; open the report that was waited for."""
+        """Update the progress; open the report that was waited for."""
         job = self._evaluations.job
         if job == seen:
             return gr.skip()
         if job is not None and job.report_id and not chosen:
             return self._show(job.report_id)
         listed = reports_view(self._evaluations.archive.entries(), chosen, job)
-        return gr.skip(), listed, *[gr.skip()] * 3, *self._watched(), *[gr.skip()] * NUM_OPENED
+        return {self._parts.reports: listed, **self._watched()}
 
     @user_errors
-    def on_start(self, data: str, split: str, systems: list[str]) -> tuple[Any, ...]:
-        """Begin an evaluation, and watch it."""
+    def on_start(self, data: str, split: str, systems: list[str]) -> Updates:
+        """Start an evaluation and show its progress."""
         self._start(data, split, systems)
-        return self._show(self._made())
+        return self._show(self._last_report())
 
     @user_errors
-    def on_cancel(self, chosen: str) -> tuple[Any, ...]:
-        """Have the evaluation stop."""
+    def on_cancel(self, chosen: str) -> Updates:
+        """Cancel the evaluation."""
         self._evaluations.cancel()
-        return self._show(chosen or self._made())
+        return self._show(chosen or self._last_report())
 
     @user_errors
-    def on_pick(self, event: gr.EventData) -> tuple[Any, ...]:
-        """Open a report of the list, or what is under way; where that has just come to its end, its report."""
-        return self._show(event.id or self._made())
+    def on_pick(self, event: gr.EventData) -> Updates:
+        """Open a report of the list, or the evaluation under way (which may have a report by now)."""
+        return self._show(event.id or self._last_report())
 
     @user_errors
-    def on_delete(self, chosen: str) -> tuple[Any, ...]:
-        """Delete the report that is open."""
+    def on_delete(self, chosen: str) -> Updates:
+        """Delete the open report."""
         if not self._may_name_paths:
             raise ConfigError(NO_DELETING)
         self._evaluations.archive.delete(chosen)
@@ -246,7 +162,7 @@ class EvaluateTab:
 
     @user_errors
     def on_filter(self, chosen: str, *filters: Any) -> dict[str, Any]:
-        """List the queries that are asked for, from the first page."""
+        """List the queries that match, from the first page."""
         return self._queries(0, chosen, *filters)
 
     @user_errors
@@ -255,54 +171,61 @@ class EvaluateTab:
         return self._queries(int(event.page), chosen, *filters)
 
     def on_open_query(self, event: gr.EventData) -> Mapping[str, str]:
-        """Return the link of a row."""
+        """Return the values of a row's link."""
         return dict(parse_qsl(event.link.removeprefix("?")))
 
-    def _show(self, chosen: str) -> tuple[Any, ...]:
-        """Open a report, or the form where there is no such report any more."""
+    @user_errors
+    def _show(self, chosen: str) -> Updates:
+        """Open a report, or the form if there is no such report any more."""
+        p = self._parts
         entries = self._evaluations.archive.entries()
         if chosen not in [entry.report_id for entry in entries]:
             chosen = ""
-        panes = gr.Column(visible=not chosen), gr.Column(visible=bool(chosen)), gr.Row(visible=False)
-        opened = self._opened(chosen) if chosen else ({}, *[gr.skip()] * (NUM_OPENED - 2), {})
-        return chosen, reports_view(entries, chosen, self._evaluations.job), *panes, *self._watched(), *opened
+        return {
+            p.chosen: chosen,
+            p.reports: reports_view(entries, chosen, self._evaluations.job),
+            p.form.column: gr.Column(visible=not chosen),
+            p.report.column: gr.Column(visible=bool(chosen)),
+            p.report.confirm: gr.Row(visible=False),
+            **self._watched(),
+            **(self._opened(chosen) if chosen else {p.report.report: {}, p.report.queries: {}}),
+        }
 
-    def _made(self) -> str:
-        """Return the report that was started last; "" as long as it is not done."""
+    def _last_report(self) -> str:
+        """Return the report of the evaluation that was started last; "" until it has ended."""
         job = self._evaluations.job
         return job.report_id if job else ""
 
-    def _watched(self) -> tuple[Any, ...]:
-        """What changes while one looks on."""
-        job = self._evaluations.job
-        busy = job is not None and job.is_under_way
-        can_cancel = job is not None and job.state == "running"
-        return (
-            job,
-            gr.Timer(active=busy),
-            gr.Button(interactive=not busy),
-            gr.Button(interactive=can_cancel),
-            job_view(job),
-        )
+    def _watched(self) -> Updates:
+        """Show the evaluation under way, and the buttons as it allows."""
+        job, p = self._evaluations.job, self._parts
+        is_busy = job is not None and job.is_under_way
+        return {
+            p.seen: job,
+            p.timer: gr.Timer(active=is_busy),
+            p.form.start: gr.Button(interactive=not is_busy),
+            p.form.cancel: gr.Button(interactive=job is not None and job.state == "running"),
+            p.form.job: job_view(job),
+        }
 
-    def _opened(self, chosen: str) -> tuple[Any, ...]:
-        """A report, and the list of its queries by the first comparison that tells something."""
-        report = self._evaluations.archive.load(chosen)
+    def _opened(self, chosen: str) -> Updates:
+        """Show a report, its queries under the most telling comparison."""
+        report, parts = self._evaluations.archive.load(chosen), self._parts.report
         names = [result.system for result in report.results]
         roles, kinds = roles_of(report), kinds_of(report)
         kind = FIRST_KIND if FIRST_KIND in dict(kinds).values() else ANY
-        others = [name for name in names if not roles[name]] or names
-        second = max(others, key=lambda name: report.metrics[name].get(HARD_PAIRS, 0))
-        filters = (
-            gr.Dropdown(names, value=names[0]),
-            gr.Dropdown(names, value=second),
-            IMPROVED,
-            gr.Dropdown(kinds, value=kind),
-            gr.Dropdown(cues_of(report), value=ANY),
-            False,
-        )
-        queries = self._queries(0, chosen, names[0], second, IMPROVED, kind, ANY, False)
-        return report_view(report, chosen), *filters, queries
+        systems = [name for name in names if not roles[name]] or names
+        second = max(systems, key=lambda name: report.metrics[name].get(HARD_PAIRS, 0))
+        return {
+            parts.report: report_view(report, chosen),
+            parts.filters.first: gr.Dropdown(names, value=names[0]),
+            parts.filters.second: gr.Dropdown(names, value=second),
+            parts.filters.order: IMPROVED,
+            parts.filters.kind: gr.Dropdown(kinds, value=kind),
+            parts.filters.cue: gr.Dropdown(cues_of(report), value=ANY),
+            parts.filters.fails_everywhere: False,
+            parts.queries: self._queries(0, chosen, names[0], second, IMPROVED, kind, ANY, False),
+        }
 
     def _queries(
         self, page: int, chosen: str, first: str, second: str, order: str, kind: str, cue: str, fails: bool
@@ -319,10 +242,3 @@ class EvaluateTab:
             page=page,
             is_here=self._ids.__contains__,
         )
-
-    def _systems(self) -> list[str]:
-        return self._searcher.system_names()
-
-    def _offered(self) -> Any:
-        """List the systems that there are now."""
-        return gr.Dropdown(choices=self._systems())

@@ -1,6 +1,9 @@
-"""The app over gradio_client: its contract with programs, and what it says to bad input."""
+"""The app's API over gradio_client: its contract, and its messages about bad input."""
 
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
@@ -11,7 +14,7 @@ from PIL import Image
 
 from nt2vr.media.decode import sample_frames
 from nt2vr.world.gallery import STORIES
-from tests.conftest import RunningApp, free_port, run_app
+from tests.conftest import RunningApp
 
 QUERY = "a man is singing and not playing the guitar"
 
@@ -21,13 +24,22 @@ def client(running_app: RunningApp) -> Client:
     return Client(running_app.url, verbose=False)
 
 
+@pytest.fixture
+def reports(running_app: RunningApp) -> Iterator[Path]:
+    """The app's report folder, left without reports."""
+    folder = running_app.data / "evaluation" / "reports"
+    yield folder
+    for report in folder.iterdir():
+        shutil.rmtree(report)
+
+
 def search(
     client: Client, query: str = QUERY, systems: list[str] | None = None, k: int = 8, image: object = None
-) -> dict:  # type: ignore[type-arg]
+) -> dict[str, Any]:
     return client.predict(query, systems or ["CLIP"], k, image, api_name="/search")  # type: ignore[no-any-return]
 
 
-def shows_it(answer: dict) -> list[int]:  # type: ignore[type-arg]
+def num_violations(answer: dict[str, Any]) -> list[int]:
     return [sum(hit["verdict"] == "violation" for hit in system["hits"]) for system in answer["systems"]]
 
 
@@ -51,9 +63,9 @@ def test_every_listed_system_answers(client: Client) -> None:
     assert all(len(system["hits"]) == 8 for system in answer["systems"])
 
 
-def test_the_built_in_clip_shows_what_is_not_wanted_and_the_boolean_operation_less_of_it(client: Client) -> None:
+def test_the_built_in_clip_ranks_many_violations_high_and_boolean_fewer(client: Client) -> None:
     queries = [f"{wanted} and not {unwanted}" for wanted, unwanted in STORIES]
-    counts = np.sum([shows_it(search(client, query, ["CLIP", "CLIP boolean"])) for query in queries], axis=0)
+    counts = np.sum([num_violations(search(client, query, ["CLIP", "CLIP boolean"])) for query in queries], axis=0)
     assert counts[0] >= len(STORIES)  # of 8 each: the effect that the page is there to show
     assert counts[1] <= counts[0] / 2
 
@@ -121,14 +133,14 @@ def test_a_file_that_is_no_picture_gets_a_sentence(client: Client, tmp_path: Pat
         search(client, image=handle_file(tmp_path / "fake.png"))
 
 
-def test_no_file_of_the_server_is_read(client: Client, running_app: RunningApp) -> None:
+def test_no_file_of_the_server_can_be_read(client: Client, running_app: RunningApp) -> None:
     with pytest.raises(AppError):
         search(client, image={"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}})
     for path in ("clips/../gallery.jsonl", "clips/%2e%2e/gallery.jsonl", "gradio_api/file=/etc/passwd"):
         assert httpx.get(running_app.url + path).status_code in (400, 403, 404)
 
 
-def test_clips_are_kept_by_the_browser_and_can_be_read_in_parts(client: Client, running_app: RunningApp) -> None:
+def test_clips_are_cacheable_and_served_in_ranges(client: Client, running_app: RunningApp) -> None:
     hit = search(client)["systems"][0]["hits"][0]["video_id"]
     answer = httpx.get(f"{running_app.url}clips/{hit}.webm", headers={"Range": "bytes=0-99"})
     assert (answer.status_code, len(answer.content)) == (206, 100)
@@ -136,8 +148,8 @@ def test_clips_are_kept_by_the_browser_and_can_be_read_in_parts(client: Client, 
     assert "immutable" in answer.headers["cache-control"]
 
 
-def test_an_evaluation_has_the_controls_beside_the_system_and_is_kept_with_its_files(
-    client: Client, running_app: RunningApp
+def test_an_evaluation_adds_the_controls_and_answers_with_the_report(
+    client: Client, running_app: RunningApp, reports: Path
 ) -> None:
     report = client.predict("gallery", ["CLIP boolean"], api_name="/evaluate")
     assert [system["system"] for system in report["systems"]] == ["CLIP", "CLIP drop", "CLIP boolean"]
@@ -162,18 +174,17 @@ def test_what_cannot_be_evaluated_is_refused_in_a_sentence(
         client.predict(data, systems, api_name="/evaluate")
 
 
-def test_reports_are_served_and_nothing_beside_them(client: Client, running_app: RunningApp) -> None:
+def test_only_reports_are_served_from_the_data_folder(client: Client, running_app: RunningApp) -> None:
     for path in ("reports/../../cache/cache.db", "reports/%2e%2e/%2e%2e/cache", "reports/nowhere/report.json"):
         assert httpx.get(running_app.url + path).status_code in (400, 403, 404)
 
 
-def test_strangers_evaluate_built_in_data_only(tmp_path: Path) -> None:
+def test_strangers_evaluate_built_in_data_only(public_app: RunningApp, tmp_path: Path) -> None:
     (tmp_path / "task.csv").write_text("path,class\na.mp4,dog\n")
-    with run_app(tmp_path, free_port(), SYSTEM="spaces") as app:
-        stranger = Client(app.url, verbose=False)
-        for data in (str(tmp_path / "task.csv"), str(tmp_path), "~"):
-            with pytest.raises(AppError, match="Only the built-in data can be evaluated here"):
-                stranger.predict(data, ["CLIP"], api_name="/evaluate")
+    stranger = Client(public_app.url, verbose=False)
+    for data in (str(tmp_path / "task.csv"), str(tmp_path), "~"):
+        with pytest.raises(AppError, match="Only the built-in data can be evaluated here"):
+            stranger.predict(data, ["CLIP"], api_name="/evaluate")
 
 
 def test_no_traceback_was_logged(client: Client, running_app: RunningApp) -> None:

@@ -1,9 +1,10 @@
-"""Chromium for the journeys: skipped, and said so, where it is not installed, unless NT2VR_REQUIRE_BROWSER is set."""
+"""Chromium for the journeys; where it is not installed, they are skipped unless NT2VR_REQUIRE_BROWSER is set."""
 
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -38,9 +39,16 @@ def page(chromium: Browser, running_app: RunningApp) -> Iterator[Page]:
 
 
 @contextmanager
-def fresh_page(chromium: Browser, url: str) -> Iterator[Page]:
-    """A fresh page; afterwards nothing was asked of any other host, and nothing failed in the console."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 800})
+def fresh_page(chromium: Browser, url: str, plays: bool = False) -> Iterator[Page]:
+    """Open a page of its own; at the end assert that it asked no other host and that no script failed.
+
+    Args:
+        chromium: the browser.
+        url: of the app.
+        plays: whether clips play; decoding 24 of them takes most of a journey's time, so others prefer reduced motion.
+    """
+    motion: Literal["no-preference", "reduce"] = "no-preference" if plays else "reduce"
+    context = chromium.new_context(viewport={"width": 1280, "height": 800}, reduced_motion=motion)
     page = context.new_page()
     strays: list[str] = []
     page.on("request", lambda request: strays.append(request.url) if not _is_own(request.url, url) else None)

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,12 +11,12 @@ import torch
 from playwright.sync_api import Page, expect
 
 from nt2vr.models.checkpoint import WEIGHTS
+from tests.browser.actions import MODELS_MS, choose, columns, open_search
 from tests.conftest import RunningApp
 from tests.paths import ROOT
 
 pytestmark = pytest.mark.browser
 
-WAIT_MS = 60_000  # the first search waits for the models
 CLIP = ROOT / "assets" / "models" / "clip"
 
 
@@ -39,22 +38,19 @@ def publish(run: Path, epoch: int) -> None:
 def test_a_runs_checkpoints_appear_while_the_page_is_open_and_are_swapped_in(
     page: Page, running_app: RunningApp, run: Path
 ) -> None:
-    page.goto(running_app.url)
-    columns = page.locator(".nt-column")
-    expect(columns).to_have_count(3, timeout=WAIT_MS)
+    open_search(page, running_app.url)
     publish(run, 1)
-    page.locator("#systems input").click()
-    page.get_by_role("option", name="night", exact=True).click()
+    choose(page, "systems", "night")
     page.keyboard.press("Escape")
-    expect(columns).to_have_count(4)
-    head = columns.nth(3).locator("h3")
+    expect(columns(page)).to_have_count(4)
+    head = columns(page).nth(3).locator("h3")
     expect(head).to_have_text(re.compile(r"night\s*epoch 1 · whole sentence"))
     expect(page.locator("#systems")).to_contain_text("CLIP-bnl")  # what was chosen before still is
 
     publish(run, 2)
-    for _ in range(60):  # each search gives what is there then
+    for _ in range(100):  # a search answers with the newest checkpoint that has been loaded by then
         page.locator("#search-button").click()
-        time.sleep(0.5)
+        page.wait_for_timeout(200)
         if "epoch 2" in head.inner_text():
             break
     expect(head).to_contain_text("epoch 2")
@@ -65,8 +61,7 @@ def test_a_checkpoint_of_other_code_is_imported_and_searched(
 ) -> None:
     weights = safetensors.torch.load_file(CLIP / WEIGHTS)
     torch.save({"model": {f"clip.{name}": tensor for name, tensor in weights.items()}}, tmp_path / "mine.pt")
-    page.goto(running_app.url)
-    expect(page.locator(".nt-column")).to_have_count(3, timeout=WAIT_MS)
+    open_search(page, running_app.url)
     page.get_by_text("More models").click()
     file = page.locator("#import-file").get_by_role("textbox")
     file.fill(str(tmp_path / "other.pt"))
@@ -80,6 +75,6 @@ def test_a_checkpoint_of_other_code_is_imported_and_searched(
     page.locator("#import-name").get_by_role("textbox").fill("Mine")
     page.get_by_label("Frames").fill("4")
     page.get_by_role("button", name="Import and add").click()
-    expect(page.locator("#more-models-note")).to_contain_text("Added Mine. Read as CLIP", timeout=WAIT_MS)
-    expect(page.locator(".nt-column").nth(3).locator("h3")).to_contain_text("Mine", timeout=WAIT_MS)
+    expect(page.locator("#more-models-note")).to_contain_text("Added Mine. Read as CLIP", timeout=MODELS_MS)
+    expect(columns(page).nth(3).locator("h3")).to_contain_text("Mine", timeout=MODELS_MS)
     shutil.rmtree(running_app.data / "models" / "Mine")

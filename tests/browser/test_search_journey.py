@@ -1,39 +1,42 @@
 """What a person does on the Search tab."""
 
 import re
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.actions import MODELS_MS, columns, open_search, submit
+from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
 
-WAIT_MS = 60_000  # the first search waits for the models
+
+@pytest.fixture
+def playing_page(chromium: Browser, running_app: RunningApp) -> Iterator[Page]:
+    with fresh_page(chromium, running_app.url, plays=True) as page:
+        yield page
 
 
-def type_query(page: Page, text: str) -> None:
-    box = page.locator("#query textarea")
-    box.fill(text)
-    box.press("Enter")
+def test_type_a_query_see_clips_play_open_one_and_find_more_like_it(
+    playing_page: Page, running_app: RunningApp
+) -> None:
+    page = playing_page
+    open_search(page, running_app.url)
+    first = columns(page).first
 
-
-def test_type_a_query_see_clips_play_open_one_and_find_more_like_it(page: Page, running_app: RunningApp) -> None:
-    page.goto(running_app.url)
-    columns = page.locator(".nt-column")
-    expect(columns).to_have_count(3, timeout=WAIT_MS)  # the first example is answered unasked
-
-    type_query(page, "a woman is riding a horse, no elephant")
-    expect(page.locator(".nt-scope")).to_have_text("elephant", timeout=WAIT_MS)
+    submit(page, "a woman is riding a horse, no elephant")
+    expect(page.locator(".nt-scope")).to_have_text("elephant", timeout=MODELS_MS)
     expect(page.locator(".nt-chip.nt-good")).to_have_text("a woman is riding a horse")
-    expect(columns.first.locator(".nt-clip")).to_have_count(8)
-    expect(columns.first.locator(".nt-badge")).to_have_text(re.compile(r"\d of 8 show it"))
+    expect(first.locator(".nt-clip")).to_have_count(8)
+    expect(first.locator(".nt-badge")).to_have_text(re.compile(r"\d of 8 show it"))
 
-    video = columns.first.locator("video").first
+    video = first.locator("video").first
     before = video.evaluate("video => video.currentTime")
     page.wait_for_function("([video, before]) => video.currentTime !== before", arg=[video.element_handle(), before])
 
-    columns.first.locator(".nt-clip").first.click()
+    first.locator(".nt-clip").first.click()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_be_visible()
     expect(dialog.locator("li")).to_have_count(6)  # its captions
@@ -42,7 +45,7 @@ def test_type_a_query_see_clips_play_open_one_and_find_more_like_it(page: Page, 
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
 
-    columns.first.locator(".nt-clip").nth(1).press("Enter")
+    first.locator(".nt-clip").nth(1).press("Enter")
     page.get_by_role("button", name="More like this").click()
     expect(page.locator("#picture img")).to_be_visible()
     expect(page).to_have_url(re.compile("like="))
@@ -51,23 +54,21 @@ def test_type_a_query_see_clips_play_open_one_and_find_more_like_it(page: Page, 
 def test_a_link_brings_back_query_systems_and_number_of_results(page: Page, running_app: RunningApp) -> None:
     page.goto(running_app.url + "?q=a+dog,+no+cat&systems=CLIP+drop|CLIP&k=6")
     expect(page.locator("#query textarea")).to_have_value("a dog, no cat")
-    expect(page.locator(".nt-column")).to_have_count(2, timeout=WAIT_MS)
+    expect(columns(page)).to_have_count(2, timeout=MODELS_MS)
     expect(page.locator(".nt-column h3").first).to_contain_text("drop")
-    expect(page.locator(".nt-column").first.locator(".nt-clip")).to_have_count(6)
+    expect(columns(page).first.locator(".nt-clip")).to_have_count(6)
 
 
-def test_an_empty_query_is_answered_with_a_sentence_and_the_page_goes_on(page: Page, running_app: RunningApp) -> None:
-    page.goto(running_app.url)
-    expect(page.locator(".nt-column")).to_have_count(3, timeout=WAIT_MS)
-    type_query(page, "   ")
+def test_an_empty_query_gets_a_message_and_the_next_one_is_answered(page: Page, running_app: RunningApp) -> None:
+    open_search(page, running_app.url)
+    submit(page, "   ")
     expect(page.get_by_text("Type what the clip should show").first).to_be_visible()
-    type_query(page, "a dog")
+    submit(page, "a dog")
     expect(page.locator(".nt-chip.nt-good")).to_have_text("a dog")
 
 
 def test_what_was_misunderstood_can_be_corrected(page: Page, running_app: RunningApp) -> None:
-    page.goto(running_app.url)
-    expect(page.locator(".nt-column")).to_have_count(3, timeout=WAIT_MS)
+    open_search(page, running_app.url)
     page.get_by_text("Correct this").click()
     unwanted = page.locator("#unwanted textarea")
     expect(unwanted).to_have_value("playing the drum")
@@ -76,7 +77,7 @@ def test_what_was_misunderstood_can_be_corrected(page: Page, running_app: Runnin
     expect(page.locator(".nt-chip.nt-bad")).to_have_text(["dancing", "a dog"])
 
 
-def test_text_from_a_link_is_shown_as_text_and_never_run(page: Page, running_app: RunningApp) -> None:
+def test_text_from_a_link_is_never_run(page: Page, running_app: RunningApp) -> None:
     page.goto(running_app.url + "?q=%3Cimg src=x onerror=document.title='run'%3E not a dog")
-    expect(page.locator(".nt-understood")).to_contain_text("<img", timeout=WAIT_MS)
+    expect(page.locator(".nt-understood")).to_contain_text("<img", timeout=MODELS_MS)
     expect(page).to_have_title("nT2VR")

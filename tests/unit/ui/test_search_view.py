@@ -8,10 +8,9 @@ from urllib.parse import unquote
 
 from nt2vr.language.query import Query, Span
 from nt2vr.media.gallery import Video
-from nt2vr.search.answers import Answer, Hit, Ranking, Seen
+from nt2vr.search.answers import Answer, Hit, Ranking, Seen, Verdict
 from nt2vr.search.systems import System
 from nt2vr.ui.search_view import NO_GOOD_MATCH, NOTHING_LEFT, Marked, columns_view, detail_view, understood_view
-from nt2vr.world.truth import Verdict
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",), (Span(7, 9),), (Span(10, 13),))
 

@@ -1,0 +1,143 @@
+"""Components of the Evaluate tab; evaluate_tab wires them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from nt2vr.evaluation.built_in import NUM_CLIPS
+from nt2vr.evaluation.sources import GALLERY, WORLD
+from nt2vr.ui.theme import template
+
+POLL_S = 1.0
+DEFAULT_SYSTEMS = ("CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg", "CLIP boolean")
+IMPROVED, WORSENED = "improved", "worsened"
+
+
+@dataclass(frozen=True)
+class FormParts:
+    """The form of a new evaluation, and the progress of the one under way."""
+
+    column: gr.Column
+    data: gr.Dropdown
+    split: gr.Dropdown
+    systems: gr.Dropdown
+    start: gr.Button
+    cancel: gr.Button
+    job: gr.HTML
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Which queries of the open report are listed, and in which order."""
+
+    first: gr.Dropdown
+    second: gr.Dropdown
+    order: gr.Dropdown
+    kind: gr.Dropdown
+    cue: gr.Dropdown
+    fails_everywhere: gr.Checkbox
+
+    @property
+    def inputs(self) -> list[Any]:
+        """All of them, in the order above."""
+        return [self.first, self.second, self.order, self.kind, self.cue, self.fails_everywhere]
+
+
+@dataclass(frozen=True)
+class ReportParts:
+    """The open report."""
+
+    column: gr.Column
+    report: gr.HTML
+    delete: gr.Button
+    confirm: gr.Row
+    delete_now: gr.Button
+    keep: gr.Button
+    filters: Filters
+    queries: gr.HTML
+
+
+@dataclass(frozen=True)
+class EvaluateParts:
+    """All components of the tab.
+
+    Attributes:
+        chosen: id of the open report, "" for the form; stored by the browser.
+        seen: the Job as the page last showed it.
+    """
+
+    chosen: gr.BrowserState
+    seen: gr.State
+    timer: gr.Timer
+    new: gr.Button
+    reports: gr.HTML
+    form: FormParts
+    report: ReportParts
+
+
+def lay_out_evaluate(
+    templates: Path, systems: list[str], num_gallery_clips: int, may_name_paths: bool
+) -> EvaluateParts:
+    """Build the components inside the open tab: at the left the reports, at the right the form or the open report."""
+    chosen = gr.BrowserState("", storage_key="nt2vr-report", secret="nt2vr")
+    seen, timer = gr.State(), gr.Timer(POLL_S, active=False)
+    with gr.Row(elem_id="evaluate"):
+        with gr.Column(scale=1, min_width=230, elem_id="evaluate-list"):
+            new = gr.Button("New evaluation", elem_id="evaluate-new")
+            reports = template(templates, "evaluate-reports", {"reports": []}, "pick")
+        with gr.Column(scale=5, min_width=500):
+            form = _lay_out_form(templates, systems, num_gallery_clips, may_name_paths)
+            report = _lay_out_report(templates, may_delete=may_name_paths)
+    return EvaluateParts(chosen, seen, timer, new, reports, form, report)
+
+
+def _lay_out_form(templates: Path, systems: list[str], num_gallery_clips: int, may_name_paths: bool) -> FormParts:
+    choices = [
+        (f"Built-in world, test scenes ({NUM_CLIPS:,} clips, rendered on first use)", WORLD),
+        (f"Gallery ({num_gallery_clips} clips): every query opens in Search with its relevant clips", GALLERY),
+    ]
+    own = ", or the path of a dataset folder or a benchmark's CSV file" if may_name_paths else ""
+    with gr.Column(elem_id="evaluate-form") as column:
+        with gr.Row(equal_height=True):
+            data = gr.Dropdown(
+                choices, value=GALLERY, label="Data", info=f"Queries and videos{own}",
+                allow_custom_value=may_name_paths, elem_id="evaluate-data", scale=4,
+            )  # fmt: skip
+            split = gr.Dropdown(
+                ["test", "validation", "train", "all"], value="test", label="Split", info="of a dataset folder",
+                visible=may_name_paths, elem_id="evaluate-split", scale=1, min_width=120,
+            )  # fmt: skip
+        chosen = gr.Dropdown(
+            systems, value=[name for name in DEFAULT_SYSTEMS if name in systems], multiselect=True, label="Systems",
+            elem_id="evaluate-systems",
+            info="Two controls are added: the zero-shot base model, and the same with the negated part dropped.",
+        )  # fmt: skip
+        with gr.Row():
+            start = gr.Button("Evaluate", variant="primary", elem_id="evaluate-start", scale=0, min_width=220)
+            cancel = gr.Button("Cancel", elem_id="evaluate-cancel", interactive=False, scale=0, min_width=120)
+        job = template(templates, "evaluate-job", {})
+    return FormParts(column, data, split, chosen, start, cancel, job)
+
+
+def _lay_out_report(templates: Path, may_delete: bool) -> ReportParts:
+    with gr.Column(visible=False, elem_id="evaluate-watch") as column:
+        with gr.Row(elem_id="evaluate-buttons", visible=may_delete):
+            delete = gr.Button("Delete", elem_id="evaluate-delete", size="sm", min_width=90)
+        with gr.Row(visible=False, elem_id="evaluate-confirm", equal_height=True) as confirm:
+            gr.Markdown("Delete this report permanently?")
+            delete_now = gr.Button("Delete", variant="stop", size="sm", elem_id="evaluate-delete-now")
+            keep = gr.Button("Cancel", size="sm", elem_id="evaluate-keep")
+        report = template(templates, "evaluate-report", {})
+        with gr.Row(elem_id="evaluate-filters", equal_height=True):  # style.css lays them out
+            filters = Filters(
+                gr.Dropdown([], label="Compare", elem_id="evaluate-first"),
+                gr.Dropdown([], label="with", elem_id="evaluate-second"),
+                gr.Dropdown([IMPROVED, WORSENED], value=IMPROVED, label="Most first", elem_id="evaluate-order"),
+                gr.Dropdown([], label="Kind", elem_id="evaluate-kind"),
+                gr.Dropdown([], label="Cue", elem_id="evaluate-cue"),
+                gr.Checkbox(False, label="fails everywhere", elem_id="evaluate-fails"),
+            )
+        queries = template(templates, "evaluate-queries", {})
+    return ReportParts(column, report, delete, confirm, delete_now, keep, filters, queries)
