@@ -19,7 +19,19 @@ from numpy.typing import NDArray
 from nt2vr.settings import prepare_environment
 from tests.paths import ROOT
 
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # the workers share the cores
 prepare_environment()  # before any test imports torch
+
+USES_APP = {"running_app", "public_app", "chromium"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give one worker all tests of the running app, so that it starts once, and each module's tests to one worker."""
+    for item in items:
+        fixtures = set(getattr(item, "fixturenames", ()))
+        item.add_marker(pytest.mark.xdist_group("app" if USES_APP & fixtures else item.location[0]))
 
 
 @pytest.fixture
@@ -43,7 +55,10 @@ def write_video(tmp_path: Path) -> Callable[..., Path]:
 @pytest.fixture(scope="session")
 def gallery_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder whose cache all tests of the shipped gallery share, so that it is embedded once."""
-    return tmp_path_factory.mktemp("gallery_data")
+    workers = "PYTEST_XDIST_WORKER" in os.environ
+    folder = (tmp_path_factory.getbasetemp().parent if workers else tmp_path_factory.getbasetemp()) / "gallery_data"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 @dataclass(frozen=True)
@@ -56,16 +71,16 @@ class RunningApp:
 
 
 @pytest.fixture(scope="session")
-def running_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+def running_app(tmp_path_factory: pytest.TempPathFactory, gallery_data: Path) -> Iterator[RunningApp]:
     """Start the app once for all tests; its data folder is new. Tests leave no runs, models or reports in it."""
-    with run_app(tmp_path_factory.mktemp("app")) as app:
+    with run_app(tmp_path_factory.mktemp("app"), gallery_data / "cache") as app:
         yield app
 
 
 @pytest.fixture(scope="session")
-def public_app(running_app: RunningApp, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+def public_app(gallery_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
     """Start the app once as on Hugging Face Spaces, where strangers use it."""
-    with run_app(tmp_path_factory.mktemp("public"), running_app.data / "cache", SYSTEM="spaces") as app:
+    with run_app(tmp_path_factory.mktemp("public"), gallery_data / "cache", SYSTEM="spaces") as app:
         yield app
 
 
@@ -89,6 +104,7 @@ def run_app(folder: Path, cache: Path | None = None, port: int = 0, **environmen
     app = RunningApp(f"http://127.0.0.1:{port}/", folder / "app.log", folder / "data")
     app.data.mkdir(exist_ok=True)
     if cache is not None and not (app.data / "cache").exists():
+        cache.mkdir(exist_ok=True)
         (app.data / "cache").symlink_to(cache)
     command = [sys.executable, "app.py", "--port", str(port), "--data-dir", str(app.data)]
     env = {**os.environ, "HOME": str(folder), **environment}

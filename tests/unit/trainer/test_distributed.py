@@ -37,6 +37,7 @@ from trainer.losses import build_losses
 from trainer.run_folder import RunFolder
 from trainer.teacher import Teacher
 
+pytestmark = pytest.mark.slow  # starts processes that import torch
 VIT = {**TINY, "vision_cfg": {"image_size": 64, "patch_size": 32, "width": 16, "head_width": 8, "layers": 1}}
 LOSSES = ("contrastive", "retrieval", "bnl", "composed")
 multiprocessing.set_forkserver_preload(["trainer.loop", "tests.tiny"])  # torch is imported once for both
@@ -120,7 +121,6 @@ def test_one_process_that_wants_to_stop_stops_all(folder: Path) -> None:
         assert "batch_size (7) must be a multiple of the processes (2)" in facts["refused"]
 
 
-@pytest.mark.slow
 def test_a_run_of_two_processes_as_a_person_starts_it(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

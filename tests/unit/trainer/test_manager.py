@@ -69,6 +69,7 @@ def put(folder: Path, run_id: str, state: str | None = None) -> RunFolder:
     return run
 
 
+@pytest.mark.slow
 def test_a_run_is_started_stopped_killed_and_resumed_to_its_end_and_no_other_starts_meanwhile(
     manager: RunManager, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
