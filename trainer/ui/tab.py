@@ -173,7 +173,7 @@ class TrainTab:
 
     @user_errors
     def on_opened(self, preset: str, losses: Mapping[str, Any]) -> tuple[Any, Any]:
-        """Refresh the list of base models; on first opening also load the losses, so that the page never waits for torch."""
+        """Refresh the list of base models; on first opening also load the losses, which import torch."""
         table = gr.skip() if losses["losses"] else losses_view(self._presets[preset]["losses"])
         return gr.Dropdown(choices=self._bases()), table
 
@@ -226,7 +226,7 @@ class TrainTab:
         return self._show(None)
 
     def _show(self, chosen: str | None) -> tuple[Any, ...]:
-        """Open a run, or the form for ""; if `chosen` is None or deleted, the active run, the newest run or the form."""
+        """Open a run, or the form for ""; for None or a deleted run, the active run, the newest or the form."""
         runs = self._manager.runs()
         if chosen is None or (chosen and chosen not in [run.run_id for run in runs]):
             newest = [run.run_id for run in sorted(runs, key=lambda run: not run.is_under_way)]

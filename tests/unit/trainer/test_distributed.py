@@ -117,7 +117,7 @@ def test_one_process_that_wants_to_stop_stops_all(folder: Path) -> None:
         facts = torch.load(folder / f"{rank}.pt")["facts"]
         assert facts["agree"] == [False, True]
         assert facts["gathered"] == [False, True, True, True]
-        assert "batch_size (7) must be a multiple of the processes (2)" in facts["refused"]
+        assert "batch_size (7) must be a multiple of the number of processes (2)" in facts["refused"]
 
 
 @pytest.mark.slow

@@ -80,7 +80,7 @@ def test_added_layers_learn_and_their_checkpoint_has_them(tmp_path: Path, config
 
 def test_a_model_told_besides_must_have_the_added_layers(config: TrainConfig) -> None:
     Learner(replace(config, model=deeper(TWO_LAYERS, 1)))
-    with pytest.raises(ConfigError, match="another model than the config says"):
+    with pytest.raises(ConfigError, match="does not match the config's model"):
         Learner(replace(config, model=TWO_LAYERS))
 
 

@@ -103,7 +103,7 @@ def test_a_run_is_started_stopped_killed_and_resumed_to_its_end_and_no_other_sta
 
     manager.resume(run_id)
     assert wait_for_end(manager, run_id, "finished").status.step == STEPS
-    with pytest.raises(RunError, match="cannot be resumed, it is finished"):
+    with pytest.raises(RunError, match="cannot be resumed: it is finished"):
         manager.resume(run_id)
     manager.delete(run_id)
     assert manager.runs() == []

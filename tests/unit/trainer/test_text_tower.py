@@ -103,7 +103,7 @@ def test_losses_that_reach_nothing_that_learns_are_refused(config: TrainConfig, 
     batch = next(
         epoch_batches(world_clips("train", 40, 2, 64, 0, tmp_path), learner.config, 1, needs=frozenset({"negated"}))
     )
-    with pytest.raises(ConfigError, match=r"No loss changes what shall learn \(visual\)"):
+    with pytest.raises(ConfigError, match=r"No loss trains the chosen towers \(visual\)"):
         learner.step([batch])
 
 
@@ -156,7 +156,7 @@ def test_a_frozen_tower_is_used_as_it_is_while_text_learns(config: TrainConfig) 
     ("change", "message"),
     [
         ({"losses": {"distill": {}}, "train": "all"}, "Set train to text"),
-        ({"model": {**TINY, "embed_dim": 8}}, "another model than the config says"),
+        ({"model": {**TINY, "embed_dim": 8}}, "does not match the config's model"),
     ],
 )
 def test_what_does_not_go_together_is_refused(config: TrainConfig, change: dict[str, Any], message: str) -> None:
