@@ -1,6 +1,6 @@
-"""`python -m trainer RUN_FOLDER [--config FILE]`: train what the folder's config.json says; Ctrl+C ends it cleanly.
+"""`python -m trainer RUN_FOLDER [--config FILE]`: train the run that config.json describes; Ctrl+C stops cleanly.
 
-A run that did not come to its end goes on where it was saved last; the page starts and resumes runs in the same way.
+An unfinished run resumes from its last save. The Train tab starts and resumes runs with this same command.
 """
 
 import argparse
@@ -27,20 +27,20 @@ logger = logging.getLogger("trainer")
 
 
 def main(arguments: Sequence[str] | None = None, prog: str = "python -m trainer") -> int:
-    """Train; returns the exit status: 0 finished or stopped, 1 failed, 2 could not start."""
-    parser = argparse.ArgumentParser(prog=prog, description="Train what RUN_FOLDER/config.json says.")
+    """Train a run; return the exit status: 0 finished or stopped, 1 failed, 2 could not start."""
+    parser = argparse.ArgumentParser(prog=prog, description="Train the run that RUN_FOLDER/config.json describes.")
     parser.add_argument("run_folder", type=Path)
     parser.add_argument(
-        "--config", type=Path, help="make RUN_FOLDER with a copy of this config, a file or a preset: clip-neg"
+        "--config", type=Path, help="create RUN_FOLDER with this config: a file, or a preset such as clip-neg"
     )
     parser.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="change a value of that config (repeatable)",
+        help="override a value of that config (repeatable)",
     )
-    parser.add_argument("--cache", type=Path, help="where rendered frames are kept (default: RUN_FOLDER/../.frames)")
+    parser.add_argument("--cache", type=Path, help="folder for cached frames (default: RUN_FOLDER/../.frames)")
     options = parser.parse_args(arguments)
     prepare_environment()  # before torch is imported
     run = RunFolder(options.run_folder)
@@ -57,10 +57,10 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m trainer"
 
 
 def _change(text: str) -> tuple[str, Any]:
-    """Read epochs=2 or base=some/folder: JSON, or else words."""
+    """Parse epochs=2 or base=some/folder: the value is JSON, otherwise a plain string."""
     key, equals, value = text.partition("=")
     if not equals:
-        raise ConfigError(f"--set wants KEY=VALUE, not {text!r}.")
+        raise ConfigError(f"--set expects KEY=VALUE, not {text!r}.")
     try:
         return key, json.loads(value)
     except ValueError:
@@ -68,29 +68,29 @@ def _change(text: str) -> tuple[str, Any]:
 
 
 def _prepare(run: RunFolder, config_file: Path | None, changes: Mapping[str, Any]) -> TrainConfig:
-    """Read the run's config, or write it first where one is given."""
+    """Read the run's config, or create the run folder from the given one."""
     if config_file is None:
         if changes:
-            raise ConfigError("--set changes the values of a new run. Name its --config too.")
+            raise ConfigError("--set applies only to a new run. Name its --config too.")
         return load_config(run.config)
     config = load_config(preset_or_file(config_file), changes)
     if run.config.exists():
-        raise ConfigError(f"{run.config} is there already. Leave --config out, or name another folder.")
+        raise ConfigError(f"{run.config} already exists. Leave --config out, or name another folder.")
     run.path.mkdir(parents=True, exist_ok=True)
     save_config(config, run.config)
     return config
 
 
 def _follow(run: RunFolder, cache: Path) -> int:
-    """Train beside the leading process, which alone prepares the run, writes, and says how it went."""
+    """Train as a follower; only the leading process prepares the run, writes files and reports the outcome."""
     from trainer.distributed import join  # noqa: PLC0415
 
     try:
-        join()  # in `_train` the leader does so too: then the config is there
+        join()  # returns once the leader joins too, in `_train`, when the config exists
         _train(run, load_config(run.config), cache, _stop_on_signals())
     except InterruptedError:
         pass
-    except Nt2vrError:  # the leader says it
+    except Nt2vrError:  # the leader reports it
         return 1
     return 0
 
@@ -104,16 +104,16 @@ def _stop_on_signals() -> threading.Event:
 
 
 def _lead(run: RunFolder, config: TrainConfig, cache: Path) -> int:
-    """Train, and leave in status.json how it ended."""
+    """Train as the leading process, and record the outcome in status.json."""
     stop = _stop_on_signals()
     before = run.status()
     if before is not None and before.state == "finished":
-        raise RunError(f"{run.path} is finished: there is nothing left to train. Name another folder.")
+        raise RunError(f"{run.path} has finished, with nothing left to train. Name another folder.")
     status = replace(before or RunStatus("preparing", 0), state="preparing", pid=os.getpid(), eta_s=None, error=None)
     run.write_status(status)
     logging.basicConfig(filename=run.log, encoding="utf-8", format="%(asctime)s %(message)s", force=True)
     logger.setLevel(logging.INFO)
-    with logging_redirect_tqdm() if sys.stderr.isatty() else nullcontext():  # at a terminal, the log is there too
+    with logging_redirect_tqdm() if sys.stderr.isatty() else nullcontext():  # in a terminal, also show the log
         try:
             state = _train(run, config, cache, stop)
         except InterruptedError:
@@ -129,7 +129,7 @@ def _lead(run: RunFolder, config: TrainConfig, cache: Path) -> int:
 
 
 def _train(run: RunFolder, config: TrainConfig, cache: Path, stop: threading.Event) -> State:
-    # Rendering processes import this module too, and need no torch
+    # Rendering processes import this module too and do not need torch
     from trainer.clips import check_data, load_clips  # noqa: PLC0415
     from trainer.distributed import in_turn, join  # noqa: PLC0415
     from trainer.learner import Learner, Start  # noqa: PLC0415
@@ -143,7 +143,7 @@ def _train(run: RunFolder, config: TrainConfig, cache: Path, stop: threading.Eve
         needs = start.losses.needs
         clips = load_clips(config, "train", cache, stop.is_set, needs)
         validation = load_clips(config, "validation", cache, stop.is_set, needs)
-    learner = Learner(replace(config, num_clips=len(clips)), start)  # a dataset may have fewer
+    learner = Learner(replace(config, num_clips=len(clips)), start)  # a dataset may have fewer than configured
     logger.info("Training %s on %s, %d %s.", config.name, clips.name, len(clips), clips.unit)
     return train(learner, run, clips, validation, stop.is_set)
 

@@ -1,4 +1,4 @@
-"""Captions without videos: reading and splitting them, and parsing them for denying sentences."""
+"""Captions without videos: reads, splits and parses them for denying sentences."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,11 +15,11 @@ from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.querygen.query_sets import read_any_captions
 from trainer.config import TrainConfig
 
-DATASET_SUFFIXES = (".csv", ".json")  # files of datasets, which know where their videos are
+DATASET_SUFFIXES = (".csv", ".json")  # dataset files, which locate their videos
 
 
 def captions_file(path: Path) -> bool:
-    """Whether a file has captions and no videos: one of a query set, or plain text, but none of a dataset's own."""
+    """Return True for a file of captions without videos: a query set or plain text, but not a dataset's own file."""
     if not path.is_file() or path.suffix.lower() in DATASET_SUFFIXES:
         return False
     with suppress(ValueError, TypeError, OSError), path.open(encoding="utf-8-sig") as file:
@@ -28,17 +28,17 @@ def captions_file(path: Path) -> bool:
 
 
 def read_split(config: TrainConfig, split: Literal["train", "validation"]) -> tuple[str, list[str]]:
-    """Read captions to train or to validate on; their videos need not be there.
+    """Read training or validation captions; the videos need not exist.
 
-    Of a captions file, a tenth of the videos is held out, by a hash of their ids, as of a dataset without a
-    validation split. A caption to validate on is none that is trained on, whatever video that describes.
+    A tenth of a captions file's videos is held out, by a hash of their ids, as in a dataset without a validation
+    split. No validation caption also occurs in the training split, whichever video it describes.
 
     Returns:
-        What people call the data, and the captions: at most `num_clips`, or `validation_clips`.
+        The display name of the data, and at most `num_clips` or `validation_clips` captions.
 
     Raises:
         ConfigError: if a captions file cannot be read.
-        DatasetError: if there are no such captions, or a dataset cannot be used.
+        DatasetError: if the split has no captions, or the dataset cannot be used.
     """
     path = Path(config.data).expanduser()
     if captions_file(path):
@@ -64,22 +64,22 @@ def read_split(config: TrainConfig, split: Literal["train", "validation"]) -> tu
         }
         captions = _sampled(unseen, config.validation_clips)
     if not captions:
-        raise DatasetError(f"{name} has no captions that could be held out for validation. Give it more, or others.")
+        raise DatasetError(f"{name} has no captions that could be held out for validation. Add captions.")
     return name, captions
 
 
 def _sampled(videos: Mapping[str, Sequence[str]], count: int) -> list[str]:
-    """Take at most `count` different captions: always the same."""
+    """Sample at most `count` distinct captions, deterministically."""
     numbered = {f"{video}#{n}": text for video, texts in videos.items() for n, text in enumerate(texts)}
     unique = dict.fromkeys(numbered[key] for key in sample_ids(numbered, len(numbered)))
     return list(unique)[:count]
 
 
 def denials_of(captions: Sequence[str], should_stop: ShouldStop) -> CaptionDenials:
-    """Parse captions, so that denying sentences can be drawn: about a minute for 30,000.
+    """Parse captions to draw denying sentences from; takes about a minute for 30,000.
 
     Raises:
-        InterruptedError: if `should_stop` said so.
+        InterruptedError: once `should_stop` returns True.
     """
 
     def until_stopped() -> Iterator[str]:

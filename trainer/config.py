@@ -21,11 +21,11 @@ Towers = Literal["all", "text", "visual"]
 Optimizer = Literal["adamw", "rmsprop"]
 Schedule = Literal["cosine", "exponential"]
 PRESETS = Path(__file__).parent / "configs"
-WORLD = "world"  # the built-in one, as `data`
-METRICS = (  # what validation measures and a run may be ended by: of each, higher is better
+WORLD = "world"  # `data` of the built-in world
+METRICS = (  # validation metrics that patience can watch; higher is better
     *("original/MIR", "original/R@1", "original/R@5", "original/R@10"),
     *("composed/MIR", "composed/hard_pairs", "without/MIR", "without/hard_pairs", "not/auc", "negated/delta_MIR"),
-    *("text/order", "text/target", "text/kept"),  # of distillation on captions: no videos are searched
+    *("text/order", "text/target", "text/kept"),  # for distillation on captions alone; no videos are searched
 )
 CHOICES: dict[str, tuple[str, ...]] = {
     "precision": get_args(Precision),
@@ -41,115 +41,115 @@ SMALL_MODEL: dict[str, Any] = {
     "vision_cfg": {"image_size": 112, "layers": [1, 1, 1, 1], "width": 16},
     "text_cfg": {"context_length": 40, "vocab_size": 49408, "width": 192, "heads": 4, "layers": 4},
 }
-OPEN_CLIP_LAYERS = 12  # of a text transformer whose configuration does not say
-FRAGMENT = "fragment"  # the kind of sentences that only captions give
+OPEN_CLIP_LAYERS = 12  # default of a text transformer whose configuration omits the number
+FRAGMENT = "fragment"  # a kind of sentence that can only be made from captions
 SENTENCES: dict[str, float] = {"composed": 0.4, "without": 0.3, "not": 0.15, "negated": 0.15}
 
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """One training run; each field has its help text. The defaults train the built-in CLIP.
+    """One training run; every field has a help text. The defaults train the built-in CLIP.
 
     Raises:
-        ConfigError: in one sentence, for a value that cannot be used.
+        ConfigError: if a value cannot be used; the message is one sentence.
     """
 
     name: str = option("CLIP", "display name of the model")
     base: str = option(
         "",
-        "checkpoint folder to start from; empty for random weights. A downloaded model is one: "
+        "checkpoint folder to start from; empty for random weights. Downloaded models work too: "
         "~/.cache/nt2vr/models/ViT-B-32--openai",
     )
     train: Towers = option(
         "all",
-        "the towers that learn. With text, the visual tower is frozen: videos are embedded once, from all their "
+        "towers to train. With text, the visual tower is frozen: videos are embedded once, from all their "
         "frames, before the first step, and checkpoints can be searched with the base's index. With visual, the text "
         "tower is frozen",
     )
     keep_tokens: bool = option(
         False,
-        "freeze the token embeddings that the base has learned; tokens new to it still learn. Knowledge then goes "
-        "into the layers, and holds for words that training does not show in this way",
+        "freeze the token embeddings that the base has learned; tokens new to it still learn. What is learned about "
+        "negation then goes into the layers, and also holds for words that no training sentence negates",
     )
     added_layers: int = option(
-        0, "new layers in the base's text transformer, evenly spread. They change nothing until they learn"
+        0, "layers to add to the base's text transformer, evenly spaced; they have no effect until they learn"
     )
     model: Mapping[str, Any] = option(
         {},
         "open_clip model configuration; empty for the base's own (with the added layers), or without a base for the "
-        "small built-in model. Its image size is the size of the frames",
+        "small built-in model. Its image size sets the frame size",
     )
     losses: Mapping[str, Mapping[str, Any]] = option(
-        {"contrastive": {"weight": 1.0}}, "loss names, each with its weight and its own fields"
+        {"contrastive": {"weight": 1.0}}, "losses by name, each with its weight and its own fields"
     )
     sentences: Mapping[str, float] = option(
         SENTENCES,
-        "shares of the kinds of denying sentences, for losses that need these: one sentence per clip and epoch. "
-        "composed, without, not, negated, and fragment, which only captions give",
+        "shares of the kinds of denying sentences (one sentence per clip and epoch), for losses that need them: "
+        "composed, without, not, negated, and fragment, which can only be made from captions",
     )
     not_epochs: int = option(
         0,
-        "first epochs whose denying sentences are all of the kind not, which want nothing. They teach in a few "
-        "hundred steps that a denial turns a phrase around; mixed with other kinds, a model may never learn it",
+        "number of initial epochs in which every denying sentence is of the kind not, which wants nothing. They teach "
+        "within a few hundred steps that negation reverses a phrase; from mixed kinds, a model may never learn it",
     )
     free: float = option(
         0.0,
-        "built-in world only: share of denying sentences made of captions instead of by the world's grammar. The "
-        "clips they are right for are unknown, so the composed loss skips them",
+        "built-in world only: share of denying sentences made from captions instead of by the world's grammar. Their "
+        "correct clips are unknown, so the composed loss skips them",
     )
     pool_clips: int = option(
         1024,
-        "random clips per step, in addition to the batch's, that denying sentences are searched among; used only "
-        "while the visual tower is frozen",
+        "random clips per step, in addition to the batch's, that denying sentences are compared with; used only while "
+        "the visual tower is frozen",
     )
     hard_clips: int = option(
         2,
-        "clips per sentence, in addition to these, that show both its wanted and its unwanted part; used only while "
-        "the visual tower is frozen",
+        "hard clips per sentence, in addition to pool_clips: clips that show both its wanted and its unwanted part; "
+        "used only while the visual tower is frozen",
     )
     data: str = option(
         WORLD,
-        "training data: world, the built-in one, or the path of a dataset. Where no loss needs videos (distill "
-        "alone), also a file of captions: one per line, or in any of the formats that query sets are read from",
+        "training data: world, the built-in one, or the path of a dataset. If no loss needs videos (distill alone), "
+        "also a file of captions: one per line, or in any query-set format",
     )
     num_clips: int = option(
-        32_000, "training clips, or captions where only these are read; of a dataset at most this many"
+        32_000, "number of training clips, or of captions if only captions are read; for a dataset, the maximum"
     )
-    num_frames: int = option(4, "frames stored per clip, and frames per video that the trained model asks for")
-    frames_per_step: int = option(1, "random frames per clip that a training step sees (mean-pooled)")
-    flip: bool = option(True, "mirror clips at random; right as long as no caption says left or right")
+    num_frames: int = option(4, "frames stored per clip, and frames per video that the trained model expects")
+    frames_per_step: int = option(1, "random frames per clip in a training step (mean-pooled)")
+    flip: bool = option(True, "mirror clips at random; turn off if captions mention left or right")
     validation_clips: int = option(
-        1_000, "held-out clips that are searched after each epoch, or captions where only these are read"
+        1_000, "held-out clips searched after each epoch, or captions if only captions are read"
     )
     epochs: int = option(16, "number of epochs; validation and a checkpoint follow each")
     passes: int = option(
         1,
-        "passes over the clips per epoch, each with new captions. The paper's epochs use every caption once: 20 "
-        "passes for MSR-VTT",
+        "passes over the clips per epoch, each with resampled captions. The paper's epochs use every caption once: "
+        "20 passes for MSR-VTT",
     )
-    patience: int = option(0, "epochs without gain after which the run ends early; 0 for never (the paper: 2)")
+    patience: int = option(0, "epochs without improvement after which the run stops early; 0 for never (the paper: 2)")
     monitor: str = option("original/MIR", "validation metric that patience watches")
     batch_size: int = option(
-        128, "clips per batch: the other videos are what a caption is told apart from. Processes share it"
+        128, "clips per batch, whose other videos are each caption's negatives; split among processes"
     )
-    accumulate: int = option(1, "batches per step, which averages their gradients")
+    accumulate: int = option(1, "batches per optimizer step; their gradients are averaged")
     optimizer: Optimizer = option("adamw", "AdamW, or the paper's RMSProp")
     learning_rate: float = option(1e-3, "peak learning rate, reached after warmup_steps")
     schedule: Schedule = option(
-        "cosine", "learning rate after that: a cosine down to 0, or times decay each epoch (the paper's)"
+        "cosine", "after warm-up, cosine decays to 0; exponential (the paper's) multiplies by decay every epoch"
     )
-    decay: float = option(0.99, "factor of the exponential schedule per epoch")
-    weight_decay: float = option(0.05, "weight decay of matrices")
-    warmup_steps: int = option(60, "steps of linear rise")
-    max_grad_norm: float = option(1.0, "longer gradients are clipped to this norm")
+    decay: float = option(0.99, "learning-rate factor per epoch of the exponential schedule")
+    weight_decay: float = option(0.05, "weight decay, applied to matrices only")
+    warmup_steps: int = option(60, "steps of linear learning-rate warm-up")
+    max_grad_norm: float = option(1.0, "maximum gradient norm; longer gradients are clipped to it")
     precision: Precision = option(
         "auto", "bf16 is 2 to 10 times faster on processors that support it; auto uses it there"
     )
-    seed: int = option(0, "seed of weights, clips, captions and order")
+    seed: int = option(0, "seed for weights, clips, captions and order")
     log_every: int = option(20, "steps per line of metrics")
 
     def __post_init__(self) -> None:
-        """Refuse values that cannot be used."""
+        """Reject unusable values."""
         _check_shares(self.sentences)
         for is_right, refusal in RULES:
             if not is_right(self):
@@ -164,10 +164,10 @@ class TrainConfig:
 
     @cached_property
     def model_cfg(self) -> Mapping[str, Any]:
-        """The model's whole configuration: what `model` says, or the base's own with added layers, or the small one.
+        """Complete model configuration: `model` if set, otherwise the base's with added layers, or `SMALL_MODEL`.
 
         Raises:
-            ConfigError: if the base's cannot be read.
+            ConfigError: if the base's configuration cannot be read.
         """
         if self.model:
             return self.model
@@ -193,12 +193,12 @@ class TrainConfig:
 
     @property
     def batches_per_epoch(self) -> int:
-        """Full batches only: a smaller one would be an easier task."""
+        """Full batches per epoch; a smaller last one would be an easier task and is dropped."""
         return self.passes * (self.num_clips // self.batch_size)
 
 
 def deeper(model_cfg: Mapping[str, Any], added_layers: int) -> dict[str, Any]:
-    """Return an open_clip configuration with so many more layers in the text transformer."""
+    """Return an open_clip configuration with `added_layers` more layers in its text transformer."""
     text_cfg = model_cfg["text_cfg"]
     layers = text_cfg.get("layers", OPEN_CLIP_LAYERS) + added_layers
     return {**model_cfg, "text_cfg": {**text_cfg, "layers": layers} if added_layers else text_cfg}
@@ -209,18 +209,18 @@ COUNTS = (
     *("epochs", "passes", "accumulate", "log_every"),
 )
 NOT_NEGATIVE = ("weight_decay", "warmup_steps", "pool_clips", "hard_clips", "patience", "added_layers", "not_epochs")
-Rule = tuple[Callable[[TrainConfig], bool], str]  # whether a config keeps it, and what to say otherwise of config {c}
+Rule = tuple[Callable[[TrainConfig], bool], str]  # check, message about config {c} if it fails
 
 
 def _each(keys: Iterable[str], is_right: Callable[[Any], bool], refusal: str) -> Iterator[Rule]:
-    """Yield the same rule for several fields."""
+    """Apply one rule to several fields."""
     for key in keys:
         yield lambda config, key=key: is_right(getattr(config, key)), f"{key} {refusal} {{c.{key}!r}}."  # type: ignore[misc]
 
 
 RULES: tuple[Rule, ...] = (
     (lambda c: bool(c.name.strip()), "The name of the model is empty. Give it one."),
-    (lambda c: bool(c.data.strip()), "data is empty. Write world, or the path of a dataset."),
+    (lambda c: bool(c.data.strip()), "data is empty. Enter world, or the path of a dataset."),
     *_each(COUNTS, lambda value: value >= 1, "must be at least 1, not"),
     (
         lambda c: 2 <= c.batch_size <= c.num_clips,
@@ -244,13 +244,13 @@ RULES: tuple[Rule, ...] = (
     *(
         (
             lambda c, train=train: c.train != train or bool(c.base),
-            f"train is {train}, but there is no base whose {frozen} tower could be frozen. Name one.",
+            f"train is {train}, which needs a base whose {frozen} tower can be frozen. Name one.",
         )
         for train, frozen in (("text", "visual"), ("visual", "text"))
     ),
     (
         lambda c: not c.keep_tokens or bool(c.base),
-        "keep_tokens is set, but there is no base whose tokens could be frozen. Name one.",
+        "keep_tokens needs a base whose tokens can be frozen. Name one.",
     ),
     (
         lambda c: not c.added_layers or (bool(c.base) and c.train != "visual"),
@@ -269,7 +269,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def _check_shares(shares: Mapping[str, float]) -> None:
-    """Refuse shares of sentences that cannot be drawn."""
+    """Reject unknown kinds of sentences and unusable shares."""
     if unknown := sorted(set(shares) - set(get_args(DenialKind))):
         kinds = ", ".join(get_args(DenialKind))
         raise ConfigError(f"There are no sentences of the kind {', '.join(unknown)}. Choose among: {kinds}.")
@@ -280,35 +280,35 @@ def _check_shares(shares: Mapping[str, float]) -> None:
 
 
 def preset_or_file(path: Path) -> Path:
-    """Return the shipped preset of that name if there is no such file."""
+    """Return the path itself if it exists, otherwise the shipped preset of that name, if any."""
     preset = PRESETS / f"{path}.json"
     return preset if preset.is_file() and not path.exists() else path
 
 
 def load_config(path: Path, changes: Mapping[str, Any] = MappingProxyType({})) -> TrainConfig:
-    """Read a config; what neither it nor `changes` name keeps its default.
+    """Read a config; fields missing from both the file and `changes` get their defaults.
 
     Raises:
-        ConfigError: if the file cannot be read, or has an unknown key or a value of the wrong kind.
+        ConfigError: if the file cannot be read, has an unknown key, or has a value of the wrong type.
     """
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read as JSON ({error}). Name a config file.") from error
     if not isinstance(data, dict):
-        raise ConfigError(f"{path} must hold one JSON object.")
+        raise ConfigError(f"{path} must contain one JSON object.")
     return build_config({**data, **changes}, str(path))
 
 
 def build_config(data: Mapping[str, Any], source: str) -> TrainConfig:
-    """Make a config of JSON values.
+    """Build a config from JSON values.
 
     Raises:
-        ConfigError: if there is an unknown key (in `source`) or a value of the wrong kind.
+        ConfigError: if a key is unknown or a value has the wrong type; the message names `source`.
     """
     known = [f.name for f in fields(TrainConfig)]
     if unknown := sorted(set(data) - set(known)):
-        raise ConfigError(f"{source} has unknown keys: {', '.join(unknown)}. There are: {', '.join(known)}.")
+        raise ConfigError(f"{source} has unknown keys: {', '.join(unknown)}. Known keys: {', '.join(known)}.")
     for key, value in data.items():
         check_kind(key, value, getattr(TrainConfig(), key))
     return TrainConfig(**data)

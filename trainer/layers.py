@@ -1,4 +1,4 @@
-"""New layers in a base's text transformer: room for what the base has not learnt, without any effect at first."""
+"""Extra layers for a base's text transformer: capacity to learn more, with no effect until they are trained."""
 
 import math
 import re
@@ -7,19 +7,20 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-LAYER = re.compile(r"((?:text\.)?transformer\.resblocks\.)(\d+)(\..+)")  # of open_clip's text towers
-OUTPUTS = (".attn.out_proj.", ".mlp.c_proj.")  # what a residual layer adds to its input comes from these
+LAYER = re.compile(r"((?:text\.)?transformer\.resblocks\.)(\d+)(\..+)")  # parameter names in open_clip's text towers
+OUTPUTS = (".attn.out_proj.", ".mlp.c_proj.")  # the last weights of both residual branches
 
 
 def deepened(base: Mapping[str, Tensor], deeper: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return weights of a deeper model that embeds all texts as the base does.
 
-    The base's layers keep their order, the new ones stand evenly among them, the last at the end. A new one adds zero
-    to its input: of its random weights, those of its outputs are zeroed. These learn first, the others through them.
+    The base's layers stay in order, with the new ones spread evenly among them and the last one at the end. A new
+    layer adds zero to its input: its weights are random except for the output projections, which are zeroed. These
+    learn first, the others through them.
 
     Args:
         base: state dict of the base, an open_clip model.
-        deeper: state dict of the same architecture with more layers, of random weights.
+        deeper: state dict of the same architecture with more layers and random weights.
     """
     layers, total = _count(base), _count(deeper)
     added = total - layers

@@ -1,4 +1,4 @@
-"""A model and what changes it: one step on one batch. It knows nothing of epochs or where batches come from."""
+"""The model in training and its optimizer steps. Knows nothing about epochs or the source of batches."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -25,21 +25,21 @@ from trainer.losses.embedded import Denied, EmbeddedBatch, Parts, Truth
 from trainer.teacher import Teacher
 
 PREPROCESS: dict[str, Any] = {}  # open_clip's defaults: CLIP's mean and standard deviation
-NEW_TOKEN_STD = 0.02  # of the first values of a token's row, as open_clip draws them
-MAX_LOGIT_SCALE = math.log(100)  # as in CLIP: keeps the softmax from freezing
+NEW_TOKEN_STD = 0.02  # standard deviation of a new token's row, as in open_clip
+MAX_LOGIT_SCALE = math.log(100)  # as in CLIP: keeps the softmax from saturating
 
 
 @dataclass(frozen=True)
 class Start:
-    """The model that a training starts from, and the losses it minimises: all that a config can be refused for.
+    """The starting model and the losses: everything that a config can be refused for.
 
     Attributes:
         losses: the weighted sum to minimise.
-        device: of the model.
+        device: device of the model.
         model: the open_clip model.
         tokenizer: its tokenizer.
-        preprocess: open_clip's preprocessing configuration of it.
-        base: the card of the base; None for random weights.
+        preprocess: its preprocessing configuration in open_clip's form.
+        base: card of the base; None for random weights.
     """
 
     losses: WeightedLosses
@@ -51,10 +51,10 @@ class Start:
 
     @classmethod
     def of(cls, config: TrainConfig) -> "Start":
-        """Build the losses, and build or load the model; seeds torch's generator.
+        """Seed torch's generator, build the losses, and build or load the model.
 
         Raises:
-            ConfigError: if the config names an unknown loss or model, or asks for what does not go together.
+            ConfigError: if the config names an unknown loss or model, or combines settings that exclude each other.
             CheckpointError: if the base cannot be loaded.
         """
         torch.manual_seed(config.seed)
@@ -62,26 +62,27 @@ class Start:
         losses = losses_of(config)
         if config.batch_size % distributed.world_size():
             raise ConfigError(
-                f"batch_size ({config.batch_size}) must be a multiple of the processes ({distributed.world_size()})."
+                f"batch_size ({config.batch_size}) must be a multiple of the number of processes "
+                f"({distributed.world_size()})."
             )
         return cls(losses, device, *load_start(config, device))
 
 
 class Learner:
-    """A model in training: one optimizer step on one batch or several.
+    """A model in training, with its optimizer and losses.
 
     Attributes:
-        config: what to train.
-        device: of the model.
+        config: the training config.
+        device: device of the model.
         model: the open_clip model.
         tokenizer: its tokenizer.
-        preprocess: open_clip's preprocessing configuration of it.
-        base: the card of the base; None for random weights.
-        pooling: how the frames of a video become one embedding, as in `Card`.
+        preprocess: its preprocessing configuration in open_clip's form.
+        base: card of the base; None for random weights.
+        pooling: how frame embeddings become one video embedding, as in `Card`.
         losses: the weighted sum to minimise.
-        steps: taken so far.
-        videos: (N, D), L2-normalised embeddings of the training clips; set if the visual tower is frozen and there
-            are videos.
+        steps: optimizer steps taken so far.
+        videos: (N, D), L2-normalised embeddings of the training clips; set if the visual tower is frozen and the data
+            has videos.
         teacher: the frozen base; set if a loss needs it.
     """
 
@@ -89,8 +90,8 @@ class Learner:
         """Build the optimizer.
 
         Args:
-            config: what to train.
-            start: of this config but for its number of clips, which may be known later; by default it is built.
+            config: the training config.
+            start: built from the same config, except that num_clips may still differ; built here if None.
 
         Raises:
             ConfigError: as `Start.of`.
@@ -115,16 +116,16 @@ class Learner:
         self.teacher: Teacher | None = None
 
     def use_videos(self, videos: NDArray[np.float32]) -> None:
-        """Take the embeddings of the clips to train on: (N, D), L2-normalised."""
+        """Set the embeddings of the training clips: (N, D), L2-normalised."""
         self.videos = torch.from_numpy(videos).to(self.device)
 
     def start_epoch(self) -> None:
-        """Set the model to learn; a frozen tower stays as it is used (BatchNorm)."""
+        """Put the towers that learn in train mode; a frozen tower stays in eval mode (BatchNorm)."""
         self.model.train(self.config.train != "visual")
         self.model.visual.train(self.config.train != "text")
 
     def step(self, batches: Iterable[Batch]) -> dict[str, float]:
-        """Learn from the config's `accumulate` batches; returns the means of the losses before their weights."""
+        """Take one optimizer step on `accumulate` batches; return the mean of each unweighted loss."""
         self.optimizer.zero_grad()
         values = [self._add_gradients(batch) for batch in batches]
         distributed.average_gradients(self.model.parameters())
@@ -140,13 +141,13 @@ class Learner:
         with torch.autocast(self.device, torch.bfloat16, enabled=self.bf16):
             embedded = self._embed(batch)
         loss, values = self.losses(embedded)
-        if not loss.requires_grad:  # bnl alone, say, lets nothing through to the visual tower
-            raise ConfigError(f"No loss changes what shall learn ({self.config.train}). Add contrastive or retrieval.")
+        if not loss.requires_grad:  # bnl alone, for example, passes no gradient to the visual tower
+            raise ConfigError(f"No loss trains the chosen towers ({self.config.train}). Add contrastive or retrieval.")
         (loss / self.config.accumulate).backward()  # type: ignore[no-untyped-call]
         return values
 
     def _embed(self, batch: Batch) -> EmbeddedBatch:
-        """Encode a batch, all its sentences in one go; of several processes each its share."""
+        """Encode a batch, with all its sentences in one call; each process encodes its share."""
         mine = distributed.share(len(batch.captions))
         video = self._embed_videos(batch, mine)
         denied = [] if batch.denied is None else [sentence.text for sentence in batch.denied.sentences[mine]]
@@ -165,10 +166,7 @@ class Learner:
         )
 
     def _embed_videos(self, batch: Batch, mine: slice) -> Tensor | None:
-        """Look the videos up, or encode their frames and pool them as the encoder does.
-
-        None where there are none.
-        """
+        """Look up the videos' embeddings, or encode and pool their frames; None without videos."""
         if batch.frames is None:
             return None if self.videos is None or batch.rows is None else self.videos[torch.from_numpy(batch.rows)]
         preprocess = self.model.visual.preprocess_cfg
@@ -186,17 +184,17 @@ class Learner:
             parts = gathered(self.teacher.parts(sentences, captions if "kept" in needs else None))
         if batch.truth is not None:
             pool = video if self.videos is None else self.videos[torch.from_numpy(batch.truth.pool)]
-            assert pool is not None, "truth is of clips"
+            assert pool is not None, "a known truth comes with clips"
             known = (torch.from_numpy(some).to(self.device) for some in (batch.truth.fitting, batch.truth.both))
             truth = Truth(pool, *known)
         return Denied(text, truth, parts)
 
     def prepare_tokens(self, texts: Iterable[str]) -> None:
-        """Zero the rows of tokens that no text has; what a base has learnt stays, and what is new to it starts small.
+        """Initialise token rows: zero those that no text uses or, given a base, start its unseen tokens small.
 
-        Unused rows get no gradient, and the decay of zero is zero: they stay zero, pack to nothing, and tell what is
-        unseen. The padding's is among them; no embedding depends on it. A frozen text tower stays as it is; so do the
-        rows a base has learnt, if the config says so.
+        Unused rows get no gradient, and weight decay leaves zero unchanged. So they stay zero, compress to almost
+        nothing and mark unseen tokens. Padding is among them; no embedding depends on it. Nothing changes in a frozen
+        text tower. With `keep_tokens`, the rows that the base has learned are frozen.
         """
         if self.config.train == "visual":
             return
@@ -216,7 +214,7 @@ class Learner:
             table.register_hook(lambda gradient: gradient * learns)  # type: ignore[no-untyped-call]
 
     def state_dict(self) -> dict[str, Any]:
-        """All that the next steps depend on, as tensors and plain values."""
+        """Return everything the next steps depend on, as tensors and plain values."""
         return {
             "steps": self.steps,
             "model": self.model.state_dict(),
@@ -227,7 +225,7 @@ class Learner:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Restore `state_dict`, with the same config; caches of the teacher, which version 0.1 saved, are ignored."""
+        """Restore a `state_dict` of the same config; teacher caches saved by version 0.1 are ignored."""
         self.steps = state["steps"]
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
@@ -238,13 +236,13 @@ class Learner:
 
     @property
     def state(self) -> dict[str, float]:
-        """What a curve may show beside the losses."""
+        """Values to plot along with the losses."""
         scale = float(self.model.logit_scale.detach().exp())
         return {"learning_rate": float(self.schedule.get_last_lr()[0]), "logit_scale": scale}
 
 
 def has_bf16(device: str) -> bool:
-    """Whether the processor computes in bf16; where it only pretends to, fp32 is faster."""
+    """Return True if the processor supports bf16 natively; where it is emulated, fp32 is faster."""
     return (
         torch.cuda.is_bf16_supported(including_emulation=False)
         if device == "cuda"
@@ -253,14 +251,14 @@ def has_bf16(device: str) -> bool:
 
 
 def load_start(config: TrainConfig, device: str) -> tuple[Any, Any, dict[str, Any], Card | None]:
-    """Return the model to start from, its tokenizer, its preprocessing, and the card of the base if there is one."""
+    """Return the starting model, its tokenizer, its preprocessing configuration, and the base's card, if any."""
     base = config.base_folder
     if base is None:
         return *build_model(config.model_cfg, PREPROCESS, device), PREPROCESS, None
     model, tokenizer, card = read_model(base, device)
     model_cfg, preprocess = read_configs(base)
     if deeper(model_cfg, config.added_layers) != config.model_cfg:
-        raise ConfigError(f"{base} is another model than the config says. Leave model out to take the base's own.")
+        raise ConfigError(f"{base} does not match the config's model. Leave model out to use the base's own.")
     if config.added_layers:
         weights = model.state_dict()
         model, _ = build_model(config.model_cfg, preprocess, device)
@@ -269,7 +267,7 @@ def load_start(config: TrainConfig, device: str) -> tuple[Any, Any, dict[str, An
 
 
 def freeze(model: Any, train: Towers) -> None:
-    """Let only the towers learn that shall; the temperature always does."""
+    """Freeze the towers that are not trained; the temperature always learns."""
     for name, parameter in model.named_parameters():
         tower = "visual" if name.startswith("visual.") else "text"
         if train not in ("all", tower) and name != "logit_scale":
@@ -277,7 +275,7 @@ def freeze(model: Any, train: Towers) -> None:
 
 
 def gathered(parts: Parts) -> Parts:
-    """Put the shares of all processes together."""
+    """Gather the parts from all processes."""
     return replace(
         parts,
         wanted=distributed.gather(parts.wanted),
@@ -288,22 +286,22 @@ def gathered(parts: Parts) -> Parts:
 
 
 def build_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimizer:
-    """AdamW or RMSProp for what is trained; biases, gains, the temperature and kept tokens are not decayed."""
+    """Build AdamW or RMSProp without weight decay on biases, gains, the temperature and frozen token rows."""
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    kept = token_embeddings(model) if config.keep_tokens else None
-    decayed = [p for p in parameters if p.ndim >= 2 and p is not kept]
+    tokens = token_embeddings(model) if config.keep_tokens else None
+    decayed = [p for p in parameters if p.ndim >= 2 and p is not tokens]
     groups: list[dict[str, Any]] = [
         {"params": decayed, "weight_decay": config.weight_decay},
-        {"params": [p for p in parameters if p.ndim < 2 or p is kept], "weight_decay": 0.0},
+        {"params": [p for p in parameters if p.ndim < 2 or p is tokens], "weight_decay": 0.0},
     ]
     if config.optimizer == "rmsprop":
         return torch.optim.RMSprop(groups, lr=config.learning_rate)
-    # fused: 10 ms a step over the 9.5 million token rows instead of 38
+    # fused: 10 instead of 38 ms per step over the 9.5 million token weights
     return torch.optim.AdamW(groups, lr=config.learning_rate, betas=(0.9, 0.98), fused=True)
 
 
 def rate_at(step: int, config: TrainConfig) -> float:
-    """Share of the learning rate at a step: a linear rise, then a cosine down to 0, or a little less each epoch."""
+    """Return the learning-rate factor at a step: linear warm-up, then cosine to 0 or exponential decay per epoch."""
     if step < config.warmup_steps:
         return (step + 1) / config.warmup_steps
     if config.schedule == "exponential":

@@ -1,6 +1,6 @@
-"""Locks on files, which the system frees when their holder ends or is killed; a note beside the file names the holder.
+"""File locks, which the system releases when their holder exits or is killed; a separate note names the holder.
 
-The note is a file of its own, since Windows lets nobody read a locked one.
+The note is its own file because Windows does not let other processes read a locked one.
 """
 
 import json
@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 
 from nt2vr.files import write_json
 
-HOLD_S, LOOK_S, POLL_S = 0.2, 0.02, 0.005  # `holder` takes a free lock for a moment: nobody may be refused for that
+HOLD_S, LOOK_S, POLL_S = 0.2, 0.02, 0.005  # `hold` outwaits `holder`, which briefly takes a free lock
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class Holder:
     """The training that holds a lock.
 
     Attributes:
-        run: its run_id.
-        folder: of the run.
-        pid: of its leading process.
+        run: run_id of the training.
+        folder: its run folder.
+        pid: process id of its leading process.
     """
 
     run: str
@@ -33,27 +33,27 @@ class Holder:
 
     @classmethod
     def here(cls, folder: Path) -> "Holder":
-        """Describe this process as the one that trains the run in a folder."""
+        """Describe this process as the one training the run in `folder`."""
         return cls(folder.name, str(folder.resolve()), os.getpid())
 
 
 @dataclass(frozen=True)
 class Lock:
-    """One file to lock."""
+    """A file to lock."""
 
     path: Path
 
     @property
     def note(self) -> Path:
-        """Who holds the lock; of no meaning while nobody does."""
+        """File that names the holder; meaningless while the lock is free."""
         return self.path.with_suffix(".json")
 
     @contextmanager
     def hold(self, holder: Holder) -> Iterator[None]:
-        """Hold the lock for the time of a `with`; children do not inherit it.
+        """Hold the lock inside a `with` block; child processes do not inherit it.
 
         Raises:
-            BlockingIOError: if it is held already.
+            BlockingIOError: if the lock is already held.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         lock = FileLock(self.path, mode=0o600)
@@ -69,7 +69,7 @@ class Lock:
             lock.release()
 
     def holder(self) -> Holder | None:
-        """Return who holds the lock; None if nobody does."""
+        """Return the holder of the lock; None if it is free."""
         if (noted := self._noted()) is None:
             return None
         try:

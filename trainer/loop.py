@@ -1,4 +1,4 @@
-"""The training loop: epochs, reports, validation and checkpoints; it knows neither steps nor data sources."""
+"""The training loop: epochs, reports, validation and checkpoints. Knows nothing about single steps or data sources."""
 
 import logging
 import math
@@ -42,20 +42,20 @@ def train(
     validation: Clips,
     should_stop: ShouldStop = never,
 ) -> State:
-    """Take all steps of the learner's config, with a checkpoint after each epoch; resume where the run was saved.
+    """Train to the end of the learner's config, with a checkpoint per epoch; resume from the saved state, if any.
 
     Args:
         learner: the model in training.
-        run: output folder; of several processes only the leader writes.
+        run: output folder; only the leading process writes.
         clips: training clips.
-        validation: clips that are searched after each epoch.
-        should_stop: polled after each step; the run is then saved.
+        validation: clips to validate on after each epoch.
+        should_stop: polled after each step; once it returns True, the run is saved and stops.
 
     Returns:
-        Whether it came to the end.
+        "finished" or "stopped".
 
     Raises:
-        InterruptedError: if `should_stop` said so before the first step.
+        InterruptedError: if `should_stop` returns True before the first step.
         CheckpointError: if the saved state is damaged.
         ConfigError: if it belongs to another config, or the clips cannot serve this one.
     """
@@ -66,7 +66,7 @@ def train(
         prepare(learner, clips, should_stop)
     if saved and saved.learner:
         learner.load_state_dict(saved.learner)
-        logger.info("Going on after step %d.", learner.steps)
+        logger.info("Resuming after step %d.", learner.steps)
     books = Books(run, learner, validation, saved) if rank() == 0 else None
     try:
         return take_steps(learner, clips, saved.position.epoch if saved else 1, books, should_stop)
@@ -78,7 +78,7 @@ def train(
 def take_steps(
     learner: Learner, clips: Clips, first_epoch: int, books: "Books | None", should_stop: ShouldStop
 ) -> State:
-    """Take the steps from an epoch on, whose first ones the learner may have taken already."""
+    """Take all steps from `first_epoch` on, except those of it that the learner has already taken."""
     config = learner.config
     for epoch in range(first_epoch, config.epochs + 1):
         learner.start_epoch()
@@ -98,7 +98,7 @@ def take_steps(
 
 
 def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop) -> None:
-    """Prepare new tokens, the embeddings of a frozen visual tower, and the teacher."""
+    """Set up token rows, the embeddings of a frozen visual tower, and the teacher."""
     config, needs = learner.config, learner.losses.needs
     key = f"{config.seed} tokens"
     denied = list[Denial]()
@@ -114,7 +114,7 @@ def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop) -> None:
         if clips.has_videos:
             learner.use_videos(videos := embed_once(encoder_of(learner), clips, should_stop))
         if "parts" in needs:
-            assert config.base_folder, "the config sees to it"
+            assert config.base_folder, "guaranteed by the config"
             model, tokenizer, _ = read_model(config.base_folder, learner.device)
             base = FrozenTexts(model, tokenizer, learner.device)
             if not clips.has_videos:
@@ -125,7 +125,7 @@ def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop) -> None:
 
 
 def encoder_of(learner: Learner, card: Card | None = None) -> Encoder:
-    """Wrap the learner's model, which is put in eval mode; its card has the towers' fingerprints."""
+    """Wrap the learner's model, putting it in eval mode; the card gets the towers' fingerprints."""
     visual, text = fingerprints(learner.model.state_dict())
     card = card or Card(learner.config.name, pooling=learner.pooling)
     card = replace(card, visual_fingerprint=visual, text_fingerprint=text)
@@ -136,7 +136,7 @@ class Books:
     """Everything the leading process writes: metrics, checkpoints, and the state to resume from."""
 
     def __init__(self, run: RunFolder, learner: Learner, validation: Clips, saved: Saved | None) -> None:
-        """Open them where they were saved, or at the start."""
+        """Start from the saved state, if any."""
         self._run, self._learner = run, learner
         self._position = saved.position if saved else Position()
         rewind(run, saved.metrics_bytes if saved else 0)
@@ -145,7 +145,7 @@ class Books:
         self._saver = Saver(run, learner)
 
     def step(self, epoch: int, losses: dict[str, float]) -> None:
-        """Report a step, and save the run when due."""
+        """Report a step, and save the run if due."""
         self._report.add(epoch, losses)
         if self._saver.due:
             self.save()
@@ -164,7 +164,7 @@ class Books:
         self._position = position = self._position.after_epoch(self._validator.finish_epoch(epoch), config)
         if position.finished and epoch < config.epochs:
             logger.info(
-                "%s has not risen for %d epochs; it was best after epoch %d (%.4f). The run ends early.",
+                "%s has not improved for %d epochs; it was best after epoch %d (%.4f). The run stops early.",
                 *(config.monitor, config.patience, position.best_epoch, position.best),
             )
         self.save()
@@ -172,7 +172,7 @@ class Books:
 
 
 class Report:
-    """Reports steps: in the progress bar, and every `log_every` steps in the run folder.
+    """Reports each step in the progress bar, and every `log_every` steps in the run folder.
 
     Attributes:
         recent: losses of the steps since the last line of metrics.
@@ -205,10 +205,10 @@ class Report:
 
 
 class Validator:
-    """Measures the model and writes its checkpoint after each epoch; constants are measured once."""
+    """Measures the model and writes its checkpoint after each epoch; baselines are measured once."""
 
     def __init__(self, learner: Learner, run: RunFolder, clips: Clips, fresh: bool = True) -> None:
-        """Measure the base and its controls, where there is one; a fresh run also writes them down."""
+        """Measure the base, if any, and its controls; a fresh run also writes them to the metrics."""
         self._learner, self._run, self._clips = learner, run, clips
         config = learner.config
         self._videos: NDArray[np.float32] | None = None
@@ -234,7 +234,7 @@ class Validator:
         return measured | (self._text(encoder) if self._text else {})
 
     def finish_epoch(self, epoch: int) -> float:
-        """Validate, and write the checkpoint of an epoch; returns the metric that the config watches."""
+        """Validate and write the epoch's checkpoint; return the metric that patience watches, NaN if not measured."""
         learner, config = self._learner, self._learner.config
         card = Card(
             name=config.name,
@@ -251,6 +251,6 @@ class Validator:
         logger.info("epoch %d: %s", epoch, ", ".join(f"{name} {value:.3f}" for name, value in measured.items()))
         metrics = {f"validation/{name}": value for name, value in {**measured, **self._controls}.items()}
         card, folder = replace(card, metrics=metrics), self._run.checkpoint(epoch)
-        if not folder.exists():  # else the run was killed before it was saved, and this is the same again
+        if not folder.exists():  # otherwise killed before saving; this would be identical
             write_checkpoint(folder, learner.model, config.model_cfg, learner.preprocess, card)
         return measured.get(config.monitor, math.nan)

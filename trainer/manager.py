@@ -1,6 +1,6 @@
-"""Starts, stops, resumes, deletes and watches runs: each a process of its own, which outlives the page and the app.
+"""Run manager: starts, stops, resumes, deletes and reads runs, each a separate process that outlives the app.
 
-The run folders are the whole interface between the two; this knows nothing about training, nor about pages.
+Talks to runs only through their folders, signals and locks; knows nothing about training or the page.
 """
 
 import json
@@ -25,20 +25,20 @@ from trainer.config import TrainConfig, load_config, save_config
 from trainer.lock import Holder
 from trainer.run_folder import UNDER_WAY, RunFolder, RunStatus, refuse_second_training
 
-ROOT = Path(trainer.__file__).parent.parent  # presets name their base from here
-PATIENCE_S = 10.0  # a run that was told to stop and goes on for longer may be ended at once
+ROOT = Path(trainer.__file__).parent.parent  # relative base and data paths in presets start here
+PATIENCE_S = 10.0  # a run still training this long after a stop request may be killed
 LOG_TAIL_BYTES = 8_192
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run, as it is at this moment.
+    """Snapshot of one run.
 
     Attributes:
-        run_id: the name of its folder.
-        status: how far it is, with what only others can tell: "stopping", "interrupted".
-        config: what it does; None if that cannot be read.
-        may_end_at_once: whether it was told to stop, and took longer than can be expected.
+        run_id: name of its folder.
+        status: its progress, including the states "stopping" and "interrupted", which only the manager can infer.
+        config: its config; None if it cannot be read.
+        may_end_at_once: True if it has ignored a stop request for longer than `PATIENCE_S`.
     """
 
     run_id: str
@@ -48,35 +48,35 @@ class Run:
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Display name."""
         return self.config.name if self.config else self.run_id
 
     @property
     def is_under_way(self) -> bool:
-        """Whether a process trains it."""
+        """True if a process is training it."""
         return self.status.state in UNDER_WAY
 
     @property
     def can_resume(self) -> bool:
-        """Whether there is something left to train."""
+        """True if it ended before its last step and its config can be read."""
         return self.status.state in ("stopped", "interrupted", "failed") and self.config is not None
 
     @property
     def num_steps(self) -> int:
-        """Steps it takes in all."""
+        """Total number of steps."""
         return self.config.epochs * self.config.steps_per_epoch if self.config else 0
 
 
 class MetricsReader:
-    """All the rows of a metrics.jsonl, of which each is read once."""
+    """Incremental reader of metrics.jsonl: each row is read once."""
 
     def __init__(self, path: Path) -> None:
-        """Read nothing yet."""
+        """Store the path; nothing is read yet."""
         self._path, self._offset, self._rows = path, 0, list[dict[str, float]]()
         self._reading = threading.Lock()
 
     def rows(self) -> list[dict[str, float]]:
-        """Return the rows so far; a line being written waits for its end, one that a crash cut off is left out."""
+        """Return the rows so far, without a line that is still being written or was cut off by a crash."""
         with self._reading:
             try:
                 with self._path.open("rb") as file:
@@ -103,21 +103,21 @@ class RunManager:
     """The runs in one folder.
 
     Args:
-        folder: runs/; made when the first run starts.
+        folder: runs/; created when the first run starts.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Start nothing."""
+        """Store the folder; no run is started."""
         self.folder = folder
-        self._configs: dict[str, TrainConfig] = {}  # read once, since written once
+        self._configs: dict[str, TrainConfig] = {}  # cached, since configs never change
         self._metrics: dict[str, MetricsReader] = {}
-        self._stopping: dict[str, tuple[int, float]] = {}  # run_id -> which process, when
+        self._stopping: dict[str, tuple[int, float]] = {}  # run_id -> process id, time of the stop request
 
     def start(self, config: TrainConfig) -> str:
-        """Start a training; returns its run_id once it is under way.
+        """Start a run and return its run_id once its process is under way.
 
         Raises:
-            RunError: if another one is, or it ended at once.
+            RunError: if another run is training, or the new process exits at once.
         """
         refuse_second_training(self.folder)
         run = self._new_folder(config.name)
@@ -130,45 +130,45 @@ class RunManager:
         return run.path.name
 
     def resume(self, run_id: str) -> None:
-        """Go on with a run that was stopped, interrupted or failed.
+        """Resume a run that was stopped, interrupted or failed.
 
         Raises:
-            RunError: if it is another one's turn, or nothing is left to do.
+            RunError: if another run is training, or this one cannot be resumed.
         """
         run = self.get(run_id)
         if not run.can_resume:
-            raise RunError(f"{run.name} cannot be resumed, it is {run.status.state}. Start a new run.")
+            raise RunError(f"{run.name} cannot be resumed: it is {run.status.state}. Start a new run.")
         refuse_second_training(self.folder)
-        self._metrics.pop(run_id, None)  # it is cut back to where the run was saved
+        self._metrics.pop(run_id, None)  # the file is truncated to the saved state
         _launch(self._run_folder(run_id))
 
     def stop(self, run_id: str, at_once: bool = False) -> None:
-        """Tell a run to finish its step, save and end; or end it here and now, which loses what is not saved.
+        """Ask a run to finish its step, save and exit; or kill it at once, losing everything since its last save.
 
         Raises:
-            RunError: if it is not under way.
+            RunError: if it is not training.
         """
         run = self._run_folder(run_id)
         if (holder := run.lock.holder()) is None:
             raise RunError(f"{run_id} is not training, so it cannot be stopped.")
         pid = holder.pid
-        with suppress(ProcessLookupError):  # it has just ended by itself
-            if at_once and os.getpgid(pid) == pid:  # with the processes that render for it
+        with suppress(ProcessLookupError):  # it has just ended on its own
+            if at_once and os.getpgid(pid) == pid:  # including its rendering processes
                 os.killpg(pid, signal.SIGKILL)
             else:
                 os.kill(pid, signal.SIGKILL if at_once else signal.SIGTERM)
         self._stopping.setdefault(run_id, (pid, time.monotonic()))
 
     def delete(self, run_id: str) -> None:
-        """Delete a run for good, checkpoints and all.
+        """Delete a run permanently, including its checkpoints.
 
         Raises:
-            RunError: if it is under way.
+            RunError: if it is training.
         """
         run = self._run_folder(run_id)
         try:
-            with run.lock.hold(Holder.here(run.path)):  # nobody resumes it meanwhile
-                gone = run.path.with_name(f".{run_id}.deleted")  # atomic for all who read
+            with run.lock.hold(Holder.here(run.path)):  # so that nobody can resume it meanwhile
+                gone = run.path.with_name(f".{run_id}.deleted")  # atomic for readers
                 run.path.rename(gone)
         except BlockingIOError:
             raise RunError(f"{run_id} is still training. Stop it before you delete it.") from None
@@ -177,19 +177,19 @@ class RunManager:
             cache.pop(run_id, None)
 
     def runs(self) -> list[Run]:
-        """All runs, the newest first."""
+        """Return all runs, newest first."""
         return [self._look(run) for run in sorted(self._folders().values(), key=_started_ns, reverse=True)]
 
     def get(self, run_id: str) -> Run:
-        """One run.
+        """Return one run.
 
         Raises:
-            ConfigError: if there is no such run.
+            ConfigError: if the run does not exist.
         """
         return self._look(self._run_folder(run_id))
 
     def metrics(self, run_id: str) -> list[dict[str, float]]:
-        """All that a run has measured so far: finite numbers by name."""
+        """Return a run's metrics so far: per row, finite numbers by name."""
         run = self._run_folder(run_id)
         return self._metrics.setdefault(run_id, MetricsReader(run.metrics)).rows()
 
@@ -198,7 +198,7 @@ class RunManager:
         return _tail(self._run_folder(run_id).log, lines)
 
     def _folders(self) -> dict[str, RunFolder]:
-        """Only what lies here itself and is a run: no id leads out of the folder."""
+        """Find runs directly inside the folder, without symlinks, so that no id can point outside it."""
         return {
             config.parent.name: RunFolder(config.parent)
             for config in self.folder.glob("[!.]*/config.json")
@@ -220,7 +220,7 @@ class RunManager:
 
     def _look(self, run: RunFolder) -> Run:
         run_id = run.path.name
-        holder = run.lock.holder()  # before the status: what ended in between has written how
+        holder = run.lock.holder()  # read before the status: a run that ends in between has written its final state
         status = run.status() or RunStatus("preparing", 0)
         late = False
         if status.state in UNDER_WAY and holder is None:
@@ -245,23 +245,23 @@ def _started_ns(run: RunFolder) -> int:
 
 
 def _launch(run: RunFolder) -> None:
-    """Start the process of a run, and return when it has the run.
+    """Start a run's process and return once it has taken over the run.
 
     Raises:
-        RunError: if it ended before; what it said then.
+        RunError: if it exits before that, with its last log line as the message.
     """
     with run.log.open("ab") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "trainer", str(run.path.resolve())],
             cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
         )  # fmt: skip
-    threading.Thread(target=process.wait, daemon=True).start()  # or it would stay a zombie
+    threading.Thread(target=process.wait, daemon=True).start()  # otherwise it would stay a zombie
     while True:
         has_ended = process.poll() is not None
         if (status := run.status()) is not None and status.pid == process.pid:
             return
         if has_ended:
-            raise RunError(_tail(run.log, 1) or f"The training ended at once with status {process.returncode}.")
+            raise RunError(_tail(run.log, 1) or f"The training process exited with status {process.returncode}.")
         time.sleep(0.02)
 
 

@@ -1,6 +1,6 @@
-"""`python -m trainer.measure CHECKPOINT …`: measure finished models on test clips, beside an oracle, for their cards.
+"""`python -m trainer.measure CHECKPOINT …`: measure finished models and an oracle on test clips; update their cards.
 
-Test clips are looked at here and nowhere else in training.
+No other part of the trainer uses test clips.
 """
 
 import argparse
@@ -26,7 +26,7 @@ logger = logging.getLogger("trainer.measure")
 
 
 def measure(encoder: Encoder, cache: Path) -> dict[str, float]:
-    """Measure on test clips what the evaluation does, and what an oracle reaches with the same captions."""
+    """Compute the evaluation's measures on test clips, for the model and for an oracle with the same captions."""
     benchmark = world_benchmark(cache)
     (measured,) = ask(encoder, [System(encoder.name)], benchmark.embed(encoder, silent, never), benchmark)
     groups = {
@@ -38,17 +38,17 @@ def measure(encoder: Encoder, cache: Path) -> dict[str, float]:
 
 
 def low_score(encoder: Encoder, cache: Path) -> float:
-    """Best score that 99% of validation captions exceed: below it the page says that nothing fits well."""
+    """Return the 1st percentile of validation captions' best scores; below it the page says that nothing fits well."""
     clips = world_clips("validation", NUM_CLIPS // 2, encoder.num_frames, encoder.image_size, SEED, cache)
     best = (encoder.encode_text(clips.captions("validation")) @ embed_clips(encoder, clips).T).max(axis=1)
     return float(np.quantile(best, 0.01))
 
 
 def main() -> None:
-    """Measure, log, and write the cards."""
+    """Measure the checkpoints, log the values and write the cards."""
     parser = argparse.ArgumentParser(prog="python -m trainer.measure", description=__doc__)
     parser.add_argument("checkpoints", type=Path, nargs="+", metavar="CHECKPOINT")
-    parser.add_argument("--notes", help="words for the cards: where the models fall short, beside what")
+    parser.add_argument("--notes", help="text for the cards: where the models fall short, and compared with what")
     options = parser.parse_args()
     logging.basicConfig(level=logging.WARNING)
     logger.setLevel(logging.INFO)
@@ -58,11 +58,11 @@ def main() -> None:
 
 
 def report(folder: Path, cache: Path, notes: str | None = None) -> None:
-    """Measure one model; its notes stay where none are given."""
+    """Measure one model and write its card; existing notes stay unless new ones are given."""
     encoder = read_checkpoint(folder, verify=True)
     measured = measure(encoder, cache)
-    kept = {name: value for name, value in encoder.card.metrics.items() if not name.startswith(("test/", "oracle/"))}
-    card = replace(encoder.card, metrics={**kept, **measured})
+    other = {name: value for name, value in encoder.card.metrics.items() if not name.startswith(("test/", "oracle/"))}
+    card = replace(encoder.card, metrics={**other, **measured})
     write_card(folder, card if notes is None else replace(card, notes=notes))
     for name, value in measured.items():
         logger.info("%s: %s %.4g", encoder.name, name, value)

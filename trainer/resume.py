@@ -1,7 +1,7 @@
-"""Resuming runs: everything the next steps depend on, in one file that is written atomically.
+"""Saved state for resuming runs: everything the next steps depend on, in one atomically written file.
 
-On a CPU, a run that was killed at any moment reaches the same numbers as its uninterrupted twin; on a GPU, as nearly
-as its kernels are deterministic.
+On a CPU, a run killed at any moment reaches the same numbers as an uninterrupted one; on a GPU, as far as its kernels
+are deterministic.
 """
 
 import math
@@ -20,20 +20,20 @@ from trainer.config import TrainConfig
 from trainer.learner import Learner
 from trainer.run_folder import RunFolder
 
-SAVE_EVERY_S = 30.0  # at most
-SAVE_SHARE = 0.05  # of the time may be spent on it
-Losses = list[dict[str, float]]  # of steps, in order
+SAVE_EVERY_S = 30.0  # minimum interval between saves
+SAVE_SHARE = 0.05  # maximum share of the time spent on saving
+Losses = list[dict[str, float]]  # one dict per step, in order
 
 
 @dataclass(frozen=True)
 class Position:
-    """Where a run is, between two steps.
+    """Progress of a run between two steps.
 
     Attributes:
-        epoch: the one under way, 1 is the first.
-        best: highest value of the watched metric.
-        best_epoch: which epoch reached it; 0 before any did.
-        finished: whether there is nothing left to do.
+        epoch: current epoch, counted from 1.
+        best: highest value of the watched metric so far.
+        best_epoch: epoch of that value; 0 before the first.
+        finished: True if no steps are left.
     """
 
     epoch: int = 1
@@ -42,7 +42,7 @@ class Position:
     finished: bool = False
 
     def after_epoch(self, value: float, config: TrainConfig) -> "Position":
-        """Where it is once an epoch has ended, and been measured by the watched metric."""
+        """Return the position after an epoch in which the watched metric reached `value`."""
         best, best_epoch = (value, self.epoch) if value > self.best else (self.best, self.best_epoch)
         out_of_patience = 0 < config.patience <= self.epoch - max(best_epoch, config.not_epochs)
         return Position(self.epoch + 1, best, best_epoch, out_of_patience or self.epoch == config.epochs)
@@ -50,13 +50,13 @@ class Position:
 
 @dataclass(frozen=True)
 class Saved:
-    """Content of the file.
+    """Content of resume.pt.
 
     Attributes:
-        config: of the run, as a dictionary.
-        position: where it is.
-        metrics_bytes: length of metrics.jsonl: what it has beyond will come again.
-        recent: losses of the steps since its last line.
+        config: the run's config as a dictionary.
+        position: progress of the run.
+        metrics_bytes: length of metrics.jsonl; a resumed run rewrites everything beyond it.
+        recent: losses of the steps since the last line of metrics.
         learner: `Learner.state_dict`; None once the run has finished.
     """
 
@@ -68,7 +68,7 @@ class Saved:
 
 
 def read_saved(run: RunFolder, config: TrainConfig) -> Saved | None:
-    """Read the saved state of a run; None if there is none.
+    """Read a run's saved state; None before the first save.
 
     Raises:
         CheckpointError: if the file is damaged.
@@ -80,31 +80,31 @@ def read_saved(run: RunFolder, config: TrainConfig) -> Saved | None:
         data = torch.load(run.resume, map_location="cpu", weights_only=True)
         saved = Saved(**{**data, "position": Position(**data["position"])})
         before = TrainConfig(**saved.config)
-    except Exception as error:  # damaged files fail in many ways: in zip, in pickle, as missing keys
+    except Exception as error:  # damaged files fail in many ways: in zip, in pickle, by missing keys
         raise CheckpointError(
-            f"{run.resume} cannot be read ({reason_of(error)}). Delete it to train from the start again."
+            f"{run.resume} cannot be read ({reason_of(error)}). Delete it to train from the start."
         ) from error
     names = [field.name for field in fields(config)]
     if other := [name for name in names if getattr(before, name) != getattr(config, name)]:
         raise ConfigError(
             f"{run.resume} belongs to a run whose config differs in {', '.join(other)}. "
-            "Put that config back, or name another folder."
+            "Restore that config, or name another folder."
         )
     return saved
 
 
 def rewind(run: RunFolder, metrics_bytes: int) -> None:
-    """Undo what a run wrote after it was saved; checkpoints would come out the same, and stay."""
+    """Undo everything a run wrote after its last save, except checkpoints, which would come out identical."""
     if run.metrics.exists():
         os.truncate(run.metrics, min(metrics_bytes, run.metrics.stat().st_size))
     for partial in run.path.glob("checkpoints/.*.partial"):
         shutil.rmtree(partial)
-    for leftover in run.path.glob(".*.partial*"):  # of a process that was killed while it wrote
+    for leftover in run.path.glob(".*.partial*"):  # left by a process killed while writing
         leftover.unlink()
 
 
 class Saver:
-    """Saves a run, spending at most `SAVE_SHARE` of the time on it."""
+    """Saves a run, spending at most `SAVE_SHARE` of its time on it."""
 
     def __init__(self, run: RunFolder, learner: Learner) -> None:
         """Start the clock."""
@@ -113,11 +113,11 @@ class Saver:
 
     @property
     def due(self) -> bool:
-        """Whether it is time again."""
+        """True if the next save is due."""
         return time.monotonic() >= self._due
 
     def save(self, position: Position, recent: Losses) -> None:
-        """Replace the file; a finished run is saved without its state, since nothing can resume from it."""
+        """Replace resume.pt; a finished run is saved without the learner's state, since it cannot be resumed."""
         began = time.monotonic()
         metrics = self._run.metrics
         saved = Saved(asdict(self._learner.config), position, metrics.stat().st_size if metrics.exists() else 0)

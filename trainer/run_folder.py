@@ -1,16 +1,16 @@
-"""The run folder: everything a training writes, and others read.
+"""The run folder: the interface between a training process and everything that watches it.
 
     runs/<run_id>/config.json     TrainConfig, written once, before the start
                   status.json     RunStatus, replaced atomically
-                  metrics.jsonl   one object a line, appended: {"epoch": 1, "step": 200, "loss": 0.41}
+                  metrics.jsonl   one object per line, appended: {"epoch": 1, "step": 200, "loss": 0.41}
                   train.log       the log
                   checkpoints/    epoch_003/  (a checkpoint folder)
                   resume.pt       state to resume from, see trainer/resume.py
-                  lock            held by the process that trains; lock.json names it meanwhile
+                  lock            held by the training process; lock.json names it meanwhile
 
-    runs/.locks/cpu.lock          held by the training that uses a device; cpu.json names it
+    runs/.locks/cpu.lock          held by the training that uses the device; cpu.json names it
 
-It knows nothing about training.
+Knows nothing about training itself.
 """
 
 import json
@@ -25,22 +25,22 @@ from nt2vr.files import write_json
 from nt2vr.settings import training_devices
 from trainer.lock import Holder, Lock
 
-# "stopping" and "interrupted" are never written: others conclude them, see `RunManager`
+# "stopping" and "interrupted" are never written; `RunManager` infers them
 State = Literal["preparing", "running", "stopping", "stopped", "finished", "failed", "interrupted"]
 UNDER_WAY: tuple[State, ...] = ("preparing", "running", "stopping")
 
 
 @dataclass(frozen=True)
 class RunStatus:
-    """How far a run is.
+    """Progress and state of a run.
 
     Attributes:
-        state: what it does, or how it ended.
-        pid: of the process that wrote this.
-        epoch: the one under way, 1 is the first.
-        step: steps done, over all epochs.
-        eta_s: seconds left, as far as one can tell.
-        error: why it failed.
+        state: current activity, or how the run ended.
+        pid: id of the process that wrote the status.
+        epoch: current epoch, counted from 1.
+        step: steps taken, over all epochs.
+        eta_s: estimated seconds left.
+        error: reason for a failure.
     """
 
     state: State
@@ -53,84 +53,84 @@ class RunStatus:
 
 @dataclass(frozen=True)
 class RunFolder:
-    """Paths in a run folder, and how they are written."""
+    """Paths in a run folder, with readers and writers for its files."""
 
     path: Path
 
     @property
     def config(self) -> Path:
-        """The TrainConfig."""
+        """File of the TrainConfig."""
         return self.path / "config.json"
 
     @property
     def log(self) -> Path:
-        """The log."""
+        """Log file."""
         return self.path / "train.log"
 
     @property
     def metrics(self) -> Path:
-        """Measured values."""
+        """File of losses and validation metrics."""
         return self.path / "metrics.jsonl"
 
     @property
     def resume(self) -> Path:
-        """State to resume from."""
+        """File with the state to resume from."""
         return self.path / "resume.pt"
 
     @property
     def lock(self) -> Lock:
-        """Held by the process that trains."""
+        """Lock held by the training process."""
         return Lock(self.path / "lock")
 
     def checkpoint(self, epoch: int) -> Path:
-        """The checkpoint folder of an epoch."""
+        """Return the checkpoint folder of an epoch."""
         return self.path / "checkpoints" / f"epoch_{epoch:03d}"
 
     def status(self) -> RunStatus | None:
-        """How far the run is; None before its first start, or where a power cut left nothing that can be read."""
+        """Read the status; None before the first start, or if a power cut left the file unreadable."""
         try:
             return RunStatus(**json.loads((self.path / "status.json").read_text(encoding="utf-8")))
         except (FileNotFoundError, TypeError, ValueError):
             return None
 
     def write_status(self, status: RunStatus) -> None:
-        """Replace the status, atomically."""
+        """Replace the status atomically."""
         write_json(self.path / "status.json", asdict(status))
 
     def append_metrics(self, values: Mapping[str, float]) -> None:
-        """Add a line of measured values."""
+        """Append a line of metrics."""
         with self.metrics.open("a", encoding="utf-8") as file:
             file.write(json.dumps(dict(values)) + "\n")
 
     @contextmanager
     def training(self) -> Iterator[None]:
-        """Hold the run, and the devices it trains on, for the time of a `with`.
+        """Lock the run and the devices it trains on, inside a `with` block.
 
         Raises:
-            RunError: if one of them is taken.
+            RunError: if the run or a device is already locked.
         """
         holder = Holder.here(self.path)
-        with ExitStack() as held:
+        with ExitStack() as stack:
             try:
                 for lock in device_locks(self.path.parent).values():
-                    held.enter_context(lock.hold(holder))
-                held.enter_context(self.lock.hold(holder))
+                    stack.enter_context(lock.hold(holder))
+                stack.enter_context(self.lock.hold(holder))
             except BlockingIOError:
                 refuse_second_training(self.path.parent)
-                raise RunError(f"{self.path.name} is training already. Wait for it, or stop it first.") from None
+                raise RunError(f"{self.path.name} is already training. Wait for it, or stop it first.") from None
             yield
 
 
 def device_locks(runs: Path) -> dict[str, Lock]:
-    """Return the locks of the devices that a training in the folder `runs` would use: one training per device."""
+    """Return one lock per device that a run in the folder `runs` would use; each device trains one run at a time."""
     return {device: Lock(runs / ".locks" / f"{device.replace(':', '-')}.lock") for device in training_devices()}
 
 
 def refuse_second_training(runs: Path) -> None:
-    """Refuse if a training in the folder `runs` uses the device that a new one would use.
+    """Check that no run in the folder `runs` is training on a device that a new one would use.
 
     Raises:
-        RunError: which names that training, its folder and its process.
+        RunError: if one is; the message names that run, its folder and its process.
     """
     for device, lock in device_locks(runs).items():
         if (holder := lock.holder()) is not None:

@@ -1,4 +1,4 @@
-"""What captions alone tell of a text tower that learns to deny: no measure of retrieval, no video is searched."""
+"""Text-only validation of a text tower that learns negation. Searches no videos, so it does not measure retrieval."""
 
 from collections.abc import Sequence
 
@@ -14,25 +14,26 @@ from trainer.teacher import Teacher, TextEncoder
 
 
 class TextMeasures:
-    """Compares a text tower with what it shall become, on held-out captions and one denying sentence for each.
+    """Compares a text tower with its targets, on held-out captions and one denying sentence per caption.
 
-        text/target   mean cosine of denying sentences with the targets that distillation sets them
-        text/kept     mean cosine of captions with what the base makes of them; 1 is as it was
-        text/order    how often a sentence is nearer to "WANTED and OTHER" than to "WANTED and UNWANTED", in percent
+        text/target   mean cosine between denying sentences and their distillation targets
+        text/kept     mean cosine between captions as the model and as the base embed them; 1 means unchanged
+        text/order    percentage of sentences nearer to "WANTED and OTHER" than to "WANTED and UNWANTED"
 
-    The last stands in for hard pairs, with texts for clips, as the base embeds them; OTHER is what the next sentence
-    denies. A tower for which "not" is a word like others comes near 0, one that merely drops what is denied near 50.
+    text/order stands in for hard pairs, with texts embedded by the base in place of clips; OTHER is the unwanted part
+    of the next sentence. A tower that treats "not" like any other word scores near 0, one that merely drops the
+    unwanted part near 50.
 
     Attributes:
-        sentences: the denying ones.
-        controls: the measures of the frozen base, "base/…", and what dropping brings: "drop/text/order", of the
-            sentences that want something.
+        sentences: one denying sentence per caption.
+        controls: measures of the frozen base, "base/…", and of dropping the unwanted part, "drop/text/order", the
+            latter over the sentences that have a wanted part.
     """
 
     def __init__(self, learner: Learner, clips: Clips) -> None:
-        """Embed what does not change, by the learner's teacher."""
+        """Embed targets, captions and comparison texts once, with the learner's teacher."""
         teacher, (_, loss) = learner.teacher, learner.losses.terms["distill"]
-        assert teacher is not None and isinstance(loss, DistillLoss), "the targets are theirs"
+        assert teacher is not None and isinstance(loss, DistillLoss), "distill and its teacher define the targets"
         self.sentences = [draw_sentence(clips, learner.config, row, f"validation {row}") for row in range(len(clips))]
         self._captions = clips.captions("validation")
         parts = teacher.parts(self.sentences, self._captions)
@@ -47,14 +48,14 @@ class TextMeasures:
             self.controls["drop/text/order"] = _share_above(parts.wanted.cpu().numpy()[wants], self._nearer[wants])
 
     def _joined(self, teacher: Teacher, phrases: Sequence[str]) -> Tensor:
-        """Embed what the sentences want, if anything, each with a phrase: (N, D)."""
+        """Embed each sentence's wanted part, if any, joined with a phrase: (N, D)."""
         pairs = zip(self.sentences, phrases, strict=True)
         return teacher.embed(
             [f"{sentence.wanted} and {also}" if sentence.wanted else also for sentence, also in pairs]
         )
 
     def __call__(self, encoder: TextEncoder) -> dict[str, float]:
-        """Measure an encoder."""
+        """Compute the three measures for an encoder."""
         texts = encoder.encode_text([sentence.text for sentence in self.sentences])
         captions = encoder.encode_text(self._captions)
         return {
@@ -65,5 +66,5 @@ class TextMeasures:
 
 
 def _share_above(texts: NDArray[np.float32], directions: NDArray[np.float32]) -> float:
-    """Return how many texts, in percent, lie on the right side, each of its own direction; ties count against them."""
+    """Return the percentage of texts with a positive dot product with their own direction; ties count against them."""
     return 100 * float(np.mean((texts * directions).sum(axis=1) > 0))

@@ -1,4 +1,4 @@
-"""What is measured after each epoch, on clips that are not trained on: the evaluation's measures, of one model."""
+"""Validation after each epoch: the evaluation's measures for one model, on held-out clips."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -16,35 +16,35 @@ from nt2vr.search.systems import System
 from trainer.clips import Clips
 from trainer.videos import embed_clips, embed_once
 
-TRACKED = ("/MIR", "/delta_MIR", "/hard_pairs", "/auc")  # of denying sentences: enough to follow a training by
-CONTROLS = {"base": "plain", "drop": "drop", "boolean": "boolean"}  # what they are called, their strategies
+TRACKED = ("/MIR", "/delta_MIR", "/hard_pairs", "/auc")  # of denying sentences; enough to follow a run
+CONTROLS = {"base": "plain", "drop": "drop", "boolean": "boolean"}  # metric prefix -> search strategy
 
 
 def validate(encoder: Encoder, clips: Clips, videos: NDArray[np.float32] | None = None) -> dict[str, float]:
-    """Search the clips for one caption of each, and for sentences that deny something.
+    """Search the clips with one caption per clip and with denying sentences.
 
     Args:
-        encoder: what searches.
-        clips: what is searched.
-        videos: their embeddings, where they are known.
+        encoder: the model to measure.
+        clips: the clips to search.
+        videos: (N, D), L2-normalised clip embeddings; computed if None.
 
     Returns:
-        Measures of `summarise`: "original/" all, and of sentences that deny "/MIR", "/delta_MIR", "/hard_pairs" and
-        "/auc"; of a dataset "original/" and "negated/delta_MIR" alone.
+        Measures of `summarise`: every "original/" one, and for denying sentences "/MIR", "/delta_MIR", "/hard_pairs"
+        and "/auc"; for datasets only "original/" and "negated/delta_MIR".
     """
     videos = embed_clips(encoder, clips) if videos is None else videos
     return _measured(encoder, clips, videos, ["plain"])[0]
 
 
 def control_metrics(base: Path, clips: Clips, device: str = "cpu") -> dict[str, float]:
-    """Measure the model a training starts from: as it is ("base/"), and with its controls "drop/" and "boolean/"."""
+    """Measure the starting model as it is ("base/") and with the control strategies "drop/" and "boolean/"."""
     encoder = read_checkpoint(base, device)
     measured = _measured(encoder, clips, embed_once(encoder, clips), list(CONTROLS.values()))
     return {
         f"{control}/{name}": value
         for control, metrics in zip(CONTROLS, measured, strict=True)
         for name, value in metrics.items()
-        if control == "base" or not name.startswith("original/")  # captions are searched for alike by all
+        if control == "base" or not name.startswith("original/")  # captions score the same under every strategy
     }
 
 
@@ -59,10 +59,10 @@ def _measured(
 
 
 def _tracked(metrics: dict[str, float]) -> dict[str, float]:
-    """Leave the recalls of denying sentences and what is shown on first pages to the evaluation."""
+    """Drop the recalls and first-page measures of denying sentences, which only the evaluation reports."""
     return {name: value for name, value in metrics.items() if name.startswith("original/") or name.endswith(TRACKED)}
 
 
-@lru_cache(maxsize=1)  # a training validates on the same clips after every epoch
+@lru_cache(maxsize=1)  # a run validates on the same clips after every epoch
 def _queries(clips: Clips) -> tuple[JudgedQuery, ...]:
     return clips.sentences.queries()

@@ -1,4 +1,4 @@
-"""The losses by name, and their weighted sum. A new loss is one file and one line here."""
+"""Losses by name, and their weighted sum. To add a loss, write one file and add one line here."""
 
 import math
 from collections.abc import Mapping
@@ -21,11 +21,11 @@ from trainer.options import check_kind
 
 
 class Loss(Protocol):
-    """What every loss is."""
+    """Interface of a loss."""
 
     @property
     def needs(self) -> frozenset[str]:
-        """See `WeightedLosses.needs`."""
+        """Required inputs, see `WeightedLosses.needs`."""
         ...
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
@@ -45,7 +45,7 @@ LOSSES: dict[str, type[Any]] = {
 
 @dataclass(frozen=True)
 class WeightedLosses:
-    """Several losses added up.
+    """Weighted sum of losses.
 
     Attributes:
         terms: name to (weight, loss).
@@ -55,42 +55,42 @@ class WeightedLosses:
 
     @property
     def needs(self) -> frozenset[str]:
-        """What a batch must have beside captions.
+        """Inputs that a batch must have in addition to captions.
 
-        "video" · "negated" captions · "denied" sentences · their "truth": which clips they are right for · their
-        "parts" and "kept" captions, as the frozen starting model embeds them
+        "video" · "negated" captions · "denied" sentences · their "truth", i.e. their correct clips · their "parts"
+        and, as "kept", the captions, both embedded by the frozen starting model
         """
         return frozenset().union(*(loss.needs for _, loss in self.terms.values()))
 
     @property
     def users(self) -> dict[str, list[str]]:
-        """Each need, and the names of the losses that have it."""
+        """Names of the losses that have each need."""
         return {need: [name for name, (_, loss) in self.terms.items() if need in loss.needs] for need in self.needs}
 
     def __call__(self, batch: EmbeddedBatch) -> tuple[Tensor, dict[str, float]]:
-        """Return the sum to minimise, and the value of each loss before its weight."""
+        """Return the sum to minimise, and the unweighted value of each loss."""
         values = {name: loss(batch) for name, (_, loss) in self.terms.items()}
         total = sum((self.terms[name][0] * value for name, value in values.items()), batch.caption.new_zeros(()))
         return total, {name: value.item() for name, value in values.items()}
 
 
 def losses_of(config: TrainConfig) -> WeightedLosses:
-    """Build the losses of a config, and refuse those that its towers rule out.
+    """Build a config's losses, and reject those that its choice of towers rules out.
 
     Raises:
-        ConfigError: in one sentence; also as `build_losses`.
+        ConfigError: as `build_losses`, or if distill is used without a frozen visual tower.
     """
     losses = build_losses(config.losses)
     if "parts" in losses.needs and config.train != "text":
-        raise ConfigError("distill trains the text tower beside a frozen visual one. Set train to text.")
+        raise ConfigError("distill needs a frozen visual tower. Set train to text.")
     return losses
 
 
 def build_losses(settings: Mapping[str, Mapping[str, Any]]) -> WeightedLosses:
-    """Build the losses of a config: name to {"weight": 1.0, and the loss's own fields}.
+    """Build losses from settings: name to {"weight": 1.0, and the loss's own fields}.
 
     Raises:
-        ConfigError: if a loss is unknown, or a field of it, or a value cannot be used.
+        ConfigError: if a loss or one of its fields is unknown, or a value cannot be used.
     """
     terms: dict[str, tuple[float, Loss]] = {}
     for name, setting in settings.items():

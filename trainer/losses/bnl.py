@@ -15,7 +15,7 @@ from trainer.options import option
 
 @dataclass(frozen=True)
 class BidirectionalLoss:
-    """Hold a negated caption q⁻ farther away than its caption q, but not too far: most of it is still right.
+    """Keep a negated caption q⁻ farther from the video than its caption q, but not too far: most of it still holds.
 
         pivot video:  gap = s(x⁺, q) - s(x⁺, q⁻)      loss = max(0, m1 - gap) + max(0, gap - m2)      (Eq. 5)
         pivot query:  gap = s(q, x⁺) - s(q, q⁻)       loss = max(0, m3 - gap) + max(0, gap - m4)      (Eq. 6)
@@ -32,18 +32,20 @@ class BidirectionalLoss:
 
     video_pivot: bool = option(True, "include Eq. 5")
     query_pivot: bool = option(True, "include Eq. 6")
-    m1: float = option(0.1, "smallest wanted gap for the video, in cosine units")
-    m2: float = option(0.6, "largest wanted gap for the video")
-    m3: float = option(0.1, "smallest wanted gap for the query")
-    m4: float = option(0.3, "largest wanted gap for the query")
-    detach_video: bool = option(True, "stop gradients to the visual tower, as the paper's public implementation does")
-    rescale: bool = option(True, "multiply by batch size / captions that could be negated, likewise")
-    reduction: Reduction = option("sum", "over the batch; the public implementation sums")
+    m1: float = option(0.1, "smallest allowed gap for the video, in cosine units")
+    m2: float = option(0.6, "largest allowed gap for the video, in cosine units")
+    m3: float = option(0.1, "smallest allowed gap for the query, in cosine units")
+    m4: float = option(0.3, "largest allowed gap for the query, in cosine units")
+    detach_video: bool = option(True, "stop gradients to the visual tower, as in the paper's public implementation")
+    rescale: bool = option(
+        True, "scale by batch size / number of captions that could be negated, as in that implementation"
+    )
+    reduction: Reduction = option("sum", "reduction over the batch; the public implementation sums")
 
     def __post_init__(self) -> None:
-        """Refuse halves and bands that make no sense."""
+        """Reject two disabled halves, empty bands and unknown reductions."""
         if not (self.video_pivot or self.query_pivot):
-            raise ConfigError("bnl has both its halves off. Turn on video_pivot or query_pivot, or leave bnl out.")
+            raise ConfigError("Both halves of bnl are off. Turn on video_pivot or query_pivot, or leave bnl out.")
         if not (self.m1 <= self.m2 and self.m3 <= self.m4):
             raise ConfigError("bnl needs m1 not above m2, and m3 not above m4.")
         reduced(torch.zeros(1), self.reduction)

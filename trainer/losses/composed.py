@@ -1,4 +1,4 @@
-"""Contrast over sentences that deny something, whose right clips are known. Not the paper's; a part of CLIP-neg's."""
+"""Contrastive loss for denying sentences whose correct clips are known. Used by CLIP-neg; not from the paper."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,21 +13,21 @@ from trainer.options import option
 
 @dataclass(frozen=True)
 class ComposedLoss:
-    """Put every clip that fits a denying sentence before all that do not; the hard ones by a margin.
+    """Rank every clip that fits a denying sentence above all others, and above hard ones by a margin.
 
         s_i = logit_scale · cos(sentence, clip i)       a: the clips that fit
         contrast = mean_a -log(exp s_a / (exp s_a + Σ exp s_i))                i: all clips that do not fit
         hard = mean_i softplus(s_i - mean_a s_a + logit_scale · hard_margin)   i: clips that show both parts
         loss = contrast + hard_weight · hard
 
-    Each term is a mean over the sentences that have it: one that no clip fits, or all do, or whose truth is not known,
-    has none. The temperature is taken as it is: the contrastive loss alone may change it.
+    Each term is a mean over the sentences that have it; a sentence that no clip fits, that every clip fits, or whose
+    truth is unknown has none. No gradient reaches the temperature: only the contrastive loss may change it.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"video", "denied", "truth"})
 
-    hard_weight: float = option(1.0, "weight of the term for hard clips; 0 turns it off")
-    hard_margin: float = option(0.1, "margin by which right clips shall be nearer than a hard one, in cosine units")
+    hard_weight: float = option(1.0, "weight of the hard-clip term; 0 turns it off")
+    hard_margin: float = option(0.1, "margin between fitting and hard clips, in cosine units")
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         """Return the loss of the batch, a scalar; 0 if no sentence can be used."""
@@ -49,5 +49,5 @@ class ComposedLoss:
 
 
 def mean_of(values: Tensor, chosen: Tensor) -> Tensor:
-    """Return each row's mean over what is chosen of it: (B, P) and (B, P) bool to (B,); 0 where nothing is."""
+    """Return each row's mean over its chosen values: (B, P) and (B, P) bool to (B,); 0 if none are chosen."""
     return (values * chosen).sum(dim=1) / chosen.sum(dim=1).clamp(min=1)

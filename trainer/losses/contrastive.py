@@ -1,4 +1,4 @@
-"""The loss CLIP is trained with."""
+"""CLIP's own training loss."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,7 +12,7 @@ from trainer.losses.embedded import EmbeddedBatch, given
 
 @dataclass(frozen=True)
 class ContrastiveLoss:
-    """Tell which caption of the batch belongs to a video, and which video to a caption (symmetric InfoNCE).
+    """Match each video with its caption among all in the batch, and each caption with its video (symmetric InfoNCE).
 
         s = logit_scale · cos(video, caption)                   (B, B)
         loss = (cross_entropy(s, diagonal) + cross_entropy(sᵀ, diagonal)) / 2

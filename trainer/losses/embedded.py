@@ -1,4 +1,4 @@
-"""The input of losses: embeddings of a batch, without model or data."""
+"""Input of the losses: embeddings of a batch. Knows nothing about models or data."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -10,12 +10,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Truth:
-    """What is known of clips and denying sentences; sentence i was made for clip i of the batch, or fits no clip.
+    """Correct and hard clips of denying sentences; sentence i was made for clip i of the batch, or fits no clip.
 
     Attributes:
-        pool: (P, D), L2-normalised: clips to tell apart, the first B those of the batch.
-        fitting: (B, P) bool, whether a clip shows the wanted and not the unwanted.
-        both: (B, P) bool, whether it shows the wanted and the unwanted too.
+        pool: (P, D), L2-normalised clips to compare with; the first B are those of the batch.
+        fitting: (B, P) bool, True where a clip shows the wanted part and not the unwanted one.
+        both: (B, P) bool, True where a clip shows both the wanted and the unwanted part.
     """
 
     pool: Tensor
@@ -25,12 +25,12 @@ class Truth:
 
 @dataclass(frozen=True)
 class Denied:
-    """Sentences that deny something; what no loss needs is None.
+    """Denying sentences; fields that no loss needs are None.
 
     Attributes:
         text: (B, D), L2-normalised.
-        truth: which clips they are right for.
-        parts: how the frozen starting model embeds their parts.
+        truth: their correct clips.
+        parts: their parts, as the frozen starting model embeds them.
     """
 
     text: Tensor
@@ -43,12 +43,12 @@ class Parts:
     """Parts of denying sentences, embedded by the frozen starting model.
 
     Attributes:
-        wanted: (B, D), L2-normalised; of no meaning where `pure`.
+        wanted: (B, D), L2-normalised; meaningless where `pure` is True.
         unwanted: (B, D), L2-normalised.
-        pure: (B,) bool, whether the sentence wants nothing ("not B").
-        unwanted_mean: (D,), the mean of many unwanted parts, not normalised.
-        video_mean: (D,), the mean of many videos, not normalised; where there are none, of many captions.
-        caption: (B, D), the captions of the batch, L2-normalised; None where no loss needs it.
+        pure: (B,) bool, True for sentences that want nothing ("not B").
+        unwanted_mean: (D,), mean of many unwanted parts, not normalised.
+        video_mean: (D,), mean of many videos or, without videos, of many captions; not normalised.
+        caption: (B, D), the captions of the batch, L2-normalised; None if no loss needs them.
     """
 
     wanted: Tensor
@@ -61,15 +61,15 @@ class Parts:
 
 @dataclass(frozen=True)
 class EmbeddedBatch:
-    """Row i of each belongs together; what no loss needs is None.
+    """One batch; row i of every field describes the same clip, and fields that no loss needs are None.
 
     Attributes:
         video: (B, D), L2-normalised, pooled over frames.
-        caption: (B, D), L2-normalised; it is always there.
-        logit_scale: scalar, what cosines are multiplied with before a softmax (1 / temperature).
-        negated: (B, D), L2-normalised: the captions, one thing in each denied.
-        negatable: (B,) bool, which captions could be; None for all.
-        denied: other sentences that deny something.
+        caption: (B, D), L2-normalised; always present.
+        logit_scale: scalar factor of cosines before a softmax (1 / temperature).
+        negated: (B, D), L2-normalised captions with one thing denied in each.
+        negatable: (B,) bool, True for captions that could be negated; None if all could.
+        denied: denying sentences made separately from the captions.
     """
 
     video: Tensor | None
@@ -81,10 +81,10 @@ class EmbeddedBatch:
 
 
 def given(value: T | None) -> T:
-    """Return what a batch must have for a loss.
+    """Return a value that the loss needs.
 
     Raises:
-        ValueError: if it has not.
+        ValueError: if the batch lacks it.
     """
     if value is None:
         raise ValueError("The batch lacks what this loss needs (see its `needs`).")

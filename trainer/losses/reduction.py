@@ -14,20 +14,20 @@ REDUCTIONS: dict[str, Callable[[Tensor], Tensor]] = {"sum": torch.sum, "mean": t
 
 
 def reduced(losses: Tensor, reduction: Reduction) -> Tensor:
-    """Add up or average (B,) losses.
+    """Sum or average (B,) losses.
 
     Raises:
-        ConfigError: if there is no such reduction.
+        ConfigError: if the reduction is unknown.
     """
     return pick("reduction", reduction, REDUCTIONS)(losses)
 
 
 def over_negatable(losses: Tensor, batch: EmbeddedBatch, reduction: Reduction, rescale: bool) -> Tensor:
-    """Reduce (B,) losses of negated captions; captions that could not be negated count nothing.
+    """Reduce (B,) losses of negated captions; captions that could not be negated count as 0.
 
         reduced loss · B / (number of captions that could be negated)
 
-    The factor is nT2VR's public implementation's, which the paper does not mention; `rescale` turns it off.
+    The factor comes from nT2VR's public implementation; the paper does not mention it. `rescale` turns it on.
     """
     if batch.negatable is None:
         return reduced(losses, reduction)

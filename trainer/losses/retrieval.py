@@ -14,7 +14,7 @@ from trainer.options import option
 
 @dataclass(frozen=True)
 class RetrievalLoss:
-    """Bring a caption nearer to its video than to any other of the batch, by a margin.
+    """Pull a caption closer to its video than to any other in the batch, by a margin.
 
         loss = max(0, margin + s(x#, q) - s(x⁺, q))     x# the hardest negative video in the batch
 
@@ -23,12 +23,12 @@ class RetrievalLoss:
 
     needs: ClassVar[frozenset[str]] = frozenset({"video"})
 
-    margin: float = option(0.2, "m0 of the paper, in cosine units")
-    both_directions: bool = option(False, "add the same for each video and its hardest caption (VSE++)")
-    reduction: Reduction = option("sum", "over the batch; the paper's public implementation sums")
+    margin: float = option(0.2, "margin, m0 in the paper, in cosine units")
+    both_directions: bool = option(False, "also compare each video with its hardest negative caption (VSE++)")
+    reduction: Reduction = option("sum", "reduction over the batch; the paper's public implementation sums")
 
     def __post_init__(self) -> None:
-        """Refuse an unknown reduction."""
+        """Reject unknown reductions."""
         reduced(torch.zeros(1), self.reduction)
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
@@ -36,7 +36,7 @@ class RetrievalLoss:
         scores = given(batch.video) @ batch.caption.T  # (videos, captions)
         own = scores.diagonal()
         others = scores.masked_fill(torch.eye(len(scores), dtype=torch.bool, device=scores.device), -torch.inf)
-        losses = relu(self.margin + others.amax(dim=0) - own)  # (B,) for each caption
+        losses = relu(self.margin + others.amax(dim=0) - own)  # (B,), one per caption
         if self.both_directions:
             losses = losses + relu(self.margin + others.amax(dim=1) - own)
         return reduced(losses, self.reduction)

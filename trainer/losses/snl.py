@@ -17,7 +17,7 @@ Pivot = Literal["video", "query"]
 
 @dataclass(frozen=True)
 class SoftNegativeLoss:
-    """Push a negated caption q⁻ away, as if it were any wrong caption.
+    """Push a negated caption q⁻ away like any wrong caption.
 
         pivot video:  loss = max(0, margin + s(x⁺, q⁻) - s(x⁺, q))      (Eq. 3)
         pivot query:  loss = max(0, margin + s(q, q⁻) - s(q, x⁺))
@@ -33,13 +33,15 @@ class SoftNegativeLoss:
     needs: ClassVar[frozenset[str]] = frozenset({"video", "negated"})
 
     margin: float = option(0.1, "m1 of the paper, in cosine units")
-    pivot: Pivot = option("video", "embedding that the negated caption is compared with")
-    detach_video: bool = option(True, "stop gradients to the visual tower, as the paper's public implementation does")
-    rescale: bool = option(True, "multiply by batch size / captions that could be negated, likewise")
-    reduction: Reduction = option("sum", "over the batch; the public implementation sums")
+    pivot: Pivot = option("video", "embedding that the negated caption is pushed away from")
+    detach_video: bool = option(True, "stop gradients to the visual tower, as in the paper's public implementation")
+    rescale: bool = option(
+        True, "scale by batch size / number of captions that could be negated, as in that implementation"
+    )
+    reduction: Reduction = option("sum", "reduction over the batch; the public implementation sums")
 
     def __post_init__(self) -> None:
-        """Refuse unknown names."""
+        """Reject unknown pivots and reductions."""
         if self.pivot not in ("video", "query"):
             raise ConfigError(f"The pivot must be video or query, not {self.pivot!r}.")
         reduced(torch.zeros(1), self.reduction)

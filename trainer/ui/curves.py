@@ -1,6 +1,6 @@
-"""Curves of a run as small charts: lines, axes and labels, ready for a template to draw as SVG.
+"""A run's curves as small charts: lines, axes and labels, ready for a template to draw as SVG.
 
-Text is for the template to escape; what is drawn is made from numbers only.
+Text is left unescaped for the template; SVG paths and positions are made from numbers only.
 """
 
 import math
@@ -9,29 +9,29 @@ from typing import Any
 
 from nt2vr.ui.chart import short, spread, ticks
 
-WIDTH, HEIGHT = 264, 168  # of a chart, in its own units
-LEFT, TOP, BOTTOM = 30, 8, 22  # margins; labels of the values are at the left, those of epochs or steps below
-RIGHT, RIGHT_LABELLED = 36, 67  # the latter with labels of dashed lines
-LEAST_SPAN = 0.1  # of a validation chart, so that small changes look small
-MAX_POINTS = 300  # of a line: more cannot be seen
+WIDTH, HEIGHT = 264, 168  # of a chart, in SVG units
+LEFT, TOP, BOTTOM = 30, 8, 22  # margins; value labels are on the left, epochs or steps below
+RIGHT, RIGHT_LABELLED = 36, 67  # the latter leaves room for the labels of dashed lines
+LEAST_SPAN = 0.1  # smallest range of a validation chart's y axis, so that small changes look small
+MAX_POINTS = 300  # per line; more would not be visible
 
 Points = list[tuple[float, float]]
 Rows = Sequence[Mapping[str, float]]
 
-VALIDATION = (  # metric, title, what it says
-    ("original/MIR", "Original MIR", "captions find their clip"),
-    ("composed/MIR", "Composed MIR", "“A and not B” finds a clip with A alone"),
-    ("negated/delta_MIR", "Negated ΔMIR", "denying a thing sends its clip down"),
-    ("text/order", "Text order", "“A and not B” is nearer to A and C than to A and B"),
-    ("text/target", "Text target", "cosine of denying sentences with their targets"),
-    ("text/kept", "Text kept", "cosine of captions with what the base makes of them"),
+VALIDATION = (  # metric, title, explanation
+    ("original/MIR", "Original MIR", "how well captions find their clips"),
+    ("composed/MIR", "Composed MIR", "“A and not B” finds clips with A and without B"),
+    ("negated/delta_MIR", "Negated ΔMIR", "how much MIR falls when a caption is negated"),
+    ("text/order", "Text order", "“A and not B” is closer to “A and C” than to “A and B”"),
+    ("text/target", "Text target", "cosine between negated sentences and their targets"),
+    ("text/kept", "Text kept", "cosine between captions embedded by the model and by the base"),
 )
-PERCENT = ("text/order",)  # 0 to 100
-CONTROLS = {"base": "base", "drop": "drop"}  # prefix of the metric -> label: what to compare with
+PERCENT = ("text/order",)  # metrics from 0 to 100
+CONTROLS = {"base": "base", "drop": "drop"}  # metric prefix -> label of the baseline
 
 
 def validation_charts(rows: Rows, epochs: int) -> list[dict[str, Any]]:
-    """Return a chart over the epochs for each validation metric that was measured, beside the base and its control."""
+    """Build a chart over epochs for each measured validation metric, with the base and its control as dashed lines."""
     charts = []
     for metric, title, note in VALIDATION:
         points = series(rows, metric, "epoch")
@@ -53,7 +53,7 @@ def validation_charts(rows: Rows, epochs: int) -> list[dict[str, Any]]:
 
 
 def loss_charts(rows: Rows, names: Iterable[str], steps: int) -> list[dict[str, Any]]:
-    """Return a chart over the steps for each loss, before its weight."""
+    """Build a chart over steps for each loss, unweighted."""
     lines = {name: thin(series(rows, name, "step")) for name in names}
     return [
         chart(name, "loss", points, {}, (0, max(1, steps)), "step", value_text, from_zero=True)
@@ -63,12 +63,12 @@ def loss_charts(rows: Rows, names: Iterable[str], steps: int) -> list[dict[str, 
 
 
 def series(rows: Rows, key: str, along: str) -> Points:
-    """Return a metric's values in order; of what was measured again after a resume, the last."""
+    """Return a metric's values in order; where a resumed run measured a point again, the last value counts."""
     return sorted({row[along]: row[key] for row in rows if key in row and along in row}.items())
 
 
 def thin(points: Points, most: int = MAX_POINTS) -> Points:
-    """Return means of neighbours, so many that no more than `most` are left; the last point stays what it is."""
+    """Average neighbouring points so that at most `most` remain; the last point is unchanged."""
     size = math.ceil(len(points) / most)
     if size <= 1:
         return points
@@ -91,15 +91,15 @@ def chart(
     """Lay out one chart.
 
     Args:
-        title: what is drawn.
-        note: what that means.
+        title: name of the metric or loss.
+        note: its explanation.
         points: (x, y) of the line, in order.
-        levels: label to a height that is drawn as a dashed line.
-        x_range: the whole width, so that a line shows how far it has come.
-        x_label: what x counts.
-        text: how a value is written.
-        from_zero: whether the axis must begin there.
-        least_span: how much the axis shows at least.
+        levels: label to the height of a dashed line.
+        x_range: full extent of the x axis, so that a line shows how far the run has come.
+        x_label: unit of x.
+        text: formats a value.
+        from_zero: include 0 in the y axis.
+        least_span: smallest range of the y axis.
     """
     values = [y for _, y in points] + list(levels.values()) + ([0.0] if from_zero else [])
     spare = max(0.0, least_span - (max(values) - min(values))) / 2
@@ -142,20 +142,20 @@ def _x_marks(left: float, right: float) -> list[float]:
 
 
 def share_text(value: float) -> str:
-    """Write a number from 0 to 1: .731."""
+    """Format a number from 0 to 1: .731."""
     return short(f"{value:.3f}")
 
 
 def percent_text(value: float) -> str:
-    """Write a number from 0 to 100: 73.1."""
+    """Format a number from 0 to 100: 73.1."""
     return f"{value:.1f}"
 
 
 def value_text(value: float) -> str:
-    """Write a loss."""
+    """Format a loss to three significant digits."""
     return short(f"{value:.3g}")
 
 
 def count_text(value: float) -> str:
-    """Write a number of steps: 2,000 is 2k."""
+    """Format a number of steps or epochs: 2,000 is 2k."""
     return f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"

@@ -1,6 +1,6 @@
-"""The form for a new run, as data: what can be set and what that means, read off TrainConfig and the losses.
+"""The new-run form as data: fields, choices and help texts, derived from TrainConfig and the losses.
 
-It knows no page, and imports torch only where losses are asked for.
+Knows nothing about Gradio, and imports torch only when losses are needed.
 """
 
 import inspect
@@ -20,13 +20,13 @@ from trainer.options import help_of
 
 @dataclass(frozen=True)
 class Field:
-    """One value that can be set.
+    """One setting.
 
     Attributes:
-        key: its name in config.json.
-        default: of the kind that values must have.
-        help: what it means.
-        choices: what it can be; empty if that cannot be listed.
+        key: name in config.json.
+        default: default value, of the type that values must have.
+        help: help text.
+        choices: allowed values; empty if they cannot be listed.
     """
 
     key: str
@@ -36,29 +36,29 @@ class Field:
 
     @property
     def label(self) -> str:
-        """The key as people read it."""
+        """Display name, derived from the key."""
         return self.key.replace("num_", "number_of_").replace("_", " ").capitalize()
 
     @property
     def is_json(self) -> bool:
-        """Whether it is more than one value."""
+        """True if the field holds a mapping, which is edited as JSON."""
         return isinstance(self.default, Mapping)
 
 
 def config_fields() -> list[Field]:
-    """Return all that a config has, in its order."""
+    """Return every field of a config, in order."""
     helps, defaults = help_of(TrainConfig), asdict(TrainConfig())
     return [Field(key, default, helps[key], CHOICES.get(key, ())) for key, default in defaults.items()]
 
 
 def presets() -> dict[str, dict[str, Any]]:
-    """Return the shipped configs by their models' names, as values for the form; some may be for a person to add."""
+    """Return the shipped configs by model name, as form values; some leave values for the user to fill in."""
     configs = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(PRESETS.glob("*.json"))]
     return {config["name"]: asdict(TrainConfig()) | config for config in configs}
 
 
 def bases(folders: Iterable[Path]) -> dict[str, str]:
-    """Return the models that a training may start from: their names, and their folders as a config names them."""
+    """Return the models that training can start from: display name to folder, as written in a config."""
     found = {"random weights": ""}
     for folder in (card.parent for parent in folders for card in sorted(parent.glob(f"*/{CARD}"))):
         try:
@@ -72,20 +72,20 @@ def bases(folders: Iterable[Path]) -> dict[str, str]:
 
 
 def is_of_run(checkpoint: Path) -> bool:
-    """Whether a checkpoint lies in a run's folder."""
+    """Return True if a checkpoint lies in a run folder."""
     return checkpoint.parent.name == "checkpoints"
 
 
 def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConfig:
-    """Make a config of what was filled in.
+    """Build a config from a submitted form.
 
     Args:
-        values: by field, JSON as text.
-        losses: as `losses_view` gives them, filled in.
+        values: field key to value, JSON as text.
+        losses: the table from `losses_view`, as edited by the user.
 
     Raises:
-        ConfigError: in one sentence, for what cannot be trained.
-        CheckpointError: if there is no such base.
+        ConfigError: if the config cannot be trained; the message is one sentence.
+        CheckpointError: if the base does not exist.
     """
     from trainer.clips import check_data  # noqa: PLC0415  slow to import
     from trainer.losses import losses_of  # noqa: PLC0415  imports torch
@@ -111,12 +111,12 @@ def _read(field: Field, value: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """Return a whole number as one: pages do not tell 3 from 3.0."""
+    """Return an integral float as an int, since pages do not distinguish 3 from 3.0."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def loss_fields() -> dict[str, tuple[str, list[Field]]]:
-    """Return for each loss what it is for, and its weight and own fields."""
+    """Return each loss's one-line description, its weight and its own fields."""
     from trainer.losses import LOSSES  # noqa: PLC0415  imports torch
 
     found = {}
@@ -124,7 +124,7 @@ def loss_fields() -> dict[str, tuple[str, list[Field]]]:
         helps, hints = help_of(kind), get_type_hints(kind)
         own = [Field(f.name, f.default, helps[f.name], _choices(hints[f.name])) for f in fields(kind)]
         purpose = (inspect.getdoc(kind) or "").partition("\n")[0]
-        found[name] = purpose, [Field("weight", 1.0, "how much it counts in the sum"), *own]
+        found[name] = purpose, [Field("weight", 1.0, "factor of this loss in the weighted sum"), *own]
     return found
 
 
@@ -133,7 +133,7 @@ def _choices(hint: Any) -> tuple[str, ...]:
 
 
 def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the table of all losses, those of a config chosen and filled in."""
+    """Return the table of all losses, with those of a config selected and filled in."""
     rows = []
     for name, (purpose, own) in loss_fields().items():
         chosen = losses.get(name, {})
@@ -149,7 +149,7 @@ def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _cell(field: Field, value: Any) -> dict[str, Any]:
-    """One input of the table: a switch, a choice or a number."""
+    """Return one input of the table: a switch, a choice or a number."""
     cell = {"key": field.key, "label": field.key.replace("_", " "), "help": field.help}
     if isinstance(field.default, bool):
         return {**cell, "switch": True, "on": value}
@@ -159,7 +159,7 @@ def _cell(field: Field, value: Any) -> dict[str, Any]:
 
 
 def read_losses(table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the chosen losses of a table as a config has them; what is no number is left for `build_losses`."""
+    """Return the selected losses in config form; invalid numbers pass through for `build_losses` to reject."""
     return {
         row["name"]: {cell["key"]: _value(cell) for cell in row["fields"]}
         for row in table.get("losses", ())

@@ -1,4 +1,4 @@
-"""The Train tab: a form for a new run, and the runs there are, each with its progress, curves and log."""
+"""The Train tab: a form for new runs, and the list of runs, each with its progress, curves and log."""
 
 import json
 from collections.abc import Mapping
@@ -27,17 +27,17 @@ FIRST = (
     "batch_size",
     "learning_rate",
     "num_clips",
-)  # in view, if there are
+)  # always visible, in this order; the rest is under “All other settings”
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 NO_TRAINING = (
-    "Training is switched off here, because whoever opens this page could start it: run nT2VR on your own machine, or "
-    "set NT2VR_TRAIN=1 where this one's processor may be used by all."
+    "Training is switched off here, because anyone who opens this page could start it. Run nT2VR on your own machine, "
+    "or set NT2VR_TRAIN=1 if all visitors may use this machine's processor."
 )
 
 
 @dataclass(frozen=True)
 class FormParts:
-    """What a person fills in."""
+    """Components of the new-run form."""
 
     column: gr.Column
     preset: gr.Dropdown
@@ -49,7 +49,7 @@ class FormParts:
 
 @dataclass(frozen=True)
 class RunParts:
-    """What a person watches, and the buttons beside it."""
+    """Components for watching a run: the list, the open run, and its buttons."""
 
     runs: gr.HTML
     new: gr.Button
@@ -64,15 +64,15 @@ class RunParts:
 
 
 class TrainTab:
-    """What the Train tab is wired to.
+    """Layout and event handlers of the Train tab.
 
     Args:
-        manager: the runs.
-        settings: where models are, and whether training is allowed at all.
+        manager: starts, stops and reads runs.
+        settings: model folders, and the permission to train.
     """
 
     def __init__(self, manager: RunManager, settings: Settings) -> None:
-        """Build nothing yet."""
+        """Read the fields and presets; `build` creates the components."""
         self._manager, self._settings = manager, settings
         fields = sorted(
             config_fields(), key=lambda field: FIRST.index(field.key) if field.key in FIRST else len(FIRST)
@@ -81,11 +81,11 @@ class TrainTab:
         self._presets = presets()
 
     def build(self, tab: gr.Tab) -> None:
-        """Lay the tab out inside the open tab and wire it; where training is not allowed, there is nothing to call."""
+        """Lay out the tab's content and wire it; where training is not allowed, no handler is registered."""
         if not self._settings.may_train:
             gr.Markdown(NO_TRAINING, elem_id="train-off")
             return
-        # the run that is open, "" for the form, None for whatever is newest; kept by the browser
+        # run_id of the open run, "" for the form, None for the default (see `_show`); stored in the browser
         chosen = gr.BrowserState(None, storage_key="nt2vr-run", secret="nt2vr")
         seen, timer = gr.State(), gr.Timer(POLL_S, active=False)
         with gr.Row(elem_id="train"):
@@ -102,7 +102,7 @@ class TrainTab:
         with gr.Column(visible=False, elem_id="train-form") as column:
             with gr.Row(equal_height=True):
                 preset = gr.Dropdown(
-                    list(self._presets), value=DEFAULT_PRESET, label="Preset", info="fills the form below",
+                    list(self._presets), value=DEFAULT_PRESET, label="Preset", info="fills in the form below",
                     elem_id="train-preset", scale=4,
                 )  # fmt: skip
                 start = gr.Button("Start training", variant="primary", elem_id="train-start", scale=1, min_width=200)
@@ -116,7 +116,7 @@ class TrainTab:
         return FormParts(column, preset, values, base, losses, start)
 
     def _input(self, field: Field) -> gr.components.Component:
-        """Return the input that suits a field, filled with the default preset's value."""
+        """Build the input for a field, with the default preset's value."""
         value = self._presets[DEFAULT_PRESET][field.key]
         common: dict[str, Any] = {
             "label": field.label, "info": field.help, "elem_id": f"train-{field.key}", "min_width": 220,
@@ -140,7 +140,7 @@ class TrainTab:
                 resume = gr.Button("Resume", elem_id="train-resume", size="sm", min_width=90)
                 delete = gr.Button("Delete", elem_id="train-delete", size="sm", min_width=90)
             with gr.Row(visible=False, elem_id="train-confirm", equal_height=True) as confirm:
-                gr.Markdown("Delete this run for good, with all its checkpoints?")
+                gr.Markdown("Delete this run and all its checkpoints for good?")
                 delete_now = gr.Button("Delete for good", variant="stop", size="sm", elem_id="train-delete-now")
                 keep = gr.Button("Keep it", size="sm", elem_id="train-keep")
             run = template(self._settings.assets / "ui", "train-run", {})
@@ -168,18 +168,18 @@ class TrainTab:
 
     @user_errors
     def on_open(self, chosen: str | None) -> tuple[Any, ...]:
-        """Show what was open last, or the run that is under way or newest, and keep it up to date from here on."""
+        """Show what was open last, or the active or newest run, and start polling."""
         return *self._show(chosen), gr.Timer(active=True)
 
     @user_errors
     def on_opened(self, preset: str, losses: Mapping[str, Any]) -> tuple[Any, Any]:
-        """List the models there are now; at the first time the losses too, whose torch the page does not wait for."""
+        """Refresh the list of base models; on first opening also load the losses, which import torch."""
         table = gr.skip() if losses["losses"] else losses_view(self._presets[preset]["losses"])
         return gr.Dropdown(choices=self._bases()), table
 
     @user_errors
     def on_poll(self, chosen: str | None, seen: str | None) -> Any:
-        """Bring list and run up to date; most often there is nothing new."""
+        """Refresh the list and the open run, if anything has changed."""
         runs = self._manager.runs()
         run = next((run for run in runs if run.run_id == chosen), None)
         if self._stamp(runs, run) == seen:
@@ -188,7 +188,7 @@ class TrainTab:
 
     @user_errors
     def on_preset(self, name: str) -> list[Any]:
-        """Fill the form."""
+        """Fill in the form from a preset."""
         preset = pick("preset", name, self._presets)
         values = [preset[field.key] for field in self._fields]
         filled = [json.dumps(value) if isinstance(value, Mapping) else value for value in values]
@@ -204,29 +204,29 @@ class TrainTab:
 
     @user_errors
     def on_pick(self, event: gr.EventData) -> tuple[Any, ...]:
-        """Open a run of the list."""
+        """Open a run from the list."""
         return self._show(event.id)
 
     @user_errors
     def on_stop(self, run_id: str) -> tuple[Any, ...]:
-        """Tell a run to stop; one that takes too long is ended at once."""
+        """Ask a run to stop, or kill one that is taking too long to."""
         self._manager.stop(run_id, at_once=self._manager.get(run_id).may_end_at_once)
         return self._show(run_id)
 
     @user_errors
     def on_resume(self, run_id: str) -> tuple[Any, ...]:
-        """Go on with a run."""
+        """Resume a run."""
         self._manager.resume(run_id)
         return self._show(run_id)
 
     @user_errors
     def on_delete(self, run_id: str) -> tuple[Any, ...]:
-        """Delete a run, and show another."""
+        """Delete a run and show another."""
         self._manager.delete(run_id)
         return self._show(None)
 
     def _show(self, chosen: str | None) -> tuple[Any, ...]:
-        """Open a run, or the form; where neither can be meant, the run under way or else the newest."""
+        """Open a run, or the form for ""; for None or a deleted run, the active run, the newest or the form."""
         runs = self._manager.runs()
         if chosen is None or (chosen and chosen not in [run.run_id for run in runs]):
             newest = [run.run_id for run in sorted(runs, key=lambda run: not run.is_under_way)]
@@ -236,7 +236,7 @@ class TrainTab:
         return chosen, *panes, *self._watched(runs, run)
 
     def _watched(self, runs: list[Run], run: Run | None) -> tuple[Any, ...]:
-        """What changes while one looks on."""
+        """Return updates for everything that changes during a run, in the order of `watched`."""
         if run is None:
             return self._stamp(runs, run), runs_view(runs, ""), {}, gr.skip(), gr.skip(), gr.skip()
         rows, log = self._manager.metrics(run.run_id), self._manager.log_tail(run.run_id)
@@ -254,10 +254,10 @@ class TrainTab:
         )
 
     def _stamp(self, runs: list[Run], run: Run | None) -> str:
-        """What a page has seen: it needs nothing new while this stays the same."""
-        shown = [(run.run_id, run.status, run.may_end_at_once) for run in runs]
+        """Hash the displayed state; the page needs no update while the hash stays the same."""
+        listed = [(run.run_id, run.status, run.may_end_at_once) for run in runs]
         detail = (len(self._manager.metrics(run.run_id)), self._manager.log_tail(run.run_id)) if run else ()
-        return blake2b(repr((shown, detail)).encode(), digest_size=8).hexdigest()
+        return blake2b(repr((listed, detail)).encode(), digest_size=8).hexdigest()
 
     def _bases(self) -> list[tuple[str, str]]:
         folders = [self._settings.assets / "models", self._settings.data_dir / "models"]

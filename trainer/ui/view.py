@@ -1,4 +1,4 @@
-"""Runs as the page shows them, as data for its templates. It knows no page."""
+"""Template data for the list of runs and for one run. Knows nothing about Gradio."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -10,7 +10,7 @@ from trainer.ui.curves import Rows, loss_charts, validation_charts
 WORDS = {
     "preparing": "preparing",
     "running": "training",
-    "stopping": "stopping after this step",
+    "stopping": "stopping after the current step",
     "stopped": "stopped",
     "finished": "finished",
     "failed": "failed",
@@ -19,7 +19,7 @@ WORDS = {
 
 
 def runs_view(runs: Sequence[Run], chosen: str) -> dict[str, Any]:
-    """Return the list of runs, and which one is open."""
+    """Return the list of runs, with the open one marked."""
     return {
         "runs": [
             {
@@ -36,7 +36,7 @@ def runs_view(runs: Sequence[Run], chosen: str) -> dict[str, Any]:
 
 
 def run_view(run: Run, rows: Rows, log: str) -> dict[str, Any]:
-    """Return one run: how far it is, its curves, and the end of its log."""
+    """Return one run: its progress, its curves and the end of its log."""
     config, status = run.config, run.status
     charts: list[list[dict[str, Any]]] = []
     if config is not None:
@@ -56,7 +56,7 @@ def run_view(run: Run, rows: Rows, log: str) -> dict[str, Any]:
 
 
 def progress_text(run: Run) -> str:
-    """Say how far a run is: epochs begun and steps taken, of all."""
+    """Format a run's progress: the current epoch and the steps taken, each out of the total."""
     if run.config is None or not run.status.step:
         return ""
     epochs, steps = run.config.epochs, run.num_steps
@@ -64,7 +64,7 @@ def progress_text(run: Run) -> str:
 
 
 def left_text(eta_s: float | None) -> str:
-    """Say how long it will take, no more exactly than it can be known."""
+    """Format the estimated time left, no more precisely than it can be known."""
     if eta_s is None:
         return ""
     if eta_s < 90:
@@ -76,7 +76,7 @@ def left_text(eta_s: float | None) -> str:
 
 
 def _percent(run: Run) -> str:
-    """How far a run is, as a width."""
+    """Format a run's progress as a width in percent, without the sign."""
     if run.status.state == "finished":
         return "100"
     return f"{100 * min(1.0, run.status.step / run.num_steps):.1f}" if run.num_steps else "0"

@@ -1,4 +1,4 @@
-"""Denying sentences in batches, and the clips they are searched among."""
+"""Denying sentences in batches, and the clips they are compared with."""
 
 import random
 from dataclasses import replace
@@ -33,21 +33,21 @@ def truth_of(batch: Batch) -> TruthBatch:
 
 
 def test_what_no_loss_needs_is_not_drawn_and_changes_nothing_else() -> None:
-    bare, whole = first(replace(CONFIG, train="all"), needs=frozenset()), first(replace(CONFIG, train="all"))
+    bare, full = first(replace(CONFIG, train="all"), needs=frozenset()), first(replace(CONFIG, train="all"))
     assert bare.negated is None and bare.denied is None
-    assert bare.captions == whole.captions
-    assert bare.frames is not None and whole.frames is not None
-    np.testing.assert_array_equal(bare.frames, whole.frames)
-    assert first().frames is None  # the tower that would look at them is frozen
+    assert bare.captions == full.captions
+    assert bare.frames is not None and full.frames is not None
+    np.testing.assert_array_equal(bare.frames, full.frames)
+    assert first().frames is None  # the visual tower is frozen
 
 
 def test_each_negated_caption_denies_one_thing_of_its_own_caption() -> None:
     batch = first()
     assert batch.rows is not None and batch.negated is not None
     for row, caption, negated in zip(batch.rows.tolist(), batch.captions, batch.negated, strict=True):
-        told = describe(SCENES[row], random.Random(f"0 1 {row}"))
-        assert told.text == caption
-        assert negated in {sentence.text for sentence in negate(told)}
+        described = describe(SCENES[row], random.Random(f"0 1 {row}"))
+        assert described.text == caption
+        assert negated in {sentence.text for sentence in negate(described)}
 
 
 def test_denying_sentences_know_which_clips_of_their_pool_are_right() -> None:

@@ -1,4 +1,4 @@
-"""Teaching negation on captions alone: what is read, what is refused, and runs to the end."""
+"""Teaching negation from captions alone: reading and rejecting data, and complete runs."""
 
 import json
 import random
@@ -96,7 +96,7 @@ def test_a_tenth_of_the_videos_is_held_out_and_no_caption_of_theirs_is_trained_o
     assert 4 <= len(held_out) <= 16 and len(captions) == len(set(captions))
     few = read_split(config, "train")[1]
     assert few == captions[:100]  # always the same
-    fewer = read_split(replace(config, validation_clips=3), "validation")[1]  # of three videos, which have two each
+    fewer = read_split(replace(config, validation_clips=3), "validation")[1]  # from three videos with two each
     assert len(fewer) == 3 and set(fewer) <= set(held_out)
 
 
@@ -182,7 +182,7 @@ def test_what_is_measured_on_text_is_that_of_a_plain_loop(tmp_path: Path, config
     prepare(learner, clips, lambda: False)
     teacher = learner.teacher
     assert teacher is not None and not clips.has_videos
-    np.testing.assert_allclose(  # the middle of captions where there are no videos
+    np.testing.assert_allclose(  # without videos, the mean of captions
         teacher.parts([], None).video_mean, encoder.encode_text(clips.captions("0 tokens")).mean(axis=0), atol=1e-6
     )
     measures = TextMeasures(learner, held_out)
@@ -190,7 +190,7 @@ def test_what_is_measured_on_text_is_that_of_a_plain_loop(tmp_path: Path, config
     other = read_checkpoint(tmp_path / "other")
     sentences = measures.sentences
     assert len(sentences) == 12 and not {sentence.wanted for sentence in sentences} & set(clips.captions("x"))
-    target, ordered, kept, dropped = [], [], [], []
+    target, ordered, preserved, dropped = [], [], [], []
     mean = teacher.parts([], None).unwanted_mean.numpy()
     others = [*sentences[1:], sentences[0]]
     for sentence, caption, other_one in zip(sentences, held_out.captions("x"), others, strict=True):
@@ -201,13 +201,13 @@ def test_what_is_measured_on_text_is_that_of_a_plain_loop(tmp_path: Path, config
             wanted = teacher.parts([], None).video_mean.numpy() - unwanted
         target.append(float(own @ wanted / np.linalg.norm(wanted)))
         start = f"{sentence.wanted} and " if sentence.wanted else ""
-        both, beside = encoder.encode_text([f"{start}{one.unwanted}" for one in (sentence, other_one)])
-        ordered.append(own @ beside > own @ both)
+        both, with_other = encoder.encode_text([f"{start}{one.unwanted}" for one in (sentence, other_one)])
+        ordered.append(own @ with_other > own @ both)
         if sentence.wanted:
-            dropped.append(encoder.encode_text([sentence.wanted])[0] @ (beside - both) > 0)
-        kept.append(float(other.encode_text([caption])[0] @ encoder.encode_text([caption])[0]))
+            dropped.append(encoder.encode_text([sentence.wanted])[0] @ (with_other - both) > 0)
+        preserved.append(float(other.encode_text([caption])[0] @ encoder.encode_text([caption])[0]))
     assert 0 < sum(ordered) < 12
-    expected = {"text/target": np.mean(target), "text/kept": np.mean(kept), "text/order": 100 * np.mean(ordered)}
+    expected = {"text/target": np.mean(target), "text/kept": np.mean(preserved), "text/order": 100 * np.mean(ordered)}
     assert measures(other) == pytest.approx(expected, abs=1e-4)
     assert 0 < len(dropped) < 12
     assert measures.controls["drop/text/order"] == pytest.approx(100 * np.mean(dropped), abs=1e-4)
@@ -216,7 +216,7 @@ def test_what_is_measured_on_text_is_that_of_a_plain_loop(tmp_path: Path, config
 
 def test_a_text_run_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path: Path, config: TrainConfig) -> None:
     weights = []
-    for name, stops in (("whole", []), ("stopped", [4, 9])):
+    for name, stops in (("uninterrupted", []), ("stopped", [4, 9])):
         folder = RunFolder(tmp_path / name)
         folder.path.mkdir()
         for stop in [*stops, 10**6]:
@@ -248,7 +248,7 @@ def test_denying_sentences_of_captions_train_beside_the_videos_of_a_dataset(
 
 @pytest.mark.slow
 def test_the_preset_teaches_a_vit_b_32(tmp_path: Path) -> None:
-    """Its weights are random here: a real CLIP cannot be had, but all that it goes through is the same."""
+    """The base has random weights, since no real CLIP is available; every step of the run is the same as for one."""
     model, model_cfg = open_clip.create_model("ViT-B-32"), open_clip.get_model_config("ViT-B-32")
     before = write_checkpoint(tmp_path / "vit", model, model_cfg, {}, Card("ViT-B-32"))
     (tmp_path / "captions.txt").write_text("\n".join([*CAPTIONS, *(f"{caption} again" for caption in CAPTIONS[:60])]))

@@ -1,4 +1,4 @@
-"""Frames of the built-in world on disk, and batches drawn from them."""
+"""Cached frames of the built-in world, and batches drawn from them."""
 
 import random
 from dataclasses import replace
@@ -20,7 +20,7 @@ from trainer.sentences import DatasetSentences
 
 
 class Numbered(DatasetSentences):
-    """Captions that name their clip, and differ with every draw."""
+    """Captions that name their clip and differ between draws."""
 
     def __init__(self, count: int) -> None:
         super().__init__([()] * count)
@@ -35,7 +35,7 @@ def pixels_of(batch: Batch) -> NDArray[np.uint8]:
 
 
 def numbered(count: int, num_frames: int = 3) -> Clips:
-    """Clips whose pixels say which clip and frame they are; the left column is black."""
+    """Clips whose pixels encode their clip and frame numbers; the left column is black."""
     rows, frames = np.arange(count, dtype=np.uint8), np.arange(num_frames, dtype=np.uint8)
     pixels = np.zeros((count, num_frames, 2, 2, 3), np.uint8)
     pixels[..., 1, 0] = rows[:, None, None]
@@ -82,10 +82,10 @@ def test_rendering_that_is_stopped_leaves_nothing_behind(tmp_path: Path) -> None
 def test_an_epoch_shows_every_clip_once_with_its_own_caption() -> None:
     config = TrainConfig(num_clips=12, batch_size=4, flip=False, frames_per_step=1)
     batches = list(epoch_batches(numbered(12), config, epoch=1))
-    shown = [int(frame[0, 1, 0]) for batch in batches for frame in pixels_of(batch)[:, 0]]
-    told = [int(caption.split()[1]) for batch in batches for caption in batch.captions]
-    assert shown == told
-    assert sorted(shown) == list(range(12))
+    pictured = [int(frame[0, 1, 0]) for batch in batches for frame in pixels_of(batch)[:, 0]]
+    captioned = [int(caption.split()[1]) for batch in batches for caption in batch.captions]
+    assert pictured == captioned
+    assert sorted(pictured) == list(range(12))
     assert {pixels_of(batch).shape for batch in batches} == {(4, 1, 2, 2, 3)}
 
 
@@ -96,8 +96,8 @@ def test_more_passes_and_batches_a_step_go_on_with_the_same_draws_and_leave_no_c
     first, both = list(epoch_batches(numbered(12), once, 1)), list(epoch_batches(numbered(12), more, 1))
     assert len(both) == 6
     assert [batch.captions for batch in both[:3]] == [batch.captions for batch in first]
-    told = [[caption.split()[1] for batch in some for caption in batch.captions] for some in (both[:3], both[3:])]
-    assert told[0] != told[1] and sorted(told[0]) == sorted(told[1]) == sorted(str(row) for row in range(12))
+    drawn = [[caption.split()[1] for batch in some for caption in batch.captions] for some in (both[:3], both[3:])]
+    assert drawn[0] != drawn[1] and sorted(drawn[0]) == sorted(drawn[1]) == sorted(str(row) for row in range(12))
     assert not {c for batch in both[:3] for c in batch.captions} & {c for batch in both[3:] for c in batch.captions}
     assert [b.captions for b in epoch_batches(numbered(12), more, 1, start=4)] == [b.captions for b in both[4:]]
 
@@ -115,7 +115,7 @@ def test_frames_of_a_step_are_different_ones_of_the_clip_and_mirrored_together_a
 
 
 def test_a_mirrored_frame_swaps_left_and_right_and_nothing_else() -> None:
-    """Each pixel differs: a flip of rows, colours, frames or clips would show."""
+    """All pixels differ, so that a swap of rows, colours, frames or clips would be noticed."""
     config = TrainConfig(num_clips=20, batch_size=20, num_frames=2, frames_per_step=2, seed=1)
     pixels = np.random.default_rng(0).integers(0, 256, (20, 2, 4, 4, 3), np.uint8)
     (batch,) = epoch_batches(Clips(pixels, Numbered(20)), config, epoch=1)

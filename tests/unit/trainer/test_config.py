@@ -1,4 +1,4 @@
-"""Configs: written whole, read strictly, refused in one sentence."""
+"""Configs: complete on disk, strictly validated, rejected in one sentence."""
 
 import json
 from dataclasses import replace
@@ -28,14 +28,14 @@ def test_shipped_configs_can_be_trained(path: Path) -> None:
     config = load_config(path)
     assert config.name
     assert build_losses(config.losses).terms.keys() == config.losses.keys()
-    if config.base and not config.base.startswith("~"):  # what has to be downloaded first
+    if config.base and not config.base.startswith("~"):  # has to be downloaded first
         model_cfg = read_configs(ROOT / config.base)[0]
         model_cfg["text_cfg"]["layers"] += config.added_layers
         assert config.model_cfg == model_cfg
 
 
 def test_the_paper_s_setting_is_the_paper_s() -> None:
-    """FACTS: Wang et al., section 5.1, and what their public implementation adds."""
+    """FACTS: Wang et al., section 5.1, and additions in their public implementation."""
     star, snl, bnl = (
         load_config(ROOT / "trainer" / "configs" / f"paper-{name}.json") for name in ("star", "snl", "bnl")
     )
@@ -85,11 +85,11 @@ def test_a_base_needs_no_copy_of_its_model(tmp_path: Path, monkeypatch: pytest.M
         ({"weight_decay": -1}, "weight_decay must not be below 0"),
         ({"precision": "fp8"}, "precision must be one of auto, fp32, bf16, not 'fp8'"),
         ({"train": "image", "base": "x"}, "train must be one of all, text, visual, not 'image'"),
-        ({"train": "text"}, "there is no base whose visual tower"),
-        ({"train": "visual"}, "there is no base whose text tower"),
-        ({"keep_tokens": True}, "there is no base whose tokens"),
+        ({"train": "text"}, "needs a base whose visual tower"),
+        ({"train": "visual"}, "needs a base whose text tower"),
+        ({"keep_tokens": True}, "needs a base whose tokens"),
         ({"added_layers": -1, "base": "x"}, "added_layers must not be below 0"),
-        ({"data": ""}, "Write world, or the path"),
+        ({"data": ""}, "Enter world, or the path"),
         ({"accumulate": 0}, "accumulate must be at least 1"),
         ({"num_clips": 100, "batch_size": 20, "accumulate": 6}, r"accumulate \(6\) must not exceed .* \(5\)"),
         ({"passes": 0}, "passes must be at least 1"),

@@ -1,4 +1,4 @@
-"""Clips of video files: decoded once, as the app decodes them, bad ones left out; and a training on them."""
+"""Clips of video files, decoded once and in the same way as in the app, bad ones skipped; and a run on them."""
 
 import json
 import random
@@ -40,7 +40,7 @@ def negator(caption: str) -> tuple[str, ...]:
 
 @pytest.fixture
 def folder(tmp_path: Path, write_video: WriteVideo) -> Path:
-    """Eleven videos, each of its own grey, and a file that is none."""
+    """Eleven videos, each in its own shade of grey, and a file that is not a video."""
     lines = []
     for number in range(11):
         write_video(f"mine/clips/{number}.avi", [20 * number, 20 * number + 10], side=48)
@@ -76,9 +76,9 @@ def test_rows_keep_their_own_captions_where_a_bad_file_is_left_out(write_video: 
     bad.write_bytes(b"")
     paths = [write_video("a.avi", [40] * 3), bad, tmp_path / "gone.avi", write_video("b.avi", [200] * 3)]
     videos = [Video(path.stem, path, (path.stem,)) for path in paths]
-    for _ in range(2):  # decoded, then read again
-        kept, frames, _ = decode_videos(videos, 2, 16, tmp_path / "cache")
-        assert [video.video_id for video in kept] == ["a", "b"]
+    for _ in range(2):  # decoded, then read from the cache
+        decoded, frames, _ = decode_videos(videos, 2, 16, tmp_path / "cache")
+        assert [video.video_id for video in decoded] == ["a", "b"]
         assert frames.shape == (2, 2, 16, 16, 3)
         assert [round(float(clip.mean()), -1) for clip in np.asarray(frames)] == [40, 200]
 

@@ -1,4 +1,4 @@
-"""Two processes, beside one that has the whole batch."""
+"""Two processes compared with one that has the full batch."""
 
 import json
 import multiprocessing
@@ -40,7 +40,7 @@ from trainer.teacher import Teacher
 pytestmark = pytest.mark.slow  # starts processes that import torch
 VIT = {**TINY, "vision_cfg": {"image_size": 64, "patch_size": 32, "width": 16, "head_width": 8, "layers": 1}}
 LOSSES = ("contrastive", "retrieval", "bnl", "composed")
-multiprocessing.set_forkserver_preload(["trainer.loop", "tests.tiny"])  # torch is imported once for both
+multiprocessing.set_forkserver_preload(["trainer.loop", "tests.tiny"])  # imports torch once for both
 KINDS = ("text", "visual", "all", "accumulated")
 CASES = [(kind, loss) for kind in KINDS for loss in LOSSES] + [("text", "distill")]
 
@@ -55,7 +55,7 @@ def config_of(kind: str, base: Path) -> TrainConfig:
 
 
 def gradients(folder: Path) -> dict[str, dict[str, Any]]:
-    """Take one step of each case from the same start: its loss, and the gradients as the optimizer got them."""
+    """Take one step per case from the same start; return its loss and the gradients the optimizer received."""
     clips = world_clips("train", 24, 2, 64, 0, folder / "frames")
     videos = np.random.default_rng(0).normal(size=(24, 16)).astype(np.float32)
     videos /= np.linalg.norm(videos, axis=1, keepdims=True)
@@ -91,7 +91,7 @@ def one_of_two(rank: int, folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Take the steps in two processes, and keep what came out in files."""
+    """Take the steps in two processes and store their results in files."""
     folder = tmp_path_factory.mktemp("two")
     torch.manual_seed(0)
     base = Learner(TrainConfig(model=VIT))
@@ -118,7 +118,7 @@ def test_one_process_that_wants_to_stop_stops_all(folder: Path) -> None:
         facts = torch.load(folder / f"{rank}.pt")["facts"]
         assert facts["agree"] == [False, True]
         assert facts["gathered"] == [False, True, True, True]
-        assert "batch_size (7) must be a multiple of the processes (2)" in facts["refused"]
+        assert "batch_size (7) must be a multiple of the number of processes (2)" in facts["refused"]
 
 
 def test_a_run_of_two_processes_as_a_person_starts_it(
@@ -141,7 +141,7 @@ def test_a_run_of_two_processes_as_a_person_starts_it(
     done = subprocess.run([*torchrun, *arguments[1]], cwd=ROOT, env=environment, capture_output=True, text=True)
     two = RunFolder(tmp_path / "two")
     assert done.returncode == 0, f"{done.stderr}\n{two.log.read_text() if two.log.exists() else ''}"
-    monkeypatch.setattr(signal, "signal", lambda *_: None)  # pytest's own stay
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # leaves pytest's own handlers in place
     one = RunFolder(tmp_path / "one")
     assert main(arguments[0]) == 0, one.log.read_text()
     assert_ended(two, "finished")

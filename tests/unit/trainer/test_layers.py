@@ -19,7 +19,7 @@ from trainer.learner import Learner
 
 TEXTS = ["a man sings", "a dog and not a cat", ""]
 TWO_LAYERS: dict[str, Any] = {**TINY, "text_cfg": {**TINY["text_cfg"], "layers": 2}}
-VIT: dict[str, Any] = {  # a text tower of its own module, and a visual one with layers of the same name
+VIT: dict[str, Any] = {  # a separate text tower module, and a visual tower whose layers have the same names
     **TWO_LAYERS,
     "vision_cfg": {"image_size": 64, "layers": 1, "width": 64, "patch_size": 32, "head_width": 32},
     "custom_text": True,
@@ -28,7 +28,7 @@ VIT: dict[str, Any] = {  # a text tower of its own module, and a visual one with
 
 @pytest.fixture
 def config(tmp_path: Path) -> TrainConfig:
-    """A base of two layers, a third to be added."""
+    """Config with a base of two layers and a third to add."""
     torch.manual_seed(1)
     model, _ = build_model(TWO_LAYERS, {})
     write_checkpoint(tmp_path / "base", model, TWO_LAYERS, {}, Card("Two layers", frames=2))
@@ -40,7 +40,7 @@ def config(tmp_path: Path) -> TrainConfig:
 
 @pytest.mark.parametrize("model_cfg", [TWO_LAYERS, VIT], ids=["CLIP", "CustomTextCLIP with a ViT"])
 @pytest.mark.parametrize(
-    ("added", "old"),  # where the two layers of the base are then
+    ("added", "old"),  # resulting positions of the base's two layers
     [(1, [0, 1]), (2, [0, 2]), (3, [0, 2]), (4, [0, 3])],
 )
 def test_added_layers_stand_evenly_among_the_base_s_and_change_no_embedding(
@@ -78,9 +78,9 @@ def test_added_layers_learn_and_their_checkpoint_has_them(tmp_path: Path, config
     assert load_file(run.checkpoint(1) / WEIGHTS)["transformer.resblocks.2.attn.out_proj.weight"].any()
 
 
-def test_a_model_told_besides_must_have_the_added_layers(config: TrainConfig) -> None:
+def test_a_model_given_explicitly_must_have_the_added_layers(config: TrainConfig) -> None:
     Learner(replace(config, model=deeper(TWO_LAYERS, 1)))
-    with pytest.raises(ConfigError, match="another model than the config says"):
+    with pytest.raises(ConfigError, match="does not match the config's model"):
         Learner(replace(config, model=TWO_LAYERS))
 
 

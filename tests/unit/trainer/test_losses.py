@@ -1,4 +1,4 @@
-"""Losses by hand, beside slow twins, and what a config may ask of them."""
+"""Losses compared with hand-computed values and slow references; validation of their settings."""
 
 import math
 from dataclasses import replace
@@ -22,10 +22,10 @@ from trainer.losses.snl import SoftNegativeLoss
 
 def random_batch(size: int = 5, scale: float = 7.0) -> EmbeddedBatch:
     generator = torch.Generator().manual_seed(0)
-    video, caption, negated, text, wanted, unwanted, kept = (
+    video, caption, negated, text, wanted, unwanted, teacher_caption = (
         normalize(torch.randn(size, 8, generator=generator), dim=-1) for _ in range(7)
     )
-    parts = Parts(wanted, unwanted, torch.arange(size) == 0, unwanted.mean(dim=0), video.mean(dim=0), kept)
+    parts = Parts(wanted, unwanted, torch.arange(size) == 0, unwanted.mean(dim=0), video.mean(dim=0), teacher_caption)
     fitting = torch.eye(size, dtype=torch.bool)
     denied = Denied(text.requires_grad_(), Truth(video.detach(), fitting, fitting.roll(1, 1)), parts)
     video.requires_grad_(), caption.requires_grad_()
@@ -33,7 +33,7 @@ def random_batch(size: int = 5, scale: float = 7.0) -> EmbeddedBatch:
 
 
 def cosines(video_caption: float, video_negated: float, caption_negated: float, size: int = 1) -> EmbeddedBatch:
-    """Vectors with these three cosines, `size` times the same."""
+    """Batch of `size` identical rows with these three cosines."""
     rows = torch.linalg.cholesky(
         torch.tensor(
             [
@@ -80,7 +80,7 @@ def test_every_loss_is_a_finite_scalar_with_gradients_for_all_text_it_sees(name:
         "video": (
             given(batch.video),
             name in ("contrastive", "retrieval"),
-        ),  # in the others it is detached, or not there
+        ),  # the other losses detach or do not use it
     }
     for embeddings, is_seen in seen.values():
         assert (embeddings.grad is not None and bool(embeddings.grad.any())) == is_seen
@@ -90,10 +90,10 @@ def test_every_loss_is_a_finite_scalar_with_gradients_for_all_text_it_sees(name:
 
 @pytest.mark.parametrize("name", sorted(LOSSES))
 def test_a_batch_that_lacks_what_a_loss_needs_is_a_mistake_of_ours(name: str) -> None:
-    whole = random_batch()
+    complete = random_batch()
     needed = next(need for need in ("denied", "negated", "video") if need in LOSSES[name]().needs)
     missing: dict[str, Any] = {needed: None}
-    lacking = replace(whole, **missing)
+    lacking = replace(complete, **missing)
     with pytest.raises(ValueError, match="lacks what this loss needs"):
         LOSSES[name]()(lacking)
 
@@ -123,7 +123,7 @@ def test_a_batch_of_one_has_no_wrong_video() -> None:
 
 @pytest.mark.parametrize(
     ("pivot", "expected"),
-    [("video", 0.1 + 0.5 - 0.55), ("query", 0.1 + 0.9 - 0.55)],  # Eq. 3, and its other pivot
+    [("video", 0.1 + 0.5 - 0.55), ("query", 0.1 + 0.9 - 0.55)],  # Eq. 3 and the other pivot
 )
 def test_snl_by_hand(pivot: Any, expected: float) -> None:
     loss = SoftNegativeLoss(pivot=pivot)
@@ -149,7 +149,7 @@ def test_captions_that_cannot_be_negated_count_nothing_and_the_others_more(kind:
     masked = replace(four, negatable=torch.tensor([True, False, False, False]))
     single = kind()(one).item()
     assert single > 0
-    assert kind()(masked).item() == pytest.approx(4 * single)  # summed: as if all four could be
+    assert kind()(masked).item() == pytest.approx(4 * single)  # the same sum as if all four were negatable
     assert kind(rescale=False)(masked).item() == pytest.approx(single)
     assert kind(reduction="mean")(masked).item() == pytest.approx(single)
     assert kind()(replace(four, negatable=torch.zeros(4, dtype=torch.bool))).item() == 0
@@ -164,7 +164,7 @@ def test_the_video_can_learn_from_negations_when_asked_to(kind: Any) -> None:
 
 
 def denied_scores(scores: list[float], fitting: list[bool], both: list[bool]) -> EmbeddedBatch:
-    """One sentence along the first axis, and clips with these cosines to it."""
+    """One sentence along the first axis, and clips with the given cosines to it."""
     pool = torch.tensor([[score, math.sqrt(1 - score**2)] for score in scores])
     text = torch.tensor([[1.0, 0.0]], requires_grad=True)
     denied = Denied(text, Truth(pool, torch.tensor([fitting]), torch.tensor([both])))
@@ -173,7 +173,7 @@ def denied_scores(scores: list[float], fitting: list[bool], both: list[bool]) ->
 
 def test_composed_puts_each_right_clip_before_the_wrong_and_orders_hard_ones_by_hand() -> None:
     batch = denied_scores([0.5, 0.9, 0.4, 0.3], [True, True, False, False], [False, False, True, False])
-    near, far = (math.log(1 + math.exp(4 - s) + math.exp(3 - s)) for s in (9, 5))  # right clips do not compete
+    near, far = (math.log(1 + math.exp(4 - s) + math.exp(3 - s)) for s in (9, 5))  # fitting clips do not compete
     hard = math.log(1 + math.exp(10 * (0.4 - (0.5 + 0.9) / 2 + 0.1)))  # clip 2 shows both parts
     assert ComposedLoss(hard_weight=0)(batch).item() == pytest.approx((near + far) / 2, rel=1e-5)
     assert ComposedLoss(hard_weight=2)(batch).item() == pytest.approx((near + far) / 2 + 2 * hard, rel=1e-5)
@@ -194,7 +194,7 @@ def test_composed_is_that_of_a_plain_loop() -> None:
     pool, text = (normalize(torch.randn(n, 8, generator=generator), dim=-1) for n in (9, 4))
     fitting = torch.rand(4, 9, generator=generator) < 0.4
     both = ~fitting & (torch.rand(4, 9, generator=generator) < 0.3)
-    fitting[3], both[2] = False, False  # a sentence that fits nothing, one without hard clips
+    fitting[3], both[2] = False, False  # one sentence fits nothing, one has no hard clips
     s = (7 * text @ pool.T).tolist()
     contrasts, hards = [], []
     for i in range(3):
@@ -225,7 +225,7 @@ def test_distillation_by_hand() -> None:
     batch = EmbeddedBatch(None, torch.stack((x, x)), torch.tensor(1.0), denied=denied)
     lost = (1 - 1 / math.sqrt(2) + 1 - 2 / math.sqrt(5)) / 2
     assert DistillLoss(keep=0)(batch).item() == pytest.approx(lost, rel=1e-5)
-    assert DistillLoss(keep=3)(batch).item() == pytest.approx(lost + 3 * 0.5, rel=1e-5)  # one caption has left
+    assert DistillLoss(keep=3)(batch).item() == pytest.approx(lost + 3 * 0.5, rel=1e-5)  # one caption has moved
     assert DistillLoss(alpha=0, keep=0)(batch).item() == pytest.approx((1 - 2 / math.sqrt(5)) / 2, rel=1e-5)
 
 
@@ -247,7 +247,7 @@ def test_losses_add_up_by_their_weights_and_are_told_without() -> None:
     ("settings", "message"),
     [
         ({"contrastiv": {}}, "Unknown loss 'contrastiv'. Choose one of: bnl, composed, contrastive"),
-        ({"bnl": {"video_pivot": False, "query_pivot": False}}, "both its halves off"),
+        ({"bnl": {"video_pivot": False, "query_pivot": False}}, "Both halves of bnl are off"),
         ({"bnl": {"m1": 0.7}}, "m1 not above m2"),
         ({"bnl": {"m2": "0.6"}}, 'm2 of the loss bnl must be like 0.6, not "0.6"'),
         ({"bnl": {"query_pivot": 1}}, "query_pivot of the loss bnl must be like true, not 1"),

@@ -1,4 +1,4 @@
-"""Runs as processes of their own: started, stopped, killed, resumed, one at a time; and what is read of them."""
+"""Runs as separate processes: started, stopped, killed and resumed, one at a time; and reading their metrics."""
 
 import json
 import os
@@ -27,14 +27,14 @@ from trainer.run_folder import RunFolder, RunStatus, State, device_locks
 
 CONFIG = TrainConfig(
     name="Tiny*", num_clips=64, num_frames=1, validation_clips=8, batch_size=2, epochs=1, warmup_steps=2, log_every=1
-)  # the built-in model: its steps take long enough to be stopped between two
+)  # the built-in model, whose steps are slow enough to stop between two
 STEPS = 32
 PATIENCE_S = 60
 
 
 @pytest.fixture
 def manager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunManager]:
-    """Runs of one folder for all tests: its clips are rendered once."""
+    """Manager of one run folder shared by all tests, so that clips are rendered once."""
     manager = RunManager(tmp_path_factory.getbasetemp() / "runs")
     yield manager
     for run in manager.runs():
@@ -53,14 +53,14 @@ def wait_for(manager: RunManager, run_id: str, is_so: Callable[[Run], bool]) -> 
 
 
 def wait_for_end(manager: RunManager, run_id: str, expected: State) -> Run:
-    """Wait until a run is no longer under way, and fail with its log unless it ended as expected."""
+    """Wait for a run to end; fail with its log unless it ended in the expected state."""
     run = wait_for(manager, run_id, lambda run: not run.is_under_way)
     assert run.status.state == expected, f"{run.status}\n{manager.log_tail(run_id, 100)}"
     return run
 
 
 def put(folder: Path, run_id: str, state: str | None = None) -> RunFolder:
-    """A run that no process trains."""
+    """Create a run that no process is training."""
     run = RunFolder(folder / run_id)
     run.path.mkdir(parents=True)
     save_config(CONFIG, run.config)
@@ -104,7 +104,7 @@ def test_a_run_is_started_stopped_killed_and_resumed_to_its_end_and_no_other_sta
 
     manager.resume(run_id)
     assert wait_for_end(manager, run_id, "finished").status.step == STEPS
-    with pytest.raises(RunError, match="cannot be resumed, it is finished"):
+    with pytest.raises(RunError, match="cannot be resumed: it is finished"):
         manager.resume(run_id)
     manager.delete(run_id)
     assert manager.runs() == []
@@ -196,9 +196,9 @@ def test_a_half_written_line_of_metrics_waits_and_each_line_is_read_once(tmp_pat
         file.write('ep": 2}\n{"step": 3, "loss": NaN}\n')
     assert reader.rows() == [{"step": 1}, {"step": 2}, {"step": 3}]
     with path.open("a") as file:
-        file.write('{"step": 4, "lo{"step": 5}\n[6]\n{"step": 7}\n')  # a kill cut line 4 off
+        file.write('{"step": 4, "lo{"step": 5}\n[6]\n{"step": 7}\n')  # line 4 was cut off by a kill
     assert reader.rows()[3:] == [{"step": 7}]
-    path.write_text('{"step": 8}\n')  # another run of that name
+    path.write_text('{"step": 8}\n')  # another run of the same name
     assert reader.rows() == [{"step": 8}]
 
 

@@ -1,4 +1,4 @@
-"""A run that version 0.1 stopped goes on: its folder, its resume.pt and its base are read as they were written."""
+"""Resuming a run stopped by version 0.1, from its folder, resume.pt and base as that version wrote them."""
 
 import json
 import tarfile
@@ -16,7 +16,7 @@ NEEDED = ("captions.txt", "models/imported", "runs/taught")
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """The parts of a data folder of version 0.1 that its text run needs."""
+    """Extract the parts of version 0.1's data folder that its text run needs."""
     with tarfile.open(ARCHIVE) as archive:
         members = [member for member in archive if member.name.removeprefix("./").startswith(NEEDED)]
         archive.extractall(tmp_path, members, filter="data")
@@ -31,7 +31,7 @@ def test_a_run_that_the_version_before_stopped_goes_on_to_the_numbers_of_its_uni
     assert before is not None and before.state == "stopped" and before.step == 8
     monkeypatch.chdir(data)  # the config's paths are relative
     go_on(run)
-    assert "Going on after step 8" in run.log.read_text()
+    assert "Resuming after step 8" in run.log.read_text()
     expected = [json.loads(line) for line in (run.path / "expected.jsonl").read_text().splitlines()]
     rows = [json.loads(line) for line in run.metrics.read_text().splitlines()]
     assert [row["step"] for row in rows] == [row["step"] for row in expected]

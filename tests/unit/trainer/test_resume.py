@@ -1,4 +1,4 @@
-"""Runs that are killed, stopped or out of patience, and go on: beside a twin that nothing happened to."""
+"""Runs that are killed, stopped or out of patience, compared with uninterrupted twins after resuming."""
 
 import json
 import math
@@ -30,7 +30,7 @@ from trainer.run_folder import RunFolder
 from trainer.sentences import DatasetSentences
 
 VIT = {"image_size": 64, "patch_size": 16, "width": 16, "head_width": 8, "layers": 1, "patch_dropout": 0.5}
-ALL = TrainConfig(  # 7 steps an epoch
+ALL = TrainConfig(  # 7 steps per epoch
     name="Tiny", model={**TINY, "vision_cfg": VIT}, num_clips=44, num_frames=2, validation_clips=10, batch_size=6,
     accumulate=2, epochs=2, passes=2, warmup_steps=2, log_every=2, losses={"contrastive": {}, "composed": {}},
 )  # fmt: skip
@@ -43,13 +43,13 @@ TEXT = replace(
 @pytest.fixture(scope="module", autouse=True)
 def _one_thread() -> Any:
     before = torch.get_num_threads()
-    torch.set_num_threads(1)  # as in the processes
+    torch.set_num_threads(1)  # as in the child processes
     yield
     torch.set_num_threads(before)
 
 
 def go(folder: Path, should_stop: Callable[[], bool] = lambda: False) -> str:
-    """Train a run of the world, whether it is new or not."""
+    """Start or resume a run on the built-in world."""
     config, cache = load_config(folder / "config.json"), folder.parent / "frames"
     sizes = config.num_frames, config.image_size, 0, cache
     clips = world_clips("train", config.num_clips, *sizes)
@@ -62,7 +62,7 @@ def die(*_: Any) -> None:
 
 
 def go_and_die(folder: Path, when: str, step: int, every_s: float) -> None:
-    """Train in a process of its own, and kill it at a moment that `when` names."""
+    """Train in a separate process and kill it at the moment named by `when`."""
     torch.set_num_threads(1)
     resume.SAVE_EVERY_S, resume.SAVE_SHARE = every_s, math.inf
     take_step, save, learners = Learner.step, Saver.save, []
@@ -88,9 +88,9 @@ def go_and_die(folder: Path, when: str, step: int, every_s: float) -> None:
         folder.with_name(f".{folder.name}.1.partial").mkdir(parents=True)
         die()
 
-    patch = pytest.MonkeyPatch()  # for the life of this process
+    patch = pytest.MonkeyPatch()  # lasts for the life of this process
     patch.setattr(Learner, "step", counted)
-    if when == "before it is saved":  # the checkpoint is there already
+    if when == "before it is saved":  # the checkpoint already exists
         patch.setattr(Saver, "save", save_late)
     if when == "while it is saved":
         patch.setattr(os, "replace", replace_unless)
@@ -111,7 +111,7 @@ def start(target: Callable[..., Any], *arguments: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def twins(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make runs that nothing happens to, and the base of one of them."""
+    """Train uninterrupted runs, and the base that one of them needs."""
     folder = tmp_path_factory.mktemp("runs")
     base = Learner(TrainConfig(model=TINY))
     base.model = tiny_model()
@@ -124,7 +124,7 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def beside(twins: Path, kind: str, name: str) -> Path:
+def new_run_like(twins: Path, kind: str, name: str) -> Path:
     folder = twins / f"{kind} {name}"
     folder.mkdir()
     save_config(load_config(twins / kind / "config.json"), folder / "config.json")
@@ -143,8 +143,8 @@ def assert_twins(folder: Path, twin: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "when", "step", "every_s", "saved_at"),
     [
-        pytest.param("all", "step", 3, 1000, None, marks=pytest.mark.slow),  # lines were written though
-        ("all", "step", 6, 0, 5),  # with a loss that no line tells of yet
+        pytest.param("all", "step", 3, 1000, None, marks=pytest.mark.slow),  # though lines of metrics were written
+        ("all", "step", 6, 0, 5),  # with a loss not yet in the metrics
         pytest.param("all", "before it is saved", 7, 1000, None, marks=pytest.mark.slow),
         pytest.param("all", "while it is saved", 7, 0, 6, marks=pytest.mark.slow),
         pytest.param("text", "step", 12, 0, 11, marks=pytest.mark.slow),
@@ -155,7 +155,7 @@ def assert_twins(folder: Path, twin: Path) -> None:
 def test_a_killed_run_goes_on_to_the_very_numbers_of_one_that_was_not(
     twins: Path, kind: str, when: str, step: int, every_s: float, saved_at: int | None
 ) -> None:
-    folder = beside(twins, kind, f"{when} {step}")
+    folder = new_run_like(twins, kind, f"{when} {step}")
     process = start(go_and_die, folder, when, step, every_s)
     process.join()
     assert process.exitcode == -signal.SIGKILL
@@ -174,7 +174,7 @@ def steps_saved(folder: Path) -> int | None:
 
 @pytest.mark.slow
 def test_a_run_killed_again_and_again_at_any_moment_goes_on_too(twins: Path) -> None:
-    folder, rng = beside(twins, "text", "any moment"), random.Random(time.time())
+    folder, rng = new_run_like(twins, "text", "any moment"), random.Random(time.time())
     for _ in range(2):
         process = start(go_and_die, folder, "never", 0, 0)
         process.join(rng.uniform(0.2, 2.5))
@@ -186,7 +186,7 @@ def test_a_run_killed_again_and_again_at_any_moment_goes_on_too(twins: Path) -> 
 
 @pytest.mark.parametrize("steps", [3, 14], ids=["in an epoch", "before the last is measured"])
 def test_a_stopped_run_is_saved_after_its_step_and_goes_on(twins: Path, steps: int) -> None:
-    folder = beside(twins, "text", f"stopped {steps}")
+    folder = new_run_like(twins, "text", f"stopped {steps}")
     asked = iter(range(1, 100))
     assert go(folder, lambda: next(asked) >= steps) == "stopped"
     assert steps_saved(folder) == steps
@@ -213,7 +213,7 @@ def test_a_finished_run_is_not_trained_again(twins: Path) -> None:
         ),
         (lambda path: torch.save({"model": torch.ones(2)}, path), CheckpointError, "cannot be read"),
         (lambda path: torch.save(Position(), path), CheckpointError, "cannot be read"),  # would have to be unpickled
-        (lambda path: None, ConfigError, "whose config differs in learning_rate, seed. Put that config back"),
+        (lambda path: None, ConfigError, "whose config differs in learning_rate, seed. Restore that config"),
     ],
     ids=["empty", "cut off", "another file", "an object", "another config"],
 )
@@ -237,8 +237,8 @@ def test_patience_is_counted_from_the_best_epoch_and_equal_is_no_gain() -> None:
         seen.append((position.epoch, position.best, position.best_epoch, position.finished))
     assert seen == [(2, 0.5, 1, False), (3, 0.5, 1, False), (4, 0.6, 3, False), (5, 0.6, 3, False), (6, 0.6, 3, True)]
     assert not Position(8, 0.5, 1).after_epoch(0.1, replace(config, patience=0)).finished
-    assert Position(9, 0.5, 1).after_epoch(0.9, config).finished  # the last
-    lenient = replace(config, not_epochs=3)  # in which much is lost
+    assert Position(9, 0.5, 1).after_epoch(0.9, config).finished  # the last epoch
+    lenient = replace(config, not_epochs=3)  # epochs that do not count against patience
     assert not Position(4, 0.5, 0).after_epoch(0.1, lenient).finished
     assert Position(5, 0.5, 0).after_epoch(0.1, lenient).finished
 
@@ -257,8 +257,8 @@ def test_a_run_out_of_patience_ends_early_and_says_why(
         line["epoch"] for line in map(json.loads, run.metrics.read_text().splitlines()) if "original/MIR" in line
     ]
     assert epochs == [1, 2, 3]
-    assert "original/MIR has not risen for 1 epochs; it was best after epoch 2 (0.7000)" in caplog.text
-    assert train(Learner(config), run, clips, clips) == "finished"  # and not one epoch more
+    assert "original/MIR has not improved for 1 epochs; it was best after epoch 2 (0.7000)" in caplog.text
+    assert train(Learner(config), run, clips, clips) == "finished"  # and trains no further epoch
 
 
 def test_a_metric_that_the_clips_cannot_give_is_refused_before_the_first_step(twins: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Training a text tower beside a frozen visual one, from a base."""
+"""Training a base's text tower with a frozen visual tower."""
 
 import json
 import random
@@ -41,7 +41,7 @@ ALL_LOSSES: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkpoint that has seen but four words."""
+    """Checkpoint that has seen only four words."""
     folder = tmp_path_factory.mktemp("base") / "tiny"
     model = tiny_model()
     learner = Learner(TrainConfig(model=TINY))
@@ -65,7 +65,7 @@ def test_a_text_run_changes_the_text_tower_and_not_one_bit_of_the_visual_one(
     run = run_training(config, tmp_path / "run")
     before, after = load_file(base / WEIGHTS), load_file(run.checkpoint(2) / WEIGHTS)
     changed = {name for name in before if not torch.equal(before[name], after[name])}
-    assert changed and not any(name.startswith("visual.") for name in changed)  # counters of BatchNorm among them
+    assert changed and not any(name.startswith("visual.") for name in changed)  # including BatchNorm's counters
     start, end = read_checkpoint(base, verify=True).card, read_checkpoint(run.checkpoint(2), verify=True).card
     assert start.visual_fingerprint == end.visual_fingerprint
     assert start.text_fingerprint != end.text_fingerprint
@@ -103,7 +103,7 @@ def test_losses_that_reach_nothing_that_learns_are_refused(config: TrainConfig, 
     batch = next(
         epoch_batches(world_clips("train", 40, 2, 64, 0, tmp_path), learner.config, 1, needs=frozenset({"negated"}))
     )
-    with pytest.raises(ConfigError, match=r"No loss changes what shall learn \(visual\)"):
+    with pytest.raises(ConfigError, match=r"No loss trains the chosen towers \(visual\)"):
         learner.step([batch])
 
 
@@ -139,7 +139,7 @@ def test_tokens_that_a_base_has_learnt_are_kept_while_new_ones_and_all_layers_le
     learner.start_epoch()
     learner.step(epoch_batches(clips, replace(learner.config, batch_size=40), 1))
     changed = (table != before["token_embedding.weight"]).any(dim=1)
-    assert known.sum() > 4 and changed.any() and not changed[~new].any()  # nor are the known ones decayed
+    assert known.sum() > 4 and changed.any() and not changed[~new].any()  # known rows are not decayed either
     layers = {name for name, weights in learner.model.named_parameters() if not torch.equal(weights, before[name])}
     assert {"positional_embedding", "ln_final.weight", "text_projection"} < layers
 
@@ -156,7 +156,7 @@ def test_a_frozen_tower_is_used_as_it_is_while_text_learns(config: TrainConfig) 
     ("change", "message"),
     [
         ({"losses": {"distill": {}}, "train": "all"}, "Set train to text"),
-        ({"model": {**TINY, "embed_dim": 8}}, "another model than the config says"),
+        ({"model": {**TINY, "embed_dim": 8}}, "does not match the config's model"),
     ],
 )
 def test_what_does_not_go_together_is_refused(config: TrainConfig, change: dict[str, Any], message: str) -> None:
@@ -196,7 +196,7 @@ def test_embedding_can_be_stopped(tmp_path: Path, base: Path) -> None:
 
 
 def test_the_paper_s_optimizer_and_its_decay(config: TrainConfig) -> None:
-    paper = replace(config, optimizer="rmsprop", schedule="exponential", decay=0.5)  # 4 steps an epoch
+    paper = replace(config, optimizer="rmsprop", schedule="exponential", decay=0.5)  # 4 steps per epoch
     assert isinstance(Learner(paper).optimizer, torch.optim.RMSprop)
     assert [rate_at(step, paper) for step in (0, 3, 4, 8)] == [1, 1, 0.5, 0.25]
 
@@ -206,17 +206,15 @@ def test_sentences_without_their_padding_are_embedded_alike_and_teach_alike(monk
     texts = ["a man", "", "a man is singing while a dog runs on the beach near a tent and a cat", "not dancing", "x"]
     learner = Learner(TrainConfig(model=TINY))
     tokens, model = learner.tokenizer(texts), learner.model
-    whole, short = model.encode_text(tokens, normalize=True), short_text.encode_short(model, tokens)
-    torch.testing.assert_close(short, whole, rtol=1e-4, atol=1e-6)
-    gradients = [
-        torch.autograd.grad(some[:, 0].sum(), list(model.transformer.parameters())) for some in (whole, short)
-    ]
+    full, short = model.encode_text(tokens, normalize=True), short_text.encode_short(model, tokens)
+    torch.testing.assert_close(short, full, rtol=1e-4, atol=1e-6)
+    gradients = [torch.autograd.grad(some[:, 0].sum(), list(model.transformer.parameters())) for some in (full, short)]
     for one, other in zip(*gradients, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-6)
 
 
 class Lengths:
-    """An encoder whose embedding is the length of a text; it counts its calls."""
+    """Encoder whose embedding is the text's length; it counts its calls."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -246,7 +244,7 @@ def test_the_teacher_embeds_the_parts_of_a_batch_and_each_phrase_once() -> None:
 
 
 def test_the_teacher_embeds_a_batch_alike_whatever_it_embedded_before(base: Path) -> None:
-    """Compared bit by bit: a cache would bring embeddings that were made with other texts."""
+    """Embeddings are compared bit by bit: a cached one would have been computed in a batch of other texts."""
     model, tokenizer, _ = read_model(base, "cpu")
     scenes = WorldSentences(sample_scenes("train", 60, 0))
     batches = [

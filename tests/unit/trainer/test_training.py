@@ -1,4 +1,4 @@
-"""Learning, the loop, and a run as a person starts it."""
+"""The learner, the training loop, and runs from the command line."""
 
 import json
 import math
@@ -51,7 +51,7 @@ def _signal_handlers() -> Any:
 
 
 def colours(count: int) -> Clips:
-    """Clips of one colour each, noisy, and captions that name it."""
+    """Noisy clips of one colour each, with captions that name it."""
     names = [list(COLOURS)[row % 4] for row in range(count)]
     noise = np.random.default_rng(0).integers(0, 30, (count, 2, 64, 64, 3))
     frames = np.clip(np.array([COLOURS[name] for name in names])[:, None, None, None] - noise, 0, 255).astype(np.uint8)
@@ -121,7 +121,7 @@ def test_a_config_that_names_none_of_the_later_keys_trains_as_it_did_before_ther
         for epoch in (1, 2)
         for batch in epoch_batches(clips, learner.config, epoch, needs=learner.losses.needs)
     ]
-    before = [2.8070154190063477, 2.842266798019409, 2.185828447341919, 1.3823707103729248]  # of the earlier code
+    before = [2.8070154190063477, 2.842266798019409, 2.185828447341919, 1.3823707103729248]  # by the earlier code
     assert losses == pytest.approx(before, rel=1e-3)
 
 
@@ -212,7 +212,7 @@ def test_a_run_that_cannot_be_done_says_why_in_one_sentence(
             "failed",
             "Unknown loss 'triplet'. Choose one of: bnl, composed, contrastive, distill, retrieval, snl.",
         )
-        assert not (tmp_path / ".frames").exists()  # nothing was rendered for it
+        assert not (tmp_path / ".frames").exists()  # nothing was rendered
     else:
         assert status is None
         assert "frames_per_step" in capsys.readouterr().err

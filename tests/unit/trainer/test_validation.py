@@ -1,4 +1,4 @@
-"""What trainings are measured by: one who knows the truth, one who ignores what is denied, and clips without truth."""
+"""Validation with an oracle encoder, one that ignores negation, and clips of unknown truth."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +25,7 @@ VIDEOS = np.eye(60, dtype=np.float32)
 
 
 class Truth:
-    """An encoder that knows which clips are right for a sentence, and how much it likes those that show both parts."""
+    """Oracle encoder that knows each sentence's correct clips, with an adjustable score for clips with both parts."""
 
     name = "truth"
     embed_dim = 60
@@ -52,7 +52,7 @@ def test_one_who_knows_the_truth_is_perfect_and_one_who_ignores_what_is_denied_i
     for name in ("original/R@1", "composed/hard_pairs", "without/hard_pairs"):
         assert perfect[name] == 100
     assert (perfect["composed/MIR"], perfect["without/MIR"], perfect["not/auc"]) == (1, 1, 1)
-    assert perfect["negated/delta_MIR"] == pytest.approx(1 - 1 / 60)  # its own clip is last
+    assert perfect["negated/delta_MIR"] == pytest.approx(1 - 1 / 60)  # the caption's own clip ranks last
     deaf = measured(1, 1)
     assert (deaf["composed/hard_pairs"], deaf["without/hard_pairs"], deaf["not/auc"]) == (0, 0, 0.5)
     assert deaf["composed/MIR"] < 0.6
@@ -64,7 +64,7 @@ def test_clips_without_truth_are_measured_by_their_captions_and_those_that_can_b
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Marked:
-        """Captions are numbers; "not 3" is not clip 3, the other denials are ignored."""
+        """Encoder of captions that are numbers; it knows that "not 3" is not clip 3 and ignores other negations."""
 
         name, embed_dim = "marked", 60
 
@@ -89,5 +89,5 @@ def test_controls_are_measured_beside_the_base_and_search_captions_as_it_does(tm
     clips = Clips(frames, WORLD.sentences)
     metrics = control_metrics(tmp_path / "tiny", clips)
     assert 0 < metrics["base/original/MIR"] < 1 and "drop/original/MIR" not in metrics
-    assert metrics["drop/not/auc"] == 0.5  # there is nothing that it could search for
+    assert metrics["drop/not/auc"] == 0.5  # no wanted part is left to search for
     assert metrics["boolean/composed/MIR"] != metrics["drop/composed/MIR"] != metrics["base/composed/MIR"]

@@ -1,4 +1,4 @@
-"""The form for a new run: complete, filled by presets, and strict."""
+"""The new-run form: completeness, presets and validation."""
 
 import json
 import subprocess
@@ -19,7 +19,7 @@ from trainer.ui.form import bases, config_fields, loss_fields, losses_view, pres
 
 
 def filled(preset: str, **changes: Any) -> dict[str, Any]:
-    """What a page sends: JSON as text, and every number as a float."""
+    """Form values as a page sends them: JSON as text, and every number as a float."""
     values = {key: value for key, value in presets()[preset].items() if key != "losses"} | changes
     return {
         key: json.dumps(value) if isinstance(value, Mapping) else float(value) if type(value) is int else value
@@ -28,7 +28,7 @@ def filled(preset: str, **changes: Any) -> dict[str, Any]:
 
 
 def table(preset: str, **changes: Any) -> dict[str, Any]:
-    """The table of losses with some values of its first chosen loss changed."""
+    """Table of losses, with values of its first selected loss changed."""
     view = losses_view(presets()[preset]["losses"])
     row = next(row for row in view["losses"] if row["on"])
     for cell in row["fields"]:
@@ -55,9 +55,9 @@ def test_the_page_is_built_without_torch() -> None:
 @pytest.mark.parametrize("file", sorted(PRESETS.glob("*.json")), ids=lambda file: file.name)
 def test_a_preset_as_it_fills_the_form_is_the_config_of_its_file(file: Path) -> None:
     config = load_config(file)
-    if config.base.startswith("~"):  # what has to be downloaded first
+    if config.base.startswith("~"):  # has to be downloaded first
         config = replace(config, base="assets/models/clip")
-    if config.data.startswith("path/to/"):  # what a person has to name
+    if config.data.startswith("path/to/"):  # left for the user to fill in
         config = replace(config, data="assets/gallery")
     values = filled(config.name, base=config.base, data=config.data)
     read = read_form(values, losses_view(presets()[config.name]["losses"]))
@@ -76,7 +76,7 @@ def test_a_preset_as_it_fills_the_form_is_the_config_of_its_file(file: Path) -> 
         ({"name": None}, "name of the model is empty"),
         ({"model": "{"}, "Model cannot be read as JSON"),
         ({"sentences": {"never": 1}}, "no sentences of the kind never"),
-        ({"base": ""}, "there is no base"),
+        ({"base": ""}, "needs a base"),
         ({"free": 1.5}, "free must be a share from 0 to 1"),
         ({"sentences": {"fragment": 1}}, "grammar makes no fragments"),
         ({"data": "no/such.txt"}, r"no/such\.txt is not there\. Name a captions file"),

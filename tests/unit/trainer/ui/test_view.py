@@ -1,4 +1,4 @@
-"""Curves and progress, as the page shows them."""
+"""Curves and progress on the Train tab."""
 
 import pytest
 
@@ -13,7 +13,7 @@ ROWS = [
     {"epoch": 1, "step": 20, "contrastive": 3.0},
     {"epoch": 1, "step": 40, "contrastive": 2.0},
     {"epoch": 1, "step": 40, "original/MIR": 0.8},
-    {"epoch": 1, "step": 40, "contrastive": 1.0},  # once more, after a resume
+    {"epoch": 1, "step": 40, "contrastive": 1.0},  # measured again after a resume
 ]
 
 
