@@ -1,4 +1,4 @@
-// The value is what Python reads; what stands in the inputs follows it, also after a person has touched them.
+// Python reads the value; the inputs follow it, even after a person has edited them.
 const each = (act) => element.querySelectorAll("[data-loss]").forEach((row) => {
   const loss = props.value.losses.find(({ name }) => name === row.dataset.loss);
   if (loss) row.querySelectorAll("input, select").forEach((input) => act(input, loss, loss.fields.find(({ key }) => key === input.dataset.key)));
