@@ -1,4 +1,4 @@
-// Who asked the system for less motion sees still clips, which play while pointed at.
+// With reduced motion, clips play only while hovered.
 if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
   const still = () => element.querySelectorAll("video").forEach((video) => { video.autoplay = false; video.pause(); });
   still();

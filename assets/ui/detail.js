@@ -12,7 +12,7 @@ document.addEventListener("keydown", (event) => {
     document.querySelector("#query textarea")?.focus();
   }
 });
-// The best frames are stills of the video itself, at their place in it.
+// Best-matching frames are stills of the video itself.
 element.addEventListener("loadedmetadata", (event) => {
   const { at } = event.target.dataset;
   if (at) event.target.currentTime = at * event.target.duration;

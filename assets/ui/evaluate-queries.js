@@ -1,4 +1,4 @@
-// A row is a link that works by itself (a new tab, say); a plain click opens it in this page, which keeps its list.
+// A row is an ordinary link (for a new tab, say); a plain click opens it in this page, which keeps the list.
 element.addEventListener("click", (event) => {
   const link = event.target.closest("[data-open]");
   if (link && !(event.ctrlKey || event.metaKey || event.shiftKey)) {
@@ -9,5 +9,5 @@ element.addEventListener("click", (event) => {
   const turn = event.target.closest("[data-page]");
   if (turn) trigger("turn", { page: props.value.page + Number(turn.dataset.page) });
 });
-// What one unfolded belongs to the query, not to the place in the list.
+// Unfolded details belong to a query, not to its position: close them when the list changes.
 watch("value", () => element.querySelectorAll("details[open]").forEach((details) => { details.open = false; }));

@@ -1,4 +1,4 @@
-// Of what can be picked, Python gets the id, whether it is picked by mouse or by key.
+// Send the id of a clicked element, or of one activated by key, to Python.
 const pick = (event) => {
   const picked = event.target.closest("[data-id]");
   if (picked) trigger("pick", { id: picked.dataset.id });

@@ -5,7 +5,7 @@ element.addEventListener("click", async (event) => {
     await navigator.clipboard.writeText(location.href);
     button.textContent = "copied";
   } catch {
-    button.textContent = "the address bar holds the link";
+    button.textContent = "copy it from the address bar";
   }
   setTimeout(() => { button.textContent = "copy link"; }, 2000);
 });

@@ -1,1 +1,1 @@
-"""The page: one file a tab, above them the data it shows; no search or model logic here."""
+"""The Gradio page: per tab a layout, its handlers and a view of its data; no search or model logic."""

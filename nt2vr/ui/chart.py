@@ -1,6 +1,6 @@
-"""What charts have in common: round axes, labels that keep apart, and points with names, ready for a template's SVG.
+"""Layout of charts for SVG templates: round axis ticks, labels that do not overlap, and labelled points.
 
-Text is for the template to escape; what is drawn is made from numbers only.
+Templates escape the text; everything drawn is computed from numbers.
 """
 
 import math
@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-LABEL_GAP = 14  # between two labels above each other
+LABEL_GAP = 14  # between stacked labels
 WIDTH, HEIGHT = 520, 300  # of a chart of points, in its own units
-LEFT, RIGHT, TOP, BOTTOM = 48, 16, 14, 40  # margins; the axes' names are at the top left and at the bottom right
+LEFT, RIGHT, TOP, BOTTOM = 48, 16, 14, 40  # margins; the axes are named at the top left and the bottom right
 INNER = 14  # between the frame and the outermost points
-ASIDE = 9  # from a point to its name
-LETTER, LINE = 6.5, 12  # about a name's width for each letter, and its height
+ASIDE = 9  # from a point to its label
+LETTER, LINE = 6.5, 12  # approximate width per letter, and height
 
 
 @dataclass(frozen=True)
 class Point:
-    """A point with a name; `kind` is what the style sheet tells points apart by."""
+    """A labelled point; `kind` is its CSS class."""
 
     name: str
     x: float
@@ -39,7 +39,7 @@ def ticks(low: float, high: float, most: int = 4) -> list[float]:
 
 
 def spread(heights: Sequence[float], lowest: float, gap: float = LABEL_GAP) -> list[float]:
-    """Move labels apart: the same order, none nearer to the next than `gap`, none below `lowest`."""
+    """Move labels apart: in the same order, at least `gap` apart, none below `lowest`."""
     order = sorted(range(len(heights)), key=lambda i: heights[i])
     moved = list(heights)
     for above, below in pairwise(order):
@@ -51,12 +51,12 @@ def spread(heights: Sequence[float], lowest: float, gap: float = LABEL_GAP) -> l
 
 
 def short(number: str) -> str:
-    """Leave out the 0 before the point, as README does."""
+    """Omit the 0 before the decimal point, as README does."""
     return re.sub(r"^(-?)0\.", r"\1.", number)
 
 
 def points_chart(points: Sequence[Point], x_name: str, y_name: str) -> dict[str, Any]:
-    """Lay out named points over two axes, a name on that side of its point where there is room."""
+    """Lay out labelled points over two axes, each label on the side of its point that has room."""
     xs, ys = ticks(*_range(point.x for point in points)), ticks(*_range(point.y for point in points))
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
 
@@ -104,9 +104,10 @@ def points_chart(points: Sequence[Point], x_name: str, y_name: str) -> dict[str,
 
 
 def _beside(name: str, spot: tuple[float, float], spots: Sequence[tuple[float, float]]) -> tuple[bool, float]:
-    """Whether a name stands left of its point, as it does in the right half, and how high.
+    """Return whether a label goes left of its point, and at which height.
 
-    It changes sides if another point is in its way, and passes above or below that point if neither side is free.
+    In the right half of the chart it does, unless another point is in the way and the other side is free. Where
+    neither side is free, it passes above or below the nearest point.
     """
     x, y = spot
     width = ASIDE + LETTER * len(name)

@@ -1,4 +1,4 @@
-"""What the Evaluate tab shows of jobs and reports, as plain data for its templates. Knows nothing of Gradio."""
+"""Jobs and reports as plain data for the Evaluate tab's templates; independent of Gradio."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
@@ -20,7 +20,7 @@ WORDS = {
     "stopped": "cancelled",
     "failed": "failed",
 }
-KINDS = {  # kind of query -> what the page calls it
+KINDS = {  # kind of query -> its name on the page
     "original": "original",
     "negated": "negated",
     "composed": "A and not B",
@@ -37,23 +37,24 @@ PER_PAGE = 20
 SOME_IDS = 24  # video ids in an unfolded row
 FILES = (REPORT, *FORMS, QUERIES, QUERIES_CSV)
 ROLES = {"base": "zero-shot", "drop": "control", "reference": "reads the scenes"}
-X = "composed/MIR", "Composed MIR: finds what is wanted"
-Y = "composed/hard_pairs", "Hard pairs in order, %: heeds what is denied"
-OPENS_HERE = "A click opens a query in Search, its relevant clips marked there with a star."
+X = "composed/MIR", "Composed MIR: finds the wanted part"
+Y = "composed/hard_pairs", "Hard pairs in order, %: respects the negated part"
+OPENS_HERE = "Click a query to open it in Search, where its relevant clips are starred."
 OPENS_ELSEWHERE = (
-    "A click asks Search's gallery the same; it does not have these videos, so unfold a row for the ids of the "
+    "Click a query to run it on Search's gallery, which does not have these videos; unfold a row for the ids of the "
     "relevant ones."
 )
 MEANINGS = {
-    "hard_pairs": "Hard pairs: in how many of 100 a right video scores above one that shows the unwanted too; to "
-    "ignore the denied part leaves that to chance, about 50.",
-    "violations": "Violations@10: how many percent of the first ten show the unwanted; less is better.",
-    "delta": "Δ: what negated captions lose against their originals; it can also be won by pushing every denial away.",
+    "hard_pairs": "Hard pairs: percentage of pairs in which a relevant video scores above one that also shows the "
+    "unwanted part. A system that ignores negation is at chance, about 50.",
+    "violations": "Violations@10: percentage of the top ten that show the unwanted part; lower is better.",
+    "delta": "Δ: how much lower negated captions rank the original's video; a system that rejects every negated "
+    "caption gains here, too.",
 }
 
 
 def job_view(job: Job | None) -> dict[str, Any]:
-    """Show how far an evaluation is, or how it ended when not well; nothing of a finished one."""
+    """Show the progress of an evaluation, or why it ended without a report; nothing of a finished one."""
     if job is None or job.state == "finished":
         return {}
     known = f"{job.doing}: {job.done:,} of {job.total:,}" if job.total else job.doing
@@ -69,7 +70,7 @@ def job_view(job: Job | None) -> dict[str, Any]:
 
 
 def reports_view(entries: Sequence[Entry], chosen: str, job: Job | None = None) -> dict[str, Any]:
-    """List the reports, say which is open, and on top of them what is under way."""
+    """List the reports with the open one marked, below the evaluation under way."""
     return {
         "job": job_view(job) if job is not None and job.is_under_way else {},
         "reports": [
@@ -86,7 +87,7 @@ def reports_view(entries: Sequence[Entry], chosen: str, job: Job | None = None) 
 
 
 def day_text(created: str) -> str:
-    """Write a moment as people do: 21 Nov 2026, 10:15 UTC."""
+    """Format an ISO timestamp for reading: 21 Nov 2026, 10:15 UTC."""
     try:
         moment = datetime.fromisoformat(created)
     except ValueError:
@@ -95,7 +96,7 @@ def day_text(created: str) -> str:
 
 
 def report_view(report: Report, report_id: str) -> dict[str, Any]:
-    """Show a report: what it is of, its tables, and the files to take along."""
+    """Show a report: its data, tables, chart and downloads."""
     keys = {key for _, metrics in table_of(report) for key in metrics}
     return {
         "id": report_id,
@@ -111,7 +112,7 @@ def report_view(report: Report, report_id: str) -> dict[str, Any]:
 
 
 def tables_view(report: Report) -> list[dict[str, Any]]:
-    """Lay the tables out, the best value of each column marked; references do not compete."""
+    """Lay out the tables with the best value of each column marked; references do not compete."""
     table, roles = table_of(report), roles_of(report)
     views = []
     for groups in (PAPER, HONEST, OTHERS):
@@ -140,7 +141,7 @@ def tables_view(report: Report) -> list[dict[str, Any]]:
 
 
 def chart_view(report: Report) -> dict[str, Any]:
-    """Draw who finds what is asked for against who heeds what is denied; nothing where these were not measured."""
+    """Plot finding the wanted part against respecting the negated part; nothing where these were not measured."""
     roles = roles_of(report)
     points = [
         Point(name, metrics[X[0]], metrics[Y[0]], roles[name])
@@ -151,7 +152,7 @@ def chart_view(report: Report) -> dict[str, Any]:
 
 
 def roles_of(report: Report) -> dict[str, str]:
-    """Say of each system whether it is the zero-shot model ("base"), its `drop` ("drop"), or none of these ("")."""
+    """Return each system's role: zero-shot model ("base"), its `drop` ("drop"), or neither ("")."""
     models = {result.spec["model"] for result in report.results}
     roles = {}
     for result in report.results:
@@ -163,7 +164,7 @@ def roles_of(report: Report) -> dict[str, str]:
 
 
 def _best(column: Column, table: Sequence[tuple[str, Mapping[str, float]]], roles: Collection[str]) -> str:
-    """Return the best value as it is written, so that what looks equal is marked alike; "" if there is no contest."""
+    """Return the best value as printed, so that equal texts are marked alike; "" if all are equal."""
     values = [metrics[column.key] for name, metrics in table if name in roles and column.key in metrics]
     if len({column.text(value) for value in values}) < 2:
         return ""
@@ -176,13 +177,13 @@ def _cell(column: Column, metrics: Mapping[str, float], best: str, competes: boo
 
 
 def kinds_of(report: Report) -> list[tuple[str, str]]:
-    """Return what a list can be filtered by, as (shown, kind): the kinds there are."""
+    """Return the report's kinds of queries as choices (label, kind)."""
     there = {query.kind for query in report.queries}
-    return [("all kinds", ANY), *((shown, kind) for kind, shown in KINDS.items() if kind in there)]
+    return [("all kinds", ANY), *((label, kind) for kind, label in KINDS.items() if kind in there)]
 
 
 def cues_of(report: Report) -> list[tuple[str, str]]:
-    """Return the denying words there are, the most frequent first, as (shown, cue)."""
+    """Return the report's negation cues as choices (label, cue), the most frequent first."""
     counts: dict[str, int] = {}
     for query in report.queries:
         if query.cue:
@@ -204,18 +205,18 @@ def queries_view(
     page: int = 0,
     is_here: Callable[[str], bool] = lambda video_id: False,
 ) -> dict[str, Any]:
-    """List single queries, those first on which two systems differ most.
+    """List queries, those first on which two systems differ most.
 
     Args:
-        report: what was measured.
+        report: the results.
         report_id: its name in the archive.
         first: a system.
-        second: the one it is compared with.
-        kind: what to keep; "" keeps all.
-        cue: likewise.
-        fails_everywhere: keep what no system answers on its first page.
-        worsened: list first where `second` is worse, not where it is better.
-        page: which PER_PAGE of them, from 0; the last that there is if there are fewer.
+        second: the system to compare it with.
+        kind: only queries of this kind; "" for all.
+        cue: only queries with this cue; "" for all.
+        fails_everywhere: only queries that no system answers on its first page.
+        worsened: list those first where `second` is worse instead of better.
+        page: number of the page, from 0; the last page if there are fewer.
         is_here: whether Search has a video.
 
     Raises:
@@ -227,7 +228,7 @@ def queries_view(
         places.reverse()
     last = max(0, (len(places) - 1) // PER_PAGE)
     page = min(max(page, 0), last)
-    shown = places[page * PER_PAGE : (page + 1) * PER_PAGE]
+    listed = places[page * PER_PAGE : (page + 1) * PER_PAGE]
     return {
         "first": first,
         "second": second,
@@ -237,7 +238,7 @@ def queries_view(
         "where": f"page {page + 1:,} of {last + 1:,}",
         "has_before": page > 0,
         "has_after": page < last,
-        "rows": [_row_view(report.row(place), f"{report_id}:{place}", first, second, is_here) for place in shown],
+        "rows": [_row_view(report.row(place), f"{report_id}:{place}", first, second, is_here) for place in listed],
     }
 
 
@@ -265,23 +266,23 @@ def _row_view(row: Row, judged: str, first: str, second: str, is_here: Callable[
 
 
 def _right(row: Row) -> str:
-    """Say what the listed videos are to a query."""
+    """Describe the listed videos' relation to the query."""
     if row.kind == "negated":
-        return "The video of the caption that was negated, now wrong"
+        return "The video of the original caption, which no longer matches"
     count = len(row.relevant)
     return "1 relevant video" if count == 1 else f"{count:,} relevant videos"
 
 
 def marks_of(row: Row) -> Marked:
-    """Return what Search marks of a query, and says of it."""
+    """Return the clips that Search marks for a query, with their legend."""
     count = len(row.relevant)
     if row.kind == "negated":
-        legend = "the clip of the caption that was negated here: now wrong, it should go down"
+        legend = "the clip of the original caption: it no longer matches and should rank lower"
     else:
         legend = f"relevant in the evaluation ({count:,} clip{'s' if count > 1 else ''})"
     return Marked(frozenset(row.relevant), legend)
 
 
 def search_link(text: str, systems: Sequence[str], judged: str) -> str:
-    """Return the link to a query in Search, relative to the page; `judged` has its videos marked there."""
+    """Return the relative link to a query in Search; `judged` names the query whose relevant clips are marked."""
     return "?" + urlencode({"q": text, "systems": "|".join(systems), **({"judged": judged} if judged else {})})

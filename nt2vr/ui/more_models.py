@@ -38,9 +38,9 @@ class MoreModels:
     """Panel for adding models.
 
     Attributes:
-        searcher: the models join its own.
+        searcher: gets the models.
         max_columns: most systems to compare; where all are taken, a new model replaces the last.
-        allowed: whether people may add models, and have files of this machine read for it.
+        allowed: whether people may download models and import files of this machine.
     """
 
     searcher: Searcher

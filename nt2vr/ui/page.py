@@ -1,4 +1,4 @@
-"""The whole page: services, tabs, and the routes that serve clips."""
+"""The page: builds services and tabs, and serves clips and reports."""
 
 import html
 import threading
@@ -26,31 +26,32 @@ from nt2vr.world.truth import judge_video
 
 ABOUT = (
     "After “Learn to Understand Negation in Video Retrieval” (ACM MM 2022). The built-in world is drawn from "
-    "[OpenMoji](https://openmoji.org) (CC BY-SA 4.0); what models learn there says nothing about real footage. "
-    "✓ shows what is wanted and nothing unwanted, *shows it* has the unwanted part, *lacks it* misses the wanted one."
+    "[OpenMoji](https://openmoji.org) (CC BY-SA 4.0); results on it do not carry over to real footage. "
+    "✓ correct: shows the wanted part and nothing unwanted. *violates*: shows the unwanted part. "
+    "*misses*: lacks the wanted part."
 )
 
-TabBuilder = Callable[[gr.Tab], None]  # lays a tab out inside the one given, and wires it
+TabBuilder = Callable[[gr.Tab], None]  # fills an open tab
 NO_TABS: Mapping[str, TabBuilder] = MappingProxyType({})
 
 
 class ImmutableFiles(StaticFiles):
-    """Static files whose names are made from their content, so that a browser asks for each only once."""
+    """Static files named by their content, which browsers may cache for good."""
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
-        """Serve a file with a long life."""
+        """Serve a file as immutable."""
         response = super().file_response(*args, **kwargs)
         response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
         return response
 
 
 def clip_url(video: Video) -> str:
-    """Return where the page finds a clip of the built-in gallery; relative, so that the app may live below a path."""
+    """Return the URL of a gallery clip, relative so that the app may be mounted below a path."""
     return f"clips/{video.path.name}"
 
 
 def status_line(text: str) -> str:
-    """Return the head of the page: brand at the left, what is loaded at the right."""
+    """Return the page's head: the brand at the left, the status at the right."""
     return (
         f'<div class="nt-head"><span class="nt-brand">nT2VR</span>'
         f'<span class="nt-status" role="status">built-in world · {html.escape(text)}</span></div>'
@@ -64,7 +65,7 @@ def build_page(
     settings: Settings,
     tabs: Mapping[str, TabBuilder] = NO_TABS,
 ) -> gr.Blocks:
-    """Build head and tabs, and the API; `tabs` are more of them, by name, from other packages."""
+    """Build the head, the tabs and the API; `tabs` adds those of other packages, by name."""
     page: gr.Blocks
     with gr.Blocks(title="nT2VR", fill_width=True, analytics_enabled=False) as page:
         head = gr.HTML(status_line(searcher.status), elem_id="head")
@@ -89,7 +90,7 @@ def build_page(
 
 
 def serve(settings: Settings, tabs: Mapping[str, TabBuilder] = NO_TABS) -> None:
-    """Open the page, with `tabs` beside its own, warm the models up behind it, and serve until stopped."""
+    """Serve the page until stopped, with `tabs` after its own; models are loaded once it is up."""
     gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
     model_folders = [settings.assets / "models", settings.data_dir / "models"]
     models = Catalog(model_folders, settings.device, settings.data_dir / "runs")

@@ -1,4 +1,4 @@
-"""The page's input for a reference picture."""
+"""Input for a reference picture."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import gradio as gr
 
 
 def reference_picture(**options: Any) -> gr.Image:
-    """Build a gr.Image that hands its file on unopened: strangers' pictures are decoded in a child process."""
+    """Build a gr.Image that does not open its file: untrusted pictures are decoded in a child process."""
     picture = gr.Image(type="filepath", label="Reference picture", **options)
     picture.preprocess = _uploaded_path  # type: ignore[method-assign]  # a subclass would write a .pyi beside its source
     return picture

@@ -1,4 +1,4 @@
-"""What the Search tab shows of an answer, as plain data for its templates. Knows nothing of Gradio."""
+"""Answers as plain data for the Search tab's templates; independent of Gradio."""
 
 import csv
 import io
@@ -13,14 +13,14 @@ from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Hit, Ranking, Seen
 
-MARKS = {"right": "✓", "violation": "shows it", "miss": "lacks it"}
-NOTHING_LEFT = "Nothing is left to search for when the negated part is dropped."
-NO_GOOD_MATCH = "No good match: the best score is lower than clips that do fit usually get."
+MARKS = {"right": "✓", "violation": "violates", "miss": "misses"}
+NOTHING_LEFT = "Without its negated part, this query is empty."
+NO_GOOD_MATCH = "No good match: the best score is below what matching clips usually get."
 
 
 @dataclass(frozen=True)
 class Marked:
-    """Clips that a judged query is about, and what is said of them."""
+    """Relevant clips of a judged query, and the legend that explains their marks."""
 
     video_ids: frozenset[str] = frozenset()
     legend: str = ""
@@ -61,7 +61,7 @@ def understood_view(
 
 
 def _pieces(query: Query) -> list[dict[str, str]]:
-    """Cut the sentence where its cues and scopes begin and end."""
+    """Split the sentence at the boundaries of its cues and scopes."""
     kinds = ["plain"] * len(query.text)
     for spans, kind in ((query.scopes, "scope"), (query.cues, "cue")):
         for start, end in spans:
@@ -92,7 +92,7 @@ def _data_url(kind: str, text: str) -> str:
 def columns_view(
     answer: Answer, video_of: Callable[[str], Video], url_of: Callable[[Video], str], marked: Marked = Marked()
 ) -> dict[str, Any]:
-    """Show every system's hits side by side, with their movement against the first system."""
+    """Show each system's hits in a column, with their movement compared with the first system."""
     first = answer.rankings[0]
     return {
         "legend": marked.legend,
@@ -123,21 +123,28 @@ def columns_view(
 
 
 def _how(ranking: Ranking) -> str:
-    """Say the strategy, and of a run which epoch answered."""
+    """Name the strategy and, for a run, the epoch that answered."""
     strategy = ranking.system.name.removeprefix(ranking.system.model).strip() or "whole sentence"
     return strategy if ranking.epoch is None else f"epoch {ranking.epoch} · {strategy}"
 
 
 def _badge(ranking: Ranking, negated: bool) -> dict[str, str]:
-    """Count the verdicts: what a column gets wrong is said first."""
+    """Count the verdicts, errors first."""
     total, counts = len(ranking.hits), ranking.counts
     if not sum(counts.values()):
         return {}
-    right = f"{counts['right']} right"
     if not negated:
-        return {"kind": "good" if counts["right"] * 2 >= total else "bad", "text": f"{right} of {total}", "more": ""}
+        return {
+            "kind": "good" if counts["right"] * 2 >= total else "bad",
+            "text": f"{counts['right']} of {total} correct",
+            "more": "",
+        }
     bad = counts["violation"]
-    return {"kind": "bad" if bad else "good", "text": f"{bad} of {total} show it", "more": right}
+    return {
+        "kind": "bad" if bad else "good",
+        "text": f"{bad} of {total} violate",
+        "more": f"{counts['right']} correct",
+    }
 
 
 def _note(ranking: Ranking) -> str:
@@ -147,21 +154,21 @@ def _note(ranking: Ranking) -> str:
     if ranking.low:
         notes.append(NO_GOOD_MATCH)
     if ranking.unseen:
-        notes.append(f"{ranking.system.model} never saw: {', '.join(ranking.unseen)}.")
+        notes.append(f"{ranking.system.model} has never seen: {', '.join(ranking.unseen)}.")
     return " ".join(notes)
 
 
-def _movement(hit: Hit, first: Ranking, shown: int) -> str:
-    """Say how many places better (▲) or worse (▼) than in the first column; "new" if it was not shown there."""
+def _movement(hit: Hit, first: Ranking, num_shown: int) -> str:
+    """Write how many places better (▲) or worse (▼) than in the first column; "new" if it is not shown there."""
     before = first.ranks.get(hit.video_id)
-    if before is None or before > shown:
+    if before is None or before > num_shown:
         return "new"
     better = before - hit.rank
     return f"▲{better}" if better > 0 else f"▼{-better}" if better < 0 else "="
 
 
 def detail_view(video: Video, seen: tuple[Seen, ...], verdict: str, url: str) -> dict[str, Any]:
-    """Show one clip large: captions, its rank in every column, the frames that matched best in each."""
+    """Show one clip enlarged: captions, and its rank and best-matching frames in every column."""
     return {
         "id": video.video_id,
         "src": url,

@@ -7,7 +7,7 @@ import gradio as gr
 
 
 def build_theme() -> gr.themes.Base:
-    """Return the theme; system fonts, because the page must not need a network."""
+    """Return a theme with system fonts, because the page must work offline."""
     return gr.themes.Default(
         primary_hue="blue",
         neutral_hue="slate",
@@ -17,9 +17,9 @@ def build_theme() -> gr.themes.Base:
 
 
 def template(folder: Path, name: str, value: dict[str, Any], *shared: str) -> gr.HTML:
-    """Build an HTML component from `name`.html, the scripts named as shared and, where there is one, `name`.js.
+    """Build an HTML component from `name`.html, the `shared` scripts and `name`.js, if any.
 
-    Templates write values as {{value}}, which escapes them, never as ${value}, which does not.
+    Templates insert values as {{value}}, which escapes them, never as ${value}, which does not.
     """
     own = folder / f"{name}.js"
     scripts = [*(folder / f"{script}.js" for script in shared), *([own] if own.is_file() else [])]

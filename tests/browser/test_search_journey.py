@@ -30,7 +30,7 @@ def test_type_a_query_see_clips_play_open_one_and_find_more_like_it(
     expect(page.locator(".nt-scope")).to_have_text("elephant", timeout=MODELS_MS)
     expect(page.locator(".nt-chip.nt-good")).to_have_text("a woman is riding a horse")
     expect(first.locator(".nt-clip")).to_have_count(8)
-    expect(first.locator(".nt-badge")).to_have_text(re.compile(r"\d of 8 show it"))
+    expect(first.locator(".nt-badge")).to_have_text(re.compile(r"\d of 8 violate"))
 
     video = first.locator("video").first
     before = video.evaluate("video => video.currentTime")

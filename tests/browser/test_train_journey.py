@@ -23,7 +23,7 @@ MORE = {
     "passes": 200,
     "num_frames": 1,
     "validation_clips": 8,
-    "log_every": 1,
+    "log_every": 10,
     "warmup_steps": 2,
 }
 NUM_STEPS = "2,000"  # 200 passes over 40 clips, 4 at a time: it will be stopped, not end

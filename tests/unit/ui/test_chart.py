@@ -28,11 +28,11 @@ def test_labels_that_would_overlap_move_apart_and_stay_inside() -> None:
 @pytest.mark.parametrize(
     ("number", "text"), [("0.731", ".731"), ("-0.01", "-.01"), ("10.5", "10.5"), ("0", "0"), ("20.1", "20.1")]
 )
-def test_numbers_below_one_lose_their_zero_and_no_others_lose_anything(number: str, text: str) -> None:
+def test_only_numbers_below_one_lose_their_leading_zero(number: str, text: str) -> None:
     assert short(number) == text
 
 
-def test_points_stand_where_the_axes_say_and_names_on_the_side_with_room() -> None:
+def test_points_fit_the_axes_and_labels_go_to_the_side_with_room() -> None:
     drawn = points_chart([Point("low", 0, 0, "drop"), Point("high", 1, 100)], "MIR", "pairs")
     low, high = drawn["points"]
     assert [mark["text"] for mark in drawn["x_axis"]] == ["0", ".5", "1"]
@@ -44,21 +44,21 @@ def test_points_stand_where_the_axes_say_and_names_on_the_side_with_room() -> No
     assert high["title"] == "MIR 1, pairs 100" and low["kind"] == "drop"
 
 
-def test_points_in_one_place_keep_their_names_apart() -> None:
+def test_labels_of_coinciding_points_do_not_overlap() -> None:
     drawn = points_chart([Point("one", 0.5, 50), Point("two", 0.5, 50), Point("far", 0.9, 90)], "x", "y")
     one, two = drawn["points"][:2]
     assert (one["x"], one["y"]) == (two["x"], two["y"])
     assert abs(float(one["label_y"]) - float(two["label_y"])) == pytest.approx(14)
 
 
-def test_a_name_goes_to_the_other_side_where_a_point_is_in_its_way() -> None:
+def test_a_label_changes_sides_if_a_point_is_in_its_way() -> None:
     corners = [Point("low", 0, 0), Point("high", 1, 100)]
     alone = points_chart([*corners, Point("CLIP-snl", 0.6, 50)], "x", "y")["points"][-1]
     beside = points_chart([*corners, Point("CLIP-snl", 0.6, 50), Point("CLIP-bnl", 0.55, 51)], "x", "y")["points"]
     assert (alone["anchor"], beside[2]["anchor"], beside[3]["anchor"]) == ("end", "start", "end")
 
 
-def test_a_name_with_no_free_side_passes_above_the_point_in_its_way() -> None:
+def test_a_label_without_a_free_side_passes_above_the_point_in_its_way() -> None:
     points = [Point("low", 0, 0), Point("high", 1, 100), Point("CLIP-snl", 0.05, 50), Point("CLIP-bnl", 0.15, 48)]
     name, other = points_chart(points, "x", "y")["points"][2:]
     assert name["anchor"] == "start"

@@ -51,7 +51,7 @@ def cells(view: dict[str, Any], table: int, line: str) -> dict[str, dict[str, An
     return dict(zip(heads, found["cells"], strict=True))
 
 
-def test_controls_are_told_from_systems(report: Report) -> None:
+def test_controls_and_systems_have_different_roles(report: Report) -> None:
     assert roles_of(report) == {"words": "base", "words drop": "drop", SECOND: "", "words-bnl": ""}
 
 
@@ -66,7 +66,7 @@ def test_the_table_has_the_reports_values_and_marks_the_best_of_each_column(repo
     assert [each["text"] for each in violations.values()] == ["50.0", "50.0"]  # of four videos all are among ten
 
 
-def test_less_is_better_in_violations_only() -> None:
+def test_lower_is_better_for_violations_only() -> None:
     report = report_of(*SYSTEMS[:2], SYSTEMS[2])
     for name, value in (("words", 30.0), ("words drop", 20.0), (SECOND, 10.0)):
         report.metrics[name].update({"composed/violations@10": value, "composed/hard_pairs": value})
@@ -78,7 +78,7 @@ def test_less_is_better_in_violations_only() -> None:
     assert best == {"A and not B violations@10": [SECOND], "A and not B hard pairs": [FIRST]}
 
 
-def test_a_report_says_what_it_is_of_and_offers_its_files(report: Report) -> None:
+def test_a_report_names_its_data_and_offers_its_files(report: Report) -> None:
     view = report_view(report, "words-1")
     assert view["about"] == "5 queries, 4 videos."
     assert {"href": "reports/words-1/queries.csv", "name": "queries.csv"} in view["files"]
@@ -87,14 +87,14 @@ def test_a_report_says_what_it_is_of_and_offers_its_files(report: Report) -> Non
     assert drawn == {"words": "base", "words drop": "drop", SECOND: "", "words-bnl": ""}
 
 
-def test_the_notes_on_a_models_card_stand_once_beneath_the_table() -> None:
+def test_the_notes_on_a_models_card_appear_once() -> None:
     models: Any = WordModels()
     models.cards["words-bnl"] = replace(models.cards["words-bnl"], notes="Below words.")
     report = evaluate(word_benchmark(), [*SYSTEMS, System("words-bnl", "drop")], models)
     assert report_view(report, "id")["meanings"][3:] == ["words-bnl: Below words."]
 
 
-def test_without_composed_queries_there_is_no_chart_and_no_word_on_what_is_not_there() -> None:
+def test_without_composed_queries_there_is_no_chart_and_no_explanation_of_their_metrics() -> None:
     view = report_view(report_of(System("words"), System("words", "drop"), queries=QUERIES[:2]), "id")
     assert (view["chart"], view["meanings"], len(view["tables"])) == ({}, [], 1)
 
@@ -112,11 +112,11 @@ def test_queries_are_listed_with_both_ranks_and_their_movement(report: Report) -
     assert [row["text"] for row in turned] == [row["text"] for row in reversed(view["rows"])]
 
 
-def test_of_a_negated_query_a_worse_rank_of_its_caption_is_better(report: Report) -> None:
+def test_a_negated_query_improves_when_the_original_video_ranks_lower(report: Report) -> None:
     (row,) = queries_view(report, "r", FIRST, SECOND, kind="negated")["rows"]
     before, after = int(row["before"]), int(row["after"])
     assert after > before and row["move"] == f"▲{after - before}" and row["good"]
-    assert "now wrong" in row["right"]
+    assert "no longer matches" in row["right"]
 
 
 def test_the_list_is_filtered_by_kind_and_cue(report: Report) -> None:
@@ -136,7 +136,7 @@ def test_pages_hold_twenty_and_there_is_none_beyond_the_last() -> None:
     assert first["rows"][0]["move"] == "="
 
 
-def test_a_row_links_to_search_and_names_its_place_only_where_its_videos_are_there(report: Report) -> None:
+def test_a_row_links_to_search_and_names_its_query_only_if_search_has_its_videos(report: Report) -> None:
     here = queries_view(report, "r", FIRST, SECOND, kind="composed", is_here="a man sings".__eq__)
     link = parse_qs(here["rows"][0]["link"].removeprefix("?"))
     assert link == {"q": ["sings and not dancing"], "systems": [f"{FIRST}|{SECOND}"], "judged": ["r:3"]}
@@ -145,18 +145,18 @@ def test_a_row_links_to_search_and_names_its_place_only_where_its_videos_are_the
     assert "star" in here["opens"] and "does not have these videos" in elsewhere["opens"]
 
 
-def test_a_system_that_the_report_has_not_is_refused_in_a_sentence(report: Report) -> None:
+def test_a_system_missing_from_the_report_is_refused_with_a_message(report: Report) -> None:
     with pytest.raises(ConfigError, match="has no system 'huge'"):
         queries_view(report, "r", FIRST, "huge")
 
 
-def test_marked_videos_are_the_relevant_ones_and_of_a_negated_query_said_to_be_wrong(report: Report) -> None:
+def test_relevant_videos_are_marked_and_a_negated_query_says_that_its_video_no_longer_matches(report: Report) -> None:
     assert marks_of(report.row(4)).video_ids == {"a man sings", "a dog"}
     assert "2 clips" in marks_of(report.row(4)).legend
-    assert "now wrong" in marks_of(report.row(2)).legend
+    assert "no longer matches" in marks_of(report.row(2)).legend
 
 
-def test_a_job_shows_how_far_it_is_and_why_it_failed() -> None:
+def test_a_job_shows_its_progress_and_why_it_failed() -> None:
     job = Job(1, Data("world"), ("CLIP", "CLIP drop"), doing="clips", done=500, total=2000)
     view = job_view(job)
     assert (view["doing"], view["share"], view["word"]) == ("clips: 500 of 2,000", "25.0", "evaluating")
@@ -166,7 +166,7 @@ def test_a_job_shows_how_far_it_is_and_why_it_failed() -> None:
     assert job_view(Job(1, Data("x"), (), state="finished", report_id="r")) == job_view(None) == {}
 
 
-def test_the_list_has_what_is_under_way_on_top_and_marks_what_is_open() -> None:
+def test_the_list_has_the_job_under_way_on_top_and_marks_the_open_report() -> None:
     entries = [Entry("b", "gallery", ("CLIP", "CLIP drop"), 400, 1953, "2026-11-21T10:27:00+00:00")]
     view = reports_view(entries, "b", Job(1, Data("world"), ("CLIP",)))
     assert view["reports"] == [
@@ -182,5 +182,5 @@ def test_the_list_has_what_is_under_way_on_top_and_marks_what_is_open() -> None:
     assert reports_view(entries, "", Job(1, Data("world"), (), state="stopped"))["job"] == {}
 
 
-def test_a_date_that_is_none_is_shown_as_it_is() -> None:
+def test_an_invalid_date_is_shown_unchanged() -> None:
     assert (day_text("2026-01-02T03:04:05+00:00"), day_text("once")) == ("2 Jan 2026, 03:04 UTC", "once")

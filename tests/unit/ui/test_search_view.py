@@ -1,4 +1,4 @@
-"""What the page shows of an answer."""
+"""Views of an answer."""
 
 import csv
 import io
@@ -52,30 +52,30 @@ def test_movement_is_counted_against_the_first_column_as_far_as_it_is_shown() ->
     assert [hit["move"] for hit in columns(first)[0]["hits"]] == ["", "", ""]
 
 
-def test_the_head_counts_what_shows_the_unwanted_first() -> None:
+def test_the_badge_counts_violations_first() -> None:
     verdicts: tuple[Verdict | None, ...] = ("violation", "right", "miss", "violation")
     (column,) = columns(ranking("CLIP", "abcd", verdicts))
-    assert column["badge"] == {"kind": "bad", "text": "2 of 4 show it", "more": "1 right"}
+    assert column["badge"] == {"kind": "bad", "text": "2 of 4 violate", "more": "1 correct"}
     (clean,) = columns(ranking("CLIP", "ab", ("right", "miss")))
-    assert clean["badge"] == {"kind": "good", "text": "0 of 2 show it", "more": "1 right"}
+    assert clean["badge"] == {"kind": "good", "text": "0 of 2 violate", "more": "1 correct"}
 
 
-def test_a_plain_query_counts_what_is_right_and_unknown_truth_counts_nothing() -> None:
+def test_the_badge_of_a_plain_query_counts_correct_clips_and_without_truth_there_is_none() -> None:
     query = Query("a dog", ("a dog",))
     (column,) = columns(ranking("CLIP", "abc", ("right", "right", "miss")), query=query)
-    assert column["badge"]["text"] == "2 right of 3"
+    assert column["badge"]["text"] == "2 of 3 correct"
     assert columns(ranking("CLIP", "abc"), query=query)[0]["badge"] == {}
 
 
-def test_a_column_says_what_is_missing() -> None:
+def test_a_column_explains_empty_unseen_and_low_results() -> None:
     empty, unseen, low = (
         columns(each)[0]["note"]
         for each in (ranking("CLIP drop", ""), ranking("CLIP", "a", unseen=("yeti",)), ranking("CLIP", "a", low=True))
     )
-    assert (empty, unseen, low) == (NOTHING_LEFT, "CLIP never saw: yeti.", NO_GOOD_MATCH)
+    assert (empty, unseen, low) == (NOTHING_LEFT, "CLIP has never seen: yeti.", NO_GOOD_MATCH)
 
 
-def test_results_are_taken_along_as_csv_and_json_whatever_the_query_holds() -> None:
+def test_results_download_as_csv_and_json_whatever_the_query_holds() -> None:
     query = Query('a "dog", ümläut & 100%', ("x",))
     view = understood_view(Answer(query, (ranking("CLIP", "ab", ("right", None)),)))
     rows = list(csv.reader(io.StringIO(unquote(view["csv"].partition(",")[2]))))
@@ -83,7 +83,7 @@ def test_results_are_taken_along_as_csv_and_json_whatever_the_query_holds() -> N
     assert json.loads(unquote(view["json"].partition(",")[2]))["query"]["text"] == query.text
 
 
-def test_the_large_view_names_every_systems_rank_and_moments() -> None:
+def test_the_enlarged_clip_lists_every_systems_rank_and_frames() -> None:
     seen = (Seen(System("CLIP"), 3, 0.51234, (0.125, 0.375)), Seen(System("CLIP", "drop"), None, None, ()))
     view = detail_view(Video("v", Path("v"), ("a dog runs",)), seen, "right", "clips/v")
     assert [(one["name"], one["rank"], one["score"]) for one in view["seen"]] == [
