@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import cv2
 import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from xdist.scheduler import LoadScopeScheduling
 
 from nt2vr.settings import prepare_environment
 from tests.paths import ROOT
@@ -23,15 +25,16 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # the workers share the cores
 prepare_environment()  # before any test imports torch
 
-USES_APP = {"running_app", "public_app", "chromium"}
+
+class OneAppScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped
+    """Gives one worker all tests of the running app, so that it starts once, and each module's tests to one worker."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "app" if nodeid.startswith(("tests/app/", "tests/browser/")) else nodeid.partition("::")[0]
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give one worker all tests of the running app, so that it starts once, and each module's tests to one worker."""
-    for item in items:
-        fixtures = set(getattr(item, "fixturenames", ()))
-        item.add_marker(pytest.mark.xdist_group("app" if USES_APP & fixtures else item.location[0]))
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneAppScheduling:
+    return OneAppScheduling(config, log)
 
 
 @pytest.fixture

@@ -101,6 +101,7 @@ def serve(settings: Settings, tabs: Mapping[str, TabBuilder] = NO_TABS) -> None:
         page = build_page(searcher, decoder, evaluations, settings, tabs)
         clips = ImmutableFiles(directory=settings.assets / "gallery" / "clips")
         reports = StaticFiles(directory=evaluations.archive.folder, check_dir=False)
+        reports.config_checked = True  # the folder is made with the first report; until then nothing is found
         page.launch(
             server_name=settings.host,
             server_port=settings.port,
