@@ -11,6 +11,8 @@ Nt2vrError
 └── DownloadError      a failed download
 """
 
+MAX_QUOTED = 100  # characters of outside text in a message
+
 
 class Nt2vrError(Exception):
     """Base class; the message says what went wrong, with the value, then what to do."""
@@ -46,6 +48,12 @@ class RunError(Nt2vrError):
 
 class DownloadError(Nt2vrError):
     """A failed download."""
+
+
+def quoted(text: object) -> str:
+    """Quote outside text within a sentence: printable, at most MAX_QUOTED characters of it."""
+    text = str(text)
+    return repr(text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + "…")
 
 
 def reason_of(error: Exception) -> str:
