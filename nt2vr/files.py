@@ -1,5 +1,6 @@
 """Atomic file writes: other processes see the old file or the new one, also after a crash."""
 
+import errno
 import json
 import os
 from collections.abc import Iterator
@@ -8,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import ConfigError
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FULL_WORDS = ("No space left", "os error 28", "PytorchStreamWriter", "iostream error")  # of safetensors and torch
 
 
 @contextmanager
@@ -25,6 +29,17 @@ def write_json(path: Path, data: Any, indent: int | None = None) -> None:
     """Write `data` as JSON, atomically, with a newline at the end."""
     with atomic_write(path) as partial:
         partial.write_text(json.dumps(data, indent=indent) + "\n", encoding="utf-8")
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Whether an error, or one that it follows from, comes from a write to a full disk."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in FULL:
+            return True
+        if isinstance(error, Exception) and any(words in str(error) for words in FULL_WORDS):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def check_writable(folder: Path) -> None:

@@ -28,6 +28,7 @@ from trainer.run_folder import UNDER_WAY, RunFolder, RunStatus, refuse_second_tr
 ROOT = Path(trainer.__file__).parent.parent  # presets name their base from here
 PATIENCE_S = 10.0  # a run that was told to stop and goes on for longer may be ended at once
 LOG_TAIL_BYTES = 8_192
+LEAST_FREE_BYTES = 64 << 10
 
 
 @dataclass(frozen=True)
@@ -120,13 +121,16 @@ class RunManager:
             RunError: if another one is, or it ended at once.
         """
         refuse_second_training(self.folder)
-        run = self._new_folder(config.name)
-        save_config(config, run.config)
         try:
+            run = self._new_folder(config.name)
+        except OSError as error:
+            raise RunError(_unwritable(self.folder, error)) from error
+        try:
+            save_config(config, run.config)
             _launch(run)
-        except RunError:
+        except (OSError, RunError) as error:
             shutil.rmtree(run.path)
-            raise
+            raise error if isinstance(error, RunError) else RunError(_unwritable(run.path, error)) from error
         return run.path.name
 
     def resume(self, run_id: str) -> None:
@@ -238,6 +242,10 @@ class RunManager:
         return self._configs.get(run_id)
 
 
+def _unwritable(folder: Path, error: OSError) -> str:
+    return f"{folder} cannot be written to ({error.strerror}). Free some space, or set another data folder."
+
+
 def _started_ns(run: RunFolder) -> int:
     with suppress(FileNotFoundError):  # deleted just now
         return run.config.stat().st_mtime_ns
@@ -261,6 +269,8 @@ def _launch(run: RunFolder) -> None:
         if (status := run.status()) is not None and status.pid == process.pid:
             return
         if has_ended:
+            if shutil.disk_usage(run.path).free < LEAST_FREE_BYTES:  # its log says nothing then
+                raise RunError(f"{run.path} cannot be written to (the disk is full). Free some space.")
             raise RunError(_tail(run.log, 1) or f"The training ended at once with status {process.returncode}.")
         time.sleep(0.02)
 

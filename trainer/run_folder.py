@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Literal
 
 from nt2vr.errors import RunError
-from nt2vr.files import write_json
+from nt2vr.files import is_disk_full, write_json
 from nt2vr.settings import training_devices
 from trainer.lock import Holder, Lock
 
@@ -86,16 +86,28 @@ class RunFolder:
         """Where the checkpoint of an epoch goes."""
         return self.path / "checkpoints" / f"epoch_{epoch:03d}"
 
+    @property
+    def _status(self) -> Path:
+        return self.path / "status.json"
+
     def status(self) -> RunStatus | None:
         """How far the run is; None before its first start, or where a power cut left nothing that can be read."""
         try:
-            return RunStatus(**json.loads((self.path / "status.json").read_text(encoding="utf-8")))
+            return RunStatus(**json.loads(self._status.read_text(encoding="utf-8")))
         except (FileNotFoundError, TypeError, ValueError):
             return None
 
     def write_status(self, status: RunStatus) -> None:
-        """Replace the status, atomically."""
-        write_json(self.path / "status.json", asdict(status))
+        """Replace the status, atomically; on a full disk in place, which takes no space."""
+        try:
+            write_json(self._status, asdict(status))
+        except OSError as error:
+            if not (is_disk_full(error) and self._status.exists()):
+                raise
+            content = (json.dumps(asdict(status)) + "\n").encode()
+            with self._status.open("r+b") as file:
+                file.write(content)
+                file.truncate()
 
     def append_metrics(self, values: Mapping[str, float]) -> None:
         """Add a line of measured values."""

@@ -44,7 +44,7 @@ class _Disk(diskcache.Disk):  # type: ignore[misc]
 
 
 class _Store:
-    """One diskcache that never fails: a value that cannot be read is missing, one that cannot be written is dropped."""
+    """One diskcache that never fails: what cannot be read is missing, what cannot be written is dropped."""
 
     def __init__(self, folder: Path, size_limit: int) -> None:
         self._folder, self._size_limit = folder, size_limit

@@ -129,12 +129,15 @@ def write_checkpoint(
     )
     partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    write_json(partial / CONFIG, {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg}, indent=2)
-    write_json(partial / CARD, asdict(card), indent=2)
-    save_file(weights, partial / WEIGHTS)
-    (partial / WEIGHTS).chmod(0o644)  # readable for others like the rest of the folder; safetensors writes 0600
-    partial.rename(folder)
+    try:
+        partial.mkdir(parents=True)
+        write_json(partial / CONFIG, {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg}, indent=2)
+        write_json(partial / CARD, asdict(card), indent=2)
+        save_file(weights, partial / WEIGHTS)
+        (partial / WEIGHTS).chmod(0o644)  # readable for others like the rest of the folder; safetensors writes 0600
+        partial.rename(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
     return card
 
 
