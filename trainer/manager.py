@@ -137,14 +137,17 @@ class RunManager:
         """Go on with a run that was stopped, interrupted or failed.
 
         Raises:
-            RunError: if it is another one's turn, or nothing is left to do.
+            ConfigError: if its config cannot be read.
+            RunError: if it is another one's turn, nothing is left to do, or a newer nT2VR wrote it.
         """
-        run = self.get(run_id)
+        run, folder = self.get(run_id), self._run_folder(run_id)
+        load_config(folder.config)
+        folder.status()
         if not run.can_resume:
             raise RunError(f"{run.name} cannot be resumed, it is {run.status.state}. Start a new run.")
         refuse_second_training(self.folder)
         self._metrics.pop(run_id, None)  # it is cut back to where the run was saved
-        _launch(self._run_folder(run_id))
+        _launch(folder)
 
     def stop(self, run_id: str, at_once: bool = False) -> None:
         """Tell a run to finish its step, save and end; or end it here and now, which loses what is not saved.
@@ -225,7 +228,10 @@ class RunManager:
     def _look(self, run: RunFolder) -> Run:
         run_id = run.path.name
         holder = run.lock.holder()  # before the status: what ended in between has written how
-        status = run.status() or RunStatus("preparing", 0)
+        try:
+            status = run.status() or RunStatus("preparing", 0)
+        except RunError as error:  # a newer nT2VR wrote it
+            status = RunStatus("failed", 0, error=str(error))
         late = False
         if status.state in UNDER_WAY and holder is None:
             status = replace(status, state="interrupted", eta_s=None)

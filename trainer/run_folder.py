@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Literal
 
 from nt2vr.errors import RunError
-from nt2vr.files import is_disk_full, write_json
+from nt2vr.files import is_disk_full, with_schema, without_schema, write_json
 from nt2vr.settings import training_devices
 from trainer.lock import Holder, Lock
 
@@ -91,20 +91,25 @@ class RunFolder:
         return self.path / "status.json"
 
     def status(self) -> RunStatus | None:
-        """How far the run is; None before its first start, or where a power cut left nothing that can be read."""
+        """How far the run is; None before its first start, or where a power cut left nothing that can be read.
+
+        Raises:
+            RunError: if a newer nT2VR wrote it.
+        """
         try:
-            return RunStatus(**json.loads(self._status.read_text(encoding="utf-8")))
-        except (FileNotFoundError, TypeError, ValueError):
+            data = json.loads(self._status.read_text(encoding="utf-8"))
+            return RunStatus(**without_schema(data, self._status, RunError))
+        except (FileNotFoundError, AttributeError, TypeError, ValueError):
             return None
 
     def write_status(self, status: RunStatus) -> None:
         """Replace the status, atomically; on a full disk in place, which takes no space."""
         try:
-            write_json(self._status, asdict(status))
+            write_json(self._status, with_schema(asdict(status)))
         except OSError as error:
             if not (is_disk_full(error) and self._status.exists()):
                 raise
-            content = (json.dumps(asdict(status)) + "\n").encode()
+            content = (json.dumps(with_schema(asdict(status))) + "\n").encode()
             with self._status.open("r+b") as file:
                 file.write(content)
                 file.truncate()
