@@ -27,6 +27,8 @@ from trainer.run_folder import UNDER_WAY, RunFolder, RunStatus, refuse_second_tr
 
 ROOT = Path(trainer.__file__).parent.parent  # presets name their base from here
 PATIENCE_S = 10.0  # a run that was told to stop and goes on for longer may be ended at once
+TRASH_DAYS = 30
+DAY_NS = 24 * 3600 * 10**9
 LOG_TAIL_BYTES = 8_192
 LEAST_FREE_BYTES = 64 << 10
 
@@ -108,11 +110,12 @@ class RunManager:
     """
 
     def __init__(self, folder: Path) -> None:
-        """Start nothing."""
+        """Start nothing; delete what has been in the trash for long."""
         self.folder = folder
         self._configs: dict[str, TrainConfig] = {}  # read once, since written once
         self._metrics: dict[str, MetricsReader] = {}
         self._told_to_stop: dict[str, tuple[int, float]] = {}  # run_id -> which process, when
+        self._empty_old_trash()
 
     def start(self, config: TrainConfig) -> str:
         """Start a training; returns its run_id once it is under way.
@@ -167,21 +170,57 @@ class RunManager:
         self._told_to_stop.setdefault(run_id, (pid, time.monotonic()))
 
     def delete(self, run_id: str) -> None:
-        """Delete a run for good, checkpoints and all.
+        """Move a run, checkpoints and all, to the trash, which is emptied of it after `TRASH_DAYS`.
 
         Raises:
-            RunError: if it is under way.
+            RunError: if it is under way, or cannot be moved.
         """
         run = self._run_folder(run_id)
         try:
             with run.lock.hold(Holder.here(run.path)):  # nobody resumes it meanwhile
-                gone = run.path.with_name(f".{run_id}.deleted")  # whole or not at all, for who looks on
-                run.path.rename(gone)
+                self._trash.mkdir(exist_ok=True)
+                run.path.rename(self._trash / f"{run_id}-{time.time_ns()}")
         except BlockingIOError:
             raise RunError(f"{run_id} is still training. Stop it before you delete it.") from None
-        shutil.rmtree(gone)
+        except OSError as error:
+            raise RunError(f"{run_id} cannot be moved to {self._trash} ({error.strerror}).") from error
         for kept in (self._configs, self._metrics, self._told_to_stop):
             kept.pop(run_id, None)
+        self._empty_old_trash()
+
+    def _empty_old_trash(self) -> None:
+        with suppress(RunError):  # its size stays in view, and it can be emptied by hand
+            self.empty_trash(TRASH_DAYS)
+
+    @property
+    def _trash(self) -> Path:
+        return self.folder / ".trash"
+
+    def trash_bytes(self) -> int:
+        """Return the size of all deleted runs."""
+        total = 0
+        for path in self._trash.rglob("*"):
+            with suppress(FileNotFoundError):  # emptied just now
+                total += path.lstat().st_size
+        return total
+
+    def empty_trash(self, older_than_days: float = 0.0) -> None:
+        """Delete the runs in the trash for good, or only those deleted so long ago.
+
+        Raises:
+            RunError: if one of them cannot be deleted.
+        """
+        latest_ns = time.time_ns() - round(older_than_days * DAY_NS)
+        for path in self._trash.glob("*"):
+            stamp = path.name.rpartition("-")[2]
+            if not (stamp.isdecimal() and int(stamp) <= latest_ns):
+                continue
+            try:
+                shutil.rmtree(path)
+            except FileNotFoundError:
+                continue  # by another process
+            except OSError as error:
+                raise RunError(f"{path} cannot be deleted ({error.strerror}). Delete it by hand.") from error
 
     def runs(self) -> list[Run]:
         """All runs, the newest first."""

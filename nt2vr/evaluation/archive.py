@@ -101,8 +101,8 @@ class Archive:
         Raises:
             ConfigError: if the report does not exist.
         """
-        summary: dict[str, Any] = json.loads((self._known(report_id) / REPORT).read_text(encoding="utf-8"))
-        return summary
+        path = self._known(report_id) / REPORT
+        return without_schema(json.loads(path.read_text(encoding="utf-8")), path)
 
     def delete(self, report_id: str) -> None:
         """Delete a report; stored results remain, so evaluating again is fast.

@@ -100,6 +100,10 @@ def test_start_a_run_watch_it_stop_it_resume_it_find_it_again_and_delete_it(chro
         expect(page.locator("#train-form")).to_be_visible()
         expect(page.locator(".nt-run")).to_have_count(0)
         assert list(runs.glob("[!.]*")) == []
+        expect(page.locator("#train-trash")).to_contain_text("MB, deleted 30 days after each run.")
+        page.locator("#train-empty-trash").click()
+        expect(page.locator("#train-trash")).to_be_hidden()
+        assert list((runs / ".trash").iterdir()) == []
         assert "Traceback" not in app.log.read_text()
 
 

@@ -29,7 +29,6 @@ def write_saved(folder: Path) -> None:
 
 
 def write_report(folder: Path) -> None:
-    Report("tiny", "abc", {}, {}, ("a",), (), (), ())._summary()
     (folder / REPORT).write_text(json.dumps(Report("tiny", "abc", {}, {}, ("a",), (), (), ())._summary()))
 
 
