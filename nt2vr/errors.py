@@ -12,6 +12,8 @@ Nt2vrError
 """
 
 MAX_QUOTED = 100  # characters of outside text in a message
+MAX_REASON = 200  # characters of a third-party error in a message
+INTERNAL = ("miniz", "PytorchStreamReader", "Traceback")  # words in errors of libraries that help nobody
 
 
 class Nt2vrError(Exception):
@@ -58,4 +60,7 @@ def quoted(text: object) -> str:
 
 def reason_of(error: Exception) -> str:
     """Describe a third-party error within a sentence: its first line, or its type."""
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+    text = str(error).strip()
+    if any(word in text for word in INTERNAL):
+        return "it is damaged or incomplete"
+    return text.splitlines()[0][:MAX_REASON] if text else type(error).__name__

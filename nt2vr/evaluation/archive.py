@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.report import REPORT, Report, load_report
 from nt2vr.evaluation.tables import write_tables
 from nt2vr.files import without_schema
@@ -117,7 +117,7 @@ class Archive:
     def _known(self, report_id: str) -> Path:
         """Return a report's folder; only ids of listed reports ever become part of a path."""
         if report_id not in [entry.report_id for entry in self.entries()]:
-            raise ConfigError(f"There is no report {report_id!r}. Choose one from the list, or evaluate again.")
+            raise ConfigError(f"There is no report {quoted(report_id)}. Choose one from the list, or evaluate again.")
         return self.folder / report_id
 
 
