@@ -11,6 +11,10 @@ Nt2vrError
 └── DownloadError      a failed download
 """
 
+MAX_QUOTED = 100  # characters of outside text in a message
+MAX_REASON = 200  # characters of a third-party error in a message
+INTERNAL = ("miniz", "PytorchStreamReader", "Traceback")  # words in errors of libraries that help nobody
+
 
 class Nt2vrError(Exception):
     """Base class; the message says what went wrong, with the value, then what to do."""
@@ -48,6 +52,15 @@ class DownloadError(Nt2vrError):
     """A failed download."""
 
 
+def quoted(text: object) -> str:
+    """Quote outside text within a sentence: printable, at most MAX_QUOTED characters of it."""
+    text = str(text)
+    return repr(text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + "…")
+
+
 def reason_of(error: Exception) -> str:
     """Describe a third-party error within a sentence: its first line, or its type."""
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+    text = str(error).strip()
+    if any(word in text for word in INTERNAL):
+        return "it is damaged or incomplete"
+    return text.splitlines()[0][:MAX_REASON] if text else type(error).__name__

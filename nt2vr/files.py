@@ -1,13 +1,22 @@
-"""Atomic file writes: other processes see the old file or the new one, also after a crash."""
+"""Atomic file writes, and the version of the project's file formats.
 
+Other processes see the old file or the new one, also after a crash.
+"""
+
+import errno
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, Nt2vrError
+
+SCHEMA = 1  # of config, status, card, saved run and report: raise it when version 0.x could misread them
+SCHEMA_KEY = "schema"
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FULL_WORDS = ("No space left", "os error 28", "PytorchStreamWriter", "iostream error")  # of safetensors and torch
 
 
 @contextmanager
@@ -25,6 +34,36 @@ def write_json(path: Path, data: Any, indent: int | None = None) -> None:
     """Write `data` as JSON, atomically, with a newline at the end."""
     with atomic_write(path) as partial:
         partial.write_text(json.dumps(data, indent=indent) + "\n", encoding="utf-8")
+
+
+def with_schema(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Add the version of the file format to data that is to be written."""
+    return {SCHEMA_KEY: SCHEMA, **data}
+
+
+def without_schema(data: Mapping[str, Any], path: Path, error: type[Nt2vrError] = ConfigError) -> dict[str, Any]:
+    """Check and remove the version; files of nT2VR 0.1 have none and count as version 1.
+
+    Raises:
+        error: if a newer nT2VR wrote the file.
+    """
+    schema = data.get(SCHEMA_KEY, 1)
+    if isinstance(schema, int | float) and schema > SCHEMA:
+        raise error(
+            f"{path} was written by a newer nT2VR (schema {schema}; this one reads up to {SCHEMA}). Update nT2VR."
+        )
+    return {key: value for key, value in data.items() if key != SCHEMA_KEY}
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Whether an error, or one that it follows from, comes from a write to a full disk."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in FULL:
+            return True
+        if isinstance(error, Exception) and any(words in str(error) for words in FULL_WORDS):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def check_writable(folder: Path) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TypeVar
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, quoted
 
 T = TypeVar("T")
 
@@ -13,4 +13,4 @@ def pick(kind: str, name: str, choices: Mapping[str, T]) -> T:
     try:
         return choices[name]
     except KeyError:
-        raise ConfigError(f"Unknown {kind} {name!r}. Choose one of: {', '.join(sorted(choices))}.") from None
+        raise ConfigError(f"Unknown {kind} {quoted(name)}. Choose one of: {', '.join(sorted(choices))}.") from None

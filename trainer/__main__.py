@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,13 @@ from typing import Any
 from tqdm.contrib.logging import logging_redirect_tqdm
 
 from nt2vr.errors import ConfigError, Nt2vrError, RunError
+from nt2vr.files import is_disk_full
 from nt2vr.settings import prepare_environment, process_rank
 from trainer.config import TrainConfig, load_config, preset_or_file, save_config
 from trainer.run_folder import RunFolder, RunStatus, State
 
 logger = logging.getLogger("trainer")
+FULL_DISK = "The disk of {} is full. Free some space, then resume the run."
 
 
 def main(arguments: Sequence[str] | None = None, prog: str = "python -m trainer") -> int:
@@ -53,7 +55,12 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m trainer"
             return _lead(run, config, cache)
     except Nt2vrError as error:
         sys.stderr.write(f"{error}\n")
-        return 2
+    except OSError as error:
+        if not is_disk_full(error):
+            raise
+        with suppress(OSError):  # standard error may be a file on that disk
+            sys.stderr.write(FULL_DISK.format(run.path.resolve()) + "\n")
+    return 2
 
 
 def _change(text: str) -> tuple[str, Any]:
@@ -120,12 +127,18 @@ def _lead(run: RunFolder, config: TrainConfig, cache: Path) -> int:
             state = "stopped"
         except Exception as error:
             logger.exception("The training failed.")
-            reason = str(error) if isinstance(error, Nt2vrError) else f"{type(error).__name__}: {error}"
-            run.write_status(replace(run.status() or status, state="failed", eta_s=None, error=reason))
+            run.write_status(replace(run.status() or status, state="failed", eta_s=None, error=_reason(run, error)))
             return 1
         run.write_status(replace(run.status() or status, state=state, eta_s=None))
         logger.info("The run has %s.", state)
     return 0
+
+
+def _reason(run: RunFolder, error: Exception) -> str:
+    """Say in one sentence why a run failed."""
+    if is_disk_full(error):
+        return FULL_DISK.format(run.path.resolve())
+    return str(error) if isinstance(error, Nt2vrError) else f"{type(error).__name__}: {error}"
 
 
 def _train(run: RunFolder, config: TrainConfig, cache: Path, stop: threading.Event) -> State:

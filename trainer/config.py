@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 from nt2vr.errors import ConfigError
-from nt2vr.files import write_json
+from nt2vr.files import with_schema, without_schema, write_json
 from nt2vr.models.checkpoint import read_configs
 from nt2vr.querygen.denials import DenialKind
 from nt2vr.settings import resolve_path
@@ -289,15 +289,16 @@ def load_config(path: Path, changes: Mapping[str, Any] = MappingProxyType({})) -
     """Read a config; fields missing from both the file and `changes` get their defaults.
 
     Raises:
-        ConfigError: if the file cannot be read, has an unknown key, or has a value of the wrong type.
+        ConfigError: if the file cannot be read, is of a newer nT2VR, has an unknown key or a value
+            of the wrong kind.
     """
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read as JSON ({error}). Name a config file.") from error
     if not isinstance(data, dict):
-        raise ConfigError(f"{path} must contain one JSON object.")
-    return build_config({**data, **changes}, str(path))
+        raise ConfigError(f"{path} must hold one JSON object.")
+    return build_config({**without_schema(data, path), **changes}, str(path))
 
 
 def build_config(data: Mapping[str, Any], source: str) -> TrainConfig:
@@ -316,4 +317,4 @@ def build_config(data: Mapping[str, Any], source: str) -> TrainConfig:
 
 def save_config(config: TrainConfig, path: Path) -> None:
     """Write a config with all its fields, atomically."""
-    write_json(path, asdict(config), indent=2)
+    write_json(path, with_schema(asdict(config)), indent=2)

@@ -27,7 +27,10 @@ from trainer.run_folder import UNDER_WAY, RunFolder, RunStatus, refuse_second_tr
 
 ROOT = Path(trainer.__file__).parent.parent  # relative base and data paths in presets start here
 PATIENCE_S = 10.0  # a run still training this long after a stop request may be killed
+TRASH_DAYS = 30
+DAY_NS = 24 * 3600 * 10**9
 LOG_TAIL_BYTES = 8_192
+LEAST_FREE_BYTES = 64 << 10
 
 
 @dataclass(frozen=True)
@@ -107,11 +110,12 @@ class RunManager:
     """
 
     def __init__(self, folder: Path) -> None:
-        """Store the folder; no run is started."""
+        """Start nothing; delete what has been in the trash for long."""
         self.folder = folder
         self._configs: dict[str, TrainConfig] = {}  # cached, since configs never change
         self._metrics: dict[str, MetricsReader] = {}
         self._stopping: dict[str, tuple[int, float]] = {}  # run_id -> process id, time of the stop request
+        self._empty_old_trash()
 
     def start(self, config: TrainConfig) -> str:
         """Start a run and return its run_id once its process is under way.
@@ -120,27 +124,33 @@ class RunManager:
             RunError: if another run is training, or the new process exits at once.
         """
         refuse_second_training(self.folder)
-        run = self._new_folder(config.name)
-        save_config(config, run.config)
         try:
+            run = self._new_folder(config.name)
+        except OSError as error:
+            raise RunError(_unwritable(self.folder, error)) from error
+        try:
+            save_config(config, run.config)
             _launch(run)
-        except RunError:
+        except (OSError, RunError) as error:
             shutil.rmtree(run.path)
-            raise
+            raise error if isinstance(error, RunError) else RunError(_unwritable(run.path, error)) from error
         return run.path.name
 
     def resume(self, run_id: str) -> None:
         """Resume a run that was stopped, interrupted or failed.
 
         Raises:
-            RunError: if another run is training, or this one cannot be resumed.
+            ConfigError: if its config cannot be read.
+            RunError: if it is another one's turn, nothing is left to do, or a newer nT2VR wrote it.
         """
-        run = self.get(run_id)
+        run, folder = self.get(run_id), self._run_folder(run_id)
+        load_config(folder.config)
+        folder.status()
         if not run.can_resume:
             raise RunError(f"{run.name} cannot be resumed: it is {run.status.state}. Start a new run.")
         refuse_second_training(self.folder)
-        self._metrics.pop(run_id, None)  # the file is truncated to the saved state
-        _launch(self._run_folder(run_id))
+        self._metrics.pop(run_id, None)  # it is cut back to where the run was saved
+        _launch(folder)
 
     def stop(self, run_id: str, at_once: bool = False) -> None:
         """Ask a run to finish its step, save and exit; or kill it at once, losing everything since its last save.
@@ -160,21 +170,57 @@ class RunManager:
         self._stopping.setdefault(run_id, (pid, time.monotonic()))
 
     def delete(self, run_id: str) -> None:
-        """Delete a run permanently, including its checkpoints.
+        """Move a run, checkpoints and all, to the trash, which is emptied of it after `TRASH_DAYS`.
 
         Raises:
-            RunError: if it is training.
+            RunError: if it is under way, or cannot be moved.
         """
         run = self._run_folder(run_id)
         try:
-            with run.lock.hold(Holder.here(run.path)):  # so that nobody can resume it meanwhile
-                gone = run.path.with_name(f".{run_id}.deleted")  # atomic for readers
-                run.path.rename(gone)
+            with run.lock.hold(Holder.here(run.path)):  # nobody resumes it meanwhile
+                self._trash.mkdir(exist_ok=True)
+                run.path.rename(self._trash / f"{run_id}-{time.time_ns()}")
         except BlockingIOError:
             raise RunError(f"{run_id} is still training. Stop it before you delete it.") from None
-        shutil.rmtree(gone)
-        for cache in (self._configs, self._metrics, self._stopping):
-            cache.pop(run_id, None)
+        except OSError as error:
+            raise RunError(f"{run_id} cannot be moved to {self._trash} ({error.strerror}).") from error
+        for kept in (self._configs, self._metrics, self._stopping):
+            kept.pop(run_id, None)
+        self._empty_old_trash()
+
+    def _empty_old_trash(self) -> None:
+        with suppress(RunError):  # its size stays in view, and it can be emptied by hand
+            self.empty_trash(TRASH_DAYS)
+
+    @property
+    def _trash(self) -> Path:
+        return self.folder / ".trash"
+
+    def trash_bytes(self) -> int:
+        """Return the size of all deleted runs."""
+        total = 0
+        for path in self._trash.rglob("*"):
+            with suppress(FileNotFoundError):  # emptied just now
+                total += path.lstat().st_size
+        return total
+
+    def empty_trash(self, older_than_days: float = 0.0) -> None:
+        """Delete the runs in the trash for good, or only those deleted so long ago.
+
+        Raises:
+            RunError: if one of them cannot be deleted.
+        """
+        latest_ns = time.time_ns() - round(older_than_days * DAY_NS)
+        for path in self._trash.glob("*"):
+            stamp = path.name.rpartition("-")[2]
+            if not (stamp.isdecimal() and int(stamp) <= latest_ns):
+                continue
+            try:
+                shutil.rmtree(path)
+            except FileNotFoundError:
+                continue  # by another process
+            except OSError as error:
+                raise RunError(f"{path} cannot be deleted ({error.strerror}). Delete it by hand.") from error
 
     def runs(self) -> list[Run]:
         """Return all runs, newest first."""
@@ -220,8 +266,11 @@ class RunManager:
 
     def _look(self, run: RunFolder) -> Run:
         run_id = run.path.name
-        holder = run.lock.holder()  # read before the status: a run that ends in between has written its final state
-        status = run.status() or RunStatus("preparing", 0)
+        holder = run.lock.holder()  # before the status: what ended in between has written how
+        try:
+            status = run.status() or RunStatus("preparing", 0)
+        except RunError as error:  # a newer nT2VR wrote it
+            status = RunStatus("failed", 0, error=str(error))
         late = False
         if status.state in UNDER_WAY and holder is None:
             status = replace(status, state="interrupted", eta_s=None)
@@ -236,6 +285,10 @@ class RunManager:
             with suppress(ConfigError):
                 self._configs[run_id] = load_config(run.config)
         return self._configs.get(run_id)
+
+
+def _unwritable(folder: Path, error: OSError) -> str:
+    return f"{folder} cannot be written to ({error.strerror}). Free some space, or set another data folder."
 
 
 def _started_ns(run: RunFolder) -> int:
@@ -261,7 +314,9 @@ def _launch(run: RunFolder) -> None:
         if (status := run.status()) is not None and status.pid == process.pid:
             return
         if has_ended:
-            raise RunError(_tail(run.log, 1) or f"The training process exited with status {process.returncode}.")
+            if shutil.disk_usage(run.path).free < LEAST_FREE_BYTES:  # its log says nothing then
+                raise RunError(f"{run.path} cannot be written to (the disk is full). Free some space.")
+            raise RunError(_tail(run.log, 1) or f"The training ended at once with status {process.returncode}.")
         time.sleep(0.02)
 
 

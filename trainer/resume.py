@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from nt2vr.errors import CheckpointError, ConfigError, reason_of
-from nt2vr.files import atomic_write
+from nt2vr.files import atomic_write, with_schema, without_schema
 from trainer.config import TrainConfig
 from trainer.learner import Learner
 from trainer.run_folder import RunFolder
@@ -71,16 +71,19 @@ def read_saved(run: RunFolder, config: TrainConfig) -> Saved | None:
     """Read a run's saved state; None before the first save.
 
     Raises:
-        CheckpointError: if the file is damaged.
+        CheckpointError: if the file is damaged or written by a newer nT2VR.
         ConfigError: if it belongs to another config.
     """
     if not run.resume.exists():
         return None
     try:
         data = torch.load(run.resume, map_location="cpu", weights_only=True)
+        data = without_schema(data, run.resume, CheckpointError)
         saved = Saved(**{**data, "position": Position(**data["position"])})
         before = TrainConfig(**saved.config)
-    except Exception as error:  # damaged files fail in many ways: in zip, in pickle, by missing keys
+    except CheckpointError:
+        raise
+    except Exception as error:  # damaged files fail in many ways: in zip, in pickle, as missing keys
         raise CheckpointError(
             f"{run.resume} cannot be read ({reason_of(error)}). Delete it to train from the start."
         ) from error
@@ -124,6 +127,6 @@ class Saver:
         if not position.finished:
             saved = replace(saved, recent=recent, learner=self._learner.state_dict())
         with atomic_write(self._run.resume) as partial:
-            torch.save({**vars(saved), "position": asdict(position)}, partial)
+            torch.save(with_schema({**vars(saved), "position": asdict(position)}), partial)
         now = time.monotonic()
         self._due = now + max(SAVE_EVERY_S, (now - began) / SAVE_SHARE)

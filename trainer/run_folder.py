@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Literal
 
 from nt2vr.errors import RunError
-from nt2vr.files import write_json
+from nt2vr.files import is_disk_full, with_schema, without_schema, write_json
 from nt2vr.settings import training_devices
 from trainer.lock import Holder, Lock
 
@@ -86,16 +86,33 @@ class RunFolder:
         """Return the checkpoint folder of an epoch."""
         return self.path / "checkpoints" / f"epoch_{epoch:03d}"
 
+    @property
+    def _status(self) -> Path:
+        return self.path / "status.json"
+
     def status(self) -> RunStatus | None:
-        """Read the status; None before the first start, or if a power cut left the file unreadable."""
+        """How far the run is; None before its first start, or where a power cut left nothing that can be read.
+
+        Raises:
+            RunError: if a newer nT2VR wrote it.
+        """
         try:
-            return RunStatus(**json.loads((self.path / "status.json").read_text(encoding="utf-8")))
-        except (FileNotFoundError, TypeError, ValueError):
+            data = json.loads(self._status.read_text(encoding="utf-8"))
+            return RunStatus(**without_schema(data, self._status, RunError))
+        except (FileNotFoundError, AttributeError, TypeError, ValueError):
             return None
 
     def write_status(self, status: RunStatus) -> None:
-        """Replace the status atomically."""
-        write_json(self.path / "status.json", asdict(status))
+        """Replace the status, atomically; on a full disk in place, which takes no space."""
+        try:
+            write_json(self._status, with_schema(asdict(status)))
+        except OSError as error:
+            if not (is_disk_full(error) and self._status.exists()):
+                raise
+            content = (json.dumps(with_schema(asdict(status))) + "\n").encode()
+            with self._status.open("r+b") as file:
+                file.write(content)
+                file.truncate()
 
     def append_metrics(self, values: Mapping[str, float]) -> None:
         """Append a line of metrics."""

@@ -2,18 +2,23 @@
 
 import csv
 import json
+import logging
 import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.report import REPORT, Report, load_report
 from nt2vr.evaluation.tables import write_tables
+from nt2vr.files import without_schema
+
+logger = logging.getLogger(__name__)
 
 QUERIES_CSV = "queries.csv"
 LOADED = 4  # reports cached in memory: 20 MB each for 10,000 queries
@@ -69,7 +74,11 @@ class Archive:
         try:
             written = path.stat().st_mtime_ns
             if self._listed.get(report_id, (None,))[0] != written:
-                self._listed[report_id] = written, _entry_of(report_id, json.loads(path.read_text(encoding="utf-8")))
+                summary = without_schema(json.loads(path.read_text(encoding="utf-8")), path)
+                self._listed[report_id] = written, _entry_of(report_id, summary)
+        except ConfigError as error:
+            _warn(str(error))
+            return None
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
         return self._listed[report_id][1]
@@ -92,8 +101,8 @@ class Archive:
         Raises:
             ConfigError: if the report does not exist.
         """
-        summary: dict[str, Any] = json.loads((self._known(report_id) / REPORT).read_text(encoding="utf-8"))
-        return summary
+        path = self._known(report_id) / REPORT
+        return without_schema(json.loads(path.read_text(encoding="utf-8")), path)
 
     def delete(self, report_id: str) -> None:
         """Delete a report; stored results remain, so evaluating again is fast.
@@ -108,8 +117,13 @@ class Archive:
     def _known(self, report_id: str) -> Path:
         """Return a report's folder; only ids of listed reports ever become part of a path."""
         if report_id not in [entry.report_id for entry in self.entries()]:
-            raise ConfigError(f"There is no report {report_id!r}. Choose one from the list, or evaluate again.")
+            raise ConfigError(f"There is no report {quoted(report_id)}. Choose one from the list, or evaluate again.")
         return self.folder / report_id
+
+
+@cache
+def _warn(reason: str) -> None:
+    logger.warning("%s", reason)
 
 
 def id_of(report: Report) -> str:

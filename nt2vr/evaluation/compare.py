@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.measures import FIRST_PAGE
 from nt2vr.evaluation.report import Report
 
@@ -38,7 +38,7 @@ def places_by_difference(
     """
     ranks = {result.system: result.measured.ranks for result in report.results}
     if missing := [name for name in (first, second) if name not in ranks]:
-        raise ConfigError(f"The report has no system {missing[0]!r}. Choose one of: {', '.join(ranks)}.")
+        raise ConfigError(f"The report has no system {quoted(missing[0])}. Choose one of: {', '.join(ranks)}.")
     negated = np.array([query.kind == "negated" for query in report.queries])
     gains = np.log(ranks[first]) - np.log(ranks[second])
     gains[negated] *= -1

@@ -23,7 +23,7 @@ from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Rows
 from nt2vr.evaluation.choices import summarise_choices
 from nt2vr.evaluation.measures import Measured, summarise
 from nt2vr.evaluation.scoring import alpha_of
-from nt2vr.files import atomic_write, write_json
+from nt2vr.files import atomic_write, with_schema, without_schema, write_json
 from nt2vr.models.card import Card
 from nt2vr.search.systems import System
 from nt2vr.version import project_version
@@ -160,7 +160,7 @@ class Report:
             ) from error
 
     def _summary(self) -> dict[str, Any]:
-        return {
+        summary = {
             "name": self.name,
             "digest": self.digest,
             "source": dict(self.source),
@@ -175,6 +175,7 @@ class Report:
             "created": self.created,
             "versions": dict(self.versions),
         }
+        return with_schema(summary)
 
     def _line(self, place: int) -> dict[str, Any]:
         row, query = self.row(place), self.queries[place]
@@ -196,10 +197,10 @@ def load_report(folder: Path) -> Report:
     """Read a report written by `Report.save`.
 
     Raises:
-        ConfigError: if the folder has no readable report.
+        ConfigError: if the folder has no readable report, or a newer nT2VR wrote it.
     """
     try:
-        data = json.loads((folder / REPORT).read_text(encoding="utf-8"))
+        data = without_schema(json.loads((folder / REPORT).read_text(encoding="utf-8")), folder / REPORT)
         lines = (folder / QUERIES).read_text(encoding="utf-8").split("\n")
         with (folder / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as found:
             arrays = dict(found)

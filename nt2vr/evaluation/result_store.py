@@ -1,7 +1,9 @@
 """On-disk cache of per-query results, keyed by every input."""
 
 import json
+import logging
 from collections.abc import Mapping
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,14 @@ import numpy as np
 from nt2vr.evaluation.measures import Measured
 from nt2vr.files import atomic_write
 
+logger = logging.getLogger(__name__)
+
 PROTOCOL = 1  # cache version: raise it when measurements change
+
+
+@cache
+def _warn(folder: Path, reason: str | None) -> None:
+    logger.warning("Results cannot be stored in %s (%s). They will be measured again.", folder, reason)
 
 
 class ResultStore:
@@ -31,11 +40,14 @@ class ResultStore:
             return None
 
     def put(self, digest: str, spec: Mapping[str, Any], measured: Measured) -> None:
-        """Store a result."""
+        """Store a result; a full disk or a read-only folder only costs measuring it again."""
         path = self._path(digest, spec)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_write(path) as partial:
-            np.savez_compressed(partial, **vars(measured))
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_write(path) as partial:
+                np.savez_compressed(partial, **vars(measured))
+        except OSError as error:
+            _warn(self._folder, error.strerror)
 
     def _path(self, digest: str, spec: Mapping[str, Any]) -> Path:
         """Return the file of a result; models are identified by their weights, not by their names."""

@@ -14,6 +14,7 @@ from nt2vr.language.tagger import Tagger
 from nt2vr.language.wordlists import words
 
 MAX_QUERY_CHARS = 1000
+MAX_PARTS_CHARS = 10 * MAX_QUERY_CHARS  # of all parts: a list's items repeat their shared verb
 
 _NOBODY = {"nobody": "people", "no one": "people", "noone": "people", "none": "people", "nothing": "anything"}
 _REQUESTS = words("want show see include display")
@@ -50,15 +51,36 @@ def understand(text: str, tagger: Tagger) -> Query:
     """Split `text` into wanted and unwanted parts; blank text gives an empty query.
 
     Raises:
-        QueryError: if the text is longer than MAX_QUERY_CHARS.
+        QueryError: if the text is longer than MAX_QUERY_CHARS, or not valid Unicode.
     """
-    if len(text) > MAX_QUERY_CHARS:
-        raise QueryError(
-            f"The query has {len(text):,} characters; shorten it to at most {MAX_QUERY_CHARS:,}, a sentence or two."
-        )
+    check_text(text, MAX_QUERY_CHARS)
     if not text.strip():
         return Query(text)
     return split_query(text, Phrases(tagger.tag(text)))
+
+
+def check_query(query: Query) -> None:
+    """Refuse a query, perhaps edited by a person, that is too long or not valid Unicode.
+
+    Raises:
+        QueryError: in one sentence.
+    """
+    check_text(query.text, MAX_QUERY_CHARS)
+    check_text(" ".join((*query.wanted, *query.unwanted)), MAX_PARTS_CHARS)
+
+
+def check_text(text: str, longest: int) -> None:
+    """Refuse text of more characters, or with half a surrogate pair, which no encoding can write.
+
+    Raises:
+        QueryError: in one sentence.
+    """
+    if len(text) > longest:
+        raise QueryError(
+            f"The query has {len(text):,} characters; shorten it to at most {longest:,}, a sentence or two."
+        )
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise QueryError("The query has a character that is not valid Unicode. Type it again.")
 
 
 def split_query(text: str, phrases: Phrases) -> Query:

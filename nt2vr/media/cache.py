@@ -1,9 +1,13 @@
 """On-disk cache of sampled frames and embeddings, keyed by content.
 
-Arrays are stored as .npy bytes and never unpickled. Writes are atomic, also between processes.
+Arrays are stored as .npy bytes and never unpickled. Writes are atomic, also between processes. Nothing depends on the
+cache: a full disk or a read-only folder only costs time, and a damaged database is set aside.
 """
 
+import logging
+import shutil
 import sqlite3
+import threading
 from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
@@ -12,11 +16,104 @@ from typing import Any
 
 import diskcache
 import numpy as np
+from diskcache.core import MODE_PICKLE
 from numpy.typing import NDArray
 
-from nt2vr.errors import ConfigError, MediaError
+from nt2vr.errors import MediaError, reason_of
+
+logger = logging.getLogger(__name__)
 
 SAMPLING = 1  # version of how frames are sampled and fitted: raise it to invalidate cached values
+DATABASE = "cache.db"
+DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_warned = threading.Event()  # one warning per process: a full disk would otherwise fill the log too
+
+
+class _Disk(diskcache.Disk):  # type: ignore[misc]
+    """Leaves no partial file on a full disk, and unpickles nothing."""
+
+    def _write(self, full_path: str, iterator: Any, mode: str, encoding: str | None = None) -> int:
+        try:
+            return int(super()._write(full_path, iterator, mode, encoding))
+        except OSError:
+            Path(full_path).unlink(missing_ok=True)
+            raise
+
+    def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
+        return None if mode == MODE_PICKLE else super().fetch(mode, filename, value, read)
+
+
+class _Store:
+    """One diskcache that never fails: what cannot be read is missing, what cannot be written is dropped."""
+
+    def __init__(self, folder: Path, size_limit: int) -> None:
+        self._folder, self._size_limit = folder, size_limit
+        self._replacing = threading.Lock()
+        self._cache = self._opened()
+
+    def get(self, key: str) -> object:
+        cache = self._cache
+        try:
+            return cache.get(key) if cache is not None else None
+        except (OSError, sqlite3.Error, diskcache.Timeout) as error:
+            self._failed(error, cache)
+            return None
+
+    def set(self, key: str, value: object) -> None:
+        cache = self._cache
+        try:
+            if cache is not None:
+                cache.set(key, value)
+        except (OSError, sqlite3.Error, diskcache.Timeout) as error:
+            self._failed(error, cache)
+
+    def close(self) -> None:
+        if self._cache is not None:
+            self._cache.close()
+
+    def _opened(self) -> Any:
+        """Open the cache, without the damaged database if there is one; None if the folder cannot be used."""
+        for _ in range(2):
+            try:
+                return diskcache.Cache(str(self._folder), disk=_Disk, size_limit=self._size_limit)
+            except (OSError, sqlite3.Error, diskcache.Timeout) as error:
+                _warn(self._folder, error)
+                if not _is_damage(error) or not self._set_aside():
+                    break
+        return None
+
+    def _failed(self, error: Exception, cache: Any) -> None:
+        _warn(self._folder, error)
+        with self._replacing:
+            if _is_damage(error) and cache is self._cache:  # the first thread that sees the damage
+                cache.close()
+                self._cache = self._opened() if self._set_aside() else None
+
+    def _set_aside(self) -> bool:
+        """Rename the damaged database, and delete the values in files that only it knew."""
+        names = (self._folder / f"{DATABASE}.damaged-{number}" for number in range(1, 1000))
+        try:
+            aside = next(path for path in names if not path.exists())
+            (self._folder / DATABASE).rename(aside)
+            for suffix in ("-wal", "-shm"):
+                (self._folder / f"{DATABASE}{suffix}").unlink(missing_ok=True)
+            for values in self._folder.glob("[0-9a-f][0-9a-f]"):
+                shutil.rmtree(values, ignore_errors=True)
+        except OSError as error:
+            _warn(self._folder, error)
+            return False
+        return True
+
+
+def _is_damage(error: Exception) -> bool:
+    return getattr(error, "sqlite_errorcode", None) in DAMAGE
+
+
+def _warn(folder: Path, error: Exception) -> None:
+    if not _warned.is_set():
+        _warned.set()
+        action = "It was set aside and is rebuilt" if _is_damage(error) else "Results are computed again instead"
+        logger.warning("The cache in %s cannot be used (%s). %s.", folder, reason_of(error), action)
 
 
 class Cache:
@@ -26,17 +123,11 @@ class Cache:
         folder: created if missing.
         frames_bytes: limit for sampled frames (8 of 224 by 224 are 1.2 MB).
         embeddings_bytes: limit for embeddings and hashes (8 of 512 are 16 KB); separate, so that frames evict none.
-
-    Raises:
-        ConfigError: if the folder cannot be used.
     """
 
     def __init__(self, folder: Path, frames_bytes: int = 2 << 30, embeddings_bytes: int = 2 << 30) -> None:
-        try:
-            self._frames = diskcache.Cache(str(folder / "frames"), size_limit=frames_bytes)
-            self._embeddings = diskcache.Cache(str(folder / "embeddings"), size_limit=embeddings_bytes)
-        except (OSError, sqlite3.Error) as error:
-            raise ConfigError(f"The cache in {folder} cannot be used ({error}). Delete it or name another.") from error
+        self._frames = _Store(folder / "frames", frames_bytes)
+        self._embeddings = _Store(folder / "embeddings", embeddings_bytes)
 
     def content_hash(self, path: Path) -> str:
         """Hash the bytes of a file; the hash is cached until the file's size or modification time changes.

@@ -3,6 +3,7 @@
 It caches nothing (`cache` does) and knows no model. The children import only this module, so that they start quickly.
 """
 
+import ctypes
 import multiprocessing
 import os
 import signal
@@ -10,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -22,11 +23,12 @@ from numpy.typing import NDArray
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from nt2vr.errors import MediaError
-from nt2vr.media.picture import MAX_PIXELS, fit, read_picture
-from nt2vr.media.spawn import WithoutMain
+from nt2vr.media.picture import LARGE, MAX_PIXELS, fit, read_picture
+from nt2vr.models.spawn import WithoutMain
 
 SEEK_GAP = 250  # frames between samples above which seeking (to a key frame, then on) beats decoding everything
 PICTURE_SUFFIXES = frozenset(".avif .bmp .jpeg .jpg .png .tif .tiff .webp".split())  # a video of one frame
+M_MMAP_THRESHOLD = -3  # of glibc's mallopt
 FORMATS = "asf,avi,flv,gif,matroska,mov,mpeg,mpegts,ogg"  # self-contained ones: a playlist would read other files
 
 
@@ -52,7 +54,7 @@ def sample_frames(path: Path, num_frames: int, size: int | None = None) -> NDArr
     Raises:
         MediaError: if no frame can be decoded.
     """
-    if path.suffix.lower() in PICTURE_SUFFIXES:
+    if _is_picture(path):
         return np.repeat(_picture(path, size)[None], num_frames, axis=0)
     length, seek = -1, True
     try:
@@ -123,9 +125,20 @@ def _retrieve(capture: cv2.VideoCapture, size: int | None) -> NDArray[np.uint8]:
     return rgb if size is None else fit(rgb, size)
 
 
+def _is_picture(path: Path) -> bool:
+    return path.suffix.lower() in PICTURE_SUFFIXES
+
+
 def _picture(path: Path, size: int | None) -> NDArray[np.uint8]:
     picture = read_picture(path)
+    assert picture is not None, "no limit is set"
     return picture if size is None else fit(picture, size)
+
+
+def _small_picture(path: Path, size: int | None) -> NDArray[np.uint8] | None:
+    """Read a picture as `_picture` does; None for one of more than LARGE pixels."""
+    picture = read_picture(path, LARGE)
+    return picture if picture is None or size is None else fit(picture, size)
 
 
 @dataclass(frozen=True)
@@ -133,21 +146,27 @@ class Decoding:
     """One file being decoded in a child process."""
 
     path: Path
-    future: ProcessFuture[NDArray[np.uint8]]
+    future: ProcessFuture[Any]
+    is_picture: bool = False
 
-    def result(self) -> NDArray[np.uint8]:
-        """Wait for the frames.
+    def result(self) -> Any:
+        """Wait for the frames, or the picture.
 
         Raises:
             MediaError: if the file cannot be decoded, takes too long, or kills the child.
         """
         name = self.path.name
+        slow, fatal = (
+            ("Make it smaller", "Save it as JPEG or PNG")
+            if self.is_picture
+            else ("Convert it to a short MP4 or WebM clip", "Convert it to MP4 or WebM")
+        )
         try:
             return self.future.result()
         except TimeoutError:
-            raise MediaError(f"{name} takes too long to decode. Convert it to a short MP4 or WebM clip.") from None
+            raise MediaError(f"{name} takes too long to decode. {slow}.") from None
         except (ProcessExpired, BrokenProcessPool):
-            raise MediaError(f"{name} crashed the decoder. Convert it to MP4 or WebM and try again.") from None
+            raise MediaError(f"{name} crashed the decoder. {fatal} and try again.") from None
         except CancelledError:
             raise MediaError(f"{name} was not decoded: the decoder is closed.") from None
 
@@ -165,21 +184,30 @@ class Decoder:
     def __init__(self, num_workers: int = 2, timeout_s: float = 30.0) -> None:
         self.num_workers = num_workers
         self._timeout_s = timeout_s
-        self._lock = threading.Lock()
+        self._lock, self._one_large = threading.Lock(), threading.Lock()
         self._pool: ProcessPool | None = None
-        self._pending: set[ProcessFuture[NDArray[np.uint8]]] = set()
+        self._pending: set[ProcessFuture[Any]] = set()
 
     def frames(self, path: Path, num_frames: int, size: int | None) -> Decoding:
         """Schedule `sample_frames` in a child."""
-        return self._start(path, sample_frames, path, num_frames, size)
+        return self._start(path, sample_frames, path, num_frames, size, is_picture=_is_picture(path))
 
     def picture(self, path: Path, size: int | None = None) -> NDArray[np.uint8]:
-        """Read a picture as (H, W, 3) RGB, or `fit` to `size`.
+        """Read a picture as (H, W, 3) RGB, or `fit` to `size`; large ones are read one at a time.
 
         Raises:
-            MediaError: if it cannot be read.
+            MediaError: if it cannot be read, or too many large ones are waiting.
         """
-        return self._start(path, _picture, path, size).result()
+        picture: NDArray[np.uint8] | None = self._start(path, _small_picture, path, size, is_picture=True).result()
+        if picture is not None:
+            return picture
+        if not self._one_large.acquire(timeout=self._timeout_s):
+            raise MediaError(f"Other large pictures are being read. Send {path.name} again, or make it smaller.")
+        try:
+            large: NDArray[np.uint8] = self._start(path, _picture, path, size, is_picture=True).result()
+            return large
+        finally:
+            self._one_large.release()
 
     def close(self) -> None:
         """End the children; unfinished files raise MediaError."""
@@ -198,7 +226,11 @@ class Decoder:
         """Close the decoder."""
         self.close()
 
-    def _start(self, path: Path, function: Callable[..., NDArray[np.uint8]], *args: Any) -> Decoding:
+    def _start(self, path: Path, function: Callable[..., Any], *args: Any, is_picture: bool = False) -> Decoding:
+        if path.exists() and not path.is_file():  # a pipe or device would occupy a child
+            future: ProcessFuture[Any] = ProcessFuture()
+            future.set_exception(MediaError(f"{path.name} is not a file. Choose another."))
+            return Decoding(path, future, is_picture)
         with self._lock:
             if self._pool is None or not self._pool.active:  # a pool stops if an idle child is killed
                 self._stop_pool()
@@ -206,7 +238,7 @@ class Decoder:
             future = self._pool.schedule(function, args=args, timeout=self._timeout_s)
             self._pending.add(future)
         future.add_done_callback(self._pending.discard)
-        return Decoding(path, future)
+        return Decoding(path, future, is_picture)
 
     def _stop_pool(self) -> None:
         if self._pool is not None:
@@ -221,7 +253,14 @@ def _set_up_child() -> None:
     os.environ["OPENCV_FFMPEG_CAPTURE_OPTIONS"] = f"format_whitelist;{FORMATS}"
     os.environ["OPENCV_FFMPEG_LOGLEVEL"] = "-8"
     cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
+    _return_memory()
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _return_memory() -> None:
+    """Return freed blocks of a megabyte and more to the system; glibc would hold on to those of pictures."""
+    with suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 20)
 
 
 def _end_with_parent() -> None:

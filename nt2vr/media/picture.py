@@ -3,17 +3,38 @@
 It does not normalise (the encoder does) and opens no video. Untrusted files are read in a child (`decode.Decoder`).
 """
 
+import os
+import stat
 import warnings
+from math import isqrt
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps
+from PIL import Image
 
 from nt2vr.errors import MediaError
 
 MAX_PIXELS = Image.MAX_IMAGE_PIXELS or 89_478_485  # Pillow's own limit against decompression bombs: 0.27 GB of RGB
 FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")  # no EPS: Pillow would start Ghostscript on it
+MAX_UNPACKED = 50_000_000  # pixels of a picture that cannot be decoded at reduced scale
+MAX_BUFFERED = 16_000_000  # pixels in formats whose decoders hold several copies
+BUFFERED = ("AVIF", "GIF", "WEBP")
+LARGE = 8_000_000  # pixels above which only one query picture is decoded at a time
+ENOUGH = 1_000_000  # pixels to which larger pictures are reduced, by a whole number
+SHORTEST = 448  # side that reducing keeps, at least
+STRIP = 64  # rows of the reduced picture
+ORIENTATION = 0x0112  # EXIF tag
+UPRIGHT = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
 MAX_ASPECT = 50  # a thinner picture is cropped first: 1 x 1,000,000 pixels would be resized to 224 x 224,000,000
 
 
@@ -47,8 +68,14 @@ def _centre(picture: NDArray[np.uint8], height: int, width: int) -> NDArray[np.u
     return picture[top : top + height, left : left + width]
 
 
-def read_picture(path: Path) -> NDArray[np.uint8]:
+def read_picture(path: Path, largest: int | None = None) -> NDArray[np.uint8] | None:
     """Read a picture file as (H, W, 3) RGB: upright, transparency on white, the first frame of an animation.
+
+    Pictures of several megapixels are reduced, JPEGs while they are decoded.
+
+    Args:
+        path: the file.
+        largest: number of pixels above which None is returned, before anything is decoded.
 
     Raises:
         MediaError: if the file is missing, too large, truncated, damaged or not a picture.
@@ -58,18 +85,66 @@ def read_picture(path: Path) -> NDArray[np.uint8]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of damaged metadata
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(path, formats=FORMATS) as image:
-                return np.asarray(_rgb(ImageOps.exif_transpose(image)))
+            with _regular(path) as file, Image.open(file, formats=FORMATS) as image:
+                _check_size(image, path)
+                if largest is not None and image.width * image.height > largest:
+                    return None
+                orientation = image.getexif().get(ORIENTATION)
+                rgb = _reduced(image)
+                return np.asarray(rgb.transpose(UPRIGHT[orientation]) if orientation in UPRIGHT else rgb)
+    except MediaError:
+        raise
     except FileNotFoundError:
         raise MediaError(f"{path.name} is not there any more. Choose the picture again.") from None
     except (Image.DecompressionBombWarning, Image.DecompressionBombError, MemoryError):
-        raise MediaError(
-            f"{path.name} is too large: the limit is {MAX_PIXELS // 1_000_000} million pixels. Make it smaller first."
-        ) from None
+        raise _too_large(path, MAX_PIXELS) from None
     except Exception as error:  # Pillow raises a dozen types on damaged files, even SyntaxError
         raise MediaError(
             f"{path.name} is not a picture that can be read, or it is cut off. Save it as JPEG or PNG and try again."
         ) from error
+
+
+def _regular(path: Path) -> BinaryIO:
+    """Open a file, unless it is a pipe or a device: opening or reading one could block."""
+    file = os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise MediaError(f"{path.name} is not a file. Choose a picture.")
+    return file
+
+
+def _check_size(image: Image.Image, path: Path) -> None:
+    """Refuse a picture whose decoding would take too much memory, by its header."""
+    scales = image.format == "JPEG" and "progressive" not in image.info  # a progressive one is unpacked in any case
+    limit = MAX_PIXELS if scales else MAX_BUFFERED if image.format in BUFFERED else MAX_UNPACKED
+    if image.width * image.height > limit:
+        raise _too_large(path, limit)
+
+
+def _too_large(path: Path, limit: int) -> MediaError:
+    return MediaError(
+        f"{path.name} is too large: the limit for this kind of picture is {limit // 1_000_000} million pixels. "
+        "Make it smaller first."
+    )
+
+
+def _reduced(image: Image.Image) -> Image.Image:
+    """Load a picture as RGB, averaged over squares if it has more pixels than needed."""
+    image.draft(None, (image.width // _factor(image), image.height // _factor(image)))  # JPEG only: by 2, 4 or 8
+    if image.width * image.height <= ENOUGH:
+        return _rgb(image)
+    factor = _factor(image)
+    if image.mode in ("I", "F"):  # their range of values is that of the picture
+        return _rgb(image.reduce(factor))
+    small = Image.new("RGB", (-(-image.width // factor), -(-image.height // factor)))
+    for top in range(0, image.height, STRIP * factor):  # copies of all of it would take several times its memory
+        strip = image.crop((0, top, image.width, min(top + STRIP * factor, image.height)))
+        small.paste(_rgb(strip).reduce(factor), (0, top // factor))
+    return small
+
+
+def _factor(image: Image.Image) -> int:
+    return max(1, min(min(image.size) // SHORTEST, isqrt(image.width * image.height // ENOUGH)))
 
 
 def _rgb(image: Image.Image) -> Image.Image:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import CheckpointError
-from nt2vr.files import write_json
+from nt2vr.files import with_schema, without_schema, write_json
 
 CARD = "nt2vr.json"
 
@@ -56,17 +56,17 @@ class Card:
 
 def write_card(folder: Path, card: Card) -> None:
     """Replace the card of a checkpoint folder, atomically."""
-    write_json(folder / CARD, asdict(card), indent=2)
+    write_json(folder / CARD, with_schema(asdict(card)), indent=2)
 
 
 def read_card(folder: Path) -> Card:
-    """Read the card of a checkpoint folder; keys of later versions are ignored.
+    """Read the card of a checkpoint folder; unknown keys are ignored.
 
     Raises:
-        CheckpointError: if it is missing or invalid.
+        CheckpointError: if it is missing, invalid or written by a newer nT2VR.
     """
     try:
-        data = json.loads((folder / CARD).read_text(encoding="utf-8"))
+        data = without_schema(json.loads((folder / CARD).read_text(encoding="utf-8")), folder / CARD, CheckpointError)
         card = Card(**{key: value for key, value in data.items() if key in {f.name for f in fields(Card)}})
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise CheckpointError(f"{folder} has no readable {CARD} ({error}). Choose a checkpoint folder.") from error

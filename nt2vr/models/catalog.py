@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Literal
+from typing import Any, Literal
 
 from nt2vr.errors import CheckpointError
 from nt2vr.models.card import CARD, Card, read_card
@@ -57,6 +57,10 @@ class Catalog:
         self._cards: dict[Path, tuple[int, Card | None]] = {}  # folder -> modification time and card
         self._epoch_lists: dict[Path, tuple[int, dict[str, CatalogEntry]]] = {}
         self._downloading = Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the arguments alone, for child processes."""
+        return Catalog, (self._folders, self._device, self._runs)
 
     @property
     def home(self) -> Path:

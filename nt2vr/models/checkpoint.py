@@ -10,7 +10,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, reason_of
 from nt2vr.files import write_json
-from nt2vr.models.card import CARD, Card, read_card
+from nt2vr.models.card import Card, read_card, write_card
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 
@@ -129,12 +129,15 @@ def write_checkpoint(
     )
     partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    write_json(partial / CONFIG, {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg}, indent=2)
-    write_json(partial / CARD, asdict(card), indent=2)
-    save_file(weights, partial / WEIGHTS)
-    (partial / WEIGHTS).chmod(0o644)  # readable for others like the rest of the folder; safetensors writes 0600
-    partial.rename(folder)
+    try:
+        partial.mkdir(parents=True)
+        write_json(partial / CONFIG, {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg}, indent=2)
+        write_card(partial, card)
+        save_file(weights, partial / WEIGHTS)
+        (partial / WEIGHTS).chmod(0o644)  # readable for others like the rest of the folder; safetensors writes 0600
+        partial.rename(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
     return card
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from nt2vr.errors import ConfigError, DownloadError
+from nt2vr.errors import ConfigError, DownloadError, quoted
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import build_model, check_text_tower, load_weights, write_checkpoint
 from nt2vr.progress import Progress
@@ -26,7 +26,7 @@ def pretrained(name: str) -> tuple[str, str]:
     known = {f"{a}/{t}": (a, t) for a, t in open_clip.list_pretrained()}
     if f"{architecture}/{tag}" not in known:
         near = [key for key in known if key.startswith(f"{architecture}/")] or ["ViT-B-32/openai"]
-        raise ConfigError(f"open_clip has no pre-trained model {name!r}. Try {', '.join(near[:5])}.")
+        raise ConfigError(f"open_clip has no pre-trained model {quoted(name)}. Try {', '.join(near[:5])}.")
     check_text_tower(open_clip.get_model_config(architecture), name)
     return known[f"{architecture}/{tag}"]
 

@@ -4,8 +4,10 @@ A `.pt`, `.pth`, `.bin` or `.safetensors` file becomes a checkpoint folder. File
 and no code in them runs. Tensors have the names of OpenAI's or open_clip's CLIP, under any wrapper's prefix.
 """
 
+import os
 import pickle  # only for the name of an error
 import re
+import shutil
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,11 +15,21 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nt2vr.errors import CheckpointError, ConfigError, reason_of
+import numpy as np
+
+from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, quoted, reason_of
 from nt2vr.models.architecture import Config, infer
 from nt2vr.models.card import Card
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.checkpoint import build_model, check_finite, check_text_tower, read_configs, write_checkpoint
+from nt2vr.models.checkpoint import (
+    build_model,
+    check_finite,
+    check_text_tower,
+    read_checkpoint,
+    read_configs,
+    write_checkpoint,
+)
+from nt2vr.models.spawn import run_limited
 from nt2vr.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -31,6 +43,10 @@ ACTIVATIONS = (QUICK_GELU, GELU) = ("QuickGELU", "GELU")
 MAX_NESTING = 5  # of dicts in a file
 MAX_FRAMES = 64
 MAX_NAME = 60
+MAX_HEADER_BYTES = 32 << 20  # names and shapes of tensors: 0.1 MB for a ViT-L-14
+MEMORY_BYTES = 3 << 30  # of a child that imports: PyTorch and open_clip, and
+MEMORY_FACTOR = 6  # times the file: its mapping, a copy as float32, and the model read back
+TIMEOUT_S = 600.0
 NUM_EXAMPLES = 3  # tensors named in an error message
 
 
@@ -51,7 +67,7 @@ def import_checkpoint(
     activation: str = "",
     progress: Progress = silent,
 ) -> Imported:
-    """Import a checkpoint of other code as a checkpoint folder in the catalog.
+    """Import a checkpoint of other code as a checkpoint folder in the catalog, in a child of limited memory and time.
 
     Args:
         file: the checkpoint.
@@ -67,6 +83,28 @@ def import_checkpoint(
         CheckpointError: if the file cannot be read, or lacks a tensor of the model.
         ConfigError: if name, architecture or frames are invalid.
     """
+    arguments = (file, models, name, architecture, frames, activation)
+    try:
+        size = file.stat().st_size if file.is_file() else 0
+        imported: Imported = run_limited(
+            _import, *arguments, memory_bytes=MEMORY_BYTES + MEMORY_FACTOR * size, timeout_s=TIMEOUT_S,
+            progress=progress,
+        )  # fmt: skip
+    except MemoryError:
+        raise CheckpointError(f"{file.name} takes too much memory to read. Save its state_dict() alone.") from None
+    except TimeoutError:
+        raise CheckpointError(f"{file.name} takes longer than {TIMEOUT_S // 60:.0f} minutes to read.") from None
+    except Nt2vrError:
+        raise
+    except Exception as error:  # where memory ends, libraries fail in many ways
+        raise CheckpointError(f"{file.name} cannot be imported ({reason_of(error)}).") from error
+    return imported
+
+
+def _import(
+    file: Path, models: Catalog, name: str, architecture: str, frames: int, activation: str, progress: Progress
+) -> Imported:
+    """Import in this process; see `import_checkpoint`."""
     name = _checked_name(name or file.stem, models)
     if not 1 <= frames <= MAX_FRAMES:
         raise ConfigError(f"A model cannot take {frames} frames per video: choose 1 to {MAX_FRAMES}.")
@@ -80,12 +118,54 @@ def import_checkpoint(
     progress(2, 3, f"writing {name}")
     card = Card(name, objective="contrastive", base=f"imported from {file.name}", frames=frames)
     folder = models.home / (re.sub(r"[^\w.-]+", "-", name).strip("-.") or "model")
-    write_checkpoint(folder, model, model_cfg, preprocess_cfg, card, fp16=False)
+    if folder.exists():
+        raise CheckpointError(f"{folder} already exists. Choose another name or delete it.")
+    hidden = folder.with_name(f".{folder.name}.{os.getpid()}.unchecked")
+    try:
+        write_checkpoint(hidden, model, model_cfg, preprocess_cfg, card, fp16=False)
+        del model, weights
+        _try_out(hidden, file)
+        hidden.rename(folder)
+    finally:
+        shutil.rmtree(hidden, ignore_errors=True)
     used = QUICK_GELU if model_cfg.get("quick_gelu") else GELU
     remark = f"Read as {architecture or 'a CLIP of its own shape (attention heads of 64)'}, with {used}."
     if outside:
         remark += f" Ignored, as not part of a CLIP: {_some(outside)}."
     return Imported(name, remark)
+
+
+def _try_out(folder: Path, file: Path) -> None:
+    """Encode a sentence and a frame: shapes that fit do not make a model that works."""
+    encoder = read_checkpoint(folder)
+    try:
+        text = encoder.encode_text(["a dog and not a cat"])
+        picture = encoder.encode_frames(np.zeros((1, encoder.image_size, encoder.image_size, 3), np.uint8))
+    except Exception as error:
+        raise CheckpointError(
+            f"{file.name} cannot encode a sentence or a picture ({reason_of(error)}), so it is no usable CLIP."
+        ) from error
+    if not (np.isfinite(text).all() and np.isfinite(picture).all()):
+        raise CheckpointError(f"{file.name} encodes a sentence or a picture as values that are not finite.")
+
+
+def _check_sizes(file: Path) -> None:
+    """Refuse a file that would unpack to more than its own size, or is mostly no tensors, before it is loaded."""
+    size, told = file.stat().st_size, 0
+    if file.suffix.lower() == ".safetensors":
+        with file.open("rb") as start:
+            told = int.from_bytes(start.read(8), "little")
+    elif zipfile.is_zipfile(file):
+        with zipfile.ZipFile(file) as archive:
+            members = archive.infolist()
+        if sum(member.file_size for member in members) > size:
+            raise CheckpointError(f"{file.name} holds compressed or overlapping records. PyTorch writes none.")
+        told = max((m.file_size for m in members if m.filename.endswith(".pkl")), default=0)
+    if told > MAX_HEADER_BYTES:
+        raise CheckpointError(
+            f"The list of tensors in {file.name} takes {told >> 20:,} MB, more than the {MAX_HEADER_BYTES >> 20} "
+            "that a model needs."
+        )
 
 
 def _checked_name(name: str, models: Catalog) -> str:
@@ -94,7 +174,7 @@ def _checked_name(name: str, models: Catalog) -> str:
     if not name or len(name) > MAX_NAME or "|" in name or not name.isprintable():
         raise ConfigError(f"A model cannot be named {name[:MAX_NAME]!r}: choose 1 to {MAX_NAME} characters without |.")
     if name.casefold() in {known.casefold() for known in models.names()}:
-        raise ConfigError(f"There is already a model {name!r}. Choose another name.")
+        raise ConfigError(f"There is already a model {quoted(name)}. Choose another name.")
     return name
 
 
@@ -111,6 +191,7 @@ def _read(file: Path) -> object:
         raise CheckpointError(f"There is no file {file}. Check the path.")
     try:
         if file.suffix.lower() == ".safetensors":
+            _check_sizes(file)
             return safetensors.torch.load_file(file)
         is_zip = zipfile.is_zipfile(file)
         if is_zip and any("/code/" in member for member in zipfile.ZipFile(file).namelist()):
@@ -118,6 +199,7 @@ def _read(file: Path) -> object:
                 f"{file.name} is a TorchScript archive, which holds code, as OpenAI's own files do. Save its "
                 "state_dict() and import that, or download the model by name under “More models”."
             )
+        _check_sizes(file)
         return torch.load(file, map_location="cpu", weights_only=True, mmap=is_zip)
     except CheckpointError:
         raise
@@ -181,7 +263,7 @@ def _architecture(named: str, weights: Mapping[str, "Tensor"], models: Catalog) 
     if named.strip():
         if named.strip() not in theirs:
             near = get_close_matches(named.strip(), [*ours.values(), *theirs], 5, 0.3) or ["ViT-B-32"]
-            raise ConfigError(f"Unknown architecture {named.strip()!r}. Try {', '.join(near)}.")
+            raise ConfigError(f"Unknown architecture {quoted(named.strip())}. Try {', '.join(near)}.")
         config: Config = open_clip.get_model_config(named.strip())
         check_text_tower(config, named)
         return named.strip(), config, {}

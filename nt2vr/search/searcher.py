@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, Nt2vrError, QueryError
-from nt2vr.language.query import Query, understand
+from nt2vr.language.query import Query, check_query, understand
 from nt2vr.language.tagger import load_tagger
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
@@ -148,9 +148,10 @@ class Searcher:
             alpha: weight of the unwanted part where a system fixes none.
 
         Raises:
-            QueryError: if there is nothing to search for.
+            QueryError: if there is nothing to search for, or the query is too long or not valid Unicode.
             ConfigError: if a system, k or a weight is invalid.
         """
+        check_query(query)
         if not query.text.strip() and image is None:
             raise QueryError("Type what the clip should show, and what it should not, or give a reference picture.")
         if not 1 <= k <= MAX_K:

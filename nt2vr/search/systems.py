@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, quoted
 from nt2vr.registry import pick
 
 Vector = NDArray[np.float32]
@@ -77,19 +77,47 @@ STRATEGIES: dict[str, Callable[[Parts], Vector | None]] = {
     "drop": drop,
 }
 COSINE = ("plain", "drop")  # strategies whose scores are cosines with a sentence, as in validation
-_SYSTEM = re.compile(
-    rf"(?P<model>.+?)(?:\s+(?P<strategy>{'|'.join(STRATEGIES)})(?:\s+(?:α|alpha)?\s*=?\s*(?P<alpha>[\d.]+))?)?", re.I
-)
+MAX_NAME = 100  # characters of a system's name
+_ALPHA_WORDS = 3  # at most: α = 0.5
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
 
 
 def check_model_name(name: str) -> None:
     """Refuse a model name that would parse as a model and a strategy.
 
     Raises:
-        ConfigError: if it ends like a system's name, such as "mine drop α 0.5".
+        ConfigError: if it is too long, or ends like a system's name, such as "mine drop α 0.5".
     """
-    if (match := _SYSTEM.fullmatch(name.strip())) and match["strategy"]:
-        raise ConfigError(f"A model cannot be called {name!r}: choose a name not ending in {', '.join(STRATEGIES)}.")
+    _check_length(name)
+    if _split(name)[1]:
+        raise ConfigError(
+            f"A model cannot be called {quoted(name)}: choose a name not ending in {', '.join(STRATEGIES)}."
+        )
+
+
+def _check_length(name: str) -> None:
+    if len(name) > MAX_NAME:
+        raise ConfigError(f"A name has at most {MAX_NAME} characters: {quoted(name)} has {len(name):,}.")
+
+
+def _split(name: str) -> tuple[str, str, str]:
+    """Split a system's name into model, strategy and α as written; the last two may be empty."""
+    words = name.split()
+    for place in range(len(words) - 1, max(0, len(words) - 2 - _ALPHA_WORDS), -1):
+        if words[place].lower() in STRATEGIES:
+            alpha = _alpha(words[place + 1 :])
+            if alpha is not None:
+                return " ".join(words[:place]), words[place].lower(), alpha
+            break
+    return " ".join(words), "", ""
+
+
+def _alpha(words: Sequence[str]) -> str | None:
+    """Return the number, as written, of "α 0.5", "alpha=0.5" or "0.5"; None for anything else."""
+    text = " ".join(words).lower()
+    text = text.removeprefix("α" if text.startswith("α") else "alpha").lstrip().removeprefix("=").lstrip()
+    is_number = " " not in text and text.startswith((*"+-.0123456789", "nan", "inf"))
+    return text if is_number or not words else None
 
 
 @dataclass(frozen=True)
@@ -117,19 +145,21 @@ class System:
         """Parse a system's name, ignoring case.
 
         Raises:
-            ConfigError: if there is no such model, or alpha is not a number.
+            ConfigError: if it is too long, there is no such model, or alpha is not a plain decimal number.
         """
-        by_key = {model.casefold(): model for model in models}
-        if name.strip().casefold() in by_key:
-            return cls(by_key[name.strip().casefold()])
-        match = _SYSTEM.fullmatch(name.strip())
-        if match is None:
-            raise ConfigError(
-                f"{name!r} is not the name of a system. Write a model and a strategy, as in 'CLIP boolean'."
-            )
-        model = pick("model", by_key.get(match["model"].casefold(), match["model"]), {name: name for name in models})
-        try:
-            alpha = float(match["alpha"]) if match["alpha"] else None
-        except ValueError:
-            raise ConfigError(f"α {match['alpha']!r} is not a number. Write it as in 'CLIP boolean α 0.5'.") from None
-        return cls(model, (match["strategy"] or "plain").lower(), alpha)
+        _check_length(name)
+        by_key = {_key(model): model for model in models}
+        if _key(name) in by_key:
+            return cls(by_key[_key(name)])
+        model, strategy, alpha = _split(name)
+        if not model:
+            raise ConfigError("The name of a system is empty. Write a model and a strategy, as in 'CLIP boolean'.")
+        model = pick("model", by_key.get(_key(model), model), {name: name for name in models})
+        if alpha and not _NUMBER.fullmatch(alpha):
+            raise ConfigError(f"α {quoted(alpha)} is not a plain number. Write it as in 'CLIP boolean α 0.5'.")
+        return cls(model, strategy or "plain", float(alpha) if alpha else None)
+
+
+def _key(model: str) -> str:
+    """Return a model's name as it is compared: ignoring case and the width of spaces."""
+    return " ".join(model.casefold().split())

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from nt2vr.media.frame_file import embed_frames, embedded_once, write_frames
 from nt2vr.media.picture import fit
-from nt2vr.media.spawn import WithoutMain
 from nt2vr.models.encoder import Encoder
+from nt2vr.models.spawn import WithoutMain
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.world.render import Renderer
 from nt2vr.world.scenes import Scene, SceneSplit

@@ -124,6 +124,10 @@ def test_start_a_run_watch_it_stop_it_resume_it_find_it_again_and_delete_it(
             expect(page.locator("#train-delete")).to_be_enabled(timeout=WAIT_MS)
             delete_the_run(page)
             assert list(runs.glob("[!.]*")) == []
+            expect(page.locator("#train-trash")).to_contain_text("MB, deleted 30 days after each run.")
+            page.locator("#train-empty-trash").click()
+            expect(page.locator("#train-trash")).to_be_hidden()
+            assert list((runs / ".trash").iterdir()) == []
             assert "Traceback" not in app.log.read_text()
 
 

@@ -14,7 +14,7 @@ from nt2vr.ui.errors import user_errors
 from nt2vr.ui.theme import template
 from trainer.manager import Run, RunManager
 from trainer.ui.form import Field, bases, config_fields, losses_view, presets, read_form
-from trainer.ui.view import run_view, runs_view
+from trainer.ui.view import run_view, runs_view, trash_text
 
 POLL_S = 1.0
 DEFAULT_PRESET = "CLIP-neg"
@@ -61,6 +61,9 @@ class RunParts:
     confirm: gr.Row
     delete_now: gr.Button
     keep: gr.Button
+    trash: gr.Column
+    trash_size: gr.Markdown
+    empty: gr.Button
 
 
 class TrainTab:
@@ -92,9 +95,12 @@ class TrainTab:
             with gr.Column(scale=1, min_width=230, elem_id="train-list"):
                 new = gr.Button("New run", elem_id="train-new")
                 runs = template(self._settings.assets / "ui", "train-runs", {"runs": []}, "pick")
+                with gr.Column(visible=False, elem_id="train-trash") as trash:
+                    trash_size = gr.Markdown()
+                    empty = gr.Button("Empty trash", size="sm", elem_id="train-empty-trash")
             with gr.Column(scale=5, min_width=500):
                 form = self._lay_out_form()
-                parts = self._lay_out_run(runs, new)
+                parts = self._lay_out_run(runs, new, trash, trash_size, empty)
         self._wire(tab, chosen, seen, timer, form, parts)
 
     def _lay_out_form(self) -> FormParts:
@@ -133,24 +139,31 @@ class TrainTab:
             return gr.Textbox(json.dumps(value), lines=2, max_lines=4, elem_classes="nt-json", **common)
         return gr.Textbox(value, max_lines=1, **common)
 
-    def _lay_out_run(self, runs: gr.HTML, new: gr.Button) -> RunParts:
+    def _lay_out_run(
+        self, runs: gr.HTML, new: gr.Button, trash: gr.Column, trash_size: gr.Markdown, empty: gr.Button
+    ) -> RunParts:
         with gr.Column(visible=False, elem_id="train-watch") as column:
             with gr.Row(elem_id="train-buttons"):
                 stop = gr.Button("Stop", elem_id="train-stop", size="sm", min_width=90)
                 resume = gr.Button("Resume", elem_id="train-resume", size="sm", min_width=90)
                 delete = gr.Button("Delete", elem_id="train-delete", size="sm", min_width=90)
             with gr.Row(visible=False, elem_id="train-confirm", equal_height=True) as confirm:
-                gr.Markdown("Delete this run and all its checkpoints for good?")
-                delete_now = gr.Button("Delete for good", variant="stop", size="sm", elem_id="train-delete-now")
+                gr.Markdown("Move this run, with all its checkpoints, to the trash?")
+                delete_now = gr.Button("Move to trash", variant="stop", size="sm", elem_id="train-delete-now")
                 keep = gr.Button("Keep it", size="sm", elem_id="train-keep")
             run = template(self._settings.assets / "ui", "train-run", {})
-        return RunParts(runs, new, column, run, stop, resume, delete, confirm, delete_now, keep)
+        return RunParts(
+            runs, new, column, run, stop, resume, delete, confirm, delete_now, keep, trash, trash_size, empty
+        )
 
     def _wire(
         self, tab: gr.Tab, chosen: gr.BrowserState, seen: gr.State, timer: gr.Timer, form: FormParts, parts: RunParts
     ) -> None:
         watched = [seen, parts.runs, parts.run, parts.stop, parts.resume, parts.delete]
-        everything = [chosen, form.column, parts.column, parts.confirm, *watched]
+        everything = [
+            *(chosen, form.column, parts.column, parts.confirm, parts.trash, parts.trash_size),
+            *watched,
+        ]
         filled = [*form.values, form.losses]
         tab.select(self.on_open, chosen, [*everything, timer], **QUIET).success(
             self.on_opened, [form.preset, form.losses], [form.base, form.losses], **QUIET
@@ -165,6 +178,7 @@ class TrainTab:
         parts.delete.click(lambda: gr.Row(visible=True), None, parts.confirm, **QUIET)
         parts.keep.click(lambda: gr.Row(visible=False), None, parts.confirm, **QUIET)
         parts.delete_now.click(self.on_delete, chosen, everything, **QUIET)
+        parts.empty.click(self.on_empty_trash, chosen, everything, **QUIET)
 
     @user_errors
     def on_open(self, chosen: str | None) -> tuple[Any, ...]:
@@ -221,9 +235,15 @@ class TrainTab:
 
     @user_errors
     def on_delete(self, run_id: str) -> tuple[Any, ...]:
-        """Delete a run and show another."""
+        """Move a run to the trash, and show another."""
         self._manager.delete(run_id)
         return self._show(None)
+
+    @user_errors
+    def on_empty_trash(self, chosen: str | None) -> tuple[Any, ...]:
+        """Delete the runs in the trash for good."""
+        self._manager.empty_trash()
+        return self._show(chosen)
 
     def _show(self, chosen: str | None) -> tuple[Any, ...]:
         """Open a run, or the form for ""; for None or a deleted run, the active run, the newest or the form."""
@@ -233,7 +253,8 @@ class TrainTab:
             chosen = newest[0] if newest else ""
         run = next((run for run in runs if run.run_id == chosen), None)
         panes = gr.Column(visible=run is None), gr.Column(visible=run is not None), gr.Row(visible=False)
-        return chosen, *panes, *self._watched(runs, run)
+        text = trash_text(self._manager.trash_bytes())
+        return chosen, *panes, gr.Column(visible=bool(text)), text, *self._watched(runs, run)
 
     def _watched(self, runs: list[Run], run: Run | None) -> tuple[Any, ...]:
         """Return updates for everything that changes during a run, in the order of `watched`."""

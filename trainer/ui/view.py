@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from trainer.manager import Run
+from trainer.manager import TRASH_DAYS, Run
 from trainer.ui.curves import Rows, loss_charts, validation_charts
 
 WORDS = {
@@ -73,6 +73,14 @@ def left_text(eta_s: float | None) -> str:
         return f"{eta_s / 60:.0f} min left"
     hours = timedelta(seconds=eta_s) / timedelta(hours=1)
     return f"{hours:.1f} h left"
+
+
+def trash_text(num_bytes: int) -> str:
+    """Say how much space deleted runs take; empty if none."""
+    if not num_bytes:
+        return ""
+    size = f"{num_bytes / 1e9:.1f} GB" if num_bytes >= 1e9 else f"{max(1, round(num_bytes / 1e6))} MB"
+    return f"Trash: {size}, deleted {TRASH_DAYS} days after each run."
 
 
 def _percent(run: Run) -> str:

@@ -95,6 +95,12 @@ def test_the_longest_queries_are_understood(tagger: Tagger, text: str) -> None:
     assert understand(text, tagger).text == text
 
 
+@pytest.mark.parametrize("text", ["\ud800", "a dog \udfff"])
+def test_half_a_surrogate_pair_is_refused(tagger: Tagger, text: str) -> None:
+    with pytest.raises(QueryError, match="not valid Unicode"):
+        understand(text, tagger)
+
+
 def test_any_text_can_be_split_and_spans_lie_inside_it(tagger: Tagger) -> None:
     rng = random.Random(0)
     pieces = [
@@ -133,7 +139,7 @@ def test_any_text_can_be_split_and_spans_lie_inside_it(tagger: Tagger) -> None:
         "--",
         "…",
     ]
-    pieces += ["🐶", "犬", "\u200d", "\x00", "\ud800", "1.", "%", "dont", "any"]
+    pieces += ["🐶", "犬", "\u200d", "\x00", "1.", "%", "dont", "any"]
     for _ in range(600):
         text = rng.choice([" ", " ", ""]).join(rng.choices(pieces, k=rng.randrange(12)))
         query = understand(text, tagger)

@@ -3,13 +3,16 @@
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from nt2vr.errors import ConfigError, MediaError
+from nt2vr.errors import MediaError
+from nt2vr.media import cache as cache_module
 from nt2vr.media.cache import Cache
+from tests.disks import mounted
 from tests.paths import ROOT
 
 FRAMES = np.random.default_rng(0).integers(0, 256, (8, 64, 64, 3), np.uint8)  # 98 KB: diskcache puts it in a file
@@ -105,11 +108,76 @@ def test_damaged_values_count_as_missing(tmp_path: Path) -> None:
         assert cache.get_frames("abc", 8, 64) is None
 
 
-def test_an_unusable_folder_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "frames").mkdir()
-    (tmp_path / "frames" / "cache.db").write_bytes(b"not a database" * 100)
-    with pytest.raises(ConfigError, match="cannot be used"):
-        Cache(tmp_path)
+@pytest.fixture
+def warnings(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> pytest.LogCaptureFixture:
+    """Warn as a process does for the first time."""
+    monkeypatch.setattr(cache_module, "_warned", threading.Event())
+    return caplog
+
+
+def test_a_damaged_database_is_set_aside_and_rebuilt(tmp_path: Path, warnings: pytest.LogCaptureFixture) -> None:
+    for number in (1, 2):
+        with Cache(tmp_path) as cache:
+            cache.put_frames("old", 8, 64, FRAMES)
+        (tmp_path / "frames" / "cache.db").write_bytes(b"not a database" * 100)
+        with Cache(tmp_path) as cache:
+            assert cache.get_frames("old", 8, 64) is None
+            cache.put_frames("abc", 8, 64, FRAMES)
+            assert cache.get_frames("abc", 8, 64) is not None
+        assert (tmp_path / "frames" / f"cache.db.damaged-{number}").read_bytes().startswith(b"not a database")
+        assert len(list((tmp_path / "frames").rglob("*.val"))) == 1  # none that no database knows
+    assert len(warnings.records) == 1
+
+
+def test_a_database_damaged_while_it_is_open_is_rebuilt(tmp_path: Path, warnings: pytest.LogCaptureFixture) -> None:
+    with Cache(tmp_path) as cache:
+        for number in range(200):
+            cache.put_embeddings(str(number), "tower 8", EMBEDDINGS)
+    with Cache(tmp_path) as cache:
+        database = tmp_path / "embeddings" / "cache.db"
+        with database.open("r+b") as file:
+            file.seek(4096)
+            file.write(b"\xff" * (database.stat().st_size - 4096))
+        for number in range(200):
+            cache.get_embeddings(str(number), "tower 8")
+        cache.put_embeddings("abc", "tower 8", EMBEDDINGS)
+        assert cache.get_embeddings("abc", "tower 8") is not None
+    assert len(warnings.records) == 1
+
+
+def test_a_folder_that_cannot_be_used_costs_only_time(tmp_path: Path, warnings: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "frames").write_text("a file")
+    (tmp_path / "clip.mp4").write_bytes(b"one")
+    with Cache(tmp_path) as cache:
+        cache.put_frames("abc", 8, 64, FRAMES)
+        assert cache.get_frames("abc", 8, 64) is None
+        assert cache.content_hash(tmp_path / "clip.mp4")
+    assert len(warnings.records) == 1
+
+
+@pytest.mark.parametrize("options", ["size=2m", "size=2m,ro"])
+def test_a_full_or_read_only_disk_costs_only_time(
+    tmp_path: Path, warnings: pytest.LogCaptureFixture, options: str
+) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "clip.mp4").write_bytes(b"one")
+    with mounted(tmp_path / "disk", options), Cache(tmp_path / "disk") as cache:
+        for number in range(30):
+            cache.put_frames(str(number), 8, 64, FRAMES)
+            cache.put_embeddings(str(number), "tower 8", EMBEDDINGS)
+            for array in (cache.get_frames(str(number), 8, 64),):
+                assert array is None or (array == FRAMES).all()
+        assert cache.content_hash(tmp_path / "clip.mp4")
+        values = list((tmp_path / "disk").rglob("*.val"))
+        assert all(path.stat().st_size > FRAMES.nbytes for path in values)  # none is partial
+    assert len(warnings.records) == 1
+
+
+def test_a_pickle_in_the_database_is_not_loaded(tmp_path: Path) -> None:
+    with Cache(tmp_path) as cache:
+        cache.put_embeddings("abc", "tower 8", EMBEDDINGS)
+        cache._embeddings.set("embeddings 1 abc tower 8", {"a": "pickle"})
+        assert cache.get_embeddings("abc", "tower 8") is None
 
 
 WRITER = """

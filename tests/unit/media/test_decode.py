@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -147,14 +148,14 @@ def test_a_picture_file_is_a_video_of_one_frame(tmp_path: Path, decoder: Decoder
 
 
 def test_ctrl_c_is_left_to_the_parent(decoder: Decoder) -> None:
-    decoder._start(Path("a.mp4"), signal.raise_signal, signal.SIGINT).result()  # type: ignore[arg-type]
+    decoder._start(Path("a.mp4"), signal.raise_signal, signal.SIGINT).result()
 
 
 def test_a_crash_or_a_hang_affects_that_file_alone(write_video: WriteVideo) -> None:
     good = write_video("good.avi", [100] * 5)
     with Decoder(num_workers=1, timeout_s=1) as decoder:
         crash = decoder._start(Path("crash.mp4"), os.abort)
-        hang = decoder._start(Path("hang.mp4"), time.sleep, 60)  # type: ignore[arg-type]
+        hang = decoder._start(Path("hang.mp4"), time.sleep, 60)
         after = decoder.frames(good, 2, 16)
         with pytest.raises(MediaError, match=r"^crash.mp4 crashed the decoder"):
             crash.result()
@@ -165,7 +166,7 @@ def test_a_crash_or_a_hang_affects_that_file_alone(write_video: WriteVideo) -> N
 
 def test_an_idle_child_that_is_killed_is_replaced(write_video: WriteVideo, decoder: Decoder) -> None:
     path = write_video("good.avi", [100] * 5)
-    pid = int(decoder._start(path, os.getpid).result())  # type: ignore[arg-type]
+    pid = int(decoder._start(path, os.getpid).result())
     os.kill(pid, signal.SIGKILL)
     while decoder._pool is not None and decoder._pool.active:
         time.sleep(0.01)
@@ -173,7 +174,7 @@ def test_an_idle_child_that_is_killed_is_replaced(write_video: WriteVideo, decod
 
 
 def test_closing_cancels_pending_files(decoder: Decoder) -> None:
-    waiting = [decoder._start(Path(f"{i}.mp4"), time.sleep, 60) for i in range(3)]  # type: ignore[arg-type]
+    waiting = [decoder._start(Path(f"{i}.mp4"), time.sleep, 60) for i in range(3)]
     decoder.close()
     for decoding in waiting:
         with pytest.raises(MediaError, match="the decoder is closed"):
@@ -183,6 +184,7 @@ def test_closing_cancels_pending_files(decoder: Decoder) -> None:
 PARENT = """
 import os, sys, time
 from pathlib import Path
+from typing import Any
 from nt2vr.media.decode import Decoder
 
 if __name__ == "__main__":
@@ -235,3 +237,42 @@ def alive(pid: int) -> bool:
         return stat.read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+def test_a_pipe_occupies_no_child(tmp_path: Path) -> None:
+    for name in ("pipe.png", "pipe.mp4"):
+        os.mkfifo(tmp_path / name)
+    with Decoder(1) as decoder:
+        with pytest.raises(MediaError, match=r"^pipe\.png is not a file"):
+            decoder.picture(tmp_path / "pipe.png")
+        with pytest.raises(MediaError, match=r"^pipe\.mp4 is not a file"):
+            decoder.frames(tmp_path / "pipe.mp4", 2, 64).result()
+        assert decoder._pool is None
+
+
+def test_a_slow_or_fatal_picture_is_not_to_become_a_video(tmp_path: Path) -> None:
+    with Decoder(1, timeout_s=0.5) as decoder:
+        for function, message in ((time.sleep, "Make it smaller"), (os._exit, "Save it as JPEG or PNG")):
+            with pytest.raises(MediaError, match=message):
+                decoder._start(tmp_path / "a.png", function, 60, is_picture=True).result()
+
+
+def test_large_pictures_are_read_one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Image.new("RGB", (4100, 3000)).save(tmp_path / "large.png")
+    Image.new("RGB", (64, 64)).save(tmp_path / "small.png")
+    with Decoder(2, timeout_s=20) as decoder:
+        assert decoder.picture(tmp_path / "large.png", 32).shape == (32, 32, 3)
+        with decoder._one_large, pytest.raises(MediaError, match="Other large pictures"):
+            monkeypatch.setattr(decoder, "_one_large", Impatient(decoder._one_large))
+            decoder.picture(tmp_path / "large.png")
+        assert decoder.picture(tmp_path / "small.png").shape == (64, 64, 3)
+
+
+class Impatient:
+    """A lock that waits for a moment only."""
+
+    def __init__(self, lock: Any) -> None:
+        self._lock = lock
+
+    def acquire(self, timeout: float) -> bool:
+        return bool(self._lock.acquire(timeout=min(timeout, 0.1)))

@@ -282,6 +282,22 @@ def test_k_hits_or_all_there_are(searcher: Searcher, k: int, num_hits: int) -> N
 
 
 @pytest.mark.parametrize(
+    "query",
+    [
+        Query("a\ud800", ("a\ud800",)),
+        Query("a dog", ("a dog \udfff",)),
+        Query("a dog", ("a dog",), ("\ud800",)),
+        Query("a dog", ("a " * 50_000,)),
+        Query("a dog", ("a dog",), ("cat",) * 20_000),
+    ],
+)
+def test_an_edited_query_that_cannot_be_encoded_is_refused(searcher: Searcher, query: Query) -> None:
+    with pytest.raises(QueryError) as caught:
+        searcher.search(query, ["CLIP"], 5)
+    assert len(str(caught.value).encode()) < 200
+
+
+@pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"k": 0}, "Cannot show 0 results: choose 1 to"),
@@ -294,7 +310,7 @@ def test_k_hits_or_all_there_are(searcher: Searcher, k: int, num_hits: int) -> N
         ({"image_weight": float("nan")}, "weight is nan"),
         ({"alpha": -0.1}, r"α is -0\.1: choose 0 to"),
         ({"alpha": float("nan")}, "α is nan"),
-        ({"systems": ["CLIP boolean α " + "9" * 400]}, f"choose 0 to {MAX_ALPHA}"),
+        ({"systems": ["CLIP boolean α " + "9" * 80]}, f"choose 0 to {MAX_ALPHA}"),
     ],
 )
 def test_an_invalid_value_is_one_sentence(searcher: Searcher, change: dict[str, Any], message: str) -> None:
@@ -313,6 +329,8 @@ def test_an_invalid_value_is_one_sentence(searcher: Searcher, change: dict[str, 
         ("CLIP boolean α 1", System("CLIP", "boolean", 1.0)),
         ("clip BOOLEAN alpha=0.25", System("CLIP", "boolean", 0.25)),
         ("CLIP boolean .5", System("CLIP", "boolean", 0.5)),
+        ("CLIP boolean α1", System("CLIP", "boolean", 1.0)),
+        ("CLIP\tboolean  α =  1.", System("CLIP", "boolean", 1.0)),
         ("CLIP projection", System("CLIP", "projection")),
         ("ViT-B-32 / openai drop", System("ViT-B-32 / openai", "drop")),
         ("run 3", System("run 3")),  # not the weight 3 of a model "run"
@@ -323,6 +341,14 @@ def test_an_invalid_value_is_one_sentence(searcher: Searcher, change: dict[str, 
 )
 def test_a_systems_name_is_parsed(name: str, system: System) -> None:
     assert System.named(name, (*MODELS, "run", "run · epoch 3")) == system
+
+
+def test_a_models_name_may_hold_the_words_of_a_strategy() -> None:
+    models = ["my drop model", "plain boolean α 1 thing", "boolean"]
+    assert System.named("my drop model boolean α 1", models) == System("my drop model", "boolean", 1.0)
+    assert System.named("plain boolean α 1 thing drop", models) == System("plain boolean α 1 thing", "drop")
+    assert System.named("Boolean", models) == System("boolean")
+    assert System.named("boolean boolean", models) == System("boolean", "boolean")
 
 
 def test_every_offered_name_is_parsed_back(searcher: Searcher) -> None:
@@ -354,12 +380,29 @@ def test_a_runs_single_epochs_are_offered_with_plain_only(gallery: Gallery, deco
         "CLIP boolean α",
         "CLIP boolean α x",
         "CLIP boolean α 1.2.3",
+        "CLIP boolean α 1e1",
+        "CLIP boolean α 1_0",
+        "CLIP boolean α nan",
+        "CLIP boolean α inf",
+        "CLIP boolean α -1",
+        "CLIP boolean α ٣",
+        "CLIP boolean α alpha 1",
+        "CLIP boolean \ud800",
         "α 1",
     ],
 )
 def test_an_invalid_systems_name_is_one_sentence(name: str) -> None:
-    with pytest.raises(ConfigError):
+    with pytest.raises(ConfigError) as caught:
         System.named(name, MODELS)
+    str(caught.value).encode()  # fails for a lone surrogate
+
+
+@pytest.mark.parametrize("name", ["CLIP boolean" + " " * 100 + "!", "CLIP" + " α" * 50, "x" * 30_000])
+def test_a_long_systems_name_is_refused_with_at_most_100_characters_of_it(name: str) -> None:
+    for refuse in (check_model_name, lambda long: System.named(long, MODELS)):
+        with pytest.raises(ConfigError, match="at most 100 characters") as caught:
+            refuse(name)
+        assert len(str(caught.value)) < 200
 
 
 def test_hits_carry_the_verdict_of_their_scene_and_none_without_one(searcher: Searcher) -> None:
@@ -500,3 +543,5 @@ def test_a_model_may_not_be_named_like_a_system(name: str) -> None:
 def test_a_model_may_be_named_after_a_strategy_alone() -> None:
     check_model_name("boolean")
     check_model_name("my epoch 3")
+    check_model_name("a drop of rain")
+    check_model_name("mine drop 3 people")

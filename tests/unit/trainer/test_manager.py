@@ -108,6 +108,8 @@ def test_a_run_is_started_stopped_killed_and_resumed_to_its_end_and_no_other_sta
         manager.resume(run_id)
     manager.delete(run_id)
     assert manager.runs() == []
+    (trashed,) = (manager.folder / ".trash").glob(f"{run_id}-*")
+    assert (trashed / "checkpoints").is_dir()
 
 
 def test_a_run_that_fails_says_why_and_one_that_cannot_start_leaves_nothing(
@@ -139,6 +141,28 @@ def test_a_run_that_was_told_to_stop_may_be_ended_at_once_when_it_takes_too_long
         assert manager.get("a").may_end_at_once
     assert signals == [signal.SIGTERM]
     assert manager.get("a").status.state == "interrupted"
+
+
+def test_a_deleted_run_is_in_the_trash_until_that_is_emptied(tmp_path: Path) -> None:
+    manager = RunManager(tmp_path)
+    for run in (put(tmp_path, "a", "stopped"), put(tmp_path, "a-1", "stopped")):
+        run.log.write_bytes(bytes(1_000_000))
+        manager.delete(run.path.name)
+    assert manager.runs() == [] and manager.trash_bytes() > 2_000_000
+    (tmp_path / ".trash" / "not-a-run").mkdir()
+    manager.empty_trash()
+    assert [path.name for path in (tmp_path / ".trash").iterdir()] == ["not-a-run"]
+
+
+def test_a_run_leaves_the_trash_after_30_days(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    manager, now = RunManager(tmp_path), time.time_ns()
+    monkeypatch.setattr(time, "time_ns", lambda: now)
+    put(tmp_path, "a", "stopped")
+    manager.delete("a")
+    for days, count in ((0, 1), (29.9, 1), (30.1, 0)):
+        monkeypatch.setattr(time, "time_ns", lambda days=days: now + round(days * 24 * 3600 * 10**9))
+        RunManager(tmp_path)
+        assert len(list((tmp_path / ".trash").iterdir())) == count
 
 
 @pytest.mark.parametrize("state", [None, "preparing", "running"])

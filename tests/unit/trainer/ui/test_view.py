@@ -6,7 +6,7 @@ from trainer.config import TrainConfig
 from trainer.manager import Run
 from trainer.run_folder import RunStatus
 from trainer.ui.curves import chart, loss_charts, series, thin, validation_charts, value_text
-from trainer.ui.view import left_text, run_view, runs_view
+from trainer.ui.view import left_text, run_view, runs_view, trash_text
 
 ROWS = [
     {"epoch": 0, "step": 0, "base/original/MIR": 0.88, "drop/composed/MIR": 0.75, "base/composed/MIR": 0.5},
@@ -83,3 +83,9 @@ def test_a_run_is_told_with_its_progress_and_why_it_failed() -> None:
     unreadable = Run("b-2", RunStatus("interrupted", 1, step=3), None)
     assert run_view(unreadable, ROWS, "")["share"] == "0"
     assert [row["chosen"] for row in runs_view([run, unreadable], "b-2")["runs"]] == [False, True]
+
+
+def test_the_size_of_the_trash_is_rounded_and_an_empty_one_is_not_mentioned() -> None:
+    assert trash_text(0) == ""
+    assert trash_text(1).startswith("Trash: 1 MB,")
+    assert trash_text(2_345_000_000).startswith("Trash: 2.3 GB,")

@@ -1,0 +1,80 @@
+"""Spawned child processes that do not import the parent's main script again.
+
+A notebook or a script without an `if __name__ == "__main__"` guard would otherwise start its own work in every child.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnContext, SpawnProcess
+from threading import Lock
+from types import ModuleType
+from typing import Any
+
+from nt2vr.progress import Progress
+
+_starting = Lock()  # the main module is replaced for the moment in which a child is described to itself
+
+
+class _Process(SpawnProcess):
+    @staticmethod
+    def _Popen(process_obj: Any) -> Any:
+        with _starting:
+            main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
+            try:
+                return SpawnProcess._Popen(process_obj)
+            finally:
+                sys.modules["__main__"] = main
+
+
+class WithoutMain(SpawnContext):
+    """The `spawn` start method, for functions of importable modules only."""
+
+    Process = _Process
+
+
+def run_limited(
+    function: Callable[..., Any], *args: Any, memory_bytes: int, timeout_s: float, progress: Progress
+) -> Any:
+    """Return `function(*args, progress)`, run in a child of limited memory and time; its exceptions are raised here.
+
+    Raises:
+        MemoryError: if it takes more memory, or its process is killed.
+        TimeoutError: if it takes longer.
+    """
+    context = WithoutMain()
+    receiver, sender = context.Pipe(duplex=False)
+    child = context.Process(target=_serve, args=(sender, function, args, memory_bytes), daemon=True)
+    deadline_s = time.monotonic() + timeout_s
+    try:
+        child.start()
+        sender.close()
+        while receiver.poll(max(0.0, deadline_s - time.monotonic())):
+            kind, content = receiver.recv()
+            if kind == "result":
+                return content
+            if kind == "error":
+                raise content
+            progress(*content)
+        raise TimeoutError
+    except EOFError:
+        raise MemoryError from None
+    finally:
+        child.kill()
+        child.join()
+        receiver.close()
+
+
+def _serve(sender: Connection, function: Callable[..., Any], args: tuple[Any, ...], memory_bytes: int) -> None:
+    with suppress(ImportError):  # Windows has no such limits
+        import resource  # noqa: PLC0415
+
+        resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
+    try:
+        result = function(*args, lambda *state: sender.send(("progress", state)))
+    except Exception as error:
+        sender.send(("error", error))
+    else:
+        sender.send(("result", result))

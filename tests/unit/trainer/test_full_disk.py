@@ -1,0 +1,76 @@
+"""A training on a disk that fills up: a sentence in its status, and no partial file."""
+
+from pathlib import Path
+
+import pytest
+
+from nt2vr.errors import RunError
+from nt2vr.files import is_disk_full
+from tests.disks import mounted
+from tests.tiny import TINY
+from tests.training import go_on, run_training
+from trainer.config import TrainConfig, save_config
+from trainer.manager import RunManager
+from trainer.run_folder import RunFolder, RunStatus
+
+CONFIG = TrainConfig(
+    name="Tiny", model=TINY, num_clips=8, num_frames=1, validation_clips=4, batch_size=4, epochs=2, warmup_steps=2,
+    log_every=1,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("free", [100_000, 1_000_000, 4_000_000, 12_000_000])  # stops at frames, checkpoint, state
+def test_a_full_disk_is_one_sentence_and_leaves_no_partial_file(tmp_path: Path, free: int) -> None:
+    runs = tmp_path / "disk"
+    runs.mkdir()
+    with mounted(runs, f"size={free}"):
+        run = run_training(CONFIG, runs / "tiny", "failed")
+        status = run.status()
+        assert status and status.error
+        assert status.error == f"The disk of {runs / 'tiny'} is full. Free some space, then resume the run."
+        assert not [path for path in runs.rglob(".*partial*")]
+
+
+def test_a_run_goes_on_once_there_is_space(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    with mounted(tmp_path / "runs", "size=40m"):
+        ballast = tmp_path / "runs" / "ballast"
+        ballast.write_bytes(bytes(38_000_000))
+        run = run_training(CONFIG, tmp_path / "runs" / "tiny", "failed")
+        ballast.unlink()
+        go_on(run)
+        assert run.checkpoint(1).is_dir()
+
+
+def test_a_status_is_written_where_not_a_byte_is_free(tmp_path: Path) -> None:
+    with mounted(tmp_path, "size=100k"):
+        run = RunFolder(tmp_path)
+        run.write_status(RunStatus("running", 1, step=10**9, error="a longer text than the next one"))
+        with pytest.raises(OSError, match="No space") as caught, (tmp_path / "ballast").open("wb", 0) as ballast:
+            while True:
+                ballast.write(bytes(1000))
+        assert is_disk_full(caught.value)
+        run.write_status(RunStatus("failed", 1, error="full"))
+        assert run.status() == RunStatus("failed", 1, error="full")
+
+
+def test_starting_a_run_on_a_full_or_read_only_disk_is_one_sentence(tmp_path: Path) -> None:
+    for number, options in enumerate(("size=4k", "size=1m,ro")):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with mounted(folder, options), pytest.raises(RunError, match="cannot be written to"):
+            RunManager(folder).start(CONFIG)
+
+
+def test_a_full_disk_before_the_start_is_one_sentence(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with mounted(tmp_path, "size=12k"):
+        (tmp_path / "run").mkdir()
+        save_config(CONFIG, tmp_path / "run" / "config.json")
+        assert main_status(tmp_path / "run") == 2
+    assert "is full. Free some space" in capfd.readouterr().err
+
+
+def main_status(folder: Path) -> int:
+    from trainer.__main__ import main  # noqa: PLC0415
+
+    return main([str(folder)])
