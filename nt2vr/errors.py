@@ -52,10 +52,12 @@ class DownloadError(Nt2vrError):
     """A failed download."""
 
 
-def quoted(text: object) -> str:
-    """Quote outside text within a sentence: printable, at most MAX_QUOTED characters of it."""
-    text = str(text)
-    return repr(text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + "…")
+def quoted(value: object) -> str:
+    """Quote outside text, or another value, within a sentence: printable, at most MAX_QUOTED characters of it."""
+    if isinstance(value, str):
+        return repr(value if len(value) <= MAX_QUOTED else value[: MAX_QUOTED - 1] + "…")
+    text = repr(value)
+    return text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + "…"
 
 
 def reason_of(error: Exception) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, quoted
 
 PACKAGE = Path(__file__).parent
 ASSETS = (
@@ -56,7 +56,7 @@ class Settings:
     def __post_init__(self) -> None:
         """Check the device's name, not whether this machine has one."""
         if not re.fullmatch(r"cpu|cuda(:\d+)?|mps", self.device):
-            raise ConfigError(f"Unknown device {self.device!r}. Choose cpu or cuda.")
+            raise ConfigError(f"Unknown device {quoted(self.device)}. Choose cpu or cuda.")
 
     @classmethod
     def read(

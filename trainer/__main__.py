@@ -18,7 +18,7 @@ from typing import Any
 
 from tqdm.contrib.logging import logging_redirect_tqdm
 
-from nt2vr.errors import ConfigError, Nt2vrError, RunError
+from nt2vr.errors import ConfigError, Nt2vrError, RunError, quoted
 from nt2vr.files import is_disk_full
 from nt2vr.settings import prepare_environment, process_rank
 from trainer.config import TrainConfig, load_config, preset_or_file, save_config
@@ -67,7 +67,7 @@ def _change(text: str) -> tuple[str, Any]:
     """Parse epochs=2 or base=some/folder: the value is JSON, otherwise a plain string."""
     key, equals, value = text.partition("=")
     if not equals:
-        raise ConfigError(f"--set expects KEY=VALUE, not {text!r}.")
+        raise ConfigError(f"--set expects KEY=VALUE, not {quoted(text)}.")
     try:
         return key, json.loads(value)
     except ValueError:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
 from nt2vr.files import with_schema, without_schema, write_json
 from nt2vr.models.checkpoint import read_configs
 from nt2vr.querygen.denials import DenialKind
@@ -183,7 +183,7 @@ class TrainConfig:
         """Side of a frame in pixels."""
         size = self.model_cfg["vision_cfg"].get("image_size", 224)
         if not isinstance(size, int):
-            raise ConfigError(f"image_size must be one number of pixels, not {size!r}.")
+            raise ConfigError(f"image_size must be one number of pixels, not {quoted(size)}.")
         return size
 
     @property
@@ -272,7 +272,9 @@ def _check_shares(shares: Mapping[str, float]) -> None:
     """Reject unknown kinds of sentences and unusable shares."""
     if unknown := sorted(set(shares) - set(get_args(DenialKind))):
         kinds = ", ".join(get_args(DenialKind))
-        raise ConfigError(f"There are no sentences of the kind {', '.join(unknown)}. Choose among: {kinds}.")
+        raise ConfigError(
+            f"There are no sentences of the kind {', '.join(unknown)[:MAX_QUOTED]}. Choose among: {kinds}."
+        )
     for kind, share in shares.items():
         check_kind(f"The share of {kind} sentences", share, 0.5)
     if not (all(0 <= share < math.inf for share in shares.values()) and sum(shares.values()) > 0):
@@ -309,7 +311,9 @@ def build_config(data: Mapping[str, Any], source: str) -> TrainConfig:
     """
     known = [f.name for f in fields(TrainConfig)]
     if unknown := sorted(set(data) - set(known)):
-        raise ConfigError(f"{source} has unknown keys: {', '.join(unknown)}. Known keys: {', '.join(known)}.")
+        raise ConfigError(
+            f"{source} has unknown keys: {', '.join(unknown)[:MAX_QUOTED]}. Known keys: {', '.join(known)}."
+        )
     for key, value in data.items():
         check_kind(key, value, getattr(TrainConfig(), key))
     return TrainConfig(**data)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, quoted
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop
 
@@ -102,7 +102,7 @@ class Benchmark:
             raise ConfigError(f"{self.name} has no queries or no videos. Choose other data.")
         for query in self.queries:
             if not len(query.relevant):
-                raise ConfigError(f"{self.name} has no relevant video for {query.text!r}. Leave the query out.")
+                raise ConfigError(f"{self.name} has no relevant video for {quoted(query.text)}. Leave the query out.")
 
     @property
     def digest(self) -> str:

@@ -229,7 +229,8 @@ class Decoder:
     def _start(self, path: Path, function: Callable[..., Any], *args: Any, is_picture: bool = False) -> Decoding:
         if path.exists() and not path.is_file():  # a pipe or device would occupy a child
             future: ProcessFuture[Any] = ProcessFuture()
-            future.set_exception(MediaError(f"{path.name} is not a file. Choose another."))
+            kind = "picture" if is_picture else "video"
+            future.set_exception(MediaError(f"{path.name} is not a {kind}, but a folder, pipe or device."))
             return Decoding(path, future, is_picture)
         with self._lock:
             if self._pool is None or not self._pool.active:  # a pool stops if an idle child is killed

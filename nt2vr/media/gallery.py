@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nt2vr.errors import GalleryError
+from nt2vr.errors import GalleryError, quoted
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def load_gallery(manifest: Path) -> Gallery:
             try:
                 video = _video(json.loads(line), folder)
                 if video.video_id in videos:
-                    raise GalleryError(f"the video_id {video.video_id!r} occurs twice; give each video its own.")
+                    raise GalleryError(f"the video_id {quoted(video.video_id)} occurs twice; give each video its own.")
             except json.JSONDecodeError as error:
                 raise GalleryError(f"{manifest}, line {number} is not JSON ({error}).") from None
             except GalleryError as error:
@@ -69,17 +69,17 @@ def _video(entry: object, folder: Path) -> Video:
         raise GalleryError('expected {"video_id": …, "path": …}.')
     for key in ("video_id", "path"):
         if not isinstance(entry.get(key), str) or not entry[key]:
-            raise GalleryError(f"{key!r} must be a non-empty string, not {entry.get(key)!r}.")
+            raise GalleryError(f"{key!r} must be a non-empty string, not {quoted(entry.get(key))}.")
     captions = entry.get("captions", [])
     if not isinstance(captions, list) or not all(isinstance(caption, str) for caption in captions):
-        raise GalleryError(f"'captions' must be a list of strings, not {captions!r}.")
+        raise GalleryError(f"'captions' must be a list of strings, not {quoted(captions)}.")
     scene = entry.get("scene")
     if not isinstance(scene, dict | None):
-        raise GalleryError(f"'scene' must be an object, not {scene!r}.")
+        raise GalleryError(f"'scene' must be an object, not {quoted(scene)}.")
     try:
         path = (folder / entry["path"]).resolve()
     except (OSError, ValueError, RuntimeError) as error:  # a null byte, a loop of links
-        raise GalleryError(f"the path {entry['path']!r} cannot be used ({error}).") from None
+        raise GalleryError(f"the path {quoted(entry['path'])} cannot be used ({error}).") from None
     if not path.is_relative_to(folder):
-        raise GalleryError(f"the path {entry['path']!r} leads out of {folder}; keep the videos inside it.")
+        raise GalleryError(f"the path {quoted(entry['path'])} leads out of {folder}; keep the videos inside it.")
     return Video(entry["video_id"], path, tuple(captions), scene)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from nt2vr.errors import CheckpointError
+from nt2vr.errors import CheckpointError, quoted
 from nt2vr.models.card import Card
 
 Pooling = Callable[[Tensor], Tensor]  # (..., F, D), L2-normalised frame embeddings -> (..., D), L2-normalised
@@ -29,6 +29,6 @@ def pooling_of(card: Card) -> Pooling:
         return POOLINGS[card.pooling]
     except (KeyError, TypeError):  # TypeError: an unhashable value in the JSON
         raise CheckpointError(
-            f"{card.name} pools frames by {card.pooling!r}, but only {', '.join(POOLINGS)} is supported. "
+            f"{card.name} pools frames by {quoted(card.pooling)}, but only {', '.join(POOLINGS)} is supported. "
             "Choose another checkpoint."
         ) from None

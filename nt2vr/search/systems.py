@@ -153,7 +153,9 @@ class System:
             return cls(by_key[_key(name)])
         model, strategy, alpha = _split(name)
         if not model:
-            raise ConfigError("The name of a system is empty. Write a model and a strategy, as in 'CLIP boolean'.")
+            raise ConfigError(
+                f"{quoted(name)} is not the name of a system. Write a model and a strategy, as in 'CLIP boolean'."
+            )
         model = pick("model", by_key.get(_key(model), model), {name: name for name in models})
         if alpha and not _NUMBER.fullmatch(alpha):
             raise ConfigError(f"α {quoted(alpha)} is not a plain number. Write it as in 'CLIP boolean α 0.5'.")

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, quoted
 from nt2vr.registry import pick
 from trainer.config import TrainConfig
 from trainer.losses.bnl import BidirectionalLoss
@@ -96,14 +96,14 @@ def build_losses(settings: Mapping[str, Mapping[str, Any]]) -> WeightedLosses:
     for name, setting in settings.items():
         kind = pick("loss", name, LOSSES)
         if not isinstance(setting, Mapping):
-            raise ConfigError(f'The loss {name} must be like {{"weight": 1.0}}, not {setting!r}.')
+            raise ConfigError(f'The loss {name} must be like {{"weight": 1.0}}, not {quoted(setting)}.')
         values = dict(setting)
         weight = values.pop("weight", 1.0)
         unknown = sorted(set(values) - {field.name for field in fields(kind)})
         if unknown:
             raise ConfigError(f"The loss {name} has no field {', '.join(unknown)}. Remove it from the config.")
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
-            raise ConfigError(f"The weight of the loss {name} must be a number from 0 up, not {weight!r}.")
+            raise ConfigError(f"The weight of the loss {name} must be a number from 0 up, not {quoted(weight)}.")
         for field in fields(kind):
             if field.name in values:
                 check_kind(f"{field.name} of the loss {name}", values[field.name], field.default)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import relu
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, quoted
 from trainer.losses.embedded import EmbeddedBatch, given
 from trainer.losses.reduction import Reduction, over_negatable, reduced
 from trainer.options import option
@@ -43,7 +43,7 @@ class SoftNegativeLoss:
     def __post_init__(self) -> None:
         """Reject unknown pivots and reductions."""
         if self.pivot not in ("video", "query"):
-            raise ConfigError(f"The pivot must be video or query, not {self.pivot!r}.")
+            raise ConfigError(f"The pivot must be video or query, not {quoted(self.pivot)}.")
         reduced(torch.zeros(1), self.reduction)
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:

@@ -243,9 +243,9 @@ def test_a_pipe_occupies_no_child(tmp_path: Path) -> None:
     for name in ("pipe.png", "pipe.mp4"):
         os.mkfifo(tmp_path / name)
     with Decoder(1) as decoder:
-        with pytest.raises(MediaError, match=r"^pipe\.png is not a file"):
+        with pytest.raises(MediaError, match=r"^pipe\.png is not a picture"):
             decoder.picture(tmp_path / "pipe.png")
-        with pytest.raises(MediaError, match=r"^pipe\.mp4 is not a file"):
+        with pytest.raises(MediaError, match=r"^pipe\.mp4 is not a video"):
             decoder.frames(tmp_path / "pipe.mp4", 2, 64).result()
         assert decoder._pool is None
 

@@ -16,7 +16,7 @@ import torch
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError
 from nt2vr.models import foreign
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.checkpoint import read_checkpoint, read_configs
+from nt2vr.models.checkpoint import build_model, read_checkpoint, read_configs
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.foreign import Imported
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
@@ -202,10 +202,6 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
         "different shape: ln_final.bias",
     ),
     "not a number": (_save(lambda w: w["ln_final.bias"].fill_(torch.nan)), r"not finite \(ln_final.bias\)"),
-    "100 tokens": (
-        _save(lambda w: w.update({"token_embedding.weight": w["token_embedding.weight"][:100].clone()})),
-        "cannot encode a sentence",
-    ),
     "a long pickle": (_save(lambda w: {"model": w, "text": "x" * 40_000_000}), r"takes \d\d MB, more than the 32"),
     "an odd model": (_save(lambda w: w.pop("text_projection")), "do not determine the architecture"),
 }
@@ -248,6 +244,15 @@ def test_an_invalid_choice_is_one_sentence(
 def test_files_with_other_suffixes_are_not_opened(models: Catalog) -> None:
     with pytest.raises(CheckpointError, match=r"suffix. Choose a file that ends in \.pt"):
         import_checkpoint(Path("/etc/passwd"), models)
+
+
+def test_a_model_that_cannot_encode_a_sentence_is_refused(models: Catalog, tmp_path: Path) -> None:
+    """Its shapes fit each other, but the tokenizer's words are not among its 100."""
+    model, _ = build_model({**SMALL_VIT, "text_cfg": {**SMALL_VIT["text_cfg"], "vocab_size": 100}}, {})
+    torch.save(model.state_dict(), tmp_path / "few.pt")
+    with pytest.raises(CheckpointError, match=r"few\.pt cannot encode a sentence"):
+        import_checkpoint(tmp_path / "few.pt", models)
+    assert [path.name for path in models.home.iterdir()] == ["clip"]
 
 
 def test_a_compressed_archive_is_refused_before_it_is_unpacked(models: Catalog, tmp_path: Path) -> None:
