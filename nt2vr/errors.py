@@ -8,7 +8,8 @@ Nt2vrError
 ├── DatasetError       captioned videos that cannot be used
 ├── CheckpointError    a model folder that cannot be loaded
 ├── RunError           a training run that cannot be started, stopped or deleted as it is
-└── DownloadError      something that must come over the network and did not
+├── DownloadError      something that must come over the network and did not
+└── HubError           something that the Hugging Face Hub refused
 """
 
 
@@ -46,6 +47,10 @@ class RunError(Nt2vrError):
 
 class DownloadError(Nt2vrError):
     """A download that did not happen."""
+
+
+class HubError(Nt2vrError):
+    """A request that the Hugging Face Hub refused."""
 
 
 def reason_of(error: Exception) -> str:

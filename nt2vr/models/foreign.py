@@ -66,7 +66,7 @@ def import_checkpoint(
         CheckpointError: if the file cannot be read, or does not hold all tensors of the model.
         ConfigError: if name, architecture or frames cannot be used.
     """
-    name = _checked_name(name or file.stem, models)
+    name = checked_name(name or file.stem, models)
     if not 1 <= frames <= MAX_FRAMES:
         raise ConfigError(f"A model cannot see {frames} frames of a video here: choose 1 to {MAX_FRAMES}.")
     report(f"reading {file.name}")
@@ -87,7 +87,7 @@ def import_checkpoint(
     return Imported(name, remark)
 
 
-def _checked_name(name: str, models: Models) -> str:
+def checked_name(name: str, models: Models) -> str:
     """Return a name that drop-downs, links and system names can hold, and that nobody else has."""
     name = " ".join(name.split())
     if not name or len(name) > MAX_NAME or "|" in name or not name.isprintable():
