@@ -16,6 +16,12 @@ def test_arguments_win_over_the_environment_and_the_environment_over_the_default
     assert given == Settings(Path("/other"), "cpu", port=8000)
 
 
+def test_models_to_download_at_the_start_are_listed_in_one_variable() -> None:
+    assert Settings.read(environment={}).models == ()
+    environment = {"NT2VR_MODELS": " ViT-B-32/openai, ,ViT-B-16 / openai,"}
+    assert Settings.read(environment=environment).models == ("ViT-B-32/openai", "ViT-B-16 / openai")
+
+
 def test_strangers_on_spaces_may_not_download_models() -> None:
     assert Settings.read(environment={}).may_download
     assert not Settings.read(environment={"SYSTEM": "spaces"}).may_download
