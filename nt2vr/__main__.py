@@ -23,6 +23,9 @@ COMMANDS = {  # name -> its module, which has `add_arguments` and `run`, and a l
     "train": ("trainer.__main__", "train a model, or resume a run"),
     "queries": ("nt2vr.commands.queries", "build negated and composed queries from captions; split sentences"),
     "import": ("nt2vr.commands.import_", "import a checkpoint written by other code"),
+    "push": ("nt2vr.commands.push", "upload a model to the Hugging Face Hub"),
+    "pull": ("nt2vr.commands.pull", "download a model from the Hugging Face Hub"),
+    "publish": ("nt2vr.commands.publish", "upload the app as a Hugging Face Space"),
 }
 DESCRIPTION = "Text-to-video retrieval that understands negation."
 OWN_FLAGS = ("-h", "--help", "--version")

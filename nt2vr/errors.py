@@ -8,7 +8,8 @@ Nt2vrError
 ├── DatasetError       an invalid dataset of captioned videos
 ├── CheckpointError    a checkpoint folder that cannot be loaded
 ├── RunError           a training run that cannot be started, stopped or deleted now
-└── DownloadError      a failed download
+├── DownloadError      a failed download
+└── HubError           a request that the Hugging Face Hub refused
 """
 
 MAX_QUOTED = 100  # characters of outside text in a message
@@ -58,6 +59,10 @@ def quoted(value: object) -> str:
         return repr(value if len(value) <= MAX_QUOTED else value[: MAX_QUOTED - 1] + "…")
     text = repr(value)
     return text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + "…"
+
+
+class HubError(Nt2vrError):
+    """A request that the Hugging Face Hub refused."""
 
 
 def reason_of(error: Exception) -> str:

@@ -38,6 +38,7 @@ class Settings:
         port: port to listen on; None takes the first free one from 7860.
         assets: the shipped gallery, models and page templates.
         may_download: whether users may download models; not on Hugging Face Spaces, where they are strangers.
+        models: pre-trained models of open_clip to download at the start, in the background.
         may_train: whether users may start training runs; on Spaces only if NT2VR_TRAIN=1, and never on ZeroGPU, which
             lends its GPUs to no child process.
 
@@ -52,6 +53,7 @@ class Settings:
     assets: Path = ASSETS
     may_download: bool = True
     may_train: bool = True
+    models: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the device's name, not whether this machine has one."""
@@ -67,16 +69,16 @@ class Settings:
         port: int | None = None,
         environment: Mapping[str, str] = os.environ,
     ) -> "Settings":
-        """Complete the given values from the environment: NT2VR_DATA, NT2VR_DEVICE, and where it is a Space."""
+        """Complete the given values from the environment: NT2VR_DATA, NT2VR_DEVICE, NT2VR_MODELS, and on a Space."""
         on_spaces = environment.get("SYSTEM") == "spaces"
-        on_zero_gpu = environment.get("SPACES_ZERO_GPU", "").lower() in ("1", "true")
         return cls(
             Path(data_dir or environment.get("NT2VR_DATA") or DEFAULT_DATA_DIR).expanduser(),
             device or environment.get("NT2VR_DEVICE") or "cpu",
             host,
             port,
+            models=tuple(name.strip() for name in environment.get("NT2VR_MODELS", "").split(",") if name.strip()),
             may_download=not on_spaces,
-            may_train=not on_zero_gpu and (not on_spaces or environment.get("NT2VR_TRAIN") == "1"),
+            may_train=not on_zero_gpu(environment) and (not on_spaces or environment.get("NT2VR_TRAIN") == "1"),
         )
 
 
@@ -102,6 +104,11 @@ def prepare_environment() -> None:
     """Set the libraries' environment variables, except those the user has set."""
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
+
+
+def on_zero_gpu(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether this is a Hugging Face Space that borrows its GPUs."""
+    return environment.get("SPACES_ZERO_GPU", "").lower() in ("1", "true")
 
 
 def process_rank(environment: Mapping[str, str] = os.environ) -> int:

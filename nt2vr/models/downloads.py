@@ -3,17 +3,20 @@
 Importing this does not import torch.
 """
 
+import logging
 import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
-from nt2vr.errors import ConfigError, DownloadError, quoted
+from nt2vr.errors import ConfigError, DownloadError, Nt2vrError, quoted
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import build_model, check_text_tower, load_weights, write_checkpoint
 from nt2vr.progress import Progress
 
+logger = logging.getLogger(__name__)
 CONNECT_S = 5.0  # timeout for the hub; open_clip itself would try for 50 s
 WEIGHT_FILES = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")  # on the hub, the first is preferred
 
@@ -47,6 +50,15 @@ def fetch(folder: Path, architecture: str, tag: str, progress: Progress) -> None
     card = Card(name=f"{architecture} / {tag}", objective="contrastive", data=f"{tag}, by open_clip")
     write_checkpoint(folder, model, model_cfg, preprocess_cfg, card, fp16=False)
     shutil.rmtree(partial, ignore_errors=True)
+
+
+def download_all(names: Sequence[str], download: Callable[[str], str]) -> None:
+    """Download models one after another; a failure is a line in the log, and does not keep the others from coming."""
+    for name in names:
+        try:
+            logger.info("%s is here.", download(name))
+        except (Nt2vrError, OSError) as error:
+            logger.warning("NT2VR_MODELS: %s", error)
 
 
 def _transfer(hub_name: str, folder: Path, bar: type[tqdm]) -> Path:

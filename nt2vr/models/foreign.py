@@ -105,7 +105,7 @@ def _import(
     file: Path, models: Catalog, name: str, architecture: str, frames: int, activation: str, progress: Progress
 ) -> Imported:
     """Import in this process; see `import_checkpoint`."""
-    name = _checked_name(name or file.stem, models)
+    name = checked_name(name or file.stem, models)
     if not 1 <= frames <= MAX_FRAMES:
         raise ConfigError(f"A model cannot take {frames} frames per video: choose 1 to {MAX_FRAMES}.")
     progress(0, 3, f"reading {file.name}")
@@ -168,7 +168,7 @@ def _check_sizes(file: Path) -> None:
         )
 
 
-def _checked_name(name: str, models: Catalog) -> str:
+def checked_name(name: str, models: Catalog) -> str:
     """Return a unique name that fits into drop-downs, links and system names."""
     name = " ".join(name.split())
     if not name or len(name) > MAX_NAME or "|" in name or not name.isprintable():

@@ -179,6 +179,13 @@ class OpenClipEncoder:
         model.load_state_dict(weights, strict=not shared)
         return OpenClipEncoder(model, self._tokenizer, card, self.config, self._visual if shared else None)
 
+    def move_to(self, device: str) -> None:
+        """Move the model to another device, in place; nothing else may be using it."""
+        self._model.to(device)
+        if self._visual is not None:
+            self._visual.to(device)
+        self._device = self._model.logit_scale.device
+
     def shares_visual_tower(self, other: "OpenClipEncoder") -> bool:
         """Whether both use the same visual module."""
         return self._model.visual is other._model.visual

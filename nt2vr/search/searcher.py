@@ -20,6 +20,7 @@ from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.picture import fit
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
+from nt2vr.models.zero_gpu import on_gpu
 from nt2vr.registry import pick
 from nt2vr.search.answers import Answer, Hit, Judge, Ranking, no_verdict
 from nt2vr.search.embedded import EmbeddedGallery, embed_gallery, prefetch_frames
@@ -176,7 +177,7 @@ class Searcher:
         image_weight: float, alpha: float,
     ) -> Ranking:  # fmt: skip
         encoder, embedded = model.encoder, model.gallery
-        parts = _embed(query, encoder, image, image_weight, alpha if system.alpha is None else system.alpha)
+        parts = _embed(encoder, query, image, image_weight, alpha if system.alpha is None else system.alpha)
         vector = STRATEGIES[system.strategy](parts)
         unseen = encoder.unseen_words(" ".join((*query.wanted, *query.unwanted)))
         nothing = Ranking(system, (), unseen, epoch=model.epoch, notice=model.notice, gallery=embedded)
@@ -194,8 +195,9 @@ class Searcher:
         return replace(nothing, hits=hits, low=low, vector=vector, ranks=ranks)
 
 
+@on_gpu
 def _embed(
-    query: Query, encoder: Encoder, image: NDArray[np.uint8] | None, image_weight: float, alpha: float
+    encoder: Encoder, query: Query, image: NDArray[np.uint8] | None, image_weight: float, alpha: float
 ) -> Parts:
     """Embed a query's parts in one batch; the reference picture joins the wanted parts, not the unwanted."""
     wanted_text = " ".join(query.wanted)

@@ -16,6 +16,7 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video, load_gallery
 from nt2vr.models.catalog import Catalog
+from nt2vr.models.downloads import download_all
 from nt2vr.search.searcher import Searcher
 from nt2vr.settings import Settings
 from nt2vr.ui.api import build_api
@@ -116,5 +117,6 @@ def serve(settings: Settings, tabs: Mapping[str, TabBuilder] = NO_TABS) -> None:
             prevent_thread_lock=True,
         )
         threading.Thread(target=searcher.warm_up, args=("CLIP",), daemon=True).start()
+        threading.Thread(target=download_all, args=(settings.models, models.download), daemon=True).start()
         with searcher.watching():
             page.block_thread()

@@ -24,6 +24,12 @@ def test_a_device_that_does_not_exist_is_refused() -> None:
         Settings.read(environment={"NT2VR_DEVICE": "gpu"})
 
 
+def test_models_to_download_at_the_start_are_listed_in_one_variable() -> None:
+    assert Settings.read(environment={}).models == ()
+    environment = {"NT2VR_MODELS": " ViT-B-32/openai, ,ViT-B-16 / openai,"}
+    assert Settings.read(environment=environment).models == ("ViT-B-32/openai", "ViT-B-16 / openai")
+
+
 def test_strangers_on_spaces_may_not_download_models() -> None:
     assert Settings.read(environment={}).may_download
     assert not Settings.read(environment={"SYSTEM": "spaces"}).may_download

@@ -23,6 +23,7 @@ from nt2vr.errors import CheckpointError, ConfigError, DownloadError
 from nt2vr.models.card import CARD, Card, read_card, write_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import WEIGHTS
+from nt2vr.models.downloads import download_all
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from tests.tiny import SMALL_VIT, TINY, tiny_model, write_tiny
 
@@ -116,6 +117,19 @@ def point_at(monkeypatch: pytest.MonkeyPatch, endpoint: str, tmp_path: Path) -> 
     monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, "tiny", TINY)
     weights: dict[str, Any] = {"hf_hub": "test/tiny/", "mean": (0.5, 0.5, 0.5), "std": (0.25, 0.25, 0.25)}
     monkeypatch.setitem(open_clip.pretrained._PRETRAINED, "tiny", {"test": {**weights, "quick_gelu": True}})
+
+
+def test_a_model_that_cannot_be_downloaded_at_the_start_is_one_line_and_the_next_one_comes(
+    tmp_path: Path, hub: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    safetensors.torch.save_file(tiny_model().state_dict(), hub / "open_clip_model.safetensors")
+    models = Catalog([tmp_path / "models"])
+    with caplog.at_level(logging.WARNING, "nt2vr"):
+        download_all(("none/such", "tiny/test"), models.download)
+    assert models.names() == ["tiny / test"]
+    messages = [record.getMessage() for record in caplog.records if record.name.startswith("nt2vr")]
+    assert len(messages) == 1
+    assert messages[0].startswith("NT2VR_MODELS: open_clip has no pre-trained model 'none/such'.")
 
 
 @pytest.mark.parametrize("file", ["open_clip_model.safetensors", "open_clip_pytorch_model.bin"])

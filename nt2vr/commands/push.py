@@ -1,0 +1,35 @@
+"""`nt2vr push CHECKPOINT OWNER/NAME`: upload a model to the Hugging Face Hub, with a README made from its card."""
+
+import sys
+from argparse import ArgumentParser, BooleanOptionalAction, Namespace
+from pathlib import Path
+
+from nt2vr.api import open_catalog
+from nt2vr.hub.models import push
+from nt2vr.models.card import CARD
+from nt2vr.settings import Settings, add_flags
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the checkpoint, the repository and the flags."""
+    parser.add_argument("checkpoint", help="checkpoint folder, or a model's name in the app")
+    parser.add_argument("repository", metavar="OWNER/NAME", help="repository on the Hub; created if it is new")
+    parser.add_argument(
+        "--private", action=BooleanOptionalAction, default=True, help="create it as private (default: yes)"
+    )
+    parser.add_argument("--licence", default="", help="such as mit, the default for shipped models only")
+    add_flags(parser)
+
+
+def run(options: Namespace) -> int:
+    """Upload, and print the address."""
+    settings = Settings.read(options.data_dir, options.device)
+    folder = Path(options.checkpoint).expanduser()
+    if not (folder / CARD).is_file():
+        catalog = open_catalog(settings)
+        names = {name.casefold(): name for name in catalog.names()}
+        folder = catalog.find(names.get(options.checkpoint.casefold(), options.checkpoint)).folders[0]
+    shipped = folder.absolute().is_relative_to(settings.assets.absolute())
+    address = push(folder, options.repository, options.private, options.licence or ("mit" if shipped else ""))
+    sys.stdout.write(f"{address}\n")
+    return 0

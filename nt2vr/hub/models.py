@@ -1,0 +1,161 @@
+"""Models pushed to the Hub and pulled from it: the checkpoint folder's own files, plus a README when pushed."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from nt2vr.errors import CheckpointError, DownloadError
+from nt2vr.files import check_writable
+from nt2vr.hub.client import REQUEST_S, check_repository, first_answer, hub_errors, open_hub
+from nt2vr.hub.model_card import readme_of
+from nt2vr.hub.verify import SMALL_BYTES, verify
+from nt2vr.models.card import CARD, read_card
+from nt2vr.models.checkpoint import CONFIG, WEIGHTS, read_checkpoint
+from nt2vr.progress import Progress, silent
+
+MAX_WEIGHTS = 8 << 30  # bytes
+LIMITS = {CONFIG: SMALL_BYTES, CARD: SMALL_BYTES, WEIGHTS: MAX_WEIGHTS}
+LOCK = ".pull.lock"  # in the folder of models: one pull at a time; never deleted, or two could hold it
+SPARE_BYTES = 200 << 20  # left free on the disk
+
+
+def push(folder: Path, repository: str, private: bool = True, licence: str = "") -> str:
+    """Upload a checkpoint folder with a README made from its card; the repository is created if it is new.
+
+    Returns:
+        The repository's address.
+
+    Raises:
+        ConfigError: if the name or the token is missing or wrong.
+        CheckpointError: if the folder cannot be loaded.
+        HubError: if the Hub refuses.
+        DownloadError: if it cannot be reached.
+    """
+    check_repository(repository)
+    hub = open_hub(write=True)
+    card = read_checkpoint(folder, verify=True).card
+    files: dict[str, Path | bytes] = {file: folder / file for file in (CONFIG, WEIGHTS, CARD)}
+    files["README.md"] = readme_of(card, repository, licence).encode()
+    with hub_errors(repository):
+        from huggingface_hub import CommitOperationAdd  # noqa: PLC0415  see `open_hub`
+
+        first_answer(hub.whoami)
+        address = hub.create_repo(repository, private=private, exist_ok=True)
+        operations = [CommitOperationAdd(name, file) for name, file in files.items()]
+        hub.create_commit(repository, operations, commit_message=f"Push {card.name}")
+    return str(address)
+
+
+def pull(
+    repository: str, home: Path, checked: Callable[[str], str], name: str = "", progress: Progress = silent
+) -> str:
+    """Download a checkpoint folder into `home`; it appears there once it has been tried.
+
+    Args:
+        repository: OWNER/NAME; its nt2vr.json may be missing.
+        home: folder of checkpoint folders.
+        checked: returns the name under which a model can be added, or raises.
+        name: what to call it; empty takes its card's, or the repository's.
+        progress: called as bytes come in.
+
+    Returns:
+        Its name.
+
+    Raises:
+        ConfigError: if a name or `home` cannot be used.
+        CheckpointError: if it is there already, or cannot be used.
+        HubError: if the Hub refuses.
+        DownloadError: if it cannot be reached, the transfer breaks off, or the disk is too small.
+    """
+    check_repository(repository)
+    check_writable(home)
+    name = checked(name) if name else ""
+    folder = home / repository.replace("/", "--")
+    with _staging(folder) as staging:
+        with hub_errors(repository):
+            sizes, revision = _listing(repository, home)
+            for file, size in sizes.items():
+                if file == WEIGHTS:  # the large one, and the last
+                    name = name or checked(_name_in(staging, repository))
+                _download(repository, revision, file, size, staging, progress)
+        shutil.rmtree(staging / ".cache", ignore_errors=True)
+        verify(staging, name)
+        staging.rename(folder)
+    return name
+
+
+def _listing(repository: str, home: Path) -> tuple[dict[str, int], str]:
+    """Return the sizes of a repository's files that make a checkpoint, the weights last, and its newest commit."""
+    hub = open_hub()
+    info = first_answer(partial(hub.model_info, repository, files_metadata=True, timeout=REQUEST_S))
+    found = {each.rfilename: each.size or 0 for each in info.siblings or ()}
+    for file in (CONFIG, WEIGHTS):
+        if file not in found:
+            raise CheckpointError(f"{repository} has no {file}. Choose one in open_clip's safetensors format.")
+    sizes = {file: found[file] for file in (CARD, CONFIG, WEIGHTS) if file in found}
+    for file, size in sizes.items():
+        if size > LIMITS[file]:
+            raise CheckpointError(f"{file} of {repository} has {size >> 20:,} MB. At most {LIMITS[file] >> 20:,} fit.")
+    free = shutil.disk_usage(home).free
+    if free < sum(sizes.values()) + SPARE_BYTES:
+        raise DownloadError(
+            f"{repository} has {sum(sizes.values()) >> 20:,} MB, and the disk {free >> 20:,} MB free. Free some space."
+        )
+    return sizes, str(info.sha)
+
+
+def _name_in(folder: Path, repository: str) -> str:
+    """Return the name on an untrusted card; without a card, the repository's."""
+    if not (folder / CARD).exists():
+        return repository.partition("/")[2]
+    try:
+        return read_card(folder).name
+    except (CheckpointError, RecursionError):
+        raise CheckpointError(f"{repository} has an {CARD} that cannot be read. Choose another repository.") from None
+
+
+def _download(repository: str, revision: str, file: str, size: int, folder: Path, progress: Progress) -> None:
+    """Bring one file; more bytes than were announced break the transfer off."""
+    import huggingface_hub  # noqa: PLC0415  see `open_hub`
+
+    class Bar(tqdm):  # type: ignore[misc]
+        """Counts for `progress`; draws nothing."""
+
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **{**options, "disable": True})
+
+        def update(self, n: float | None = 1) -> None:
+            self.n += n or 0  # a disabled tqdm does not count
+            if self.n > size:
+                raise CheckpointError(f"{repository} sends more of {file} than it announced. Choose another.")
+            progress(int(self.n), size, f"downloading {file}")
+
+    huggingface_hub.hf_hub_download(repository, file, revision=revision, local_dir=folder, tqdm_class=Bar)
+    if (folder / file).stat().st_size != size:
+        raise CheckpointError(f"{file} of {repository} is not of the size that was announced. Pull it again.")
+
+
+@contextmanager
+def _staging(folder: Path) -> Iterator[Path]:
+    """Yield an empty hidden folder, to be renamed to `folder`; it is removed if that does not happen."""
+    from filelock import FileLock, Timeout  # noqa: PLC0415  see `open_hub`: comes with huggingface_hub
+
+    staging = folder.with_name(f".{folder.name}.download")
+    staging.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(folder.with_name(LOCK), timeout=0):
+            if folder.exists():
+                raise CheckpointError(f"{folder} is there already. Delete it to pull it again.")
+            shutil.rmtree(staging, ignore_errors=True)  # of a process that was killed
+            staging.mkdir()
+            try:
+                yield staging
+            finally:
+                shutil.rmtree(staging, ignore_errors=True)
+    except Timeout:
+        raise CheckpointError("Another pull is running. Wait for it.") from None

@@ -1,0 +1,140 @@
+"""The trial of an untrusted checkpoint, in a child process with limits: it must load, match its card, and encode.
+
+`python -m nt2vr.hub.verify FOLDER BYTES` prints one JSON object; run it through `verify`.
+"""
+
+import json
+import math
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from nt2vr.errors import CheckpointError, Nt2vrError, reason_of
+from nt2vr.models.card import CARD, Card, write_card
+from nt2vr.models.checkpoint import CONFIG, WEIGHTS, fingerprints, read_checkpoint, read_model
+from nt2vr.models.foreign import MAX_FRAMES
+from nt2vr.settings import PACKAGE
+
+SMALL_BYTES = 1 << 20  # of each JSON file
+MAX_IMAGE_SIZE = 1024  # pixels
+BASE_BYTES = 2 << 30  # of memory, for the libraries
+BYTES_PER_WEIGHT_BYTE = 6  # half precision in the file, single in the model, and copies while it is read
+BASE_S, BYTES_PER_S = 180, 10_000_000  # the time a trial may take: to import torch, and then by size
+TIMM_NAME = re.compile(r"[\w.]+")  # of timm's own: a name with ":" or "/" would be fetched from the Hub
+
+
+def verify(folder: Path, name: str) -> None:
+    """Try a checkpoint folder, and write its card if it has none or another name.
+
+    Args:
+        folder: open_clip's two files, and perhaps a card.
+        name: for the card.
+
+    Raises:
+        CheckpointError: in one sentence, if it cannot be used or takes too much memory or time.
+    """
+    size = (folder / WEIGHTS).stat().st_size
+    command = [sys.executable, "-m", "nt2vr.hub.verify", str(folder.absolute())]
+    command.append(str(BASE_BYTES + BYTES_PER_WEIGHT_BYTE * size))
+    try:
+        child = subprocess.run(
+            command, cwd=PACKAGE.parent, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+            timeout=BASE_S + size / BYTES_PER_S, check=False,
+        )  # fmt: skip
+        answer = json.loads(child.stdout.splitlines()[-1])
+    except (subprocess.TimeoutExpired, LookupError, ValueError):
+        raise CheckpointError(
+            "The checkpoint cannot be used: loading it takes too much memory or time. Choose another."
+        ) from None
+    if "error" in answer:
+        place = str(folder.absolute())
+        raise CheckpointError(answer["error"].replace(f"{place}/", "").replace(place, "The checkpoint"))
+    card = Card(**answer)
+    if card.name != name:
+        write_card(folder, replace(card, name=name))
+
+
+def main(arguments: list[str]) -> None:
+    """Limit this process, try the folder, and print its card or an error."""
+    if sys.platform != "win32":  # which has no such limit: there the time limit alone holds
+        import resource  # noqa: PLC0415
+
+        memory = int(arguments[1])
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    sys.stdout.write(f"\n{json.dumps(trial(Path(arguments[0])))}\n")
+
+
+def trial(folder: Path) -> dict[str, Any]:
+    """Try a folder in this process: return its card's values, or an "error"."""
+    try:
+        return asdict(_tried(folder))
+    except Nt2vrError as error:
+        return {"error": str(error)}
+    except Exception as error:  # hostile files fail in more ways than can be listed
+        return {"error": f"The checkpoint cannot be used ({reason_of(error)[:200]}). Choose another."}
+
+
+def _tried(folder: Path) -> Card:
+    import huggingface_hub.constants  # noqa: PLC0415  see below
+    import numpy as np  # noqa: PLC0415
+
+    huggingface_hub.constants.HF_HUB_OFFLINE = True  # nothing in a configuration may fetch more
+    for file in (CONFIG, CARD):
+        if (folder / file).exists() and (folder / file).stat().st_size > SMALL_BYTES:
+            raise CheckpointError(f"{file} has more than 1 MB. Choose another repository.")
+    _check_config(json.loads((folder / CONFIG).read_text(encoding="utf-8")))
+    if not (folder / CARD).exists():
+        write_card(folder, Card("unnamed", objective="contrastive"))
+        model, _, card = read_model(folder)
+        visual, text = fingerprints(model.state_dict())
+        size = model.visual.image_size
+        card = replace(
+            card,
+            image_size=size if isinstance(size, int) else size[0],
+            visual_fingerprint=visual,
+            text_fingerprint=text,
+        )
+        write_card(folder, card)
+    encoder = read_checkpoint(folder, verify=True)
+    _check_card(encoder.card, encoder.image_size)
+    side = encoder.image_size
+    frames = encoder.encode_frames(np.zeros((1, side, side, 3), np.uint8))
+    if not all(np.isfinite(each).all() for each in (encoder.encode_text(["a dog"]), encoder.pool(frames[None]))):
+        raise CheckpointError("The model computes values that are not numbers. Choose another repository.")
+    return encoder.card
+
+
+def _check_config(config: Any) -> None:
+    """Refuse a configuration that names files or code elsewhere."""
+    model = config["model_cfg"]
+    vision, text = model["vision_cfg"], model["text_cfg"]
+    if not all(isinstance(each, dict) for each in (model, vision, text, config.get("preprocess_cfg", {}))):
+        raise CheckpointError(f"{CONFIG} is not a configuration of open_clip. Choose another repository.")
+    timm = vision.get("timm_model_name", "timm")
+    if not (isinstance(timm, str) and TIMM_NAME.fullmatch(timm)) or "bpe_path" in text.get("tokenizer_kwargs", {}):
+        raise CheckpointError(f"{CONFIG} names files outside the repository. Choose another repository.")
+
+
+def _check_card(card: Card, image_size: int) -> None:
+    """Refuse a card whose values the page and the searches cannot use."""
+    texts = (card.name, card.objective, card.base, card.pooling, card.data, card.notes, card.created)
+    usable = (
+        all(isinstance(text, str) for text in texts)
+        and type(card.frames) is int and 1 <= card.frames <= MAX_FRAMES
+        and card.image_size == image_size <= MAX_IMAGE_SIZE
+        and type(card.epoch) is int
+        and isinstance(card.losses, Mapping)
+        and isinstance(card.metrics, Mapping)
+        and all(type(value) in (int, float) and math.isfinite(value) for value in card.metrics.values())
+    )  # fmt: skip
+    if not usable:
+        raise CheckpointError(f"{CARD} has values that cannot be used. Choose another repository.")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,329 @@
+"""A stand-in for the Hugging Face Hub's HTTP API, on this machine: what huggingface_hub needs to push and to pull.
+
+Repositories live in memory. LFS files are uploaded in one or several parts and served from another port, as the Hub
+serves them from a CDN. It knows nothing of branches, pull requests and Xet.
+"""
+
+import base64
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import unquote
+
+import huggingface_hub
+import pytest
+
+TOKEN = "hf_test"
+LFS_SUFFIXES = (".safetensors", ".webm", ".png", ".gz")
+KINDS = {"models": "", "spaces": "spaces/"}
+
+
+@dataclass
+class Repository:
+    """One repository: its files, and whether it is private."""
+
+    private: bool = False
+    files: dict[str, bytes] = field(default_factory=dict)
+    lfs: set[str] = field(default_factory=set)
+    commits: list[str] = field(default_factory=list)
+
+    @property
+    def sha(self) -> str:
+        return hashlib.sha1("".join(self.commits).encode()).hexdigest()
+
+
+@dataclass
+class HubServer:
+    """The server's state, and the faults it is to have.
+
+    Attributes:
+        repositories: by "models/OWNER/NAME" or "spaces/OWNER/NAME".
+        requests: every request, as "GET /path".
+        foreign_tokens: authorisation headers that arrived at the CDN, where none belongs.
+        breaks: so many times a download of an LFS file breaks off half-way.
+        sizes: other sizes than the true ones, by file name, for the listing.
+        chunk_bytes: part size of uploads; 0 uploads in one part.
+        status: answer every API request with this error, if set.
+    """
+
+    endpoint: str = ""
+    cdn: str = ""
+    repositories: dict[str, Repository] = field(default_factory=dict)
+    blobs: dict[str, bytes] = field(default_factory=dict)
+    parts: dict[str, dict[int, bytes]] = field(default_factory=dict)
+    requests: list[str] = field(default_factory=list)
+    foreign_tokens: list[str] = field(default_factory=list)
+    breaks: int = 0
+    sizes: dict[str, int] = field(default_factory=dict)
+    chunk_bytes: int = 0
+    status: int = 0
+
+    def put(self, name: str, files: dict[str, bytes]) -> None:
+        """Make a public model repository."""
+        lfs = {file for file in files if file.endswith(LFS_SUFFIXES)}
+        self.repositories[f"models/{name}"] = Repository(files=dict(files), lfs=lfs, commits=["first"])
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One request; `hub` is set by `serve_hub`."""
+
+    hub: HubServer
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def _answer(self, status: int, body: object = b"", **headers: str) -> None:
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        if "Content_Length" not in headers:
+            self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(data)
+
+    def _refuse(self, status: int, code: str) -> None:
+        self._answer(status, {"error": code}, X_Error_Code=code, X_Error_Message=code)
+
+    def _body(self) -> bytes:
+        if self.headers.get("Transfer-Encoding") == "chunked":
+            body = b""
+            while size := int(self.rfile.readline(), 16):
+                body += self.rfile.read(size)
+                self.rfile.readline()
+            self.rfile.readline()
+            return body
+        return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+
+    @property
+    def _authorised(self) -> bool:
+        return self.headers.get("Authorization") == f"Bearer {TOKEN}"
+
+    def do_POST(self) -> None:
+        self._handle()
+
+    def do_PUT(self) -> None:
+        self._handle()
+
+    def do_GET(self) -> None:
+        self._handle()
+
+    def do_HEAD(self) -> None:
+        self._handle()
+
+    def _handle(self) -> None:
+        path = unquote(self.path.partition("?")[0])
+        self.hub.requests.append(f"{self.command} {path}")
+        body = self._body()
+        if self.hub.status and path.startswith("/api/"):
+            return self._refuse(self.hub.status, "Fault")
+        if self.headers.get("Authorization") and not self._authorised and not path.startswith("/cdn/"):
+            return self._refuse(401, "InvalidToken")
+        for pattern, method in ROUTES:
+            if match := re.fullmatch(pattern, f"{self.command} {path}"):
+                return method(self, body, **match.groupdict())
+        return self._refuse(404, "NoSuchRoute")
+
+    def _found(self, kind: str, name: str, write: bool = False) -> Repository | None:
+        """Return a repository, or answer that there is none, or none for this token."""
+        repository = self.hub.repositories.get(f"{kind}/{name}")
+        if repository is None or (repository.private and not self._authorised):
+            self._refuse(404 if self._authorised else 401, "RepoNotFound")
+            return None
+        if write and not self._authorised:
+            self._refuse(401, "Unauthorized")
+            return None
+        return repository
+
+    def whoami(self, body: bytes) -> None:
+        if not self._authorised:
+            return self._refuse(401, "InvalidToken")
+        return self._answer(200, {"type": "user", "name": "tester", "orgs": []})
+
+    def create(self, body: bytes) -> None:
+        wanted = json.loads(body)
+        if not self._authorised or wanted["organization"] not in (None, "tester"):
+            return self._refuse(403 if self._authorised else 401, "Forbidden")
+        kind = f"{wanted.get('type') or 'model'}s"
+        name = f"tester/{wanted['name']}"
+        url = {"url": f"{self.hub.endpoint}/{KINDS[kind]}{name}"}
+        if f"{kind}/{name}" in self.hub.repositories:
+            return self._answer(409, {**url, "error": "You already created this repo"})
+        assert kind == "models" or wanted["sdk"] == "gradio"
+        private = wanted.get("visibility") == "private" or bool(wanted.get("private"))
+        attributes = {".gitattributes": b"*.safetensors filter=lfs\n"}
+        self.hub.repositories[f"{kind}/{name}"] = Repository(private, attributes)
+        return self._answer(200, url)
+
+    def validate(self, body: bytes) -> None:
+        self._answer(200, {"errors": [], "warnings": []})
+
+    def preupload(self, body: bytes, kind: str, name: str) -> None:
+        if not self._found(kind, name, write=True):
+            return
+        modes = [
+            {
+                "path": file["path"],
+                "uploadMode": "lfs" if file["path"].endswith(LFS_SUFFIXES) else "regular",
+                "shouldIgnore": False,
+            }
+            for file in json.loads(body)["files"]
+        ]
+        self._answer(200, {"files": modes})
+
+    def batch(self, body: bytes, kind: str, name: str) -> None:
+        if not self._found("spaces" if kind else "models", name, write=True):
+            return
+        objects = []
+        for each in json.loads(body)["objects"]:
+            action: dict[str, Any] = {"href": f"{self.hub.cdn}/cdn/{each['oid']}"}
+            if chunk := self.hub.chunk_bytes:
+                numbers = range(1, -(-each["size"] // chunk) + 1)
+                parts = {str(number): f"{self.hub.cdn}/cdn/{each['oid']}/{number}" for number in numbers}
+                action = {"href": f"{self.hub.cdn}/cdn/{each['oid']}", "header": {"chunk_size": str(chunk), **parts}}
+            there = each["oid"] in self.hub.blobs
+            objects.append({**each, **({} if there else {"actions": {"upload": action}})})
+        self._answer(200, {"objects": objects, "transfer": "basic"})
+
+    def store(self, body: bytes, oid: str) -> None:
+        assert hashlib.sha256(body).hexdigest() == oid
+        self.hub.blobs[oid] = body
+        self._answer(200)
+
+    def store_part(self, body: bytes, oid: str, number: str) -> None:
+        self.hub.parts.setdefault(oid, {})[int(number)] = body
+        self._answer(200, ETag=f'"{number}"')
+
+    def complete(self, body: bytes, oid: str) -> None:
+        data = b"".join(part for _, part in sorted(self.hub.parts.pop(oid).items()))
+        assert hashlib.sha256(data).hexdigest() == oid
+        assert [part["etag"] for part in json.loads(body)["parts"]]
+        self.hub.blobs[oid] = data
+        self._answer(200)
+
+    def commit(self, body: bytes, kind: str, name: str) -> None:
+        repository = self._found(kind, name, write=True)
+        if not repository:
+            return
+        for line in body.splitlines():
+            entry = json.loads(line)
+            value = entry["value"]
+            if entry["key"] == "header":
+                repository.commits.append(value["summary"])
+            elif entry["key"] == "file":
+                repository.files[value["path"]] = base64.b64decode(value["content"])
+            elif entry["key"] == "lfsFile":
+                repository.files[value["path"]] = self.hub.blobs[value["oid"]]
+                repository.lfs.add(value["path"])
+            elif entry["key"] == "deletedFile":
+                del repository.files[value["path"]]
+            else:
+                raise AssertionError(entry["key"])
+        url = f"{self.hub.endpoint}/{KINDS[kind]}{name}/commit/{repository.sha}"
+        self._answer(200, {"commitUrl": url, "commitOid": repository.sha, "success": True})
+
+    def info(self, body: bytes, kind: str, name: str) -> None:
+        if not (repository := self._found(kind, name)):
+            return
+        siblings = [
+            {"rfilename": file, "size": self.hub.sizes.get(file, len(data)), "blobId": hashlib.sha1(data).hexdigest()}
+            for file, data in repository.files.items()
+        ]
+        self._answer(200, {"id": name, "sha": repository.sha, "private": repository.private, "siblings": siblings})
+
+    def tree(self, body: bytes, kind: str, name: str) -> None:
+        if repository := self._found(kind, name):
+            entries = [
+                {"type": "file", "path": file, "size": len(data), "oid": hashlib.sha1(data).hexdigest()}
+                for file, data in repository.files.items()
+            ]
+            self._answer(200, entries)
+
+    def resolve(self, body: bytes, name: str, file: str, kind: str = "") -> None:
+        repository = self._found("spaces" if kind else "models", name)
+        if repository is None:
+            return
+        if file not in repository.files:
+            return self._refuse(404, "EntryNotFound")
+        data, commit = repository.files[file], repository.sha
+        oid = hashlib.sha256(data).hexdigest()
+        if file in repository.lfs:
+            self.hub.blobs[oid] = data
+            location = f"{self.hub.cdn}/cdn/{oid}"
+            size = str(self.hub.sizes.get(file, len(data)))
+            return self._answer(
+                302, Location=location, X_Repo_Commit=commit, X_Linked_Size=size, X_Linked_Etag=f'"{oid}"'
+            )
+        return self._answer(200, data, ETag=f'"{hashlib.sha1(data).hexdigest()}"', X_Repo_Commit=commit)
+
+    def serve_blob(self, body: bytes, oid: str) -> None:
+        if token := self.headers.get("Authorization"):
+            self.hub.foreign_tokens.append(token)
+        data = self.hub.blobs[oid]
+        start = int(match[1]) if (match := re.match(r"bytes=(\d+)-", self.headers.get("Range", ""))) else 0
+        rest, ranged = data[start:], {"Content_Range": f"bytes {start}-{len(data) - 1}/{len(data)}"} if start else {}
+        if self.hub.breaks:
+            self.hub.breaks -= 1
+            length = {"Content_Length": str(len(rest))}
+            self._answer(206 if start else 200, rest[: len(rest) // 2], **length, **ranged)
+            self.close_connection = True
+            return
+        self._answer(206 if start else 200, rest, **ranged)
+
+
+REPO = r"(?P<name>[^/]+/[^/]+)"
+API = rf"/api/(?P<kind>models|spaces)/{REPO}"
+ROUTES: list[tuple[str, Callable[..., None]]] = [
+    (r"GET /api/whoami-v2", Handler.whoami),
+    (r"POST /api/repos/create", Handler.create),
+    (r"POST /api/validate-yaml", Handler.validate),
+    (rf"POST {API}/preupload/main", Handler.preupload),
+    (rf"POST /(?P<kind>spaces/)?{REPO}\.git/info/lfs/objects/batch", Handler.batch),
+    (r"PUT /cdn/(?P<oid>\w+)", Handler.store),
+    (r"PUT /cdn/(?P<oid>\w+)/(?P<number>\d+)", Handler.store_part),
+    (r"POST /cdn/(?P<oid>\w+)", Handler.complete),
+    (rf"POST {API}/commit/main", Handler.commit),
+    (rf"GET {API}(?:/revision/\w+)?", Handler.info),
+    (rf"GET {API}/tree/main", Handler.tree),
+    (rf"(?:HEAD|GET) /(?P<kind>spaces/)?{REPO}/resolve/\w+/(?P<file>.+)", Handler.resolve),
+    (r"(?:HEAD|GET) /cdn/(?P<oid>\w+)", Handler.serve_blob),
+]
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of clients that hang up."""
+
+
+@contextmanager
+def serve_hub() -> Iterator[HubServer]:
+    """Run a hub and its CDN on two ports of this machine."""
+    hub = HubServer()
+    handler = type("HubHandler", (Handler,), {"hub": hub})
+    with _Server(("127.0.0.1", 0), handler) as server, _Server(("127.0.0.1", 0), handler) as cdn:
+        hub.endpoint, hub.cdn = (f"http://127.0.0.1:{each.server_port}" for each in (server, cdn))
+        for each in (server, cdn):
+            threading.Thread(target=each.serve_forever, args=(0.05,), daemon=True).start()
+        yield hub
+        for each in (server, cdn):
+            each.shutdown()
+
+
+def use_hub(monkeypatch: pytest.MonkeyPatch, endpoint: str, token: str | None = TOKEN) -> None:
+    """Make `endpoint` the Hub for this process."""
+    template = endpoint + "/{repo_id}/resolve/{revision}/{filename}"
+    places = {"ENDPOINT": endpoint, "HUGGINGFACE_CO_URL_TEMPLATE": template, "HF_HUB_DISABLE_XET": True}
+    for name, value in places.items():
+        monkeypatch.setattr(huggingface_hub.constants, name, value)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_TOKEN_PATH", "/nonexistent/token")
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    if token:
+        monkeypatch.setenv("HF_TOKEN", token)

@@ -1,0 +1,422 @@
+"""Models pushed to a stand-in of the Hub and pulled from it, and all that can go wrong in between."""
+
+import json
+import re
+import resource
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import huggingface_hub
+import numpy as np
+import open_clip
+import pytest
+import torch
+import yaml  # type: ignore[import-untyped]
+from safetensors.torch import save
+
+from nt2vr.__main__ import main
+from nt2vr.errors import CheckpointError, ConfigError, DownloadError, HubError, Nt2vrError
+from nt2vr.hub import client, verify
+from nt2vr.hub.models import LOCK, pull, push
+from nt2vr.models.card import CARD, read_card, write_card
+from nt2vr.models.checkpoint import CONFIG, WEIGHTS, read_checkpoint
+from tests.hub_server import HubServer, serve_hub, use_hub
+from tests.tiny import TINY, tiny_model, write_tiny
+
+pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")  # of httpx, in huggingface_hub
+
+
+@pytest.fixture
+def hub_with_child(monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
+    """A Hub; checkpoints are tried in a child process, as they are for people."""
+    with serve_hub() as server:
+        use_hub(monkeypatch, server.endpoint)
+        yield server
+
+
+@pytest.fixture
+def hub(hub_with_child: HubServer, monkeypatch: pytest.MonkeyPatch) -> HubServer:
+    """A Hub; checkpoints are tried in this process, which has imported torch already."""
+
+    def run(command: list[str], **_: Any) -> "subprocess.CompletedProcess[str]":
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)  # the trial sets it
+            answer = verify.trial(Path(command[-2]))
+        return subprocess.CompletedProcess(command, 0, f"noise\n{json.dumps(answer)}\n", "")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    return hub_with_child
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def models_in(folder: Path) -> list[str]:
+    """List everything in a folder of models but the lock."""
+    return sorted(path.name for path in folder.iterdir() if path.name != LOCK)
+
+
+def any_name(name: str) -> str:
+    return name
+
+
+@pytest.mark.parametrize(
+    ("how", "chunk_bytes"), [("hub_with_child", 0), ("hub", 300_000)], ids=["at once", "in parts"]
+)
+def test_a_pushed_model_comes_back_identical(
+    tmp_path: Path, how: str, chunk_bytes: int, request: pytest.FixtureRequest
+) -> None:
+    hub: HubServer = request.getfixturevalue(how)
+    hub.chunk_bytes = chunk_bytes
+    write_tiny(tmp_path / "mine", "mine")
+    assert push(tmp_path / "mine", "tester/mine") == f"{hub.endpoint}/tester/mine"
+    assert hub.repositories["models/tester/mine"].private
+    seen: list[tuple[int, int]] = []
+    home = tmp_path / "models"
+    assert pull("tester/mine", home, any_name, progress=lambda done, total, _: seen.append((done, total))) == "mine"
+    assert contents(home / "tester--mine") == contents(tmp_path / "mine")
+    assert models_in(home) == ["tester--mine"]
+    size = (tmp_path / "mine" / WEIGHTS).stat().st_size
+    assert seen[-1] == (size, size)
+    assert hub.foreign_tokens == []  # of the CDN, which is another host
+    general = {"GET /api/whoami-v2", "POST /api/repos/create", "POST /api/validate-yaml"}  # no telemetry among them
+    assert not [each for each in hub.requests if "/api/" in each and "tester/mine" not in each and each not in general]
+
+
+def test_open_clip_loads_a_pushed_model_by_its_name_on_the_hub(
+    tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tiny(tmp_path / "mine", "mine")
+    push(tmp_path / "mine", "tester/mine", private=False)
+    place = {"cache_dir": str(tmp_path / "cache")}
+    model, _ = open_clip.create_model_from_pretrained("hf-hub:tester/mine", **place)
+    tokens = open_clip.get_tokenizer("hf-hub:tester/mine", **place)(["a dog"])
+    with torch.inference_mode():
+        embedding = model.encode_text(tokens, normalize=True).numpy()
+    expected = read_checkpoint(tmp_path / "mine").encode_text(["a dog"])
+    np.testing.assert_allclose(embedding, expected, atol=1e-6)
+
+
+def test_a_second_push_replaces_the_first(tmp_path: Path, hub: HubServer) -> None:
+    for seed in (1, 2):
+        write_tiny(tmp_path / str(seed), "mine", seed)
+        push(tmp_path / str(seed), "tester/mine")
+    repository = hub.repositories["models/tester/mine"]
+    assert repository.files[WEIGHTS] == (tmp_path / "2" / WEIGHTS).read_bytes()
+    assert len(repository.commits) == 2
+
+
+def test_the_readme_says_what_the_card_says(tmp_path: Path, hub: HubServer) -> None:
+    write_tiny(tmp_path / "mine", "mine | <b>")
+    card = read_card(tmp_path / "mine")
+    metrics = {"test/composed/MIR": 0.43219, "validation/base/composed/MIR": 0.4}
+    extra = {"metrics": metrics, "notes": "Below CLIP\non “not”.", "data": "built-in world, 10 clips"}
+    write_card(tmp_path / "mine", type(card)(**{**vars(card), **extra}))
+    push(tmp_path / "mine", "tester/mine", licence="cc-by-4.0")
+    text = hub.repositories["models/tester/mine"].files["README.md"].decode()
+    _, front_matter, body = text.split("---\n", 2)
+    fields = yaml.safe_load(front_matter)
+    assert (fields["library_name"], fields["license"]) == ("open_clip", "cc-by-4.0")
+    assert "# mine / &lt;b>" in body
+    assert "| composed/MIR | 0.4322 |" in body
+    assert "- Below CLIP on “not”." in body
+    assert "toy" in body
+    assert 'create_model_from_pretrained("hf-hub:tester/mine")' in body
+
+
+def test_a_repository_of_open_clip_without_a_card_gets_one(tmp_path: Path, hub: HubServer) -> None:
+    config = json.dumps({"model_cfg": TINY, "preprocess_cfg": {}}).encode()
+    hub.put(
+        "laion/tiny", {CONFIG: config, WEIGHTS: save(tiny_model(3).state_dict()), "open_clip_pytorch_model.bin": b""}
+    )
+    assert pull("laion/tiny", tmp_path, any_name) == "tiny"
+    encoder = read_checkpoint(tmp_path / "laion--tiny", verify=True)
+    assert (encoder.card.name, encoder.card.image_size, encoder.card.frames) == ("tiny", 64, 8)
+    assert not any(request.endswith(".bin") for request in hub.requests)
+    assert pull("laion/tiny", tmp_path / "more", any_name, name="other") == "other"
+    assert read_card(tmp_path / "more" / "laion--tiny").name == "other"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "mine",
+        "../x",
+        "a/b/c",
+        "a/../b",
+        "/a/b",
+        "a/",
+        "a/b.git",
+        "a/b--c",
+        "a/.b",
+        "a/b?x=1",
+        "ä/b",
+        "a\n/b",
+        "a/b\n",
+    ],
+)
+def test_a_name_that_is_no_repository_is_refused_before_anything_is_sent(
+    tmp_path: Path, hub: HubServer, name: str
+) -> None:
+    with pytest.raises(ConfigError, match="is not a repository on the Hub"):
+        pull(name, tmp_path / "models", any_name)
+    with pytest.raises(ConfigError, match="is not a repository on the Hub"):
+        push(tmp_path, name)
+    assert hub.requests == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_commands_push_and_pull(tmp_path: Path, hub: HubServer, capsys: pytest.CaptureFixture[str]) -> None:
+    data = tmp_path / "data"
+    write_tiny(data / "models" / "mine", "mine")
+    flags = ["--data-dir", str(data)]
+    assert main(["push", "MINE", "tester/mine", "--no-private", *flags]) == 0
+    assert capsys.readouterr().out == f"{hub.endpoint}/tester/mine\n"
+    assert not hub.repositories["models/tester/mine"].private
+
+    assert main(["pull", "tester/mine", *flags]) == 2
+    assert capsys.readouterr().err == "There is a model 'mine' already. Give this one another name.\n"
+    assert not any(request.startswith("GET /cdn/") for request in hub.requests)  # refused before the weights came
+    assert main(["pull", "tester/mine", "--name", "mine drop", *flags]) == 2
+    assert main(["pull", "tester/mine", "--name", "again", *flags]) == 0
+    assert capsys.readouterr().out == f"again is in {data}/models.\n"
+    assert read_card(data / "models" / "tester--mine").name == "again"
+    assert main(["pull", "tester/mine", "--name", "third", *flags]) == 2
+    assert "tester--mine is there already" in capsys.readouterr().err
+    assert models_in(data / "models") == ["mine", "tester--mine"]
+
+
+@pytest.mark.parametrize(
+    ("token", "message"), [(None, "needs a Hugging Face token"), ("hf_bad", "not accept the token")]
+)
+def test_a_missing_or_wrong_token_is_one_sentence(
+    tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch, token: str | None, message: str
+) -> None:
+    use_hub(monkeypatch, hub.endpoint, token)
+    write_tiny(tmp_path / "mine")
+    with pytest.raises(Nt2vrError, match=message):
+        push(tmp_path / "mine", "tester/mine")
+    assert hub.repositories == {}
+
+
+def test_the_hub_s_refusals_are_one_sentence_each(tmp_path: Path, hub: HubServer) -> None:
+    write_tiny(tmp_path / "mine")
+    with pytest.raises(HubError, match="may not do this with other/mine"):
+        push(tmp_path / "mine", "other/mine")
+    with pytest.raises(HubError, match="has no tester/none, or the token may not read it"):
+        pull("tester/none", tmp_path / "models", any_name)
+    for status, message in ((429, "limits the rate"), (500, "error 500")):
+        hub.status = status
+        with pytest.raises(HubError, match=message):
+            pull("tester/none", tmp_path / "models", any_name)
+    assert models_in(tmp_path / "models") == []
+
+
+def test_a_damaged_checkpoint_is_not_pushed(tmp_path: Path, hub: HubServer) -> None:
+    write_tiny(tmp_path / "mine")
+    (tmp_path / "mine" / WEIGHTS).write_bytes((tmp_path / "mine" / WEIGHTS).read_bytes()[:-1000])
+    with pytest.raises(CheckpointError):
+        push(tmp_path / "mine", "tester/mine")
+    assert hub.requests == []
+
+
+@pytest.mark.parametrize("what", ["refuses", "is silent", "has no name"])
+def test_an_unreachable_hub_is_said_within_ten_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    def hang(*_: object, **__: object) -> None:
+        time.sleep(30)
+
+    assert client.DEADLINE_S <= 9
+    monkeypatch.setattr(client, "DEADLINE_S", 2)
+    with socket.create_server(("127.0.0.1", 0)) as server:  # accepts, and never answers
+        port = server.getsockname()[1]
+        if what == "refuses":
+            server.close()
+        use_hub(monkeypatch, f"http://127.0.0.1:{port}" if what != "has no name" else "http://hub.invalid")
+        if what == "has no name":
+            monkeypatch.setattr(socket, "getaddrinfo", hang)
+        write_tiny(tmp_path / "mine")
+        actions: tuple[Callable[[], str], ...] = (
+            lambda: pull("a/b", tmp_path / "models", any_name),
+            lambda: push(tmp_path / "mine", "a/b"),
+        )
+        for action in actions:
+            started = time.monotonic()
+            with pytest.raises(DownloadError, match="The Hub cannot be reached"):
+                action()
+            assert time.monotonic() - started < 3
+    assert models_in(tmp_path / "models") == []
+
+
+def test_a_transfer_that_breaks_off_goes_on_where_it_stopped(tmp_path: Path, hub: HubServer) -> None:
+    card = write_tiny(tmp_path / "mine")
+    hub.put("a/b", contents(tmp_path / "mine"))
+    hub.breaks = 2
+    assert pull("a/b", tmp_path / "models", any_name) == card.name
+    assert contents(tmp_path / "models" / "a--b") == contents(tmp_path / "mine")
+
+
+def test_a_transfer_that_is_lost_leaves_nothing(
+    tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tiny(tmp_path / "mine")
+    hub.put("a/b", contents(tmp_path / "mine"))
+    hub.breaks = 1000
+    monkeypatch.setattr("huggingface_hub.file_download.time.sleep", lambda _: None)
+    with pytest.raises(DownloadError, match="broke off"):
+        pull("a/b", tmp_path / "models", any_name)
+    assert models_in(tmp_path / "models") == []
+
+
+def test_leftovers_of_a_killed_pull_are_removed_and_two_pulls_do_not_meet(tmp_path: Path, hub: HubServer) -> None:
+    write_tiny(tmp_path / "mine")
+    hub.put("a/b", contents(tmp_path / "mine"))
+    home = tmp_path / "models"
+    (home / ".a--b.download" / ".cache").mkdir(parents=True)
+    (home / ".a--b.download" / "left").write_bytes(b"x")
+    errors: list[str] = []
+
+    def again(*_: object) -> None:
+        if not errors:
+            try:
+                pull("a/b", home, any_name)
+            except CheckpointError as error:
+                errors.append(str(error))
+
+    pull("a/b", home, any_name, progress=again)
+    assert errors == ["Another pull is running. Wait for it."]
+    assert contents(home / "a--b") == contents(tmp_path / "mine")
+
+
+def test_a_full_disk_is_said_before_and_during_a_pull(
+    tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tiny(tmp_path / "mine")
+    hub.put("a/b", contents(tmp_path / "mine"))
+
+    def full(done: int, total: int, doing: str) -> None:
+        if WEIGHTS in doing:
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(DownloadError, match="The disk is full"):
+        pull("a/b", tmp_path / "models", any_name, progress=full)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=100 << 20))
+    with pytest.raises(DownloadError, match="Free some space"):
+        pull("a/b", tmp_path / "models", any_name)
+    assert models_in(tmp_path / "models") == []
+    assert sum(request.startswith("GET /cdn/") for request in hub.requests) == 1
+
+
+def test_a_file_that_is_larger_than_announced_or_allowed_is_refused(tmp_path: Path, hub: HubServer) -> None:
+    write_tiny(tmp_path / "mine")
+    hub.put("a/b", contents(tmp_path / "mine"))
+    for size, message in ((10, "sends more of"), (9 << 30, "At most 8,192 fit")):
+        hub.sizes = {WEIGHTS: size}
+        with pytest.raises((CheckpointError, DownloadError), match=message):
+            pull("a/b", tmp_path / "models", any_name)
+    hub.sizes = {CARD: 2 << 20}
+    with pytest.raises(CheckpointError, match=r"nt2vr\.json of a/b has 2 MB"):
+        pull("a/b", tmp_path / "models", any_name)
+    assert models_in(tmp_path / "models") == []
+
+
+def test_a_read_only_data_folder_is_said_before_anything_is_sent(tmp_path: Path, hub: HubServer) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match="cannot be written to"):
+        pull("a/b", tmp_path / "file" / "models", any_name)
+    assert hub.requests == []
+
+
+def test_pickled_weights_are_not_read(tmp_path: Path, hub: HubServer) -> None:
+    hub.put("a/b", {CONFIG: b"{}", "open_clip_pytorch_model.bin": b"evil"})
+    with pytest.raises(CheckpointError, match=f"a/b has no {WEIGHTS}"):
+        pull("a/b", tmp_path, any_name)
+
+
+def config_with(**changes: Any) -> bytes:
+    model: dict[str, Any] = json.loads(json.dumps(TINY))
+    for key, value in changes.items():
+        part, _, name = key.partition("__")
+        (model[part] if name else model).__setitem__(name or part, value)
+    return json.dumps({"model_cfg": model, "preprocess_cfg": {}}).encode()
+
+
+def card_with(**changes: Any) -> Callable[[bytes], bytes]:
+    return lambda card: json.dumps({**json.loads(card), **changes}).encode()
+
+
+NESTED = b"[" * 100_000
+HOSTILE: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]] = {
+    "weights that are a pickle": (WEIGHTS, b"\x80\x04cos\nsystem\n", "header"),
+    "a header that claims 100 GB": (WEIGHTS, lambda data: (100 << 30).to_bytes(8, "little") + data[8:], "header"),
+    "no JSON": (CONFIG, b"{", "cannot be used"),
+    "deep JSON": (CONFIG, NESTED, "recursion"),
+    "a list": (CONFIG, b"[]", "cannot be used"),
+    "no text tower": (CONFIG, b'{"model_cfg": {"vision_cfg": {}}}', "text_cfg"),
+    "a text tower from the Hub": (CONFIG, config_with(text_cfg__hf_model_name="evil/model"), "transformers"),
+    "a tower from the Hub": (CONFIG, config_with(vision_cfg__timm_model_name="hf-hub:evil/model"), "names files"),
+    "a vocabulary file": (CONFIG, config_with(text_cfg__tokenizer_kwargs={"bpe_path": "/etc/passwd"}), "names files"),
+    "a deep card": (CARD, NESTED, "a/b has an nt2vr.json that cannot be read"),
+    "frames without end": (CARD, card_with(frames=10**9), "values that cannot be used"),
+    "another image size": (CARD, card_with(image_size=10**6), "values that cannot be used"),
+    "metrics that are text": (CARD, card_with(metrics={"test/MIR": "<script>"}), "values that cannot be used"),
+    "metrics that are no numbers": (CARD, card_with(metrics={"test/MIR": float("nan")}), "values that cannot be used"),
+    "a name that is a list": (CARD, card_with(name=["x"]), "a/b has an nt2vr.json that cannot be read"),
+    "a foreign pooling": (CARD, card_with(pooling="__import__"), "only mean is supported"),
+    "fingerprints of another": (CARD, card_with(text_fingerprint="0" * 32), "are not those its card"),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_hostile_repository_gets_one_sentence_and_leaves_nothing(tmp_path: Path, hub: HubServer, what: str) -> None:
+    pull_hostile(tmp_path, hub, *HOSTILE[what])
+
+
+LARGE: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]] = {
+    "weights cut off": (WEIGHTS, lambda data: data[:-1000], "cannot be loaded"),
+    "a huge model": (CONFIG, config_with(embed_dim=10**9), "cannot be loaded|memory or time"),
+    "a huge context": (CONFIG, config_with(text_cfg__context_length=10**6), "cannot be loaded|memory or time"),
+    "endless layers": (CONFIG, config_with(text_cfg__layers=10**7), "memory or time"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", LARGE)
+def test_a_repository_that_would_fill_the_memory_is_tried_in_a_child(
+    tmp_path: Path, hub_with_child: HubServer, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.setattr(verify, "BASE_S", 60 if what != "endless layers" else 20)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    pull_hostile(tmp_path, hub_with_child, *LARGE[what])
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < max(used, 3 << 20)  # KB
+
+
+def pull_hostile(
+    folder: Path, hub: HubServer, file: str, change: bytes | Callable[[bytes], bytes], message: str
+) -> None:
+    """Pull a tiny model with one file changed: one sentence without paths, and nothing is left."""
+    write_tiny(folder / "mine")
+    files = contents(folder / "mine")
+    files[file] = change(files[file]) if callable(change) else change
+    hub.put("a/b", files)
+    with pytest.raises(CheckpointError, match=message) as caught:
+        pull("a/b", folder / "models", any_name)
+    assert re.fullmatch(r"[^\n]{20,400}\.", str(caught.value))
+    assert str(folder) not in str(caught.value)
+    assert models_in(folder / "models") == []
+
+
+def test_nothing_is_asked_of_the_hub_unless_a_command_does(tmp_path: Path, hub: HubServer) -> None:
+    write_tiny(tmp_path / "models" / "mine", "mine")
+    assert main(["import", str(tmp_path / "none.pt"), "--data-dir", str(tmp_path)]) == 2
+    assert main(["publish", "space", "a/b", "--dry-run"]) == 0
+    assert hub.requests == []

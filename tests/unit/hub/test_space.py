@@ -1,0 +1,136 @@
+"""The Space: README's front matter, the files that are uploaded, and their upload to a stand-in of the Hub."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+from nt2vr.__main__ import main
+from nt2vr.errors import ConfigError
+from nt2vr.hub.space import PYTHON, space_files
+from tests.hub_server import Repository, serve_hub, use_hub
+from tests.paths import ROOT
+
+COLOURS = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
+HARDWARE = {"cpu-basic", "cpu-upgrade", "zero-a10g"}
+
+pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")  # of httpx, in huggingface_hub
+
+
+def content(file: Path | bytes) -> bytes:
+    return file.read_bytes() if isinstance(file, Path) else file
+
+
+def front_matter(readme: bytes) -> dict[str, Any]:
+    start, fields, _ = readme.decode().split("---\n", 2)
+    assert start == ""
+    parsed = yaml.safe_load(fields)
+    assert isinstance(parsed, dict)
+    return parsed
+
+
+def requirements(text: bytes) -> dict[str, Requirement]:
+    lines = [line for line in text.decode().splitlines() if line and not line.startswith("#")]
+    return {each.name: each for each in map(Requirement, lines)}
+
+
+@pytest.mark.parametrize("zero_gpu", [False, True], ids=["CPU", "ZeroGPU"])
+def test_the_front_matter_agrees_with_requirements_and_project(zero_gpu: bool) -> None:
+    files = space_files(zero_gpu)
+    fields = front_matter(content(files["README.md"]))
+    needed = requirements(content(files["requirements.txt"]))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert (fields["sdk"], fields["title"]) == ("gradio", "nT2VR")
+    assert fields["license"] == "mit"
+    assert "MIT" in project["license"]
+    assert fields["sdk_version"] in needed["gradio"].specifier
+    assert fields["python_version"] in SpecifierSet(project["requires-python"])
+    assert isinstance(fields["python_version"], str)  # 3.10 would be read as 3.1
+    assert fields["app_file"] in files
+    assert fields["hf_oauth"] is True
+    assert {fields["colorFrom"], fields["colorTo"]} <= COLOURS
+    assert len(fields["short_description"]) <= 60
+    assert fields["suggested_hardware"] in HARDWARE
+    assert fields["emoji"] == "🎬"
+
+
+def test_zero_gpu_changes_only_hardware_python_and_torch() -> None:
+    plain, zero = space_files(), space_files(zero_gpu=True)
+    assert {name for name in plain if content(plain[name]) != content(zero[name])} == {"README.md", "requirements.txt"}
+    before, after = (front_matter(content(files["README.md"])) for files in (plain, zero))
+    assert {key for key in before if before[key] != after[key]} == {"suggested_hardware", "python_version"}
+    assert (after["suggested_hardware"], after["python_version"]) == ("zero-a10g", PYTHON)
+    old, new = (requirements(content(files["requirements.txt"])) for files in (plain, zero))
+    assert {name for name in new if new[name] != old.get(name)} == {"torch", "torchvision", "spaces"}
+    assert old.keys() <= new.keys()
+    assert str(new["torch"].specifier).startswith("==")
+
+
+def test_the_space_has_what_the_app_needs_and_nothing_private() -> None:
+    files = space_files()
+    needed = {"app.py", "nt2vr/ui/page.py", "trainer/manager.py", "assets/gallery/gallery.jsonl", "pyproject.toml"}
+    assert needed <= set(files)
+    assert not [name for name in files if "__pycache__" in name or any(part[0] == "." for part in name.split("/"))]
+    assert not [name for name in files if name.startswith(("tests/", "runs/", "data/"))]
+
+
+def test_links_and_hidden_files_are_left_out(tmp_path: Path) -> None:
+    for name in ("README.md", "LICENSE", "app.py", "pyproject.toml", "requirements.txt"):
+        (tmp_path / name).write_text("")
+    for folder in ("nt2vr", "trainer", "assets"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "secret").write_text("x")
+    (tmp_path / "nt2vr" / "link").symlink_to(tmp_path / "secret")
+    (tmp_path / "nt2vr" / ".env").write_text("HF_TOKEN=x")
+    (tmp_path / "nt2vr" / "kept.py").write_text("")
+    assert [name for name in space_files(root=tmp_path) if "/" in name] == ["nt2vr/kept.py"]
+    (tmp_path / "app.py").unlink()
+    with pytest.raises(ConfigError, match="from a checkout"):
+        space_files(root=tmp_path)
+
+
+def test_a_space_is_published_and_published_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with serve_hub() as hub:
+        use_hub(monkeypatch, hub.endpoint)
+        assert main(["publish", "space", "tester/nt2vr", "--dry-run"]) == 0
+        assert "assets/models/clip/open_clip_model.safetensors" in capsys.readouterr().out
+        assert hub.requests == []
+        assert main(["publish", "space", "tester/nt2vr"]) == 0
+        assert capsys.readouterr().out == f"{hub.endpoint}/spaces/tester/nt2vr\n"
+        space = hub.repositories["spaces/tester/nt2vr"]
+        assert space.private
+        expected = {name: content(file) for name, file in space_files().items()}
+        assert {name: data for name, data in space.files.items() if name != ".gitattributes"} == expected
+
+        space.files["nt2vr/gone.py"] = b"of an older version"
+        assert main(["publish", "space", "tester/nt2vr", "--zero-gpu"]) == 0
+        assert "nt2vr/gone.py" not in space.files
+        assert b"spaces>=" in space.files["requirements.txt"]
+        for name, data in space.files.items():  # what was uploaded starts
+            (tmp_path / "space" / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / "space" / name).write_bytes(data)
+        command = [sys.executable, "app.py", "--help"]
+        started = subprocess.run(command, cwd=tmp_path / "space", capture_output=True, text=True, check=False)
+        assert (started.returncode, "--port" in started.stdout) == (0, True), started.stderr
+
+
+def test_a_space_of_somebody_else_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serve_hub() as hub:
+        use_hub(monkeypatch, hub.endpoint)
+        hub.repositories["spaces/other/nt2vr"] = Repository(private=True)
+        assert main(["publish", "space", "../x"]) == 2
+        assert main(["publish", "space", "elsewhere/nt2vr"]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "'../x' is not a repository on the Hub. Write OWNER/NAME.",
+        "The token may not do this with elsewhere/nt2vr. Use one with write access to it.",
+    ]
