@@ -148,14 +148,14 @@ def test_a_picture_file_is_a_video_of_one_frame(tmp_path: Path, decoder: Decoder
 
 
 def test_ctrl_c_is_left_to_the_parent(decoder: Decoder) -> None:
-    decoder._start(Path("a.mp4"), signal.raise_signal, signal.SIGINT).result()  # type: ignore[arg-type]
+    decoder._start(Path("a.mp4"), signal.raise_signal, signal.SIGINT).result()
 
 
 def test_a_crash_or_a_hang_affects_that_file_alone(write_video: WriteVideo) -> None:
     good = write_video("good.avi", [100] * 5)
     with Decoder(num_workers=1, timeout_s=1) as decoder:
         crash = decoder._start(Path("crash.mp4"), os.abort)
-        hang = decoder._start(Path("hang.mp4"), time.sleep, 60)  # type: ignore[arg-type]
+        hang = decoder._start(Path("hang.mp4"), time.sleep, 60)
         after = decoder.frames(good, 2, 16)
         with pytest.raises(MediaError, match=r"^crash.mp4 crashed the decoder"):
             crash.result()
@@ -166,7 +166,7 @@ def test_a_crash_or_a_hang_affects_that_file_alone(write_video: WriteVideo) -> N
 
 def test_an_idle_child_that_is_killed_is_replaced(write_video: WriteVideo, decoder: Decoder) -> None:
     path = write_video("good.avi", [100] * 5)
-    pid = int(decoder._start(path, os.getpid).result())  # type: ignore[arg-type]
+    pid = int(decoder._start(path, os.getpid).result())
     os.kill(pid, signal.SIGKILL)
     while decoder._pool is not None and decoder._pool.active:
         time.sleep(0.01)
@@ -174,7 +174,7 @@ def test_an_idle_child_that_is_killed_is_replaced(write_video: WriteVideo, decod
 
 
 def test_closing_cancels_pending_files(decoder: Decoder) -> None:
-    waiting = [decoder._start(Path(f"{i}.mp4"), time.sleep, 60) for i in range(3)]  # type: ignore[arg-type]
+    waiting = [decoder._start(Path(f"{i}.mp4"), time.sleep, 60) for i in range(3)]
     decoder.close()
     for decoding in waiting:
         with pytest.raises(MediaError, match="the decoder is closed"):
