@@ -220,6 +220,10 @@ def _each(keys: Iterable[str], is_right: Callable[[Any], bool], refusal: str) ->
 
 RULES: tuple[Rule, ...] = (
     (lambda c: bool(c.name.strip()), "The name of the model is empty. Give it one."),
+    (
+        lambda c: len(c.name) <= MAX_QUOTED and c.name.isprintable(),
+        f"The name of the model must be at most {MAX_QUOTED} printable characters. Shorten it.",
+    ),
     (lambda c: bool(c.data.strip()), "data is empty. Enter world, or the path of a dataset."),
     *_each(COUNTS, lambda value: value >= 1, "must be at least 1, not"),
     (

@@ -132,3 +132,9 @@ def test_a_file_that_is_no_config_is_refused(tmp_path: Path, text: str | None) -
         (tmp_path / "config.json").write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(ConfigError, match="cannot be read as JSON"):
         load_config(tmp_path / "config.json")
+
+
+@pytest.mark.parametrize("name", ["x" * 101, "a\ud800", "a\nb"])
+def test_a_name_that_cannot_be_shown_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match="at most 100 printable characters"):
+        TrainConfig(name=name)
