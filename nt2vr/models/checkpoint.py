@@ -167,7 +167,7 @@ def read_checkpoint(
             weights = model.state_dict()
             encoder = OpenClipEncoder(model, tokenizer, card, config)
     if not _matches(card, weights, encoder, verify, like):
-        raise CheckpointError(f"The weights in {folder} do not match its card. Write the checkpoint again.")
+        raise CheckpointError(f"{folder} holds weights that do not match its card. Write the checkpoint again.")
     return encoder
 
 

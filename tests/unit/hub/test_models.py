@@ -183,7 +183,7 @@ def test_the_commands_push_and_pull(tmp_path: Path, hub: HubServer, capsys: pyte
     assert not hub.repositories["models/tester/mine"].private
 
     assert main(["pull", "tester/mine", *flags]) == 2
-    assert capsys.readouterr().err == "There is a model 'mine' already. Give this one another name.\n"
+    assert capsys.readouterr().err == "There is already a model 'mine'. Choose another name.\n"
     assert not any(request.startswith("GET /cdn/") for request in hub.requests)  # refused before the weights came
     assert main(["pull", "tester/mine", "--name", "mine drop", *flags]) == 2
     assert main(["pull", "tester/mine", "--name", "again", *flags]) == 0
@@ -372,7 +372,7 @@ HOSTILE: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]] = {
     "metrics that are no numbers": (CARD, card_with(metrics={"test/MIR": float("nan")}), "values that cannot be used"),
     "a name that is a list": (CARD, card_with(name=["x"]), "a/b has an nt2vr.json that cannot be read"),
     "a foreign pooling": (CARD, card_with(pooling="__import__"), "only mean is supported"),
-    "fingerprints of another": (CARD, card_with(text_fingerprint="0" * 32), "are not those its card"),
+    "fingerprints of another": (CARD, card_with(text_fingerprint="0" * 32), "do not match its card"),
 }
 
 
