@@ -70,7 +70,7 @@ def start_a_run(page: Page, runs: Path) -> None:
     loss.get_by_label("weight").fill("much")
     page.locator("#train-start").click()
     expect(page.get_by_text("weight of the loss contrastive must be a number").first).to_be_visible()
-    assert not runs.exists()
+    assert list(runs.glob("[!.]*")) == []
     loss.get_by_label("weight").fill("0.5")
     page.locator("#train-start").click()
 
@@ -84,50 +84,65 @@ def delete_the_run(page: Page) -> None:
     expect(page.locator(".nt-run")).to_have_count(0)
 
 
+def train_stop_and_resume(page: Page, url: str, runs: Path) -> None:
+    watch = page.locator(".nt-watch")
+    state = watch.get_by_role("status")
+    open_tab(page, url)
+    start_a_run(page, runs)
+    expect(watch.locator("h3")).to_contain_text("<b>Tiny</b>", timeout=WAIT_MS)
+    (config,) = runs.glob("*/config.json")
+    assert json.loads(config.read_text())["losses"] == {"contrastive": {"weight": 0.5}}
+    expect(state).to_have_text("training", timeout=WAIT_MS)
+    loss_line = watch.locator(".nt-line").last  # the validation charts, once they are there, come before it
+    expect(loss_line).to_have_attribute("d", re.compile(r"^M[\d. ]+L"), timeout=WAIT_MS)  # two points or more
+    expect(page.locator("#train-resume")).to_be_disabled()
+    expect(page.locator("#train-delete")).to_be_disabled()
+
+    page.locator("#train-stop").click()
+    expect(state).to_have_text("stopped", timeout=WAIT_MS)
+    expect(watch).to_contain_text(re.compile(rf"step [\d,]+ of {NUM_STEPS}"))
+    open_tab(page, url)
+    expect(state).to_have_text("stopped")
+    expect(page.locator("#train-stop")).to_be_disabled()
+    page.locator("#train-resume").click()
+    expect(state).to_have_text("training", timeout=WAIT_MS)
+
+
+def find_it_again_stop_and_delete_it(page: Page, runs: Path) -> None:
+    watch = page.locator(".nt-watch")
+    expect(watch.get_by_role("status")).to_have_text("training", timeout=WAIT_MS)
+    page.locator("#train-new").click()
+    expect(page.locator("#train-form")).to_be_visible()
+    page.locator(".nt-run").click()
+    expect(watch).to_be_visible()
+    page.locator("#train-stop").click()
+    expect(page.locator("#train-delete")).to_be_enabled(timeout=WAIT_MS)
+    delete_the_run(page)
+    assert list(runs.glob("[!.]*")) == []
+    expect(page.locator("#train-trash")).to_contain_text("MB, deleted 30 days after each run.")
+    page.locator("#train-empty-trash").click()
+    expect(page.locator("#train-trash")).to_be_hidden()
+    assert list((runs / ".trash").iterdir()) == []
+
+
 def test_start_a_run_watch_it_stop_it_resume_it_find_it_again_and_delete_it(
-    chromium: Browser, running_app: RunningApp, tmp_path: Path
+    chromium: Browser, running_app: RunningApp
 ) -> None:
-    runs, cache, port = tmp_path / "data" / "runs", running_app.data / "cache", free_port()
+    runs = running_app.data / "runs"
+    with trainings(runs), fresh_page(chromium, running_app.url) as page:
+        train_stop_and_resume(page, running_app.url, runs)
+        find_it_again_stop_and_delete_it(page, runs)
+
+
+@pytest.mark.slow
+def test_a_run_outlives_the_app(chromium: Browser, gallery_data: Path, tmp_path: Path) -> None:
+    runs, cache, port = tmp_path / "data" / "runs", gallery_data / "cache", free_port()
     with trainings(runs):
-        with run_app(tmp_path, cache, port, TMPDIR=str(tmp_path)) as app, fresh_page(chromium, app.url) as page:
-            watch = page.locator(".nt-watch")
-            state = watch.get_by_role("status")
+        with run_app(tmp_path, cache, port) as app, fresh_page(chromium, app.url) as page:
+            train_stop_and_resume(page, app.url, runs)
+        with run_app(tmp_path, cache, port) as app, fresh_page(chromium, app.url) as page:
             open_tab(page, app.url)
-            start_a_run(page, runs)
-            expect(watch.locator("h3")).to_contain_text("<b>Tiny</b>", timeout=WAIT_MS)
-            (config,) = runs.glob("*/config.json")
-            assert json.loads(config.read_text())["losses"] == {"contrastive": {"weight": 0.5}}
-            expect(state).to_have_text("training", timeout=WAIT_MS)
-            loss_line = watch.locator(".nt-line").last  # the validation charts, once they are there, come before it
-            expect(loss_line).to_have_attribute("d", re.compile(r"^M[\d. ]+L"), timeout=WAIT_MS)  # two points or more
-            expect(page.locator("#train-resume")).to_be_disabled()
-            expect(page.locator("#train-delete")).to_be_disabled()
-
-            page.locator("#train-stop").click()
-            expect(state).to_have_text("stopped", timeout=WAIT_MS)
-            expect(watch).to_contain_text(re.compile(rf"step [\d,]+ of {NUM_STEPS}"))
-            open_tab(page, app.url)
-            expect(state).to_have_text("stopped")
-            expect(page.locator("#train-stop")).to_be_disabled()
-            page.locator("#train-resume").click()
-            expect(state).to_have_text("training", timeout=WAIT_MS)
-
-        with run_app(tmp_path, cache, port, TMPDIR=str(tmp_path)) as app, fresh_page(chromium, app.url) as page:
-            watch = page.locator(".nt-watch")
-            open_tab(page, app.url)  # the run has outlived the app
-            expect(watch.get_by_role("status")).to_have_text("training", timeout=WAIT_MS)
-            page.locator("#train-new").click()
-            expect(page.locator("#train-form")).to_be_visible()
-            page.locator(".nt-run").click()
-            expect(watch).to_be_visible()
-            page.locator("#train-stop").click()
-            expect(page.locator("#train-delete")).to_be_enabled(timeout=WAIT_MS)
-            delete_the_run(page)
-            assert list(runs.glob("[!.]*")) == []
-            expect(page.locator("#train-trash")).to_contain_text("MB, deleted 30 days after each run.")
-            page.locator("#train-empty-trash").click()
-            expect(page.locator("#train-trash")).to_be_hidden()
-            assert list((runs / ".trash").iterdir()) == []
+            find_it_again_stop_and_delete_it(page, runs)
             assert "Traceback" not in app.log.read_text()
 
 

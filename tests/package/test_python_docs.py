@@ -9,6 +9,7 @@ import pytest
 from tests.paths import ROOT
 
 
+@pytest.mark.slow
 def test_the_notebook_example_runs_as_documented(
     gallery_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -86,6 +86,7 @@ def test_a_mistake_is_one_sentence(
     assert message in printed.err and printed.err.count("\n") == 1 and printed.err.endswith(".\n")
 
 
+@pytest.mark.slow
 def test_a_data_folder_that_cannot_be_made_costs_only_time(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,6 +95,7 @@ def test_links_and_hidden_files_are_left_out(tmp_path: Path) -> None:
         space_files(root=tmp_path)
 
 
+@pytest.mark.slow
 def test_a_space_is_published_and_published_again(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

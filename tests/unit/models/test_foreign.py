@@ -273,6 +273,7 @@ def test_the_messages_of_libraries_do_not_name_their_parts(models: Catalog, tmp_
             assert "miniz" not in str(error) and "Pytorch" not in str(error)
 
 
+@pytest.mark.slow
 def test_imports_run_in_a_child_of_limited_memory_and_time(
     models: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
