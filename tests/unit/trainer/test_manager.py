@@ -97,7 +97,7 @@ def test_a_run_is_started_stopped_killed_and_resumed_to_its_end_and_no_other_sta
 
     manager.resume(run_id)
     wait_for(manager, run_id, lambda run: run.status.state == "running")
-    assert "Going on" in manager.log_tail(run_id, 100)
+    assert "Resuming after step" in manager.log_tail(run_id, 100)
     manager.stop(run_id, at_once=True)
     killed = wait_for_end(manager, run_id, "interrupted")
     assert RunManager(manager.folder).get(run_id) == killed  # as after a restart of the app
