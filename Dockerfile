@@ -1,9 +1,9 @@
 # nT2VR in a container, on CPU by default. docs/deployment.md has the commands.
-# CUDA: docker build --build-arg TORCH_INDEX=https://download.pytorch.org/whl/cu128 --build-arg DEVICE=cuda .
+# CUDA: docker build --build-arg DEVICE=cuda . (TORCH_INDEX names an index of other torch builds, such as CPU-only ones)
 ARG PYTHON=3.11
 FROM python:${PYTHON}-slim
 
-ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+ARG TORCH_INDEX=
 ARG DEVICE=cpu
 ENV NT2VR_DATA=/data NT2VR_DEVICE=${DEVICE} PYTHONUNBUFFERED=1
 
