@@ -102,6 +102,7 @@ def test_without_a_gpu_the_call_runs_here(spaces: FakeSpaces, caplog: pytest.Log
     assert "No GPU could be borrowed (quota)." in caplog.text
 
 
+@pytest.mark.slow
 def test_spaces_is_imported_before_torch_and_knows_the_search_before_the_app_starts(tmp_path: Path) -> None:
     (tmp_path / "spaces.py").write_text(
         "import sys\nassert 'torch' not in sys.modules\nknown = []\n"
