@@ -1,15 +1,10 @@
-"""The trial of an untrusted checkpoint, in a child process with limits: it must load, match its card, and encode.
-
-`python -m nt2vr.hub.verify FOLDER BYTES` prints one JSON object; run it through `verify`.
-"""
+"""The trial of an untrusted checkpoint, in a child process with limits: it must load, match its card, and encode."""
 
 import json
 import math
 import re
-import subprocess
-import sys
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +12,8 @@ from nt2vr.errors import CheckpointError, Nt2vrError, reason_of
 from nt2vr.models.card import CARD, Card, write_card
 from nt2vr.models.checkpoint import CONFIG, WEIGHTS, fingerprints, read_checkpoint, read_model
 from nt2vr.models.foreign import MAX_FRAMES
-from nt2vr.settings import PACKAGE
+from nt2vr.models.spawn import run_limited
+from nt2vr.progress import Progress, silent
 
 SMALL_BYTES = 1 << 20  # of each JSON file
 MAX_IMAGE_SIZE = 1024  # pixels
@@ -38,48 +34,26 @@ def verify(folder: Path, name: str) -> None:
         CheckpointError: in one sentence, if it cannot be used or takes too much memory or time.
     """
     size = (folder / WEIGHTS).stat().st_size
-    command = [sys.executable, "-m", "nt2vr.hub.verify", str(folder.absolute())]
-    command.append(str(BASE_BYTES + BYTES_PER_WEIGHT_BYTE * size))
     try:
-        child = subprocess.run(
-            command, cwd=PACKAGE.parent, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
-            timeout=BASE_S + size / BYTES_PER_S, check=False,
+        card: Card = run_limited(
+            try_out, folder.absolute(), memory_bytes=BASE_BYTES + BYTES_PER_WEIGHT_BYTE * size,
+            timeout_s=BASE_S + size / BYTES_PER_S, progress=silent,
         )  # fmt: skip
-        answer = json.loads(child.stdout.splitlines()[-1])
-    except (subprocess.TimeoutExpired, LookupError, ValueError):
+    except (MemoryError, TimeoutError):
         raise CheckpointError(
             "The checkpoint cannot be used: loading it takes too much memory or time. Choose another."
         ) from None
-    if "error" in answer:
+    except Nt2vrError as error:
         place = str(folder.absolute())
-        raise CheckpointError(answer["error"].replace(f"{place}/", "").replace(place, "The checkpoint"))
-    card = Card(**answer)
+        raise CheckpointError(str(error).replace(f"{place}/", "").replace(place, "The checkpoint")) from None
+    except Exception as error:  # hostile files fail in more ways than can be listed
+        raise CheckpointError(f"The checkpoint cannot be used ({reason_of(error)}). Choose another.") from None
     if card.name != name:
         write_card(folder, replace(card, name=name))
 
 
-def main(arguments: list[str]) -> None:
-    """Limit this process, try the folder, and print its card or an error."""
-    if sys.platform != "win32":  # which has no such limit: there the time limit alone holds
-        import resource  # noqa: PLC0415
-
-        memory = int(arguments[1])
-        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    sys.stdout.write(f"\n{json.dumps(trial(Path(arguments[0])))}\n")
-
-
-def trial(folder: Path) -> dict[str, Any]:
-    """Try a folder in this process: return its card's values, or an "error"."""
-    try:
-        return asdict(_tried(folder))
-    except Nt2vrError as error:
-        return {"error": str(error)}
-    except Exception as error:  # hostile files fail in more ways than can be listed
-        return {"error": f"The checkpoint cannot be used ({reason_of(error)[:200]}). Choose another."}
-
-
-def _tried(folder: Path) -> Card:
+def try_out(folder: Path, progress: Progress) -> Card:
+    """Try a folder in this process, and return its card; see `verify`."""
     import huggingface_hub.constants  # noqa: PLC0415  see below
     import numpy as np  # noqa: PLC0415
 
@@ -134,7 +108,3 @@ def _check_card(card: Card, image_size: int) -> None:
     )  # fmt: skip
     if not usable:
         raise CheckpointError(f"{CARD} has values that cannot be used. Choose another repository.")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -3,6 +3,7 @@
 A notebook or a script without an `if __name__ == "__main__"` guard would otherwise start its own work in every child.
 """
 
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -14,6 +15,12 @@ from types import ModuleType
 from typing import Any
 
 from nt2vr.progress import Progress
+
+OUT_OF_MEMORY = (
+    re.compile(  # torch's RuntimeError, the same cut off because its text found no memory either, and mmap's
+        r"can't allocate memory|\[enforce fail a\Z|Cannot allocate memory"
+    )
+)
 
 _starting = Lock()  # the main module is replaced for the moment in which a child is described to itself
 
@@ -41,7 +48,7 @@ def run_limited(
     """Return `function(*args, progress)`, run in a child of limited memory and time; its exceptions are raised here.
 
     Raises:
-        MemoryError: if it takes more memory, or its process is killed.
+        MemoryError: if it takes more memory, or its process dies.
         TimeoutError: if it takes longer.
     """
     context = WithoutMain()
@@ -72,9 +79,19 @@ def _serve(sender: Connection, function: Callable[..., Any], args: tuple[Any, ..
         import resource  # noqa: PLC0415
 
         resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         result = function(*args, lambda *state: sender.send(("progress", state)))
     except Exception as error:
-        sender.send(("error", error))
+        sender.send(("error", MemoryError() if is_out_of_memory(error) else error))
     else:
         sender.send(("result", result))
+
+
+def is_out_of_memory(error: BaseException | None) -> bool:
+    """Whether memory ran out, also by an error of torch, or one that another error was raised from."""
+    while error is not None:
+        if isinstance(error, MemoryError) or OUT_OF_MEMORY.search(str(error)):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

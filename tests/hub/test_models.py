@@ -5,7 +5,6 @@ import re
 import resource
 import shutil
 import socket
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,6 +25,7 @@ from nt2vr.hub import client, verify
 from nt2vr.hub.models import LOCK, pull, push
 from nt2vr.models.card import CARD, read_card, write_card
 from nt2vr.models.checkpoint import CONFIG, WEIGHTS, read_checkpoint
+from nt2vr.progress import Progress
 from tests.hub_server import HubServer, serve_hub, use_hub
 from tests.tiny import TINY, tiny_model, write_tiny
 
@@ -44,13 +44,12 @@ def hub_with_child(monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
 def hub(hub_with_child: HubServer, monkeypatch: pytest.MonkeyPatch) -> HubServer:
     """A Hub; checkpoints are tried in this process, which has imported torch already."""
 
-    def run(command: list[str], **_: Any) -> "subprocess.CompletedProcess[str]":
+    def run(function: Callable[..., Any], *arguments: Any, progress: Progress, **_: Any) -> Any:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)  # the trial sets it
-            answer = verify.trial(Path(command[-2]))
-        return subprocess.CompletedProcess(command, 0, f"noise\n{json.dumps(answer)}\n", "")
+            return function(*arguments, progress)
 
-    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(verify, "run_limited", run)
     return hub_with_child
 
 

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -76,14 +76,17 @@ def name_of(file: Path) -> str:
     return file.relative_to(ROOT).as_posix()
 
 
-def imports_of(file: Path) -> Iterator[str]:
-    """Yield everything a file imports, at its top or inside functions: "nt2vr.ui" for `from nt2vr import ui` too."""
+@cache
+def imports_of(file: Path) -> tuple[str, ...]:
+    """List everything a file imports, at its top or inside functions: "nt2vr.ui" for `from nt2vr import ui` too."""
+    found: list[str] = []
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{name_of(file)} has a relative import"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found += (f"{node.module}.{alias.name}" for alias in node.names)
+    return tuple(found)
 
 
 def is_in(name: str, rooms: tuple[str, ...]) -> bool:
