@@ -10,11 +10,14 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import Nt2vrError
 from nt2vr.settings import Settings, prepare_environment
 from nt2vr.version import project_version
+
+if TYPE_CHECKING:
+    from nt2vr.ui.gate import Gate
 
 COMMANDS = {  # name -> its module, which has `add_arguments` and `run`, and a line of help
     "serve": ("nt2vr.commands.serve", "open the app (default)"),
@@ -74,12 +77,12 @@ def _run(arguments: list[str]) -> int:
     return status
 
 
-def train_tab(settings: Settings) -> Mapping[str, Callable[..., None]]:
+def train_tab(settings: Settings, gate: "Gate") -> Mapping[str, Callable[..., None]]:
     """Build the trainer's tab, which nt2vr.ui cannot name."""
     from trainer.manager import RunManager  # noqa: PLC0415
     from trainer.ui.tab import TrainTab  # noqa: PLC0415  imports Gradio
 
-    return {"Train": TrainTab(RunManager(settings.data_dir / "runs"), settings).build}
+    return {"Train": TrainTab(RunManager(settings.data_dir / "runs"), settings, gate).build}
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ Nt2vrError
 ├── CheckpointError    a checkpoint folder that cannot be loaded
 ├── RunError           a training run that cannot be started, stopped or deleted now
 ├── DownloadError      a failed download
+├── AccessError        an action that this visitor may not take
 └── HubError           a request that the Hugging Face Hub refused
 """
 
@@ -51,6 +52,10 @@ class RunError(Nt2vrError):
 
 class DownloadError(Nt2vrError):
     """A failed download."""
+
+
+class AccessError(Nt2vrError):
+    """An action that this visitor may not take."""
 
 
 def quoted(value: object) -> str:

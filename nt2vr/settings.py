@@ -1,15 +1,19 @@
 """Settings from command-line flags and environment variables; no other module reads the environment."""
 
 import ctypes
+import ipaddress
+import logging
 import os
 import re
 import sys
 from argparse import ArgumentParser
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from nt2vr.errors import ConfigError, quoted
+
+logger = logging.getLogger(__name__)
 
 PACKAGE = Path(__file__).parent
 ASSETS = (
@@ -27,6 +31,12 @@ ENVIRONMENT = {
 }
 
 
+ACTIONS = ("train", "import", "download", "delete", "paths")  # what not every visitor of an app may do
+RULES = ("nobody", "owner", "everyone")  # who may
+MIN_TOKEN = 16  # characters of an owner's token: 96 random bits as base64
+MAX_UPLOAD_GB = 8.0
+
+
 @dataclass(frozen=True)
 class Settings:
     """How nT2VR runs.
@@ -34,31 +44,43 @@ class Settings:
     Attributes:
         data_dir: caches, runs, reports, and downloaded or imported models.
         device: where models run, "cpu" or "cuda".
-        host: address to listen on; None leaves it to Gradio (this machine only, or GRADIO_SERVER_NAME).
+        host: address to listen on.
         port: port to listen on; None takes the first free one from 7860.
         assets: the shipped gallery, models and page templates.
-        may_download: whether users may download models; not on Hugging Face Spaces, where they are strangers.
         models: pre-trained models of open_clip to download at the start, in the background.
-        may_train: whether users may start training runs; on Spaces only if NT2VR_TRAIN=1, and never on ZeroGPU, which
-            lends its GPUs to no child process.
+        rules: action to rule, where the environment sets one; see `nt2vr.ui.gate`.
+        owner_token: what proves that a visitor is the owner; empty takes the data folder's.
+        space_owner: on a Hugging Face Space, the user whose it is.
+        host_names: names, beyond this machine's addresses, under which the app is reached; "*" is any.
+        max_upload_gb: size in 10^9 bytes of what those who may import can upload.
 
     Raises:
-        ConfigError: if there is no such kind of device.
+        ConfigError: if there is no such kind of device or rule, the token is short, or the size is no positive number.
     """
 
     data_dir: Path
     device: str = "cpu"
-    host: str | None = None
+    host: str = "127.0.0.1"
     port: int | None = None
     assets: Path = ASSETS
-    may_download: bool = True
-    may_train: bool = True
     models: tuple[str, ...] = ()
+    rules: Mapping[str, str] = field(default_factory=dict)
+    owner_token: str = field(default="", repr=False)
+    space_owner: str = ""
+    host_names: tuple[str, ...] = ()
+    max_upload_gb: float = MAX_UPLOAD_GB
 
     def __post_init__(self) -> None:
         """Check the device's name, not whether this machine has one."""
         if not re.fullmatch(r"cpu|cuda(:\d+)?|mps", self.device):
             raise ConfigError(f"Unknown device {quoted(self.device)}. Choose cpu or cuda.")
+        for action, rule in self.rules.items():
+            if rule not in RULES:
+                raise ConfigError(f"NT2VR_ALLOW_{action.upper()} is {quoted(rule)}: choose {', '.join(RULES)}.")
+        if self.owner_token and len(self.owner_token) < MIN_TOKEN:
+            raise ConfigError(f"NT2VR_OWNER_TOKEN is too short. Choose at least {MIN_TOKEN} characters.")
+        if not 0 < self.max_upload_gb < float("inf"):
+            raise ConfigError(f"NT2VR_MAX_UPLOAD_GB is {self.max_upload_gb}: choose a positive number.")
 
     @classmethod
     def read(
@@ -67,19 +89,51 @@ class Settings:
         device: str | None = None,
         host: str | None = None,
         port: int | None = None,
+        host_names: Sequence[str] = (),
         environment: Mapping[str, str] = os.environ,
     ) -> "Settings":
-        """Complete the given values from the environment: NT2VR_DATA, NT2VR_DEVICE, NT2VR_MODELS, and on a Space."""
-        on_spaces = environment.get("SYSTEM") == "spaces"
+        """Complete the given values from the environment; docs/deployment.md lists its variables."""
+        if "NT2VR_TRAIN" in environment:
+            logger.warning("NT2VR_TRAIN is no longer read: NT2VR_ALLOW_TRAIN=nobody|owner|everyone replaces it.")
+        rules = {action: environment.get(f"NT2VR_ALLOW_{action.upper()}", "") for action in ACTIONS}
+        if on_zero_gpu(environment):
+            rules["train"] = "nobody"  # it lends its GPUs to no child process
+        on_space = environment.get("SYSTEM") == "spaces" or "SPACE_ID" in environment
+        every = "0.0.0.0" if on_space else "127.0.0.1"
+        names = f"{environment.get('NT2VR_ALLOW_HOST', '')},{environment.get('SPACE_HOST', '')}"
         return cls(
             Path(data_dir or environment.get("NT2VR_DATA") or DEFAULT_DATA_DIR).expanduser(),
             device or environment.get("NT2VR_DEVICE") or "cpu",
-            host,
+            host or environment.get("GRADIO_SERVER_NAME") or every,
             port,
-            models=tuple(name.strip() for name in environment.get("NT2VR_MODELS", "").split(",") if name.strip()),
-            may_download=not on_spaces,
-            may_train=not on_zero_gpu(environment) and (not on_spaces or environment.get("NT2VR_TRAIN") == "1"),
+            models=_listed(environment.get("NT2VR_MODELS", "")),
+            rules={action: rule for action, rule in rules.items() if rule},
+            owner_token=environment.get("NT2VR_OWNER_TOKEN", ""),
+            space_owner=environment.get("SPACE_AUTHOR_NAME", "") if on_space else "",
+            host_names=(*host_names, *_listed(names)),
+            max_upload_gb=_number("NT2VR_MAX_UPLOAD_GB", environment, MAX_UPLOAD_GB),
         )
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _number(name: str, environment: Mapping[str, str], default: float) -> float:
+    try:
+        return float(environment.get(name) or default)
+    except ValueError:
+        raise ConfigError(f"{name} is {quoted(environment[name])}, which is not a number.") from None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address or name is this machine's own, reached by nobody else."""
+    try:
+        address = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return host.lower().rstrip(".") == "localhost"
+    mapped = getattr(address, "ipv4_mapped", None)  # ::ffff:127.0.0.1
+    return (mapped or address).is_loopback
 
 
 def add_flags(parser: ArgumentParser) -> None:

@@ -82,8 +82,8 @@ def running_app(tmp_path_factory: pytest.TempPathFactory, gallery_data: Path) ->
 
 @pytest.fixture(scope="session")
 def public_app(gallery_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
-    """Start the app once as on Hugging Face Spaces, where strangers use it."""
-    with run_app(tmp_path_factory.mktemp("public"), gallery_data / "cache", SYSTEM="spaces") as app:
+    """Start the app once as on a server, where everybody is a stranger."""
+    with run_app(tmp_path_factory.mktemp("public"), gallery_data / "cache", GRADIO_SERVER_NAME="0.0.0.0") as app:
         yield app
 
 

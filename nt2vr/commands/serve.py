@@ -9,6 +9,7 @@ from argparse import ArgumentParser, Namespace
 
 from nt2vr.errors import ConfigError, reason_of
 from nt2vr.settings import Settings, add_flags
+from nt2vr.ui.gate import Gate
 from nt2vr.ui.page import serve
 
 
@@ -16,6 +17,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add the flags."""
     add_flags(parser)
     parser.add_argument("--host", help="address to listen on (default: this machine only)")
+    parser.add_argument(
+        "--allow-host", action="append", default=[], metavar="NAME",
+        help="name under which the app is reached, beyond this machine's addresses (repeatable; * is any)",
+    )  # fmt: skip
     parser.add_argument("--port", type=int, help="port to listen on (default: the first free one from 7860)")
 
 
@@ -23,25 +28,26 @@ def run(options: Namespace) -> int:
     """Open the page, with the tabs of `options.build_tabs` added, and serve it until stopped."""
     logging.getLogger().setLevel(logging.WARNING)  # not INFO: open_clip logs each loading step to the root
     logging.getLogger("nt2vr").setLevel(logging.INFO)
-    settings = Settings.read(options.data_dir, options.device, options.host, options.port)
+    settings = Settings.read(options.data_dir, options.device, options.host, options.port, options.allow_host)
     check_address(settings.host, settings.port)
-    serve(settings, options.build_tabs(settings))
+    gate = Gate.of(settings)
+    serve(settings, gate, options.build_tabs(settings, gate))
     return 0
 
 
-def check_address(host: str | None, port: int | None) -> None:
+def check_address(host: str, port: int | None) -> None:
     """Refuse an address that cannot be listened on: Gradio would print a traceback, or retry without end.
 
     Raises:
         ConfigError: if the port is taken or impossible, or the address is not this machine's.
     """
-    address = host or "127.0.0.1", port or 0
+    address = host, port or 0
     try:
         with socket.socket(socket.AF_INET6 if ":" in address[0] else socket.AF_INET) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # the app may just have been stopped
             probe.bind(address)
     except (OSError, OverflowError, UnicodeError) as error:
-        where = " and ".join(str(part) for part in (host, port) if part is not None)
+        where = f"{host} and {port}" if port is not None else host
         raise ConfigError(
             f"Cannot listen on {where} ({reason_of(error)}). Choose another --host or --port."
         ) from error

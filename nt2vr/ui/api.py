@@ -23,9 +23,9 @@ def build_api(tab: SearchTab, evaluate_tab: EvaluateTab) -> None:
         return tab.search(tab.searcher.understand(query), systems, int(k), image, image_weight, alpha).as_dict()
 
     @user_errors
-    def evaluate(data: str, systems: list[str]) -> dict[str, Any]:
+    def evaluate(data: str, systems: list[str], request: gr.Request) -> dict[str, Any]:
         """Evaluate systems and their controls on "world" or "gallery"; return the report's numbers."""
-        return evaluate_tab.evaluate(data, systems)
+        return evaluate_tab.evaluate(data, systems, request)
 
     with gr.Row(visible=False):
         inputs = [

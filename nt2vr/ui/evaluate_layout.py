@@ -12,6 +12,8 @@ from nt2vr.ui.theme import template
 
 POLL_S = 1.0
 DEFAULT_SYSTEMS = ("CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg", "CLIP boolean")
+BUILT_IN_DATA = "Queries and videos"
+OWN_DATA = f"{BUILT_IN_DATA}, or the path of a dataset folder or a benchmark's CSV file"
 IMPROVED, WORSENED = "improved", "worsened"
 
 
@@ -25,6 +27,7 @@ class FormParts:
     systems: gr.Dropdown
     start: gr.Button
     cancel: gr.Button
+    note: gr.Markdown
     job: gr.HTML
 
 
@@ -77,9 +80,7 @@ class EvaluateParts:
     report: ReportParts
 
 
-def lay_out_evaluate(
-    templates: Path, systems: list[str], num_gallery_clips: int, may_name_paths: bool
-) -> EvaluateParts:
+def lay_out_evaluate(templates: Path, systems: list[str], num_gallery_clips: int) -> EvaluateParts:
     """Build the components inside the open tab: at the left the reports, at the right the form or the open report."""
     chosen = gr.BrowserState("", storage_key="nt2vr-report", secret="nt2vr")
     seen, timer = gr.State(), gr.Timer(POLL_S, active=False)
@@ -88,26 +89,25 @@ def lay_out_evaluate(
             new = gr.Button("New evaluation", elem_id="evaluate-new")
             reports = template(templates, "evaluate-reports", {"reports": []}, "pick")
         with gr.Column(scale=5, min_width=500):
-            form = _lay_out_form(templates, systems, num_gallery_clips, may_name_paths)
-            report = _lay_out_report(templates, may_delete=may_name_paths)
+            form = _lay_out_form(templates, systems, num_gallery_clips)
+            report = _lay_out_report(templates)
     return EvaluateParts(chosen, seen, timer, new, reports, form, report)
 
 
-def _lay_out_form(templates: Path, systems: list[str], num_gallery_clips: int, may_name_paths: bool) -> FormParts:
+def _lay_out_form(templates: Path, systems: list[str], num_gallery_clips: int) -> FormParts:
     choices = [
         (f"Built-in world, test scenes ({NUM_CLIPS:,} clips, rendered on first use)", WORLD),
         (f"Gallery ({num_gallery_clips} clips): every query opens in Search with its relevant clips", GALLERY),
     ]
-    own = ", or the path of a dataset folder or a benchmark's CSV file" if may_name_paths else ""
     with gr.Column(elem_id="evaluate-form") as column:
         with gr.Row(equal_height=True):
             data = gr.Dropdown(
-                choices, value=GALLERY, label="Data", info=f"Queries and videos{own}",
-                allow_custom_value=may_name_paths, elem_id="evaluate-data", scale=4,
+                choices, value=GALLERY, label="Data", info=BUILT_IN_DATA, allow_custom_value=True,
+                elem_id="evaluate-data", scale=4,
             )  # fmt: skip
             split = gr.Dropdown(
                 ["test", "validation", "train", "all"], value="test", label="Split", info="of a dataset folder",
-                visible=may_name_paths, elem_id="evaluate-split", scale=1, min_width=120,
+                visible=False, elem_id="evaluate-split", scale=1, min_width=120,
             )  # fmt: skip
         chosen = gr.Dropdown(
             systems, value=[name for name in DEFAULT_SYSTEMS if name in systems], multiselect=True, label="Systems",
@@ -117,13 +117,14 @@ def _lay_out_form(templates: Path, systems: list[str], num_gallery_clips: int, m
         with gr.Row():
             start = gr.Button("Evaluate", variant="primary", elem_id="evaluate-start", scale=0, min_width=220)
             cancel = gr.Button("Cancel", elem_id="evaluate-cancel", interactive=False, scale=0, min_width=120)
+        note = gr.Markdown(visible=False, elem_id="evaluate-note")
         job = template(templates, "evaluate-job", {})
-    return FormParts(column, data, split, chosen, start, cancel, job)
+    return FormParts(column, data, split, chosen, start, cancel, note, job)
 
 
-def _lay_out_report(templates: Path, may_delete: bool) -> ReportParts:
+def _lay_out_report(templates: Path) -> ReportParts:
     with gr.Column(visible=False, elem_id="evaluate-watch") as column:
-        with gr.Row(elem_id="evaluate-buttons", visible=may_delete):
+        with gr.Row(elem_id="evaluate-buttons"):
             delete = gr.Button("Delete", elem_id="evaluate-delete", size="sm", min_width=90)
         with gr.Row(visible=False, elem_id="evaluate-confirm", equal_height=True) as confirm:
             gr.Markdown("Delete this report permanently?")

@@ -12,9 +12,15 @@ from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.evaluation.jobs import BUILT_IN, Evaluations, Job
 from nt2vr.evaluation.sources import Data
 from nt2vr.search.searcher import Searcher
-from nt2vr.settings import Settings
 from nt2vr.ui.errors import user_errors
-from nt2vr.ui.evaluate_layout import IMPROVED, WORSENED, EvaluateParts, lay_out_evaluate
+from nt2vr.ui.evaluate_layout import (
+    BUILT_IN_DATA,
+    IMPROVED,
+    OWN_DATA,
+    WORSENED,
+    EvaluateParts,
+    lay_out_evaluate,
+)
 from nt2vr.ui.evaluate_view import (
     ANY,
     cues_of,
@@ -26,14 +32,13 @@ from nt2vr.ui.evaluate_view import (
     reports_view,
     roles_of,
 )
+from nt2vr.ui.gate import Gate, Visitor
 from nt2vr.ui.search_tab import OpensQueries
 from nt2vr.ui.search_view import Marked
 
 HARD_PAIRS = "composed/hard_pairs"  # the system best at these is the first to be compared with the base
 FIRST_KIND = "composed"  # where negation is what the query is about
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-NO_PATHS = "Only the built-in data can be evaluated here. Run the app on your own machine to evaluate your own data."
-NO_DELETING = "Reports here are shared and cannot be deleted. Run the app on your own machine to delete reports."
 Updates = dict[Any, Any]  # component -> new value
 
 
@@ -43,22 +48,20 @@ class EvaluateTab:
     Args:
         evaluations: runs them and stores their reports.
         searcher: lists the systems, and has the videos that queries can be opened on.
-        settings: where templates are, and whether people may name paths of this machine.
+        gate: says who may delete reports, and evaluate data of this machine.
+        templates: folder of the page's templates.
     """
 
     _parts: EvaluateParts
 
-    def __init__(self, evaluations: Evaluations, searcher: Searcher, settings: Settings) -> None:
+    def __init__(self, evaluations: Evaluations, searcher: Searcher, gate: Gate, templates: Path) -> None:
         """Components are built by `build`."""
-        self._evaluations, self._searcher = evaluations, searcher
-        self._templates, self._may_name_paths = settings.assets / "ui", settings.may_download
+        self._evaluations, self._searcher, self._gate, self._templates = evaluations, searcher, gate, templates
         self._ids = frozenset(video.video_id for video in searcher.gallery.videos)
 
     def build(self, tab: gr.Tab, opens: OpensQueries) -> None:
         """Lay the tab out inside the open tab and wire it."""
-        self._parts = lay_out_evaluate(
-            self._templates, self._searcher.system_names(), len(self._ids), self._may_name_paths
-        )
+        self._parts = lay_out_evaluate(self._templates, self._searcher.system_names(), len(self._ids))
         self._wire_evaluations(tab)
         self._wire_report()
         opens(self._parts.report.queries.open, self.on_open_query)
@@ -73,9 +76,8 @@ class EvaluateTab:
 
     def _wire_evaluations(self, tab: gr.Tab) -> None:
         p, form, outputs = self._parts, self._parts.form, self._outputs
-        tab.select(self._show, p.chosen, outputs, **QUIET).success(
-            lambda: gr.Dropdown(choices=self._searcher.system_names()), None, form.systems, **QUIET
-        )
+        visited = [form.systems, form.data, form.split, p.report.delete, form.note]
+        tab.select(self._show, p.chosen, outputs, **QUIET).success(self.on_visit, None, visited, **QUIET)
         p.timer.tick(self.on_poll, [p.chosen, p.seen], outputs, queue=False, trigger_mode="once", **QUIET)
         form.start.click(self.on_start, [form.data, form.split, form.systems], outputs, **QUIET)
         form.cancel.click(self.on_cancel, p.chosen, outputs, **QUIET)
@@ -103,23 +105,37 @@ class EvaluateTab:
             return Marked()
         return marks_of(row) if row.text == text else Marked()
 
-    def evaluate(self, data: str, systems: list[str]) -> dict[str, Any]:
+    @user_errors
+    def on_visit(self, request: gr.Request) -> list[Any]:
+        """List the systems, disable what this visitor may not do, and say why."""
+        own, delete = self._gate.may("paths", request), self._gate.may("delete", request)
+        reasons = [self._gate.refusal(action, request) for action in ("paths", "delete")]
+        return [
+            gr.Dropdown(choices=self._searcher.system_names()),
+            gr.Dropdown(info=OWN_DATA if own else BUILT_IN_DATA),
+            gr.Dropdown(visible=own),
+            gr.Button(interactive=delete),
+            gr.Markdown(" ".join(filter(None, reasons)), visible=any(reasons)),
+        ]
+
+    def evaluate(self, data: str, systems: list[str], visitor: Visitor) -> dict[str, Any]:
         """Evaluate, wait for the end, and return the content of report.json.
 
         Raises:
+            AccessError: if the visitor may not name data of this machine.
             ConfigError: if the evaluation cannot be started, failed, or was cancelled.
         """
-        job = self._start(data, "test", systems).result()
+        job = self._start(data, "test", systems, visitor).result()
         if not job.report_id:
             raise ConfigError(job.error or "The evaluation was cancelled on the page. Start it again.")
         return self._evaluations.archive.summary(job.report_id)
 
-    def _start(self, data: str, split: str, systems: list[str]) -> Future[Job]:
+    def _start(self, data: str, split: str, systems: list[str], visitor: Visitor) -> Future[Job]:
         name = (data or "").strip()
         if not name:
             raise ConfigError("No data is chosen. Choose the built-in world or the gallery, or name a path.")
-        if name not in BUILT_IN and not self._may_name_paths:
-            raise ConfigError(NO_PATHS)
+        if name not in BUILT_IN:
+            self._gate.check("paths", visitor)
         if name.startswith("~"):
             name = str(Path(name).expanduser())
         return self._evaluations.start(Data(name, split=split), systems or [])  # type: ignore[arg-type]
@@ -136,9 +152,9 @@ class EvaluateTab:
         return {self._parts.reports: listed, **self._watched()}
 
     @user_errors
-    def on_start(self, data: str, split: str, systems: list[str]) -> Updates:
+    def on_start(self, data: str, split: str, systems: list[str], request: gr.Request) -> Updates:
         """Start an evaluation and show its progress."""
-        self._start(data, split, systems)
+        self._start(data, split, systems, request)
         return self._show(self._last_report())
 
     @user_errors
@@ -153,10 +169,9 @@ class EvaluateTab:
         return self._show(event.id or self._last_report())
 
     @user_errors
-    def on_delete(self, chosen: str) -> Updates:
+    def on_delete(self, chosen: str, request: gr.Request) -> Updates:
         """Delete the open report."""
-        if not self._may_name_paths:
-            raise ConfigError(NO_DELETING)
+        self._gate.check("delete", request)
         self._evaluations.archive.delete(chosen)
         return self._show("")
 

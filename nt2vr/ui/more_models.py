@@ -12,7 +12,9 @@ from nt2vr.models.foreign import ACTIVATIONS, SUFFIXES, import_checkpoint
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.systems import check_model_name
 from nt2vr.ui.errors import user_errors
+from nt2vr.ui.gate import Gate
 from nt2vr.ui.theme import fold
+from nt2vr.ui.uploads import is_upload
 
 PRETRAINED = (
     "ViT-B-32 / openai",
@@ -22,7 +24,6 @@ PRETRAINED = (
     "ViT-B-16 / datacomp_xl_s13b_b90k",
 )
 WHERE = "Models are stored in the data folder. Files are never executed: only their tensors are read."
-NOT_HERE = "Models cannot be added here. Run the app on your own machine to add models."
 
 
 # Add the model to whatever is chosen by now; clear the boxes unless the person has typed something new since.
@@ -40,20 +41,20 @@ class MoreModels:
     Attributes:
         searcher: gets the models.
         max_columns: most systems to compare; where all are taken, a new model replaces the last.
-        allowed: whether people may download models and import files of this machine.
+        gate: says who may download and import models, and name files of this machine.
     """
 
     searcher: Searcher
     max_columns: int
-    allowed: bool
+    gate: Gate
     _systems: gr.Dropdown = field(init=False)
     _note: gr.Markdown = field(init=False)
     _added: gr.JSON = field(init=False)  # for the browser: the model, and what the boxes held
 
-    def build(self, systems: gr.Dropdown) -> Sequence[Any]:
+    def build(self, systems: gr.Dropdown, page: gr.Blocks) -> Sequence[Any]:
         """Lay the panel out; return the events after which a model has joined the chosen `systems`."""
         self._systems = systems
-        with fold("More models", elem_id="more-models", visible=self.allowed):
+        with fold("More models", elem_id="more-models"):
             with gr.Row():
                 pretrained = gr.Dropdown(
                     list(PRETRAINED), value=PRETRAINED[0], allow_custom_value=True, elem_id="pretrained", scale=4,
@@ -72,7 +73,11 @@ class MoreModels:
             self._note = gr.Markdown(WHERE, min_height=40, elem_id="more-models-note")
             self._added = gr.JSON(visible="hidden")
         private: dict[str, Any] = {"api_visibility": "private", "show_progress_on": self._note}
-        upload.upload(lambda path: path, upload, file, **private)
+        upload.upload(self.on_upload, upload, file, **private)
+        page.load(
+            self.on_visit, None, [download, upload, start, self._note], show_progress="hidden",
+            api_visibility="private",
+        )  # fmt: skip
         answered = [systems, self._note, self._added]
         downloaded = download.click(self.on_download, pretrained, answered, **private)
         imported = start.click(self.on_import, [file, name, *options], answered, **private)
@@ -105,9 +110,31 @@ class MoreModels:
         return name, [architecture, activation, frames], start
 
     @user_errors
-    def on_download(self, name: str, progress: gr.Progress = gr.Progress()) -> dict[Any, Any]:  # noqa: B008  Gradio's idiom
+    def on_visit(self, request: gr.Request) -> list[Any]:
+        """Disable what this visitor may not do, and say why."""
+        may_import, may_download = (self.gate.may(action, request) for action in ("import", "download"))
+        reasons = [self.gate.refusal(action, request) for action in ("download", "import")]
+        note = " ".join(dict.fromkeys(filter(None, reasons))) or WHERE
+        buttons = (may_download, may_import, may_import)
+        return [*(gr.Button(interactive=allowed) for allowed in buttons), note]
+
+    @user_errors
+    def on_upload(self, path: str, request: gr.Request) -> str:
+        """Name the uploaded file in the box, as the file to import."""
+        self.gate.check("import", request)
+        if not is_upload(path):
+            raise ConfigError("There is no such file among the uploaded ones. Upload it again.")
+        return path
+
+    @user_errors
+    def on_download(
+        self,
+        name: str,
+        request: gr.Request,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's idiom
+    ) -> dict[Any, Any]:
         """Fetch a pretrained model and add it to the columns."""
-        self._check_allowed()
+        self.gate.check("download", request)
         progress(0, desc=f"asking for {name}")
         added = self.searcher.models.download(
             name, lambda done, total, doing: progress((done, total or None), desc=doing, unit="bytes")
@@ -116,24 +143,22 @@ class MoreModels:
 
     @user_errors
     def on_import(
-        self, file: str, name: str, architecture: str, activation: str, frames: float,
+        self, file: str, name: str, architecture: str, activation: str, frames: float, request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's idiom
     ) -> dict[Any, Any]:  # fmt: skip
         """Import a file of this machine and add it to the columns."""
-        self._check_allowed()
+        self.gate.check("import", request)
         if not (file or "").strip():
             raise ConfigError("Name a checkpoint file on this computer, or upload one.")
         path, models = Path(file.strip()).expanduser(), self.searcher.models
+        if not is_upload(path):
+            self.gate.check("paths", request)
         check_model_name(name or path.stem)
         imported = import_checkpoint(
             path, models, name or "", architecture or "", int(frames or 0), activation or "",
             lambda done, total, doing: progress((done, total), desc=doing),
         )  # fmt: skip
         return self._result(imported.name, imported.remark, file=file, name=name)
-
-    def _check_allowed(self) -> None:
-        if not self.allowed:  # events of hidden components can still be called over HTTP
-            raise ConfigError(NOT_HERE)
 
     def _result(self, model: str, remark: str, **boxes: str) -> dict[Any, Any]:
         return {

@@ -1,12 +1,16 @@
 """The page: builds services and tabs, and serves clips and reports."""
 
 import html
+import logging
+import socket
 import threading
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import gradio as gr
+from starlette.middleware import Middleware
 from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
@@ -18,11 +22,15 @@ from nt2vr.media.gallery import Video, load_gallery
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.downloads import download_all
 from nt2vr.search.searcher import Searcher
-from nt2vr.settings import Settings
+from nt2vr.settings import Settings, is_loopback
 from nt2vr.ui.api import build_api
+from nt2vr.ui.door import Door
 from nt2vr.ui.evaluate_tab import EvaluateTab
+from nt2vr.ui.gate import Gate
+from nt2vr.ui.routes import build_routes
 from nt2vr.ui.search_tab import SearchTab
 from nt2vr.ui.theme import build_theme
+from nt2vr.ui.uploads import DAY_S, HOUR_S, prepare_uploads, refuse_addresses
 from nt2vr.world.truth import judge_video
 
 ABOUT = (
@@ -33,6 +41,11 @@ ABOUT = (
 )
 
 TabBuilder = Callable[[gr.Tab], None]  # fills an open tab
+logger = logging.getLogger(__name__)
+
+ANY_ADDRESS = ("0.0.0.0", "::")
+SESSIONS = 200  # visitors whose state is kept, the latest; each takes about 0.35 MB
+
 NO_TABS: Mapping[str, TabBuilder] = MappingProxyType({})
 
 
@@ -63,15 +76,18 @@ def build_page(
     searcher: Searcher,
     decoder: Decoder,
     evaluations: Evaluations,
-    settings: Settings,
+    gate: Gate,
+    templates: Path,
     tabs: Mapping[str, TabBuilder] = NO_TABS,
-) -> gr.Blocks:
+) -> tuple[gr.Blocks, SearchTab]:
     """Build the head, the tabs and the API; `tabs` adds those of other packages, by name."""
     page: gr.Blocks
-    with gr.Blocks(title="nT2VR", fill_width=True, analytics_enabled=False) as page:
+    with gr.Blocks(title="nT2VR", fill_width=True, analytics_enabled=False, delete_cache=(HOUR_S, DAY_S)) as page:
         head = gr.HTML(status_line(searcher.status), elem_id="head")
-        evaluate = EvaluateTab(evaluations, searcher, settings)
-        tab = SearchTab(searcher, decoder, clip_url, settings.assets / "ui", settings.may_download, evaluate.marked)
+        if gate.space_owner:
+            gr.LoginButton(size="sm", elem_id="login")  # on a Space only: elsewhere Gradio asks the Hub for a token
+        evaluate = EvaluateTab(evaluations, searcher, gate, templates)
+        tab = SearchTab(searcher, decoder, clip_url, templates, gate, evaluate.marked)
         with gr.Tabs() as all_tabs:
             with gr.Tab("Search", id="search"):
                 opens_queries = tab.build(page, all_tabs)
@@ -87,11 +103,19 @@ def build_page(
             lambda: (status_line(searcher.status), gr.Timer(active=not searcher.is_ready)),
             None, [head, timer], show_progress="hidden", queue=False, api_visibility="private",
         )  # fmt: skip
-    return page
+    return page, tab
 
 
-def serve(settings: Settings, tabs: Mapping[str, TabBuilder] = NO_TABS) -> None:
+def owner_link(host: str, page: gr.Blocks, gate: Gate) -> str:
+    """Return the address at which a visitor becomes the owner."""
+    name = socket.gethostname() if host in ANY_ADDRESS else host
+    return f"http://{name}:{page.server_port}{page.root_path}/?token={gate.token}"
+
+
+def serve(settings: Settings, gate: Gate, tabs: Mapping[str, TabBuilder] = NO_TABS) -> None:
     """Serve the page until stopped, with `tabs` after its own; models are loaded once it is up."""
+    refuse_addresses()
+    prepare_uploads(settings.data_dir / "uploads")
     gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
     model_folders = [settings.assets / "models", settings.data_dir / "models"]
     models = Catalog(model_folders, settings.device, settings.data_dir / "runs")
@@ -99,9 +123,10 @@ def serve(settings: Settings, tabs: Mapping[str, TabBuilder] = NO_TABS) -> None:
         cache = Cache(settings.data_dir / "cache")
         searcher = Searcher(models, gallery, decoder, cache, judge_video)
         evaluations = Evaluations(models, decoder, cache, settings.data_dir / "evaluation", settings.assets)
-        page = build_page(searcher, decoder, evaluations, settings, tabs)
+        page, tab = build_page(searcher, decoder, evaluations, gate, settings.assets / "ui", tabs)
         clips = ImmutableFiles(directory=settings.assets / "gallery" / "clips")
         reports = StaticFiles(directory=evaluations.archive.folder, check_dir=False)
+        max_upload_bytes = round(settings.max_upload_gb * 1e9)
         reports.config_checked = True  # the folder is made with the first report; until then nothing is found
         page.launch(
             server_name=settings.host,
@@ -112,10 +137,15 @@ def serve(settings: Settings, tabs: Mapping[str, TabBuilder] = NO_TABS) -> None:
             run_history=False,
             enable_monitoring=False,
             show_error=True,
-            max_file_size=None if settings.may_download else "20mb",  # checkpoints are large; strangers bring none
-            app_kwargs={"routes": [Mount("/clips", clips), Mount("/reports", reports)]},
+            state_session_capacity=SESSIONS,
+            app_kwargs={
+                "middleware": [Middleware(Door, gate, settings.host, settings.host_names, max_upload_bytes)],
+                "routes": [Mount("/clips", clips), Mount("/reports", reports), Mount("/api", build_routes(tab))],
+            },
             prevent_thread_lock=True,
         )
+        if not gate.space_owner and (page.root_path or not is_loopback(settings.host)):
+            logger.info("The owner's link: %s", owner_link(settings.host, page, gate))
         threading.Thread(target=searcher.warm_up, args=("CLIP",), daemon=True).start()
         threading.Thread(target=download_all, args=(settings.models, models.download), daemon=True).start()
         with searcher.watching():

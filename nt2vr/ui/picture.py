@@ -1,8 +1,14 @@
 """Input for a reference picture."""
 
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
+
+from nt2vr.errors import MediaError
+from nt2vr.ui.door import MAX_PICTURE_MB, MB
+from nt2vr.ui.errors import user_errors
+from nt2vr.ui.uploads import is_upload
 
 
 def reference_picture(**options: Any) -> gr.Image:
@@ -12,9 +18,13 @@ def reference_picture(**options: Any) -> gr.Image:
     return picture
 
 
+@user_errors
 def _uploaded_path(payload: Any) -> str | None:
+    """Return the path of an uploaded picture; one sentence refuses all others, so that no path can be tried out."""
     if payload is None:
         return None
-    if payload.path is None:
-        raise gr.Error("Send the picture as a file.", print_exception=False)
+    if payload.path is None or not is_upload(payload.path):
+        raise MediaError("There is no such picture among the uploaded files. Upload it again.")
+    if Path(payload.path).stat().st_size > MAX_PICTURE_MB * MB:
+        raise MediaError(f"A picture may have {MAX_PICTURE_MB} MB. Send a smaller one.")
     return str(payload.path)

@@ -9,6 +9,7 @@ import gradio as gr
 
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.systems import DEFAULT_ALPHA
+from nt2vr.ui.gate import Gate
 from nt2vr.ui.link import (
     DEFAULT_K,
     DEFAULT_QUERY,
@@ -124,7 +125,7 @@ def lay_out_controls(searcher: Searcher) -> Controls:
     )  # fmt: skip
 
 
-def lay_out_results(searcher: Searcher, systems: gr.Dropdown, templates: Path, may_download: bool) -> Results:
+def lay_out_results(searcher: Searcher, systems: gr.Dropdown, templates: Path, gate: Gate, page: gr.Blocks) -> Results:
     """Build what shows an answer, and the panels that correct it and add models to `systems`."""
     understood = template(templates, "understood", {})
     with gr.Row():
@@ -138,7 +139,7 @@ def lay_out_results(searcher: Searcher, systems: gr.Dropdown, templates: Path, m
                 0, MAX_ALPHA, value=DEFAULT_ALPHA, step=0.05, elem_id="alpha",
                 label="α, weight of the unwanted part in “boolean”",
             )  # fmt: skip
-        added = MoreModels(searcher, MAX_COLUMNS, may_download).build(systems)
+        added = MoreModels(searcher, MAX_COLUMNS, gate).build(systems, page)
     columns = template(templates, "columns", {"columns": []}, "pick")
     detail = template(templates, "detail", {})
     return Results(understood, wanted, unwanted, alpha, added, gr.State(), columns, detail)

@@ -22,6 +22,7 @@ from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.errors import user_errors
+from nt2vr.ui.gate import Gate
 from nt2vr.ui.link import DEFAULTS, link_values, read_link
 from nt2vr.ui.search_layout import EXAMPLES, Controls, Results, lay_out_controls, lay_out_results
 from nt2vr.ui.search_view import Marked, columns_view, detail_view, no_marks, part_texts, understood_view
@@ -65,7 +66,7 @@ class SearchTab:
         decoder: decodes uploaded pictures, which are untrusted.
         url_of: returns the URL of a video.
         templates: folder of the page's templates.
-        may_download: whether people may download models and import files of this machine.
+        gate: says who may add models.
         marked: returns the relevant clips of a judged query, given its name in links and its text.
     """
 
@@ -73,7 +74,7 @@ class SearchTab:
     decoder: Decoder
     url_of: Callable[[Video], str]
     templates: Path
-    may_download: bool = True
+    gate: Gate
     marked: Callable[[str, str], Marked] = no_marks
     _controls: Controls = field(init=False)
     _results: Results = field(init=False)
@@ -85,7 +86,7 @@ class SearchTab:
             Lets an event of another tab open a query here; takes the event and a handler that returns a link's values.
         """
         self._controls = lay_out_controls(self.searcher)
-        self._results = lay_out_results(self.searcher, self._controls.systems, self.templates, self.may_download)
+        self._results = lay_out_results(self.searcher, self._controls.systems, self.templates, self.gate, page)
         self._wire_searches(page)
         self._wire_clips()
         return self._opens(tabs)

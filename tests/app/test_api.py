@@ -179,11 +179,11 @@ def test_only_reports_are_served_from_the_data_folder(client: Client, running_ap
         assert httpx.get(running_app.url + path).status_code in (400, 403, 404)
 
 
-def test_strangers_evaluate_built_in_data_only(public_app: RunningApp, tmp_path: Path) -> None:
+def test_strangers_evaluate_built_in_data_only(running_app: RunningApp, tmp_path: Path) -> None:
     (tmp_path / "task.csv").write_text("path,class\na.mp4,dog\n")
-    stranger = Client(public_app.url, verbose=False)
+    stranger = Client(running_app.url, verbose=False, headers={"X-Forwarded-For": "203.0.113.7"})
     for data in (str(tmp_path / "task.csv"), str(tmp_path), "~"):
-        with pytest.raises(AppError, match="Only the built-in data can be evaluated here"):
+        with pytest.raises(AppError, match="Only the owner may name files of this machine here"):
             stranger.predict(data, ["CLIP"], api_name="/evaluate")
 
 

@@ -146,12 +146,18 @@ def test_a_run_outlives_the_app(chromium: Browser, gallery_data: Path, tmp_path:
             assert "Traceback" not in app.log.read_text()
 
 
-def test_where_training_is_not_allowed_the_tab_says_so_and_offers_nothing_to_call(
+def test_what_a_visitor_may_not_do_is_disabled_with_the_reason(
     chromium: Browser, public_app: RunningApp
 ) -> None:
     with fresh_page(chromium, public_app.url) as page:
         open_tab(page, public_app.url)
-        expect(page.locator("#train-off")).to_contain_text("Training is switched off here", timeout=WAIT_MS)
-        config = page.evaluate("fetch('config').then(answer => answer.json())")
-        ids = {component["props"].get("elem_id") for component in config["components"]}
-        assert {name for name in ids if name and name.startswith("train")} == {"train-off"}
+        expect(page.locator("#train-note")).to_contain_text("Only the owner may train models here", timeout=WAIT_MS)
+        expect(page.locator("#train-start")).to_be_disabled()
+        page.get_by_role("tab", name="Evaluate").click()
+        expect(page.locator("#evaluate-note")).to_contain_text("Only the owner may name files", timeout=WAIT_MS)
+        expect(page.locator("#evaluate-split")).to_be_hidden()
+        page.get_by_role("tab", name="Search").click()
+        page.get_by_role("button", name="More models").click()
+        expect(page.locator("#more-models-note")).to_contain_text("Only the owner may download models")
+        for button in ("#download", "#import"):
+            expect(page.locator(button)).to_be_disabled()

@@ -1,12 +1,13 @@
 """Where settings come from, and which one wins."""
 
 import ctypes
+import re
 from pathlib import Path
 
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.settings import ASSETS, Settings, resolve_path, training_devices
+from nt2vr.settings import ASSETS, Settings, is_loopback, resolve_path, training_devices
 
 
 def test_arguments_win_over_the_environment_and_the_environment_over_the_defaults() -> None:
@@ -30,16 +31,56 @@ def test_models_to_download_at_the_start_are_listed_in_one_variable() -> None:
     assert Settings.read(environment=environment).models == ("ViT-B-32/openai", "ViT-B-16 / openai")
 
 
-def test_strangers_on_spaces_may_not_download_models() -> None:
-    assert Settings.read(environment={}).may_download
-    assert not Settings.read(environment={"SYSTEM": "spaces"}).may_download
+def test_an_app_listens_to_this_machine_only_unless_told_otherwise_or_on_a_space() -> None:
+    assert Settings.read(environment={}).host == "127.0.0.1"
+    assert Settings.read(environment={"SPACE_ID": "ada/nt2vr"}).host == "0.0.0.0"
+    assert Settings.read(environment={"SYSTEM": "spaces"}).host == "0.0.0.0"
+    assert Settings.read(environment={"GRADIO_SERVER_NAME": "10.0.0.1"}).host == "10.0.0.1"
+    assert Settings.read(host="::1", environment={"GRADIO_SERVER_NAME": "10.0.0.1"}).host == "::1"
 
 
-def test_strangers_on_spaces_may_train_only_if_the_owner_allows_it_and_nobody_may_on_zero_gpu() -> None:
-    assert Settings.read(environment={}).may_train
-    assert not Settings.read(environment={"SYSTEM": "spaces"}).may_train
-    assert Settings.read(environment={"SYSTEM": "spaces", "NT2VR_TRAIN": "1"}).may_train
-    assert not Settings.read(environment={"SPACES_ZERO_GPU": "true", "NT2VR_TRAIN": "1"}).may_train
+def test_rules_come_from_the_environment_and_nobody_trains_on_zero_gpu() -> None:
+    assert Settings.read(environment={}).rules == {}
+    assert Settings.read(environment={"NT2VR_ALLOW_IMPORT": "everyone"}).rules == {"import": "everyone"}
+    zero_gpu = {"SPACES_ZERO_GPU": "true", "NT2VR_ALLOW_TRAIN": "everyone"}
+    assert Settings.read(environment=zero_gpu).rules == {"train": "nobody"}
+
+
+@pytest.mark.parametrize(
+    ("environment", "sentence"),
+    [
+        ({"NT2VR_ALLOW_TRAIN": "me"}, "NT2VR_ALLOW_TRAIN is 'me': choose nobody, owner, everyone."),
+        ({"NT2VR_OWNER_TOKEN": "hunter2"}, "NT2VR_OWNER_TOKEN is too short. Choose at least 16 characters."),
+        ({"NT2VR_MAX_UPLOAD_GB": "8 GB"}, "NT2VR_MAX_UPLOAD_GB is '8 GB', which is not a number."),
+        ({"NT2VR_MAX_UPLOAD_GB": "nan"}, "NT2VR_MAX_UPLOAD_GB is nan: choose a positive number."),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_refused(environment: dict[str, str], sentence: str) -> None:
+    with pytest.raises(ConfigError, match=f"^{re.escape(sentence)}$"):
+        Settings.read(environment=environment)
+
+
+def test_the_names_of_an_app_are_given_by_flag_variable_and_space() -> None:
+    environment = {"NT2VR_ALLOW_HOST": "a.example, b.example", "SPACE_HOST": "ada-nt2vr.hf.space"}
+    names = Settings.read(host_names=["c.example"], environment=environment).host_names
+    assert names == ("c.example", "a.example", "b.example", "ada-nt2vr.hf.space")
+
+
+def test_a_variable_that_is_no_longer_read_is_answered_with_what_replaces_it(caplog: pytest.LogCaptureFixture) -> None:
+    Settings.read(environment={"NT2VR_TRAIN": "1"})
+    assert "NT2VR_ALLOW_TRAIN=nobody|owner|everyone" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        *(("127.0.0.1", True), ("127.1.2.3", True), ("::1", True), ("[::1]", True), ("::ffff:127.0.0.1", True)),
+        *(("localhost", True), ("LOCALHOST.", True), ("0.0.0.0", False), ("::", False), ("10.0.0.1", False)),
+        *(("localhost.evil.example", False), ("127.0.0.1.evil.example", False), ("", False), ("2130706433", False)),
+    ],
+)
+def test_addresses_of_this_machine_alone_are_told_from_others(host: str, expected: bool) -> None:
+    assert is_loopback(host) == expected
 
 
 def test_shipped_files_are_found_from_any_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ import gradio as gr
 from nt2vr.registry import pick
 from nt2vr.settings import Settings
 from nt2vr.ui.errors import user_errors
+from nt2vr.ui.gate import Gate, Visitor
 from nt2vr.ui.theme import template
 from trainer.manager import Run, RunManager
 from trainer.ui.form import Field, bases, config_fields, losses_view, presets, read_form
@@ -29,10 +30,6 @@ FIRST = (
     "num_clips",
 )  # always visible, in this order; the rest is under “All other settings”
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-NO_TRAINING = (
-    "Training is switched off here, because anyone who opens this page could start it. Run nT2VR on your own machine, "
-    "or set NT2VR_TRAIN=1 if all visitors may use this machine's processor."
-)
 
 
 @dataclass(frozen=True)
@@ -71,12 +68,13 @@ class TrainTab:
 
     Args:
         manager: starts, stops and reads runs.
-        settings: model folders, and the permission to train.
+        settings: model folders and templates.
+        gate: says who may train, delete runs, and name files of this machine.
     """
 
-    def __init__(self, manager: RunManager, settings: Settings) -> None:
+    def __init__(self, manager: RunManager, settings: Settings, gate: Gate) -> None:
         """Read the fields and presets; `build` creates the components."""
-        self._manager, self._settings = manager, settings
+        self._manager, self._settings, self._gate = manager, settings, gate
         fields = sorted(
             config_fields(), key=lambda field: FIRST.index(field.key) if field.key in FIRST else len(FIRST)
         )
@@ -84,10 +82,8 @@ class TrainTab:
         self._presets = presets()
 
     def build(self, tab: gr.Tab) -> None:
-        """Lay out the tab's content and wire it; where training is not allowed, no handler is registered."""
-        if not self._settings.may_train:
-            gr.Markdown(NO_TRAINING, elem_id="train-off")
-            return
+        """Lay out the tab's content and wire it."""
+        note = gr.Markdown(visible=False, elem_id="train-note")
         # run_id of the open run, "" for the form, None for the default (see `_show`); stored in the browser
         chosen = gr.BrowserState(None, storage_key="nt2vr-run", secret="nt2vr")
         seen, timer = gr.State(), gr.Timer(POLL_S, active=False)
@@ -102,6 +98,7 @@ class TrainTab:
                 form = self._lay_out_form()
                 parts = self._lay_out_run(runs, new, trash, trash_size, empty)
         self._wire(tab, chosen, seen, timer, form, parts)
+        tab.select(self.on_visit, None, [form.start, parts.empty, note], **QUIET)
 
     def _lay_out_form(self) -> FormParts:
         in_view = [field for field in self._fields if field.key in FIRST]
@@ -171,7 +168,7 @@ class TrainTab:
         timer.tick(self.on_poll, [chosen, seen], watched, queue=False, trigger_mode="once", **QUIET)
         form.preset.input(self.on_preset, form.preset, filled, **QUIET)
         form.start.click(self.on_start, filled, everything, show_progress_on=form.start, api_visibility="private")
-        parts.new.click(lambda: self._show(""), None, everything, **QUIET)
+        parts.new.click(self.on_new, None, everything, **QUIET)
         parts.runs.pick(self.on_pick, None, everything, **QUIET)
         parts.stop.click(self.on_stop, chosen, everything, **QUIET)
         parts.resume.click(self.on_resume, chosen, everything, show_progress_on=parts.resume, api_visibility="private")
@@ -181,9 +178,9 @@ class TrainTab:
         parts.empty.click(self.on_empty_trash, chosen, everything, **QUIET)
 
     @user_errors
-    def on_open(self, chosen: str | None) -> tuple[Any, ...]:
+    def on_open(self, chosen: str | None, request: gr.Request) -> tuple[Any, ...]:
         """Show what was open last, or the active or newest run, and start polling."""
-        return *self._show(chosen), gr.Timer(active=True)
+        return *self._show(chosen, request), gr.Timer(active=True)
 
     @user_errors
     def on_opened(self, preset: str, losses: Mapping[str, Any]) -> tuple[Any, Any]:
@@ -192,13 +189,13 @@ class TrainTab:
         return gr.Dropdown(choices=self._bases()), table
 
     @user_errors
-    def on_poll(self, chosen: str | None, seen: str | None) -> Any:
+    def on_poll(self, chosen: str | None, seen: str | None, request: gr.Request) -> Any:
         """Refresh the list and the open run, if anything has changed."""
         runs = self._manager.runs()
         run = next((run for run in runs if run.run_id == chosen), None)
         if self._stamp(runs, run) == seen:
             return gr.skip()
-        return self._watched(runs, run)
+        return self._watched(runs, run, request)
 
     @user_errors
     def on_preset(self, name: str) -> list[Any]:
@@ -209,43 +206,64 @@ class TrainTab:
         return [*filled, losses_view(preset["losses"])]
 
     @user_errors
-    def on_start(self, *filled: Any) -> tuple[Any, ...]:
+    def on_visit(self, request: gr.Request) -> list[Any]:
+        """Disable what this visitor may not do, and say why."""
+        reasons = [self._gate.refusal(action, request) for action in ("train", "delete")]
+        return [
+            *(gr.Button(interactive=not reason) for reason in reasons),
+            gr.Markdown(" ".join(filter(None, reasons)), visible=any(reasons)),
+        ]
+
+    @user_errors
+    def on_start(self, request: gr.Request, *filled: Any) -> tuple[Any, ...]:
         """Start a run and show it."""
+        self._gate.check("train", request)
         *values, losses = filled
         keys = [field.key for field in self._fields]
-        config = read_form(dict(zip(keys, values, strict=True)), losses)
-        return self._show(self._manager.start(config))
+        by_key = dict(zip(keys, values, strict=True))
+        if by_key["data"] or by_key["base"] not in dict(self._bases()).values():
+            self._gate.check("paths", request)
+        return self._show(self._manager.start(read_form(by_key, losses)), request)
 
     @user_errors
-    def on_pick(self, event: gr.EventData) -> tuple[Any, ...]:
+    def on_new(self, request: gr.Request) -> tuple[Any, ...]:
+        """Show the form."""
+        return self._show("", request)
+
+    @user_errors
+    def on_pick(self, event: gr.EventData, request: gr.Request) -> tuple[Any, ...]:
         """Open a run from the list."""
-        return self._show(event.id)
+        return self._show(event.id, request)
 
     @user_errors
-    def on_stop(self, run_id: str) -> tuple[Any, ...]:
+    def on_stop(self, run_id: str, request: gr.Request) -> tuple[Any, ...]:
         """Ask a run to stop, or kill one that is taking too long to."""
+        self._gate.check("train", request)
         self._manager.stop(run_id, at_once=self._manager.get(run_id).may_end_at_once)
-        return self._show(run_id)
+        return self._show(run_id, request)
 
     @user_errors
-    def on_resume(self, run_id: str) -> tuple[Any, ...]:
+    def on_resume(self, run_id: str, request: gr.Request) -> tuple[Any, ...]:
         """Resume a run."""
+        self._gate.check("train", request)
         self._manager.resume(run_id)
-        return self._show(run_id)
+        return self._show(run_id, request)
 
     @user_errors
-    def on_delete(self, run_id: str) -> tuple[Any, ...]:
+    def on_delete(self, run_id: str, request: gr.Request) -> tuple[Any, ...]:
         """Move a run to the trash, and show another."""
+        self._gate.check("delete", request)
         self._manager.delete(run_id)
-        return self._show(None)
+        return self._show(None, request)
 
     @user_errors
-    def on_empty_trash(self, chosen: str | None) -> tuple[Any, ...]:
+    def on_empty_trash(self, chosen: str | None, request: gr.Request) -> tuple[Any, ...]:
         """Delete the runs in the trash for good."""
+        self._gate.check("delete", request)
         self._manager.empty_trash()
-        return self._show(chosen)
+        return self._show(chosen, request)
 
-    def _show(self, chosen: str | None) -> tuple[Any, ...]:
+    def _show(self, chosen: str | None, visitor: Visitor) -> tuple[Any, ...]:
         """Open a run, or the form for ""; for None or a deleted run, the active run, the newest or the form."""
         runs = self._manager.runs()
         if chosen is None or (chosen and chosen not in [run.run_id for run in runs]):
@@ -254,13 +272,15 @@ class TrainTab:
         run = next((run for run in runs if run.run_id == chosen), None)
         panes = gr.Column(visible=run is None), gr.Column(visible=run is not None), gr.Row(visible=False)
         text = trash_text(self._manager.trash_bytes())
-        return chosen, *panes, gr.Column(visible=bool(text)), text, *self._watched(runs, run)
+        return chosen, *panes, gr.Column(visible=bool(text)), text, *self._watched(runs, run, visitor)
 
-    def _watched(self, runs: list[Run], run: Run | None) -> tuple[Any, ...]:
+    def _watched(self, runs: list[Run], run: Run | None, visitor: Visitor) -> tuple[Any, ...]:
         """Return updates for everything that changes during a run, in the order of `watched`."""
         if run is None:
             return self._stamp(runs, run), runs_view(runs, ""), {}, gr.skip(), gr.skip(), gr.skip()
-        rows, log = self._manager.metrics(run.run_id), self._manager.log_tail(run.run_id)
+        may_train, may_delete = (self._gate.may(action, visitor) for action in ("train", "delete"))
+        rows = self._manager.metrics(run.run_id)
+        log = self._manager.log_tail(run.run_id) if may_train else ""  # it names files of this machine
         stopping = run.status.state == "stopping"
         return (
             self._stamp(runs, run),
@@ -268,10 +288,10 @@ class TrainTab:
             run_view(run, rows, log),
             gr.Button(
                 "End now" if run.may_end_at_once else "Stop",
-                interactive=run.is_under_way and (not stopping or run.may_end_at_once),
+                interactive=may_train and run.is_under_way and (not stopping or run.may_end_at_once),
             ),
-            gr.Button(interactive=run.can_resume),
-            gr.Button(interactive=not run.is_under_way),
+            gr.Button(interactive=may_train and run.can_resume),
+            gr.Button(interactive=may_delete and not run.is_under_way),
         )
 
     def _stamp(self, runs: list[Run], run: Run | None) -> str:

@@ -1,0 +1,142 @@
+"""What every request passes first: checks of Host, Origin and size, and the owner's link.
+
+It knows addresses and bytes, not what a request is for; that is the gate's and the handlers'.
+"""
+
+import shutil
+import socket
+import tempfile
+from collections.abc import Collection
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+from gradio.utils import get_upload_folder
+from starlette.datastructures import URL
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from nt2vr.errors import quoted
+from nt2vr.settings import is_loopback
+from nt2vr.ui.gate import Gate
+
+SAFE = ("GET", "HEAD", "OPTIONS")  # methods that change nothing
+MAX_PICTURE_MB = 50
+MAX_BODY_MB = 4  # of any other request: the largest, a filled-in form, has a few KB
+FORM_BYTES = 1 << 16  # around the file in an upload
+SPARE_BYTES = 200_000_000  # that uploads leave free on the disk
+MB = 1_000_000
+YEAR_S = 365 * 24 * 3600
+
+
+@dataclass(frozen=True)
+class Door:
+    """ASGI middleware that refuses a request, or passes it on to the app.
+
+    Attributes:
+        app: the app behind it.
+        gate: says who may upload large files, and knows the owner's token.
+        host: address that the app listens on.
+        host_names: further names of the app; "*" is any.
+        max_upload_bytes: of those who may import.
+    """
+
+    app: ASGIApp
+    gate: Gate
+    host: str
+    host_names: Collection[str]
+    max_upload_bytes: int
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        answer = self._refuse_address(request) or self._refuse_size(request) or self._let_owner_in(request)
+        await (answer or self.app)(scope, receive, send)
+
+    def _refuse_address(self, request: Request) -> Response | None:
+        """Refuse names that are not the app's (DNS rebinding), and changes asked for by other sites' pages."""
+        asked = request.headers.get("host", "")
+        name = _name_of(f"//{asked}")
+        if not self._is_ours(name):
+            return PlainTextResponse(
+                f"This app does not answer to the name {quoted(name or asked)}. If it should, start it with "
+                "--allow-host and that name.",
+                421,
+            )
+        origin = request.headers.get("origin")
+        if origin is None or request.method in SAFE:
+            return None
+        same = urlsplit(origin).netloc.lower() == asked.lower()
+        if same or any(_name_of(origin) == each.lower() for each in self.host_names):
+            return None
+        return PlainTextResponse("Pages of other sites may not change anything in this app.", 403)
+
+    def _is_ours(self, name: str) -> bool:
+        if is_loopback(name) or name == self.host.lower():
+            return True
+        if any(each in ("*", name) for each in map(str.lower, self.host_names)):
+            return True
+        return not is_loopback(self.host) and (_is_address(name) or name == socket.gethostname().lower())
+
+    def _refuse_size(self, request: Request) -> Response | None:
+        """Refuse what is too large, or does not fit on the disk, before a byte of it is read."""
+        if request.method in SAFE:
+            return None
+        if "transfer-encoding" in request.headers:
+            return PlainTextResponse("Send the size of the request (Content-Length).", 411)
+        length = request.headers.get("content-length", "0")
+        size = int(length) if length.isdecimal() else 0
+        is_upload = request.url.path.endswith("/upload")
+        limit = MAX_BODY_MB * MB
+        if is_upload:
+            imports = self.gate.may("import", request)
+            limit = self.max_upload_bytes if imports else MAX_PICTURE_MB * MB
+        elif request.url.path.endswith("/api/search"):
+            limit = 2 * MAX_PICTURE_MB * MB  # as a data URL
+        if size > limit + FORM_BYTES:
+            what = "A file" if is_upload else "A request"
+            return PlainTextResponse(f"{what} may have {limit / MB:,.0f} MB here; this one has {size / MB:,.0f}.", 413)
+        if is_upload and size + SPARE_BYTES > _free_bytes():
+            return PlainTextResponse(f"The disk has no room for a file of {size / MB:,.0f} MB.", 507)
+        return None
+
+    def _let_owner_in(self, request: Request) -> Response | None:
+        """Turn the token of the owner's link into a cookie, so that it does not stay in the address."""
+        token = request.query_params.get("token")
+        if token is None or request.method != "GET" or "text/html" not in request.headers.get("accept", ""):
+            return None
+        if not self.gate.is_token(token):
+            return PlainTextResponse("This token is not the app's. Open the link that it printed at its start.", 403)
+        rest = [(key, value) for key, value in request.query_params.multi_items() if key != "token"]
+        answer = RedirectResponse(URL(f"?{urlencode(rest)}" if rest else "."), 303)
+        answer.set_cookie(
+            self.gate.cookie, token, max_age=YEAR_S, httponly=True, samesite="lax",
+            secure=request.headers.get("x-forwarded-proto", request.url.scheme) == "https",
+        )  # fmt: skip
+        return answer
+
+
+def _name_of(address: str) -> str:
+    """Return the host in an address, in lower case and without the port; empty if there is none."""
+    try:
+        return (urlsplit(address).hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _free_bytes() -> int:
+    folder = Path(get_upload_folder())
+    return shutil.disk_usage(folder if folder.exists() else tempfile.gettempdir()).free

@@ -1,0 +1,149 @@
+"""Who may do what: train, import, download, delete, and name paths of this machine.
+
+Each is allowed to nobody, the owner or everyone. Unless the settings say otherwise, a person at this machine may do
+everything, and elsewhere only the owner may. Handlers check here; a disabled button is not a check.
+"""
+
+import hashlib
+import hmac
+import logging
+import os
+import secrets
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import gradio as gr
+from starlette.requests import HTTPConnection
+
+from nt2vr.errors import AccessError, ConfigError, reason_of
+from nt2vr.settings import MIN_TOKEN, Settings, is_loopback
+
+logger = logging.getLogger(__name__)
+
+TOKEN_FILE = "owner-token"  # in the data folder, so that all its processes have the same
+DOING = {
+    "train": "train models",
+    "import": "import models",
+    "download": "download models",
+    "delete": "delete runs and reports",
+    "paths": "name files of this machine",
+}
+PROVE = "open the link that the app printed at its start, or add ?token=… with the token from the app's data folder"
+SIGN_IN = "sign in with Hugging Face"
+PROXIED = ("forwarded", "via", "x-real-ip")  # headers of proxies, beside x-forwarded-…
+
+Visitor = gr.Request | HTTPConnection | None
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Decides what a visitor may do.
+
+    Attributes:
+        token: what proves that a visitor is the owner.
+        rules: action to "nobody", "owner" or "everyone", where it is not the default.
+        bound_to_loopback: whether the app listens to this machine only.
+        space_owner: on a Hugging Face Space, the user who owns it; "" elsewhere.
+    """
+
+    token: str = field(repr=False)
+    rules: Mapping[str, str] = field(default_factory=dict)
+    bound_to_loopback: bool = False
+    space_owner: str = ""
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Gate":
+        """Build the gate of an app; makes the data folder's token if there is none.
+
+        Raises:
+            ConfigError: if that token is too short to be safe.
+        """
+        token = settings.owner_token or _stored_token(settings.data_dir)
+        return cls(token, settings.rules, is_loopback(settings.host), settings.space_owner)
+
+    @property
+    def cookie(self) -> str:
+        """Name of the cookie that holds the token; other apps on this host have other names."""
+        return f"nt2vr-owner-{hashlib.sha256(self.token.encode()).hexdigest()[:8]}"
+
+    def may(self, action: str, visitor: Visitor) -> bool:
+        """Whether a visitor may take an action; nobody in particular (None) is a stranger."""
+        connection = visitor.request if isinstance(visitor, gr.Request) else visitor
+        rule = self.rules.get(action)
+        if rule is None:
+            rule = "everyone" if self._is_local(connection) else "owner"
+        return rule == "everyone" or (rule == "owner" and self._is_owner(connection))
+
+    def refusal(self, action: str, visitor: Visitor) -> str:
+        """Say why a visitor may not take an action; empty if they may."""
+        if self.may(action, visitor):
+            return ""
+        if self.rules.get(action) == "nobody":
+            return f"Nobody may {DOING[action]} here: it is switched off (NT2VR_ALLOW_{action.upper()})."
+        return f"Only the owner may {DOING[action]} here. If it is you, {SIGN_IN if self.space_owner else PROVE}."
+
+    def check(self, action: str, visitor: Visitor) -> None:
+        """Raise AccessError, with the reason, if a visitor may not take an action."""
+        if reason := self.refusal(action, visitor):
+            raise AccessError(reason)
+
+    def is_token(self, text: str) -> bool:
+        """Compare with the token, in a time that reveals nothing."""
+        return hmac.compare_digest(text.encode(errors="replace"), self.token.encode(errors="replace"))
+
+    def _is_local(self, connection: HTTPConnection | None) -> bool:
+        """Whether a person at this machine asks directly, and not through a proxy that anyone could be behind."""
+        if connection is None or connection.client is None:
+            return False
+        proxied = any(name.startswith("x-forwarded-") or name in PROXIED for name in connection.headers)
+        proxied = proxied or connection.scope.get("http_version") == "1.0"  # no browser; nginx, unless told otherwise
+        return self.bound_to_loopback and not proxied and is_loopback(connection.client.host)
+
+    def _is_owner(self, connection: HTTPConnection | None) -> bool:
+        if connection is None:
+            return False
+        scheme, _, bearer = connection.headers.get("authorization", "").partition(" ")
+        given = connection.cookies.get(self.cookie) or (bearer if scheme.lower() == "bearer" else "")
+        return self.is_token(given) or bool(self.space_owner and _user_of(connection) == self.space_owner)
+
+
+def _user_of(connection: HTTPConnection) -> str:
+    """Return the Hugging Face user who has signed in; the session cookie is signed by Gradio."""
+    login = connection.scope.get("session", {}).get("oauth_info", {})
+    if login.get("expires_at", 0) < time.time():
+        return ""
+    return str(login.get("userinfo", {}).get("preferred_username", ""))
+
+
+def _stored_token(data_dir: Path) -> str:
+    """Return the data folder's token, made on first use and readable by its user alone.
+
+    Search needs no disk: where the folder cannot be written to, the token is this process's own.
+    """
+    path = data_dir / TOKEN_FILE
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            _write_once(path, secrets.token_urlsafe(24))
+        token = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeError) as error:
+        logger.warning("%s cannot be used (%s). The owner's link holds until the app ends.", path, reason_of(error))
+        return secrets.token_urlsafe(24)
+    if len(token) < MIN_TOKEN:
+        raise ConfigError(f"The token in {path} is too short. Delete the file, and the app makes a new one.")
+    return token
+
+
+def _write_once(path: Path, text: str) -> None:
+    """Write a private file, unless another process does it first."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial.touch(0o600)
+    try:
+        partial.write_text(text, encoding="utf-8")
+        with suppress(FileExistsError):
+            os.link(partial, path)
+    finally:
+        partial.unlink()

@@ -1,0 +1,150 @@
+"""Plain HTTP routes: `POST /api/search`, `GET /api/systems`, `GET /api/health`, and their OpenAPI docs.
+
+Same functions, limits and errors as the page; an error is `{"error": "one sentence"}`.
+"""
+
+import base64
+import binascii
+import json
+import logging
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import FastAPI
+from fastapi_offline import FastAPIOffline
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from nt2vr.errors import ConfigError, MediaError, Nt2vrError
+from nt2vr.search.systems import DEFAULT_ALPHA
+from nt2vr.ui.door import MAX_PICTURE_MB, MB
+from nt2vr.ui.link import DEFAULT_K, DEFAULT_SYSTEMS, DEFAULT_WEIGHT
+from nt2vr.ui.search_tab import CONCURRENT, SearchTab
+from nt2vr.version import project_version
+
+logger = logging.getLogger(__name__)
+
+JSON, FORM = "application/json", "multipart/form-data"
+Weight = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class SearchRequest(BaseModel):
+    """A search; every field has a default, but one of query and image must be given."""
+
+    model_config = ConfigDict(extra="forbid")
+    query: str = Field("", description="what the clip should show, and what it should not")
+    systems: list[str] = Field(list(DEFAULT_SYSTEMS), description="names, as listed by /api/systems")
+    k: int = Field(DEFAULT_K, description="hits per system")
+    image: str | None = Field(None, description="a reference picture as a data URL; in a form, a file")
+    image_weight: Weight = Field(DEFAULT_WEIGHT, description="0: text alone; 1: picture alone")
+    alpha: Weight = Field(DEFAULT_ALPHA, description="weight of the unwanted part where a system fixes none")
+
+
+def build_routes(tab: SearchTab) -> FastAPI:
+    """Build the app that is mounted at /api."""
+    api = FastAPIOffline(
+        title="nT2VR",
+        version=project_version(),
+        description="Text-to-video retrieval that understands negation.",
+        redoc_url=None,  # its page fetches a logo from elsewhere
+    )
+    limiter = CapacityLimiter(CONCURRENT)
+    schema = SearchRequest.model_json_schema()
+    body = {"required": True, "content": {kind: {"schema": schema} for kind in (JSON, FORM)}}
+
+    @api.post("/search", openapi_extra={"requestBody": body})
+    async def search(request: Request) -> Response:
+        """Search the gallery: the query's wanted and unwanted parts, and each system's ranked hits."""
+        try:
+            asked, picture = await _read(request)
+            return JSONResponse(await to_thread.run_sync(_answer, tab, asked, picture, limiter=limiter))
+        except Nt2vrError as error:
+            return JSONResponse({"error": str(error)}, 400)
+        except Exception:
+            logger.exception("A search over HTTP failed.")
+            return JSONResponse({"error": "Something went wrong; the log has the details."}, 500)
+
+    @api.get("/systems")
+    def systems() -> list[str]:
+        """List the names of all systems."""
+        return tab.searcher.system_names()
+
+    @api.get("/health")
+    def health() -> Response:
+        """Tell whether searches are answered at once: 200, or 503 while the first model is being loaded."""
+        ready = tab.searcher.is_ready
+        return JSONResponse({"ready": ready, "status": tab.searcher.status}, 200 if ready else 503)
+
+    return api
+
+
+async def _read(request: Request) -> tuple[SearchRequest, bytes | None]:
+    """Read a JSON object or a form; return the picture apart, as its file's content.
+
+    Raises:
+        ConfigError: if it is neither, or a value is of the wrong type.
+        MediaError: if the picture is too large, or no data URL.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    try:
+        if kind == FORM:
+            async with request.form(max_files=1, max_fields=50, max_part_size=MB) as form:
+                values: dict[str, Any] = {key: form[key] for key in form if key not in ("image", "systems")}
+                picture = form.get("image")
+                content = await picture.read() if isinstance(picture, UploadFile) else None
+                if content is None and picture is not None:
+                    values["image"] = picture
+                if "systems" in form:
+                    values["systems"] = form.getlist("systems")
+            asked = SearchRequest.model_validate(values)
+        else:
+            asked = SearchRequest.model_validate(_object(await request.body()), strict=True)
+            content = None
+    except HTTPException as error:
+        raise ConfigError(f"The form cannot be read: {error.detail}") from error
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        raise ConfigError(f"{'.'.join(map(str, first['loc']))[:100]}: {first['msg']}.") from error
+    if asked.image is not None:
+        content = _decode(asked.image)
+    if content is not None and len(content) > MAX_PICTURE_MB * MB:
+        raise MediaError(f"A picture may have {MAX_PICTURE_MB} MB. Send a smaller one.")
+    return asked, content
+
+
+def _object(body: bytes) -> Mapping[str, Any]:
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict):
+        raise ConfigError(f"Send a JSON object ({JSON}) or a form ({FORM}).")
+    return data
+
+
+def _decode(url: str) -> bytes:
+    head, comma, content = url.partition(",")
+    try:
+        if not (comma and head.startswith("data:image/") and head.endswith(";base64")):
+            raise ValueError
+        return base64.b64decode(content, validate=True)
+    except (ValueError, binascii.Error):
+        raise MediaError("Send the picture as a data URL: data:image/png;base64,…") from None
+
+
+def _answer(tab: SearchTab, asked: SearchRequest, picture: bytes | None) -> dict[str, Any]:
+    query = tab.searcher.understand(asked.query)
+    arguments = query, asked.systems, asked.k
+    weights = asked.image_weight, asked.alpha
+    if picture is None:
+        return tab.search(*arguments, None, *weights).as_dict()
+    with tempfile.TemporaryDirectory(prefix="nt2vr-") as folder:
+        path = Path(folder) / "picture"
+        path.write_bytes(picture)
+        return tab.search(*arguments, str(path), *weights).as_dict()

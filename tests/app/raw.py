@@ -1,0 +1,66 @@
+"""Gradio's private events over raw HTTP, as anyone can send them."""
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import httpx
+
+Event = tuple[str, str]  # elem_id of a component, or the handler's name, and the name of the event
+
+
+@dataclass(frozen=True)
+class RawClient:
+    """Sends events to an app without its page.
+
+    Attributes:
+        url: of the app.
+        headers: of every request.
+    """
+
+    url: str
+    headers: Mapping[str, str]
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        config: dict[str, Any] = httpx.get(f"{self.url}config", headers=self.headers).json()
+        return config
+
+    @cached_property
+    def events(self) -> dict[Event, dict[str, Any]]:
+        """Every event that runs code of the server."""
+        ids = {c["id"]: c["props"].get("elem_id") or "" for c in self.config["components"]}
+        found = {}
+        for dependency in self.config["dependencies"]:
+            if not dependency["backend_fn"]:
+                continue
+            for component, name in dependency["targets"]:
+                found[ids.get(component) or dependency["api_name"], name] = dependency
+        return found
+
+    def send(self, event: Event, values: Sequence[Any] | None = None, data: Any = None) -> dict[str, Any]:
+        """Send an event, with its inputs' values from the page unless given; return the message that ends it."""
+        dependency, session = self.events[event], uuid.uuid4().hex
+        inputs = {c["id"]: c["props"].get("value") for c in self.config["components"]}
+        payload = {
+            "data": list(values) if values is not None else [inputs[number] for number in dependency["inputs"]],
+            "fn_index": dependency["id"],
+            "session_hash": session,
+            "event_data": data,
+        }
+        with httpx.Client(base_url=f"{self.url}gradio_api/queue/", headers=self.headers, timeout=60) as client:
+            client.post("join", json=payload).raise_for_status()
+            with client.stream("GET", "data", params={"session_hash": session}) as lines:
+                for line in lines.iter_lines():
+                    message = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {}
+                    if message.get("msg") in ("process_completed", "unexpected_error"):
+                        return dict(message)
+        raise AssertionError("the app sent no answer")
+
+    def error(self, event: Event, values: Sequence[Any] | None = None, data: Any = None) -> str:
+        """Send an event; return what it was refused with, or "" if it was not."""
+        message = self.send(event, values, data)
+        return "" if message.get("success", True) else str(message["output"]["error"])

@@ -1,0 +1,135 @@
+"""What every request passes: Host, Origin, sizes, and the owner's link."""
+
+import shutil
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import pytest
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
+
+from nt2vr.ui.door import MAX_BODY_MB, MAX_PICTURE_MB, MB, Door
+from nt2vr.ui.gate import Gate
+
+TOKEN = "a-token-of-the-owner"
+GATE = Gate(TOKEN, bound_to_loopback=True)
+
+
+async def hello(scope: Scope, receive: Receive, send: Send) -> None:
+    await PlainTextResponse("hello")(scope, receive, send)
+
+
+def ask(
+    method: str = "GET", path: str = "/", host: str = "127.0.0.1", names: tuple[str, ...] = (),
+    headers: Mapping[str, str] = {}, peer: str = "127.0.0.1",
+) -> httpx.Response:  # fmt: skip
+    """Send one request through the door of an app that listens on `host`."""
+    import asyncio  # noqa: PLC0415
+
+    door = Door(hello, GATE, host, names, max_upload_bytes=1000 * MB)
+
+    async def send() -> httpx.Response:
+        transport = httpx.ASGITransport(door, client=(peer, 1))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:7860") as client:
+            return await client.request(method, path, headers={"host": "127.0.0.1:7860", **headers})
+
+    return asyncio.run(send())
+
+
+@pytest.mark.parametrize(
+    ("host", "names", "asked", "passes"),
+    [
+        ("127.0.0.1", (), "localhost:7860", True),
+        ("127.0.0.1", (), "[::1]:7860", True),
+        ("127.0.0.1", (), "evil.example:7860", False),
+        ("127.0.0.1", (), "localhost.evil.example", False),
+        ("127.0.0.1", (), "10.0.0.1:7860", False),
+        ("127.0.0.1", (), "", False),
+        ("127.0.0.1", (), "[::1", False),
+        ("0.0.0.0", (), "10.0.0.1:7860", True),  # an address cannot be rebound
+        ("0.0.0.0", (), "evil.example", False),
+        ("films.example", (), "films.example:7860", True),
+        ("127.0.0.1", ("films.example",), "FILMS.example.", True),
+        ("127.0.0.1", ("films.example",), "evil.example", False),
+        ("127.0.0.1", ("*",), "evil.example", True),
+    ],
+)
+def test_only_the_app_s_own_names_are_answered(host: str, names: tuple[str, ...], asked: str, passes: bool) -> None:
+    answer = ask(host=host, names=names, headers={"host": asked})
+    assert answer.status_code == (200 if passes else 421)
+    assert passes or "--allow-host" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("origin", "names", "passes"),
+    [
+        (None, (), True),
+        ("http://127.0.0.1:7860", (), True),
+        ("https://127.0.0.1:7860", (), True),  # a proxy may add TLS
+        ("http://127.0.0.1:3000", (), False),  # another app of this machine
+        ("http://localhost:7860", (), False),
+        ("http://evil.example", (), False),
+        ("null", (), False),
+        ("http://127.0.0.1:7860.evil.example", (), False),
+        ("https://films.example", ("films.example",), True),  # a proxy that changes Host
+        ("https://evil.example", ("*",), False),
+    ],
+)
+def test_pages_of_other_sites_change_nothing(origin: str | None, names: tuple[str, ...], passes: bool) -> None:
+    headers = {"origin": origin} if origin is not None else {}
+    for method in ("POST", "PUT", "DELETE"):
+        assert ask(method, names=names, headers=headers).status_code == (200 if passes else 403)
+    assert ask("GET", names=names, headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "peer", "mb", "status"),
+    [
+        ("/gradio_api/upload", "10.0.0.7", MAX_PICTURE_MB, 200),
+        ("/gradio_api/upload", "10.0.0.7", MAX_PICTURE_MB + 1, 413),
+        ("/gradio_api/upload", "127.0.0.1", 1000, 200),
+        ("/gradio_api/upload", "127.0.0.1", 1001, 413),
+        ("/gradio_api/queue/join", "127.0.0.1", MAX_BODY_MB, 200),
+        ("/gradio_api/queue/join", "127.0.0.1", MAX_BODY_MB + 1, 413),
+        ("/api/search", "10.0.0.7", MAX_PICTURE_MB * 4 // 3, 200),
+        ("/api/search", "10.0.0.7", 2 * MAX_PICTURE_MB + 1, 413),
+    ],
+)
+def test_a_request_is_refused_by_its_size_before_it_is_read(path: str, peer: str, mb: int, status: int) -> None:
+    answer = ask("POST", path, peer=peer, headers={"content-length": str(mb * MB)})
+    assert answer.status_code == status
+    assert status == 200 or f"this one has {mb:,}" in answer.text
+
+
+def test_a_request_must_say_its_size() -> None:
+    assert ask("POST", "/gradio_api/upload", headers={"transfer-encoding": "chunked"}).status_code == 411
+
+
+def test_an_upload_that_does_not_fit_on_the_disk_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=300 * MB))
+    sizes: dict[str, Any] = {str(mb): ask("POST", "/gradio_api/upload", headers={"content-length": str(mb * MB)})
+                             for mb in (90, 110)}  # fmt: skip
+    assert {mb: answer.status_code for mb, answer in sizes.items()} == {"90": 200, "110": 507}
+    assert sizes["110"].text == "The disk has no room for a file of 110 MB."
+
+
+PAGE = {"accept": "text/html,application/xhtml+xml"}
+
+
+def test_the_owner_s_link_sets_a_cookie_and_leaves_the_address() -> None:
+    answer = ask(path=f"/?q=a+dog&token={TOKEN}&k=4", headers=PAGE)
+    assert (answer.status_code, answer.headers["location"]) == (303, "?q=a+dog&k=4")
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith(f"{GATE.cookie}={TOKEN};")
+    assert "HttpOnly" in cookie and "SameSite=lax" in cookie and "Secure" not in cookie
+    assert ask(path=f"/?token={TOKEN}", headers=PAGE).headers["location"] == "."
+    secure = ask(path=f"/?token={TOKEN}", headers={**PAGE, "x-forwarded-proto": "https"})
+    assert "Secure" in secure.headers["set-cookie"]
+
+
+def test_another_token_is_refused_in_a_sentence() -> None:
+    answer = ask(path="/?token=guess", headers=PAGE)
+    assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
+    assert "Open the link" in answer.text
