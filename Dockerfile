@@ -20,5 +20,5 @@ RUN python -m compileall -q nt2vr trainer
 USER nt2vr
 VOLUME /data
 EXPOSE 7860
-HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:7860/', timeout=4)"]
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:7860/api/health', timeout=4)"]
 CMD ["python", "app.py", "--host", "0.0.0.0", "--port", "7860"]

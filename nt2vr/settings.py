@@ -160,6 +160,11 @@ def prepare_environment() -> None:
         os.environ.setdefault(name, value)
 
 
+def store_uploads_in(folder: Path) -> None:
+    """Have Gradio store uploads in a folder, unless the user has named another."""
+    os.environ.setdefault("GRADIO_TEMP_DIR", str(folder.absolute()))
+
+
 def on_zero_gpu(environment: Mapping[str, str] = os.environ) -> bool:
     """Whether this is a Hugging Face Space that borrows its GPUs."""
     return environment.get("SPACES_ZERO_GPU", "").lower() in ("1", "true")

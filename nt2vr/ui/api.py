@@ -9,6 +9,7 @@ from nt2vr.ui.errors import user_errors
 from nt2vr.ui.evaluate_tab import EvaluateTab
 from nt2vr.ui.link import DEFAULT_K, DEFAULT_SYSTEMS, DEFAULT_WEIGHT
 from nt2vr.ui.picture import reference_picture
+from nt2vr.ui.routes import checked_request, search_gallery
 from nt2vr.ui.search_tab import CONCURRENT, SearchTab
 
 
@@ -20,11 +21,15 @@ def build_api(tab: SearchTab, evaluate_tab: EvaluateTab) -> None:
         query: str, systems: list[str], k: float, image: str | None, image_weight: float, alpha: float
     ) -> dict[str, Any]:
         """Search the gallery; return the query's wanted and unwanted parts and every system's ranked hits."""
-        return tab.search(tab.searcher.understand(query), systems, int(k), image, image_weight, alpha).as_dict()
+        asked = checked_request(
+            {"query": query, "systems": systems, "k": k, "image_weight": image_weight, "alpha": alpha}
+        )
+        return search_gallery(tab, asked, image)
 
     @user_errors
     def evaluate(data: str, systems: list[str], request: gr.Request) -> dict[str, Any]:
         """Evaluate systems and their controls on "world" or "gallery"; return the report's numbers."""
+        checked_request({"systems": systems})
         return evaluate_tab.evaluate(data, systems, request)
 
     with gr.Row(visible=False):

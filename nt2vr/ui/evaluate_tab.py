@@ -33,6 +33,7 @@ from nt2vr.ui.evaluate_view import (
     roles_of,
 )
 from nt2vr.ui.gate import Gate, Visitor
+from nt2vr.ui.inputs import event_value
 from nt2vr.ui.search_tab import OpensQueries
 from nt2vr.ui.search_view import Marked
 
@@ -166,7 +167,7 @@ class EvaluateTab:
     @user_errors
     def on_pick(self, event: gr.EventData) -> Updates:
         """Open a report of the list, or the evaluation under way (which may have a report by now)."""
-        return self._show(event.id or self._last_report())
+        return self._show(event_value(event, "id", str) or self._last_report())
 
     @user_errors
     def on_delete(self, chosen: str, request: gr.Request) -> Updates:
@@ -183,11 +184,11 @@ class EvaluateTab:
     @user_errors
     def on_turn(self, event: gr.EventData, chosen: str, *filters: Any) -> dict[str, Any]:
         """Turn the page."""
-        return self._queries(int(event.page), chosen, *filters)
+        return self._queries(event_value(event, "page", int), chosen, *filters)
 
     def on_open_query(self, event: gr.EventData) -> Mapping[str, str]:
         """Return the values of a row's link."""
-        return dict(parse_qsl(event.link.removeprefix("?")))
+        return dict(parse_qsl(event_value(event, "link", str).removeprefix("?")))
 
     @user_errors
     def _show(self, chosen: str) -> Updates:

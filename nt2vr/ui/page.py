@@ -27,6 +27,7 @@ from nt2vr.ui.api import build_api
 from nt2vr.ui.door import Door
 from nt2vr.ui.evaluate_tab import EvaluateTab
 from nt2vr.ui.gate import Gate
+from nt2vr.ui.inputs import check_inputs
 from nt2vr.ui.routes import build_routes
 from nt2vr.ui.search_tab import SearchTab
 from nt2vr.ui.theme import build_theme
@@ -103,6 +104,7 @@ def build_page(
             lambda: (status_line(searcher.status), gr.Timer(active=not searcher.is_ready)),
             None, [head, timer], show_progress="hidden", queue=False, api_visibility="private",
         )  # fmt: skip
+    check_inputs(page)
     return page, tab
 
 

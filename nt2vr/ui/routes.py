@@ -21,7 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from nt2vr.errors import ConfigError, MediaError, Nt2vrError
+from nt2vr.errors import MAX_QUOTED, ConfigError, MediaError, Nt2vrError
 from nt2vr.search.systems import DEFAULT_ALPHA
 from nt2vr.ui.door import MAX_PICTURE_MB, MB
 from nt2vr.ui.link import DEFAULT_K, DEFAULT_SYSTEMS, DEFAULT_WEIGHT
@@ -84,6 +84,23 @@ def build_routes(tab: SearchTab) -> FastAPI:
     return api
 
 
+def checked_request(values: Mapping[str, Any], strict: bool = True) -> SearchRequest:
+    """Check the values of a search, of whatever origin.
+
+    Args:
+        values: by field; those left out have defaults.
+        strict: whether numbers must be numbers; otherwise texts of numbers will do.
+
+    Raises:
+        ConfigError: about the first value of a wrong type.
+    """
+    try:
+        return SearchRequest.model_validate(values, strict=strict)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        raise ConfigError(f"{'.'.join(map(str, first['loc']))[:MAX_QUOTED]}: {first['msg']}.") from error
+
+
 async def _read(request: Request) -> tuple[SearchRequest, bytes | None]:
     """Read a JSON object or a form; return the picture apart, as its file's content.
 
@@ -102,15 +119,11 @@ async def _read(request: Request) -> tuple[SearchRequest, bytes | None]:
                     values["image"] = picture
                 if "systems" in form:
                     values["systems"] = form.getlist("systems")
-            asked = SearchRequest.model_validate(values)
+            asked = checked_request(values, strict=False)  # a form's values are texts
         else:
-            asked = SearchRequest.model_validate(_object(await request.body()), strict=True)
-            content = None
+            asked, content = checked_request(_object(await request.body())), None
     except HTTPException as error:
         raise ConfigError(f"The form cannot be read: {error.detail}") from error
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        raise ConfigError(f"{'.'.join(map(str, first['loc']))[:100]}: {first['msg']}.") from error
     if asked.image is not None:
         content = _decode(asked.image)
     if content is not None and len(content) > MAX_PICTURE_MB * MB:
@@ -138,13 +151,16 @@ def _decode(url: str) -> bytes:
         raise MediaError("Send the picture as a data URL: data:image/png;base64,…") from None
 
 
-def _answer(tab: SearchTab, asked: SearchRequest, picture: bytes | None) -> dict[str, Any]:
+def search_gallery(tab: SearchTab, asked: SearchRequest, picture: str | None = None) -> dict[str, Any]:
+    """Search, with the path of a reference picture if there is one; return the answer as plain data."""
     query = tab.searcher.understand(asked.query)
-    arguments = query, asked.systems, asked.k
-    weights = asked.image_weight, asked.alpha
+    return tab.search(query, asked.systems, asked.k, picture, asked.image_weight, asked.alpha).as_dict()
+
+
+def _answer(tab: SearchTab, asked: SearchRequest, picture: bytes | None) -> dict[str, Any]:
     if picture is None:
-        return tab.search(*arguments, None, *weights).as_dict()
+        return search_gallery(tab, asked)
     with tempfile.TemporaryDirectory(prefix="nt2vr-") as folder:
         path = Path(folder) / "picture"
         path.write_bytes(picture)
-        return tab.search(*arguments, str(path), *weights).as_dict()
+        return search_gallery(tab, asked, str(path))

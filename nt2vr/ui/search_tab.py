@@ -23,6 +23,7 @@ from nt2vr.search.answers import Answer
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.errors import user_errors
 from nt2vr.ui.gate import Gate
+from nt2vr.ui.inputs import event_value
 from nt2vr.ui.link import DEFAULTS, link_values, read_link
 from nt2vr.ui.search_layout import EXAMPLES, Controls, Results, lay_out_controls, lay_out_results
 from nt2vr.ui.search_view import Marked, columns_view, detail_view, no_marks, part_texts, understood_view
@@ -188,18 +189,19 @@ class SearchTab:
         """Enlarge a clip."""
         if answer is None:
             return {}
-        video = self.searcher.video(event.id)
-        verdicts = (hit.verdict for ranking in answer.rankings for hit in ranking.hits if hit.video_id == event.id)
-        return detail_view(video, answer.see(event.id), next(verdicts, None) or "", self.url_of(video))
+        video_id = event_value(event, "id", str)
+        video = self.searcher.video(video_id)
+        verdicts = (hit.verdict for ranking in answer.rankings for hit in ranking.hits if hit.video_id == video_id)
+        return detail_view(video, answer.see(video_id), next(verdicts, None) or "", self.url_of(video))
 
     @user_errors
     def on_like(self, event: gr.EventData) -> dict[Any, Any]:
         """Make a clip's middle frame the reference picture."""
-        c = self._controls
+        c, video_id = self._controls, event_value(event, "id", str)
         return {
-            c.picture: self._middle_frame(event.id),
+            c.picture: self._middle_frame(video_id),
             c.with_picture: True,
-            c.like: event.id,
+            c.like: video_id,
             self._results.detail: {},
         }
 

@@ -1,6 +1,5 @@
 """Files that browsers send: where they lie, and that nothing else is taken for one."""
 
-import os
 import shutil
 import time
 from contextlib import suppress
@@ -10,8 +9,9 @@ import gradio as gr
 from gradio import processing_utils
 from gradio.utils import get_upload_folder
 
+from nt2vr.settings import store_uploads_in
+
 HOUR_S, DAY_S = 3600, 24 * 3600  # how often uploads are looked through, and how long they stay
-FOLDER = "GRADIO_TEMP_DIR"  # the variable that Gradio reads
 
 
 def prepare_uploads(folder: Path) -> None:
@@ -22,7 +22,7 @@ def prepare_uploads(folder: Path) -> None:
     """
     with suppress(OSError):  # a data folder that cannot be written to: Gradio's default will do
         folder.mkdir(parents=True, exist_ok=True)
-        os.environ.setdefault(FOLDER, str(folder.absolute()))
+        store_uploads_in(folder)
         for path in folder.iterdir():
             if path.stat().st_mtime < time.time() - DAY_S:
                 shutil.rmtree(path, ignore_errors=True)

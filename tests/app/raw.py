@@ -51,8 +51,9 @@ class RawClient:
             "session_hash": session,
             "event_data": data,
         }
+        content, kind = json.dumps(payload), {"content-type": "application/json"}  # httpx refuses NaN and surrogates
         with httpx.Client(base_url=f"{self.url}gradio_api/queue/", headers=self.headers, timeout=60) as client:
-            client.post("join", json=payload).raise_for_status()
+            client.post("join", content=content, headers=kind).raise_for_status()
             with client.stream("GET", "data", params={"session_hash": session}) as lines:
                 for line in lines.iter_lines():
                     message = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {}

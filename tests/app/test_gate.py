@@ -114,7 +114,7 @@ def test_a_picture_is_opened_only_if_it_was_uploaded(running_app: RunningApp, tm
     for path in (tmp_path / "secret.png", tmp_path / "text.png", tmp_path / "none.png", Path("/dev/zero"), tmp_path):
         sentences.add(call_search(running_app, {"path": str(path)}))
         said = call_search(running_app, {"path": str(path), "meta": META})  # Gradio's own check
-        assert f"Cannot move {path} to the gradio cache dir because it was not uploaded by a user" in said
+        assert f"The request was refused: Cannot move {path}"[:100] in said
     for name in ("", "\0", "x" * 5000, "~", "http://127.0.0.1/x.png"):
         sentences.add(call_search(running_app, {"path": name}))
     (sentence,) = {re.sub(r'"duration".*', "", said) for said in sentences}

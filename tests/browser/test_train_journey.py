@@ -146,9 +146,7 @@ def test_a_run_outlives_the_app(chromium: Browser, gallery_data: Path, tmp_path:
             assert "Traceback" not in app.log.read_text()
 
 
-def test_what_a_visitor_may_not_do_is_disabled_with_the_reason(
-    chromium: Browser, public_app: RunningApp
-) -> None:
+def test_what_a_visitor_may_not_do_is_disabled_with_the_reason(chromium: Browser, public_app: RunningApp) -> None:
     with fresh_page(chromium, public_app.url) as page:
         open_tab(page, public_app.url)
         expect(page.locator("#train-note")).to_contain_text("Only the owner may train models here", timeout=WAIT_MS)

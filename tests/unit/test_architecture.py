@@ -29,6 +29,8 @@ ONLY_IN = {  # what may be imported -> the files that may; one room a third part
     "open_clip": MODEL_ROOMS,
     "gradio": PAGE,
     "starlette": PAGE,
+    "fastapi": PAGE,
+    "pydantic": PAGE,
     "faiss": ("nt2vr/search/index/faiss.py",),
     "diskcache": ("nt2vr/media/cache.py",),
     "pebble": ("nt2vr/media/decode.py",),

@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+from nt2vr.settings import ACTIONS
 from tests.paths import ROOT
 
 PORT = 7860  # in the image
@@ -70,7 +71,7 @@ def test_the_compose_file_fits_the_image_and_the_proxy() -> None:
     mounted = {volume.split(":")[1] for volume in app["volumes"]}
     assert mounted == set(arguments_of("VOLUME"))
     assert "ports" not in app  # only the proxy is reachable
-    assert app["environment"]["SYSTEM"] == "spaces"  # strangers change nothing
+    assert not {f"NT2VR_ALLOW_{action.upper()}" for action in ACTIONS} & set(app["environment"])  # the owner's alone
     prefix = app["environment"]["GRADIO_ROOT_PATH"]
     config = proxy["volumes"][0].split(":")[0]
     text = (ROOT / config).read_text()

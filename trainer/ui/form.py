@@ -160,11 +160,14 @@ def _cell(field: Field, value: Any) -> dict[str, Any]:
 
 def read_losses(table: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the selected losses in config form; invalid numbers pass through for `build_losses` to reject."""
-    return {
-        row["name"]: {cell["key"]: _value(cell) for cell in row["fields"]}
-        for row in table.get("losses", ())
-        if row["on"]
-    }
+    try:
+        return {
+            row["name"]: {cell["key"]: _value(cell) for cell in row["fields"]}
+            for row in table.get("losses", ())
+            if row["on"]
+        }
+    except (TypeError, LookupError, AttributeError) as error:
+        raise ConfigError("The table of losses cannot be read. Reload the page.") from error
 
 
 def _value(cell: Mapping[str, Any]) -> Any:

@@ -12,6 +12,7 @@ from nt2vr.registry import pick
 from nt2vr.settings import Settings
 from nt2vr.ui.errors import user_errors
 from nt2vr.ui.gate import Gate, Visitor
+from nt2vr.ui.inputs import event_value
 from nt2vr.ui.theme import template
 from trainer.manager import Run, RunManager
 from trainer.ui.form import Field, bases, config_fields, losses_view, presets, read_form
@@ -185,7 +186,7 @@ class TrainTab:
     @user_errors
     def on_opened(self, preset: str, losses: Mapping[str, Any]) -> tuple[Any, Any]:
         """Refresh the list of base models; on first opening also load the losses, which import torch."""
-        table = gr.skip() if losses["losses"] else losses_view(self._presets[preset]["losses"])
+        table = gr.skip() if losses.get("losses") else losses_view(self._presets[preset]["losses"])
         return gr.Dropdown(choices=self._bases()), table
 
     @user_errors
@@ -233,7 +234,7 @@ class TrainTab:
     @user_errors
     def on_pick(self, event: gr.EventData, request: gr.Request) -> tuple[Any, ...]:
         """Open a run from the list."""
-        return self._show(event.id, request)
+        return self._show(event_value(event, "id", str), request)
 
     @user_errors
     def on_stop(self, run_id: str, request: gr.Request) -> tuple[Any, ...]:
