@@ -6,6 +6,7 @@ Other processes see the old file or the new one, also after a crash.
 import errno
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -64,6 +65,26 @@ def is_disk_full(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
+
+
+def check_free(folder: Path, num_bytes: float, doing: str) -> None:
+    """Refuse work whose files would fill the disk, before it starts.
+
+    Args:
+        folder: where the files go; it, or one above it, exists.
+        num_bytes: what they need, estimated.
+        doing: the work, for the message.
+
+    Raises:
+        ConfigError: if less is free.
+    """
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    free = shutil.disk_usage(there).free
+    if free < num_bytes:
+        raise ConfigError(
+            f"{doing} needs about {num_bytes / 1e9:.1f} GB, and the disk of {folder} has {free / 1e9:.1f} GB left. "
+            "Free some space, or set another data folder."
+        )
 
 
 def check_writable(folder: Path) -> None:

@@ -19,7 +19,9 @@ from datetime import datetime
 from pathlib import Path
 
 import trainer
-from nt2vr.errors import ConfigError, RunError
+from nt2vr.errors import ConfigError, Nt2vrError, RunError
+from nt2vr.files import check_free
+from nt2vr.models.checkpoint import WEIGHTS
 from nt2vr.registry import pick
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.lock import Holder
@@ -31,6 +33,9 @@ TRASH_DAYS = 30
 DAY_NS = 24 * 3600 * 10**9
 LOG_TAIL_BYTES = 8_192
 LEAST_FREE_BYTES = 64 << 10
+SMALL_BYTES = 25_000_000  # of the built-in model, in half precision
+STATE_FACTOR = 6  # size of a saved state (weights and two moments in float32) by that of a checkpoint
+FRAMES_BYTES = 300_000_000  # of the built-in world's clips
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,7 @@ class RunManager:
         """Start a run and return its run_id once its process is under way.
 
         Raises:
+            ConfigError: if the disk has no room for its checkpoints.
             RunError: if another run is training, or the new process exits at once.
         """
         refuse_second_training(self.folder)
@@ -129,11 +135,12 @@ class RunManager:
         except OSError as error:
             raise RunError(_unwritable(self.folder, error)) from error
         try:
+            check_free(self.folder, _estimated_bytes(config), f"Training {config.epochs} epochs of {config.name}")
             save_config(config, run.config)
             _launch(run)
-        except (OSError, RunError) as error:
+        except (OSError, Nt2vrError) as error:
             shutil.rmtree(run.path)
-            raise error if isinstance(error, RunError) else RunError(_unwritable(run.path, error)) from error
+            raise error if isinstance(error, Nt2vrError) else RunError(_unwritable(run.path, error)) from error
         return run.path.name
 
     def resume(self, run_id: str) -> None:
@@ -285,6 +292,13 @@ class RunManager:
             with suppress(ConfigError):
                 self._configs[run_id] = load_config(run.config)
         return self._configs.get(run_id)
+
+
+def _estimated_bytes(config: TrainConfig) -> int:
+    """Estimate what a run writes: a checkpoint an epoch, its saved state twice while it is replaced, and frames."""
+    weights = ROOT / config.base_folder / WEIGHTS if config.base_folder else None
+    size = weights.stat().st_size if weights is not None and weights.is_file() else SMALL_BYTES
+    return size * (config.epochs + 2 * STATE_FACTOR) + FRAMES_BYTES
 
 
 def _unwritable(folder: Path, error: OSError) -> str:

@@ -1,14 +1,18 @@
 """A training on a disk that fills up: a sentence in its status, and no partial file."""
 
+import shutil
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from nt2vr.errors import RunError
+from nt2vr.errors import ConfigError, RunError
 from nt2vr.files import is_disk_full
 from tests.disks import mounted
 from tests.tiny import TINY
 from tests.training import go_on, run_training
+from trainer import manager as manager_module
 from trainer.config import TrainConfig, save_config
 from trainer.manager import RunManager
 from trainer.run_folder import RunFolder, RunStatus
@@ -55,10 +59,10 @@ def test_a_status_is_written_where_not_a_byte_is_free(tmp_path: Path) -> None:
 
 
 def test_starting_a_run_on_a_full_or_read_only_disk_is_one_sentence(tmp_path: Path) -> None:
-    for number, options in enumerate(("size=4k", "size=1m,ro")):
-        folder = tmp_path / str(number)
+    for options, sentence in (("size=4k", r"has 0\.0 GB left"), ("size=1m,ro", "cannot be written to")):
+        folder = tmp_path / options
         folder.mkdir()
-        with mounted(folder, options), pytest.raises(RunError, match="cannot be written to"):
+        with mounted(folder, options), pytest.raises((ConfigError, RunError), match=sentence):
             RunManager(folder).start(CONFIG)
 
 
@@ -74,3 +78,19 @@ def main_status(folder: Path) -> int:
     from trainer.__main__ import main  # noqa: PLC0415
 
     return main([str(folder)])
+
+
+@pytest.mark.parametrize(("epochs", "starts"), [(2, True), (300, False)])
+def test_a_run_that_would_fill_the_disk_is_refused_before_it_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, epochs: int, starts: bool
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=2_000_000_000))
+    started: list[RunFolder] = []
+    monkeypatch.setattr(manager_module, "_launch", started.append)
+    config = TrainConfig(
+        name="Long", epochs=epochs
+    )  # 25 MB an epoch, 12 times that for saved states, 0.3 GB of frames
+    refusal = pytest.raises(ConfigError, match=r"^Training 300 epochs of Long needs about 8\.1 GB.* 2\.0 GB left")
+    with nullcontext() if starts else refusal:
+        RunManager(tmp_path / "runs").start(config)
+    assert bool(started) == starts == bool(list((tmp_path / "runs").iterdir()))
