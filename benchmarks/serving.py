@@ -1,0 +1,418 @@
+"""The app under load: `python -m benchmarks.serving people|saturation|routes|mixed|kills [--minutes M] [--training]`.
+
+Starts `python app.py` in a process of its own, with a data folder of its own, and asks it over HTTP:
+
+- people: 50 of them, each with a search of three systems every 5 s;
+- saturation: as many searches as are answered, by 16 clients that never wait;
+- routes: one client, the plain route beside Gradio's client beside the search itself, interleaved;
+- mixed: visitors who come once (searches, pictures, evaluations, bad input), and the memory they leave behind;
+- kills: `kill -9` of the app or of its trainer at random moments, each followed by a start that must find everything.
+
+With --training a run trains meanwhile, and each search asks its newest checkpoint too.
+"""
+
+import argparse
+import asyncio
+import io
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+from PIL import Image
+
+from benchmarks.search import queries
+from nt2vr.media.decode import sample_frames
+from nt2vr.settings import ASSETS, PACKAGE
+from trainer.config import PRESETS
+from trainer.run_folder import RunFolder
+
+PEOPLE, PAUSE_S, CLIENTS = 50, 5.0, 16
+SYSTEMS = ["CLIP", "CLIP-neg", "CLIP boolean"]
+RUN = "RUN-NEG"
+SETTLE_S = 180.0  # after which memory is compared with what it is at the end
+NUM_KILLS = 20
+
+
+@dataclass
+class App:
+    """A running app."""
+
+    process: "subprocess.Popen[bytes]"
+    url: str
+    data: Path
+
+    def rss_mb(self) -> float:
+        """Memory of the app and the decoders it has started, in 10^6 bytes, shared pages counted once (PSS)."""
+        pids = [self.process.pid, *_children(self.process.pid)]
+        return sum(map(_pss, pids)) / 1000
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        own = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+    return [each for child in own for each in (child, *_children(child))]
+
+
+def _pss(pid: int) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        command = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return 0
+    if b"trainer" in command.split(b"\0"):
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
+
+
+@contextmanager
+def running(data: Path) -> Iterator[App]:
+    """Start the app, wait until it answers at once, and stop it after the block."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "app.py", "--port", str(port), "--data-dir", str(data)]
+    with (data / "app.log").open("a") as log, subprocess.Popen(
+        command, cwd=PACKAGE.parent, stdout=log, stderr=log
+    ) as process:  # fmt: skip
+        app = App(process, f"http://127.0.0.1:{port}/", data)
+        try:
+            wait_until(lambda: is_ready(app))
+            yield app
+        finally:
+            process.terminate()
+
+
+def wait_until(is_so: Callable[[], bool], limit_s: float = 120.0) -> None:
+    """Wait for a condition.
+
+    Raises:
+        TimeoutError: if it does not come true.
+    """
+    deadline_s = time.monotonic() + limit_s
+    while not is_so():
+        if time.monotonic() > deadline_s:
+            raise TimeoutError
+        time.sleep(0.1)
+
+
+def is_ready(app: App) -> bool:
+    """Whether searches are answered."""
+    try:
+        return httpx.get(f"{app.url}api/health").status_code == httpx.codes.OK
+    except httpx.TransportError:
+        return False
+
+
+@contextmanager
+def training(data: Path) -> Iterator[RunFolder]:
+    """Train a run whose checkpoints the app serves as they appear, and end it after the block."""
+    config = json.loads((PRESETS / "clip-neg.json").read_text()) | {
+        "name": RUN, "epochs": 500, "num_clips": 1280, "pool_clips": 512, "validation_clips": 64,
+    }  # fmt: skip
+    run = RunFolder(data / "runs" / "load")
+    run.path.mkdir(parents=True, exist_ok=True)
+    run.config.write_text(json.dumps(config))
+    command = [sys.executable, "-m", "trainer", str(run.path)]
+    with subprocess.Popen(
+        command, cwd=PACKAGE.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as trainer:
+        try:
+            wait_until(lambda: run.checkpoint(1).exists() and _state(run) == "running", 600)
+            yield run
+        finally:
+            trainer.kill()
+
+
+def _state(run: RunFolder) -> str:
+    status = run.status()
+    return status.state if status else ""
+
+
+@dataclass
+class Tally:
+    """What a load has measured."""
+
+    times_ms: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    async def time(self, asking: Awaitable[str]) -> None:
+        """Time one request; it returns what is wrong with its answer, or "" if nothing."""
+        start_s = time.perf_counter()
+        try:
+            wrong = await asking
+        except (httpx.HTTPError, ValueError, LookupError) as error:
+            wrong = repr(error)
+        if wrong:
+            self.errors.append(wrong)
+        else:
+            self.times_ms.append(1000 * (time.perf_counter() - start_s))
+
+    def row(self, name: str, seconds: float, memory: str) -> str:
+        """Format as a row of a Markdown table."""
+        p50, p95 = np.percentile(self.times_ms, (50, 95)) if self.times_ms else (0, 0)
+        count, rate = len(self.times_ms), len(self.times_ms) / seconds
+        return f"| {name} | {count:,} | {p50:.0f} | {p95:.0f} | {len(self.errors)} | {rate:.1f} | {memory} |\n"
+
+
+HEAD = """| load | searches | p50 ms | p95 ms | errors | searches/s | memory MB, start → end |
+|:--|--:|--:|--:|--:|--:|:--|
+"""
+
+
+async def by_route(client: httpx.AsyncClient, query: str, systems: list[str]) -> str:
+    """Search over the plain route."""
+    answer = await client.post("api/search", json={"query": query, "systems": systems, "k": 8})
+    found = answer.json().get("systems", [])
+    return "" if [len(each["hits"]) for each in found] == [8] * len(systems) else answer.text[:200]
+
+
+class Page:
+    """The page's own requests, as a browser sends them."""
+
+    def __init__(self, url: str) -> None:
+        """Read which event searches, and its inputs' values."""
+        config = httpx.get(f"{url}config").json()
+        props = {each["id"]: each["props"] for each in config["components"]}
+        ids = {each["props"].get("elem_id"): each["id"] for each in config["components"]}
+        self.event = next(
+            each for each in config["dependencies"] if [ids["search-button"], "click"] in each["targets"]
+        )
+        self.values = [props[number].get("value") for number in self.event["inputs"]]
+        names = [props[number].get("elem_id") for number in self.event["inputs"]]
+        self.places = {name: names.index(name) for name in ("query", "systems", "picture")}
+
+    async def search(self, client: httpx.AsyncClient, picture: dict[str, Any] | None = None, **values: Any) -> str:
+        """Send a search to the queue as a new visitor, and wait for its answer."""
+        data = list(self.values)
+        for name, value in {**values, "picture": picture}.items():
+            data[self.places[name]] = value
+        session = uuid.uuid4().hex
+        body = {"data": data, "fn_index": self.event["id"], "session_hash": session}
+        (await client.post("gradio_api/queue/join", json=body)).raise_for_status()
+        async with client.stream("GET", "gradio_api/queue/data", params={"session_hash": session}) as lines:
+            async for line in lines.aiter_lines():
+                message = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {}
+                if message.get("msg") == "process_completed":
+                    return "" if message["success"] else str(message["output"].get("error"))
+        return "no answer"
+
+
+async def people(app: App, seconds: float, systems: list[str]) -> Tally:
+    """Let people search, each at moments of their own."""
+    tally, texts, page = Tally(), iter(queries(100_000 if seconds > 600 else 5_000)), Page(app.url)
+    end_s = time.monotonic() + seconds
+
+    async def person(number: int) -> None:
+        await asyncio.sleep(PAUSE_S * number / PEOPLE)
+        while time.monotonic() < end_s:
+            start_s = time.monotonic()
+            await tally.time(page.search(client, query=next(texts), systems=systems))
+            await asyncio.sleep(max(0.0, PAUSE_S - (time.monotonic() - start_s)))
+
+    limits = httpx.Limits(max_connections=None)
+    async with httpx.AsyncClient(base_url=app.url, timeout=60, limits=limits) as client:
+        await asyncio.gather(*map(person, range(PEOPLE)))
+    return tally
+
+
+async def saturation(app: App, seconds: float, systems: list[str]) -> Tally:
+    """Let clients search one after another without a pause, over the plain route."""
+    tally, texts = Tally(), iter(queries(50_000))
+    end_s = time.monotonic() + seconds
+
+    async def visitor() -> None:
+        while time.monotonic() < end_s:
+            await tally.time(by_route(client, next(texts), systems))
+
+    async with httpx.AsyncClient(base_url=app.url, timeout=60) as client:
+        await asyncio.gather(*(visitor() for _ in range(CLIENTS)))
+    return tally
+
+
+def measure(
+    name: str, load: Callable[[App, float, list[str]], Coroutine[Any, Any, Tally]], data: Path, seconds: float
+) -> None:
+    """Run one load, alone or while a run trains, and print its row."""
+    with running(data) as app:
+        systems = [*SYSTEMS[:2], RUN] if (data / "runs").exists() else SYSTEMS
+        asyncio.run(load(app, 5, systems))  # warms up
+        before_mb = app.rss_mb()
+        tally = asyncio.run(load(app, seconds, systems))
+        sys.stdout.write(tally.row(name, seconds, f"{before_mb:.0f} → {app.rss_mb():.0f}"))
+        for error in sorted(set(tally.errors))[:5]:
+            sys.stdout.write(f"error: {error}\n")
+
+
+def routes(data: Path, rounds: int = 200) -> None:
+    """Time single searches: itself in this process, over the plain route, and through Gradio's client."""
+    from gradio_client import Client  # noqa: PLC0415
+
+    import nt2vr  # noqa: PLC0415
+
+    times: dict[str, list[float]] = {}
+    texts = iter(queries(3 * rounds + 30))
+    with running(data) as app, nt2vr.open_searcher(data) as searcher, httpx.Client(base_url=app.url) as client:
+        gradio = Client(app.url, verbose=False)
+        ways: dict[str, Callable[[str], Any]] = {
+            "the search itself": lambda text: searcher.search(text, SYSTEMS, k=8).as_dict(),
+            "POST /api/search": lambda text: client.post(
+                "api/search", json={"query": text, "systems": SYSTEMS}
+            ).json(),
+            "gradio_client, /search": lambda text: gradio.predict(
+                text, SYSTEMS, 8, None, 0.5, 0.5, api_name="/search"
+            ),
+        }
+        for _ in range(rounds + 10):
+            for name, way in ways.items():
+                text, start_s = next(texts), time.perf_counter()
+                way(text)
+                times.setdefault(name, []).append(1000 * (time.perf_counter() - start_s))
+    sys.stdout.write("| one search of three systems | median ms | p95 ms |\n|:--|--:|--:|\n")
+    for name, column in times.items():
+        p50, p95 = np.percentile(column[10:], (50, 95))
+        sys.stdout.write(f"| {name} | {p50:.1f} | {p95:.1f} |\n")
+
+
+async def visitors(app: App, seconds: float) -> tuple[Tally, list[tuple[float, float]]]:
+    """Let one visitor after another do something, four at a time; return also the memory over time."""
+    tally, page, memory = Tally(), Page(app.url), list[tuple[float, float]]()
+    texts, choose = iter(queries(200_000)), random.Random(0)
+    pictures = [_picture(path) for path in sorted((ASSETS / "gallery" / "clips").glob("*.webm"))[:20]]
+    start_s = time.monotonic()
+
+    async def with_picture() -> str:
+        files = {"files": ("picture.png", choose.choice(pictures), "image/png")}
+        (path,) = (await client.post("gradio_api/upload", files=files)).json()
+        picture = {"path": path, "meta": {"_type": "gradio.FileData"}}
+        return await page.search(client, picture, query=next(texts), systems=SYSTEMS)
+
+    async def evaluation() -> str:
+        asked = await client.post("gradio_api/call/evaluate", json={"data": ["gallery", ["CLIP drop"]]})
+        answer = await client.get(f"gradio_api/call/evaluate/{asked.json()['event_id']}")
+        return "" if '"metrics"' in answer.text or "is under way" in answer.text else answer.text[:200]
+
+    async def bad_input() -> str:
+        bodies: list[Any] = [[], {"query": "x" * 3000}, {"query": "a", "k": "x"}, {"query": "a", "systems": ["none"]}]
+        answer = await client.post("api/search", json=choose.choice(bodies))
+        return "" if answer.status_code == httpx.codes.BAD_REQUEST else f"{answer.status_code} for bad input"
+
+    async def visitor() -> None:
+        while time.monotonic() - start_s < seconds:
+            kind = choose.random()
+            if kind < 0.70:
+                asking = page.search(client, query=next(texts), systems=SYSTEMS)
+            elif kind < 0.80:
+                asking = with_picture()
+            elif kind < 0.99:
+                asking = bad_input()
+            else:
+                asking = evaluation()
+            await tally.time(asking)
+            await asyncio.sleep(0.2)
+
+    async def watch() -> None:
+        while (now_s := time.monotonic() - start_s) < seconds:
+            memory.append((now_s, app.rss_mb()))
+            await asyncio.sleep(5)
+
+    async with httpx.AsyncClient(base_url=app.url, timeout=120) as client:
+        await asyncio.gather(watch(), *(visitor() for _ in range(4)))
+    return tally, memory
+
+
+def _picture(clip: Path) -> bytes:
+    buffer = io.BytesIO()
+    Image.fromarray(sample_frames(clip, 1, None)[0]).save(buffer, "png")
+    return buffer.getvalue()
+
+
+def mixed(data: Path, seconds: float) -> None:
+    """Print how much memory the visitors have cost after three minutes, and at the end."""
+    with running(data) as app:
+        tally, memory = asyncio.run(visitors(app, seconds))
+    settled = [mb for at_s, mb in memory if at_s <= SETTLE_S][-6:]
+    last = [mb for _, mb in memory][-6:]
+    first, end = float(np.median(settled)), float(np.median(last))
+    most = max(mb for at_s, mb in memory if at_s > SETTLE_S)
+    sys.stdout.write(
+        f"{len(tally.times_ms):,} requests in {seconds / 60:.0f} minutes, {len(tally.errors)} errors; memory after "
+        f"three minutes {first:.0f} MB, at the end {end:.0f} MB ({100 * (end / first - 1):+.1f} %), at most {most:.0f} MB\n"
+    )
+    for error in sorted(set(tally.errors))[:5]:
+        sys.stdout.write(f"error: {error}\n")
+
+
+def kills(data: Path) -> None:
+    """Kill the app or its trainer at random moments under load, start again, and compare what is found."""
+    choose, lost = random.Random(0), 0
+    with running(data) as app:
+        expected = httpx.post(f"{app.url}api/search", json={"query": "a dog, no cat", "systems": SYSTEMS}).json()
+    for number in range(NUM_KILLS):
+        with running(data) as app, training(data) as run:
+            epoch = run.status()
+            moment_s = choose.uniform(0.5, 6)
+            asking = asyncio.run(_until_killed(app, run, moment_s, kill_app=number % 2 == 0))
+            app.process.kill()
+        with running(data) as app:
+            answer = httpx.post(f"{app.url}api/search", json={"query": "a dog, no cat", "systems": SYSTEMS}).json()
+            systems = httpx.get(f"{app.url}api/systems").json()
+        now = run.status()
+        found = answer == expected and RUN in systems and now and epoch and now.epoch >= epoch.epoch and asking
+        partial = [path for path in (data / "runs").rglob(".*partial*")]
+        lost += not (found and not partial)
+        sys.stdout.write(f"{number + 1}: {'all found' if found else 'LOST'}; {len(partial)} partial files\n")
+    sys.stdout.write(f"{NUM_KILLS} kills, {lost} with something lost\n")
+
+
+async def _until_killed(app: App, run: RunFolder, moment_s: float, kill_app: bool) -> bool:
+    loading = asyncio.create_task(saturation(app, moment_s + 1, SYSTEMS))
+    await asyncio.sleep(moment_s)
+    status = run.status()
+    os.kill(app.process.pid if kill_app or status is None else status.pid, signal.SIGKILL)
+    await loading
+    return True
+
+
+def main() -> None:
+    """Measure what was asked for, on a data folder whose gallery is embedded first."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("load", choices=("people", "saturation", "routes", "mixed", "kills"))
+    parser.add_argument("--minutes", type=float, default=2.0)
+    parser.add_argument("--training", action="store_true", help="train meanwhile, and serve its checkpoints")
+    options = parser.parse_args()
+    seconds = 60 * options.minutes
+    with tempfile.TemporaryDirectory(prefix="nt2vr-serving-") as folder:
+        data = Path(folder)
+        with running(data):
+            pass  # embeds the gallery
+        if options.load in ("people", "saturation"):
+            load = {"people": people, "saturation": saturation}[options.load]
+            sys.stdout.write(HEAD)
+            with training(data) if options.training else nullcontext():
+                measure(f"{options.load}{', training' if options.training else ''}", load, data, seconds)
+        elif options.load == "routes":
+            routes(data)
+        elif options.load == "mixed":
+            mixed(data, seconds)
+        else:
+            kills(data)
+
+
+if __name__ == "__main__":
+    main()
