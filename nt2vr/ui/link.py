@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nt2vr.search.searcher import MAX_K
-from nt2vr.search.systems import DEFAULT_ALPHA
+from nt2vr.search.strategies import DEFAULT_ALPHA
 
 DEFAULT_QUERY = "a boy is dancing and not playing the drum"
 DEFAULT_SYSTEMS = ("CLIP", "CLIP-bnl", "CLIP-neg")

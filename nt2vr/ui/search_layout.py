@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.search.searcher import Searcher
-from nt2vr.search.systems import DEFAULT_ALPHA
+from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.ui.link import (
     DEFAULT_K,
     DEFAULT_QUERY,

@@ -180,7 +180,7 @@ class SearchTab:
     ) -> Answer:
         """Search with an uploaded picture, if any."""
         image = self.decoder.picture(Path(picture)) if picture else None
-        return self.searcher.search(query, systems or [], k, image, weight, alpha)
+        return self.searcher.search(query, systems or [], k, image, weight, {"boolean": alpha})
 
     @user_errors
     def on_pick(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:
