@@ -66,13 +66,25 @@ class Searcher:
         self.status = "starting"
         self.is_ready = False
 
-    def system_names(self) -> list[str]:
-        """List every model with every strategy; a run's single epochs only plain, to keep the list short."""
-        return [
+    def system_names(self, also: Sequence[str] = ()) -> list[str]:
+        """List every model with every strategy; a run's single epochs only plain, to keep the list short.
+
+        Args:
+            also: names from a link or a report; those of systems join the list, such as "CLIP anchored λ 1.9".
+        """
+        offered = [
             System(model, strategy, strength).name
             for model, entry in self.models.entries().items()
             for strategy, strength in (OFFERED[:1] if entry.kind == "epoch" else OFFERED)
         ]
+        others = [name for name in also[:MAX_SYSTEMS] if name not in offered and self._is_system(name)]
+        return [*offered, *dict.fromkeys(others)]
+
+    def _is_system(self, name: str) -> bool:
+        try:
+            return System.named(name, self.models.names()).name == name
+        except ConfigError:
+            return False
 
     @cached_property
     def _tagger(self) -> Any:

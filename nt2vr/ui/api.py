@@ -20,7 +20,9 @@ def build_api(tab: SearchTab, evaluate_tab: EvaluateTab) -> None:
         query: str, systems: list[str], k: float, image: str | None, image_weight: float, alpha: float
     ) -> dict[str, Any]:
         """Search the gallery; return the query's wanted and unwanted parts and every system's ranked hits."""
-        return tab.search(tab.searcher.understand(query), systems, int(k), image, image_weight, alpha).as_dict()
+        return tab.search(
+            tab.searcher.understand(query), systems, int(k), image, image_weight, {"boolean": alpha}
+        ).as_dict()
 
     @user_errors
     def evaluate(data: str, systems: list[str]) -> dict[str, Any]:

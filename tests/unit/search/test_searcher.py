@@ -368,6 +368,29 @@ def test_every_offered_name_is_parsed_back(searcher: Searcher) -> None:
     assert {"CLIP", "CLIP boolean", "CLIP boolean α 1", "run 3 anchored", "ViT-B-32 / openai drop"} <= set(names)
 
 
+def test_systems_of_a_link_join_the_offered_ones_if_they_are_systems(searcher: Searcher) -> None:
+    offered = searcher.system_names()
+    also = [
+        "CLIP projection",
+        "CLIP",
+        "CLIP anchored λ 1.9",
+        "GPT projection",
+        "CLIP spherical t 7",
+        "",
+        "CLIP projection",
+    ]
+    assert searcher.system_names(also) == [*offered, "CLIP projection", "CLIP anchored λ 1.9"]
+    assert searcher.system_names(["x" * 50_000, *(f"CLIP boolean α {i}" for i in range(500))])[len(offered) :] == [
+        f"CLIP boolean α {i}" for i in (0, 2, 3, 4, 5, 6)
+    ]
+
+
+def test_a_model_excludes_as_strongly_as_its_card_says_unless_told_otherwise(searcher: Searcher) -> None:
+    names = ["CLIP anchored", "CLIP anchored λ 1.5", "CLIP spherical", "CLIP drop"]
+    answer = searcher.search(NOT_SINGING, names, 5, strengths={"spherical": 0.9})
+    assert [ranking.strength for ranking in answer.rankings] == [1.9, 1.5, 0.9, 0]
+
+
 def test_a_runs_single_epochs_are_offered_with_plain_only(gallery: Gallery, decoder: Decoder, tmp_path: Path) -> None:
     for epoch in (1, 2):
         (tmp_path / "runs" / "neg" / "checkpoints" / f"epoch_{epoch:03d}").mkdir(parents=True)
