@@ -17,7 +17,7 @@ from nt2vr.world.truth import judge_video
 
 SYSTEMS = (
     *("CLIP", "CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg"),
-    *("CLIP boolean α 0.5", "CLIP boolean α 1", "CLIP projection", "CLIP drop"),
+    *("CLIP boolean α 0.5", "CLIP boolean α 1", "CLIP anchored", "CLIP spherical", "CLIP drop"),
 )
 K = 8
 

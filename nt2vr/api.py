@@ -32,7 +32,8 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.search.answers import Answer
 from nt2vr.search.searcher import Searcher
-from nt2vr.search.systems import DEFAULT_ALPHA, System
+from nt2vr.search.strategies import DEFAULT_ALPHA
+from nt2vr.search.systems import System
 from nt2vr.settings import Settings, prepare_environment
 from nt2vr.world.truth import judge_video
 
@@ -121,7 +122,7 @@ class GallerySearcher:
             systems: one or more, or their names: "CLIP", "CLIP-neg", "CLIP boolean α 0.5".
             k: number of hits per system.
             image: reference picture, a file or (H, W, 3) uint8 RGB.
-            alpha: weight of the unwanted part in systems that do not set their own.
+            alpha: weight of the unwanted part in `boolean` systems that do not set their own.
 
         Raises:
             QueryError: if there is nothing to search for.
@@ -130,7 +131,7 @@ class GallerySearcher:
         """
         parsed = understand(query) if isinstance(query, str) else query
         names = [system if isinstance(system, str) else system.name for system in _as_sequence(systems)]
-        return self._searcher.search(parsed, names, k, self._picture(image), alpha=alpha)
+        return self._searcher.search(parsed, names, k, self._picture(image), strengths={"boolean": alpha})
 
     def _picture(self, image: str | Path | Image | None) -> Image | None:
         if isinstance(image, str | Path):

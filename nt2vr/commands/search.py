@@ -9,7 +9,7 @@ from pathlib import Path
 from nt2vr.api import GallerySearcher, open_searcher
 from nt2vr.language.query import Query
 from nt2vr.search.answers import Ranking
-from nt2vr.search.systems import DEFAULT_ALPHA
+from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.settings import add_flags
 
 NONE = "–"

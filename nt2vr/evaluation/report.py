@@ -22,9 +22,9 @@ from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Rows
 from nt2vr.evaluation.choices import summarise_choices
 from nt2vr.evaluation.measures import Measured, summarise
-from nt2vr.evaluation.scoring import alpha_of
 from nt2vr.files import atomic_write, with_schema, without_schema, write_json
 from nt2vr.models.card import Card
+from nt2vr.search.strategies import STRENGTHS
 from nt2vr.search.systems import System
 from nt2vr.version import project_version
 
@@ -34,7 +34,9 @@ JUDGED = ("relevant", "hard", "violating", "others")  # fields of queries that l
 
 
 def system_spec(system: System, card: Card) -> dict[str, Any]:
-    """Describe a system as plain JSON data: the towers of its model, and its strategy."""
+    """Describe a system as plain JSON data: the towers of its model, and its strategy with strength and anchor."""
+    known = STRENGTHS.get(system.strategy)
+    anchor = card.exclusion.get("anchor") if system.strategy == "anchored" else None
     return {
         "model": system.model,
         "base": card.base,
@@ -42,7 +44,9 @@ def system_spec(system: System, card: Card) -> dict[str, Any]:
         "text_fingerprint": card.text_fingerprint,
         "frames": card.frames,
         "strategy": system.strategy,
-        "alpha": alpha_of(system) if system.strategy == "boolean" else None,
+        "alpha": None,
+        **({known.word: system.strength_for(card)} if known else {}),
+        **({"anchor": anchor} if anchor else {}),
     }
 
 

@@ -8,7 +8,8 @@ from nt2vr.evaluation.benchmark import JudgedQuery, Vectors
 from nt2vr.language.query import Query
 from nt2vr.models.encoder import Encoder
 from nt2vr.registry import pick
-from nt2vr.search.systems import DEFAULT_ALPHA, STRATEGIES, Parts, System
+from nt2vr.search.strategies import STRATEGIES, Parts, anchor_of
+from nt2vr.search.systems import System
 
 Understand = Callable[[str], Query]
 PLAIN = "plain"  # the strategy that needs no parts
@@ -37,22 +38,19 @@ def query_vectors(
     texts |= dict.fromkeys(text for wanted, unwanted in parts for text in (wanted, *unwanted) if text)
     embeddings = dict(zip(texts, encoder.encode_text(list(texts)), strict=True))
     nothing = np.zeros((0, encoder.embed_dim), np.float32)
+    anchor = anchor_of(encoder)
+    strengths = [system.strength_for(encoder.card) for system in systems]
     found = [np.zeros((len(queries), encoder.embed_dim), np.float32) for _ in systems]
     for row, (query, (wanted, unwanted)) in enumerate(zip(queries, parts, strict=True)):
         away = np.stack([embeddings[text] for text in unwanted]) if unwanted else nothing
-        for system, vectors in zip(systems, found, strict=True):
+        for system, strength, vectors in zip(systems, strengths, found, strict=True):
             strategy = PLAIN if query.kind == "original" else system.strategy
             vector = pick("strategy", strategy, STRATEGIES)(
-                Parts(embeddings[query.text], embeddings[wanted] if wanted else None, away, alpha_of(system))
+                Parts(embeddings[query.text], embeddings[wanted] if wanted else None, away, strength, anchor)
             )
             if vector is not None:
                 vectors[row] = vector
     return found
-
-
-def alpha_of(system: System) -> float:
-    """Weight of the unwanted part; the Search tab's default if the system has none."""
-    return DEFAULT_ALPHA if system.alpha is None else system.alpha
 
 
 def parts_of(query: JudgedQuery, understand: Understand) -> tuple[str, tuple[str, ...]]:

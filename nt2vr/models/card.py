@@ -1,6 +1,7 @@
 """The model card, nt2vr.json: the metadata of a checkpoint."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -27,6 +28,8 @@ class Card:
         data: training data, in words.
         epoch: epochs trained.
         metrics: measured values, such as "validation/original/MIR" to 0.7.
+        exclusion: settings of search strategies: "lambda" and "t", chosen on validation clips, and "anchor", a list of
+            neutral texts; see `nt2vr.search.strategies`.
         notes: remarks on the metrics for people: where the model falls short, compared with which.
         created: ISO 8601, UTC.
         visual_fingerprint: hash of the visual tower's weights.
@@ -43,6 +46,7 @@ class Card:
     data: str = ""
     epoch: int = 0
     metrics: Mapping[str, float] = field(default_factory=dict)
+    exclusion: Mapping[str, Any] = field(default_factory=dict)
     notes: str = ""
     created: str = ""
     visual_fingerprint: str = ""
@@ -72,4 +76,16 @@ def read_card(folder: Path) -> Card:
         raise CheckpointError(f"{folder} has no readable {CARD} ({error}). Choose a checkpoint folder.") from error
     if not (isinstance(card.name, str) and card.name and isinstance(card.frames, int) and card.frames > 0):
         raise CheckpointError(f"{folder / CARD} lacks a name or a number of frames. Choose another checkpoint.")
+    if not is_exclusion(card.exclusion):
+        raise CheckpointError(f"{folder / CARD} has an invalid “exclusion”. Correct it, or remove it.")
     return card
+
+
+def is_exclusion(exclusion: Any) -> bool:
+    """Return whether a value read from a card can be its `exclusion`: finite numbers, and a list of texts."""
+    return isinstance(exclusion, Mapping) and all(
+        isinstance(value, list) and all(isinstance(text, str) and text.isprintable() for text in value)
+        if name == "anchor"
+        else type(value) in (int, float) and math.isfinite(value)
+        for name, value in exclusion.items()
+    )

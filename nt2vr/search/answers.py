@@ -10,7 +10,8 @@ import numpy as np
 from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
 from nt2vr.search.embedded import EmbeddedGallery
-from nt2vr.search.systems import System, Vector
+from nt2vr.search.strategies import Vector
+from nt2vr.search.systems import System
 
 NUM_BEST_FRAMES = 3
 Verdict = Literal["right", "violation", "miss"]
@@ -40,6 +41,7 @@ class Ranking:
         hits: the best k, best first; empty if the strategy leaves nothing to search for.
         unseen: words of the query that never occurred in the model's training.
         low: whether the best score is below the model's scores for clips that fit.
+        strength: how strongly the system's strategy excluded; 0 if it has no strength.
         vector: the query vector, for the best frames of a clip; None if there is nothing to search for.
         ranks: video_id to rank, for more clips than the hits.
         epoch: the epoch that answered, if the system's model is a run's newest.
@@ -51,6 +53,7 @@ class Ranking:
     hits: tuple[Hit, ...]
     unseen: tuple[str, ...] = ()
     low: bool = False
+    strength: float = 0.0
     vector: Vector | None = field(default=None, repr=False, compare=False)
     ranks: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)
     epoch: int | None = None

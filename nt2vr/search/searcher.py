@@ -1,7 +1,7 @@
 """Search over one gallery: a query and systems in, ranked clips out, with verdicts where the truth is known."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -25,13 +25,16 @@ from nt2vr.registry import pick
 from nt2vr.search.answers import Answer, Hit, Judge, Ranking, no_verdict
 from nt2vr.search.embedded import EmbeddedGallery, embed_gallery, prefetch_frames
 from nt2vr.search.live import LiveModels, LoadedModel
-from nt2vr.search.systems import COSINE, DEFAULT_ALPHA, STRATEGIES, Parts, System, Vector
+from nt2vr.search.strategies import COSINE, STRATEGIES, STRENGTHS, Parts, Vector, anchor_of
+from nt2vr.search.systems import System
 
-MAX_ALPHA = 10
 MAX_K = 100
 MAX_SYSTEMS = 8
 RANKED = 1000  # ranks known per system, beyond the hits
-OFFERED = (("plain", None), ("boolean", None), ("boolean", 1.0), ("projection", None), ("drop", None))
+OFFERED = (
+    *(("plain", None), ("boolean", None), ("boolean", 1.0)),
+    *(("anchored", None), ("spherical", None), ("drop", None)),
+)
 LOW_SCORE = "validation/low_score"  # metric in a card: 99 % of captions that fit a clip have a higher best score
 
 
@@ -63,13 +66,25 @@ class Searcher:
         self.status = "starting"
         self.is_ready = False
 
-    def system_names(self) -> list[str]:
-        """List every model with every strategy; a run's single epochs only plain, to keep the list short."""
-        return [
-            System(model, strategy, alpha).name
+    def system_names(self, also: Sequence[str] = ()) -> list[str]:
+        """List every model with every strategy; a run's single epochs only plain, to keep the list short.
+
+        Args:
+            also: names from a link or a report; those of systems join the list, such as "CLIP anchored λ 1.9".
+        """
+        offered = [
+            System(model, strategy, strength).name
             for model, entry in self.models.entries().items()
-            for strategy, alpha in (OFFERED[:1] if entry.kind == "epoch" else OFFERED)
+            for strategy, strength in (OFFERED[:1] if entry.kind == "epoch" else OFFERED)
         ]
+        others = [name for name in also[:MAX_SYSTEMS] if name not in offered and self._is_system(name)]
+        return [*offered, *dict.fromkeys(others)]
+
+    def _is_system(self, name: str) -> bool:
+        try:
+            return System.named(name, self.models.names()).name == name
+        except ConfigError:
+            return False
 
     @cached_property
     def _tagger(self) -> Any:
@@ -136,7 +151,7 @@ class Searcher:
         k: int,
         image: NDArray[np.uint8] | None = None,
         image_weight: float = 0.5,
-        alpha: float = DEFAULT_ALPHA,
+        strengths: Mapping[str, float] | None = None,
     ) -> Answer:
         """Rank the gallery's clips for a query.
 
@@ -146,7 +161,7 @@ class Searcher:
             k: hits per system.
             image: (H, W, 3) uint8 RGB reference picture; joins the query as a weighted mean of unit vectors.
             image_weight: 0 (text alone) to 1 (picture alone).
-            alpha: weight of the unwanted part where a system fixes none.
+            strengths: strategy to strength, for systems that fix none; default the model's.
 
         Raises:
             QueryError: if there is nothing to search for, or the query is too long or not valid Unicode.
@@ -163,24 +178,26 @@ class Searcher:
             raise ConfigError(f"The picture's weight is {image_weight}: choose 0 to 1.")
         names = self.models.names()
         chosen = [System.named(name, names) for name in systems]
-        for weight in (alpha, *(system.alpha for system in chosen if system.alpha is not None)):
-            if not 0 <= weight <= MAX_ALPHA:
-                raise ConfigError(f"The unwanted part's weight α is {weight:g}: choose 0 to {MAX_ALPHA}.")
+        for strategy, strength in (strengths or {}).items():
+            pick("strategy with a number", strategy, STRENGTHS).check(strength)
         loaded = {model: self.live.get(model) for model in dict.fromkeys(system.model for system in chosen)}
         return Answer(
             query,
-            tuple(self._rank(query, s, loaded[s.model], k, image, image_weight, alpha) for s in chosen),
+            tuple(self._rank(query, s, loaded[s.model], k, image, image_weight, strengths) for s in chosen),
         )
 
     def _rank(
         self, query: Query, system: System, model: LoadedModel, k: int, image: NDArray[np.uint8] | None,
-        image_weight: float, alpha: float,
+        image_weight: float, strengths: Mapping[str, float] | None,
     ) -> Ranking:  # fmt: skip
         encoder, embedded = model.encoder, model.gallery
-        parts = _embed(encoder, query, image, image_weight, alpha if system.alpha is None else system.alpha)
+        strength = system.strength_for(encoder.card, strengths)
+        parts = _embed(encoder, query, image, image_weight, strength)
         vector = STRATEGIES[system.strategy](parts)
         unseen = encoder.unseen_words(" ".join((*query.wanted, *query.unwanted)))
-        nothing = Ranking(system, (), unseen, epoch=model.epoch, notice=model.notice, gallery=embedded)
+        nothing = Ranking(
+            system, (), unseen, strength=strength, epoch=model.epoch, notice=model.notice, gallery=embedded
+        )
         if vector is None:
             return nothing
         scores, rows = embedded.index.search(vector[None], max(k, RANKED))
@@ -197,7 +214,7 @@ class Searcher:
 
 @on_gpu
 def _embed(
-    encoder: Encoder, query: Query, image: NDArray[np.uint8] | None, image_weight: float, alpha: float
+    encoder: Encoder, query: Query, image: NDArray[np.uint8] | None, image_weight: float, strength: float
 ) -> Parts:
     """Embed a query's parts in one batch; the reference picture joins the wanted parts, not the unwanted."""
     wanted_text = " ".join(query.wanted)
@@ -209,7 +226,7 @@ def _embed(
     if image is not None:
         picture = encoder.encode_frames(fit(image, encoder.image_size)[None])[0]
         sentence, wanted = _mix(sentence, picture, image_weight), _mix(wanted, picture, image_weight)
-    return Parts(sentence, wanted, unwanted, alpha)
+    return Parts(sentence, wanted, unwanted, strength, anchor_of(encoder))
 
 
 def _mix(text: Vector | None, picture: Vector, weight: float) -> Vector:

@@ -4,7 +4,7 @@ from typing import Any
 
 import gradio as gr
 
-from nt2vr.search.systems import DEFAULT_ALPHA
+from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.ui.errors import user_errors
 from nt2vr.ui.evaluate_tab import EvaluateTab
 from nt2vr.ui.link import DEFAULT_K, DEFAULT_SYSTEMS, DEFAULT_WEIGHT

@@ -1,10 +1,11 @@
 """Links to a search: the address bar holds query, systems, number of results, weights and reference clip."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nt2vr.search.searcher import MAX_K
-from nt2vr.search.systems import DEFAULT_ALPHA
+from nt2vr.search.strategies import STRENGTHS
 
 DEFAULT_QUERY = "a boy is dancing and not playing the drum"
 DEFAULT_SYSTEMS = ("CLIP", "CLIP-bnl", "CLIP-neg")
@@ -12,13 +13,18 @@ DEFAULT_WEIGHT = 0.5  # of the reference picture
 DEFAULT_K = 8
 K_CHOICES = (4, 6, 8, 12, 16, 24)  # with four columns of 24 about a hundred clips: more playing at once tires a laptop
 MAX_COLUMNS = 4
-MAX_ALPHA = 1.5
+WORDS = {strategy: strength.word for strategy, strength in STRENGTHS.items()}
+SLIDERS = {  # strategy -> smallest and largest value on its slider, and the step
+    "boolean": (0, 1.5, 0.05),
+    "anchored": (0, 6, 0.1),
+    "spherical": (0.8, 1, 0.005),
+}
 
 DEFAULTS: dict[str, Any] = {
     "q": DEFAULT_QUERY,
     "systems": list(DEFAULT_SYSTEMS),
     "k": DEFAULT_K,
-    "alpha": DEFAULT_ALPHA,
+    **dict.fromkeys(WORDS.values(), ""),  # "" takes each model's own
     "weight": DEFAULT_WEIGHT,
     "like": "",
     "judged": "",
@@ -38,7 +44,7 @@ def read_link(link: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:
         "q": link.get("q", DEFAULT_QUERY),
         "systems": systems or [name for name in DEFAULT_SYSTEMS if name in names],
         "k": min(K_CHOICES, key=lambda count: abs(count - k)),
-        "alpha": _number(link, "alpha", DEFAULT_ALPHA, 0, MAX_ALPHA),
+        **{word: _number(link, word, "", *SLIDERS[strategy][:2]) for strategy, word in WORDS.items()},
         "weight": _number(link, "weight", DEFAULT_WEIGHT, 0, 1),
         "like": link.get("like", ""),
         "judged": link.get("judged", ""),
@@ -47,16 +53,24 @@ def read_link(link: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:
 
 def link_values(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the browser writes into the address for a value each of DEFAULTS; unused ones are left out."""
-    optional = ("like", "judged")
+    optional = ("like", "judged", *WORDS.values())
     return {
         name: "|".join(value) if name == "systems" else value
         for name, value in values.items()
-        if value or name not in optional
+        if value not in ("", None) or name not in optional
     }
 
 
-def _number(link: Mapping[str, str], name: str, default: float, low: float, high: float) -> float:
+def read_strengths(texts: Sequence[str]) -> dict[str, float]:
+    """Return strategy to strength from one text per strategy; "" leaves it out."""
+    pairs = zip(WORDS.items(), texts, strict=True)
+    read = {strategy: _number({word: text}, word, None, *SLIDERS[strategy][:2]) for (strategy, word), text in pairs}
+    return {strategy: strength for strategy, strength in read.items() if strength is not None}
+
+
+def _number(link: Mapping[str, str], name: str, default: Any, low: float, high: float) -> Any:
     try:
-        return min(max(float(link[name]), low), high)
+        number = float(link[name])
     except (KeyError, ValueError):
         return default
+    return default if math.isnan(number) else min(max(number, low), high)

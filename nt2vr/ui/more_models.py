@@ -119,10 +119,10 @@ class MoreModels:
         return [*(gr.Button(interactive=allowed) for allowed in buttons), note]
 
     @user_errors
-    def on_upload(self, path: str, request: gr.Request) -> str:
+    def on_upload(self, path: str | None, request: gr.Request) -> str:
         """Name the uploaded file in the box, as the file to import."""
         self.gate.check("import", request)
-        if not is_upload(path):
+        if path is None or not is_upload(path):
             raise ConfigError("There is no such file among the uploaded ones. Upload it again.")
         return path
 

@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from nt2vr.errors import MAX_QUOTED, ConfigError, MediaError, Nt2vrError
-from nt2vr.search.systems import DEFAULT_ALPHA
+from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.ui.door import MAX_PICTURE_MB, MB
 from nt2vr.ui.link import DEFAULT_K, DEFAULT_SYSTEMS, DEFAULT_WEIGHT
 from nt2vr.ui.search_tab import CONCURRENT, SearchTab
@@ -154,7 +154,7 @@ def _decode(url: str) -> bytes:
 def search_gallery(tab: SearchTab, asked: SearchRequest, picture: str | None = None) -> dict[str, Any]:
     """Search, with the path of a reference picture if there is one; return the answer as plain data."""
     query = tab.searcher.understand(asked.query)
-    return tab.search(query, asked.systems, asked.k, picture, asked.image_weight, asked.alpha).as_dict()
+    return tab.search(query, asked.systems, asked.k, picture, asked.image_weight, {"boolean": asked.alpha}).as_dict()
 
 
 def _answer(tab: SearchTab, asked: SearchRequest, picture: bytes | None) -> dict[str, Any]:

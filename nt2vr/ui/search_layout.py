@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.search.searcher import Searcher
-from nt2vr.search.systems import DEFAULT_ALPHA
+from nt2vr.search.strategies import STRENGTHS
 from nt2vr.ui.gate import Gate
 from nt2vr.ui.link import (
     DEFAULT_K,
@@ -16,8 +16,8 @@ from nt2vr.ui.link import (
     DEFAULT_SYSTEMS,
     DEFAULT_WEIGHT,
     K_CHOICES,
-    MAX_ALPHA,
     MAX_COLUMNS,
+    SLIDERS,
 )
 from nt2vr.ui.more_models import MoreModels
 from nt2vr.ui.picture import reference_picture
@@ -68,6 +68,8 @@ class Results:
     """The answer, and how to correct it.
 
     Attributes:
+        sliders: one per strategy of STRENGTHS, for the systems whose name does not fix it.
+        strengths: hidden; what the sliders were moved to, empty until then.
         systems_added: events after which a model has joined the chosen systems.
         answer: the Answer on display.
     """
@@ -75,7 +77,8 @@ class Results:
     understood: gr.HTML
     wanted: gr.Textbox
     unwanted: gr.Textbox
-    alpha: gr.Slider
+    sliders: Sequence[gr.Slider]
+    strengths: Sequence[gr.Textbox]
     systems_added: Sequence[Any]
     answer: gr.State
     columns: gr.HTML
@@ -135,11 +138,15 @@ def lay_out_results(searcher: Searcher, systems: gr.Dropdown, templates: Path, g
                 unwanted = gr.Textbox(
                     label="Unwanted, separated by commas", elem_id="unwanted", placeholder="the guitar, a dog"
                 )
-            alpha = gr.Slider(
-                0, MAX_ALPHA, value=DEFAULT_ALPHA, step=0.05, elem_id="alpha",
-                label="α, weight of the unwanted part in “boolean”",
-            )  # fmt: skip
+            sliders = [
+                gr.Slider(
+                    *SLIDERS[strategy][:2], value=strength.default, step=SLIDERS[strategy][2], elem_id=strength.word,
+                    label=f"{strength.symbol}, {strength.meaning} in “{strategy}”", visible="hidden",
+                )
+                for strategy, strength in STRENGTHS.items()
+            ]  # fmt: skip
+            strengths = [gr.Textbox(visible="hidden") for _ in sliders]  # a Number turns None into 0
         added = MoreModels(searcher, MAX_COLUMNS, gate).build(systems, page)
     columns = template(templates, "columns", {"columns": []}, "pick")
     detail = template(templates, "detail", {})
-    return Results(understood, wanted, unwanted, alpha, added, gr.State(), columns, detail)
+    return Results(understood, wanted, unwanted, sliders, strengths, added, gr.State(), columns, detail)

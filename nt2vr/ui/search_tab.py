@@ -24,7 +24,7 @@ from nt2vr.search.searcher import Searcher
 from nt2vr.ui.errors import user_errors
 from nt2vr.ui.gate import Gate
 from nt2vr.ui.inputs import event_value
-from nt2vr.ui.link import DEFAULTS, link_values, read_link
+from nt2vr.ui.link import DEFAULTS, link_values, read_link, read_strengths
 from nt2vr.ui.search_layout import EXAMPLES, Controls, Results, lay_out_controls, lay_out_results
 from nt2vr.ui.search_view import Marked, columns_view, detail_view, no_marks, part_texts, understood_view
 
@@ -46,13 +46,20 @@ RESTORE = f"""(link, picture, ask, ...now) => {{
   touched[{LIKE}] ||= touched.at(-2);
   return [touched[0] ? ask : `${{performance.now()}}`, ...now.map((value, i) => touched[i] ? value : values[i])];
 }}"""
-# Make the address a link to the answer, and show its parts unless the person has edited them since asking.
-SETTLE = """({ link, asked_parts, parts }, ...now) => {
+MOVED = "(value) => [`${value}`, `${performance.now()}`]"
+# Make the address a link to the answer, and show its parts and strengths unless the person changed them since asking.
+SETTLE = """({ link, asked_parts, parts, sliders }, wanted, unwanted, ...strengths) => {
   const address = new URLSearchParams(link);
   const theme = new URLSearchParams(location.search).get("__theme");
   if (theme) address.set("__theme", theme);
   history.replaceState(null, "", `?${address}`);
-  return now.map((value, i) => value === asked_parts[i] ? parts[i] : value);
+  return [
+    ...[wanted, unwanted].map((value, i) => value === asked_parts[i] ? parts[i] : value),
+    ...sliders.map(({ moved, value, used }, i) => ({
+      __type__: "update", visible: used || "hidden",
+      ...(value !== null && moved === (strengths[i] === "" ? null : Number(strengths[i])) ? { value } : {}),
+    })),
+  ];
 }"""
 
 OpensQueries = Callable[[Any, Callable[..., Mapping[str, str]]], None]
@@ -96,7 +103,7 @@ class SearchTab:
     def _linked(self) -> list[Any]:
         """Components with a value in links, in the order of DEFAULTS."""
         c = self._controls
-        return [c.query, c.systems, c.k, self._results.alpha, c.weight, c.like, c.judged]
+        return [c.query, c.systems, c.k, *self._results.strengths, c.weight, c.like, c.judged]
 
     def _wire_searches(self, page: gr.Blocks) -> None:
         c, r = self._controls, self._results
@@ -112,21 +119,25 @@ class SearchTab:
         new_picture = (c.picture.upload, c.picture.clear)
         gr.on(new_picture, outputs=c.like, js="() => ''", **BROWSER_ONLY)
         clicked = (c.find.click, c.query.submit, r.wanted.submit, r.unwanted.submit)
-        changed = (c.ask.change, c.systems.input, c.k.input, r.alpha.release, c.weight.release, *new_picture)
+        for slider, strength in zip(r.sliders, r.strengths, strict=True):
+            slider.release(inputs=slider, outputs=[strength, c.ask], js=MOVED, **BROWSER_ONLY)
+        changed = (c.ask.change, c.systems.input, c.k.input, c.weight.release, *new_picture)
         answered = gr.on(
             (*clicked, *changed), self.on_search, [*self._linked, c.picture, r.answer, r.wanted, r.unwanted],
             [r.answer, r.understood, r.columns], trigger_mode="always_last", show_progress="minimal",
             show_progress_on=r.columns, **PRIVATE,
         )  # fmt: skip
         parts = [r.wanted, r.unwanted]
-        answered.success(inputs=[r.understood, *parts], outputs=parts, js=SETTLE, **BROWSER_ONLY)
+        answered.success(
+            inputs=[r.understood, *parts, *r.strengths], outputs=[*parts, *r.sliders], js=SETTLE, **BROWSER_ONLY
+        )
 
     def _wire_clips(self) -> None:
         c, r = self._controls, self._results
         r.columns.pick(self.on_pick, r.answer, r.detail, **QUIET)
         r.detail.close(dict, None, r.detail, **QUIET)
         c.systems.focus(  # new models appear without a restart
-            lambda: gr.Dropdown(self.searcher.system_names()), None, c.systems, queue=False, **QUIET
+            lambda chosen: gr.Dropdown(self.searcher.system_names(chosen)), c.systems, c.systems, queue=False, **QUIET
         )
         c.with_picture.change(inputs=c.with_picture, outputs=c.picture_row, js=SHOW, **BROWSER_ONLY)
 
@@ -136,8 +147,11 @@ class SearchTab:
         def opens(event: Any, link_of: Callable[..., Mapping[str, str]]) -> None:
             @user_errors
             def on_open(data: gr.EventData) -> dict[Any, Any]:
-                values = read_link(link_of(data), self.searcher.system_names())
+                link = link_of(data)
+                names = self._names(link)
+                values = read_link(link, names)
                 shown = dict(zip(self._linked, values.values(), strict=True))
+                shown[c.systems] = gr.Dropdown(names, value=values["systems"])
                 return shown | {c.picture: None, c.with_picture: False, tabs: gr.Tabs(selected="search")}
 
             opened = event(on_open, None, [*self._linked, c.picture, c.with_picture, tabs], **PRIVATE)
@@ -149,7 +163,7 @@ class SearchTab:
     def on_load(self, request: gr.Request) -> dict[Any, Any]:
         """Read the link that the page was opened with, for RESTORE to apply."""
         c = self._controls
-        names = self.searcher.system_names()
+        names = self._names(request.query_params)
         values = read_link(request.query_params, names)
         picture = None
         try:
@@ -158,31 +172,37 @@ class SearchTab:
             values["like"] = ""
         return {c.systems: gr.Dropdown(names), c.link: list(values.values()), c.link_picture: picture}
 
+    def _names(self, link: Mapping[str, str]) -> list[str]:
+        """List the systems to offer, with those of a link."""
+        return self.searcher.system_names(link.get("systems", "").split("|"))
+
     @user_errors
     def on_search(
-        self, text: str, systems: list[str], k: int, alpha: float, weight: float, like: str, judged: str,
-        picture: str | None, previous: Answer | None, wanted: str, unwanted: str,
+        self, text: str, systems: list[str], k: int, alpha: str, lambda_: str, t: str, weight: float, like: str,
+        judged: str, picture: str | None, previous: Answer | None, wanted: str, unwanted: str,
     ) -> dict[Any, Any]:  # fmt: skip
         """Search; as long as the sentence stays the same, with the parts as the person has corrected them."""
         query = self.searcher.understand(text)
         if previous is not None and previous.query.text == text and (wanted, unwanted) != part_texts(query):
             query = _corrected(text, wanted, unwanted)
-        answer = self.search(query, systems, k, picture, weight, alpha)
+        strengths = read_strengths((alpha, lambda_, t))
+        answer = self.search(query, systems, k, picture, weight, strengths)
         marked = self.marked(judged, text)
-        values = (text, systems, k, alpha, weight, like, judged if marked.video_ids else "")
+        values = (text, systems, k, alpha, lambda_, t, weight, like, judged if marked.video_ids else "")
         link = link_values(dict(zip(DEFAULTS, values, strict=True)))
         return {
             self._results.answer: answer,
-            self._results.understood: understood_view(answer, (wanted, unwanted), link),
+            self._results.understood: understood_view(answer, (wanted, unwanted), link, strengths),
             self._results.columns: columns_view(answer, self.searcher.video, self.url_of, marked),
         }
 
     def search(
-        self, query: Query, systems: list[str], k: int, picture: str | None, weight: float, alpha: float
-    ) -> Answer:
+        self, query: Query, systems: list[str], k: int, picture: str | None, weight: float,
+        strengths: Mapping[str, float],
+    ) -> Answer:  # fmt: skip
         """Search with an uploaded picture, if any."""
         image = self.decoder.picture(Path(picture)) if picture else None
-        return self.searcher.search(query, systems or [], k, image, weight, alpha)
+        return self.searcher.search(query, systems or [], k, image, weight, strengths)
 
     @user_errors
     def on_pick(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Hit, Ranking, Seen
+from nt2vr.search.strategies import STRENGTHS
 
 MARKS = {"right": "✓", "violation": "violates", "miss": "misses"}
 NOTHING_LEFT = "Without its negated part, this query is empty."
@@ -37,14 +38,16 @@ def part_texts(query: Query) -> tuple[str, str]:
 
 
 def understood_view(
-    answer: Answer, asked_parts: tuple[str, str] = ("", ""), link: Mapping[str, Any] = MappingProxyType({})
-) -> dict[str, Any]:
+    answer: Answer, asked_parts: tuple[str, str] = ("", ""), link: Mapping[str, Any] = MappingProxyType({}),
+    strengths: Mapping[str, float] = MappingProxyType({}),
+) -> dict[str, Any]:  # fmt: skip
     """Show how a query was understood, with the answer as downloads.
 
     Args:
         answer: what is shown.
         asked_parts: what the boxes for correcting the parts held when the search was asked for.
         link: the address of this search.
+        strengths: strategy to strength, as far as sliders were moved.
     """
     query = answer.query
     return {
@@ -57,7 +60,14 @@ def understood_view(
         "asked_parts": list(asked_parts),
         "parts": list(part_texts(query)),
         "link": dict(link),
+        "sliders": [_slider(answer, strategy, strengths.get(strategy)) for strategy in STRENGTHS],
     }
+
+
+def _slider(answer: Answer, strategy: str, moved: float | None) -> dict[str, Any]:
+    """Return what a strategy's slider was moved to, and shows: that, or the first system's that it could change."""
+    own = [r.strength for r in answer.rankings if r.system.strategy == strategy and r.system.strength is None]
+    return {"moved": moved, "value": own[0] if own else moved, "used": bool(own)}
 
 
 def _pieces(query: Query) -> list[dict[str, str]]:

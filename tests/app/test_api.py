@@ -58,7 +58,7 @@ def test_the_answer_has_the_promised_form(client: Client) -> None:
 
 def test_every_listed_system_answers(client: Client) -> None:
     names = client.predict(api_name="/systems")
-    assert {"CLIP", "CLIP boolean", "CLIP projection", "CLIP drop"} <= set(names)
+    assert {"CLIP", "CLIP boolean", "CLIP anchored", "CLIP spherical", "CLIP drop"} <= set(names)
     answer = search(client, systems=[name for name in names if name.startswith("CLIP")][:8])
     assert all(len(system["hits"]) == 8 for system in answer["systems"])
 

@@ -77,6 +77,26 @@ def test_what_was_misunderstood_can_be_corrected(page: Page, running_app: Runnin
     expect(page.locator(".nt-chip.nt-bad")).to_have_text(["dancing", "a dog"])
 
 
+def test_a_strategy_in_use_has_a_slider_and_a_link_keeps_where_it_was_moved(
+    page: Page, running_app: RunningApp
+) -> None:
+    page.goto(running_app.url + "?q=a+dog,+no+cat&systems=CLIP+anchored|CLIP+projection|CLIP+spherical+t+0.9")
+    expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
+    page.get_by_text("Correct this").click()
+    slider = page.locator("#lambda input[type=range]")
+    expect(slider).to_be_visible()
+    expect(slider).to_have_value("2.1")  # as on CLIP's card
+    for other in ("#alpha", "#t"):
+        expect(page.locator(other)).to_be_hidden()
+    expect(page).not_to_have_url(re.compile("lambda"))
+    slider.press("ArrowRight")
+    slider.dispatch_event("pointerup")
+    expect(page).to_have_url(re.compile("lambda=2.2"))
+    page.reload()
+    page.get_by_text("Correct this").click()
+    expect(slider).to_have_value("2.2", timeout=MODELS_MS)
+
+
 def test_text_from_a_link_is_never_run(page: Page, running_app: RunningApp) -> None:
     page.goto(running_app.url + "?q=%3Cimg src=x onerror=document.title='run'%3E not a dog")
     expect(page.locator(".nt-understood")).to_contain_text("<img", timeout=MODELS_MS)

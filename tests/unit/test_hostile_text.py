@@ -55,7 +55,7 @@ def _seconds(read: Callable[[str], object], text: str) -> float:
 
 
 @pytest.mark.parametrize("what", READERS)
-@pytest.mark.parametrize("start", ["", "CLIP boolean", "no", "visual"])
+@pytest.mark.parametrize("start", ["", "CLIP boolean", "CLIP anchored λ", "no", "visual"])
 @pytest.mark.parametrize("unit", UNITS)
 def test_four_times_the_text_takes_no_more_than_about_four_times_as_long(what: str, start: str, unit: str) -> None:
     short, long = (_seconds(READERS[what], start + unit * (length // len(unit)) + "!") for length in LENGTHS)

@@ -12,8 +12,9 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.protocol import evaluate
-from nt2vr.evaluation.report import Report, load_report
+from nt2vr.evaluation.report import Report, load_report, system_spec
 from nt2vr.evaluation.tables import csv_table, latex, markdown
+from nt2vr.models.card import Card
 from nt2vr.search.systems import System
 from tests.unit.evaluation.words import WordModels, word_benchmark
 
@@ -59,6 +60,20 @@ def test_the_file_records_the_provenance_of_the_numbers(report: Report, tmp_path
     assert data["queries"] == {"original": 2, "negated": 1, "composed": 1, "not": 1}
     lines = [json.loads(line) for line in (tmp_path / "queries.jsonl").read_text().splitlines()]
     assert lines[3]["ranks"] == {"words": 3, "words boolean α 1": 1} and len(lines) == 5
+
+
+def test_provenance_names_the_strength_and_the_anchor_of_a_strategy() -> None:
+    card = Card("words", exclusion={"lambda": 2.1, "anchor": ["a dog"]})
+
+    def spec(*system: Any) -> dict[str, Any]:
+        return {
+            name: system_spec(System("words", *system), card).get(name) for name in ("alpha", "lambda", "t", "anchor")
+        }
+
+    assert spec("anchored") == {"alpha": None, "lambda": 2.1, "t": None, "anchor": ["a dog"]}
+    assert spec("anchored", 1.0) == {"alpha": None, "lambda": 1.0, "t": None, "anchor": ["a dog"]}
+    assert spec("spherical") == {"alpha": None, "lambda": None, "t": 0.95, "anchor": None}
+    assert spec("boolean") == {"alpha": 0.5, "lambda": None, "t": None, "anchor": None}
 
 
 def test_a_report_replaces_the_previous_one_without_stray_files(report: Report, tmp_path: Path) -> None:

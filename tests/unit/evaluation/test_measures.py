@@ -2,7 +2,7 @@
 
 import math
 import tracemalloc
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pytest
 from nt2vr.evaluation import protocol
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.measures import Measured, summarise
+from nt2vr.models.card import Card
 from nt2vr.search.systems import System
 
 NAN = math.nan
@@ -80,6 +81,7 @@ class Numbered:
 
     vectors: Any
     name: str = "numbered"
+    card: Card = field(default_factory=lambda: Card("numbered"))
 
     @property
     def embed_dim(self) -> int:

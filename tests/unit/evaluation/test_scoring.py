@@ -8,6 +8,7 @@ import pytest
 from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.scoring import query_vectors
 from nt2vr.language.query import Query
+from nt2vr.search.strategies import STRATEGIES
 from nt2vr.search.systems import System
 from tests.unit.evaluation.words import QUERIES, WordEncoder, embedded
 
@@ -30,10 +31,11 @@ def test_strategies_use_the_known_parts_of_a_query() -> None:
     assert (searched("boolean", 0.25, [COMPOSED]) == wanted - 0.25 * unwanted).all()
     assert (searched("boolean", queries=[COMPOSED]) == wanted - 0.5 * unwanted).all()  # the page's default
     assert searched("projection", queries=[COMPOSED]) == pytest.approx(whole - unwanted)
+    assert searched("anchored", 2, queries=[COMPOSED]) == pytest.approx(whole - 2 * unwanted)
 
 
 def test_every_strategy_searches_for_captions_unchanged() -> None:
-    for strategy in ("plain", "drop", "boolean", "projection"):
+    for strategy in STRATEGIES:
         assert (searched(strategy, queries=[CAPTION]) == embedded(CAPTION.text)).all()
 
 

@@ -74,7 +74,7 @@ def test_a_card_with_the_fingerprints_of_other_weights_is_found_out_when_asked(f
 
 def test_a_card_keeps_what_was_measured_and_bears_keys_of_later_versions(folder: Path) -> None:
     losses, metrics = {"contrastive": {"weight": 1.0}}, {"test/original/MIR": 0.7}
-    card = Card("CLIP", frames=4, losses=losses, metrics=metrics, notes="Weak.")
+    card = Card("CLIP", frames=4, losses=losses, metrics=metrics, exclusion={"t": 0.9, "anchor": ["a"]}, notes="Weak.")
     write_card(folder, card)
     data = json.loads((folder / CARD).read_text())
     (folder / CARD).write_text(json.dumps({**data, "colour": "blue"}))
@@ -90,6 +90,10 @@ def _nan(folder: Path) -> None:
     weights = safetensors.torch.load_file(folder / WEIGHTS)
     weights["visual.conv1.weight"][0] = torch.nan
     safetensors.torch.save_file(weights, folder / WEIGHTS)
+
+
+def _exclude(folder: Path, exclusion: Any) -> None:
+    (folder / CARD).write_text(json.dumps({**json.loads((folder / CARD).read_text()), "exclusion": exclusion}))
 
 
 def _config(**text_cfg: object) -> Callable[[Path], None]:
@@ -109,6 +113,11 @@ BROKEN: dict[str, Callable[[Path], object]] = {
     "no card": lambda folder: (folder / CARD).unlink(),
     "card is a list": lambda folder: (folder / CARD).write_text("[]"),
     "card without name": lambda folder: (folder / CARD).write_text("{}"),
+    "exclusion by a word": lambda folder: _exclude(folder, {"lambda": "much"}),
+    "exclusion by no number": lambda folder: _exclude(folder, {"t": float("nan")}),
+    "exclusion that is a list": lambda folder: _exclude(folder, [1.9]),
+    "an anchor of numbers": lambda folder: _exclude(folder, {"anchor": [1]}),
+    "an anchor that cannot be encoded": lambda folder: _exclude(folder, {"anchor": ["\ud800"]}),
     "frames are a word": lambda folder: (folder / CARD).write_text('{"name": "x", "frames": "four"}'),
     "config is no JSON": lambda folder: (folder / CONFIG).write_text("{"),
     "config of something else": lambda folder: (folder / CONFIG).write_text('{"model_type": "bert"}'),

@@ -26,8 +26,9 @@ from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import Card
 from nt2vr.models.catalog import Catalog, CatalogEntry
 from nt2vr.search.answers import Answer
-from nt2vr.search.searcher import LOW_SCORE, MAX_ALPHA, MAX_K, Searcher
-from nt2vr.search.systems import STRATEGIES, Parts, System, check_model_name, projection
+from nt2vr.search.searcher import LOW_SCORE, MAX_K, Searcher
+from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, projection
+from nt2vr.search.systems import System, check_model_name
 from nt2vr.world.gallery import write_webm
 from nt2vr.world.scenes import Actor, Scene
 from nt2vr.world.truth import judge_video
@@ -158,8 +159,8 @@ def test_boolean_is_wanted_minus_alpha_times_unwanted(searcher: Searcher, alpha:
         "dog": 0,
         "both": 0,
     }
-    by_slider = searcher.search(NOT_SINGING, ["CLIP boolean"], 5, alpha=alpha)
-    by_name = searcher.search(NOT_SINGING, [f"CLIP boolean α {alpha}"], 5, alpha=0.77)
+    by_slider = searcher.search(NOT_SINGING, ["CLIP boolean"], 5, strengths={"boolean": alpha})
+    by_name = searcher.search(NOT_SINGING, [f"CLIP boolean α {alpha}"], 5, strengths={"boolean": 0.77})
     assert scores(by_slider) == pytest.approx(by_hand, abs=1e-4)
     assert scores(by_name) == pytest.approx(by_hand, abs=1e-4)
 
@@ -214,7 +215,7 @@ def test_without_a_negation_all_strategies_agree(searcher: Searcher) -> None:
     query = Query("a man sings", ("a man sings",))
     answer = searcher.search(query, [f"CLIP {strategy}" for strategy in STRATEGIES], 5)
     assert all(ranking.hits == answer.rankings[0].hits for ranking in answer.rankings)
-    assert len(answer.rankings) == 4
+    assert len(answer.rankings) == len(STRATEGIES)
 
 
 def test_only_negated_each_strategy_does_what_it_can(searcher: Searcher) -> None:
@@ -308,9 +309,12 @@ def test_an_edited_query_that_cannot_be_encoded_is_refused(searcher: Searcher, q
         ({"systems": ["CLAP"]}, r"Unknown model 'CLAP'. Choose one of: CLIP, ViT-B-32 / openai, run 3\."),
         ({"image_weight": 1.5}, r"weight is 1\.5: choose 0 to 1"),
         ({"image_weight": float("nan")}, "weight is nan"),
-        ({"alpha": -0.1}, r"α is -0\.1: choose 0 to"),
-        ({"alpha": float("nan")}, "α is nan"),
-        ({"systems": ["CLIP boolean α " + "9" * 80]}, f"choose 0 to {MAX_ALPHA}"),
+        ({"strengths": {"boolean": -0.1}}, r"α is -0\.1: choose 0 to"),
+        ({"strengths": {"boolean": float("nan")}}, "α is nan"),
+        ({"strengths": {"spherical": 1.01}}, r"t is 1\.01: choose 0 to 1\."),
+        ({"strengths": {"drop": 1}}, "Unknown strategy with a number 'drop'"),
+        ({"systems": ["CLIP boolean α " + "9" * 80]}, f"choose 0 to {STRENGTHS['boolean'].most}"),
+        ({"systems": ["CLIP spherical t 2"]}, "t is 2: choose 0 to 1"),
     ],
 )
 def test_an_invalid_value_is_one_sentence(searcher: Searcher, change: dict[str, Any], message: str) -> None:
@@ -332,6 +336,12 @@ def test_an_invalid_value_is_one_sentence(searcher: Searcher, change: dict[str, 
         ("CLIP boolean α1", System("CLIP", "boolean", 1.0)),
         ("CLIP\tboolean  α =  1.", System("CLIP", "boolean", 1.0)),
         ("CLIP projection", System("CLIP", "projection")),
+        ("CLIP anchored λ 1.9", System("CLIP", "anchored", 1.9)),
+        ("CLIP anchored lambda 1.9", System("CLIP", "anchored", 1.9)),
+        ("clip ANCHORED Λ=1.9", System("CLIP", "anchored", 1.9)),
+        ("CLIP spherical t 0.95", System("CLIP", "spherical", 0.95)),
+        ("CLIP spherical T = .95", System("CLIP", "spherical", 0.95)),
+        ("run 3 spherical 1", System("run 3", "spherical", 1.0)),
         ("ViT-B-32 / openai drop", System("ViT-B-32 / openai", "drop")),
         ("run 3", System("run 3")),  # not the weight 3 of a model "run"
         ("run 3 boolean α 0.5", System("run 3", "boolean", 0.5)),
@@ -355,7 +365,30 @@ def test_every_offered_name_is_parsed_back(searcher: Searcher) -> None:
     names = searcher.system_names()
     assert [System.named(name, MODELS).name for name in names] == names
     assert len(set(names)) == len(names)
-    assert {"CLIP", "CLIP boolean", "CLIP boolean α 1", "run 3 projection", "ViT-B-32 / openai drop"} <= set(names)
+    assert {"CLIP", "CLIP boolean", "CLIP boolean α 1", "run 3 anchored", "ViT-B-32 / openai drop"} <= set(names)
+
+
+def test_systems_of_a_link_join_the_offered_ones_if_they_are_systems(searcher: Searcher) -> None:
+    offered = searcher.system_names()
+    also = [
+        "CLIP projection",
+        "CLIP",
+        "CLIP anchored λ 1.9",
+        "GPT projection",
+        "CLIP spherical t 7",
+        "",
+        "CLIP projection",
+    ]
+    assert searcher.system_names(also) == [*offered, "CLIP projection", "CLIP anchored λ 1.9"]
+    assert searcher.system_names(["x" * 50_000, *(f"CLIP boolean α {i}" for i in range(500))])[len(offered) :] == [
+        f"CLIP boolean α {i}" for i in (0, 2, 3, 4, 5, 6)
+    ]
+
+
+def test_a_model_excludes_as_strongly_as_its_card_says_unless_told_otherwise(searcher: Searcher) -> None:
+    names = ["CLIP anchored", "CLIP anchored λ 1.5", "CLIP spherical", "CLIP drop"]
+    answer = searcher.search(NOT_SINGING, names, 5, strengths={"spherical": 0.9})
+    assert [ranking.strength for ranking in answer.rankings] == [1.9, 1.5, 0.9, 0]
 
 
 def test_a_runs_single_epochs_are_offered_with_plain_only(gallery: Gallery, decoder: Decoder, tmp_path: Path) -> None:
@@ -387,6 +420,12 @@ def test_a_runs_single_epochs_are_offered_with_plain_only(gallery: Gallery, deco
         "CLIP boolean α -1",
         "CLIP boolean α ٣",
         "CLIP boolean α alpha 1",
+        "CLIP boolean λ 1",
+        "CLIP anchored α 1",
+        "CLIP anchored λ λ 1",
+        "CLIP spherical t 1.5",
+        "CLIP drop α 0.5",
+        "CLIP projection 1",
         "CLIP boolean \ud800",
         "α 1",
     ],

@@ -83,6 +83,18 @@ def test_results_download_as_csv_and_json_whatever_the_query_holds() -> None:
     assert json.loads(unquote(view["json"].partition(",")[2]))["query"]["text"] == query.text
 
 
+def test_a_slider_shows_what_its_strategy_used_and_only_where_a_name_does_not_fix_it() -> None:
+    rankings = (
+        Ranking(System("CLIP", "anchored"), (), strength=2.1),
+        Ranking(System("CLIP-neg", "anchored"), (), strength=0.0),
+        Ranking(System("CLIP", "spherical", 0.9), (), strength=0.9),
+    )
+    boolean, anchored, spherical = understood_view(Answer(NEGATED, rankings), strengths={"boolean": 0.8})["sliders"]
+    assert boolean == {"moved": 0.8, "value": 0.8, "used": False}
+    assert anchored == {"moved": None, "value": 2.1, "used": True}
+    assert spherical == {"moved": None, "value": None, "used": False}
+
+
 def test_the_enlarged_clip_lists_every_systems_rank_and_frames() -> None:
     seen = (Seen(System("CLIP"), 3, 0.51234, (0.125, 0.375)), Seen(System("CLIP", "drop"), None, None, ()))
     view = detail_view(Video("v", Path("v"), ("a dog runs",)), seen, "right", "clips/v")

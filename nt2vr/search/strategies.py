@@ -1,0 +1,151 @@
+"""Query strategies: each turns the embeddings of a query's parts into one vector, without training.
+
+Since every strategy yields one vector, every search is one inner product with the gallery's embeddings:
+s(x, wanted) - alpha * s(x, unwanted) is x . (wanted - alpha * unwanted).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.errors import ConfigError
+from nt2vr.models.encoder import Encoder
+
+Vector = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Embeddings of a query's parts, unit vectors, and the settings of the strategy.
+
+    Attributes:
+        sentence: the sentence as typed, mixed with the reference picture; None if there is neither.
+        wanted: the wanted part, mixed likewise; None for "not a dog".
+        unwanted: (U, D), one row per unwanted part.
+        strength: the strategy's number, see `STRENGTHS`.
+        anchor: mean embedding of the model's neutral texts, not normalised; None if it has none.
+    """
+
+    sentence: Vector | None
+    wanted: Vector | None
+    unwanted: Vector
+    strength: float
+    anchor: Vector | None = None
+
+
+def plain(parts: Parts) -> Vector | None:
+    """Search for the sentence as typed, negation included."""
+    return parts.sentence
+
+
+def boolean(parts: Parts) -> Vector | None:
+    """Subtract: s(x, wanted) - alpha * sum of s(x, unwanted).
+
+    Source: Wu and Ngo, "Interpretable Embedding for Ad-Hoc Video Search", ACM MM 2020, with alpha = 1.
+    """
+    away = parts.unwanted.sum(axis=0)
+    if parts.wanted is None:
+        return -away if len(parts.unwanted) else None
+    return np.asarray(parts.wanted - parts.strength * away, np.float32)
+
+
+def anchored(parts: Parts) -> Vector | None:
+    """Push the sentence out of the unwanted directions, towards the anchor: e - lambda * (U^T c - anchor).
+
+    U^T c is the point closest to e in the span of the unwanted parts; for one part n it is <e, n> / <n, n> * n. Parts
+    with equal embeddings count as one direction.
+
+    Source: "Seeing What's Not There", ICLR 2026, for one unwanted part.
+    """
+    if parts.sentence is None or not len(parts.unwanted):
+        return parts.sentence
+    shares, *_ = np.linalg.lstsq(parts.unwanted.T, parts.sentence, rcond=None)
+    away = shares @ parts.unwanted - (0 if parts.anchor is None else parts.anchor)
+    return np.asarray(parts.sentence - parts.strength * away, np.float32)
+
+
+def projection(parts: Parts) -> Vector | None:
+    """Remove the unwanted directions from the sentence and no more: `anchored` with lambda = 1 and no anchor."""
+    return anchored(replace(parts, strength=1.0, anchor=None))
+
+
+def spherical(parts: Parts) -> Vector | None:
+    """Search the middle of the directions close to the wanted part p but not to the unwanted part n.
+
+        d = p + sin(phi - theta / 2) / sin(phi + theta / 2) * n, normalised; cos(theta) = <p, n>, cos(phi) = t
+
+    t is the similarity from which a clip counts as close. Each of several unwanted parts adds its own n, weighted as
+    if alone. A part equal to the wanted one adds nothing: no direction is close to one and not to the other.
+
+    Source: SpaceVLM, arXiv 2511.12331, Eq. 8 (here up to its length), for one unwanted part.
+    """
+    if parts.wanted is None or not len(parts.unwanted):
+        return boolean(parts)
+    cosines = np.clip(parts.unwanted.astype(np.float64) @ parts.wanted, -1, 1)
+    phi, half = np.arccos(parts.strength), np.arccos(cosines) / 2
+    along = np.maximum(np.sin(phi + half), _TINY)
+    weights = np.where(cosines < _EQUAL, np.sin(phi - half) / along, 0)
+    vector = parts.wanted + weights @ parts.unwanted
+    return np.asarray(vector / max(float(np.linalg.norm(vector)), _TINY), np.float32)
+
+
+def drop(parts: Parts) -> Vector | None:
+    """Search for the wanted part alone: the control, which ignores the negated clause."""
+    return parts.wanted
+
+
+STRATEGIES: dict[str, Callable[[Parts], Vector | None]] = {
+    "plain": plain,
+    "boolean": boolean,
+    "anchored": anchored,
+    "spherical": spherical,
+    "projection": projection,
+    "drop": drop,
+}
+COSINE = ("plain", "drop")  # strategies whose scores are cosines with a sentence, as in validation
+_EQUAL = 1 - 1e-6  # cosine above which parts are the same up to float32 rounding
+_TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Strength:
+    """How strongly a strategy excludes.
+
+    Attributes:
+        symbol: in names of systems: "α".
+        word: the same on a keyboard, and in links and files: "alpha".
+        meaning: in words.
+        default: for models whose card has none.
+        most: largest value; the smallest is 0.
+    """
+
+    symbol: str
+    word: str
+    meaning: str
+    default: float
+    most: float
+
+    def check(self, value: float) -> None:
+        """Refuse a value out of range.
+
+        Raises:
+            ConfigError: if it is.
+        """
+        if not 0 <= value <= self.most:
+            raise ConfigError(f"The {self.meaning} {self.symbol} is {value:g}: choose 0 to {self.most:g}.")
+
+
+DEFAULT_ALPHA = 0.5  # 1, as published, loses recall
+STRENGTHS = {  # λ and t as published
+    "boolean": Strength("α", "alpha", "unwanted part's weight", DEFAULT_ALPHA, 10),
+    "anchored": Strength("λ", "lambda", "unwanted direction's weight", 1.9, 10),
+    "spherical": Strength("t", "t", "similarity of a match", 0.95, 1),
+}
+
+
+def anchor_of(encoder: Encoder) -> Vector | None:
+    """Return the mean embedding of the neutral texts on a model's card; None if there are none."""
+    texts = encoder.card.exclusion.get("anchor")
+    return np.asarray(encoder.encode_text(texts).mean(axis=0)) if texts else None

@@ -1,0 +1,166 @@
+"""Strategies that exclude without training, by hand and against the published formulas."""
+
+from math import acos, cos, pi, sin, sqrt
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nt2vr.models.card import Card
+from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, anchor_of, anchored, projection, spherical
+from nt2vr.search.systems import System
+from tests.unit.evaluation.words import WordEncoder, embedded
+
+NONE = np.zeros((0, 2), np.float32)
+X, Y = np.eye(2, dtype=np.float32)
+
+
+def at(*degrees: float) -> NDArray[np.float32]:
+    """Unit vectors at angles from the x axis, one row each."""
+    angles = np.radians(degrees)
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+
+
+def parts(
+    unwanted: NDArray[np.float32], strength: float, wanted: Any = X, sentence: Any = X, anchor: Any = None
+) -> Parts:
+    return Parts(sentence, wanted, unwanted, strength, anchor)
+
+
+def angle(vector: Any) -> float:
+    """Degrees from the x axis."""
+    return float(np.degrees(np.arctan2(vector[1], vector[0])))
+
+
+def test_anchored_removes_a_multiple_of_the_unwanted_direction() -> None:
+    sentence = at(60)[0]  # half along x
+    assert anchored(parts(X[None], 1.0, sentence=sentence)) == pytest.approx([0, sqrt(3) / 2], abs=1e-6)
+    assert anchored(parts(X[None], 1.9, sentence=sentence)) == pytest.approx([0.5 - 1.9 / 2, sqrt(3) / 2], abs=1e-6)
+    assert anchored(parts(X[None], 0.0, sentence=sentence)) == pytest.approx(sentence)
+
+
+def test_the_anchor_is_added_as_often_as_the_direction_is_removed() -> None:
+    anchor = np.array([0.1, 0.2], np.float32)
+    found = anchored(parts(X[None], 2.0, sentence=at(60)[0], anchor=anchor))
+    assert found == pytest.approx([0.5 - 2 * (0.5 - 0.1), sqrt(3) / 2 + 2 * 0.2], abs=1e-6)
+
+
+def test_anchored_against_the_published_formula() -> None:
+    rng = np.random.default_rng(0)
+    e, n, a = (rng.standard_normal(16).astype(np.float32) for _ in range(3))
+    e, n = e / np.linalg.norm(e), n / np.linalg.norm(n)
+    published = e - 1.9 * ((e @ n) / (n @ n) * n - a)
+    assert anchored(Parts(e, None, n[None], 1.9, a)) == pytest.approx(published, abs=1e-6)
+
+
+def test_anchored_with_one_unwanted_part_twice_or_nearly_parallel_ones_stays_bounded() -> None:
+    rng = np.random.default_rng(0)
+    sentence, n = (unit(rng.standard_normal(16)) for _ in range(2))
+    once = anchored(Parts(sentence, None, n[None], 1.9))
+    assert anchored(Parts(sentence, None, np.stack([n, n]), 1.9)) == pytest.approx(once, abs=1e-5)
+    nearly = unit(n + 1e-4 * rng.standard_normal(16))
+    found = anchored(Parts(sentence, None, np.stack([n, nearly]), 1.9))
+    assert found is not None and np.linalg.norm(found) <= 1.0 + 1e-5  # e - 1.9 of a projection of e
+
+
+def test_anchored_with_opposite_parts() -> None:
+    """The sentence is the opposite of what is unwanted: to double what is left would turn it round."""
+    assert anchored(parts(-X[None], 1.0)) == pytest.approx([0, 0], abs=1e-6)
+    assert anchored(parts(-X[None], 1.9)) == pytest.approx(-0.9 * X, abs=1e-6)
+    assert anchored(parts(np.stack([Y, -Y]), 1.9, sentence=at(45)[0])) == pytest.approx(
+        [1 / sqrt(2), -0.9 / sqrt(2)], abs=1e-6
+    )
+
+
+def test_projection_is_anchored_by_one_without_an_anchor() -> None:
+    given = parts(at(20, 70), 1.9, sentence=at(45)[0], anchor=Y)
+    assert projection(given) == pytest.approx(anchored(parts(at(20, 70), 1.0, sentence=at(45)[0])))
+
+
+@pytest.mark.parametrize("theta", [1.0, 20.0, 36.0, 45.0, 90.0, 135.0, 179.0])
+@pytest.mark.parametrize("t", [0.5, 0.9, 0.95, 1.0])
+def test_spherical_has_the_published_direction(theta: float, t: float) -> None:
+    """Eq. 8, which divides by sin(theta); the length does not matter to a ranking."""
+    phi, half = acos(t), np.radians(theta) / 2
+    n = at(theta)[0]
+    published = (sin(phi + half) * X + sin(phi - half) * n) / sin(2 * half)
+    found = spherical(parts(n[None], t))
+    assert found == pytest.approx(published / np.linalg.norm(published), abs=2e-5)
+
+
+def test_spherical_by_hand() -> None:
+    """At right angles and t = cos(45 degrees), the directions within 45 degrees of p end where those of n begin."""
+    assert spherical(parts(Y[None], cos(pi / 4))) == pytest.approx(X, abs=1e-6)
+    assert angle(spherical(parts(Y[None], 1.0))) == pytest.approx(-45)  # p - n
+    assert angle(spherical(parts(Y[None], 0.0))) == pytest.approx(45)  # p + n
+
+
+@pytest.mark.parametrize("t", [0.0, 0.5, 0.95, 1.0])
+@pytest.mark.parametrize("theta", [0.0, 1e-4, 0.01, 179.99, 180.0])
+def test_spherical_of_nearly_parallel_or_opposite_parts_is_a_unit_vector(theta: float, t: float) -> None:
+    found = spherical(parts(at(theta), t))
+    assert found is not None and np.isfinite(found).all() and np.linalg.norm(found) == pytest.approx(1, abs=1e-5)
+    if theta <= 0.01 and t < 1:
+        assert found == pytest.approx(X, abs=1e-3)  # falls back to the wanted part, without a jump
+
+
+def test_spherical_of_equal_or_opposite_parts_is_the_wanted_part() -> None:
+    for t in (0.0, 0.5, 0.95, 1.0):
+        assert spherical(parts(X[None], t)) == pytest.approx(X)
+        assert spherical(parts(-X[None], t)) == pytest.approx(X, abs=1e-6)
+
+
+def test_spherical_leaves_every_unwanted_part_in_any_order() -> None:
+    wanted, others = np.eye(3, dtype=np.float32)[0], np.eye(3, dtype=np.float32)[1:]
+    found = spherical(Parts(None, wanted, others, 1.0))
+    assert found == pytest.approx(np.array([1, -1, -1]) / sqrt(3))
+    assert spherical(Parts(None, wanted, others[::-1], 1.0)) == pytest.approx(found)
+
+
+def test_a_weaker_exclusion_keeps_more_of_the_unwanted_part() -> None:
+    along = [spherical(parts(at(45), t)) @ at(45)[0] for t in (0.7, 0.9, 0.95, 0.99, 1.0)]
+    assert along == sorted(along, reverse=True)
+    left = [anchored(parts(at(45), weight)) @ at(45)[0] for weight in (0, 0.5, 1, 1.9)]
+    assert left == sorted(left, reverse=True)
+
+
+def test_without_an_unwanted_part_nothing_changes() -> None:
+    sentence = at(30)[0]
+    for strategy in ("anchored", "projection"):
+        assert STRATEGIES[strategy](parts(NONE, 1.9, sentence=sentence, anchor=Y)) is sentence
+    assert spherical(parts(NONE, 0.95)) == pytest.approx(X)
+
+
+def test_without_a_wanted_part_the_unwanted_is_avoided() -> None:
+    assert spherical(parts(at(0, 90), 0.95, wanted=None)) == pytest.approx([-1, -1])
+    assert anchored(parts(X[None], 1.9, wanted=None)) == pytest.approx(-0.9 * X, abs=1e-6)
+
+
+def test_with_nothing_at_all_there_is_nothing_to_search_for() -> None:
+    for strategy in STRATEGIES.values():
+        assert strategy(parts(NONE, 1.0, wanted=None, sentence=None)) is None
+
+
+def test_a_strength_is_the_systems_then_the_searchs_then_the_models_then_the_default() -> None:
+    card, chosen = Card("x", exclusion={"lambda": 2.1, "t": 0.98}), {"spherical": 0.9}
+    assert System("x", "spherical", 0.95).strength_for(card, chosen) == 0.95
+    assert System("x", "spherical").strength_for(card, chosen) == 0.9
+    assert System("x", "anchored").strength_for(card, chosen) == 2.1
+    for strategy, strength in STRENGTHS.items():
+        assert System("x", strategy).strength_for(Card("x")) == strength.default
+    assert {name: strength.default for name, strength in STRENGTHS.items()} == {
+        "boolean": 0.5, "anchored": 1.9, "spherical": 0.95,
+    }  # fmt: skip
+
+
+def test_the_anchor_is_the_mean_of_the_texts_on_the_card() -> None:
+    class Neutral(WordEncoder):
+        card = Card("words", exclusion={"anchor": ["dog", "cat sings"]})
+
+    assert anchor_of(Neutral()) == pytest.approx(embedded("dog", "cat sings").mean(axis=0))  # type: ignore[arg-type]
+    assert anchor_of(WordEncoder()) is None  # type: ignore[arg-type]
+
+
+def unit(vector: Any) -> NDArray[np.float32]:
+    return np.asarray(vector / np.linalg.norm(vector), np.float32)
