@@ -79,8 +79,8 @@ class MoreModels:
             api_visibility="private",
         )  # fmt: skip
         answered = [systems, self._note, self._added]
-        downloaded = download.click(self.on_download, pretrained, answered, **private)
-        imported = start.click(self.on_import, [file, name, *options], answered, **private)
+        downloaded = download.click(self.on_download, [pretrained, systems], answered, **private)
+        imported = start.click(self.on_import, [file, name, *options, systems], answered, **private)
         return [
             event.success(
                 None, [self._added, systems, file, name], [systems, file, name],
@@ -130,6 +130,7 @@ class MoreModels:
     def on_download(
         self,
         name: str,
+        chosen: list[str] | None,
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's idiom
     ) -> dict[Any, Any]:
@@ -139,12 +140,12 @@ class MoreModels:
         added = self.searcher.models.download(
             name, lambda done, total, doing: progress((done, total or None), desc=doing, unit="bytes")
         )
-        return self._result(added, "")
+        return self._result(added, "", chosen)
 
     @user_errors
     def on_import(
-        self, file: str, name: str, architecture: str, activation: str, frames: float, request: gr.Request,
-        progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's idiom
+        self, file: str, name: str, architecture: str, activation: str, frames: float, chosen: list[str] | None,
+        request: gr.Request, progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's idiom
     ) -> dict[Any, Any]:  # fmt: skip
         """Import a file of this machine and add it to the columns."""
         self.gate.check("import", request)
@@ -158,11 +159,11 @@ class MoreModels:
             path, models, name or "", architecture or "", int(frames or 0), activation or "",
             lambda done, total, doing: progress((done, total), desc=doing),
         )  # fmt: skip
-        return self._result(imported.name, imported.remark, file=file, name=name)
+        return self._result(imported.name, imported.remark, chosen, file=file, name=name)
 
-    def _result(self, model: str, remark: str, **boxes: str) -> dict[Any, Any]:
+    def _result(self, model: str, remark: str, chosen: Sequence[str] | None, **boxes: str) -> dict[Any, Any]:
         return {
-            self._systems: gr.Dropdown(self.searcher.system_names()),
+            self._systems: gr.Dropdown(self.searcher.system_names(chosen or ())),
             self._note: f"Added {model}. {remark}",
             self._added: {"model": model, **boxes},
         }
