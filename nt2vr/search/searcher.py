@@ -25,6 +25,7 @@ from nt2vr.registry import pick
 from nt2vr.search.answers import Answer, Hit, Judge, Ranking, no_verdict
 from nt2vr.search.embedded import EmbeddedGallery, embed_gallery, prefetch_frames
 from nt2vr.search.live import LiveModels, LoadedModel
+from nt2vr.search.shared import InFlight, TextBatches
 from nt2vr.search.strategies import COSINE, STRATEGIES, STRENGTHS, Parts, Vector, anchor_of
 from nt2vr.search.systems import System
 
@@ -62,6 +63,8 @@ class Searcher:
         self._embedded: WeakValueDictionary[str, EmbeddedGallery] = WeakValueDictionary()  # owned by `live`
         self._embedding = threading.Lock()
         self._prefetching: threading.Thread | None = None
+        self._in_flight: InFlight[Answer] = InFlight()
+        self._batches = TextBatches()
         self.live = LiveModels(models, self.embedded)
         self.status = "starting"
         self.is_ready = False
@@ -181,10 +184,17 @@ class Searcher:
         for strategy, strength in (strengths or {}).items():
             pick("strategy with a number", strategy, STRENGTHS).check(strength)
         loaded = {model: self.live.get(model) for model in dict.fromkeys(system.model for system in chosen)}
-        return Answer(
-            query,
-            tuple(self._rank(query, s, loaded[s.model], k, image, image_weight, strengths) for s in chosen),
-        )
+
+        def answer() -> Answer:
+            for model in loaded.values():
+                self._batches.encode(model.encoder, _texts_of(query))
+            ranked = (self._rank(query, s, loaded[s.model], k, image, image_weight, strengths) for s in chosen)
+            return Answer(query, tuple(ranked))
+
+        if image is not None:
+            return answer()
+        key = (query, *chosen, k, *sorted((strengths or {}).items()), *map(id, loaded.values()))
+        return self._in_flight.get(key, answer)
 
     def _rank(
         self, query: Query, system: System, model: LoadedModel, k: int, image: NDArray[np.uint8] | None,
@@ -212,17 +222,23 @@ class Searcher:
         return replace(nothing, hits=hits, low=low, vector=vector, ranks=ranks)
 
 
+def _texts_of(query: Query) -> list[str]:
+    """List what is embedded of a query: the sentence, the wanted part, and each unwanted part."""
+    whole = (query.text, " ".join(query.wanted))
+    return [*(text for text in whole if text.strip()), *query.unwanted]
+
+
 @on_gpu
 def _embed(
     encoder: Encoder, query: Query, image: NDArray[np.uint8] | None, image_weight: float, strength: float
 ) -> Parts:
     """Embed a query's parts in one batch; the reference picture joins the wanted parts, not the unwanted."""
-    wanted_text = " ".join(query.wanted)
-    texts = [text for text in (query.text, wanted_text) if text.strip()]
-    embeddings = encoder.encode_text([*texts, *query.unwanted]) if texts or query.unwanted else None
-    sentence = embeddings[0] if embeddings is not None and query.text.strip() else None
-    wanted = embeddings[len(texts) - 1] if embeddings is not None and wanted_text.strip() else None
-    unwanted = embeddings[len(texts) :] if embeddings is not None else np.zeros((0, encoder.embed_dim), np.float32)
+    texts = _texts_of(query)
+    num_whole = len(texts) - len(query.unwanted)
+    embeddings = encoder.encode_text(texts) if texts else np.zeros((0, encoder.embed_dim), np.float32)
+    sentence = embeddings[0] if query.text.strip() else None
+    wanted = embeddings[num_whole - 1] if " ".join(query.wanted).strip() else None
+    unwanted = embeddings[num_whole:]
     if image is not None:
         picture = encoder.encode_frames(fit(image, encoder.image_size)[None])[0]
         sentence, wanted = _mix(sentence, picture, image_weight), _mix(wanted, picture, image_weight)
