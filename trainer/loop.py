@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from nt2vr.errors import ConfigError
-from nt2vr.models.card import Card
+from nt2vr.models.card import Card, configured
 from nt2vr.models.checkpoint import fingerprints, read_model, write_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
@@ -128,6 +128,7 @@ def encoder_of(learner: Learner, card: Card | None = None) -> Encoder:
     """Wrap the learner's model, putting it in eval mode; the card gets the towers' fingerprints."""
     visual, text = fingerprints(learner.model.state_dict())
     card = card or Card(learner.config.name, pooling=learner.pooling)
+    card = configured(card, learner.config.model_cfg, learner.preprocess)
     card = replace(card, visual_fingerprint=visual, text_fingerprint=text)
     return OpenClipEncoder(learner.model, learner.tokenizer, card)
 

@@ -14,8 +14,8 @@ from nt2vr.files import check_writable
 from nt2vr.hub.client import REQUEST_S, check_repository, first_answer, hub_errors, open_hub
 from nt2vr.hub.model_card import readme_of
 from nt2vr.hub.verify import SMALL_BYTES, verify
-from nt2vr.models.card import CARD, read_card
-from nt2vr.models.checkpoint import CONFIG, WEIGHTS, read_checkpoint
+from nt2vr.models.card import CARD, CONFIG, read_card
+from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint
 from nt2vr.progress import Progress, silent
 
 MAX_WEIGHTS = 8 << 30  # bytes

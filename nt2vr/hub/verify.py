@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import CheckpointError, Nt2vrError, reason_of
-from nt2vr.models.card import CARD, Card, write_card
-from nt2vr.models.checkpoint import CONFIG, WEIGHTS, fingerprints, read_checkpoint, read_model
+from nt2vr.models.card import CARD, CONFIG, Card, read_card, write_card
+from nt2vr.models.checkpoint import WEIGHTS, fingerprints, read_checkpoint, read_model
 from nt2vr.models.foreign import MAX_FRAMES
+from nt2vr.models.framing import Framing
 from nt2vr.models.spawn import run_limited
 from nt2vr.progress import Progress, silent
 
@@ -66,16 +67,15 @@ def try_out(folder: Path, progress: Progress) -> Card:
         write_card(folder, Card("unnamed", objective="contrastive"))
         model, _, card = read_model(folder)
         visual, text = fingerprints(model.state_dict())
-        size = model.visual.image_size
         card = replace(
             card,
-            image_size=size if isinstance(size, int) else size[0],
+            image_size=Framing.of(model.visual.preprocess_cfg).size,
             visual_fingerprint=visual,
             text_fingerprint=text,
         )
         write_card(folder, card)
     encoder = read_checkpoint(folder, verify=True)
-    _check_card(encoder.card, encoder.image_size)
+    _check_card(read_card(folder), encoder.image_size)
     side = encoder.image_size
     frames = encoder.encode_frames(np.zeros((1, side, side, 3), np.uint8))
     if not all(np.isfinite(each).all() for each in (encoder.encode_text(["a dog"]), encoder.pool(frames[None]))):

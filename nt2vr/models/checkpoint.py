@@ -20,14 +20,15 @@ from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, reason_of
 from nt2vr.files import write_json
-from nt2vr.models.card import Card, read_card, write_card
+from nt2vr.models.card import CONFIG, Card, configured, read_card, write_card
 from nt2vr.models.encoder import Encoder
+from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-CONFIG, WEIGHTS = "open_clip_config.json", "open_clip_model.safetensors"
+WEIGHTS = "open_clip_model.safetensors"
 
 
 def build_model(
@@ -119,14 +120,14 @@ def write_checkpoint(
     check_finite(weights, folder)
     visual, text = fingerprints(weights)
     created = datetime.now(UTC).isoformat(timespec="seconds")
-    size: int | tuple[int, int] = model.visual.preprocess_cfg["size"]
     card = replace(
         card,
-        image_size=size if isinstance(size, int) else size[0],
+        image_size=Framing.of(model.visual.preprocess_cfg).size,
         created=created,
         visual_fingerprint=visual,
         text_fingerprint=text,
     )
+    card = configured(card, model_cfg, preprocess_cfg)
     partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     try:

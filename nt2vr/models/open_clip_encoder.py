@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.models.card import Card
+from nt2vr.models.framing import Framing
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -89,7 +90,7 @@ class OpenClipEncoder:
             folded: the result of `_fold_batch_norms` for the visual tower, if known.
 
         Raises:
-            CheckpointError: if the card names an unknown pooling.
+            CheckpointError: if the card names an unknown pooling, or the model a framing that open_clip does not know.
         """
         from nt2vr.models.pooling import pooling_of  # noqa: PLC0415  imports torch
 
@@ -99,14 +100,13 @@ class OpenClipEncoder:
         self._device = model.logit_scale.device
         self._preprocess: dict[str, Any] = model.visual.preprocess_cfg
         self.cached_texts: dict[str, NDArray[np.float32]] = {}
-        self.card = card
+        self.card = card.framed(Framing.of(self._preprocess))
         self.config = config
         self.name = card.name
         self.num_frames = card.frames
         self.visual_fingerprint = card.visual_fingerprint
         self.text_fingerprint = card.text_fingerprint
-        size = self._preprocess["size"]
-        self.image_size: int = size if isinstance(size, int) else size[0]
+        self.image_size = self.card.image_size
         self.embed_dim = embed_dim_of(model)
         self._pool = pooling_of(card)
 

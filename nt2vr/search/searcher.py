@@ -207,7 +207,7 @@ def _embed(
     wanted = embeddings[len(texts) - 1] if embeddings is not None and wanted_text.strip() else None
     unwanted = embeddings[len(texts) :] if embeddings is not None else np.zeros((0, encoder.embed_dim), np.float32)
     if image is not None:
-        picture = encoder.encode_frames(fit(image, encoder.image_size)[None])[0]
+        picture = encoder.encode_frames(fit(image, encoder.card.framing)[None])[0]
         sentence, wanted = _mix(sentence, picture, image_weight), _mix(wanted, picture, image_weight)
     return Parts(sentence, wanted, unwanted, alpha)
 

@@ -23,8 +23,8 @@ from nt2vr.__main__ import main
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError, HubError, Nt2vrError
 from nt2vr.hub import client, verify
 from nt2vr.hub.models import LOCK, pull, push
-from nt2vr.models.card import CARD, read_card, write_card
-from nt2vr.models.checkpoint import CONFIG, WEIGHTS, read_checkpoint
+from nt2vr.models.card import CARD, CONFIG, read_card, write_card
+from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint
 from nt2vr.progress import Progress
 from tests.hub_server import HubServer, serve_hub, use_hub
 from tests.tiny import TINY, tiny_model, write_tiny

@@ -43,7 +43,7 @@ def test_embeddings_are_those_of_open_clip_itself(folder: Path, encoder: OpenCli
     with torch.inference_mode():
         images = model.encode_image(torch.stack([preprocess(Image.fromarray(p)) for p in pictures]), normalize=True)
         texts = model.encode_text(tokenizer(TEXTS), normalize=True)
-    frames = np.stack([fit(picture, encoder.image_size) for picture in pictures])
+    frames = np.stack([fit(picture, encoder.card.framing) for picture in pictures])
     np.testing.assert_allclose(encoder.encode_frames(frames), images.numpy(), atol=1e-6)
     np.testing.assert_allclose(encoder.encode_text(TEXTS), texts.numpy(), atol=1e-6)
 

@@ -22,9 +22,9 @@ from nt2vr.language.query import Query
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
-from nt2vr.models.card import CARD, Card
+from nt2vr.models.card import CARD, CONFIG, Card
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.checkpoint import CONFIG, WEIGHTS, build_model, read_checkpoint, write_checkpoint
+from nt2vr.models.checkpoint import WEIGHTS, build_model, read_checkpoint, write_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.search import live as live_module
