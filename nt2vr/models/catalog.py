@@ -16,9 +16,9 @@ from typing import Any, Literal
 from nt2vr.errors import CheckpointError
 from nt2vr.models.card import CARD, Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.models.downloads import fetch, pretrained
+from nt2vr.models.downloads import Announce, fetch, pretrained
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import Progress, silent
+from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.registry import pick
 
 logger = logging.getLogger(__name__)
@@ -133,25 +133,36 @@ class Catalog:
             self._epoch_lists[checkpoints] = modified if settled else 0, entries
         return self._epoch_lists[checkpoints][1]
 
-    def download(self, name: str, progress: Progress = silent) -> str:
+    def download(
+        self,
+        name: str,
+        progress: Progress = silent,
+        should_stop: ShouldStop = never,
+        announce: Announce = lambda _: None,
+    ) -> str:
         """Download one of open_clip's pre-trained models as a checkpoint folder.
 
         Args:
             name: as open_clip lists them, "ViT-B-32/openai"; spaces are ignored.
             progress: gets the number of bytes.
+            should_stop: polled during the transfer.
+            announce: gets a sentence on the space that the model takes, before anything is transferred.
 
         Returns:
             Its name in the catalog.
 
         Raises:
             ConfigError: if open_clip has no such model, or it needs more than open_clip.
-            DownloadError: if the hub cannot be reached (within seconds), or the transfer is interrupted.
+            DownloadError: if the hub cannot be reached (within seconds), the transfer is interrupted, or the disk has
+                too little space.
+            CheckpointError: if the weights are damaged.
+            InterruptedError: if `should_stop` returned True.
         """
         architecture, tag = pretrained(name)
         full_name = f"{architecture} / {tag}"
         with self._downloading:
             if full_name not in self.entries():
-                fetch(self.home / f"{architecture}--{tag}", architecture, tag, progress)
+                fetch(self.home / f"{architecture}--{tag}", architecture, tag, progress, should_stop, announce)
         return full_name
 
 

@@ -29,7 +29,9 @@ from nt2vr.models.checkpoint import (
     read_configs,
     write_checkpoint,
 )
+from nt2vr.models.downloads import preprocessing
 from nt2vr.models.spawn import run_limited
+from nt2vr.models.tokenizer import TOKENIZER, load_tokenizer, needs_file
 from nt2vr.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -112,6 +114,7 @@ def _import(
     weights, outside = _clip_tensors(_read(file), file)
     progress(1, 3, "finding the architecture")
     architecture, model_cfg, preprocess_cfg = _architecture(architecture, weights, models)
+    tokenizer = _tokenizer(model_cfg["text_cfg"], file, models)
     if activation:
         model_cfg = {**model_cfg, "quick_gelu": activation == QUICK_GELU}
     model = _filled(model_cfg, preprocess_cfg, weights, file)
@@ -122,7 +125,7 @@ def _import(
         raise CheckpointError(f"{folder} already exists. Choose another name or delete it.")
     hidden = folder.with_name(f".{folder.name}.{os.getpid()}.unchecked")
     try:
-        write_checkpoint(hidden, model, model_cfg, preprocess_cfg, card, fp16=False)
+        write_checkpoint(hidden, model, model_cfg, preprocess_cfg, card, fp16=False, tokenizer=tokenizer)
         del model, weights
         _try_out(hidden, file)
         hidden.rename(folder)
@@ -266,7 +269,7 @@ def _architecture(named: str, weights: Mapping[str, "Tensor"], models: Catalog) 
             raise ConfigError(f"Unknown architecture {quoted(named.strip())}. Try {', '.join(near)}.")
         config: Config = open_clip.get_model_config(named.strip())
         check_text_tower(config, named)
-        return named.strip(), config, {}
+        return named.strip(), config, _usual_preprocessing(named.strip())
     entries = models.entries().items()
     own_configs = {name: read_configs(entry.folders[0]) for name, entry in entries if entry.kind == "model"}
     known = {name: model_cfg for name, (model_cfg, _) in own_configs.items()}
@@ -277,12 +280,41 @@ def _architecture(named: str, weights: Mapping[str, "Tensor"], models: Catalog) 
     return found, {**config, "quick_gelu": found in open_clip.list_openai_models()}, {}
 
 
+def _usual_preprocessing(architecture: str) -> Config:
+    """Return the preprocessing that all pre-trained models of an architecture share; open_clip's default otherwise."""
+    import open_clip  # noqa: PLC0415  takes seconds
+
+    tags = open_clip.list_pretrained_tags_by_model(architecture)
+    first, *others = [preprocessing(architecture, tag) for tag in tags] or [{}]
+    return first if all(other == first for other in others) else {}
+
+
+def _tokenizer(text_cfg: Config, file: Path, models: Catalog) -> Any:
+    """Find the tokenizer of a text tower: open_clip's own, next to the file, or in a model with the same one."""
+    if not needs_file(text_cfg):
+        return None
+    folders = [file.parent, *(entry.folders[0] for entry in models.entries().values())]
+    for folder in folders:
+        if (folder / TOKENIZER).is_file() and (folder == file.parent or _names_tokenizer(folder, text_cfg)):
+            return load_tokenizer(folder, text_cfg)
+    name = text_cfg["hf_tokenizer_name"]
+    raise ConfigError(
+        f"The model needs the tokenizer {quoted(name)}. Put its {TOKENIZER} next to {file.name}, or download a model "
+        "with the same tokenizer first."
+    )
+
+
+def _names_tokenizer(folder: Path, text_cfg: Config) -> bool:
+    found: Any = read_configs(folder)[0]["text_cfg"].get("hf_tokenizer_name")
+    return bool(found == text_cfg["hf_tokenizer_name"])
+
+
 def _filled(model_cfg: Config, preprocess_cfg: Config, weights: Mapping[str, "Tensor"], file: Path) -> Any:
     """Build the model with the weights: first without memory, to compare shapes."""
     import torch  # noqa: PLC0415  the page is up before torch is
 
     with torch.device("meta"):
-        model, _ = build_model(model_cfg, preprocess_cfg, "meta")
+        model = build_model(model_cfg, preprocess_cfg, "meta")
     expected: dict[str, Tensor] = model.state_dict()
     if "text.token_embedding.weight" in expected:
         elsewhere = ("visual.", *SHARED)

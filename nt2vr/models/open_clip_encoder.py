@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from nt2vr.models.card import Card
 from nt2vr.models.framing import Framing
+from nt2vr.models.tokenizer import digest_of
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -69,6 +70,7 @@ class OpenClipEncoder:
 
     Attributes:
         config: the configuration that open_clip builds such a model from; None if unknown.
+        tokenizer_digest: see `digest_of`.
         cached_texts: embeddings of the latest texts; replaced, never modified, so that threads need no lock.
     """
 
@@ -97,6 +99,7 @@ class OpenClipEncoder:
         self._model = model.eval()
         self._visual = _fold_batch_norms(model.visual) if folded is None else folded
         self._tokenizer = tokenizer
+        self.tokenizer_digest = digest_of(tokenizer)
         self._device = model.logit_scale.device
         self._preprocess: dict[str, Any] = model.visual.preprocess_cfg
         self.cached_texts: dict[str, NDArray[np.float32]] = {}

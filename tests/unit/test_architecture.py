@@ -20,6 +20,7 @@ MODEL_ROOMS = (
     "nt2vr/models/pooling.py",
     "nt2vr/models/short_text.py",
     "nt2vr/models/checkpoint.py",
+    "nt2vr/models/tokenizer.py",
     "nt2vr/models/downloads.py",
     "nt2vr/models/foreign.py",
     "trainer/",
@@ -27,6 +28,7 @@ MODEL_ROOMS = (
 ONLY_IN = {  # what may be imported -> the files that may; one room a third party
     "torch": MODEL_ROOMS,
     "open_clip": MODEL_ROOMS,
+    "tokenizers": ("nt2vr/models/tokenizer.py",),
     "gradio": PAGE,
     "starlette": PAGE,
     "faiss": ("nt2vr/search/index/faiss.py",),

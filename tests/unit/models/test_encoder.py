@@ -18,6 +18,7 @@ from nt2vr.media.picture import fit
 from nt2vr.models.card import Card, read_card, write_card
 from nt2vr.models.checkpoint import build_model, read_checkpoint
 from nt2vr.models.open_clip_encoder import CACHED_TEXTS, OpenClipEncoder, token_embeddings
+from nt2vr.models.tokenizer import load_tokenizer
 from tests.tiny import TINY, tiny_model, write_tiny
 
 TEXTS = ["a dog runs on the beach", "", "nobody isn't singing 🎸", "very " * 40 + "long"]
@@ -67,9 +68,9 @@ def test_a_video_is_the_mean_of_its_frames_on_the_unit_sphere(encoder: OpenClipE
 
 
 def test_a_custom_text_tower_has_embeddings_of_the_configured_length() -> None:
-    model, tokenizer = build_model({**TINY, "embed_dim": 24, "custom_text": True}, {})
+    model = build_model({**TINY, "embed_dim": 24, "custom_text": True}, {})
     assert hasattr(model, "text")
-    encoder = OpenClipEncoder(model, tokenizer, Card("tiny"))
+    encoder = OpenClipEncoder(model, load_tokenizer(None, TINY["text_cfg"]), Card("tiny"))
     assert encoder.embed_dim == encoder.encode_text(["a dog"]).shape[1] == 24
 
 

@@ -207,7 +207,7 @@ def test_another_architecture_is_swapped_in_too(live: LiveModels, runs: Path, tm
     live.get("run")
     torch.manual_seed(0)
     other = {**TINY, "embed_dim": 24}
-    model, _ = build_model(other, {})
+    model = build_model(other, {})
     write_checkpoint(tmp_path / "other", model, other, {}, Card("other", frames=2))
     publish(runs, 2, tmp_path / "other")
     live.refresh()
