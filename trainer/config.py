@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 
 from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
 from nt2vr.files import with_schema, without_schema, write_json
+from nt2vr.models.card import remedy
 from nt2vr.models.checkpoint import read_configs
 from nt2vr.models.framing import Framing
 from nt2vr.querygen.denials import DenialKind
@@ -184,7 +185,7 @@ class TrainConfig:
         try:
             return read_configs(self.base_folder)
         except (OSError, ValueError, LookupError, TypeError) as error:
-            raise ConfigError(f"The base {self.base} cannot be read ({error}). Choose a checkpoint folder.") from error
+            raise ConfigError(f"The base {self.base} cannot be read ({error}). {remedy(self.base_folder)}") from error
 
     @property
     def image_size(self) -> int:

@@ -1,6 +1,7 @@
 """The model card, nt2vr.json: the metadata of a checkpoint."""
 
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -112,11 +113,22 @@ def read_card(folder: Path) -> Card:
     try:
         data = without_schema(json.loads((folder / CARD).read_text(encoding="utf-8")), folder / CARD, CheckpointError)
         card = Card(**{key: value for key, value in data.items() if key in STORED})
+    except FileNotFoundError as error:
+        raise CheckpointError(f"{folder} has no {CARD}. {remedy(folder)}") from error
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise CheckpointError(f"{folder} has no readable {CARD} ({error}). Choose a checkpoint folder.") from error
     if not (isinstance(card.name, str) and card.name and isinstance(card.frames, int) and card.frames > 0):
         raise CheckpointError(f"{folder / CARD} lacks a name or a number of frames. Choose another checkpoint.")
     return _with_config(card, folder)
+
+
+def remedy(folder: Path) -> str:
+    """Say what to do about a folder that is no checkpoint: if its name is that of a download, how to get it."""
+    architecture, found, tag = folder.name.partition("--")
+    if folder.exists() or not found or folder.parent.name != "models":
+        return "Choose a checkpoint folder."
+    flag = f"--data-dir {shlex.quote(str(folder.parent.parent))}"
+    return f'Download it: nt2vr models get "{architecture}/{tag}" {flag}'
 
 
 STORED = {each.name for each in fields(Card)} - set(DERIVED)

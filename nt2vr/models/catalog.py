@@ -6,6 +6,7 @@ It caches no model (`search.live` does). Importing it does not import torch.
 import logging
 import os
 import re
+import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
 
-from nt2vr.errors import CheckpointError
+from nt2vr.errors import CheckpointError, ConfigError, quoted
 from nt2vr.models.card import CARD, Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.downloads import Announce, fetch, pretrained
@@ -164,6 +165,21 @@ class Catalog:
             if full_name not in self.entries():
                 fetch(self.home / f"{architecture}--{tag}", architecture, tag, progress, should_stop, announce)
         return full_name
+
+    def remove(self, name: str) -> None:
+        """Delete a downloaded, imported or pulled model.
+
+        Raises:
+            ConfigError: if there is no such model, or it was not added: shipped ones and training runs stay.
+        """
+        entry = self.find(name)
+        (folder, *_) = entry.folders
+        if entry.kind != "model" or folder.parent != self.home:
+            raise ConfigError(f"{quoted(name)} was not downloaded or imported, so it is not removed from here.")
+        doomed = folder.with_name(f".{folder.name}.removed")
+        shutil.rmtree(doomed, ignore_errors=True)  # of a process that was killed
+        folder.rename(doomed)  # from here on, it is no model any more
+        shutil.rmtree(doomed)
 
 
 def _subfolders(folder: Path) -> list[Path]:

@@ -6,6 +6,7 @@ Importing this does not import torch.
 import logging
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,18 @@ def pretrained(name: str) -> tuple[str, str]:
         raise ConfigError(f"open_clip has no pre-trained model {quoted(name)}. Try {', '.join(near[:5])}.")
     check_text_tower(open_clip.get_model_config(architecture), name)
     return known[f"{architecture}/{tag}"]
+
+
+def available() -> list[str]:
+    """List open_clip's pre-trained models that can be downloaded, as "architecture/tag"."""
+    import open_clip  # noqa: PLC0415  see `pretrained`
+
+    names = []
+    for architecture, tag in open_clip.list_pretrained():
+        with suppress(ConfigError):
+            check_text_tower(open_clip.get_model_config(architecture), architecture)
+            names.append(f"{architecture}/{tag}")
+    return names
 
 
 def preprocessing(architecture: str, tag: str) -> dict[str, Any]:
