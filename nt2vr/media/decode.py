@@ -28,6 +28,7 @@ from nt2vr.models.framing import Framing
 from nt2vr.models.spawn import WithoutMain
 
 SEEK_GAP = 250  # frames between samples above which seeking (to a key frame, then on) beats decoding everything
+MAX_WORKERS = 32  # children take 70 MB each
 PICTURE_SUFFIXES = frozenset(".avif .bmp .jpeg .jpg .png .tif .tiff .webp".split())  # a video of one frame
 M_MMAP_THRESHOLD = -3  # of glibc's mallopt
 FORMATS = "asf,avi,flv,gif,matroska,mov,mpeg,mpegts,ogg"  # self-contained ones: a playlist would read other files
@@ -178,12 +179,12 @@ class Decoder:
     The children start with the first file and end with `close`, or with this process, however it ends.
 
     Args:
-        num_workers: number of children.
+        num_workers: number of children; default one per core, but at most MAX_WORKERS.
         timeout_s: time limit per file.
     """
 
-    def __init__(self, num_workers: int = 2, timeout_s: float = 30.0) -> None:
-        self.num_workers = num_workers
+    def __init__(self, num_workers: int | None = None, timeout_s: float = 30.0) -> None:
+        self.num_workers = num_workers or min(MAX_WORKERS, os.cpu_count() or 1)
         self._timeout_s = timeout_s
         self._lock, self._one_large = threading.Lock(), threading.Lock()
         self._pool: ProcessPool | None = None

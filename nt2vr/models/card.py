@@ -12,12 +12,12 @@ from nt2vr.files import with_schema, without_schema, write_json
 from nt2vr.models.framing import BICUBIC, DEFAULT_SIZE, SHORTEST, Framing, text_settings, visual_settings
 
 CARD, CONFIG = "nt2vr.json", "open_clip_config.json"
-DERIVED = ("resize_mode", "interpolation", "fill_color", "visual_settings", "text_settings")  # from CONFIG
+DERIVED = ("resize_mode", "interpolation", "fill_color", "visual_settings", "text_settings", "precision")
 
 
 @dataclass(frozen=True)
 class Card:
-    """Metadata of a model, stored in nt2vr.json, except for DERIVED, which follow from open_clip_config.json.
+    """Metadata of a model, stored in nt2vr.json; DERIVED follow from open_clip_config.json, and from the device.
 
     Attributes:
         name: display name.
@@ -39,6 +39,7 @@ class Card:
         fill_color: see `Framing`.
         visual_settings: hash of what else changes the embedding of a frame.
         text_settings: hash of what else changes the embedding of a text.
+        precision: of the arithmetic; empty for float32.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Card:
     fill_color: int = 0
     visual_settings: str = ""
     text_settings: str = ""
+    precision: str = ""
 
     @property
     def framing(self) -> Framing:
@@ -79,7 +81,7 @@ class Card:
     @property
     def visual_key(self) -> str:
         """Everything that the embedding of a frame depends on."""
-        return f"{self.visual_fingerprint} {self.visual_settings}".rstrip()
+        return " ".join(filter(None, (self.visual_fingerprint, self.visual_settings, self.precision)))
 
     @property
     def video_key(self) -> str:

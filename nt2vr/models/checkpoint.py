@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, reason_of
 from nt2vr.files import write_json
 from nt2vr.models.card import CONFIG, Card, configured, read_card, write_card
+from nt2vr.models.device import resolve_device
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
@@ -208,7 +209,7 @@ def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
         if not (folder / WEIGHTS).is_file():
             raise CheckpointError(f"{folder} has no {WEIGHTS}. Choose a complete checkpoint.")
         tokenizer = load_tokenizer(folder, _read_config(folder)["model_cfg"]["text_cfg"])
-        model = _load(folder, device)
+        model = _load(folder, resolve_device(device))
     check_finite(model.state_dict(), folder)
     return model, tokenizer, card
 

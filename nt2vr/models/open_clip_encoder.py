@@ -6,6 +6,7 @@ It reads no files (see `checkpoint`) and resizes nothing (see `picture.fit`). Im
 import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.models.card import Card
+from nt2vr.models.device import autocast_of
 from nt2vr.models.framing import Framing
 from nt2vr.models.tokenizer import digest_of
 
@@ -101,9 +103,10 @@ class OpenClipEncoder:
         self._tokenizer = tokenizer
         self.tokenizer_digest = digest_of(tokenizer)
         self._device = model.logit_scale.device
+        self._autocast = autocast_of(self._device.type)
         self._preprocess: dict[str, Any] = model.visual.preprocess_cfg
         self.cached_texts: dict[str, NDArray[np.float32]] = {}
-        self.card = card.framed(Framing.of(self._preprocess))
+        self.card = replace(card.framed(Framing.of(self._preprocess)), precision=self._autocast.name)
         self.config = config
         self.name = card.name
         self.num_frames = card.frames
@@ -124,12 +127,17 @@ class OpenClipEncoder:
 
     def _encode_text(self, texts: list[str]) -> NDArray[np.float32]:
         import torch  # noqa: PLC0415  the page is up before torch is
+        from torch.nn.functional import normalize  # noqa: PLC0415
 
         from nt2vr.models.short_text import encode_short  # noqa: PLC0415
 
         with torch.inference_mode():
             tokens = self._tokenizer(texts).to(self._device)
-            return encode_short(self._model, tokens).float().cpu().numpy()
+            with self._autocast.on():
+                embeddings = encode_short(self._model, tokens).float()
+            if self._autocast.name:  # of unit length in bfloat16
+                embeddings = normalize(embeddings, dim=-1)
+            return embeddings.cpu().numpy()
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Embed (N, S, S, 3) RGB frames, already resized by `picture.fit`: (N, D), L2-normalised."""
@@ -139,13 +147,11 @@ class OpenClipEncoder:
         parts = [np.empty((0, self.embed_dim), np.float32)]
         for start in range(0, len(frames), BATCH_SIZE):
             batch = torch.tensor(frames[start : start + BATCH_SIZE], device=self._device)
-            with torch.inference_mode():
+            with torch.inference_mode(), self._autocast.on():
                 pixels = normalise_frames(batch, self._preprocess["mean"], self._preprocess["std"])
-                if self._visual is None:
-                    embeddings = self._model.encode_image(pixels, normalize=True)
-                else:
-                    embeddings = normalize(self._visual(pixels), dim=-1)
-                parts.append(embeddings.float().cpu().numpy())
+                encode = self._model.encode_image if self._visual is None else self._visual
+                embeddings = encode(pixels)
+                parts.append(normalize(embeddings.float(), dim=-1).cpu().numpy())
         return np.concatenate(parts)
 
     def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -168,7 +168,7 @@ def test_a_hub_without_the_weights_is_one_sentence(tmp_path: Path, hub: Path) ->
 def test_damaged_weights_leave_no_model(tmp_path: Path, hub: Path) -> None:
     (hub / WEIGHTS).write_bytes(b"not weights")
     models = Catalog([tmp_path / "models"])
-    with pytest.raises(CheckpointError, match="tiny / test was downloaded, but: .* cannot be loaded"):
+    with pytest.raises(CheckpointError, match=r"tiny / test was downloaded, but: .* cannot be loaded"):
         models.download("tiny/test")
     assert models.names() == []
     assert not list((tmp_path / "models").iterdir())  # or the next attempt would find them again
