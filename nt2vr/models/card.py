@@ -34,6 +34,7 @@ class Card:
         created: ISO 8601, UTC.
         visual_fingerprint: hash of the visual tower's weights.
         text_fingerprint: hash of the text tower's weights, and of a tokenizer of its own.
+        queries: number of texts that a `PrecomputedEncoder` knows; 0 for a model.
         resize_mode: see `Framing`.
         interpolation: see `Framing`.
         fill_color: see `Framing`.
@@ -56,6 +57,7 @@ class Card:
     created: str = ""
     visual_fingerprint: str = ""
     text_fingerprint: str = ""
+    queries: int = 0
     resize_mode: str = SHORTEST
     interpolation: str = BICUBIC
     fill_color: int = 0
@@ -116,7 +118,7 @@ def read_card(folder: Path) -> Card:
         data = without_schema(json.loads((folder / CARD).read_text(encoding="utf-8")), folder / CARD, CheckpointError)
         card = Card(**{key: value for key, value in data.items() if key in STORED})
     except FileNotFoundError as error:
-        raise CheckpointError(f"{folder} has no {CARD}. {remedy(folder)}") from error
+        raise CheckpointError(f"{folder} has no readable {CARD}. {remedy(folder)}") from error
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise CheckpointError(f"{folder} has no readable {CARD} ({error}). Choose a checkpoint folder.") from error
     if not (isinstance(card.name, str) and card.name and isinstance(card.frames, int) and card.frames > 0):

@@ -19,6 +19,7 @@ from nt2vr.models.card import CARD, Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.downloads import Announce, fetch, pretrained
 from nt2vr.models.encoder import Encoder
+from nt2vr.models.precomputed import EMBEDDINGS, PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.registry import pick
 
@@ -34,11 +35,11 @@ class CatalogEntry:
 
     Attributes:
         folders: of a run, its epochs, newest first: the first that can be loaded is served; otherwise one folder.
-        kind: a model of its own, a run (its newest epoch), or one epoch of a run.
+        kind: a model of its own, embeddings from a file, a run (its newest epoch), or one epoch of a run.
     """
 
     folders: tuple[Path, ...]
-    kind: Literal["model", "run", "epoch"] = "model"
+    kind: Literal["model", "embeddings", "run", "epoch"] = "model"
 
 
 class Catalog:
@@ -78,7 +79,8 @@ class Catalog:
         for parent in self._folders:
             for folder in sorted(_subfolders(parent)):
                 if card := self._card(folder):
-                    entries.setdefault(card.name, CatalogEntry((folder,)))
+                    kind: Literal["model", "embeddings"] = "embeddings" if card.queries else "model"
+                    entries.setdefault(card.name, CatalogEntry((folder,), kind))
         taken = {name.casefold() for name in entries}
         for run in sorted(_subfolders(self._runs), reverse=True) if self._runs else ():
             name = run.name if run.name.casefold() not in taken else f"{run.name} (run)"
@@ -99,6 +101,8 @@ class Catalog:
 
     def read(self, folder: Path, like: Encoder | None = None) -> Encoder:
         """Load a checkpoint folder and verify its visual fingerprint; see `read_checkpoint`."""
+        if (folder / EMBEDDINGS).is_file():
+            return PrecomputedEncoder(folder)
         return read_checkpoint(folder, self._device, verify=like is None, like=like)
 
     def load(self, name: str) -> Encoder:
@@ -174,7 +178,7 @@ class Catalog:
         """
         entry = self.find(name)
         (folder, *_) = entry.folders
-        if entry.kind != "model" or folder.parent != self.home:
+        if entry.kind in ("run", "epoch") or folder.parent != self.home:
             raise ConfigError(f"{quoted(name)} was not downloaded or imported, so it is not removed from here.")
         doomed = folder.with_name(f".{folder.name}.removed")
         shutil.rmtree(doomed, ignore_errors=True)  # of a process that was killed

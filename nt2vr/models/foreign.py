@@ -120,9 +120,7 @@ def _import(
     model = _filled(model_cfg, preprocess_cfg, weights, file)
     progress(2, 3, f"writing {name}")
     card = Card(name, objective="contrastive", base=f"imported from {file.name}", frames=frames)
-    folder = models.home / (re.sub(r"[^\w.-]+", "-", name).strip("-.") or "model")
-    if folder.exists():
-        raise CheckpointError(f"{folder} already exists. Choose another name or delete it.")
+    folder = new_folder(name, models)
     hidden = folder.with_name(f".{folder.name}.{os.getpid()}.unchecked")
     try:
         write_checkpoint(hidden, model, model_cfg, preprocess_cfg, card, fp16=False, tokenizer=tokenizer)
@@ -136,6 +134,18 @@ def _import(
     if outside:
         remark += f" Ignored, as not part of a CLIP: {_some(outside)}."
     return Imported(name, remark)
+
+
+def new_folder(name: str, models: Catalog) -> Path:
+    """Return the folder that a new model is to have.
+
+    Raises:
+        CheckpointError: if there is one already.
+    """
+    folder = models.home / (re.sub(r"[^\w.-]+", "-", name).strip("-.") or "model")
+    if folder.exists():
+        raise CheckpointError(f"{folder} already exists. Choose another name or delete it.")
+    return folder
 
 
 def _try_out(folder: Path, file: Path) -> None:

@@ -6,12 +6,14 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from nt2vr.errors import ConfigError
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.media.video_files import VideoFile, decode_files, hash_files
 from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
+from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.registry import pick
 from nt2vr.search.index import INDEXES, Index
@@ -59,6 +61,8 @@ def embed_gallery(
         index: a name in `INDEXES`.
     """
     index_class = pick("index", index, INDEXES)
+    if isinstance(encoder, PrecomputedEncoder):
+        return _looked_up(gallery, encoder, index_class)
     num_frames, model = encoder.num_frames, _frames_key(encoder.card)
     embedded: dict[str, NDArray[np.float32]] = {}
     skipped: dict[str, str] = {}
@@ -83,6 +87,15 @@ def embed_gallery(
             cache.put_embeddings(file.content, model, embeddings)
             embedded[file.video.video_id] = embeddings
         report()
+    return _indexed(gallery, embedded, skipped, encoder, index_class)
+
+
+def _looked_up(gallery: Gallery, encoder: PrecomputedEncoder, index_class: type[Index]) -> EmbeddedGallery:
+    found = {video.video_id: encoder.video(video.video_id) for video in gallery.videos}
+    embedded = {video_id: embedding[None] for video_id, embedding in found.items() if embedding is not None}
+    skipped = {video_id: f"{encoder.name} has no embedding of it." for video_id in found if video_id not in embedded}
+    if not embedded:
+        raise ConfigError(f"{encoder.name} has no embedding of any of the {len(found)} videos of {gallery.name}.")
     return _indexed(gallery, embedded, skipped, encoder, index_class)
 
 

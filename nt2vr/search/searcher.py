@@ -25,7 +25,7 @@ from nt2vr.registry import pick
 from nt2vr.search.answers import Answer, Hit, Judge, Ranking, no_verdict
 from nt2vr.search.embedded import EmbeddedGallery, embed_gallery, prefetch_frames
 from nt2vr.search.live import LiveModels, LoadedModel
-from nt2vr.search.systems import COSINE, DEFAULT_ALPHA, STRATEGIES, Parts, System, Vector
+from nt2vr.search.systems import COSINE, DEFAULT_ALPHA, STRATEGIES, Parts, System, Vector, check_strategy
 
 MAX_ALPHA = 10
 MAX_K = 100
@@ -68,7 +68,7 @@ class Searcher:
         return [
             System(model, strategy, alpha).name
             for model, entry in self.models.entries().items()
-            for strategy, alpha in (OFFERED[:1] if entry.kind == "epoch" else OFFERED)
+            for strategy, alpha in (OFFERED[:1] if entry.kind in ("epoch", "embeddings") else OFFERED)
         ]
 
     @cached_property
@@ -177,6 +177,7 @@ class Searcher:
         image_weight: float, alpha: float,
     ) -> Ranking:  # fmt: skip
         encoder, embedded = model.encoder, model.gallery
+        check_strategy(system, encoder.card)
         parts = _embed(encoder, query, image, image_weight, alpha if system.alpha is None else system.alpha)
         vector = STRATEGIES[system.strategy](parts)
         unseen = encoder.unseen_words(" ".join((*query.wanted, *query.unwanted)))
@@ -200,6 +201,8 @@ def _embed(
     encoder: Encoder, query: Query, image: NDArray[np.uint8] | None, image_weight: float, alpha: float
 ) -> Parts:
     """Embed a query's parts in one batch; the reference picture joins the wanted parts, not the unwanted."""
+    if encoder.card.queries:  # of whole queries only
+        query = replace(query, wanted=(), unwanted=())
     wanted_text = " ".join(query.wanted)
     texts = [text for text in (query.text, wanted_text) if text.strip()]
     embeddings = encoder.encode_text([*texts, *query.unwanted]) if texts or query.unwanted else None

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted
+from nt2vr.models.card import Card
 from nt2vr.registry import pick
 
 Vector = NDArray[np.float32]
@@ -93,6 +94,16 @@ def check_model_name(name: str) -> None:
         raise ConfigError(
             f"A model cannot be called {quoted(name)}: choose a name not ending in {', '.join(STRATEGIES)}."
         )
+
+
+def check_strategy(system: "System", card: Card) -> None:
+    """Refuse a strategy that needs parts of queries, for a model that knows whole queries only.
+
+    Raises:
+        ConfigError: naming both.
+    """
+    if card.queries and system.strategy != "plain":
+        raise ConfigError(f"{card.name} knows whole queries only, without their parts: {system.name} cannot be asked.")
 
 
 def _check_length(name: str) -> None:

@@ -331,6 +331,6 @@ def test_a_download_that_is_not_there_says_how_to_get_it(tmp_path: Path) -> None
     command = f"nt2vr models get \"ViT-B-32/openai\" --data-dir '{tmp_path}/my data'"
     with pytest.raises(CheckpointError) as caught:
         read_card(folder)
-    assert str(caught.value) == f"{folder} has no {CARD}. Download it: {command}"
+    assert str(caught.value) == f"{folder} has no readable {CARD}. Download it: {command}"
     with pytest.raises(ConfigError, match="Download it: nt2vr models get"):
         _ = TrainConfig(base=str(folder)).image_size

@@ -85,7 +85,7 @@ def go_and_die(folder: Path, when: str, step: int, every_s: float) -> None:
             die()
         os.rename(old, new)
 
-    def write_partly(folder: Path, *_: Any) -> None:
+    def write_partly(folder: Path, *_: Any, **__: Any) -> None:
         folder.with_name(f".{folder.name}.1.partial").mkdir(parents=True)
         die()
 
