@@ -5,7 +5,8 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from nt2vr.api import open_catalog
-from nt2vr.models.foreign import ACTIVATIONS, SUFFIXES, checked_name, import_checkpoint, new_folder
+from nt2vr.models.foreign import ACTIVATIONS, checked_name, import_checkpoint, new_folder
+from nt2vr.models.foreign_file import SUFFIXES
 from nt2vr.models.precomputed import write_embeddings
 from nt2vr.search.systems import check_model_name
 from nt2vr.settings import Settings, add_flags

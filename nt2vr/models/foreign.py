@@ -5,11 +5,9 @@ and no code in them runs. Tensors have the names of OpenAI's or open_clip's CLIP
 """
 
 import os
-import pickle  # only for the name of an error
 import re
 import shutil
-import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -30,6 +28,7 @@ from nt2vr.models.checkpoint import (
     write_checkpoint,
 )
 from nt2vr.models.downloads import preprocessing
+from nt2vr.models.foreign_file import clip_tensors, read_tensors, some_of
 from nt2vr.models.spawn import run_limited
 from nt2vr.models.tokenizer import TOKENIZER, load_tokenizer, needs_file
 from nt2vr.progress import Progress, silent
@@ -37,19 +36,13 @@ from nt2vr.progress import Progress, silent
 if TYPE_CHECKING:
     from torch import Tensor
 
-SUFFIXES = (".pt", ".pth", ".bin", ".safetensors")
-TOWER = re.compile(r"(?:^|(?<=\.))visual\.")  # the text before it is the wrapper's prefix
-NO_WEIGHTS = ("input_resolution", "context_length", "vocab_size", "attn_mask")  # numbers in OpenAI's own files
 SHARED = ("logit_scale", "logit_bias")
 ACTIVATIONS = (QUICK_GELU, GELU) = ("QuickGELU", "GELU")
-MAX_NESTING = 5  # of dicts in a file
 MAX_FRAMES = 64
 MAX_NAME = 60
-MAX_HEADER_BYTES = 32 << 20  # names and shapes of tensors: 0.1 MB for a ViT-L-14
 MEMORY_BYTES = 3 << 30  # of a child that imports: PyTorch and open_clip, and
 MEMORY_FACTOR = 6  # times the file: its mapping, a copy as float32, and the model read back
 TIMEOUT_S = 600.0
-NUM_EXAMPLES = 3  # tensors named in an error message
 
 
 @dataclass(frozen=True)
@@ -111,7 +104,7 @@ def _import(
     if not 1 <= frames <= MAX_FRAMES:
         raise ConfigError(f"A model cannot take {frames} frames per video: choose 1 to {MAX_FRAMES}.")
     progress(0, 3, f"reading {file.name}")
-    weights, outside = _clip_tensors(_read(file), file)
+    weights, outside = clip_tensors(read_tensors(file), file)
     progress(1, 3, "finding the architecture")
     architecture, model_cfg, preprocess_cfg = _architecture(architecture, weights, models)
     tokenizer = _tokenizer(model_cfg["text_cfg"], file, models)
@@ -132,7 +125,7 @@ def _import(
     used = QUICK_GELU if model_cfg.get("quick_gelu") else GELU
     remark = f"Read as {architecture or 'a CLIP of its own shape (attention heads of 64)'}, with {used}."
     if outside:
-        remark += f" Ignored, as not part of a CLIP: {_some(outside)}."
+        remark += f" Ignored, as not part of a CLIP: {some_of(outside)}."
     return Imported(name, remark)
 
 
@@ -162,25 +155,6 @@ def _try_out(folder: Path, file: Path) -> None:
         raise CheckpointError(f"{file.name} encodes a sentence or a picture as values that are not finite.")
 
 
-def _check_sizes(file: Path) -> None:
-    """Refuse a file that would unpack to more than its own size, or is mostly no tensors, before it is loaded."""
-    size, told = file.stat().st_size, 0
-    if file.suffix.lower() == ".safetensors":
-        with file.open("rb") as start:
-            told = int.from_bytes(start.read(8), "little")
-    elif zipfile.is_zipfile(file):
-        with zipfile.ZipFile(file) as archive:
-            members = archive.infolist()
-        if sum(member.file_size for member in members) > size:
-            raise CheckpointError(f"{file.name} holds compressed or overlapping records. PyTorch writes none.")
-        told = max((m.file_size for m in members if m.filename.endswith(".pkl")), default=0)
-    if told > MAX_HEADER_BYTES:
-        raise CheckpointError(
-            f"The list of tensors in {file.name} takes {told >> 20:,} MB, more than the {MAX_HEADER_BYTES >> 20} "
-            "that a model needs."
-        )
-
-
 def checked_name(name: str, models: Catalog) -> str:
     """Return a unique name that fits into drop-downs, links and system names."""
     name = " ".join(name.split())
@@ -189,80 +163,6 @@ def checked_name(name: str, models: Catalog) -> str:
     if name.casefold() in {known.casefold() for known in models.names()}:
         raise ConfigError(f"There is already a model {quoted(name)}. Choose another name.")
     return name
-
-
-def _read(file: Path) -> object:
-    """Read a file that holds nothing but tensors in containers."""
-    import safetensors.torch  # noqa: PLC0415  imports torch
-    import torch  # noqa: PLC0415  the page is up before torch is
-
-    if file.suffix.lower() not in SUFFIXES:
-        raise CheckpointError(
-            f"{file.name} does not have a checkpoint's suffix. Choose a file that ends in {', '.join(SUFFIXES)}."
-        )
-    if not file.is_file():
-        raise CheckpointError(f"There is no file {file}. Check the path.")
-    try:
-        if file.suffix.lower() == ".safetensors":
-            _check_sizes(file)
-            return safetensors.torch.load_file(file)
-        is_zip = zipfile.is_zipfile(file)
-        if is_zip and any("/code/" in member for member in zipfile.ZipFile(file).namelist()):
-            raise CheckpointError(
-                f"{file.name} is a TorchScript archive, which holds code, as OpenAI's own files do. Save its "
-                "state_dict() and import that, or download the model by name under “More models”."
-            )
-        _check_sizes(file)
-        return torch.load(file, map_location="cpu", weights_only=True, mmap=is_zip)
-    except CheckpointError:
-        raise
-    except Exception as error:  # damaged and hostile files fail in many ways: in zip, pickle, safetensors, torch
-        if found := re.search(r"GLOBAL ([\w.]+)", str(error)):
-            raise CheckpointError(
-                f"{file.name} holds more than tensors ({found[1]}), and untrusted files are read for tensors only. "
-                "If you trust it, save the model's state_dict() alone and import that."
-            ) from None
-        reason = "PyTorch did not write it" if isinstance(error, pickle.UnpicklingError) else reason_of(error)
-        raise CheckpointError(f"{file.name} cannot be read ({reason}). Check that it is complete.") from error
-
-
-def _flat(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], "Tensor"]]:
-    """Yield the tensors of nested dicts with their paths of keys."""
-    import torch  # noqa: PLC0415  the page is up before torch is
-
-    if isinstance(value, torch.Tensor):
-        yield path, value
-    elif isinstance(value, Mapping) and len(path) < MAX_NESTING:
-        for key, part in value.items():
-            yield from _flat(part, (*path, str(key)))
-
-
-def _clip_tensors(content: object, file: Path) -> tuple[dict[str, "Tensor"], list[str]]:
-    """Find the one CLIP in a file, under "state_dict", "model", "module.", "clip." or any other prefix.
-
-    Returns:
-        Its tensors by OpenAI's names, and the names of the other tensors of the same state dict.
-    """
-    tensors = {".".join(path): (path[:-1], tensor) for path, tensor in _flat(content)}
-    prefixes = sorted({name[: match.start()] for name in tensors if (match := TOWER.search(name))})
-    prefixes = [p for p in prefixes if any(f"{p}{text}token_embedding.weight" in tensors for text in ("", "text."))]
-    if not prefixes:
-        raise CheckpointError(
-            f"{file.name} holds no CLIP with OpenAI's or open_clip's names (visual…, token_embedding.weight), but "
-            f"{_some(list(tensors)) if tensors else 'no tensors'}. Choose another checkpoint."
-        )
-    if len(prefixes) > 1:
-        places = _some([prefix.rstrip(".") or "top level" for prefix in prefixes])
-        raise CheckpointError(f"{file.name} holds several models ({places}). Save only the one you want.")
-    inside: dict[str, Tensor] = {}
-    outside: list[str] = []
-    state_dicts = {holder for name, (holder, _) in tensors.items() if name.startswith(prefixes[0])}
-    for name, (holder, tensor) in tensors.items():
-        if name.startswith(prefixes[0]):
-            inside[name.removeprefix(prefixes[0]).removeprefix("text.")] = tensor
-        elif holder in state_dicts:
-            outside.append(name)
-    return {name: tensor for name, tensor in inside.items() if name not in NO_WEIGHTS}, outside
 
 
 def _architecture(named: str, weights: Mapping[str, "Tensor"], models: Catalog) -> tuple[str, Config, Config]:
@@ -339,16 +239,10 @@ def _filled(model_cfg: Config, preprocess_cfg: Config, weights: Mapping[str, "Te
         ],
     }
     if any(wrong.values()):
-        reasons = "; ".join(f"{how}: {_some(names)}" for how, names in wrong.items() if names)
+        reasons = "; ".join(f"{how}: {some_of(names)}" for how, names in wrong.items() if names)
         raise CheckpointError(f"{file.name} does not fit the architecture ({reasons}). Name another one.")
     supported = (torch.float16, torch.float32, torch.int64)
     weights = {name: (t if t.dtype in supported else t.float()).clone() for name, t in weights.items()}
     check_finite(weights, file)
     model.load_state_dict(weights, assign=True)
     return model
-
-
-def _some(names: Sequence[str]) -> str:
-    """Name the first few, and count the others."""
-    more = f" and {len(names) - NUM_EXAMPLES} more" if len(names) > NUM_EXAMPLES else ""
-    return ", ".join(names[:NUM_EXAMPLES]) + more
