@@ -21,7 +21,7 @@ from nt2vr.settings import Settings, prepare_environment
 
 def decoded(gallery: Gallery, encoder: Encoder, decoder: Decoder) -> list[NDArray[np.uint8]]:
     """Decode all videos and sample their frames."""
-    running = [decoder.frames(video.path, encoder.num_frames, encoder.image_size) for video in gallery.videos]
+    running = [decoder.frames(video.path, encoder.num_frames, encoder.card.framing) for video in gallery.videos]
     return [frames.result() for frames in running]
 
 

@@ -47,7 +47,7 @@ def main(checkpoints: Sequence[str]) -> None:
         if query := judged(denial, table):
             queries[denial.kind].append(query)
     base = models.load("CLIP")
-    clips = ClipFile.of("validation", scenes, base.num_frames, base.image_size, settings.data_dir / "cache")
+    clips = ClipFile.of("validation", scenes, base.num_frames, base.card.framing, settings.data_dir / "cache")
     videos = clips.embeddings(base)  # shared: all models have the same visual tower
 
     names = " | ".join(f"{kind} ({len(queries[kind])})" for kind in KINDS)

@@ -71,7 +71,7 @@ def rows() -> dict[str, Row]:
 def gallery_clips(config: TrainConfig, videos: Sequence[Video]) -> Clips:
     """Decode the gallery once, as training does with video files."""
     with Decoder() as decoder:
-        decodings = [decoder.frames(video.path, config.num_frames, config.image_size) for video in videos]
+        decodings = [decoder.frames(video.path, config.num_frames, config.framing) for video in videos]
         frames = np.stack([decoding.result() for decoding in decodings])
     return Clips(frames, WorldSentences(scenes_of(videos)))
 

@@ -25,6 +25,7 @@ COMMANDS = {  # name -> its module, which has `add_arguments` and `run`, and a l
     "evaluate": ("nt2vr.commands.evaluate", "evaluate systems and print the paper's table"),
     "train": ("trainer.__main__", "train a model, or resume a run"),
     "queries": ("nt2vr.commands.queries", "build negated and composed queries from captions; split sentences"),
+    "models": ("nt2vr.commands.models", "list, download and remove models"),
     "import": ("nt2vr.commands.import_", "import a checkpoint written by other code"),
     "push": ("nt2vr.commands.push", "upload a model to the Hugging Face Hub"),
     "pull": ("nt2vr.commands.pull", "download a model from the Hugging Face Hub"),

@@ -67,7 +67,7 @@ def load_model(name_or_folder: str | Path, data_dir: str | Path | None = None, d
     Args:
         name_or_folder: its name in the app, in any letter case ("CLIP-neg"), or a checkpoint folder.
         data_dir: the app's data folder; default NT2VR_DATA, or ~/.cache/nt2vr.
-        device: "cpu" or "cuda"; default NT2VR_DEVICE, or "cpu".
+        device: "auto", "cpu", "cuda" or "mps"; default NT2VR_DEVICE, or "auto", the fastest here.
 
     Raises:
         ConfigError: if there is no such model.

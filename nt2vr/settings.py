@@ -43,7 +43,7 @@ class Settings:
 
     Attributes:
         data_dir: caches, runs, reports, and downloaded or imported models.
-        device: where models run, "cpu" or "cuda".
+        device: where models run: "auto" (CUDA, then MPS, then CPU), "cpu", "cuda", "cuda:1" or "mps".
         host: address to listen on.
         port: port to listen on; None takes the first free one from 7860.
         assets: the shipped gallery, models and page templates.
@@ -59,7 +59,7 @@ class Settings:
     """
 
     data_dir: Path
-    device: str = "cpu"
+    device: str = "auto"
     host: str = "127.0.0.1"
     port: int | None = None
     assets: Path = ASSETS
@@ -72,8 +72,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Check the device's name, not whether this machine has one."""
-        if not re.fullmatch(r"cpu|cuda(:\d+)?|mps", self.device):
-            raise ConfigError(f"Unknown device {quoted(self.device)}. Choose cpu or cuda.")
+        if not re.fullmatch(r"auto|cpu|cuda(:\d+)?|mps", self.device):
+            raise ConfigError(f"Unknown device {quoted(self.device)}. Choose auto, cpu, cuda or mps.")
         for action, rule in self.rules.items():
             if rule not in RULES:
                 raise ConfigError(f"NT2VR_ALLOW_{action.upper()} is {quoted(rule)}: choose {', '.join(RULES)}.")
@@ -103,7 +103,7 @@ class Settings:
         names = f"{environment.get('NT2VR_ALLOW_HOST', '')},{environment.get('SPACE_HOST', '')}"
         return cls(
             Path(data_dir or environment.get("NT2VR_DATA") or DEFAULT_DATA_DIR).expanduser(),
-            device or environment.get("NT2VR_DEVICE") or "cpu",
+            device or environment.get("NT2VR_DEVICE") or "auto",
             host or environment.get("GRADIO_SERVER_NAME") or every,
             port,
             models=_listed(environment.get("NT2VR_MODELS", "")),
@@ -144,7 +144,7 @@ def add_flags(parser: ArgumentParser) -> None:
         metavar="FOLDER",
         help=f"caches, runs and downloaded models (default: NT2VR_DATA, or {DEFAULT_DATA_DIR})",
     )
-    parser.add_argument("--device", help="cpu or cuda (default: NT2VR_DEVICE, or cpu)")
+    parser.add_argument("--device", help="auto, cpu, cuda or mps (default: NT2VR_DEVICE, or auto: the fastest here)")
 
 
 def resolve_path(path: str | Path) -> Path:

@@ -33,7 +33,7 @@ def tiny_model(seed: int = 0) -> Any:
 @cache
 def _built(seed: int) -> Any:
     torch.manual_seed(seed)
-    model, _ = build_model(TINY, {})
+    model = build_model(TINY, {})
     model.train()
     with torch.no_grad():
         model.encode_image(torch.randn(8, 3, 64, 64) * 2 + 1)

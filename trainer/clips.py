@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from nt2vr.datasets import kind_and_path, load_dataset, sample
 from nt2vr.errors import ConfigError
 from nt2vr.media.frame_set import decode_videos
+from nt2vr.models.framing import Framing
 from nt2vr.progress import ShouldStop, never, progress_bar
 from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.world.captions import describe
@@ -120,7 +121,7 @@ def load_clips(
     if config.data == WORLD:
         free = config.free if "denied" in needs and split == "train" else 0.0
         count = config.num_clips if split == "train" else config.validation_clips
-        return world_clips(split, count, config.num_frames, config.image_size, config.seed, cache, should_stop, free)
+        return world_clips(split, count, config.num_frames, config.framing, config.seed, cache, should_stop, free)
     if "video" in needs:
         return dataset_clips(config, split, cache, should_stop, needs)
     return caption_clips(config, split, should_stop)
@@ -160,9 +161,8 @@ def dataset_clips(
         for remark in dataset.remarks:
             logger.warning(remark)
         _refuse_too_few(dataset.name, len(videos), "clips", config)
-    size = config.image_size
     with progress_bar() as progress:
-        videos, frames, path = decode_videos(videos, config.num_frames, size, cache, progress, should_stop)
+        videos, frames, path = decode_videos(videos, config.num_frames, config.framing, cache, progress, should_stop)
     captions = [video.captions for video in videos]
     denials = None
     if "denied" in needs:
@@ -175,7 +175,7 @@ def world_clips(
     split: SceneSplit,
     count: int,
     num_frames: int,
-    size: int,
+    framing: Framing,
     seed: int,
     cache: Path,
     should_stop: ShouldStop = never,
@@ -187,7 +187,7 @@ def world_clips(
         split: of the scenes.
         count: number of clips.
         num_frames: of each clip.
-        size: side of a frame in pixels.
+        framing: what frames are fitted to.
         seed: of the scenes.
         cache: folder for frames.
         should_stop: polled between clips.
@@ -197,7 +197,7 @@ def world_clips(
         InterruptedError: if `should_stop` said so.
     """
     scenes = sample_scenes(split, count, seed)
-    file = ClipFile.of(split, scenes, num_frames, size, cache)
+    file = ClipFile.of(split, scenes, num_frames, framing, cache)
     with progress_bar() as progress:
         frames = file.frames(progress, should_stop)
     denials = free_denials(scenes, seed, should_stop) if free else None

@@ -11,7 +11,9 @@ from typing import Any, Literal, get_args
 
 from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
 from nt2vr.files import with_schema, without_schema, write_json
+from nt2vr.models.card import remedy
 from nt2vr.models.checkpoint import read_configs
+from nt2vr.models.framing import Framing
 from nt2vr.querygen.denials import DenialKind
 from nt2vr.settings import resolve_path
 from trainer.options import check_kind, option
@@ -173,10 +175,17 @@ class TrainConfig:
             return self.model
         if self.base_folder is None:
             return SMALL_MODEL
+        return deeper(self._base_configs[0], self.added_layers)
+
+    @cached_property
+    def _base_configs(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Model and preprocessing configuration of the base; empty without one."""
+        if self.base_folder is None:
+            return {}, {}
         try:
-            return deeper(read_configs(self.base_folder)[0], self.added_layers)
+            return read_configs(self.base_folder)
         except (OSError, ValueError, LookupError, TypeError) as error:
-            raise ConfigError(f"The base {self.base} cannot be read ({error}). Choose a checkpoint folder.") from error
+            raise ConfigError(f"The base {self.base} cannot be read ({error}). {remedy(self.base_folder)}") from error
 
     @property
     def image_size(self) -> int:
@@ -185,6 +194,11 @@ class TrainConfig:
         if not isinstance(size, int):
             raise ConfigError(f"image_size must be one number of pixels, not {quoted(size)}.")
         return size
+
+    @property
+    def framing(self) -> Framing:
+        """How frames are prepared: as for the base, or by open_clip's default."""
+        return Framing.of(self._base_configs[1], self.image_size)
 
     @property
     def steps_per_epoch(self) -> int:

@@ -16,6 +16,7 @@ from nt2vr.models.checkpoint import build_model, read_configs, read_model
 from nt2vr.models.open_clip_encoder import normalise_frames, token_embeddings
 from nt2vr.models.pooling import pooling_of
 from nt2vr.models.short_text import encode_short
+from nt2vr.models.tokenizer import load_tokenizer, special_ids
 from trainer import distributed
 from trainer.batches import Batch, DeniedBatch
 from trainer.config import Towers, TrainConfig, deeper
@@ -193,13 +194,14 @@ class Learner:
         """Initialise token rows: zero those that no text uses or, given a base, start its unseen tokens small.
 
         Unused rows get no gradient, and weight decay leaves zero unchanged. So they stay zero, compress to almost
-        nothing and mark unseen tokens. Padding is among them; no embedding depends on it. Nothing changes in a frozen
-        text tower. With `keep_tokens`, the rows that the base has learned are frozen.
+        nothing and mark unseen tokens. CLIP's padding is among them; no embedding depends on it. Nothing changes in a
+        frozen text tower. With `keep_tokens`, the rows that the base has learned are frozen.
         """
         if self.config.train == "visual":
             return
-        ends = (self.tokenizer.sot_token_id, self.tokenizer.eot_token_id)
-        used = torch.tensor(sorted({*ends, *(token for text in texts for token in self.tokenizer.encode(text))}))
+        used = torch.tensor(
+            sorted({*special_ids(self.tokenizer), *(token for text in texts for token in self.tokenizer.encode(text))})
+        )
         table = token_embeddings(self.model)
         with torch.no_grad():
             if self.base is None:
@@ -254,14 +256,15 @@ def load_start(config: TrainConfig, device: str) -> tuple[Any, Any, dict[str, An
     """Return the starting model, its tokenizer, its preprocessing configuration, and the base's card, if any."""
     base = config.base_folder
     if base is None:
-        return *build_model(config.model_cfg, PREPROCESS, device), PREPROCESS, None
+        tokenizer = load_tokenizer(None, config.model_cfg["text_cfg"])
+        return build_model(config.model_cfg, PREPROCESS, device), tokenizer, PREPROCESS, None
     model, tokenizer, card = read_model(base, device)
     model_cfg, preprocess = read_configs(base)
     if deeper(model_cfg, config.added_layers) != config.model_cfg:
         raise ConfigError(f"{base} does not match the config's model. Leave model out to use the base's own.")
     if config.added_layers:
         weights = model.state_dict()
-        model, _ = build_model(config.model_cfg, preprocess, device)
+        model = build_model(config.model_cfg, preprocess, device)
         model.load_state_dict(deepened(weights, model.state_dict()))
     return model, tokenizer, preprocess, card
 

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from nt2vr.errors import ConfigError
-from nt2vr.models.card import Card
+from nt2vr.models.card import Card, configured
 from nt2vr.models.checkpoint import fingerprints, read_model, write_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from nt2vr.models.tokenizer import digest_of
 from nt2vr.progress import ShouldStop, never
 from nt2vr.querygen.denials import Denial
 from trainer.batches import draw_sentence, epoch_batches
@@ -126,8 +127,9 @@ def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop) -> None:
 
 def encoder_of(learner: Learner, card: Card | None = None) -> Encoder:
     """Wrap the learner's model, putting it in eval mode; the card gets the towers' fingerprints."""
-    visual, text = fingerprints(learner.model.state_dict())
+    visual, text = fingerprints(learner.model.state_dict(), digest_of(learner.tokenizer))
     card = card or Card(learner.config.name, pooling=learner.pooling)
+    card = configured(card, learner.config.model_cfg, learner.preprocess)
     card = replace(card, visual_fingerprint=visual, text_fingerprint=text)
     return OpenClipEncoder(learner.model, learner.tokenizer, card)
 
@@ -252,5 +254,7 @@ class Validator:
         metrics = {f"validation/{name}": value for name, value in {**measured, **self._controls}.items()}
         card, folder = replace(card, metrics=metrics), self._run.checkpoint(epoch)
         if not folder.exists():  # otherwise killed before saving; this would be identical
-            write_checkpoint(folder, learner.model, config.model_cfg, learner.preprocess, card)
+            write_checkpoint(
+                folder, learner.model, config.model_cfg, learner.preprocess, card, tokenizer=learner.tokenizer
+            )
         return measured.get(config.monitor, math.nan)

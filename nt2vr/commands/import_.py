@@ -1,18 +1,20 @@
-"""`nt2vr import FILE [--name NAME] [--architecture ARCHITECTURE]`: import a checkpoint written by other code."""
+"""`nt2vr import FILE [--name NAME]`: import a checkpoint, or embeddings, made by other code."""
 
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from nt2vr.api import open_catalog
-from nt2vr.models.foreign import ACTIVATIONS, SUFFIXES, import_checkpoint
+from nt2vr.models.foreign import ACTIVATIONS, checked_name, import_checkpoint, new_folder
+from nt2vr.models.foreign_file import SUFFIXES
+from nt2vr.models.precomputed import write_embeddings
 from nt2vr.search.systems import check_model_name
 from nt2vr.settings import Settings, add_flags
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the file and the flags."""
-    parser.add_argument("file", type=Path, help=f"checkpoint file: {', '.join(SUFFIXES)}")
+    parser.add_argument("file", type=Path, help=f"checkpoint file: {', '.join(SUFFIXES)}; or embeddings: .npz")
     parser.add_argument("--name", default="", help="name of the model (default: the file's)")
     parser.add_argument(
         "--architecture",
@@ -30,6 +32,11 @@ def run(options: Namespace) -> int:
     """Write the checkpoint into the app's data folder."""
     models, file = open_catalog(Settings.read(options.data_dir, options.device)), options.file.expanduser()
     check_model_name(options.name or file.stem)
+    if file.suffix.lower() == ".npz":
+        name = checked_name(options.name or file.stem, models)
+        card = write_embeddings(file, new_folder(name, models), name)
+        sys.stdout.write(f"{name} is in {models.home}. It knows {card.queries} queries.\n")
+        return 0
     imported = import_checkpoint(file, models, options.name, options.architecture, options.frames, options.activation)
     sys.stdout.write(f"{imported.name} is in {models.home}. {imported.remark}\n")
     return 0

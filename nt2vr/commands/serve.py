@@ -8,7 +8,7 @@ import socket
 from argparse import ArgumentParser, Namespace
 
 from nt2vr.errors import ConfigError, reason_of
-from nt2vr.settings import Settings, add_flags
+from nt2vr.settings import Settings, add_flags, is_loopback
 from nt2vr.ui.gate import Gate
 from nt2vr.ui.page import serve
 
@@ -47,7 +47,8 @@ def check_address(host: str, port: int | None) -> None:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # the app may just have been stopped
             probe.bind(address)
     except (OSError, OverflowError, UnicodeError) as error:
-        where = f"{host} and {port}" if port is not None else host
+        parts = [] if is_loopback(host) and port is not None else [host]
+        where = " and ".join([*parts, *([str(port)] if port is not None else [])])
         raise ConfigError(
             f"Cannot listen on {where} ({reason_of(error)}). Choose another --host or --port."
         ) from error

@@ -41,7 +41,7 @@ def world_benchmark(
     captions = captions_of(scenes)
 
     def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
-        clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.image_size, cache)
+        clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.card.framing, cache)
         return clips.embeddings(encoder, progress, should_stop)
 
     return Benchmark(

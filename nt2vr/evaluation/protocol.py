@@ -15,8 +15,9 @@ from nt2vr.language.tagger import Tagger, load_tagger
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
-from nt2vr.search.systems import System
+from nt2vr.search.systems import System, check_strategy
 
+CONTROLS = ("plain", "drop")
 BLOCK = 1024  # queries per block: 12 MB of scores for 3,000 videos
 
 
@@ -27,7 +28,8 @@ def with_controls(systems: Sequence[System], models: Catalog) -> list[System]:
     """
     names = models.names()
     bases = dict.fromkeys(_base(system.model, models, names) for system in systems)
-    controls = [System(base, strategy) for base in bases for strategy in ("plain", "drop")]
+    with_parts = {base: not models.card(base).queries for base in bases}
+    controls = [System(base, each) for base in bases for each in CONTROLS if each == "plain" or with_parts[base]]
     return list(dict.fromkeys([*controls, *systems]))
 
 
@@ -68,6 +70,8 @@ def evaluate(
     for model, group in groupby(sorted(set(systems), key=lambda system: system.model), lambda system: system.model):
         card = models.card(model)
         specs = {system: system_spec(system, card) for system in group}
+        for system in specs:
+            check_strategy(system, card)
         notes += [f"{model}: {card.notes}"] if card.notes else []
         for system, spec in specs.items():
             if store is not None and (measured := store.get(digest, spec)) is not None:

@@ -42,6 +42,7 @@ def system_spec(system: System, card: Card) -> dict[str, Any]:
         "base": card.base,
         "visual_fingerprint": card.visual_fingerprint,
         "text_fingerprint": card.text_fingerprint,
+        **({"settings": f"{card.visual_settings} {card.text_settings}"} if card.visual_settings else {}),
         "frames": card.frames,
         "strategy": system.strategy,
         "alpha": None,

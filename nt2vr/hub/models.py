@@ -14,12 +14,20 @@ from nt2vr.files import check_writable
 from nt2vr.hub.client import REQUEST_S, check_repository, first_answer, hub_errors, open_hub
 from nt2vr.hub.model_card import readme_of
 from nt2vr.hub.verify import SMALL_BYTES, verify
-from nt2vr.models.card import CARD, read_card
-from nt2vr.models.checkpoint import CONFIG, WEIGHTS, read_checkpoint
+from nt2vr.models.card import CARD, CONFIG, read_card
+from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint, read_configs
+from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, needs_file
 from nt2vr.progress import Progress, silent
 
 MAX_WEIGHTS = 8 << 30  # bytes
-LIMITS = {CONFIG: SMALL_BYTES, CARD: SMALL_BYTES, WEIGHTS: MAX_WEIGHTS}
+MAX_TOKENIZER = 128 << 20  # bytes: 34 MB for 256,000 tokens
+LIMITS = {
+    CARD: SMALL_BYTES,
+    CONFIG: SMALL_BYTES,
+    TOKENIZER_CONFIG: SMALL_BYTES,
+    TOKENIZER: MAX_TOKENIZER,
+    WEIGHTS: MAX_WEIGHTS,
+}  # the files of a checkpoint, in the order in which they are pulled
 LOCK = ".pull.lock"  # in the folder of models: one pull at a time; never deleted, or two could hold it
 SPARE_BYTES = 200 << 20  # left free on the disk
 
@@ -39,7 +47,7 @@ def push(folder: Path, repository: str, private: bool = True, licence: str = "")
     check_repository(repository)
     hub = open_hub(write=True)
     card = read_checkpoint(folder, verify=True).card
-    files: dict[str, Path | bytes] = {file: folder / file for file in (CONFIG, WEIGHTS, CARD)}
+    files: dict[str, Path | bytes] = {file: folder / file for file in LIMITS if (folder / file).is_file()}
     files["README.md"] = readme_of(card, repository, licence).encode()
     with hub_errors(repository):
         from huggingface_hub import CommitOperationAdd  # noqa: PLC0415  see `open_hub`
@@ -80,6 +88,8 @@ def pull(
         with hub_errors(repository):
             sizes, revision = _listing(repository, home)
             for file, size in sizes.items():
+                if file in (TOKENIZER, TOKENIZER_CONFIG) and not _has_own_tokenizer(staging):
+                    continue  # CLIP's own, which open_clip brings along
                 if file == WEIGHTS:  # the large one, and the last
                     name = name or checked(_name_in(staging, repository))
                 _download(repository, revision, file, size, staging, progress)
@@ -97,7 +107,7 @@ def _listing(repository: str, home: Path) -> tuple[dict[str, int], str]:
     for file in (CONFIG, WEIGHTS):
         if file not in found:
             raise CheckpointError(f"{repository} has no {file}. Choose one in open_clip's safetensors format.")
-    sizes = {file: found[file] for file in (CARD, CONFIG, WEIGHTS) if file in found}
+    sizes = {file: found[file] for file in LIMITS if file in found}
     for file, size in sizes.items():
         if size > LIMITS[file]:
             raise CheckpointError(f"{file} of {repository} has {size >> 20:,} MB. At most {LIMITS[file] >> 20:,} fit.")
@@ -107,6 +117,14 @@ def _listing(repository: str, home: Path) -> tuple[dict[str, int], str]:
             f"{repository} has {sum(sizes.values()) >> 20:,} MB, and the disk {free >> 20:,} MB free. Free some space."
         )
     return sizes, str(info.sha)
+
+
+def _has_own_tokenizer(folder: Path) -> bool:
+    """Whether an untrusted configuration needs a tokenizer; `verify` refuses one that cannot be read."""
+    try:
+        return needs_file(read_configs(folder)[0]["text_cfg"])
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return False
 
 
 def _name_in(folder: Path, repository: str) -> str:

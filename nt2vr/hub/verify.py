@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import CheckpointError, Nt2vrError, reason_of
-from nt2vr.models.card import CARD, Card, write_card
-from nt2vr.models.checkpoint import CONFIG, WEIGHTS, fingerprints, read_checkpoint, read_model
+from nt2vr.models.card import CARD, CONFIG, Card, read_card, write_card
+from nt2vr.models.checkpoint import WEIGHTS, fingerprints, read_checkpoint, read_model
 from nt2vr.models.foreign import MAX_FRAMES
+from nt2vr.models.framing import Framing
 from nt2vr.models.spawn import run_limited
+from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, digest_of
 from nt2vr.progress import Progress, silent
 
 SMALL_BYTES = 1 << 20  # of each JSON file
@@ -20,6 +22,9 @@ MAX_IMAGE_SIZE = 1024  # pixels
 BASE_BYTES = 2 << 30  # of memory, for the libraries
 BYTES_PER_WEIGHT_BYTE = 6  # half precision in the file, single in the model, and copies while it is read
 BASE_S, BYTES_PER_S = 180, 10_000_000  # the time a trial may take: to import torch, and then by size
+STAGES = ("normalizer", "pre_tokenizer")  # of a tokenizer: what happens to a text before the vocabulary does
+MAX_STEPS = 20  # in all stages
+PATTERNS = {" ", " {2,}", r"\s+"}  # a blank for those that are no regular expression
 TIMM_NAME = re.compile(r"[\w.]+")  # of timm's own: a name with ":" or "/" would be fetched from the Hub
 
 
@@ -58,24 +63,25 @@ def try_out(folder: Path, progress: Progress) -> Card:
     import numpy as np  # noqa: PLC0415
 
     huggingface_hub.constants.HF_HUB_OFFLINE = True  # nothing in a configuration may fetch more
-    for file in (CONFIG, CARD):
+    for file in (CONFIG, CARD, TOKENIZER_CONFIG):
         if (folder / file).exists() and (folder / file).stat().st_size > SMALL_BYTES:
             raise CheckpointError(f"{file} has more than 1 MB. Choose another repository.")
     _check_config(json.loads((folder / CONFIG).read_text(encoding="utf-8")))
+    if (folder / TOKENIZER).exists():
+        _check_tokenizer(folder)
     if not (folder / CARD).exists():
         write_card(folder, Card("unnamed", objective="contrastive"))
-        model, _, card = read_model(folder)
-        visual, text = fingerprints(model.state_dict())
-        size = model.visual.image_size
+        model, tokenizer, card = read_model(folder)
+        visual, text = fingerprints(model.state_dict(), digest_of(tokenizer))
         card = replace(
             card,
-            image_size=size if isinstance(size, int) else size[0],
+            image_size=Framing.of(model.visual.preprocess_cfg).size,
             visual_fingerprint=visual,
             text_fingerprint=text,
         )
         write_card(folder, card)
     encoder = read_checkpoint(folder, verify=True)
-    _check_card(encoder.card, encoder.image_size)
+    _check_card(read_card(folder), encoder.image_size)
     side = encoder.image_size
     frames = encoder.encode_frames(np.zeros((1, side, side, 3), np.uint8))
     if not all(np.isfinite(each).all() for each in (encoder.encode_text(["a dog"]), encoder.pool(frames[None]))):
@@ -92,6 +98,27 @@ def _check_config(config: Any) -> None:
     timm = vision.get("timm_model_name", "timm")
     if not (isinstance(timm, str) and TIMM_NAME.fullmatch(timm)) or "bpe_path" in text.get("tokenizer_kwargs", {}):
         raise CheckpointError(f"{CONFIG} names files outside the repository. Choose another repository.")
+
+
+def _check_tokenizer(folder: Path) -> None:
+    """Refuse a tokenizer that could take long, or much memory, for a text; its parts are those of usual tokenizers."""
+    for file in (TOKENIZER, TOKENIZER_CONFIG):
+        data = json.loads((folder / file).read_text(encoding="utf-8")) if (folder / file).exists() else {}
+        if not isinstance(data, dict) or "auto_map" in data:  # of code elsewhere, for transformers
+            raise CheckpointError(f"{file} is not a tokenizer's. Choose another repository.")
+        steps = [part for stage in STAGES for part in _parts(data.get(stage))]
+        patterns = [part["pattern"].get("Regex", " ") for part in steps if isinstance(part.get("pattern"), dict)]
+        texts = [part.get(key, "") for part in steps for key in ("content", "prepend", "replacement")]
+        if len(steps) > MAX_STEPS or set(patterns) - PATTERNS or any(len(text) > 1 for text in texts):
+            raise CheckpointError(f"{file} changes texts in a way that is not supported. Choose another repository.")
+
+
+def _parts(stage: Any) -> list[dict[str, Any]]:
+    """List a stage of a tokenizer and all stages within it."""
+    if not isinstance(stage, dict):
+        return []
+    inner = [each for key in ("normalizers", "pretokenizers") for each in stage.get(key) or ()]
+    return [stage, *(part for each in inner for part in _parts(each))]
 
 
 def _check_card(card: Card, image_size: int) -> None:

@@ -20,6 +20,7 @@ from diskcache.core import MODE_PICKLE
 from numpy.typing import NDArray
 
 from nt2vr.errors import MediaError, reason_of
+from nt2vr.models.framing import Framing
 
 logger = logging.getLogger(__name__)
 
@@ -152,13 +153,13 @@ class Cache:
         self._embeddings.set(key, content.hexdigest())
         return content.hexdigest()
 
-    def get_frames(self, content: str, num_frames: int, size: int) -> NDArray[np.uint8] | None:
-        """Return the (F, size, size, 3) frames of the video with this content hash, if cached."""
-        return _array(self._frames.get(f"frames {SAMPLING} {content} {num_frames} {size}"))
+    def get_frames(self, content: str, num_frames: int, framing: Framing) -> NDArray[np.uint8] | None:
+        """Return the (F, S, S, 3) frames of the video with this content hash, if cached."""
+        return _array(self._frames.get(f"frames {SAMPLING} {content} {num_frames} {framing.key}"))
 
-    def put_frames(self, content: str, num_frames: int, size: int, frames: NDArray[np.uint8]) -> None:
-        """Store the (F, size, size, 3) frames of a video."""
-        self._frames.set(f"frames {SAMPLING} {content} {num_frames} {size}", _npy(frames))
+    def put_frames(self, content: str, num_frames: int, framing: Framing, frames: NDArray[np.uint8]) -> None:
+        """Store the (F, S, S, 3) frames of a video."""
+        self._frames.set(f"frames {SAMPLING} {content} {num_frames} {framing.key}", _npy(frames))
 
     def get_embeddings(self, content: str, model: str) -> NDArray[np.float32] | None:
         """Return the embeddings of a content under a model, if cached.

@@ -24,9 +24,11 @@ from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from nt2vr.errors import MediaError
 from nt2vr.media.picture import LARGE, MAX_PIXELS, fit, read_picture
+from nt2vr.models.framing import Framing
 from nt2vr.models.spawn import WithoutMain
 
 SEEK_GAP = 250  # frames between samples above which seeking (to a key frame, then on) beats decoding everything
+MAX_WORKERS = 32  # children take 70 MB each
 PICTURE_SUFFIXES = frozenset(".avif .bmp .jpeg .jpg .png .tif .tiff .webp".split())  # a video of one frame
 M_MMAP_THRESHOLD = -3  # of glibc's mallopt
 FORMATS = "asf,avi,flv,gif,matroska,mov,mpeg,mpegts,ogg"  # self-contained ones: a playlist would read other files
@@ -37,7 +39,7 @@ def segment_centres(length: int, count: int) -> list[int]:
     return [(2 * i + 1) * length // (2 * count) for i in range(count)]
 
 
-def sample_frames(path: Path, num_frames: int, size: int | None = None) -> NDArray[np.uint8]:
+def sample_frames(path: Path, num_frames: int, framing: Framing | None = None) -> NDArray[np.uint8]:
     """Decode `num_frames` frames at the segment centres, in this process; for untrusted files use `Decoder`.
 
     The frame count in the file's header may be wrong and is only a first guess. Long videos are not decoded in
@@ -46,16 +48,16 @@ def sample_frames(path: Path, num_frames: int, size: int | None = None) -> NDArr
     Args:
         path: the video or picture file.
         num_frames: F.
-        size: side of the square that `fit` makes of every frame; None leaves frames unchanged.
+        framing: what `fit` makes of every frame; None leaves frames unchanged.
 
     Returns:
-        (F, H, W, 3) RGB, or (F, size, size, 3).
+        (F, H, W, 3) RGB, or (F, S, S, 3) with `framing`.
 
     Raises:
         MediaError: if no frame can be decoded.
     """
     if _is_picture(path):
-        return np.repeat(_picture(path, size)[None], num_frames, axis=0)
+        return np.repeat(_picture(path, framing)[None], num_frames, axis=0)
     length, seek = -1, True
     try:
         while True:
@@ -64,7 +66,7 @@ def sample_frames(path: Path, num_frames: int, size: int | None = None) -> NDArr
                     length = max(0, int(capture.get(cv2.CAP_PROP_FRAME_COUNT)))  # 0: unknown
                 wanted = segment_centres(length, num_frames)
                 seek = seek and length > num_frames * SEEK_GAP  # after reading in order, the length is exact
-                frames, readable = (_read_by_seeking if seek else _read_in_order)(capture, wanted, length, size)
+                frames, readable = (_read_by_seeking if seek else _read_in_order)(capture, wanted, length, framing)
             if readable == length > 0:
                 return np.stack([frames[position] for position in wanted])
             if readable == 0:
@@ -95,50 +97,50 @@ def _opened(path: Path) -> Iterator[cv2.VideoCapture]:
 
 
 def _read_in_order(
-    capture: cv2.VideoCapture, wanted: list[int], length: int, size: int | None
+    capture: cv2.VideoCapture, wanted: list[int], length: int, framing: Framing | None
 ) -> tuple[dict[int, NDArray[np.uint8]], int]:
     """Return the wanted frames by position, and the number of frames."""
     frames: dict[int, NDArray[np.uint8]] = {}
     position = 0
     while capture.grab():
         if position in wanted:
-            frames[position] = _retrieve(capture, size)
+            frames[position] = _retrieve(capture, framing)
         position += 1
     return frames, position
 
 
 def _read_by_seeking(
-    capture: cv2.VideoCapture, wanted: list[int], length: int, size: int | None
+    capture: cv2.VideoCapture, wanted: list[int], length: int, framing: Framing | None
 ) -> tuple[dict[int, NDArray[np.uint8]], int]:
     """Return the wanted frames by position, and `length`, or the first position that cannot be read."""
     frames: dict[int, NDArray[np.uint8]] = {}
     for position in wanted:
         if not (capture.set(cv2.CAP_PROP_POS_FRAMES, position) and capture.grab()):
             return frames, position
-        frames[position] = _retrieve(capture, size)
+        frames[position] = _retrieve(capture, framing)
     return frames, length
 
 
-def _retrieve(capture: cv2.VideoCapture, size: int | None) -> NDArray[np.uint8]:
+def _retrieve(capture: cv2.VideoCapture, framing: Framing | None) -> NDArray[np.uint8]:
     _, frame = capture.retrieve()
     rgb = np.asarray(cv2.cvtColor(frame, cv2.COLOR_BGR2RGB), np.uint8)
-    return rgb if size is None else fit(rgb, size)
+    return rgb if framing is None else fit(rgb, framing)
 
 
 def _is_picture(path: Path) -> bool:
     return path.suffix.lower() in PICTURE_SUFFIXES
 
 
-def _picture(path: Path, size: int | None) -> NDArray[np.uint8]:
+def _picture(path: Path, framing: Framing | None) -> NDArray[np.uint8]:
     picture = read_picture(path)
     assert picture is not None, "no limit is set"
-    return picture if size is None else fit(picture, size)
+    return picture if framing is None else fit(picture, framing)
 
 
-def _small_picture(path: Path, size: int | None) -> NDArray[np.uint8] | None:
+def _small_picture(path: Path, framing: Framing | None) -> NDArray[np.uint8] | None:
     """Read a picture as `_picture` does; None for one of more than LARGE pixels."""
     picture = read_picture(path, LARGE)
-    return picture if picture is None or size is None else fit(picture, size)
+    return picture if picture is None or framing is None else fit(picture, framing)
 
 
 @dataclass(frozen=True)
@@ -177,34 +179,34 @@ class Decoder:
     The children start with the first file and end with `close`, or with this process, however it ends.
 
     Args:
-        num_workers: number of children.
+        num_workers: number of children; default one per core, but at most MAX_WORKERS.
         timeout_s: time limit per file.
     """
 
-    def __init__(self, num_workers: int = 2, timeout_s: float = 30.0) -> None:
-        self.num_workers = num_workers
+    def __init__(self, num_workers: int | None = None, timeout_s: float = 30.0) -> None:
+        self.num_workers = num_workers or min(MAX_WORKERS, os.cpu_count() or 1)
         self._timeout_s = timeout_s
         self._lock, self._one_large = threading.Lock(), threading.Lock()
         self._pool: ProcessPool | None = None
         self._pending: set[ProcessFuture[Any]] = set()
 
-    def frames(self, path: Path, num_frames: int, size: int | None) -> Decoding:
+    def frames(self, path: Path, num_frames: int, framing: Framing | None) -> Decoding:
         """Schedule `sample_frames` in a child."""
-        return self._start(path, sample_frames, path, num_frames, size, is_picture=_is_picture(path))
+        return self._start(path, sample_frames, path, num_frames, framing, is_picture=_is_picture(path))
 
-    def picture(self, path: Path, size: int | None = None) -> NDArray[np.uint8]:
-        """Read a picture as (H, W, 3) RGB, or `fit` to `size`; large ones are read one at a time.
+    def picture(self, path: Path, framing: Framing | None = None) -> NDArray[np.uint8]:
+        """Read a picture as (H, W, 3) RGB, or `fit` to `framing`; large ones are read one at a time.
 
         Raises:
             MediaError: if it cannot be read, or too many large ones are waiting.
         """
-        picture: NDArray[np.uint8] | None = self._start(path, _small_picture, path, size, is_picture=True).result()
+        picture: NDArray[np.uint8] | None = self._start(path, _small_picture, path, framing, is_picture=True).result()
         if picture is not None:
             return picture
         if not self._one_large.acquire(timeout=self._timeout_s):
             raise MediaError(f"Other large pictures are being read. Send {path.name} again, or make it smaller.")
         try:
-            large: NDArray[np.uint8] = self._start(path, _picture, path, size, is_picture=True).result()
+            large: NDArray[np.uint8] = self._start(path, _picture, path, framing, is_picture=True).result()
             return large
         finally:
             self._one_large.release()

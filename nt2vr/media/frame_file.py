@@ -66,7 +66,7 @@ def embedded_once(frames: Path, encoder: Encoder, embed: Callable[[], NDArray[np
         encoder: the model.
         embed: computes what is not cached.
     """
-    model = f"{encoder.visual_fingerprint} {encoder.card.pooling}"
+    model = f"{encoder.card.visual_key} {encoder.card.pooling}"
     with Cache(frames.parent / CACHE) as cache:
         embeddings = cache.get_embeddings(frames.stem, model)
         if embeddings is None:

@@ -17,6 +17,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.frame_file import CACHE, write_frames
 from nt2vr.media.gallery import Video
 from nt2vr.media.video_files import VideoFile, decode_files, hash_files
+from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 
 logger = logging.getLogger(__name__)
@@ -25,7 +26,7 @@ logger = logging.getLogger(__name__)
 def decode_videos(
     videos: Sequence[Video],
     num_frames: int,
-    size: int,
+    framing: Framing,
     folder: Path,
     progress: Progress = silent,
     should_stop: ShouldStop = never,
@@ -35,7 +36,7 @@ def decode_videos(
     Args:
         videos: those that cannot be decoded are skipped with a warning.
         num_frames: frames per video, uniformly sampled.
-        size: side of the square that frames are fitted to.
+        framing: what frames are fitted to.
         folder: where frames are stored.
         progress: gets the number of videos.
         should_stop: polled after each video.
@@ -49,15 +50,15 @@ def decode_videos(
     """
     files = _hashed(videos, folder / CACHE, progress, should_stop)
     contents = [file.content for file in files]
-    key = blake2b(json.dumps([SAMPLING, num_frames, size, contents]).encode(), digest_size=8).hexdigest()
+    key = blake2b(json.dumps([SAMPLING, num_frames, framing.key, contents]).encode(), digest_size=8).hexdigest()
     path = folder / f"videos-{key}.npy"
     record = path.with_suffix(".json")  # reasons by row, written last: without it the frames are incomplete
     if not (record.is_file() and path.is_file()):
         failed: dict[str, str] = {}
         with Decoder(os.cpu_count() or 1) as decoder:
-            decoded = decode_files(files, num_frames, size, decoder, failed)
+            decoded = decode_files(files, num_frames, framing, decoder, failed)
             clips = tracked((frames for _, frames in decoded), len(files), "decoding videos", progress, should_stop)
-            write_frames(path, (len(files), num_frames, size, size, 3), clips)
+            write_frames(path, (len(files), num_frames, framing.size, framing.size, 3), clips)
         reasons = {row: failed.get(file.video.video_id) for row, file in enumerate(files)}
         write_json(record, {row: reason for row, reason in reasons.items() if reason})
     skipped = {int(row): reason for row, reason in json.loads(record.read_text(encoding="utf-8")).items()}

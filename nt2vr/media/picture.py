@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from nt2vr.errors import MediaError
+from nt2vr.models.framing import BICUBIC, BILINEAR, LONGEST, SQUASH, Framing
 
 MAX_PIXELS = Image.MAX_IMAGE_PIXELS or 89_478_485  # Pillow's own limit against decompression bombs: 0.27 GB of RGB
 FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")  # no EPS: Pillow would start Ghostscript on it
@@ -35,31 +36,50 @@ UPRIGHT = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
+RESAMPLING = {BICUBIC: Image.Resampling.BICUBIC, BILINEAR: Image.Resampling.BILINEAR}
 MAX_ASPECT = 50  # a thinner picture is cropped first: 1 x 1,000,000 pixels would be resized to 224 x 224,000,000
 
 
-def fit(picture: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
-    """Resize the short side to `size` (PIL bicubic) and crop the centre, bit for bit as open_clip does.
+def fit(picture: NDArray[np.uint8], framing: Framing) -> NDArray[np.uint8]:
+    """Make a picture the encoder's square, bit for bit as open_clip does.
 
     Args:
         picture: (H, W, 3) RGB.
-        size: side of the result in pixels.
+        framing: size, and how to get there.
 
     Returns:
         (size, size, 3); the picture itself if it has that size.
     """
+    size = framing.size
     if picture.shape[:2] == (size, size):
         return picture
+    if framing.resize_mode == SQUASH:
+        return _resized(picture, size, size, framing)
+    if framing.resize_mode == LONGEST:
+        return _padded(picture, framing)
     height, width = picture.shape[:2]
     longest = MAX_ASPECT * min(height, width)
     if max(height, width) > longest:
         picture = _centre(picture, min(height, longest), min(width, longest))
         height, width = picture.shape[:2]
     short = min(height, width)
-    resized = Image.fromarray(picture).resize(
-        (int(size * width / short), int(size * height / short)), Image.Resampling.BICUBIC
-    )
-    return np.ascontiguousarray(_centre(np.asarray(resized), size, size))
+    resized = _resized(picture, int(size * height / short), int(size * width / short), framing)
+    return np.ascontiguousarray(_centre(resized, size, size))
+
+
+def _resized(picture: NDArray[np.uint8], height: int, width: int, framing: Framing) -> NDArray[np.uint8]:
+    return np.asarray(Image.fromarray(picture).resize((width, height), RESAMPLING[framing.interpolation]))
+
+
+def _padded(picture: NDArray[np.uint8], framing: Framing) -> NDArray[np.uint8]:
+    """Resize the long side to the square's, and pad the short one evenly."""
+    size = framing.size
+    ratio = max(picture.shape[:2]) / size
+    height, width = (max(1, round(side / ratio)) for side in picture.shape[:2])
+    square: NDArray[np.uint8] = np.full((size, size, 3), framing.fill_color, np.uint8)
+    top, left = (size - height) // 2, (size - width) // 2
+    square[top : top + height, left : left + width] = _resized(picture, height, width, framing)
+    return square
 
 
 def _centre(picture: NDArray[np.uint8], height: int, width: int) -> NDArray[np.uint8]:

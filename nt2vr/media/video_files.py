@@ -12,6 +12,7 @@ from nt2vr.errors import MediaError
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder, Decoding
 from nt2vr.media.gallery import Video
+from nt2vr.models.framing import Framing
 from nt2vr.progress import ShouldStop, never
 
 IN_FLIGHT = 16  # videos decoded ahead: two children stay busy while the encoder works, 20 MB at most
@@ -41,18 +42,18 @@ def hash_files(
 def decode_files(
     files: Iterable[VideoFile],
     num_frames: int,
-    size: int,
+    framing: Framing,
     decoder: Decoder,
     failed: dict[str, str],
     cache: Cache | None = None,
     should_stop: ShouldStop = never,
 ) -> Iterator[tuple[VideoFile, NDArray[np.uint8]]]:
-    """Yield (F, size, size, 3) frames in the order of the files, decoded ahead by the decoder's children.
+    """Yield (F, S, S, 3) frames in the order of the files, decoded ahead by the decoder's children.
 
     Args:
         files: the videos.
         num_frames: F, per video.
-        size: side of the square that frames are fitted to.
+        framing: what frames are fitted to.
         decoder: decodes the files.
         failed: gets the ids of videos that cannot be decoded, with reasons.
         cache: where frames are looked up and stored, if given.
@@ -63,8 +64,8 @@ def decode_files(
     ahead: deque[tuple[VideoFile, NDArray[np.uint8] | Decoding]] = deque()
     while not should_stop():
         for file in islice(remaining, in_flight - len(ahead)):
-            cached = cache.get_frames(file.content, num_frames, size) if cache else None
-            ahead.append((file, decoder.frames(file.video.path, num_frames, size) if cached is None else cached))
+            cached = cache.get_frames(file.content, num_frames, framing) if cache else None
+            ahead.append((file, decoder.frames(file.video.path, num_frames, framing) if cached is None else cached))
         if not ahead:
             return
         file, frames = ahead.popleft()
@@ -75,5 +76,5 @@ def decode_files(
                 failed[file.video.video_id] = str(error)
                 continue
             if cache:
-                cache.put_frames(file.content, num_frames, size, frames)
+                cache.put_frames(file.content, num_frames, framing, frames)
         yield file, frames

@@ -2,20 +2,23 @@
 
 import json
 import math
+import shlex
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import CheckpointError
 from nt2vr.files import with_schema, without_schema, write_json
+from nt2vr.models.framing import BICUBIC, DEFAULT_SIZE, SHORTEST, Framing, text_settings, visual_settings
 
-CARD = "nt2vr.json"
+CARD, CONFIG = "nt2vr.json", "open_clip_config.json"
+DERIVED = ("resize_mode", "interpolation", "fill_color", "visual_settings", "text_settings", "precision")
 
 
 @dataclass(frozen=True)
 class Card:
-    """Metadata of a model, stored in nt2vr.json.
+    """Metadata of a model, stored in nt2vr.json; DERIVED follow from open_clip_config.json, and from the device.
 
     Attributes:
         name: display name.
@@ -33,14 +36,21 @@ class Card:
         notes: remarks on the metrics for people: where the model falls short, compared with which.
         created: ISO 8601, UTC.
         visual_fingerprint: hash of the visual tower's weights.
-        text_fingerprint: hash of the text tower's weights.
+        text_fingerprint: hash of the text tower's weights, and of a tokenizer of its own.
+        queries: number of texts that a `PrecomputedEncoder` knows; 0 for a model.
+        resize_mode: see `Framing`.
+        interpolation: see `Framing`.
+        fill_color: see `Framing`.
+        visual_settings: hash of what else changes the embedding of a frame.
+        text_settings: hash of what else changes the embedding of a text.
+        precision: of the arithmetic; empty for float32.
     """
 
     name: str
     objective: str = ""
     base: str = ""
     frames: int = 8
-    image_size: int = 224
+    image_size: int = DEFAULT_SIZE
     pooling: str = "mean"
     losses: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     data: str = ""
@@ -51,16 +61,55 @@ class Card:
     created: str = ""
     visual_fingerprint: str = ""
     text_fingerprint: str = ""
+    queries: int = 0
+    resize_mode: str = SHORTEST
+    interpolation: str = BICUBIC
+    fill_color: int = 0
+    visual_settings: str = ""
+    text_settings: str = ""
+    precision: str = ""
+
+    @property
+    def framing(self) -> Framing:
+        """How pictures become the encoder's input."""
+        return Framing(self.image_size, self.resize_mode, self.interpolation, self.fill_color)
+
+    def framed(self, framing: Framing) -> "Card":
+        """Return the card with another framing."""
+        return replace(
+            self,
+            image_size=framing.size,
+            resize_mode=framing.resize_mode,
+            interpolation=framing.interpolation,
+            fill_color=framing.fill_color,
+        )
+
+    @property
+    def visual_key(self) -> str:
+        """Everything that the embedding of a frame depends on."""
+        return " ".join(filter(None, (self.visual_fingerprint, self.visual_settings, self.precision)))
 
     @property
     def video_key(self) -> str:
         """Everything that the embedding of a video depends on: models with equal keys share video embeddings."""
-        return f"{self.visual_fingerprint} {self.frames} {self.pooling}"
+        return f"{self.visual_key} {self.frames} {self.pooling}"
+
+
+def configured(card: Card, model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any]) -> Card:
+    """Return the card with what follows from a configuration of open_clip.
+
+    Raises:
+        CheckpointError: if frames are prepared in a way that open_clip does not know.
+    """
+    card = card.framed(Framing.of(preprocess_cfg, card.image_size))
+    settings = visual_settings(model_cfg, preprocess_cfg), text_settings(model_cfg)
+    return replace(card, visual_settings=settings[0], text_settings=settings[1])
 
 
 def write_card(folder: Path, card: Card) -> None:
     """Replace the card of a checkpoint folder, atomically."""
-    write_json(folder / CARD, with_schema(asdict(card)), indent=2)
+    data = {key: value for key, value in asdict(card).items() if key not in DERIVED}
+    write_json(folder / CARD, with_schema(data), indent=2)
 
 
 def read_card(folder: Path) -> Card:
@@ -71,14 +120,16 @@ def read_card(folder: Path) -> Card:
     """
     try:
         data = without_schema(json.loads((folder / CARD).read_text(encoding="utf-8")), folder / CARD, CheckpointError)
-        card = Card(**{key: value for key, value in data.items() if key in {f.name for f in fields(Card)}})
+        card = Card(**{key: value for key, value in data.items() if key in STORED})
+    except FileNotFoundError as error:
+        raise CheckpointError(f"{folder} has no readable {CARD}. {remedy(folder)}") from error
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise CheckpointError(f"{folder} has no readable {CARD} ({error}). Choose a checkpoint folder.") from error
     if not (isinstance(card.name, str) and card.name and isinstance(card.frames, int) and card.frames > 0):
         raise CheckpointError(f"{folder / CARD} lacks a name or a number of frames. Choose another checkpoint.")
     if not is_exclusion(card.exclusion):
         raise CheckpointError(f"{folder / CARD} has an invalid “exclusion”. Correct it, or remove it.")
-    return card
+    return _with_config(card, folder)
 
 
 def is_exclusion(exclusion: Any) -> bool:
@@ -89,3 +140,24 @@ def is_exclusion(exclusion: Any) -> bool:
         else type(value) in (int, float) and math.isfinite(value)
         for name, value in exclusion.items()
     )
+
+
+def remedy(folder: Path) -> str:
+    """Say what to do about a folder that is no checkpoint: if its name is that of a download, how to get it."""
+    architecture, found, tag = folder.name.partition("--")
+    if folder.exists() or not found or folder.parent.name != "models":
+        return "Choose a checkpoint folder."
+    flag = f"--data-dir {shlex.quote(str(folder.parent.parent))}"
+    return f'Download it: nt2vr models get "{architecture}/{tag}" {flag}'
+
+
+STORED = {each.name for each in fields(Card)} - set(DERIVED)
+
+
+def _with_config(card: Card, folder: Path) -> Card:
+    """Add what follows from the folder's configuration; loading the model reports one that cannot be used."""
+    try:
+        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        return configured(card, config["model_cfg"], config.get("preprocess_cfg") or {})
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, CheckpointError):
+        return card

@@ -6,6 +6,7 @@ It caches no model (`search.live` does). Importing it does not import torch.
 import logging
 import os
 import re
+import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +14,13 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
 
-from nt2vr.errors import CheckpointError
+from nt2vr.errors import CheckpointError, ConfigError, quoted
 from nt2vr.models.card import CARD, Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.models.downloads import fetch, pretrained
+from nt2vr.models.downloads import Announce, fetch, pretrained
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import Progress, silent
+from nt2vr.models.precomputed import EMBEDDINGS, PrecomputedEncoder
+from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.registry import pick
 
 logger = logging.getLogger(__name__)
@@ -33,11 +35,11 @@ class CatalogEntry:
 
     Attributes:
         folders: of a run, its epochs, newest first: the first that can be loaded is served; otherwise one folder.
-        kind: a model of its own, a run (its newest epoch), or one epoch of a run.
+        kind: a model of its own, embeddings from a file, a run (its newest epoch), or one epoch of a run.
     """
 
     folders: tuple[Path, ...]
-    kind: Literal["model", "run", "epoch"] = "model"
+    kind: Literal["model", "embeddings", "run", "epoch"] = "model"
 
 
 class Catalog:
@@ -77,7 +79,8 @@ class Catalog:
         for parent in self._folders:
             for folder in sorted(_subfolders(parent)):
                 if card := self._card(folder):
-                    entries.setdefault(card.name, CatalogEntry((folder,)))
+                    kind: Literal["model", "embeddings"] = "embeddings" if card.queries else "model"
+                    entries.setdefault(card.name, CatalogEntry((folder,), kind))
         taken = {name.casefold() for name in entries}
         for run in sorted(_subfolders(self._runs), reverse=True) if self._runs else ():
             name = run.name if run.name.casefold() not in taken else f"{run.name} (run)"
@@ -98,6 +101,8 @@ class Catalog:
 
     def read(self, folder: Path, like: Encoder | None = None) -> Encoder:
         """Load a checkpoint folder and verify its visual fingerprint; see `read_checkpoint`."""
+        if (folder / EMBEDDINGS).is_file():
+            return PrecomputedEncoder(folder)
         return read_checkpoint(folder, self._device, verify=like is None, like=like)
 
     def load(self, name: str) -> Encoder:
@@ -133,26 +138,52 @@ class Catalog:
             self._epoch_lists[checkpoints] = modified if settled else 0, entries
         return self._epoch_lists[checkpoints][1]
 
-    def download(self, name: str, progress: Progress = silent) -> str:
+    def download(
+        self,
+        name: str,
+        progress: Progress = silent,
+        should_stop: ShouldStop = never,
+        announce: Announce = lambda _: None,
+    ) -> str:
         """Download one of open_clip's pre-trained models as a checkpoint folder.
 
         Args:
             name: as open_clip lists them, "ViT-B-32/openai"; spaces are ignored.
             progress: gets the number of bytes.
+            should_stop: polled during the transfer.
+            announce: gets a sentence on the space that the model takes, before anything is transferred.
 
         Returns:
             Its name in the catalog.
 
         Raises:
             ConfigError: if open_clip has no such model, or it needs more than open_clip.
-            DownloadError: if the hub cannot be reached (within seconds), or the transfer is interrupted.
+            DownloadError: if the hub cannot be reached (within seconds), the transfer is interrupted, or the disk has
+                too little space.
+            CheckpointError: if the weights are damaged.
+            InterruptedError: if `should_stop` returned True.
         """
         architecture, tag = pretrained(name)
         full_name = f"{architecture} / {tag}"
         with self._downloading:
             if full_name not in self.entries():
-                fetch(self.home / f"{architecture}--{tag}", architecture, tag, progress)
+                fetch(self.home / f"{architecture}--{tag}", architecture, tag, progress, should_stop, announce)
         return full_name
+
+    def remove(self, name: str) -> None:
+        """Delete a downloaded, imported or pulled model.
+
+        Raises:
+            ConfigError: if there is no such model, or it was not added: shipped ones and training runs stay.
+        """
+        entry = self.find(name)
+        (folder, *_) = entry.folders
+        if entry.kind in ("run", "epoch") or folder.parent != self.home:
+            raise ConfigError(f"{quoted(name)} was not downloaded or imported, so it is not removed from here.")
+        doomed = folder.with_name(f".{folder.name}.removed")
+        shutil.rmtree(doomed, ignore_errors=True)  # of a process that was killed
+        folder.rename(doomed)  # from here on, it is no model any more
+        shutil.rmtree(doomed)
 
 
 def _subfolders(folder: Path) -> list[Path]:

@@ -1,6 +1,7 @@
 """The checkpoint folder: open_clip's own local format plus a card, so that any open_clip tool can load it.
 
     open_clip_config.json · open_clip_model.safetensors · nt2vr.json
+    and, unless the tokenizer is CLIP's: tokenizer.json · tokenizer_config.json
 
 Nothing here uses the network, and importing it does not import torch.
 """
@@ -12,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,20 +20,21 @@ from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, reason_of
 from nt2vr.files import write_json
-from nt2vr.models.card import Card, read_card, write_card
+from nt2vr.models.card import CONFIG, Card, configured, read_card, write_card
+from nt2vr.models.device import resolve_device
 from nt2vr.models.encoder import Encoder
+from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from nt2vr.models.tokenizer import digest_of, file_digest, files_of, load_tokenizer
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-CONFIG, WEIGHTS = "open_clip_config.json", "open_clip_model.safetensors"
+WEIGHTS = "open_clip_model.safetensors"
 
 
-def build_model(
-    model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any], device: str = "cpu"
-) -> tuple[Any, Any]:
-    """Build an open_clip model with random weights, and its tokenizer.
+def build_model(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any], device: str = "cpu") -> Any:
+    """Build an open_clip model with random weights.
 
     Raises:
         ConfigError: if open_clip cannot build it.
@@ -46,26 +47,15 @@ def build_model(
             raise ConfigError(f"open_clip cannot build the model ({error}). Check its configuration.") from error
 
 
-def _load(folder: Path, device: str) -> tuple[Any, Any]:
+def _load(folder: Path, device: str) -> Any:
     import open_clip  # noqa: PLC0415  the page is up before open_clip is
 
-    text_cfg = _read_config(folder)["model_cfg"]["text_cfg"]
-    return open_clip.create_model(f"local-dir:{folder}", device=device), _tokenizer(json.dumps(text_cfg))
-
-
-@lru_cache(maxsize=8)
-def _tokenizer(text_cfg: str) -> Any:
-    """Build the tokenizer of a text tower's configuration; cached, as open_clip reads its vocabulary in 0.1 s."""
-    import open_clip  # noqa: PLC0415  the page is up before open_clip is
-
-    with TemporaryDirectory() as folder:
-        write_json(Path(folder) / CONFIG, {"model_cfg": {"text_cfg": json.loads(text_cfg)}})
-        return open_clip.get_tokenizer(f"local-dir:{folder}")
+    return open_clip.create_model(f"local-dir:{folder}", device=device)
 
 
 def check_text_tower(model_cfg: Mapping[str, Any], name: object, error: type[Nt2vrError] = ConfigError) -> None:
-    """Raise `error` for a model whose text tower or tokenizer comes from Hugging Face transformers."""
-    if {"hf_model_name", "hf_tokenizer_name"} & set(model_cfg["text_cfg"]):
+    """Raise `error` for a model whose text tower comes from Hugging Face transformers."""
+    if "hf_model_name" in model_cfg["text_cfg"]:
         raise error(f"{name} has a text tower from Hugging Face transformers. Choose a model without.")
 
 
@@ -79,10 +69,11 @@ def load_weights(model: Any, path: Path) -> None:
         raise CheckpointError(f"{path} cannot be loaded ({reason_of(error)}). Delete it and try again.") from error
 
 
-def fingerprints(weights: Mapping[str, "Tensor"]) -> tuple[str, str]:
+def fingerprints(weights: Mapping[str, "Tensor"], tokenizer: str = "") -> tuple[str, str]:
     """Hash the visual and the text tower of a state dict, by their values in float32.
 
-    Tensors that embeddings do not depend on (temperature, counters) are left out.
+    Tensors that embeddings do not depend on (temperature, counters) are left out. The text tower includes the
+    tokenizer's `digest_of`.
     """
     towers = blake2b(digest_size=16), blake2b(digest_size=16)
     for name, tensor in sorted(weights.items()):
@@ -90,6 +81,7 @@ def fingerprints(weights: Mapping[str, "Tensor"]) -> tuple[str, str]:
             tower = towers[0 if name.startswith("visual.") else 1]
             tower.update(f"{name} {tuple(tensor.shape)}".encode())
             tower.update(tensor.detach().float().cpu().contiguous().numpy().tobytes())
+    towers[1].update(tokenizer.encode())
     return towers[0].hexdigest(), towers[1].hexdigest()
 
 
@@ -100,39 +92,52 @@ def write_checkpoint(
     preprocess_cfg: Mapping[str, Any],
     card: Card,
     fp16: bool = True,
+    tokenizer: Any = None,
 ) -> Card:
     """Write a checkpoint folder, atomically: under a temporary name first.
+
+    Args:
+        folder: new.
+        model: of open_clip.
+        model_cfg: what open_clip builds it from.
+        preprocess_cfg: its preprocessing.
+        card: its metadata.
+        fp16: halve the precision of the weights.
+        tokenizer: the model's; may be left out if it is CLIP's own.
 
     Returns:
         The card as written, with date and fingerprints.
 
     Raises:
-        CheckpointError: if the folder exists, or a weight is not finite.
+        CheckpointError: if the folder exists, a weight is not finite, or the tokenizer is missing.
     """
     from safetensors.torch import save_file  # noqa: PLC0415  imports torch
 
     if folder.exists():
         raise CheckpointError(f"{folder} already exists. Choose another name or delete it.")
+    files = files_of(tokenizer, model_cfg["text_cfg"])
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
     if fp16:
         weights = {name: w.half() if w.is_floating_point() else w for name, w in weights.items()}
     check_finite(weights, folder)
-    visual, text = fingerprints(weights)
+    visual, text = fingerprints(weights, digest_of(tokenizer))
     created = datetime.now(UTC).isoformat(timespec="seconds")
-    size: int | tuple[int, int] = model.visual.preprocess_cfg["size"]
     card = replace(
         card,
-        image_size=size if isinstance(size, int) else size[0],
+        image_size=Framing.of(model.visual.preprocess_cfg).size,
         created=created,
         visual_fingerprint=visual,
         text_fingerprint=text,
     )
+    card = configured(card, model_cfg, preprocess_cfg)
     partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     try:
         partial.mkdir(parents=True)
         write_json(partial / CONFIG, {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg}, indent=2)
         write_card(partial, card)
+        for name, content in files.items():
+            (partial / name).write_bytes(content)
         save_file(weights, partial / WEIGHTS)
         (partial / WEIGHTS).chmod(0o644)  # readable for others like the rest of the folder; safetensors writes 0600
         partial.rename(folder)
@@ -150,8 +155,8 @@ def read_checkpoint(
         folder: the checkpoint folder.
         device: where the model runs.
         verify: also compare the fingerprints with the weights (1 s per GB).
-        like: a loaded model; if its configuration is equal, only weights are read, and an equal visual tower is
-            shared with it. The visual fingerprint is verified in any case.
+        like: a loaded model; if configuration and tokenizer are equal, only weights are read, and an equal visual
+            tower is shared with it. The visual fingerprint is verified in any case.
 
     Raises:
         CheckpointError: in one sentence, if the folder is incomplete, foreign, or its weights are not finite.
@@ -159,7 +164,8 @@ def read_checkpoint(
     card = read_card(folder)
     with _as_checkpoint_error(folder):
         config = _read_config(folder)
-        if isinstance(like, OpenClipEncoder) and like.config == config:
+        parts = config, file_digest(folder, config["model_cfg"]["text_cfg"])
+        if isinstance(like, OpenClipEncoder) and (like.config, like.tokenizer_digest) == parts:
             weights = _read_weights(folder)
             encoder = like.with_weights(weights, card)
         else:
@@ -176,7 +182,7 @@ def _matches(
 ) -> bool:
     """Whether a card's fingerprints are those of the weights, as far as they are to be verified."""
     if verify:
-        return fingerprints(weights) == (card.visual_fingerprint, card.text_fingerprint)
+        return fingerprints(weights, encoder.tokenizer_digest) == (card.visual_fingerprint, card.text_fingerprint)
     if like is None:
         return True
     if isinstance(like, OpenClipEncoder) and encoder.shares_visual_tower(like):
@@ -202,7 +208,8 @@ def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
         check_text_tower(_read_config(folder)["model_cfg"], folder, CheckpointError)
         if not (folder / WEIGHTS).is_file():
             raise CheckpointError(f"{folder} has no {WEIGHTS}. Choose a complete checkpoint.")
-        model, tokenizer = _load(folder, device)
+        tokenizer = load_tokenizer(folder, _read_config(folder)["model_cfg"]["text_cfg"])
+        model = _load(folder, resolve_device(device))
     check_finite(model.state_dict(), folder)
     return model, tokenizer, card
 

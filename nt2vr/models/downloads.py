@@ -5,24 +5,35 @@ Importing this does not import torch.
 
 import logging
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
-from nt2vr.errors import ConfigError, DownloadError, Nt2vrError, quoted
+from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError, quoted
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import build_model, check_text_tower, load_weights, write_checkpoint
-from nt2vr.progress import Progress
+from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, load_tokenizer, needs_file
+from nt2vr.progress import Progress, ShouldStop, never
 
 logger = logging.getLogger(__name__)
+Announce = Callable[[str], None]
 CONNECT_S = 5.0  # timeout for the hub; open_clip itself would try for 50 s
 WEIGHT_FILES = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")  # on the hub, the first is preferred
+PREPROCESS = ("mean", "std", "interpolation", "resize_mode", "fill_color")
+WEIGHT_BYTES = 4  # of a weight in float32, as which a model is written
+SPARE_BYTES = 200 << 20  # left free on the disk
 
 
 def pretrained(name: str) -> tuple[str, str]:
-    """Split "architecture/tag", and check that open_clip has it."""
+    """Split "architecture/tag", and check that open_clip has it.
+
+    Raises:
+        ConfigError: if not, or it needs more than open_clip.
+    """
     import open_clip  # noqa: PLC0415  takes seconds, and is needed for a download only
 
     architecture, _, tag = (part.strip() for part in name.partition("/"))
@@ -34,21 +45,72 @@ def pretrained(name: str) -> tuple[str, str]:
     return known[f"{architecture}/{tag}"]
 
 
-def fetch(folder: Path, architecture: str, tag: str, progress: Progress) -> None:
-    """Download weights and write them as a checkpoint folder; an interrupted transfer is resumed next time."""
-    import open_clip  # noqa: PLC0415  takes seconds, and is needed for a download only
+def available() -> list[str]:
+    """List open_clip's pre-trained models that can be downloaded, as "architecture/tag"."""
+    import open_clip  # noqa: PLC0415  see `pretrained`
+
+    names = []
+    for architecture, tag in open_clip.list_pretrained():
+        with suppress(ConfigError):
+            check_text_tower(open_clip.get_model_config(architecture), architecture)
+            names.append(f"{architecture}/{tag}")
+    return names
+
+
+def preprocessing(architecture: str, tag: str) -> dict[str, Any]:
+    """Return open_clip's preprocessing configuration of a pre-trained model."""
+    import open_clip  # noqa: PLC0415  see `pretrained`
 
     config = open_clip.get_pretrained_cfg(architecture, tag)
+    return {key: config[key] for key in PREPROCESS if key in config}
+
+
+def fetch(
+    folder: Path, architecture: str, tag: str, progress: Progress, should_stop: ShouldStop, announce: Announce
+) -> None:
+    """Download weights and write them as a checkpoint folder.
+
+    A transfer that breaks off is resumed next time; one that is cancelled, or brings damaged weights, leaves nothing.
+
+    Raises:
+        DownloadError: if the hub cannot be reached, the transfer breaks off, or the disk is too small.
+        CheckpointError: if the weights are damaged.
+        InterruptedError: if `should_stop` returned True.
+    """
     partial = folder.with_name(f".{folder.name}.download")
-    weights = _transfer(config["hf_hub"], partial, _progress_bar(progress, f"downloading {architecture} / {tag}"))
-    model_cfg = open_clip.get_model_config(architecture)
+    try:
+        _fetch(folder, partial, architecture, tag, progress, should_stop, announce)
+    except CheckpointError as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise CheckpointError(f"{architecture} / {tag} was downloaded, but: {error}") from error
+    except (KeyboardInterrupt, InterruptedError):
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+
+
+def _fetch(
+    folder: Path, partial: Path, architecture: str, tag: str, progress: Progress, should_stop: ShouldStop,
+    announce: Announce,
+) -> None:  # fmt: skip
+    import open_clip  # noqa: PLC0415  see `pretrained`
+
+    name = f"{architecture} / {tag}"
+    config = open_clip.get_pretrained_cfg(architecture, tag)
+    model_cfg, preprocess_cfg = open_clip.get_model_config(architecture), preprocessing(architecture, tag)
     if "quick_gelu" in config:  # the activation is the weights' choice, not the architecture's
         model_cfg["quick_gelu"] = config["quick_gelu"]
-    preprocess_cfg = {key: config[key] for key in ("mean", "std", "interpolation", "resize_mode") if key in config}
-    model, _ = build_model(model_cfg, preprocess_cfg)
-    load_weights(model, weights)
-    card = Card(name=f"{architecture} / {tag}", objective="contrastive", data=f"{tag}, by open_clip")
-    write_checkpoint(folder, model, model_cfg, preprocess_cfg, card, fp16=False)
+    weights, *others = files = _located(config["hf_hub"], model_cfg["text_cfg"], name)
+    check_space(name, files, model_cfg, preprocess_cfg, folder.parent, announce)
+    bar = _progress_bar(progress, f"downloading {name}", should_stop)
+    tokenizer_folder = partial / "tokenizer"
+    for file in others:
+        _transfer(file, tokenizer_folder, bar, name)
+    path = _transfer(weights, partial, bar, name)
+    tokenizer = load_tokenizer(tokenizer_folder, model_cfg["text_cfg"])
+    model = build_model(model_cfg, preprocess_cfg)
+    load_weights(model, path)
+    card = Card(name=name, objective="contrastive", data=f"{tag}, by open_clip")
+    write_checkpoint(folder, model, model_cfg, preprocess_cfg, card, fp16=False, tokenizer=tokenizer)
     shutil.rmtree(partial, ignore_errors=True)
 
 
@@ -61,28 +123,105 @@ def download_all(names: Sequence[str], download: Callable[[str], str]) -> None:
             logger.warning("NT2VR_MODELS: %s", error)
 
 
-def _transfer(hub_name: str, folder: Path, bar: type[tqdm]) -> Path:
-    """Download the weights file of "owner/repository/" or "owner/repository/file", or find it in the hub's cache."""
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file on the hub, or in the hub's cache on this machine.
+
+    Attributes:
+        repository: "owner/repository".
+        file: its name there.
+        size: bytes to transfer.
+        cached: where it lies already.
+    """
+
+    repository: str
+    file: str
+    size: int
+    cached: Path | None = None
+
+
+def _located(hub_name: str, text_cfg: Mapping[str, Any], asked: str) -> list[RemoteFile]:
+    """Find the weights of "owner/repository/" or "owner/repository/file", and then the files of a tokenizer.
+
+    A tokenizer comes from the repository that open_clip names, or from that of the weights.
+    """
+    repository, _, named = hub_name.rpartition("/")
+    weights = _find([repository], (named,) if named else WEIGHT_FILES, asked)
+    if weights is None:
+        raise DownloadError(f"{asked} has no weights that can be read, in {repository}. Choose another model.")
+    if not needs_file(text_cfg):
+        return [weights]
+    tokenizer = _find([text_cfg["hf_tokenizer_name"], repository], (TOKENIZER,), asked)
+    if tokenizer is None:
+        places = f"{text_cfg['hf_tokenizer_name']} or {repository}"
+        raise DownloadError(f"{asked} has no {TOKENIZER}, in {places}. Choose another model.")
+    config = _find([tokenizer.repository], (TOKENIZER_CONFIG,), asked)
+    return [weights, tokenizer, *([config] if config else [])]
+
+
+def _find(repositories: Sequence[str], files: Sequence[str], asked: str) -> RemoteFile | None:
     import huggingface_hub as hub  # noqa: PLC0415  a quarter of a second, and needed for a download only
 
-    repository, _, named = hub_name.rpartition("/")
-    for file in (named,) if named else WEIGHT_FILES:
+    for repository, file in ((repository, file) for repository in repositories for file in files):
         if isinstance(cached := hub.try_to_load_from_cache(repository, file), str):
-            return Path(cached)
+            return RemoteFile(repository, file, 0, Path(cached))
         try:
-            hub.get_hf_file_metadata(hub.hf_hub_url(repository, file), timeout=CONNECT_S)
-            return Path(hub.hf_hub_download(repository, file, local_dir=folder, tqdm_class=bar))
+            found = hub.get_hf_file_metadata(hub.hf_hub_url(repository, file), timeout=CONNECT_S)
+            return RemoteFile(repository, file, found.size or 0)
         except hub.errors.RemoteEntryNotFoundError:
             continue
         except Exception as error:  # each version of the hub's library has the exceptions of another HTTP library
-            reason = type(error).__name__
-            raise DownloadError(
-                f"{repository} could not be downloaded ({reason}). Check the network and try again."
-            ) from error
-    raise DownloadError(f"{repository} has no weights that can be read. Choose another model.")
+            raise _unreachable(asked, repository, error) from error
+    return None
 
 
-def _progress_bar(progress: Progress, doing: str) -> type[tqdm]:
+def _unreachable(asked: str, repository: str, error: Exception) -> DownloadError:
+    return DownloadError(
+        f"{asked} could not be downloaded from {repository} ({type(error).__name__}). Check the network and try again."
+    )
+
+
+def check_space(
+    name: str, files: Sequence[RemoteFile], model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any],
+    home: Path, announce: Announce,
+) -> None:  # fmt: skip
+    """Announce what a download takes: the transfer, and the model as it is written from it.
+
+    Raises:
+        DownloadError: if the disk has too little space.
+    """
+    import torch  # noqa: PLC0415  the page is up before torch is
+
+    with torch.device("meta"):
+        tensors = build_model(model_cfg, preprocess_cfg, "meta").state_dict().values()
+    transfer = sum(file.size for file in files)
+    model = sum(tensor.numel() for tensor in tensors) * WEIGHT_BYTES
+    there = next(path for path in (home, *home.absolute().parents) if path.exists())
+    free = shutil.disk_usage(there).free
+    takes = f"{transfer >> 20:,} MB to download, and {transfer + model >> 20:,} MB of disk while it is converted"
+    announce(f"{name}: {takes}; {model >> 20:,} MB stay.")
+    if free < transfer + model + SPARE_BYTES:
+        raise DownloadError(f"{name} takes {takes}, but {there} has {free >> 20:,} MB free. Free some space.")
+
+
+def _transfer(file: RemoteFile, folder: Path, bar: type[tqdm], asked: str) -> Path:
+    """Download a file, or find it in the hub's cache; a tokenizer is copied from there, to lie with its other file."""
+    import huggingface_hub as hub  # noqa: PLC0415  see `_find`
+
+    if file.cached is not None and file.file not in (TOKENIZER, TOKENIZER_CONFIG):
+        return file.cached
+    folder.mkdir(parents=True, exist_ok=True)
+    if file.cached is not None:
+        return Path(shutil.copy(file.cached, folder / file.file))
+    try:
+        return Path(hub.hf_hub_download(file.repository, file.file, local_dir=folder, tqdm_class=bar))
+    except InterruptedError:
+        raise
+    except Exception as error:  # see `_find`
+        raise _unreachable(asked, file.repository, error) from error
+
+
+def _progress_bar(progress: Progress, doing: str, should_stop: ShouldStop = never) -> type[tqdm]:
     class Bar(tqdm):  # type: ignore[misc]
         """Reports the bytes transferred; draws nothing."""
 
@@ -92,5 +231,7 @@ def _progress_bar(progress: Progress, doing: str) -> type[tqdm]:
         def update(self, n: float | None = 1) -> None:
             self.n += n or 0  # a disabled tqdm does not count
             progress(int(self.n), int(self.total or 0), doing)
+            if should_stop():
+                raise InterruptedError
 
     return Bar

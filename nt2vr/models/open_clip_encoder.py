@@ -6,6 +6,7 @@ It reads no files (see `checkpoint`) and resizes nothing (see `picture.fit`). Im
 import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.models.card import Card
+from nt2vr.models.device import autocast_of
+from nt2vr.models.framing import Framing
+from nt2vr.models.tokenizer import digest_of
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -68,6 +72,7 @@ class OpenClipEncoder:
 
     Attributes:
         config: the configuration that open_clip builds such a model from; None if unknown.
+        tokenizer_digest: see `digest_of`.
         cached_texts: embeddings of the latest texts; replaced, never modified, so that threads need no lock.
     """
 
@@ -89,24 +94,25 @@ class OpenClipEncoder:
             folded: the result of `_fold_batch_norms` for the visual tower, if known.
 
         Raises:
-            CheckpointError: if the card names an unknown pooling.
+            CheckpointError: if the card names an unknown pooling, or the model a framing that open_clip does not know.
         """
         from nt2vr.models.pooling import pooling_of  # noqa: PLC0415  imports torch
 
         self._model = model.eval()
         self._visual = _fold_batch_norms(model.visual) if folded is None else folded
         self._tokenizer = tokenizer
+        self.tokenizer_digest = digest_of(tokenizer)
         self._device = model.logit_scale.device
+        self._autocast = autocast_of(self._device.type)
         self._preprocess: dict[str, Any] = model.visual.preprocess_cfg
         self.cached_texts: dict[str, NDArray[np.float32]] = {}
-        self.card = card
+        self.card = replace(card.framed(Framing.of(self._preprocess)), precision=self._autocast.name)
         self.config = config
         self.name = card.name
         self.num_frames = card.frames
         self.visual_fingerprint = card.visual_fingerprint
         self.text_fingerprint = card.text_fingerprint
-        size = self._preprocess["size"]
-        self.image_size: int = size if isinstance(size, int) else size[0]
+        self.image_size = self.card.image_size
         self.embed_dim = embed_dim_of(model)
         self._pool = pooling_of(card)
 
@@ -121,12 +127,17 @@ class OpenClipEncoder:
 
     def _encode_text(self, texts: list[str]) -> NDArray[np.float32]:
         import torch  # noqa: PLC0415  the page is up before torch is
+        from torch.nn.functional import normalize  # noqa: PLC0415
 
         from nt2vr.models.short_text import encode_short  # noqa: PLC0415
 
         with torch.inference_mode():
             tokens = self._tokenizer(texts).to(self._device)
-            return encode_short(self._model, tokens).float().cpu().numpy()
+            with self._autocast.on():
+                embeddings = encode_short(self._model, tokens).float()
+            if self._autocast.name:  # of unit length in bfloat16
+                embeddings = normalize(embeddings, dim=-1)
+            return embeddings.cpu().numpy()
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Embed (N, S, S, 3) RGB frames, already resized by `picture.fit`: (N, D), L2-normalised."""
@@ -136,13 +147,11 @@ class OpenClipEncoder:
         parts = [np.empty((0, self.embed_dim), np.float32)]
         for start in range(0, len(frames), BATCH_SIZE):
             batch = torch.tensor(frames[start : start + BATCH_SIZE], device=self._device)
-            with torch.inference_mode():
+            with torch.inference_mode(), self._autocast.on():
                 pixels = normalise_frames(batch, self._preprocess["mean"], self._preprocess["std"])
-                if self._visual is None:
-                    embeddings = self._model.encode_image(pixels, normalize=True)
-                else:
-                    embeddings = normalize(self._visual(pixels), dim=-1)
-                parts.append(embeddings.float().cpu().numpy())
+                encode = self._model.encode_image if self._visual is None else self._visual
+                embeddings = encode(pixels)
+                parts.append(normalize(embeddings.float(), dim=-1).cpu().numpy())
         return np.concatenate(parts)
 
     def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -6,12 +6,14 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from nt2vr.errors import ConfigError
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.media.video_files import VideoFile, decode_files, hash_files
 from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
+from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.registry import pick
 from nt2vr.search.index import INDEXES, Index
@@ -59,7 +61,9 @@ def embed_gallery(
         index: a name in `INDEXES`.
     """
     index_class = pick("index", index, INDEXES)
-    num_frames, model = encoder.num_frames, _frames_key(encoder.visual_fingerprint, encoder.num_frames)
+    if isinstance(encoder, PrecomputedEncoder):
+        return _looked_up(gallery, encoder, index_class)
+    num_frames, model = encoder.num_frames, _frames_key(encoder.card)
     embedded: dict[str, NDArray[np.float32]] = {}
     skipped: dict[str, str] = {}
     missing: list[VideoFile] = []
@@ -75,7 +79,7 @@ def embed_gallery(
             embedded[file.video.video_id] = embeddings
     report()
 
-    decoded = decode_files(missing, num_frames, encoder.image_size, decoder, skipped, cache, should_stop)
+    decoded = decode_files(missing, num_frames, encoder.card.framing, decoder, skipped, cache, should_stop)
     while batch := list(islice(decoded, max(1, BATCH_FRAMES // num_frames))):
         frames = np.concatenate([frames for _, frames in batch])  # (B * F, S, S, 3)
         batch_embeddings = encoder.encode_frames(frames).reshape(len(batch), num_frames, -1)  # (B, F, D)
@@ -86,9 +90,18 @@ def embed_gallery(
     return _indexed(gallery, embedded, skipped, encoder, index_class)
 
 
-def _frames_key(visual_fingerprint: str, num_frames: int) -> str:
+def _looked_up(gallery: Gallery, encoder: PrecomputedEncoder, index_class: type[Index]) -> EmbeddedGallery:
+    found = {video.video_id: encoder.video(video.video_id) for video in gallery.videos}
+    embedded = {video_id: embedding[None] for video_id, embedding in found.items() if embedding is not None}
+    skipped = {video_id: f"{encoder.name} has no embedding of it." for video_id in found if video_id not in embedded}
+    if not embedded:
+        raise ConfigError(f"{encoder.name} has no embedding of any of the {len(found)} videos of {gallery.name}.")
+    return _indexed(gallery, embedded, skipped, encoder, index_class)
+
+
+def _frames_key(card: Card) -> str:
     """Name what the frame embeddings of a video depend on; models that pool differently share them."""
-    return f"{visual_fingerprint} {num_frames}"
+    return f"{card.visual_key} {card.frames}"
 
 
 def _indexed(
@@ -115,11 +128,11 @@ def prefetch_frames(
 ) -> None:
     """Decode into the cache the frames that `embed_gallery` will need, while a model is still loading."""
     failed: dict[str, str] = {}  # embed_gallery will fail on the same files, and report them
-    model = _frames_key(card.visual_fingerprint, card.frames)
+    model = _frames_key(card)
     missing = (
         file
         for file in hash_files(gallery.videos, cache, failed, should_stop)
         if cache.get_embeddings(file.content, model) is None
     )
-    for _ in decode_files(missing, card.frames, card.image_size, decoder, failed, cache, should_stop):
+    for _ in decode_files(missing, card.frames, card.framing, decoder, failed, cache, should_stop):
         pass

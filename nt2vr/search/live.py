@@ -148,7 +148,8 @@ class LiveModels:
     ) -> LoadedModel:
         encoder = self._models.read(folder, served.encoder if served else None)
         gallery = self._embed(encoder)
-        if not (np.isfinite(gallery.frame_embeddings).all() and np.isfinite(encoder.encode_text(["a dog"])).all()):
+        probe = [] if encoder.card.queries else ["a dog"]
+        if not (np.isfinite(gallery.frame_embeddings).all() and np.isfinite(encoder.encode_text(probe)).all()):
             raise CheckpointError(f"The embeddings of {folder} are not finite. Choose an earlier checkpoint.")
         epoch = EPOCH.fullmatch(folder.name) if entry.kind == "run" else None
         return LoadedModel(encoder, gallery, stamp, int(epoch[1]) if epoch else None, refused)

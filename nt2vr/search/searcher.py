@@ -27,7 +27,7 @@ from nt2vr.search.embedded import EmbeddedGallery, embed_gallery, prefetch_frame
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.shared import InFlight, TextBatches
 from nt2vr.search.strategies import COSINE, STRATEGIES, STRENGTHS, Parts, Vector, anchor_of
-from nt2vr.search.systems import System
+from nt2vr.search.systems import System, check_strategy
 
 MAX_K = 100
 MAX_SYSTEMS = 8
@@ -78,7 +78,7 @@ class Searcher:
         offered = [
             System(model, strategy, strength).name
             for model, entry in self.models.entries().items()
-            for strategy, strength in (OFFERED[:1] if entry.kind == "epoch" else OFFERED)
+            for strategy, strength in (OFFERED[:1] if entry.kind in ("epoch", "embeddings") else OFFERED)
         ]
         others = [name for name in also[:MAX_SYSTEMS] if name not in offered and self._is_system(name)]
         return [*offered, *dict.fromkeys(others)]
@@ -187,7 +187,8 @@ class Searcher:
 
         def answer() -> Answer:
             for model in loaded.values():
-                self._batches.encode(model.encoder, _texts_of(query))
+                if not model.encoder.card.queries:
+                    self._batches.encode(model.encoder, _texts_of(query))
             ranked = (self._rank(query, s, loaded[s.model], k, image, image_weight, strengths) for s in chosen)
             return Answer(query, tuple(ranked))
 
@@ -201,6 +202,7 @@ class Searcher:
         image_weight: float, strengths: Mapping[str, float] | None,
     ) -> Ranking:  # fmt: skip
         encoder, embedded = model.encoder, model.gallery
+        check_strategy(system, encoder.card)
         strength = system.strength_for(encoder.card, strengths)
         parts = _embed(encoder, query, image, image_weight, strength)
         vector = STRATEGIES[system.strategy](parts)
@@ -233,6 +235,8 @@ def _embed(
     encoder: Encoder, query: Query, image: NDArray[np.uint8] | None, image_weight: float, strength: float
 ) -> Parts:
     """Embed a query's parts in one batch; the reference picture joins the wanted parts, not the unwanted."""
+    if encoder.card.queries:  # of whole queries only
+        query = replace(query, wanted=(), unwanted=())
     texts = _texts_of(query)
     num_whole = len(texts) - len(query.unwanted)
     embeddings = encoder.encode_text(texts) if texts else np.zeros((0, encoder.embed_dim), np.float32)
@@ -240,7 +244,7 @@ def _embed(
     wanted = embeddings[num_whole - 1] if " ".join(query.wanted).strip() else None
     unwanted = embeddings[num_whole:]
     if image is not None:
-        picture = encoder.encode_frames(fit(image, encoder.image_size)[None])[0]
+        picture = encoder.encode_frames(fit(image, encoder.card.framing)[None])[0]
         sentence, wanted = _mix(sentence, picture, image_weight), _mix(wanted, picture, image_weight)
     return Parts(sentence, wanted, unwanted, strength, anchor_of(encoder))
 

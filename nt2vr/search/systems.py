@@ -28,6 +28,16 @@ def check_model_name(name: str) -> None:
         )
 
 
+def check_strategy(system: "System", card: Card) -> None:
+    """Refuse a strategy that needs parts of queries, for a model that knows whole queries only.
+
+    Raises:
+        ConfigError: naming both.
+    """
+    if card.queries and system.strategy != "plain":
+        raise ConfigError(f"{card.name} knows whole queries only, without their parts: {system.name} cannot be asked.")
+
+
 def _check_length(name: str) -> None:
     if len(name) > MAX_NAME:
         raise ConfigError(f"A name has at most {MAX_NAME} characters: {quoted(name)} has {len(name):,}.")

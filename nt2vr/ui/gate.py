@@ -139,7 +139,7 @@ def _stored_token(data_dir: Path) -> str:
 
 def _write_once(path: Path, text: str) -> None:
     """Write a private file, unless another process does it first."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     partial.touch(0o600)
     try:
         partial.write_text(text, encoding="utf-8")

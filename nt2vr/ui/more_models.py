@@ -8,7 +8,8 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.errors import ConfigError
-from nt2vr.models.foreign import ACTIVATIONS, SUFFIXES, import_checkpoint
+from nt2vr.models.foreign import ACTIVATIONS, import_checkpoint
+from nt2vr.models.foreign_file import SUFFIXES
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.systems import check_model_name
 from nt2vr.ui.errors import user_errors

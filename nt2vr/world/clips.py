@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from nt2vr.media.frame_file import embed_frames, embedded_once, write_frames
 from nt2vr.media.picture import fit
 from nt2vr.models.encoder import Encoder
+from nt2vr.models.framing import Framing
 from nt2vr.models.spawn import WithoutMain
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.world.render import Renderer
@@ -33,21 +34,23 @@ class ClipFile:
         path: .npy file of (N, F, S, S, 3) uint8 RGB frames, named by a hash of everything that affects them.
         scenes: the N scenes.
         num_frames: F.
-        size: S, in pixels.
+        framing: what frames are fitted to; S is its size.
     """
 
     path: Path
     scenes: Sequence[Scene]
     num_frames: int
-    size: int
+    framing: Framing
 
     @classmethod
-    def of(cls, split: SceneSplit, scenes: Sequence[Scene], num_frames: int, size: int, cache: Path) -> "ClipFile":
+    def of(
+        cls, split: SceneSplit, scenes: Sequence[Scene], num_frames: int, framing: Framing, cache: Path
+    ) -> "ClipFile":
         """Return the cache file in the folder `cache`, without drawing anything."""
         key = blake2b(
-            json.dumps([LOOK, num_frames, size, [scene.to_dict() for scene in scenes]]).encode(), digest_size=8
+            json.dumps([LOOK, num_frames, framing.key, [scene.to_dict() for scene in scenes]]).encode(), digest_size=8
         )
-        return cls(cache / f"built-in-{split}-{key.hexdigest()}.npy", scenes, num_frames, size)
+        return cls(cache / f"built-in-{split}-{key.hexdigest()}.npy", scenes, num_frames, framing)
 
     def frames(self, progress: Progress = silent, should_stop: ShouldStop = never) -> NDArray[np.uint8]:
         """Return the memory-mapped frames, drawing them first if necessary.
@@ -75,15 +78,15 @@ class ClipFile:
         )
 
     def _draw(self, progress: Progress, should_stop: ShouldStop) -> None:
-        count, drawn = len(self.scenes), _drawn(self.scenes, self.num_frames, self.size)
+        count, drawn = len(self.scenes), _drawn(self.scenes, self.num_frames, self.framing)
         clips = tracked(drawn, count, "drawing clips", progress, should_stop)
-        write_frames(self.path, (count, self.num_frames, self.size, self.size, 3), clips)
+        write_frames(self.path, (count, self.num_frames, self.framing.size, self.framing.size, 3), clips)
 
 
-def _drawn(scenes: Sequence[Scene], num_frames: int, size: int) -> Iterator[NDArray[np.uint8]]:
+def _drawn(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> Iterator[NDArray[np.uint8]]:
     """Yield the frames of each scene, drawn by one process per core."""
     chunks = [scenes[start : start + CHUNK] for start in range(0, len(scenes), CHUNK)]
-    draw = partial(draw_clips, num_frames=num_frames, size=size)
+    draw = partial(draw_clips, num_frames=num_frames, framing=framing)
     if len(chunks) == 1:
         yield from draw(chunks[0])
         return
@@ -101,7 +104,7 @@ def _renderer() -> Renderer:
     return Renderer()
 
 
-def draw_clips(scenes: Sequence[Scene], num_frames: int, size: int) -> NDArray[np.uint8]:
+def draw_clips(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> NDArray[np.uint8]:
     """Draw clips at the gallery's size and `fit` them, as search does: (N, F, S, S, 3)."""
     clips = (_renderer().frames(scene, num_frames) for scene in scenes)
-    return np.stack([[fit(frame, size) for frame in frames] for frames in clips])
+    return np.stack([[fit(frame, framing) for frame in frames] for frames in clips])

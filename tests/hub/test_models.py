@@ -23,9 +23,11 @@ from nt2vr.__main__ import main
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError, HubError, Nt2vrError
 from nt2vr.hub import client, verify
 from nt2vr.hub.models import LOCK, pull, push
-from nt2vr.models.card import CARD, read_card, write_card
-from nt2vr.models.checkpoint import CONFIG, WEIGHTS, read_checkpoint
+from nt2vr.models.card import CARD, CONFIG, read_card, write_card
+from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint
+from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG
 from nt2vr.progress import Progress
+from tests.families import write_family
 from tests.hub_server import HubServer, serve_hub, use_hub
 from tests.tiny import TINY, tiny_model, write_tiny
 
@@ -60,6 +62,9 @@ def contents(folder: Path) -> dict[str, bytes]:
 def models_in(folder: Path) -> list[str]:
     """List everything in a folder of models but the lock."""
     return sorted(path.name for path in folder.iterdir() if path.name != LOCK)
+
+
+NESTED = b"[" * 100_000
 
 
 def any_name(name: str) -> str:
@@ -141,6 +146,56 @@ def test_a_repository_of_open_clip_without_a_card_gets_one(tmp_path: Path, hub: 
     assert not any(request.endswith(".bin") for request in hub.requests)
     assert pull("laion/tiny", tmp_path / "more", any_name, name="other") == "other"
     assert read_card(tmp_path / "more" / "laion--tiny").name == "other"
+
+
+def test_a_tokenizer_travels_with_its_model(tmp_path: Path, hub: HubServer) -> None:
+    write_family(tmp_path / "mine", "SigLIP")
+    push(tmp_path / "mine", "tester/mine")
+    pull("tester/mine", tmp_path / "models", any_name)
+    assert contents(tmp_path / "models" / "tester--mine") == contents(tmp_path / "mine")
+    assert TOKENIZER in contents(tmp_path / "mine")
+
+
+def test_a_tokenizer_of_clips_own_is_not_pulled(tmp_path: Path, hub: HubServer) -> None:
+    """Many repositories of open_clip's have one for transformers."""
+    write_tiny(tmp_path / "mine")
+    hub.put("a/b", {**contents(tmp_path / "mine"), TOKENIZER: b"{}", TOKENIZER_CONFIG: b"{}"})
+    pull("a/b", tmp_path / "models", any_name)
+    assert contents(tmp_path / "models" / "a--b") == contents(tmp_path / "mine")
+
+
+def replacing(pattern: Any, content: str) -> Callable[[bytes], bytes]:
+    step = {"type": "Replace", "pattern": pattern, "content": content}
+    return lambda data: json.dumps(
+        {**json.loads(data), "normalizer": {"type": "Sequence", "normalizers": [step]}}
+    ).encode()
+
+
+HOSTILE_TOKENIZERS: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]] = {
+    "an expression that backtracks": (TOKENIZER, replacing({"Regex": "(a+)+$"}, " "), "not supported"),
+    "a text that grows": (TOKENIZER, replacing({"String": "a"}, "aa"), "not supported"),
+    "endless steps": (
+        TOKENIZER,
+        lambda data: json.dumps(
+            {**json.loads(data), "pre_tokenizer": {"pretokenizers": [{"type": "Whitespace"}] * 99}}
+        ).encode(),
+        "not supported",
+    ),
+    "deep JSON": (TOKENIZER, NESTED, "recursion"),
+    "a list": (TOKENIZER, b"[]", "is not a tokenizer's"),
+    "code elsewhere": (
+        TOKENIZER_CONFIG,
+        b'{"auto_map": {"AutoTokenizer": "evil/model--x.Y"}}',
+        "is not a tokenizer's",
+    ),
+    "another tokenizer": (TOKENIZER_CONFIG, b'{"pad_token": "<unk>"}', "do not match its card"),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE_TOKENIZERS)
+def test_a_hostile_tokenizer_gets_one_sentence_and_leaves_nothing(tmp_path: Path, hub: HubServer, what: str) -> None:
+    write_family(tmp_path / "mine", "SigLIP")
+    pull_hostile(tmp_path, hub, *HOSTILE_TOKENIZERS[what])
 
 
 @pytest.mark.parametrize(
@@ -353,7 +408,6 @@ def card_with(**changes: Any) -> Callable[[bytes], bytes]:
     return lambda card: json.dumps({**json.loads(card), **changes}).encode()
 
 
-NESTED = b"[" * 100_000
 HOSTILE: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]] = {
     "weights that are a pickle": (WEIGHTS, b"\x80\x04cos\nsystem\n", "header"),
     "a header that claims 100 GB": (WEIGHTS, lambda data: (100 << 30).to_bytes(8, "little") + data[8:], "header"),
@@ -403,7 +457,8 @@ def pull_hostile(
     folder: Path, hub: HubServer, file: str, change: bytes | Callable[[bytes], bytes], message: str
 ) -> None:
     """Pull a tiny model with one file changed: one sentence without paths, and nothing is left."""
-    write_tiny(folder / "mine")
+    if not (folder / "mine").exists():
+        write_tiny(folder / "mine")
     files = contents(folder / "mine")
     files[file] = change(files[file]) if callable(change) else change
     hub.put("a/b", files)

@@ -20,13 +20,17 @@ MODEL_ROOMS = (
     "nt2vr/models/pooling.py",
     "nt2vr/models/short_text.py",
     "nt2vr/models/checkpoint.py",
+    "nt2vr/models/tokenizer.py",
+    "nt2vr/models/device.py",
     "nt2vr/models/downloads.py",
     "nt2vr/models/foreign.py",
+    "nt2vr/models/foreign_file.py",
     "trainer/",
 )
 ONLY_IN = {  # what may be imported -> the files that may; one room a third party
     "torch": MODEL_ROOMS,
     "open_clip": MODEL_ROOMS,
+    "tokenizers": ("nt2vr/models/tokenizer.py",),
     "gradio": PAGE,
     "starlette": PAGE,
     "fastapi": PAGE,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from nt2vr.evaluation.benchmark import CUE
-from nt2vr.models.foreign import TOWER
+from nt2vr.models.foreign_file import TOWER
 from nt2vr.models.open_clip_encoder import WORD
 from nt2vr.search.systems import _NUMBER, _split
 from nt2vr.world.lexicon import _WORD

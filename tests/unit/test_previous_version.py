@@ -13,6 +13,7 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import load_gallery
 from nt2vr.models.catalog import Catalog
+from nt2vr.models.framing import Framing
 from nt2vr.search.searcher import Searcher
 from tests.previous import unpack_previous_version
 from trainer.manager import RunManager
@@ -65,5 +66,5 @@ def test_the_same_evaluation_still_gives_the_same_metrics(data_dir: Path) -> Non
 def test_frames_decoded_before_are_found_in_the_cache(data_dir: Path) -> None:
     with Cache(data_dir / "cache") as cache:
         content = cache.content_hash(data_dir / "clips" / "clip0.mp4")
-        frames = cache.get_frames(content, 2, 32)
+        frames = cache.get_frames(content, 2, Framing(32))
     assert frames is not None and frames.shape == (2, 32, 32, 3) and frames.dtype == np.uint8

@@ -12,7 +12,7 @@ from nt2vr.settings import ASSETS, Settings, is_loopback, resolve_path, training
 
 def test_arguments_win_over_the_environment_and_the_environment_over_the_defaults() -> None:
     assert Settings.read(environment={}).data_dir == Path("~/.cache/nt2vr").expanduser()
-    assert Settings.read(environment={}).device == "cpu"
+    assert Settings.read(environment={}).device == "auto"
     environment = {"NT2VR_DATA": "/data", "NT2VR_DEVICE": "cuda"}
     assert Settings.read(environment=environment) == Settings(Path("/data"), "cuda")
     given = Settings.read("/other", "cpu", port=8000, environment=environment)
@@ -21,7 +21,7 @@ def test_arguments_win_over_the_environment_and_the_environment_over_the_default
 
 def test_a_device_that_does_not_exist_is_refused() -> None:
     assert Settings.read(device="cuda:1").device == "cuda:1"
-    with pytest.raises(ConfigError, match=r"^Unknown device 'gpu'\. Choose cpu or cuda\.$"):
+    with pytest.raises(ConfigError, match=r"^Unknown device 'gpu'\. Choose auto, cpu, cuda or mps\.$"):
         Settings.read(environment={"NT2VR_DEVICE": "gpu"})
 
 

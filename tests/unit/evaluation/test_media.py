@@ -13,6 +13,7 @@ from nt2vr.evaluation.media import embed_files
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
+from nt2vr.models.card import Card
 from nt2vr.progress import never, silent
 from tests.pooling import pool_by_mean
 
@@ -20,7 +21,8 @@ from tests.pooling import pool_by_mean
 class Brightness:
     """An encoder of one dimension and a half."""
 
-    name, visual_fingerprint, num_frames, image_size, embed_dim = "brightness", "b", 2, 16, 2
+    name, num_frames, embed_dim = "brightness", 2, 2
+    card = Card("brightness", frames=2, image_size=16, visual_fingerprint="b")
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
         return np.stack([frames.mean(axis=(1, 2, 3)), np.full(len(frames), 100.0)], axis=1).astype(np.float32)

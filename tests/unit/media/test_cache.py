@@ -12,6 +12,7 @@ import pytest
 from nt2vr.errors import MediaError
 from nt2vr.media import cache as cache_module
 from nt2vr.media.cache import Cache
+from nt2vr.models.framing import Framing
 from tests.disks import mounted
 from tests.paths import ROOT
 
@@ -21,10 +22,10 @@ EMBEDDINGS = np.random.default_rng(0).standard_normal((8, 16), np.float32)
 
 def test_arrays_come_back_unchanged_also_after_reopening(tmp_path: Path) -> None:
     with Cache(tmp_path) as cache:
-        cache.put_frames("abc", 8, 64, FRAMES)
+        cache.put_frames("abc", 8, Framing(64), FRAMES)
         cache.put_embeddings("abc", "tower 8", EMBEDDINGS)
     with Cache(tmp_path) as cache:
-        frames, embeddings = cache.get_frames("abc", 8, 64), cache.get_embeddings("abc", "tower 8")
+        frames, embeddings = cache.get_frames("abc", 8, Framing(64)), cache.get_embeddings("abc", "tower 8")
     assert frames is not None and frames.dtype == np.uint8
     assert embeddings is not None and embeddings.dtype == np.float32
     np.testing.assert_array_equal(frames, FRAMES)
@@ -33,9 +34,10 @@ def test_arrays_come_back_unchanged_also_after_reopening(tmp_path: Path) -> None
 
 def test_another_video_sampling_size_or_tower_is_a_miss(tmp_path: Path) -> None:
     with Cache(tmp_path) as cache:
-        cache.put_frames("abc", 8, 64, FRAMES)
+        cache.put_frames("abc", 8, Framing(64), FRAMES)
         cache.put_embeddings("abc", "tower 8", EMBEDDINGS)
-        for key in [("abd", 8, 64), ("abc", 4, 64), ("abc", 8, 32)]:
+        squashed = Framing(64, "squash", "bilinear")
+        for key in [("abd", 8, Framing(64)), ("abc", 4, Framing(64)), ("abc", 8, Framing(32)), ("abc", 8, squashed)]:
             assert cache.get_frames(*key) is None
         for name in [("abd", "tower 8"), ("abc", "tower2 8"), ("abc", "tower 4")]:
             assert cache.get_embeddings(*name) is None
@@ -90,22 +92,22 @@ def test_frames_stay_within_their_limit_and_evict_no_embedding(tmp_path: Path) -
     with Cache(tmp_path, frames_bytes=3_000_000) as cache:
         cache.put_embeddings("0", "tower 8", EMBEDDINGS)
         for number in range(60):
-            cache.put_frames(str(number), 8, 64, FRAMES)
-        cached = [number for number in range(60) if cache.get_frames(str(number), 8, 64) is not None]
+            cache.put_frames(str(number), 8, Framing(64), FRAMES)
+        cached = [number for number in range(60) if cache.get_frames(str(number), 8, Framing(64)) is not None]
         assert 0 < len(cached) <= 31 and cached[-1] == 59
         assert cache.get_embeddings("0", "tower 8") is not None
 
 
 def test_damaged_values_count_as_missing(tmp_path: Path) -> None:
     with Cache(tmp_path) as cache:
-        cache.put_frames("abc", 8, 64, FRAMES)
+        cache.put_frames("abc", 8, Framing(64), FRAMES)
         (file,) = (tmp_path / "frames").rglob("*.val")
         file.write_bytes(file.read_bytes()[:1000])
-        assert cache.get_frames("abc", 8, 64) is None
+        assert cache.get_frames("abc", 8, Framing(64)) is None
         file.write_bytes(b"")
-        assert cache.get_frames("abc", 8, 64) is None
+        assert cache.get_frames("abc", 8, Framing(64)) is None
         file.unlink()
-        assert cache.get_frames("abc", 8, 64) is None
+        assert cache.get_frames("abc", 8, Framing(64)) is None
 
 
 @pytest.fixture
@@ -118,12 +120,12 @@ def warnings(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) 
 def test_a_damaged_database_is_set_aside_and_rebuilt(tmp_path: Path, warnings: pytest.LogCaptureFixture) -> None:
     for number in (1, 2):
         with Cache(tmp_path) as cache:
-            cache.put_frames("old", 8, 64, FRAMES)
+            cache.put_frames("old", 8, Framing(64), FRAMES)
         (tmp_path / "frames" / "cache.db").write_bytes(b"not a database" * 100)
         with Cache(tmp_path) as cache:
-            assert cache.get_frames("old", 8, 64) is None
-            cache.put_frames("abc", 8, 64, FRAMES)
-            assert cache.get_frames("abc", 8, 64) is not None
+            assert cache.get_frames("old", 8, Framing(64)) is None
+            cache.put_frames("abc", 8, Framing(64), FRAMES)
+            assert cache.get_frames("abc", 8, Framing(64)) is not None
         assert (tmp_path / "frames" / f"cache.db.damaged-{number}").read_bytes().startswith(b"not a database")
         assert len(list((tmp_path / "frames").rglob("*.val"))) == 1  # none that no database knows
     assert len(warnings.records) == 1
@@ -149,8 +151,8 @@ def test_a_folder_that_cannot_be_used_costs_only_time(tmp_path: Path, warnings: 
     (tmp_path / "frames").write_text("a file")
     (tmp_path / "clip.mp4").write_bytes(b"one")
     with Cache(tmp_path) as cache:
-        cache.put_frames("abc", 8, 64, FRAMES)
-        assert cache.get_frames("abc", 8, 64) is None
+        cache.put_frames("abc", 8, Framing(64), FRAMES)
+        assert cache.get_frames("abc", 8, Framing(64)) is None
         assert cache.content_hash(tmp_path / "clip.mp4")
     assert len(warnings.records) == 1
 
@@ -163,9 +165,9 @@ def test_a_full_or_read_only_disk_costs_only_time(
     (tmp_path / "clip.mp4").write_bytes(b"one")
     with mounted(tmp_path / "disk", options), Cache(tmp_path / "disk") as cache:
         for number in range(30):
-            cache.put_frames(str(number), 8, 64, FRAMES)
+            cache.put_frames(str(number), 8, Framing(64), FRAMES)
             cache.put_embeddings(str(number), "tower 8", EMBEDDINGS)
-            for array in (cache.get_frames(str(number), 8, 64),):
+            for array in (cache.get_frames(str(number), 8, Framing(64)),):
                 assert array is None or (array == FRAMES).all()
         assert cache.content_hash(tmp_path / "clip.mp4")
         values = list((tmp_path / "disk").rglob("*.val"))
@@ -184,11 +186,12 @@ WRITER = """
 import sys, numpy as np
 from pathlib import Path
 from nt2vr.media.cache import Cache
+from nt2vr.models.framing import Framing
 
 cache = Cache(Path(sys.argv[1]))
 print("ready", flush=True)
 for number in range(1_000_000):
-    cache.put_frames(str(number), 8, 64, np.full((8, 64, 64, 3), number % 256, np.uint8))
+    cache.put_frames(str(number), 8, Framing(64), np.full((8, 64, 64, 3), number % 256, np.uint8))
 """
 
 
@@ -200,13 +203,13 @@ def test_a_killed_writer_leaves_no_partial_value_and_does_not_block_others(tmp_p
     ):
         assert writer.stdout is not None
         assert writer.stdout.readline() == b"ready\n"
-        while cache.get_frames("50", 8, 64) is None:
-            cache.put_frames("mine", 8, 64, FRAMES)
+        while cache.get_frames("50", 8, Framing(64)) is None:
+            cache.put_frames("mine", 8, Framing(64), FRAMES)
         writer.kill()
         writer.wait()
         number = 0
-        while (frames := cache.get_frames(str(number), 8, 64)) is not None:
+        while (frames := cache.get_frames(str(number), 8, Framing(64))) is not None:
             assert (frames == number % 256).all()
             number += 1
         assert number > 50
-        cache.put_frames("mine", 8, 64, FRAMES)
+        cache.put_frames("mine", 8, Framing(64), FRAMES)

@@ -17,6 +17,7 @@ from PIL import Image
 
 from nt2vr.errors import MediaError
 from nt2vr.media.decode import SEEK_GAP, Decoder, sample_frames, segment_centres
+from nt2vr.models.framing import Framing
 from tests.paths import ROOT
 
 WriteVideo = Callable[..., Path]
@@ -59,7 +60,7 @@ def test_colours_are_red_green_blue_and_frames_are_fit(tmp_path: Path) -> None:
     writer = cv2.VideoWriter(str(tmp_path / "red.avi"), cv2.VideoWriter.fourcc(*"MJPG"), 10, (64, 32))
     writer.write(np.full((32, 64, 3), (0, 0, 255), np.uint8))
     writer.release()
-    frames = sample_frames(tmp_path / "red.avi", 2, size=16)
+    frames = sample_frames(tmp_path / "red.avi", 2, Framing(16))
     assert frames.shape == (2, 16, 16, 3)
     assert frames[0, 8, 8] == pytest.approx([255, 0, 0], abs=8)
 
@@ -111,8 +112,8 @@ def test_bad_files_are_one_sentence_each_and_stop_nothing(
         "cut.mp4": "is truncated",
         "gone.mp4": "does not exist",
     }
-    waiting = {name: decoder.frames(tmp_path / name, 4, 16) for name in bad}
-    last = decoder.frames(good, 4, 16)
+    waiting = {name: decoder.frames(tmp_path / name, 4, Framing(16)) for name in bad}
+    last = decoder.frames(good, 4, Framing(16))
     for name, reason in bad.items():
         with pytest.raises(MediaError, match=f"^{name} .*{reason}") as caught:
             waiting[name].result()
@@ -126,13 +127,13 @@ def test_a_playlist_named_as_video_does_not_open_the_files_it_names(
     write_video("secret.webm", [100] * 5)
     (tmp_path / "playlist.mp4").write_text("ffconcat version 1.0\nfile secret.webm\n")
     with pytest.raises(MediaError, match="not a readable video"):
-        decoder.frames(tmp_path / "playlist.mp4", 4, 16).result()
+        decoder.frames(tmp_path / "playlist.mp4", 4, Framing(16)).result()
 
 
 def test_a_picture_is_read_in_the_child(tmp_path: Path, decoder: Decoder) -> None:
     Image.new("RGB", (40, 20), "red").save(tmp_path / "a.png")
     assert decoder.picture(tmp_path / "a.png").shape == (20, 40, 3)
-    assert decoder.picture(tmp_path / "a.png", size=8).shape == (8, 8, 3)
+    assert decoder.picture(tmp_path / "a.png", Framing(8)).shape == (8, 8, 3)
     (tmp_path / "b.png").touch()
     with pytest.raises(MediaError, match=r"^b.png is not a picture"):
         decoder.picture(tmp_path / "b.png")
@@ -140,11 +141,11 @@ def test_a_picture_is_read_in_the_child(tmp_path: Path, decoder: Decoder) -> Non
 
 def test_a_picture_file_is_a_video_of_one_frame(tmp_path: Path, decoder: Decoder) -> None:
     Image.new("RGB", (40, 20), (90, 90, 90)).save(tmp_path / "a.PNG")
-    frames = decoder.frames(tmp_path / "a.PNG", 3, 8).result()
+    frames = decoder.frames(tmp_path / "a.PNG", 3, Framing(8)).result()
     assert (frames.shape, levels(frames)) == ((3, 8, 8, 3), [90] * 3)
     (tmp_path / "b.jpg").write_text("no picture")
     with pytest.raises(MediaError, match=r"^b.jpg is not a picture"):
-        decoder.frames(tmp_path / "b.jpg", 3, 8).result()
+        decoder.frames(tmp_path / "b.jpg", 3, Framing(8)).result()
 
 
 def test_ctrl_c_is_left_to_the_parent(decoder: Decoder) -> None:
@@ -156,7 +157,7 @@ def test_a_crash_or_a_hang_affects_that_file_alone(write_video: WriteVideo) -> N
     with Decoder(num_workers=1, timeout_s=1) as decoder:
         crash = decoder._start(Path("crash.mp4"), os.abort)
         hang = decoder._start(Path("hang.mp4"), time.sleep, 60)
-        after = decoder.frames(good, 2, 16)
+        after = decoder.frames(good, 2, Framing(16))
         with pytest.raises(MediaError, match=r"^crash.mp4 crashed the decoder"):
             crash.result()
         with pytest.raises(MediaError, match=r"^hang.mp4 takes too long"):
@@ -170,7 +171,7 @@ def test_an_idle_child_that_is_killed_is_replaced(write_video: WriteVideo, decod
     os.kill(pid, signal.SIGKILL)
     while decoder._pool is not None and decoder._pool.active:
         time.sleep(0.01)
-    assert levels(decoder.frames(path, 2, 16).result()) == [100] * 2
+    assert levels(decoder.frames(path, 2, Framing(16)).result()) == [100] * 2
 
 
 def test_closing_cancels_pending_files(decoder: Decoder) -> None:
@@ -246,7 +247,7 @@ def test_a_pipe_occupies_no_child(tmp_path: Path) -> None:
         with pytest.raises(MediaError, match=r"^pipe\.png is not a picture"):
             decoder.picture(tmp_path / "pipe.png")
         with pytest.raises(MediaError, match=r"^pipe\.mp4 is not a video"):
-            decoder.frames(tmp_path / "pipe.mp4", 2, 64).result()
+            decoder.frames(tmp_path / "pipe.mp4", 2, Framing(64)).result()
         assert decoder._pool is None
 
 
@@ -261,7 +262,7 @@ def test_large_pictures_are_read_one_at_a_time(tmp_path: Path, monkeypatch: pyte
     Image.new("RGB", (4100, 3000)).save(tmp_path / "large.png")
     Image.new("RGB", (64, 64)).save(tmp_path / "small.png")
     with Decoder(2, timeout_s=20) as decoder:
-        assert decoder.picture(tmp_path / "large.png", 32).shape == (32, 32, 3)
+        assert decoder.picture(tmp_path / "large.png", Framing(32)).shape == (32, 32, 3)
         with decoder._one_large, pytest.raises(MediaError, match="Other large pictures"):
             monkeypatch.setattr(decoder, "_one_large", Impatient(decoder._one_large))
             decoder.picture(tmp_path / "large.png")

@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import open_clip
 import pytest
 from numpy.typing import NDArray
 from open_clip.transform import image_transform
 from PIL import Image, ImageOps
 from torchvision.transforms import Compose, PILToTensor  # type: ignore[import-untyped]
 
-from nt2vr.errors import MediaError
+from nt2vr.errors import CheckpointError, MediaError
 from nt2vr.media import picture as picture_module
 from nt2vr.media.picture import fit
+from nt2vr.models.framing import Framing
 
 
 def read_picture(path: Path) -> NDArray[np.uint8]:
@@ -40,16 +42,51 @@ def test_fit_equals_open_clips_preprocessing_bit_for_bit(height: int, width: int
     resize, crop, to_rgb, *_ = image_transform(size, is_train=False).transforms
     picture = noise(height, width)
     theirs = Compose([resize, crop, to_rgb, PILToTensor()])(Image.fromarray(picture)).permute(1, 2, 0).numpy()
-    np.testing.assert_array_equal(fit(picture, size), theirs)
+    np.testing.assert_array_equal(fit(picture, Framing(size)), theirs)
+
+
+def _modes() -> list[tuple[int, str, str, int]]:
+    """Every way in which a pre-trained model of open_clip takes its input, and padding, which none of them has yet."""
+    found = {(96, "longest", "bilinear", 0), (96, "longest", "random", 127), (64, "shortest", "bilinear", 0)}
+    for architecture, tag in open_clip.list_pretrained():
+        given = open_clip.get_pretrained_cfg(architecture, tag)
+        size = open_clip.get_model_config(architecture)["vision_cfg"].get("image_size", 224)
+        found.add((size, given["resize_mode"], given["interpolation"], 0))
+    return sorted(found)
+
+
+PICTURES = {"landscape": (120, 213), "portrait": (301, 97), "square": (57, 57), "tiny": (3, 5), "wide": (40, 1000)}
+
+
+@pytest.mark.parametrize(("size", "mode", "interpolation", "fill"), _modes())
+def test_every_model_s_input_is_within_1_255_of_open_clips_own(
+    size: int, mode: str, interpolation: str, fill: int
+) -> None:
+    theirs = image_transform(
+        size, is_train=False, mean=(0.0,) * 3, std=(1.0,) * 3, resize_mode=mode, interpolation=interpolation,
+        fill_color=fill,
+    )  # fmt: skip
+    framing = Framing.of({"resize_mode": mode, "interpolation": interpolation, "fill_color": fill}, size)
+    for name, (height, width) in PICTURES.items():
+        picture = noise(height, width)
+        expected = theirs(Image.fromarray(picture)).permute(1, 2, 0).numpy() * 255
+        assert np.abs(fit(picture, framing) - expected).max() <= 1, name
+
+
+def test_a_framing_that_open_clip_does_not_know_is_one_sentence() -> None:
+    for config in ({"resize_mode": "stretch"}, {"interpolation": ["x"]}, {"fill_color": 300}, {"size": [224, 336]}):
+        with pytest.raises(CheckpointError, match=r"^The model") as caught:
+            Framing.of(config)
+        assert "\n" not in str(caught.value)
 
 
 def test_a_picture_of_the_right_size_is_returned_unchanged() -> None:
     picture = noise(64, 64)
-    assert fit(picture, 64) is picture
+    assert fit(picture, Framing(64)) is picture
 
 
 def test_a_picture_thin_as_a_thread_does_not_fill_the_memory() -> None:
-    assert fit(np.zeros((1, 2_000_000, 3), np.uint8), 224).shape == (224, 224, 3)
+    assert fit(np.zeros((1, 2_000_000, 3), np.uint8), Framing(224)).shape == (224, 224, 3)
 
 
 def test_transparency_becomes_white_in_every_mode_that_has_it(tmp_path: Path) -> None:

@@ -11,11 +11,13 @@ SCRIPT = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
+from nt2vr.models.framing import Framing
 from nt2vr.media.decode import Decoder
+from nt2vr.models.framing import Framing
 
 print("the script runs")
 with Decoder() as decoder:
-    print(decoder.frames(Path(sys.argv[2]), 2, 32).result().shape)
+    print(decoder.frames(Path(sys.argv[2]), 2, Framing(32)).result().shape)
 """
 
 

@@ -18,7 +18,7 @@ WIDE = {**TINY["text_cfg"], "width": 128, "heads": 2}
 
 def shapes_of(config: dict[str, Any]) -> Shapes:
     with torch.device("meta"):
-        model, _ = build_model(config, {}, "meta")
+        model = build_model(config, {}, "meta")
     return {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
 
 

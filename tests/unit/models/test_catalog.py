@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import huggingface_hub
@@ -23,9 +24,13 @@ from nt2vr.errors import CheckpointError, ConfigError, DownloadError
 from nt2vr.models.card import CARD, Card, read_card, write_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import WEIGHTS
-from nt2vr.models.downloads import download_all
+from nt2vr.models.downloads import available, download_all
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
+from nt2vr.models.recommended import RECOMMENDED
+from nt2vr.models.tokenizer import TOKENIZER
+from tests.families import FAMILIES, family_model, write_tokenizer
 from tests.tiny import SMALL_VIT, TINY, tiny_model, write_tiny
+from trainer.config import TrainConfig
 
 
 def test_models_are_listed_by_name_in_the_order_of_the_folders_and_new_ones_appear(tmp_path: Path) -> None:
@@ -64,7 +69,7 @@ def test_a_broken_folder_does_not_affect_the_others(tmp_path: Path, caplog: pyte
     [
         ("ViT-B-32", "no pre-trained model 'ViT-B-32'. Try ViT-B-32/openai"),
         ("../../etc/passwd", "no pre-trained model"),
-        ("ViT-B-16-SigLIP/webli", "text tower from Hugging Face"),
+        ("roberta-ViT-B-32/laion2b_s12b_b32k", "text tower from Hugging Face"),
     ],
 )
 def test_an_unsupported_model_is_refused_before_any_download(tmp_path: Path, name: str, message: str) -> None:
@@ -163,9 +168,73 @@ def test_a_hub_without_the_weights_is_one_sentence(tmp_path: Path, hub: Path) ->
 def test_damaged_weights_leave_no_model(tmp_path: Path, hub: Path) -> None:
     (hub / WEIGHTS).write_bytes(b"not weights")
     models = Catalog([tmp_path / "models"])
-    with pytest.raises(CheckpointError, match="cannot be loaded"):
+    with pytest.raises(CheckpointError, match=r"tiny / test was downloaded, but: .* cannot be loaded"):
         models.download("tiny/test")
     assert models.names() == []
+    assert not list((tmp_path / "models").iterdir())  # or the next attempt would find them again
+
+
+def test_the_space_is_told_before_the_transfer_and_a_disk_that_lacks_it_refused(
+    tmp_path: Path, hub: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    safetensors.torch.save_file({"x": torch.zeros(1 << 20)}, hub / "open_clip_model.safetensors")
+    told: list[str] = []
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=205 << 20))
+    with pytest.raises(DownloadError, match=r"^tiny / test takes 4 MB .* has 205 MB free. Free some space.$"):
+        Catalog([tmp_path / "models"]).download("tiny/test", announce=told.append)
+    size = sum(tensor.numel() for tensor in tiny_model().state_dict().values()) * 4
+    assert told == [
+        f"tiny / test: 4 MB to download, and {(4 << 20) + size >> 20} MB of disk while it is converted; "
+        f"{size >> 20} MB stay."
+    ]
+    assert not (tmp_path / "models").exists()
+
+
+@pytest.mark.parametrize("how", ["stopped", "Ctrl+C"])
+def test_a_cancelled_download_leaves_nothing(tmp_path: Path, hub: Path, how: str) -> None:
+    safetensors.torch.save_file(tiny_model().state_dict(), hub / "open_clip_model.safetensors")
+    models = Catalog([tmp_path / "models"])
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(InterruptedError if how == "stopped" else KeyboardInterrupt):
+        if how == "stopped":
+            models.download("tiny/test", should_stop=lambda: True)
+        else:
+            models.download("tiny/test", interrupt)
+    assert not list((tmp_path / "models").iterdir())
+    assert models.download("tiny/test") == "tiny / test"
+
+
+def test_a_tokenizer_comes_with_its_model(tmp_path: Path, hub: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    family = FAMILIES["SigLIP"]
+    monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, family.architecture, family.model_cfg)
+    safetensors.torch.save_file(family_model(family).state_dict(), hub / "open_clip_model.safetensors")
+    models = Catalog([tmp_path / "models"])
+    name = f"{family.architecture}/{family.tag}"
+    with pytest.raises(
+        DownloadError, match=rf"{family.architecture} / webli has no tokenizer\.json, in timm/ViT-B-16"
+    ):
+        models.download(name)
+    write_tokenizer(hub, family)
+    encoder = load(models, models.download(name))
+    assert encoder.encode_text(["a dog"]).shape == (1, 64)
+    assert (models.home / f"{family.architecture}--webli" / TOKENIZER).read_bytes() == (hub / TOKENIZER).read_bytes()
+
+
+def test_only_what_was_added_is_removed(tmp_path: Path) -> None:
+    write_tiny(tmp_path / "shipped" / "clip", "CLIP")
+    write_tiny(tmp_path / "mine" / "a", "Mine")
+    write_epochs(tmp_path / "runs", "neg", 1)
+    models = Catalog([tmp_path / "shipped", tmp_path / "mine"], runs=tmp_path / "runs")
+    models.remove("Mine")
+    assert models.names() == ["CLIP", "neg", "neg · epoch 1"]
+    assert not list((tmp_path / "mine").iterdir())
+    for name in models.names():
+        with pytest.raises(ConfigError, match="was not downloaded or imported"):
+            models.remove(name)
+    assert models.names() == ["CLIP", "neg", "neg · epoch 1"]
 
 
 @pytest.mark.parametrize("deaf", [False, True], ids=["nobody there", "never answers"])
@@ -248,3 +317,20 @@ def test_a_card_is_read_again_only_after_a_change(tmp_path: Path, monkeypatch: p
     assert len(reads) == 1
     write_card(tmp_path / "clip", replace(card, name="Mine"))
     assert models.names() == ["Mine"]
+
+
+def test_recommended_models_can_be_downloaded_and_a_figure_has_a_source() -> None:
+    assert {model.name for model in RECOMMENDED} <= set(available())
+    assert all(bool(model.msrvtt) == bool(model.source) for model in RECOMMENDED)
+    speeds = {model.name: model.speed for model in RECOMMENDED}
+    assert (speeds["ViT-B-32/openai"], speeds["ViT-L-14/openai"]) == ("fast", "slow")
+
+
+def test_a_download_that_is_not_there_says_how_to_get_it(tmp_path: Path) -> None:
+    folder = tmp_path / "my data" / "models" / "ViT-B-32--openai"
+    command = f"nt2vr models get \"ViT-B-32/openai\" --data-dir '{tmp_path}/my data'"
+    with pytest.raises(CheckpointError) as caught:
+        read_card(folder)
+    assert str(caught.value) == f"{folder} has no readable {CARD}. Download it: {command}"
+    with pytest.raises(ConfigError, match="Download it: nt2vr models get"):
+        _ = TrainConfig(base=str(folder)).image_size

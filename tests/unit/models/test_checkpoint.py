@@ -3,6 +3,7 @@
 import json
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ import safetensors.torch
 import torch
 
 from nt2vr.errors import CheckpointError, ConfigError
-from nt2vr.models.card import CARD, Card, read_card, write_card
-from nt2vr.models.checkpoint import CONFIG, WEIGHTS, build_model, read_checkpoint, write_checkpoint
+from nt2vr.evaluation.report import system_spec
+from nt2vr.models.card import CARD, CONFIG, Card, configured, read_card, write_card
+from nt2vr.models.checkpoint import WEIGHTS, build_model, read_checkpoint, write_checkpoint
+from nt2vr.search.systems import System
 from tests.tiny import TINY, tiny_model, write_tiny
 
 
@@ -65,6 +68,38 @@ def test_fingerprints_distinguish_the_towers_and_ignore_the_precision_of_the_fil
     ) == (False, True)
 
 
+CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"quick_gelu": True}, {}),
+    ({"vision_cfg": {**TINY["vision_cfg"], "head_width": 32}}, {}),
+    ({}, {"mean": [0.5, 0.5, 0.5]}),
+    ({}, {"std": [0.5, 0.5, 0.5]}),
+    ({}, {"resize_mode": "squash"}),
+    ({}, {"interpolation": "bilinear"}),
+    ({}, {"resize_mode": "longest", "fill_color": 7}),
+]
+
+
+def test_equal_weights_used_differently_do_not_share_embeddings(tmp_path: Path) -> None:
+    """Otherwise two imports of one file with two activations would both be searched with the first one's videos."""
+    cards = [write_tiny(tmp_path / "plain")]
+    for number, (model, preprocess) in enumerate(CHANGES):
+        folder = tmp_path / str(number)
+        write_checkpoint(folder, tiny_model(), {**TINY, **model}, preprocess, Card("tiny", frames=2), fp16=True)
+        cards.append(read_card(folder))
+    assert len({card.visual_fingerprint for card in cards}) == 1
+    assert len({card.video_key for card in cards}) == len(cards)
+    assert len({json.dumps(system_spec(System("tiny"), card)) for card in cards}) == len(cards)
+
+
+def test_open_clips_defaults_may_be_written_out(tmp_path: Path) -> None:
+    """Or a model and the one trained from it would not share embeddings."""
+    defaults = {"mean": list(open_clip.OPENAI_DATASET_MEAN), "std": list(open_clip.OPENAI_DATASET_STD)}
+    preprocess = {**defaults, "interpolation": "bicubic", "resize_mode": "shortest", "fill_color": 0, "size": [64, 64]}
+    card = write_checkpoint(tmp_path / "a", tiny_model(), {**TINY, "quick_gelu": False}, preprocess, Card("tiny"))
+    assert card.video_key == replace(write_tiny(tmp_path / "b"), frames=8).video_key
+    assert read_checkpoint(tmp_path / "a").card == read_card(tmp_path / "a") == card
+
+
 def test_a_card_with_the_fingerprints_of_other_weights_is_found_out_when_asked(folder: Path, tmp_path: Path) -> None:
     assert read_checkpoint(folder, verify=True).visual_fingerprint == read_card(folder).visual_fingerprint
     write_card(folder, write_tiny(tmp_path / "other", seed=1))
@@ -78,7 +113,7 @@ def test_a_card_keeps_what_was_measured_and_bears_keys_of_later_versions(folder:
     write_card(folder, card)
     data = json.loads((folder / CARD).read_text())
     (folder / CARD).write_text(json.dumps({**data, "colour": "blue"}))
-    assert read_card(folder) == card
+    assert read_card(folder) == configured(card, TINY, {})
 
 
 def _cut(folder: Path) -> None:

@@ -11,13 +11,18 @@ import numpy as np
 import open_clip
 import pytest
 import torch
+from numpy.typing import NDArray
 from PIL import Image
 
 from nt2vr.errors import CheckpointError
 from nt2vr.media.picture import fit
 from nt2vr.models.card import Card, read_card, write_card
 from nt2vr.models.checkpoint import build_model, read_checkpoint
+from nt2vr.models.device import TOLERANCE, Autocast, autocast_of, resolve_device
 from nt2vr.models.open_clip_encoder import CACHED_TEXTS, OpenClipEncoder, token_embeddings
+from nt2vr.models.tokenizer import load_tokenizer
+from tests.families import FAMILIES, write_family
+from tests.paths import ROOT
 from tests.tiny import TINY, tiny_model, write_tiny
 
 TEXTS = ["a dog runs on the beach", "", "nobody isn't singing 🎸", "very " * 40 + "long"]
@@ -43,7 +48,7 @@ def test_embeddings_are_those_of_open_clip_itself(folder: Path, encoder: OpenCli
     with torch.inference_mode():
         images = model.encode_image(torch.stack([preprocess(Image.fromarray(p)) for p in pictures]), normalize=True)
         texts = model.encode_text(tokenizer(TEXTS), normalize=True)
-    frames = np.stack([fit(picture, encoder.image_size) for picture in pictures])
+    frames = np.stack([fit(picture, encoder.card.framing) for picture in pictures])
     np.testing.assert_allclose(encoder.encode_frames(frames), images.numpy(), atol=1e-6)
     np.testing.assert_allclose(encoder.encode_text(TEXTS), texts.numpy(), atol=1e-6)
 
@@ -67,9 +72,9 @@ def test_a_video_is_the_mean_of_its_frames_on_the_unit_sphere(encoder: OpenClipE
 
 
 def test_a_custom_text_tower_has_embeddings_of_the_configured_length() -> None:
-    model, tokenizer = build_model({**TINY, "embed_dim": 24, "custom_text": True}, {})
+    model = build_model({**TINY, "embed_dim": 24, "custom_text": True}, {})
     assert hasattr(model, "text")
-    encoder = OpenClipEncoder(model, tokenizer, Card("tiny"))
+    encoder = OpenClipEncoder(model, load_tokenizer(None, TINY["text_cfg"]), Card("tiny"))
     assert encoder.embed_dim == encoder.encode_text(["a dog"]).shape[1] == 24
 
 
@@ -111,3 +116,48 @@ def test_importing_the_encoder_and_the_catalog_does_not_import_torch() -> None:
         "sys.exit(bool({'torch', 'open_clip'} & {*sys.modules}))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def _scores(encoder: OpenClipEncoder) -> NDArray[np.float32]:
+    frames = np.random.default_rng(0).integers(0, 256, (8, *2 * (encoder.image_size,), 3), np.uint8)
+    scores: NDArray[np.float32] = encoder.encode_frames(frames) @ encoder.encode_text(TEXTS).T
+    return scores
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_bfloat16_changes_a_cosine_by_less_than_the_tolerance(tmp_path: Path, name: str) -> None:
+    write_family(tmp_path / "model", name)
+    exact, fast = read_checkpoint(tmp_path / "model"), read_checkpoint(tmp_path / "model")
+    fast._autocast = Autocast("cpu", "bf16")
+    scores = _scores(fast)
+    assert 0 < np.abs(scores - _scores(exact)).max() < TOLERANCE
+    np.testing.assert_allclose(np.linalg.norm(fast.encode_text(TEXTS), axis=1), 1, atol=1e-6)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+@pytest.mark.parametrize("model", ["clip", "clip-neg"])
+def test_cuda_encodes_within_the_tolerance_and_its_embeddings_have_their_own_key(model: str) -> None:
+    folder = ROOT / "assets" / "models" / model
+    on_cpu, on_gpu = read_checkpoint(folder, "cpu"), read_checkpoint(folder, "auto")
+    assert np.abs(_scores(on_cpu) - _scores(on_gpu)).max() < TOLERANCE
+    assert (on_cpu.card.video_key == on_gpu.card.video_key) == (on_gpu.card.precision == "")
+
+
+@pytest.mark.parametrize(
+    ("cuda", "mps", "zero_gpu", "expected"),
+    [(True, True, "", "cuda"), (False, True, "", "mps"), (False, False, "", "cpu"), (True, False, "1", "cpu")],
+)
+def test_auto_is_the_fastest_device_here(
+    monkeypatch: pytest.MonkeyPatch, cuda: bool, mps: bool, zero_gpu: str, expected: str
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
+    monkeypatch.setattr("nt2vr.models.device.on_zero_gpu", lambda: bool(zero_gpu))
+    assert resolve_device("auto") == expected
+    assert resolve_device("cpu") == "cpu"
+
+
+def test_bfloat16_is_for_cuda_that_computes_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda including_emulation: True)
+    assert [autocast_of(device).name for device in ("cpu", "mps", "cuda")] == ["", "", "bf16"]

@@ -229,7 +229,7 @@ def test_a_file_that_is_not_a_clip_is_one_sentence_and_leaves_nothing(
         ({"name": "x" * 61}, "choose 1 to 60 characters"),
         ({"frames": 0}, "cannot take 0 frames"),
         ({"architecture": "ViT-B-33"}, r"Unknown architecture 'ViT-B-33'. Try .*ViT-B-32"),
-        ({"architecture": "ViT-B-16-SigLIP"}, "Hugging Face"),
+        ({"architecture": "roberta-ViT-B-32"}, "Hugging Face"),
         ({"architecture": "RN50"}, r"does not fit the architecture \(missing: visual.layer1.1"),
     ],
 )
@@ -248,7 +248,7 @@ def test_files_with_other_suffixes_are_not_opened(models: Catalog) -> None:
 
 def test_a_model_that_cannot_encode_a_sentence_is_refused(models: Catalog, tmp_path: Path) -> None:
     """Its shapes fit each other, but the tokenizer's words are not among its 100."""
-    model, _ = build_model({**SMALL_VIT, "text_cfg": {**SMALL_VIT["text_cfg"], "vocab_size": 100}}, {})
+    model = build_model({**SMALL_VIT, "text_cfg": {**SMALL_VIT["text_cfg"], "vocab_size": 100}}, {})
     torch.save(model.state_dict(), tmp_path / "few.pt")
     with pytest.raises(CheckpointError, match=r"few\.pt cannot encode a sentence"):
         import_checkpoint(tmp_path / "few.pt", models)

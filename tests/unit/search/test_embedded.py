@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video, load_gallery
 from nt2vr.models.card import Card
+from nt2vr.models.framing import Framing
 from nt2vr.search.embedded import embed_gallery, prefetch_frames
 from nt2vr.search.index import FaissIndex
 from tests.paths import ROOT
@@ -47,9 +49,9 @@ class BrightnessEncoder:
 class CountingDecoder(Decoder):
     num_decoded = 0
 
-    def frames(self, path: Path, num_frames: int, size: int | None) -> Any:
+    def frames(self, path: Path, num_frames: int, framing: Framing | None) -> Any:
         self.num_decoded += 1
-        return super().frames(path, num_frames, size)
+        return super().frames(path, num_frames, framing)
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +154,7 @@ def test_another_visual_tower_uses_the_cached_frames(gallery: Gallery, decoder: 
     embed(gallery, decoder, cache)
     before = decoder.num_decoded
     other = BrightnessEncoder()
-    other.visual_fingerprint = "another"
+    other.card = replace(other.card, visual_fingerprint="another")
     embed_gallery(gallery, other, decoder, cache)  # type: ignore[arg-type]
     assert other.num_encoded == 40 * 4 and decoder.num_decoded == before
 
@@ -212,10 +214,12 @@ if __name__ == "__main__":  # the decoder's child imports this script too
     from nt2vr.media.cache import Cache
     from nt2vr.media.decode import Decoder
     from nt2vr.media.gallery import Gallery, Video
+    from nt2vr.models.card import Card
     from nt2vr.search.embedded import embed_gallery
 
     class AnyEncoder:
-        num_frames, image_size, embed_dim, visual_fingerprint = 4, 16, 2, "brightness"
+        num_frames, embed_dim = 4, 2
+        card = Card("brightness", frames=4, image_size=16, visual_fingerprint="brightness")
         encode_frames = staticmethod(lambda frames: np.ones((len(frames), 2), np.float32))
 
     def kill_in_the_middle(done, total, doing):

@@ -22,9 +22,9 @@ from nt2vr.language.query import Query
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
-from nt2vr.models.card import CARD, Card
+from nt2vr.models.card import CARD, CONFIG, Card
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.checkpoint import CONFIG, WEIGHTS, build_model, read_checkpoint, write_checkpoint
+from nt2vr.models.checkpoint import WEIGHTS, build_model, read_checkpoint, write_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.search import live as live_module
@@ -207,7 +207,7 @@ def test_another_architecture_is_swapped_in_too(live: LiveModels, runs: Path, tm
     live.get("run")
     torch.manual_seed(0)
     other = {**TINY, "embed_dim": 24}
-    model, _ = build_model(other, {})
+    model = build_model(other, {})
     write_checkpoint(tmp_path / "other", model, other, {}, Card("other", frames=2))
     publish(runs, 2, tmp_path / "other")
     live.refresh()

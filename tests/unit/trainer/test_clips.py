@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.media.picture import fit
+from nt2vr.models.framing import Framing
 from nt2vr.world import clips as clips_module
 from nt2vr.world.captions import describe
 from nt2vr.world.render import Renderer
@@ -49,9 +50,9 @@ def test_each_row_holds_the_frames_and_tells_the_captions_of_its_own_scene(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:
     monkeypatch.setattr(clips_module, "CHUNK", chunk)
-    clips, scenes = world_clips("validation", 5, 2, 64, 3, tmp_path), sample_scenes("validation", 5, 3)
+    clips, scenes = world_clips("validation", 5, 2, Framing(64), 3, tmp_path), sample_scenes("validation", 5, 3)
     for row, scene in enumerate(scenes):
-        drawn = [fit(frame, 64) for frame in Renderer().frames(scene, 2)]
+        drawn = [fit(frame, Framing(64)) for frame in Renderer().frames(scene, 2)]
         np.testing.assert_array_equal(clips.frames[row], drawn)
         assert clips.sentences.caption(row, random.Random(1)) == describe(scene, random.Random(1)).text
     assert clips.captions("a") == clips.captions("a") != clips.captions("b")
@@ -60,22 +61,22 @@ def test_each_row_holds_the_frames_and_tells_the_captions_of_its_own_scene(
 def test_what_was_rendered_is_not_rendered_again_unless_it_would_look_different(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = world_clips("train", 2, 1, 32, 0, tmp_path)
+    first = world_clips("train", 2, 1, Framing(32), 0, tmp_path)
     with monkeypatch.context() as patch:
         patch.setattr(clips_module, "draw_clips", lambda *_, **__: pytest.fail("rendered again"))
-        np.testing.assert_array_equal(world_clips("train", 2, 1, 32, 0, tmp_path).frames, first.frames)
+        np.testing.assert_array_equal(world_clips("train", 2, 1, Framing(32), 0, tmp_path).frames, first.frames)
     for count, num_frames, size, seed in [(3, 1, 32, 0), (2, 2, 32, 0), (2, 1, 48, 0), (2, 1, 32, 1)]:
-        clips = world_clips("train", count, num_frames, size, seed, tmp_path)
+        clips = world_clips("train", count, num_frames, Framing(size), seed, tmp_path)
         assert clips.frames.shape == (count, num_frames, size, size, 3)
     assert len(list(tmp_path.iterdir())) == 5
     monkeypatch.setattr(clips_module, "LOOK", clips_module.LOOK + 1)  # as if the drawing had changed
-    world_clips("train", 2, 1, 32, 0, tmp_path)
+    world_clips("train", 2, 1, Framing(32), 0, tmp_path)
     assert len(list(tmp_path.iterdir())) == 6
 
 
 def test_rendering_that_is_stopped_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(InterruptedError):
-        world_clips("train", 2, 1, 32, 0, tmp_path, should_stop=lambda: True)
+        world_clips("train", 2, 1, Framing(32), 0, tmp_path, should_stop=lambda: True)
     assert list(tmp_path.iterdir()) == []
 
 

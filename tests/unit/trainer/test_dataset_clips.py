@@ -21,6 +21,7 @@ from nt2vr.media.frame_set import decode_videos
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.framing import Framing
 from nt2vr.search.embedded import prefetch_frames
 from tests.tiny import TINY
 from tests.training import run_training
@@ -77,7 +78,7 @@ def test_rows_keep_their_own_captions_where_a_bad_file_is_left_out(write_video: 
     paths = [write_video("a.avi", [40] * 3), bad, tmp_path / "gone.avi", write_video("b.avi", [200] * 3)]
     videos = [Video(path.stem, path, (path.stem,)) for path in paths]
     for _ in range(2):  # decoded, then read from the cache
-        decoded, frames, _ = decode_videos(videos, 2, 16, tmp_path / "cache")
+        decoded, frames, _ = decode_videos(videos, 2, Framing(16), tmp_path / "cache")
         assert [video.video_id for video in decoded] == ["a", "b"]
         assert frames.shape == (2, 2, 16, 16, 3)
         assert [round(float(clip.mean()), -1) for clip in np.asarray(frames)] == [40, 200]
@@ -104,10 +105,10 @@ def test_the_trainer_sees_the_frames_that_the_library_decodes(tmp_path: Path, wr
     Image.fromarray(np.random.default_rng(0).integers(0, 255, (40, 70, 3), np.uint8)).save(tmp_path / "photo.png")
     paths = [write_video("a.mp4", list(range(0, 250, 10)), side=80), tmp_path / "photo.png"]
     videos = tuple(Video(path.stem, path, ("a clip",)) for path in paths)
-    _, frames, _ = decode_videos(videos, 4, 64, tmp_path / "frames")
+    _, frames, _ = decode_videos(videos, 4, Framing(64), tmp_path / "frames")
     with Decoder(num_workers=1) as decoder, Cache(tmp_path / "app") as cache:
         prefetch_frames(Gallery("g", videos), Card("any", frames=4, image_size=64), decoder, cache)
-        seen = [cache.get_frames(cache.content_hash(path), 4, 64) for path in paths]
+        seen = [cache.get_frames(cache.content_hash(path), 4, Framing(64)) for path in paths]
     np.testing.assert_array_equal(frames, np.stack([some for some in seen if some is not None]))
     picture: NDArray[np.uint8] = frames[1]
     assert (picture == picture[0]).all()  # one frame, repeated
@@ -117,14 +118,14 @@ def test_decoding_that_is_stopped_leaves_no_frames_behind(folder: Path, tmp_path
     answers = iter([False] * 14 + [True])  # twelve files are hashed, then some decoded
     videos = [Video(path.stem, path, ("a",)) for path in sorted((folder / "clips").iterdir())]
     with pytest.raises(InterruptedError):
-        decode_videos(videos, 2, 16, tmp_path / "cache", should_stop=lambda: next(answers))
+        decode_videos(videos, 2, Framing(16), tmp_path / "cache", should_stop=lambda: next(answers))
     assert [path.name for path in (tmp_path / "cache").iterdir()] == ["content"]
 
 
 def test_where_nothing_can_be_decoded_that_is_said(tmp_path: Path) -> None:
     (tmp_path / "bad.avi").write_text("no video")
     with pytest.raises(DatasetError, match="None of the 1 videos can be decoded"):
-        decode_videos([Video("bad", tmp_path / "bad.avi", ("a",))], 2, 16, tmp_path / "cache")
+        decode_videos([Video("bad", tmp_path / "bad.avi", ("a",))], 2, Framing(16), tmp_path / "cache")
 
 
 @pytest.mark.parametrize("left_out", [0, 1, 95, 99], ids=str)

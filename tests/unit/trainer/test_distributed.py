@@ -22,6 +22,7 @@ from torch.multiprocessing.spawn import start_processes
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
+from nt2vr.models.framing import Framing
 from nt2vr.world.negation import SceneDenial
 from nt2vr.world.truth import Claim
 from tests.paths import ROOT
@@ -56,7 +57,7 @@ def config_of(kind: str, base: Path) -> TrainConfig:
 
 def gradients(folder: Path) -> dict[str, dict[str, Any]]:
     """Take one step per case from the same start; return its loss and the gradients the optimizer received."""
-    clips = world_clips("train", 24, 2, 64, 0, folder / "frames")
+    clips = world_clips("train", 24, 2, Framing(64), 0, folder / "frames")
     videos = np.random.default_rng(0).normal(size=(24, 16)).astype(np.float32)
     videos /= np.linalg.norm(videos, axis=1, keepdims=True)
     learners = {kind: Learner(config_of(kind, folder / "base")) for kind in KINDS}
@@ -96,7 +97,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch.manual_seed(0)
     base = Learner(TrainConfig(model=VIT))
     write_checkpoint(folder / "base", base.model, VIT, {}, Card("Tiny ViT", frames=2), fp16=False)
-    world_clips("train", 24, 2, 64, 0, folder / "frames")
+    world_clips("train", 24, 2, Framing(64), 0, folder / "frames")
     start_processes(one_of_two, (folder,), nprocs=2, start_method="forkserver")  # type: ignore[no-untyped-call]
     torch.save(gradients(folder), folder / "one.pt")
     return folder

@@ -11,6 +11,7 @@ from safetensors.torch import load_file
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import WEIGHTS, build_model, read_checkpoint, write_checkpoint
+from nt2vr.models.tokenizer import load_tokenizer
 from tests.tiny import TINY
 from tests.training import run_training
 from trainer.config import TrainConfig, deeper
@@ -30,7 +31,7 @@ VIT: dict[str, Any] = {  # a separate text tower module, and a visual tower whos
 def config(tmp_path: Path) -> TrainConfig:
     """Config with a base of two layers and a third to add."""
     torch.manual_seed(1)
-    model, _ = build_model(TWO_LAYERS, {})
+    model = build_model(TWO_LAYERS, {})
     write_checkpoint(tmp_path / "base", model, TWO_LAYERS, {}, Card("Two layers", frames=2))
     return TrainConfig(
         base=str(tmp_path / "base"), train="text", added_layers=1, losses={"contrastive": {}}, num_clips=20,
@@ -47,8 +48,8 @@ def test_added_layers_stand_evenly_among_the_base_s_and_change_no_embedding(
     model_cfg: dict[str, Any], added: int, old: list[int]
 ) -> None:
     torch.manual_seed(1)
-    base, tokenizer = build_model(model_cfg, {})
-    model, _ = build_model(deeper(model_cfg, added), {})
+    base, tokenizer = build_model(model_cfg, {}), load_tokenizer(None, model_cfg["text_cfg"])
+    model = build_model(deeper(model_cfg, added), {})
     weights, random = base.state_dict(), model.state_dict()
     model.load_state_dict(deepened(weights, random))
     tokens = tokenizer(TEXTS)

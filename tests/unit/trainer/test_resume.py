@@ -18,6 +18,7 @@ import torch
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
+from nt2vr.models.framing import Framing
 from tests.tiny import TINY, tiny_model
 from trainer import loop, resume
 from trainer.batches import Batch
@@ -51,7 +52,7 @@ def _one_thread() -> Any:
 def go(folder: Path, should_stop: Callable[[], bool] = lambda: False) -> str:
     """Start or resume a run on the built-in world."""
     config, cache = load_config(folder / "config.json"), folder.parent / "frames"
-    sizes = config.num_frames, config.image_size, 0, cache
+    sizes = config.num_frames, config.framing, 0, cache
     clips = world_clips("train", config.num_clips, *sizes)
     validation = world_clips("validation", config.validation_clips, *sizes)
     return train(Learner(config), RunFolder(folder), clips, validation, should_stop)
@@ -84,7 +85,7 @@ def go_and_die(folder: Path, when: str, step: int, every_s: float) -> None:
             die()
         os.rename(old, new)
 
-    def write_partly(folder: Path, *_: Any) -> None:
+    def write_partly(folder: Path, *_: Any, **__: Any) -> None:
         folder.with_name(f".{folder.name}.1.partial").mkdir(parents=True)
         die()
 
@@ -249,7 +250,7 @@ def test_a_run_out_of_patience_ends_early_and_says_why(
     values = iter((0.5, 0.7, 0.7))
     monkeypatch.setattr(loop, "validate", lambda *_: {"original/MIR": next(values)})
     config = replace(ALL, epochs=5, patience=1, num_clips=12, accumulate=1, passes=1)
-    clips = world_clips("train", 44, 2, 64, 0, twins / "frames")
+    clips = world_clips("train", 44, 2, Framing(64), 0, twins / "frames")
     caplog.set_level("INFO", "trainer.loop")
     run = RunFolder(tmp_path)
     assert train(Learner(config), run, clips, clips) == "finished"
@@ -262,7 +263,7 @@ def test_a_run_out_of_patience_ends_early_and_says_why(
 
 
 def test_a_metric_that_the_clips_cannot_give_is_refused_before_the_first_step(twins: Path, tmp_path: Path) -> None:
-    clips = world_clips("train", 44, 2, 64, 0, twins / "frames")
+    clips = world_clips("train", 44, 2, Framing(64), 0, twins / "frames")
     clips = replace(clips, sentences=DatasetSentences([[caption] for caption in clips.captions("any")]))
     learner = Learner(replace(ALL, losses={"contrastive": {}}, patience=1, monitor="composed/MIR"))
     with pytest.raises(ConfigError, match="composed/MIR cannot be measured on these clips"):

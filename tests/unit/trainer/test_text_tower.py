@@ -17,6 +17,7 @@ from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models import short_text
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint, read_model, write_checkpoint
+from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import token_embeddings
 from nt2vr.world.negation import SceneDenial
 from nt2vr.world.scenes import sample_scenes
@@ -101,7 +102,9 @@ def test_a_visual_run_changes_the_visual_tower_and_not_one_bit_of_the_text_one(
 def test_losses_that_reach_nothing_that_learns_are_refused(config: TrainConfig, tmp_path: Path) -> None:
     learner = Learner(replace(config, train="visual", losses={"bnl": {}}))
     batch = next(
-        epoch_batches(world_clips("train", 40, 2, 64, 0, tmp_path), learner.config, 1, needs=frozenset({"negated"}))
+        epoch_batches(
+            world_clips("train", 40, 2, Framing(64), 0, tmp_path), learner.config, 1, needs=frozenset({"negated"})
+        )
     )
     with pytest.raises(ConfigError, match=r"No loss trains the chosen towers \(visual\)"):
         learner.step([batch])
@@ -132,7 +135,7 @@ def test_tokens_that_a_base_has_learnt_are_kept_while_new_ones_and_all_layers_le
     learner = Learner(replace(config, keep_tokens=True, losses={"contrastive": {}}))
     table = token_embeddings(learner.model)
     known = table.any(dim=1)
-    clips = world_clips("train", 40, 2, 64, 0, tmp_path)
+    clips = world_clips("train", 40, 2, Framing(64), 0, tmp_path)
     prepare(learner, clips, lambda: False)
     new = table.any(dim=1) & ~known
     before = {name: weights.detach().clone() for name, weights in learner.model.named_parameters()}
@@ -179,17 +182,17 @@ def test_composed_sentences_can_train_both_towers_too(tmp_path: Path, base: Path
 def test_videos_are_embedded_once_for_each_visual_tower(
     tmp_path: Path, base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clips, encoder = world_clips("validation", 5, 2, 64, 0, tmp_path), read_checkpoint(base)
+    clips, encoder = world_clips("validation", 5, 2, Framing(64), 0, tmp_path), read_checkpoint(base)
     first = embed_once(encoder, clips)
     np.testing.assert_allclose(np.linalg.norm(first, axis=1), 1, rtol=1e-5)
     monkeypatch.setattr(videos_module, "embed_clips", lambda *_: np.ones((5, 16), np.float32))
     np.testing.assert_array_equal(embed_once(encoder, clips), first)
-    encoder.visual_fingerprint = "another"
+    encoder.card = replace(encoder.card, visual_fingerprint="another")
     assert (embed_once(encoder, clips) == 1).all()
 
 
 def test_embedding_can_be_stopped(tmp_path: Path, base: Path) -> None:
-    clips = world_clips("validation", 2, 2, 64, 0, tmp_path)
+    clips = world_clips("validation", 2, 2, Framing(64), 0, tmp_path)
     with pytest.raises(InterruptedError):
         embed_once(read_checkpoint(base), clips, should_stop=lambda: True)
     assert len(list(tmp_path.glob("*.npy"))) == 1

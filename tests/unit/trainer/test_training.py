@@ -16,6 +16,7 @@ import torch
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import token_embeddings
 from tests.tiny import TINY
 from trainer.__main__ import main
@@ -85,7 +86,7 @@ def test_batches_that_are_added_up_teach_the_mean_of_their_gradients() -> None:
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 @pytest.mark.parametrize("precision", ["fp32", "auto"])
 def test_a_gpu_takes_the_step_that_a_cpu_takes(monkeypatch: pytest.MonkeyPatch, precision: Any) -> None:
-    clips = world_clips("train", 8, 2, 64, 0, Path(tempfile.mkdtemp()))
+    clips = world_clips("train", 8, 2, Framing(64), 0, Path(tempfile.mkdtemp()))
     config = replace(CONFIG, precision=precision, losses={name: {} for name in ("contrastive", "bnl", "composed")})
     losses = []
     for has_gpu in (True, False):

@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.evaluation.built_in import captions_of, world_queries
+from nt2vr.models.card import Card
 from nt2vr.world.scenes import sample_scenes
 from nt2vr.world.sentences import SceneDenials
 from tests.tiny import write_tiny
@@ -28,6 +29,7 @@ class Truth:
     """Oracle encoder that knows each sentence's correct clips, with an adjustable score for clips with both parts."""
 
     name = "truth"
+    card = Card("truth", objective="none")
     embed_dim = 60
 
     def __init__(self, right: float, both: float) -> None:
@@ -66,7 +68,7 @@ def test_clips_without_truth_are_measured_by_their_captions_and_those_that_can_b
     class Marked:
         """Encoder of captions that are numbers; it knows that "not 3" is not clip 3 and ignores other negations."""
 
-        name, embed_dim = "marked", 60
+        name, embed_dim, card = "marked", 60, Card("marked", objective="none")
 
         def encode_text(self, texts: list[str]) -> NDArray[np.float32]:
             return np.stack([(-1 if text == "not 3" else 1) * VIDEOS[int(text.split()[-1])] for text in texts])

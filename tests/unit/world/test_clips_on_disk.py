@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from nt2vr.media.picture import fit
 from nt2vr.models.card import Card
+from nt2vr.models.framing import Framing
 from nt2vr.world import clips as clips_module
 from nt2vr.world.clips import ClipFile
 from nt2vr.world.render import Renderer
@@ -21,10 +22,10 @@ SCENES = sample_scenes("validation", 3, seed=0)
 class Brightness:
     """An encoder of one dimension and a half."""
 
-    embed_dim, card = 2, Card("brightness")
+    embed_dim = 2
 
     def __init__(self, visual_fingerprint: str = "a") -> None:
-        self.visual_fingerprint = visual_fingerprint
+        self.card = Card("brightness", visual_fingerprint=visual_fingerprint)
         self.encoded = 0
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
@@ -36,12 +37,12 @@ class Brightness:
 
 
 def clips(folder: Path, num_frames: int = 2, size: int = 32) -> ClipFile:
-    return ClipFile.of("validation", SCENES, num_frames, size, folder)
+    return ClipFile.of("validation", SCENES, num_frames, Framing(size), folder)
 
 
 def test_frames_are_drawn_and_fitted_once(tmp_path: Path) -> None:
     frames = clips(tmp_path).frames()
-    drawn = [[fit(frame, 32) for frame in Renderer().frames(scene, 2)] for scene in SCENES]
+    drawn = [[fit(frame, Framing(32)) for frame in Renderer().frames(scene, 2)] for scene in SCENES]
     np.testing.assert_array_equal(frames, drawn)
     assert [path.name for path in tmp_path.iterdir()] == [clips(tmp_path).path.name]
     clips(tmp_path).frames(should_stop=lambda: True)  # nothing is left to be stopped
@@ -52,7 +53,7 @@ def test_the_file_name_depends_on_everything_that_affects_the_frames(
 ) -> None:
     names = {
         clips(tmp_path).path.name, clips(tmp_path, num_frames=3).path.name, clips(tmp_path, size=33).path.name,
-        ClipFile.of("validation", SCENES[:2], 2, 32, tmp_path).path.name,
+        ClipFile.of("validation", SCENES[:2], 2, Framing(32), tmp_path).path.name,
     }  # fmt: skip
     monkeypatch.setattr(clips_module, "LOOK", clips_module.LOOK + 1)
     assert len(names | {clips(tmp_path).path.name}) == 5

@@ -1,0 +1,94 @@
+"""How a picture becomes the square that an encoder takes, and what else a model's configuration changes in embeddings.
+
+Read from open_clip's configuration alone, without torch. The pixels themselves are `media.picture`'s.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from typing import Any
+
+from nt2vr.errors import CheckpointError, quoted
+
+SHORTEST, LONGEST, SQUASH = RESIZE_MODES = ("shortest", "longest", "squash")
+BICUBIC, BILINEAR = "bicubic", "bilinear"
+INTERPOLATIONS = {BICUBIC: BICUBIC, BILINEAR: BILINEAR, "random": BICUBIC}  # open_clip's names -> at inference
+DEFAULT_SIZE = 224  # open_clip's
+MEAN, STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)  # open_clip's defaults
+
+
+@dataclass(frozen=True)
+class Framing:
+    """Resizing and cropping, as open_clip's preprocessing does for a model at inference.
+
+    Attributes:
+        size: side of the square in pixels.
+        resize_mode: "shortest" crops the centre, "longest" pads, "squash" ignores the aspect ratio.
+        interpolation: "bicubic" or "bilinear".
+        fill_color: grey level of the padding.
+    """
+
+    size: int
+    resize_mode: str = SHORTEST
+    interpolation: str = BICUBIC
+    fill_color: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            CheckpointError: if open_clip has no such mode, or the input is no square.
+        """
+        if type(self.size) is not int or self.size < 1:
+            raise CheckpointError(f"The model takes frames of {quoted(self.size)} pixels, but only squares work.")
+        if self.resize_mode not in RESIZE_MODES or self.interpolation not in (BICUBIC, BILINEAR):
+            how = quoted(f"{self.resize_mode}, {self.interpolation}")
+            raise CheckpointError(f"The model's frames are resized by {how}, which open_clip does not know.")
+        if type(self.fill_color) is not int or not 0 <= self.fill_color <= 255:
+            raise CheckpointError(f"The model's frames are padded with {quoted(self.fill_color)}, not 0 to 255.")
+
+    @classmethod
+    def of(cls, preprocess_cfg: Mapping[str, Any], size: Any = None) -> "Framing":
+        """Read open_clip's preprocessing configuration; what it leaves out is open_clip's default.
+
+        Args:
+            preprocess_cfg: the configuration.
+            size: overrides its size; an int, or two equal ones.
+        """
+        given = {key: value for key, value in preprocess_cfg.items() if value is not None}
+        size = given.get("size", DEFAULT_SIZE) if size is None else size
+        if isinstance(size, list | tuple) and len(size) == 2 and size[0] == size[1]:
+            size = size[0]
+        interpolation = given.get("interpolation", BICUBIC)
+        return cls(
+            size,
+            given.get("resize_mode", SHORTEST),
+            INTERPOLATIONS.get(interpolation, interpolation) if isinstance(interpolation, str) else interpolation,
+            given.get("fill_color", 0),
+        )
+
+    @property
+    def key(self) -> int | str:
+        """Name it in cache keys: the size alone where the rest is open_clip's default, as in versions before 0.2."""
+        if self == Framing(self.size):
+            return self.size
+        padding = f" {self.fill_color}" if self.resize_mode == LONGEST else ""
+        return f"{self.size} {self.resize_mode} {self.interpolation}{padding}"
+
+
+def visual_settings(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any]) -> str:
+    """Hash what changes the embedding of a frame besides the visual tower: activation, normalisation, framing."""
+    given = {key: value for key, value in preprocess_cfg.items() if value is not None}
+    framing = asdict(Framing.of(given, model_cfg["vision_cfg"].get("image_size", DEFAULT_SIZE)))
+    normalisation = [given.get("mean", MEAN), given.get("std", STD)]
+    return _hashed(model_cfg["vision_cfg"], bool(model_cfg.get("quick_gelu")), normalisation, framing)
+
+
+def text_settings(model_cfg: Mapping[str, Any]) -> str:
+    """Hash what changes a text's embedding besides the text tower's weights and a tokenizer of its own."""
+    return _hashed(model_cfg["text_cfg"], bool(model_cfg.get("quick_gelu")))
+
+
+def _hashed(*values: Any) -> str:
+    return blake2b(json.dumps(values, sort_keys=True).encode(), digest_size=8).hexdigest()

@@ -1,0 +1,155 @@
+"""Systems outside open_clip, known only by their embeddings of some videos and queries: an .npz file.
+
+    video_ids (N,) text · videos (N, D) · queries (M,) text · texts (M, D)
+
+It is untrusted: nothing in it is unpickled. Importing this does not import torch.
+"""
+
+import os
+import shutil
+import zipfile
+from collections.abc import Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.errors import CheckpointError, ConfigError, QueryError, quoted, reason_of
+from nt2vr.models.card import Card, read_card, write_card
+
+EMBEDDINGS = "embeddings.npz"
+MAX_BYTES = 8 << 30  # unpacked: two million embeddings of 1,024 dimensions
+Arrays = dict[str, NDArray[Any]]
+
+
+class PrecomputedEncoder:
+    """Looks embeddings up instead of computing them.
+
+    Attributes:
+        card: metadata; `queries` is their number.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Read a folder that `write_embeddings` has written.
+
+        Raises:
+            CheckpointError: if it is damaged.
+        """
+        arrays = read_embeddings(folder / EMBEDDINGS)
+        self.card = read_card(folder)
+        self.name, self.num_frames, self.image_size = self.card.name, 1, self.card.image_size
+        self.visual_fingerprint, self.text_fingerprint = self.card.visual_fingerprint, self.card.text_fingerprint
+        self.embed_dim = arrays["videos"].shape[1]
+        self._videos = dict(zip(arrays["video_ids"].tolist(), arrays["videos"], strict=True))
+        self._texts = dict(zip(map(_key, arrays["queries"].tolist()), arrays["texts"], strict=True))
+
+    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Look texts up: (N, D), L2-normalised; the width of spaces does not matter.
+
+        Raises:
+            QueryError: if one is none of the file's queries.
+        """
+        unknown = [text for text in texts if _key(text) not in self._texts]
+        if unknown:
+            known = f"{len(self._texts)} queries of its file"
+            raise QueryError(f"{self.name} has no embedding of {quoted(unknown[0])}, only of the {known}.")
+        return np.array([self._texts[_key(text)] for text in texts], np.float32).reshape(len(texts), self.embed_dim)
+
+    def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Refuse, as no other pictures are known.
+
+        Raises:
+            ConfigError: always.
+        """
+        raise ConfigError(f"{self.name} knows only the videos of its file, and no other pictures. Use their gallery.")
+
+    def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the one embedding of each video: (..., 1, D) to (..., D)."""
+        return frame_embeddings[..., 0, :]
+
+    def unseen_words(self, text: str) -> tuple[str, ...]:
+        """List nothing: unknown queries are refused."""
+        return ()
+
+    def video(self, video_id: str) -> NDArray[np.float32] | None:
+        """Return the embedding of a video (D,), L2-normalised; None if the file has none."""
+        return self._videos.get(video_id)
+
+
+def write_embeddings(file: Path, folder: Path, name: str) -> Card:
+    """Check a file of embeddings and write it as a folder, atomically.
+
+    Raises:
+        CheckpointError: if the file cannot be used.
+    """
+    arrays = read_embeddings(file)
+    videos, texts = (
+        _digest(arrays[ids], arrays[rows]) for ids, rows in (("video_ids", "videos"), ("queries", "texts"))
+    )
+    card = Card(
+        name, objective="embeddings from a file", base=f"imported from {file.name}", frames=1,
+        visual_fingerprint=videos, text_fingerprint=texts, queries=len(arrays["queries"]),
+    )  # fmt: skip
+    partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
+    try:
+        partial.mkdir(parents=True)
+        np.savez(partial / EMBEDDINGS, allow_pickle=False, **arrays)
+        write_card(partial, card)
+        partial.rename(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return card
+
+
+def read_embeddings(file: Path) -> Arrays:
+    """Read and check the four arrays; rows are normalised.
+
+    Raises:
+        CheckpointError: in one sentence, if the file is damaged, or an array missing or not as described above.
+    """
+    try:
+        with zipfile.ZipFile(file) as archive:
+            if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:
+                raise CheckpointError(f"{file.name} holds more than {MAX_BYTES >> 30} GB. Import fewer videos.")
+        with np.load(file, allow_pickle=False) as content:
+            arrays = {key: content[key] for key in ("video_ids", "videos", "queries", "texts")}
+    except KeyError as error:
+        raise CheckpointError(f"{file.name} lacks an array ({reason_of(error)}). Save it with np.savez.") from error
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, MemoryError) as error:
+        raise CheckpointError(
+            f"{file.name} cannot be read as embeddings ({reason_of(error)}). Save texts as np.array(texts, dtype=str)."
+        ) from error
+    for ids, rows in (("video_ids", "videos"), ("queries", "texts")):
+        _check(arrays, ids, rows, file)
+        values = arrays[rows].astype(np.float32)
+        arrays[rows] = values / np.linalg.norm(values, axis=1, keepdims=True)
+    if arrays["videos"].shape[1] != arrays["texts"].shape[1]:
+        raise CheckpointError(f"In {file.name}, videos and texts have embeddings of different lengths.")
+    return arrays
+
+
+def _check(arrays: Arrays, ids: str, rows: str, file: Path) -> None:
+    names, values = arrays[ids], arrays[rows]
+    if names.ndim != 1 or names.dtype.kind != "U" or not len(names):
+        problem = f"{ids} must be a list of texts"
+    elif values.dtype.kind != "f" or values.ndim != 2 or len(values) != len(names) or not values.shape[1]:
+        problem = f"{rows} must have one row of floating-point numbers for each of {ids}"
+    elif len({_key(name) for name in names.tolist()}) < len(names):
+        problem = f"{ids} has one twice"
+    elif not (np.isfinite(values).all() and np.linalg.norm(values.astype(np.float32), axis=1).all()):
+        problem = f"{rows} has a row of zeros, or a value that is not finite"
+    else:
+        return
+    raise CheckpointError(f"{file.name} cannot be used: {problem}.")
+
+
+def _key(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _digest(names: NDArray[Any], rows: NDArray[np.float32]) -> str:
+    content = blake2b("\n".join(names.tolist()).encode("utf-8", "replace"), digest_size=16)
+    content.update(rows.tobytes())
+    return content.hexdigest()

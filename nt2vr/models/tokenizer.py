@@ -1,0 +1,189 @@
+"""Tokenizers: CLIP's own, which open_clip has, and those that travel in a checkpoint folder.
+
+The latter are files of the `tokenizers` library, for text towers with a vocabulary of their own: SigLIP, SigLIP 2,
+CLIPA, MetaCLIP 2. open_clip reads them with transformers (its `HFTokenizer`); this module needs no
+transformers, and does the same: cleaning, truncation, padding, and separators replaced by padding.
+Importing it does not import torch.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from nt2vr.errors import CheckpointError, ConfigError, quoted, reason_of
+from nt2vr.files import write_json
+from nt2vr.models.card import CONFIG
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+TOKENIZER, TOKENIZER_CONFIG = "tokenizer.json", "tokenizer_config.json"  # as Hugging Face names them
+PADS = ("[PAD]", "<pad>")  # the padding of tokenizers whose TOKENIZER_CONFIG names none
+SEPARATOR = "[SEP]"  # likewise
+CLEANINGS = ("canonicalize", "lower", "whitespace")  # open_clip's
+OPTIONS = {"clean", "strip_sep_token"}  # of open_clip's HFTokenizer; the others change transformers' own tokenizers
+CONTEXT, VOCABULARY = 77, 49408  # open_clip's defaults
+
+
+class FileTokenizer:
+    """A tokenizer of a checkpoint folder.
+
+    Attributes:
+        files: contents of TOKENIZER and, if there is one, TOKENIZER_CONFIG.
+        digest: hash of both.
+    """
+
+    def __init__(self, files: Mapping[str, bytes], text_cfg: Mapping[str, Any]) -> None:
+        """Read the files.
+
+        Args:
+            files: contents by name.
+            text_cfg: open_clip's configuration of the text tower.
+
+        Raises:
+            CheckpointError: if they cannot be used.
+        """
+        from open_clip.tokenizer import get_clean_fn  # noqa: PLC0415  the page is up before open_clip is
+        from tokenizers import Tokenizer  # noqa: PLC0415
+
+        options = text_cfg.get("tokenizer_kwargs", {})
+        clean = options.get("clean", "whitespace")
+        if set(options) - OPTIONS or clean not in CLEANINGS or text_cfg.get("tokenizer_mode"):
+            raise CheckpointError(
+                f"The tokenizer's options {quoted(options)} need transformers. Choose another model."
+            )
+        self.files, self.digest = dict(files), _digest(files)
+        self._clean = get_clean_fn(clean)
+        self._length = text_cfg.get("context_length", CONTEXT)
+        self._vocabulary = text_cfg.get("vocab_size", VOCABULARY)
+        try:
+            told = json.loads(files.get(TOKENIZER_CONFIG, b"{}"))
+            self._tokenizer = Tokenizer.from_buffer(files[TOKENIZER])
+            pad = _content(told.get("pad_token")) or next((each for each in PADS if self._id(each) is not None), "")
+            self._pad = self._known(pad, "padding")
+            self._tokenizer.enable_truncation(self._length, direction=told.get("truncation_side", "right"))
+            self._tokenizer.enable_padding(
+                direction=told.get("padding_side", "right"), pad_id=self._pad, pad_token=pad, length=self._length
+            )
+            separator = _content(told.get("sep_token")) or SEPARATOR
+            self._dropped = self._known(separator, "separator") if options.get("strip_sep_token") else None
+            self.special_ids = tuple(sorted(set(self([""])[0].tolist())))
+        except CheckpointError:
+            raise
+        except Exception as error:  # tokenizers raises nothing more specific
+            raise CheckpointError(f"{TOKENIZER} cannot be used ({reason_of(error)}). Choose another model.") from error
+
+    def __call__(self, texts: Sequence[str]) -> "Tensor":
+        """Tokenize texts: (N, context length), truncated and padded."""
+        import torch  # noqa: PLC0415  the page is up before torch is
+
+        encodings = self._tokenizer.encode_batch([self._clean(text) for text in texts])
+        tokens = torch.tensor([each.ids for each in encodings], dtype=torch.long).reshape(len(texts), self._length)
+        tokens[tokens >= self._vocabulary] = self._pad  # typed special tokens beyond the model's table
+        if self._dropped is not None:
+            tokens[tokens == self._dropped] = 0  # as open_clip does, whatever the padding is
+        return tokens
+
+    def encode(self, text: str) -> list[int]:
+        """Tokenize a text without special tokens and padding; one too long is truncated."""
+        encoding = self._tokenizer.encode(self._clean(text))
+        pairs = zip(encoding.ids, encoding.special_tokens_mask, strict=True)
+        return [token for token, special in pairs if not special and token < self._vocabulary]
+
+    def _id(self, token: str) -> int | None:
+        found: int | None = self._tokenizer.token_to_id(token)
+        return found
+
+    def _known(self, token: str, kind: str) -> int:
+        found = self._id(token)
+        if found is None or found >= self._vocabulary:
+            raise CheckpointError(f"{TOKENIZER} has no {kind} token {quoted(token)}. Choose another model.")
+        return found
+
+
+def _content(token: Any) -> str:
+    """Return the text of a special token, which TOKENIZER_CONFIG gives as text or with its properties."""
+    return str(token.get("content", "")) if isinstance(token, dict) else str(token or "")
+
+
+def needs_file(text_cfg: Mapping[str, Any]) -> bool:
+    """Whether a text tower has another tokenizer than CLIP's."""
+    return bool(text_cfg.get("hf_tokenizer_name"))
+
+
+def load_tokenizer(folder: Path | None, text_cfg: Mapping[str, Any]) -> Any:
+    """Return the tokenizer of a text tower: CLIP's own from open_clip, any other from a folder.
+
+    Raises:
+        ConfigError: if it needs a folder, and none is given.
+        CheckpointError: if the folder lacks it, or it cannot be used.
+    """
+    if not needs_file(text_cfg):
+        return _clips(json.dumps(text_cfg))
+    if folder is None:
+        name = quoted(text_cfg["hf_tokenizer_name"])
+        raise ConfigError(f"The model needs the tokenizer {name}, which only a base brings along. Name a base.")
+    return _of_files(folder, file_digest(folder, text_cfg), json.dumps(text_cfg))
+
+
+@lru_cache(maxsize=8)
+def _clips(text_cfg: str) -> Any:
+    """Build open_clip's own tokenizer; cached, as it reads its vocabulary in 0.1 s."""
+    import open_clip  # noqa: PLC0415  the page is up before open_clip is
+
+    with TemporaryDirectory() as folder:
+        write_json(Path(folder) / CONFIG, {"model_cfg": {"text_cfg": json.loads(text_cfg)}})
+        return open_clip.get_tokenizer(f"local-dir:{folder}")
+
+
+@lru_cache(maxsize=4)
+def _of_files(folder: Path, digest: str, text_cfg: str) -> FileTokenizer:
+    """Read a folder's tokenizer; cached, as a vocabulary of 256,000 tokens takes seconds."""
+    return FileTokenizer(_files(folder), json.loads(text_cfg))
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    try:
+        names = [name for name in (TOKENIZER, TOKENIZER_CONFIG) if name == TOKENIZER or (folder / name).is_file()]
+        return {name: (folder / name).read_bytes() for name in names}
+    except OSError:
+        raise CheckpointError(f"{folder} has no {TOKENIZER}, which its text tower needs. Choose another.") from None
+
+
+def _digest(files: Mapping[str, bytes]) -> str:
+    found = blake2b(digest_size=16)
+    for name, content in sorted(files.items()):
+        found.update(f"{name} {len(content)} ".encode() + content)
+    return found.hexdigest()
+
+
+def file_digest(folder: Path, text_cfg: Mapping[str, Any]) -> str:
+    """Hash the tokenizer in a folder as `digest_of` does; empty for CLIP's own."""
+    return _digest(_files(folder)) if needs_file(text_cfg) else ""
+
+
+def digest_of(tokenizer: Any) -> str:
+    """Hash a tokenizer; empty for CLIP's own, which every open_clip has."""
+    return tokenizer.digest if isinstance(tokenizer, FileTokenizer) else ""
+
+
+def files_of(tokenizer: Any, text_cfg: Mapping[str, Any]) -> Mapping[str, bytes]:
+    """Return the files of a tokenizer by name; none for CLIP's own.
+
+    Raises:
+        CheckpointError: if the text tower needs a tokenizer of its own, and this is CLIP's.
+    """
+    if needs_file(text_cfg) != isinstance(tokenizer, FileTokenizer):
+        raise CheckpointError("The tokenizer does not belong to the model. Write the checkpoint with its own.")
+    return tokenizer.files if isinstance(tokenizer, FileTokenizer) else {}
+
+
+def special_ids(tokenizer: Any) -> tuple[int, ...]:
+    """Return the tokens that a tokenizer adds to a text, and that its embedding depends on."""
+    if isinstance(tokenizer, FileTokenizer):
+        return tokenizer.special_ids
+    return tokenizer.sot_token_id, tokenizer.eot_token_id

@@ -1,0 +1,29 @@
+"""`nt2vr models`: what it prints; downloads are tested with the catalog."""
+
+from pathlib import Path
+
+import pytest
+
+from nt2vr.__main__ import main
+from tests.tiny import write_tiny
+
+
+def test_models_are_listed_and_removed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_tiny(tmp_path / "models" / "mine", "Mine")
+    flags = ["--data-dir", str(tmp_path)]
+    assert main(["models", "list", *flags]) == 0
+    here, _, there = capsys.readouterr().out.partition("To download")
+    assert "CLIP-neg" in here and "shipped" in here and "Mine" in here and "added" in here
+    assert "ViT-B-32/openai" in there and "47.6 by its authors" in there and "EVA" not in there
+    assert main(["models", "list", "eva02", "l-14", *flags]) == 0
+    assert "EVA02-L-14/merged2b_s4b_b131k" in capsys.readouterr().out
+    assert main(["models", "remove", "Mine", *flags]) == 0
+    assert capsys.readouterr().out == "Mine is removed.\n"
+    assert main(["models", "remove", "Mine", *flags]) == 2
+    assert main(["models", "remove", "CLIP", *flags]) == 2
+    assert not list((tmp_path / "models").iterdir())
+
+
+def test_a_model_that_open_clip_does_not_have_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models", "get", "ViT-B-32/opnai", "--data-dir", str(tmp_path)]) == 2
+    assert "no pre-trained model 'ViT-B-32/opnai'. Try ViT-B-32/openai" in capsys.readouterr().err

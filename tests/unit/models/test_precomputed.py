@@ -1,0 +1,105 @@
+"""Embeddings of other systems from a file: read without unpickling, and searched for exactly their queries."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nt2vr.__main__ import main
+from nt2vr.errors import CheckpointError, ConfigError, QueryError
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
+from nt2vr.evaluation.media import embed_files
+from nt2vr.evaluation.protocol import evaluate, with_controls
+from nt2vr.language.query import Query
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Gallery, Video
+from nt2vr.models.catalog import Catalog
+from nt2vr.models.precomputed import EMBEDDINGS, read_embeddings
+from nt2vr.search.searcher import Searcher
+from nt2vr.search.systems import System
+
+GOOD: dict[str, NDArray[Any]] = {
+    "video_ids": np.array(["a", "b", "c"]),
+    "videos": np.array([[2.0, 0.0], [0.0, 1.0], [1.0, 1.0]]),
+    "queries": np.array(["a dog", "no  cat"]),
+    "texts": np.array([[1.0, 0.1], [0.1, 1.0]], np.float16),
+}
+VIDEOS = tuple(Video(name, Path(f"{name}.webm")) for name in ("a", "b", "unknown"))
+
+
+def save(path: Path, arrays: Mapping[str, Any]) -> None:
+    with path.open("wb") as file:
+        np.savez(file, allow_pickle=True, **arrays)
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> Catalog:
+    save(tmp_path / "other.npz", GOOD)
+    assert main(["import", str(tmp_path / "other.npz"), "--name", "Other", "--data-dir", str(tmp_path)]) == 0
+    return Catalog([tmp_path / "models"])
+
+
+def search(models: Catalog, text: str, system: str = "Other", gallery: tuple[Video, ...] = VIDEOS) -> list[str]:
+    with Decoder(1) as decoder, Cache(models.home.parent / "cache") as cache:
+        searcher = Searcher(models, Gallery("g", gallery), decoder, cache)
+        answer = searcher.search(Query(text, ("dog",), ("cat",)), [system], 3)
+    return [hit.video_id for hit in answer.rankings[0].hits]
+
+
+def test_a_file_becomes_a_system_of_search_for_its_queries(models: Catalog) -> None:
+    assert search(models, "a dog") == ["a", "b"]
+    assert search(models, "no cat") == ["b", "a"]
+    with pytest.raises(QueryError, match=r"^Other has no embedding of 'a bird', only of the 2 queries of its file\.$"):
+        search(models, "a bird")
+    with pytest.raises(ConfigError, match="knows whole queries only, without their parts: Other boolean"):
+        search(models, "a dog", "Other boolean")
+    with pytest.raises((ConfigError, CheckpointError), match="has no embedding of any of the 1 videos"):
+        search(models, "a dog", gallery=VIDEOS[2:])
+    models.remove("Other")
+    assert models.names() == []
+
+
+def test_a_file_becomes_a_system_of_evaluate_without_strategies(models: Catalog) -> None:
+    systems = with_controls([System("Other")], models)
+    assert systems == [System("Other")]  # no `drop`, whose texts the file lacks
+    queries = tuple(JudgedQuery("original", text, row_array((row,))) for row, text in enumerate(("a dog", "no cat")))
+    with Decoder(1) as decoder, Cache(models.home / "cache") as cache:
+        embed = embed_files(VIDEOS[:2], decoder, cache)
+        benchmark = Benchmark("two", ("a", "b"), queries, embed, source={"data": "two"})
+        report = evaluate(benchmark, systems, models)
+        assert report.metrics["Other"]["original/R@1"] == 100
+        with pytest.raises(ConfigError, match="whole queries only"):
+            evaluate(benchmark, [System("Other", "drop")], models)
+
+
+BAD: dict[str, tuple[Callable[[dict[str, Any]], Mapping[str, Any]], str]] = {
+    "no queries": (lambda good: {key: good[key] for key in good if key != "queries"}, "lacks an array .*queries"),
+    "objects": (lambda good: {**good, "video_ids": np.array(["a", "b", "c"], object)}, "dtype=str"),
+    "numbers": (lambda good: {**good, "video_ids": np.arange(3)}, "video_ids must be a list of texts"),
+    "too few": (lambda good: {**good, "videos": good["videos"][:2]}, "videos must have one row"),
+    "integers": (lambda good: {**good, "texts": np.ones((2, 2), int)}, "texts must have one row of floating"),
+    "twice": (lambda good: {**good, "queries": np.array(["a  dog", "a dog"])}, "queries has one twice"),
+    "zeros": (lambda good: {**good, "texts": np.zeros((2, 2))}, "texts has a row of zeros"),
+    "not a number": (lambda good: {**good, "videos": good["videos"] * np.nan}, "not finite"),
+    "other lengths": (lambda good: {**good, "texts": np.ones((2, 3))}, "of different lengths"),
+}
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_an_unusable_file_is_one_sentence(tmp_path: Path, bad: str) -> None:
+    change, message = BAD[bad]
+    save(tmp_path / "bad.npz", change(GOOD))
+    with pytest.raises(CheckpointError, match=message) as caught:
+        read_embeddings(tmp_path / "bad.npz")
+    assert "\n" not in str(caught.value) and str(tmp_path) not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"not a zip", b"PK\x05\x06" + bytes(18)])
+def test_a_file_that_is_no_npz_is_one_sentence(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / EMBEDDINGS).write_bytes(content)
+    with pytest.raises(CheckpointError, match=r"^embeddings\.npz (cannot be read|lacks)"):
+        read_embeddings(tmp_path / EMBEDDINGS)

@@ -1,0 +1,195 @@
+"""Models with tokenizers of their own, from the folder to a reload after training."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import open_clip
+import pytest
+import torch
+from open_clip.tokenizer import get_clean_fn
+from tokenizers import Tokenizer
+
+from nt2vr.errors import CheckpointError, ConfigError
+from nt2vr.models.card import read_card
+from nt2vr.models.catalog import Catalog
+from nt2vr.models.checkpoint import read_checkpoint, read_model
+from nt2vr.models.downloads import pretrained
+from nt2vr.models.foreign import import_checkpoint
+from nt2vr.models.open_clip_encoder import token_embeddings
+from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, FileTokenizer, load_tokenizer
+from tests.families import FAMILIES, family_model, write_family, write_tokenizer
+from tests.tiny import TINY
+
+TEXTS = ["a dog and not a cat", "", "Nobody's DANCING  in the_kitchen!! 🎸 zzz", "a man is running " * 30]
+NEED_TRANSFORMERS = {
+    ("roberta-ViT-B-32", "laion2b_s12b_b32k"),
+    ("xlm-roberta-base-ViT-B-32", "laion5b_s13b_b90k"),
+    ("xlm-roberta-large-ViT-H-14", "frozen_laion5b_s13b_b90k"),
+    ("nllb-clip-base", "v1"),
+    ("nllb-clip-large", "v1"),
+    ("nllb-clip-base-siglip", "v1"),
+    ("nllb-clip-base-siglip", "mrl"),
+    ("nllb-clip-large-siglip", "v1"),
+    ("nllb-clip-large-siglip", "mrl"),
+}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    found = {name: tmp_path_factory.mktemp("families") / "model" for name in FAMILIES}
+    for name, folder in found.items():
+        write_family(folder, name)
+    return found
+
+
+def test_all_but_nine_of_open_clips_pre_trained_models_are_accepted() -> None:
+    pairs = open_clip.list_pretrained()
+    refused = set()
+    for architecture, tag in pairs:
+        try:
+            pretrained(f"{architecture}/{tag}")
+        except ConfigError as error:
+            assert "text tower from Hugging Face transformers" in str(error)
+            refused.add((architecture, tag))
+    assert refused == NEED_TRANSFORMERS & set(pairs)
+    assert (len(pairs) - len(refused) >= 187) and set(pairs) >= NEED_TRANSFORMERS
+
+
+def test_every_other_tokenizer_of_open_clips_is_of_a_family_here() -> None:
+    """And asks for no option that only transformers have."""
+    kinds = {"timm/ViT-", "bert-base-uncased", "facebook/xlm-v-base"}
+    for architecture, _ in open_clip.list_pretrained():
+        text_cfg = open_clip.get_model_config(architecture)["text_cfg"]
+        if "hf_tokenizer_name" in text_cfg and "hf_model_name" not in text_cfg:
+            assert text_cfg["hf_tokenizer_name"].startswith(tuple(kinds)), architecture
+            assert set(text_cfg.get("tokenizer_kwargs", {})) <= {"clean", "strip_sep_token"}
+
+
+def expected_tokens(folder: Path, name: str, text: str) -> list[int]:
+    """Tokenize by hand as open_clip's HFTokenizer does with transformers."""
+    family = FAMILIES[name]
+    text_cfg = family.model_cfg["text_cfg"]
+    options, length = text_cfg.get("tokenizer_kwargs", {}), text_cfg["context_length"]
+    plain = Tokenizer.from_file(str(folder / TOKENIZER))
+    words = plain.encode(get_clean_fn(options.get("clean", "whitespace"))(text), add_special_tokens=False).ids
+    ids = [*family.start, *words[: length - len(family.start) - len(family.end)], *family.end]
+    return ids + [family.pad] * (length - len(ids))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_texts_are_cleaned_cut_and_padded_as_open_clip_does(folders: dict[str, Path], name: str) -> None:
+    tokenizer = load_tokenizer(folders[name], FAMILIES[name].model_cfg["text_cfg"])
+    assert tokenizer(TEXTS).tolist() == [expected_tokens(folders[name], name, text) for text in TEXTS]
+    assert tokenizer([]).shape == (0, FAMILIES[name].model_cfg["text_cfg"]["context_length"])
+    dog = tokenizer.encode("a dog")
+    assert dog and not {*family_specials(name)} & {*dog}
+
+
+def family_specials(name: str) -> tuple[int, ...]:
+    family = FAMILIES[name]
+    return (family.pad, *family.start, *family.end)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_embeddings_are_those_of_open_clips_own_model(folders: dict[str, Path], name: str) -> None:
+    model, *_ = open_clip.create_model_and_transforms(f"local-dir:{folders[name]}")
+    encoder = read_checkpoint(folders[name], verify=True)
+    tokens = torch.tensor([expected_tokens(folders[name], name, text) for text in TEXTS])
+    with torch.inference_mode():
+        expected = model.eval().encode_text(tokens, normalize=True)
+    np.testing.assert_allclose(encoder.encode_text(TEXTS), expected, atol=1e-6)
+    assert encoder.embed_dim == 64
+    assert encoder.card.resize_mode == ("squash" if name != "MetaCLIP 2" else "shortest")
+
+
+def test_a_changed_tokenizer_is_another_text_tower(folders: dict[str, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "changed"
+    shutil.copytree(folders["SigLIP"], folder)
+    data = json.loads((folder / TOKENIZER).read_text())
+    vocabulary, (one, two, *_) = data["model"]["vocab"], read_checkpoint(folder)._tokenizer.encode("a dog")
+    vocabulary[one], vocabulary[two] = vocabulary[two], vocabulary[one]
+    (folder / TOKENIZER).write_text(json.dumps(data))
+    with pytest.raises(CheckpointError, match="do not match its card"):
+        read_checkpoint(folder, verify=True)
+    first = read_checkpoint(folders["SigLIP"])
+    second = read_checkpoint(folder, like=first)
+    assert first.encode_text(["a dog"]).tolist() != second.encode_text(["a dog"]).tolist()
+
+
+def test_a_newer_epoch_takes_over_the_loaded_tokenizer(folders: dict[str, Path], tmp_path: Path) -> None:
+    card = write_family(tmp_path / "next", "CLIPA", seed=1)
+    first = read_checkpoint(folders["CLIPA"])
+    second = read_checkpoint(tmp_path / "next", like=first)
+    assert second._tokenizer is first._tokenizer
+    assert second.text_fingerprint == card.text_fingerprint != first.text_fingerprint
+
+
+BROKEN: dict[str, tuple[str, bytes | None, str]] = {
+    "none": (TOKENIZER, None, "has no tokenizer.json, which its text tower needs"),
+    "no JSON": (TOKENIZER, b"{", "tokenizer.json cannot be used"),
+    "another thing": (TOKENIZER, b'{"version": "1.0"}', "tokenizer.json cannot be used"),
+    "a pad that it lacks": (TOKENIZER_CONFIG, b'{"pad_token": "[NONE]"}', r"no padding token '\[NONE\]'"),
+    "no side": (TOKENIZER_CONFIG, b'{"padding_side": "top"}', "tokenizer.json cannot be used"),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_broken_tokenizer_is_one_sentence(folders: dict[str, Path], tmp_path: Path, broken: str) -> None:
+    file, content, message = BROKEN[broken]
+    shutil.copytree(folders["SigLIP"], tmp_path / "broken")
+    (tmp_path / "broken" / file).unlink()
+    if content is not None:
+        (tmp_path / "broken" / file).write_bytes(content)
+    with pytest.raises(CheckpointError, match=message) as caught:
+        read_checkpoint(tmp_path / "broken")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_special_token_that_the_model_has_no_row_for_is_padding(tmp_path: Path) -> None:
+    """Typed into a query, it would otherwise crash the search: mT5's tokenizer has 100 more than SigLIP's table."""
+    family = FAMILIES["SigLIP"]
+    write_tokenizer(tmp_path, family)
+    tokenizer = Tokenizer.from_file(str(tmp_path / TOKENIZER))
+    tokenizer.add_special_tokens(["extra"])
+    last = tokenizer.token_to_id("extra") or 0
+    files = {TOKENIZER: tokenizer.to_str().encode(), TOKENIZER_CONFIG: (tmp_path / TOKENIZER_CONFIG).read_bytes()}
+    tokens = FileTokenizer(files, {**family.model_cfg["text_cfg"], "vocab_size": last})(["a extra dog"])
+    assert int(tokens.max()) < last
+
+
+def test_random_weights_cannot_have_a_tokenizer_of_their_own() -> None:
+    with pytest.raises(ConfigError, match="needs the tokenizer 'bert-base-uncased', which only a base brings along"):
+        load_tokenizer(None, FAMILIES["CLIPA"].model_cfg["text_cfg"])
+    assert load_tokenizer(None, TINY["text_cfg"])(["a"]).shape == (1, 16)
+
+
+def test_an_import_takes_the_tokenizer_of_a_model_of_its_family(
+    folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def here(function: Any, *arguments: Any, progress: Any, **_: Any) -> Any:
+        return function(*arguments, progress)
+
+    monkeypatch.setattr("nt2vr.models.foreign.run_limited", here)
+    family, models = FAMILIES["SigLIP"], Catalog([tmp_path / "models"])
+    monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, family.architecture, family.model_cfg)
+    (tmp_path / "files").mkdir()
+    torch.save(family_model(family, seed=3).state_dict(), tmp_path / "files" / "tuned.pt")
+    arguments = (tmp_path / "files" / "tuned.pt", models, "tuned", family.architecture)
+    with pytest.raises(ConfigError, match=r"needs the tokenizer 'timm/ViT-B-16-SigLIP'. Put its tokenizer.json next"):
+        import_checkpoint(*arguments)
+    shutil.copytree(folders["SigLIP"], tmp_path / "models" / "base")
+    import_checkpoint(*arguments)
+    tuned = read_card(tmp_path / "models" / "tuned")
+    assert replace(tuned.framing, size=1) == replace(read_card(folders["SigLIP"]).framing, size=1)
+    assert read_checkpoint(tmp_path / "models" / "tuned", verify=True).encode_text(["a dog"]).shape == (1, 64)
+
+
+def test_rows_of_a_text_towers_own_padding_count_as_used(folders: dict[str, Path]) -> None:
+    """SigLIP reads its embedding off the last place, which is padding; a zero row would lose what it has learned."""
+    model, tokenizer, _ = read_model(folders["SigLIP"])
+    assert set(tokenizer.special_ids) == {1}
+    assert token_embeddings(model)[1].any()
