@@ -16,7 +16,6 @@ from nt2vr.language.wordlists import words
 MAX_QUERY_CHARS = 1000
 MAX_PARTS_CHARS = 10 * MAX_QUERY_CHARS  # of all parts: a list's items repeat their shared verb
 
-_NOBODY = {"nobody": "people", "no one": "people", "noone": "people", "none": "people", "nothing": "anything"}
 _REQUESTS = words("want show see include display")
 _SPEAKERS = words("i we you please , .")  # the person typing, who is not part of the video
 
@@ -123,9 +122,8 @@ class _QueryText:
     def unwanted(self, item: Phrase, negation: Negation) -> str:
         """Return an item as a searchable phrase, without "any" or "want to see", and with the verb its list shares."""
         phrases, first = self.phrases, negation.items[0]
-        if item.start < negation.after_cue:
-            thing = _NOBODY[" ".join(phrases.words[negation.cue : negation.after_cue])]
-            return f"{thing} {self.piece(negation.after_cue, item.core)}".strip()
+        if negation.thing and item is first:
+            return f"{negation.thing} {self.piece(negation.after_cue, item.core)}".strip()
         start = item.start
         asks = item.kind == "verb" and self._speaks(negation.cue - 1)
         while start + 1 < item.core and (
@@ -135,7 +133,7 @@ class _QueryText:
             start += 1
         before = ""
         if item is first:
-            before = self.piece(negation.start, negation.cue)  # wearing no | hat
+            before = self.piece(negation.verb, negation.cue) if negation.verb is not None else ""  # wearing no | hat
         elif item.kind == "noun" and first.object is not None:
             before = self.piece(first.start, first.object)  # playing the guitar or | the piano
         return f"{before} {self.piece(start, item.core)}".strip()
