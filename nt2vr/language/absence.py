@@ -3,7 +3,7 @@
 from nt2vr.language.forms import LESS, CueKind
 from nt2vr.language.phrases import Phrase, Phrases
 from nt2vr.language.presence import FRAMES, Presence
-from nt2vr.language.tagger import FINITE_TAGS, VERB_TAGS
+from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.language.wanted import Negation
 from nt2vr.language.wordlists import words
 
@@ -105,9 +105,9 @@ class Absence:
             or phrases.word(i - 1) == "however"
         ):
             i -= 1
-            if phrases.tag(i - 1) == "PUNCT" and (phrases.tag(i) == "ADV" or phrases.word(i) == "however"):
-                i -= 1
-            elif phrases.word(i - 1) == "," and phrases.word(i - 2) == "however":
+            if (phrases.tag(i - 1) == "PUNCT" and (phrases.tag(i) == "ADV" or phrases.word(i) == "however")) or (
+                phrases.word(i - 1) == "," and phrases.word(i - 2) == "however"
+            ):
                 i -= 1
         return i
 

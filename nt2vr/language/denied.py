@@ -7,7 +7,7 @@ from nt2vr.language.inflect import may_be_noun
 from nt2vr.language.phrases import Phrase, Phrases
 from nt2vr.language.presence import Presence
 from nt2vr.language.subjects import is_plural_noun
-from nt2vr.language.tagger import FINITE_TAGS, VERB_TAGS
+from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.language.wordlists import words
 
 _SIGNS = words("sign signs hint hints trace traces evidence glimpse presence inclusion mention instance image")

@@ -2,7 +2,7 @@
 
 from nt2vr.language.forms import CueKind
 from nt2vr.language.phrases import Phrase, Phrases
-from nt2vr.language.tagger import FINITE_TAGS
+from nt2vr.language.tokens import FINITE_TAGS
 
 
 class Lists:

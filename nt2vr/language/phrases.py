@@ -6,7 +6,7 @@ A full parse is unnecessary: queries are short, and a negation only needs the ph
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nt2vr.language.tagger import VERB_TAGS, Token
+from nt2vr.language.tokens import VERB_TAGS, Token, normalised
 from nt2vr.language.wordlists import ACTORS, words
 
 # Verbs that require a place: "sitting on a bench". With other verbs a place is only the setting.
@@ -52,8 +52,7 @@ class Phrases:
     def __init__(self, tokens: Sequence[Token]) -> None:
         """Prepare to search `tokens`, one sentence."""
         self.tokens = tokens
-        lower = (token.text.lower().replace("\u2019", "'") for token in tokens)
-        self.words = ["n't" if word in {"nt", "n t"} else word for word in lower]
+        self.words = [normalised(token.text) for token in tokens]
 
     def tag(self, i: int) -> str:
         """Return the tag of word i; "" past either end."""

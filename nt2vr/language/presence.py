@@ -3,7 +3,7 @@
 from collections.abc import Container
 
 from nt2vr.language.phrases import Phrases
-from nt2vr.language.tagger import VERB_TAGS
+from nt2vr.language.tokens import VERB_TAGS
 from nt2vr.language.wordlists import words
 
 LONGEST_RUN = 4  # words in a cue, an idiom or a filler
@@ -60,13 +60,15 @@ class Presence:
             return i
         while phrases.word(j) in _POINTING:
             j += 1
-        is_whole = phrases.word(j) in FRAMES and phrases.tag(j + 1) not in {"NOUN", "POS"} and phrases.word(j + 1) != "of"
+        is_whole = (
+            phrases.word(j) in FRAMES and phrases.tag(j + 1) not in {"NOUN", "POS"} and phrases.word(j + 1) != "of"
+        )
         return j + 1 if is_whole else i
 
     def after_predicate(self, i: int) -> int:
         """Return the end of "visible", "to be seen here", "part of this scene" at word i; i without one."""
         phrases, j = self.phrases, i
-        while phrases.word(j) in _HELPING and phrases.word(j + 1) or self._is_remark(j):
+        while (phrases.word(j) in _HELPING and phrases.word(j + 1)) or self._is_remark(j):
             j += 1
         if phrases.word(j) in _PRESENT | _APPEARING:
             j += 1
@@ -81,7 +83,7 @@ class Presence:
     def after_tail(self, i: int) -> int:
         """Return the end of "is visible in this image", "in sight" or "present" at word i; i without one."""
         phrases, j = self.phrases, i
-        while phrases.is_auxiliary(j) or self._is_remark(j) and phrases.is_auxiliary(j + 1):
+        while phrases.is_auxiliary(j) or (self._is_remark(j) and phrases.is_auxiliary(j + 1)):
             j += 1
         return max(self.after_predicate(j) if self.after_predicate(j) > j else i, self.after_frame(i))
 

@@ -25,7 +25,7 @@ from nt2vr.language.forms import CUES, NO_NEGATION, NOBODY, CueKind
 from nt2vr.language.lists import Lists
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.presence import Presence
-from nt2vr.language.tagger import FINITE_TAGS, VERB_TAGS
+from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.language.wanted import Negation, Stretch, WantedFinder
 from nt2vr.language.wordlists import words
 
@@ -96,7 +96,9 @@ class ScopeFinder:
     def _negation(self, kind: CueKind, cue: int, after_cue: int, wanted_before: bool) -> Negation | None:
         phrases = self.phrases
         first = self._after.first(kind, cue, after_cue, wanted_before)
-        if first is None or (kind == "without" and first.kind != "noun" and phrases.tag(first.start) in {"ADJ", "VBN", *FINITE_TAGS}):
+        if first is None or (
+            kind == "without" and first.kind != "noun" and phrases.tag(first.start) in {"ADJ", "VBN", *FINITE_TAGS}
+        ):
             return None
         if first.object and first.kind == "verb" and not wanted_before and phrases.tag(first.end) in FINITE_TAGS:
             first = replace(first, end=first.object, core=first.object)  # instead of singing | a man dances
@@ -151,4 +153,3 @@ class ScopeFinder:
         if self._wanted.acts(wanted) or places or (last.kind == "noun" and wanted):
             return replace(negation, items=(*negation.items[:-1], replace(last, core=last.end)))
         return replace(negation, end=last.core)
-

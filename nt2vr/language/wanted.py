@@ -7,7 +7,7 @@ from typing import NamedTuple
 from nt2vr.language.forms import CueKind
 from nt2vr.language.phrases import Phrase, Phrases
 from nt2vr.language.presence import Presence
-from nt2vr.language.tagger import VERB_TAGS
+from nt2vr.language.tokens import VERB_TAGS
 from nt2vr.language.wordlists import words
 
 _LEADING = words("just only also instead then rather simply but and or while please")
