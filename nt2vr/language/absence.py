@@ -1,8 +1,10 @@
 """Negations that come after what they deny: "a cat is not visible", "chairs are absent", "while a truck is not"."""
 
+from dataclasses import replace
+
 from nt2vr.language.forms import LESS, CueKind
 from nt2vr.language.phrases import Phrase, Phrases
-from nt2vr.language.presence import FRAMES, Presence
+from nt2vr.language.presence import APPEARING, FRAMES, Presence
 from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.language.wanted import Negation
 from nt2vr.language.wordlists import words
@@ -37,21 +39,38 @@ class Absence:
                 return self._denied(kind, cue, after_cue, self._subject(cue, first), end)
         return None
 
-    def _denied(self, kind: CueKind, cue: int, after_cue: int, item: Phrase | None, end: int) -> Negation | None:
-        if item is None:
+    def _denied(self, kind: CueKind, cue: int, after_cue: int, subject: Phrase | None, end: int) -> Negation | None:
+        if subject is None:
             return None
-        return Negation(kind, cue, after_cue, (item,), min(item.start, cue), max(item.end, end))
+        items, phrases = [subject], self.phrases
+        for i in range(subject.start + 1, subject.end):
+            last = items[-1]
+            if phrases.tag(i) == "DET" and phrases.word(i - 1) in {"and", "or", ","}:
+                before = i - 1 - (phrases.word(i - 2) == "," and phrases.word(i - 1) != ",")
+                items[-1] = replace(last, end=before, core=before, head=before - 1)
+                items.append(Phrase("noun", i, subject.end, subject.end, subject.end - 1))
+        return Negation(kind, cue, after_cue, tuple(items), min(subject.start, cue), max(subject.end, end))
 
     def _is_elliptic(self, cue: int, after_cue: int) -> bool:
-        """Return whether the sentence leaves out what is denied: "while a chair is not"."""
-        return self.phrases.tag(after_cue) in {"", "PUNCT"} and self.phrases.tag(cue - 1) in FINITE_TAGS
+        """Return whether the sentence leaves out "present" or "appear": "while a chair is not", "but a cup does not"."""
+        phrases = self.phrases
+        if phrases.tag(after_cue) not in {"", "PUNCT"}:
+            return False
+        helper = phrases.lemma(cue - 1)
+        return helper == "be" or (helper == "do" and any(word in APPEARING for word in phrases.words[:cue]))
 
     def _free(self, cue: int, first: int) -> Negation | None:
-        phrases, start = self.phrases, cue
+        phrases, start, end = self.phrases, cue, cue + 1
         while start > first and phrases.tag(start - 1) in {"NOUN", "OTHER", "NUM"}:
             start -= 1
-        item = Phrase("noun", start, cue, cue, cue - 1) if start < cue else None
-        return self._denied("free", cue, cue + 1, item, cue + 1)
+        if start == cue:
+            return None
+        item, excluded = Phrase("noun", start, cue, cue, cue - 1), start
+        if phrases.word(end) in FRAMES:  # in a | car-free scene
+            end += 1
+            while excluded > first and phrases.tag(excluded - 1) in {"DET", "ADP"}:
+                excluded -= 1
+        return Negation("free", cue, cue + 1, (item,), excluded, end)
 
     def _absent(self, cue: int, after_cue: int, first: int) -> Negation | None:
         """Return "a chair is absent", "absent is a chair" or "is missing a chair"."""
@@ -115,9 +134,7 @@ class Absence:
         phrases, i = self.phrases, end
         while i > first and not self._ends_clause(i - 1, end):
             i -= 1
-        while i > first and (joined := self._joined(i, first)) < i:
-            i = joined
-        return i
+        return self._joined(i, first)
 
     def _ends_clause(self, i: int, end: int) -> bool:
         phrases = self.phrases
@@ -126,17 +143,18 @@ class Absence:
         return phrases.tag(i) in FINITE_TAGS and not (phrases.tag(i - 1) == "DET" or i + 1 == end)
 
     def _joined(self, i: int, first: int) -> int:
-        """Return the first word of a noun phrase joined to the one at word i, "a cup and | a fork"; i without one."""
-        phrases, j = self.phrases, i - 1
-        if phrases.word(j) not in {"and", "or", ","}:
-            return i
-        j -= phrases.word(j - 1) == ","
-        k = j
-        while k > first and phrases.tag(k - 1) in {"DET", "NOUN", "ADJ", "NUM"}:
-            k -= 1
-        before = phrases.tag(k - 1) if k > first else ""
-        is_list = before in {"", "PUNCT", "CONJ", "ADV", "WH"} and phrases.word(i - 1) != ","
-        return k if k < j and is_list else i
+        """Return the first word of the noun phrases joined to the one at word i, "a cup, a plate and | a fork"."""
+        phrases, start = self.phrases, i
+        while start > first and phrases.word(start - 1) in ({"and", "or"} if start == i else {","}):
+            end = start - 1 - (phrases.word(start - 2) == "," and start == i)
+            k = end
+            while k > first and phrases.tag(k - 1) in {"DET", "NOUN", "ADJ", "NUM"}:
+                k -= 1
+            if k == end:
+                break
+            start = k
+        before = phrases.tag(start - 1) if start > first else ""
+        return start if before in {"", "CONJ", "ADV", "WH"} or phrases.word(start - 1) in {";", ".", ","} else i
 
     def _noun_start(self, start: int, end: int) -> int:
         """Return the first word of the last noun phrase between two words; it may contain "of", "with a hat"."""

@@ -3,14 +3,15 @@
 from dataclasses import replace
 
 from nt2vr.language.forms import CueKind
-from nt2vr.language.inflect import may_be_noun
 from nt2vr.language.phrases import Phrase, Phrases
-from nt2vr.language.presence import Presence
-from nt2vr.language.subjects import is_plural_noun
+from nt2vr.language.presence import SHOWING, Presence
 from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
-from nt2vr.language.wordlists import words
+from nt2vr.language.wordlists import ACTORS, words
 
-_SIGNS = words("sign signs hint hints trace traces evidence glimpse presence inclusion mention instance image")
+_SIGNS = words(
+    "sign signs hint hints trace traces evidence glimpse presence inclusion mention instance image need use help aid"
+)
+_DEPICTING = words("show feature include contain depict display portray")
 _VAGUE = words("a an any the single visible clear slightest")
 
 
@@ -36,42 +37,55 @@ class DeniedAfter:
         noun = phrases.noun_phrase(i) if kind in {"no", "order"} else None
         found = noun or phrases.any_phrase(i)
         if found and found.kind == "noun" and kind in {"no", "without", "order"}:
-            found = self._whole_noun(found, kind, attaches=wanted_before and self._attaches(kind, cue))
+            found = self._without_predicate(found)
+            found = self._whole_noun(found, attaches=wanted_before and self._attaches(kind, cue))
         return found
 
+    def shown(self, verb: Phrase, cue: int) -> Phrase:
+        """Return what is denied to be shown: "does not include | a dog"; any other phrase as it is."""
+        phrases = self.phrases
+        if verb.kind != "verb" or verb.object is None or phrases.word(verb.head) not in SHOWING:
+            return verb
+        clause = cue
+        while clause > 0 and phrases.tag(clause - 1) not in {"PUNCT", "CONJ"}:
+            clause -= 1
+        noun = phrases.noun_phrase(verb.object)
+        means_picture = phrases.lemma(verb.head) in _DEPICTING or self.presence.says_nothing(clause, cue)
+        return noun if noun and means_picture and phrases.tag(noun.start) != "PRON" else verb
+
     def _after_sign(self, i: int) -> int:
-        """Skip "any sign of" at word i."""
+        """Skip "any sign of", "the need for" at word i."""
         j = i
         while self.phrases.word(j) in _VAGUE:
             j += 1
-        return j + 2 if self.phrases.word(j) in _SIGNS and self.phrases.word(j + 1) == "of" else i
+        return j + 2 if self.phrases.word(j) in _SIGNS and self.phrases.word(j + 1) in {"of", "for"} else i
 
     def _attaches(self, kind: CueKind, cue: int) -> bool:
         """Return whether what follows may belong to somebody before the cue: "a man with no hair singing"."""
-        return kind == "without" or self.phrases.word(cue - 1) == "with"
+        phrases = self.phrases
+        acting = any(phrases.word(i) in ACTORS or phrases.lemma(i) in ACTORS for i in range(cue))
+        return acting and (kind == "without" or phrases.word(cue - 1) == "with")
 
-    def _whole_noun(self, noun: Phrase, kind: CueKind, *, attaches: bool) -> Phrase:
-        """Add the words that the tagger took for verbs or numbers: "bus | stop", "Boeing | 737", "ice | skating"."""
+    def _without_predicate(self, noun: Phrase) -> Phrase:
+        """Cut off a "present" or "visible" that was taken for the noun: "no person | present"."""
+        last = noun.end - 1
+        if noun.start < last and self.presence.after_predicate(last) > last:
+            return replace(noun, end=last, core=last, head=last - 1)
+        return noun
+
+    def _whole_noun(self, noun: Phrase, *, attaches: bool) -> Phrase:
+        """Add the words that the tagger took for numbers or verbs: "Boeing | 737", "ice | skating"."""
         end = noun.end
-        while self._continues(noun, kind, end, attaches=attaches):
+        while self._continues(noun, end, attaches=attaches):
             end += 1
         return replace(noun, end=end, core=end, head=end - 1) if end > noun.end else noun
 
-    def _continues(self, noun: Phrase, kind: CueKind, i: int, *, attaches: bool) -> bool:
+    def _continues(self, noun: Phrase, i: int, *, attaches: bool) -> bool:
         phrases = self.phrases
-        tag, after = phrases.tag(i), phrases.tag(i + 1)
-        if tag in {"NUM", "OTHER"} and phrases.tag(i - 1) == "NOUN":
+        if phrases.tag(i) in {"NUM", "OTHER"} and phrases.tag(i - 1) == "NOUN":
             return phrases.tokens[i].text[0].isalnum()
-        if tag not in VERB_TAGS or phrases.is_auxiliary(i) or not may_be_noun(phrases.word(i)):
-            return False
-        if after in FINITE_TAGS:
-            return tag != "VBG"
-        closes = after in {"", "PUNCT", "CONJ", "WH"}
-        if tag == "VBG":
-            return closes and not attaches and not phrases.is_actor(noun)
-        if tag == "VBZ" or is_plural_noun(phrases.word(i - 1), phrases.lemma(i - 1)):
-            return kind == "without" and closes
-        return closes or after == "ADP"
+        closes = phrases.tag(i + 1) in {"", "PUNCT", "CONJ", "WH"}
+        return phrases.tag(i) == "VBG" and closes and not attaches and not phrases.is_actor(noun)
 
     def _skip_helpers(self, kind: CueKind, cue: int, i: int) -> int:
         """Skip the words between a cue and what it negates, from word i on."""

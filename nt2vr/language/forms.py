@@ -92,7 +92,7 @@ FORMS = (
     Form(
         "X is absent",
         "absent",
-        "absent, missing, nowhere, excluded, omitted, left out",
+        "absent, missing, nowhere, excluded, omitted, left out, notable by its absence, conspicuous by its absence",
         "a dog on a lawn, but a cat is nowhere to be seen",
         "a dog on a lawn",
         ("a cat",),
@@ -126,7 +126,7 @@ NO_NEGATION = frozenset({
     "ca n't stop", "ca n't help", "ca n't wait", "can not stop", "can not help", "can not wait", "a no", "the no",
     "no tomorrow", "nothing beats", "nothing like", "nothing better than", "nothing more than", "no more than",
     "no less than", "no fewer than", "no big deal", "no problem", "in no time", "no strings attached", "not to mention",
-    "more often than not", "believe it or not", "if not", "never mind", "no pain no gain", "no question",
+    "more often than not", "believe it or not", "like nobody", "like no one", "if not", "never mind", "no pain no gain", "no question",
     "not missing", "not lacking", "not absent", "n't missing", "n't lacking", "n't absent", "never absent",
     "never lacking", "duty -free", "royalty -free", "hands -free", "toll -free", "care -free",
     "no country for old men", "dr no", "dr. no", "dr . no", "no time to die", "no way home", "no man 's sky",

@@ -22,12 +22,6 @@ def verb_of(word: str) -> str:
     return lemmas[0] if lemmas else ""
 
 
-@cache
-def may_be_noun(word: str) -> bool:
-    """Return whether the dictionary lists a word as a noun: "stop", "saw", "skating"."""
-    return "NOUN" in getAllLemmas(word, upos="NOUN")
-
-
 def inflect_phrase(phrase: str, form: Form) -> str:
     """Inflect the verb that begins a phrase: ("ride a bike", "VBZ") gives "rides a bike"."""
     verb, _, rest = phrase.partition(" ")

@@ -33,7 +33,7 @@ class Lists:
     def _next_item(self, first: Phrase, i: int) -> Phrase | None:
         phrases = self.phrases
         if first.kind == "noun" and phrases.tag(i) == "VBG":
-            if phrases.tag(i + 1) in {"", "PUNCT"} and phrases.word(i - 1) in {"or", ","}:
+            if phrases.tag(i + 1) in {"", "PUNCT"} and phrases.word(i - 1) == "or":
                 return Phrase("noun", i, i + 1, i + 1, i)  # without sprinkles or | filling
             return None  # without a hat and | wearing sunglasses
         finders = {"verb": phrases.verb_phrase, "noun": phrases.noun_phrase, "place": phrases.place_phrase}

@@ -6,7 +6,7 @@ from nt2vr.language.phrases import Phrases
 from nt2vr.language.tokens import VERB_TAGS
 from nt2vr.language.wordlists import words
 
-LONGEST_RUN = 4  # words in a cue, an idiom or a filler
+LONGEST_RUN = 5  # words in a cue, an idiom or a filler
 FRAMES = words(
     "image images picture photo photograph pic snapshot scene video clip frame shot view footage film setting "
     "surroundings environment composition"
@@ -18,11 +18,11 @@ FILLERS = frozenset({  # these only mean "in the picture"
 })  # fmt: skip
 _PRESENT = words(
     "present visible shown seen included featured depicted pictured found displayed there here represented captured "
-    "observed detected spotted noticed noticeable evident apparent portrayed part"
+    "observed detected spotted noticed noticeable evident apparent portrayed part allowed permitted"
 )
-_APPEARING = words("appear appears appeared appearing exist exists existed existing")
+APPEARING = words("appear appears appeared appearing exist exists existed existing")
 _HELPING = words("to be been being is are was were seem seems appear appears seen")
-_SHOWING = words(  # what a picture, and who describes it, does with its content
+SHOWING = words(  # what a picture, and who describes it, does with its content
     "show shows showing shown feature features featuring include includes including contain contains containing depict "
     "depicts depicting display displays displaying portray present presents capture captures see sees find finds have "
     "has having features 'll want"
@@ -70,9 +70,9 @@ class Presence:
         phrases, j = self.phrases, i
         while (phrases.word(j) in _HELPING and phrases.word(j + 1)) or self._is_remark(j):
             j += 1
-        if phrases.word(j) in _PRESENT | _APPEARING:
+        if phrases.word(j) in _PRESENT | APPEARING:
             j += 1
-        elif j == i or phrases.word(j - 1) not in _PRESENT | _APPEARING:
+        elif j == i or phrases.word(j - 1) not in _PRESENT | APPEARING:
             frame = self.after_frame(j)
             if frame == j:
                 return i
@@ -95,7 +95,7 @@ class Presence:
         phrases = self.phrases
         return (
             phrases.tag(i) in {"DET", "ADP", "PUNCT", "CONJ", "WH", "MD", "TO", "POS"}
-            or phrases.word(i) in FRAMES | _PRESENT | _APPEARING | _SHOWING | _HELPING | _SMALL_WORDS
+            or phrases.word(i) in FRAMES | _PRESENT | APPEARING | SHOWING | _HELPING | _SMALL_WORDS
             or phrases.is_auxiliary(i)
         )
 

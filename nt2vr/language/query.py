@@ -98,7 +98,7 @@ def split_query(text: str, phrases: Phrases) -> Query:
         text,
         wanted=(wanted,) if wanted else (),
         unwanted=tuple(sentence.unwanted(item, negation) for item, negation in items),
-        cues=tuple(sentence.span(negation.cue, negation.after_cue) for negation in negations),
+        cues=tuple(dict.fromkeys(sentence.span(negation.cue, negation.after_cue) for negation in negations)),
         scopes=tuple(sentence.span(item.start, item.core) for item, _ in items),
     )
 

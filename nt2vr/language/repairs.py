@@ -15,6 +15,9 @@ _LIKELY_NATS = 1.0  # margin for nouns in -s that HanTa's lexicon finds about as
 _UNKNOWN_NATS = -20.0  # below this HanTa guesses from the ending
 _THINGS_IN_ING = frozenset({"building", "painting"})  # may be nouns even after a noun: "an office building"
 _BASE = frozenset({"VVB", "VVI", "VDB", "VDI", "VHB", "VHI"})
+_DOUBTFUL = frozenset({"NOUN", "ADJ", "VB", "VBP", "VBD", "VBZ"})
+_DENYING = frozenset({"no", "without", "w/o", "w/out", "sans"})
+_ENDS = frozenset({"", "PUNCT", "CONJ", "WH"})
 _OBJECT_NEXT = frozenset({"VB", "VBG"})
 _THIRD_PERSON = frozenset({"VVZ", "VBZ", "VDZ", "VHZ"})
 
@@ -51,9 +54,14 @@ class Repairs:
 
     def _tag_by_lexicon(self, words: Sequence[str], tags: Sequence[str], i: int) -> str:
         """Tag of a word whose readings in HanTa's lexicon contradict the tagger."""
-        tag, chances = tags[i], self._log_probabilities(words[i])
+        tag = tags[i]
+        if tag not in _DOUBTFUL:
+            return tag
+        chances = self._log_probabilities(words[i])
         if tag in {"NOUN", "ADJ"}:
             return self._verb_after_all(words, tags, i, chances) or tag
+        if not chances.keys().isdisjoint({"NN1", "NN2"}) and _ends_denied_noun(words, tags, i):
+            return "NOUN"  # no bus stop
         if tag == "VBZ" and "NN2" in chances:
             is_noun = chances.keys().isdisjoint(_THIRD_PERSON) or tags[i - 1] in _OBJECT_NEXT
             return "NOUN" if is_noun else tag  # making leaves from clay
@@ -128,6 +136,26 @@ def _may_be_progressive(word: str, chances: Mapping[str, float], noun: float) ->
     """Return whether a word in -ing is more than a noun: "surfing", but not "building"."""
     known = not chances.keys().isdisjoint({"VVG", "VDG"}) or noun < _UNKNOWN_NATS
     return known and word not in _THINGS_IN_ING
+
+
+def _ends_denied_noun(words: Sequence[str], tags: Sequence[str], i: int) -> bool:
+    """Return whether word i ends a compound after "no" or "without", where a verb would not agree or not fit."""
+    if i < 2 or tags[i - 1] != "NOUN":
+        return False
+    cue = i - 2
+    while cue > max(0, i - 5) and (tags[cue] in {"NOUN", "ADJ", "NUM"} or words[cue] in {"a", "any", "single"}):
+        cue -= 1
+    after = tags[i + 1] if i + 1 < len(tags) else ""
+    if words[cue] not in _DENYING:
+        return False
+    if words[cue] != "no" and after == "NOUN":
+        return True  # without chain saw noises
+    if after not in _ENDS | VERB_TAGS | {"ADP"}:
+        return False
+    plural = words[i - 1].endswith("s") or words[i - 1] in {"people", "men", "women", "children"}
+    if words[cue] == "no" and (plural or tags[i] == "VBZ"):
+        return after in VERB_TAGS  # no bus stops are visible; but: no dog barks
+    return after != "ADP" or words[cue] == "no"
 
 
 def _describes(tags: Sequence[str], i: int) -> bool:

@@ -32,6 +32,7 @@ from nt2vr.language.wordlists import words
 __all__ = ["CUES", "NO_NEGATION", "Negation", "ScopeFinder", "Stretch"]
 
 _OPENERS = frozenset(run.partition(" ")[0] for run in (*CUES, *NO_NEGATION))  # no other word starts one
+_FORWARD = frozenset({"not", "no", "without", "order", "nobody", "minus"})
 _HELD = words("wear hold carry eat drink use play")  # "wearing no hat": the verb is unwanted too
 _BEFORE_ABSENCE = words("in the by with a an due to complete total is notable noticeable marked")
 
@@ -61,6 +62,11 @@ class ScopeFinder:
                 continue
             if backward := self._before.find(kind, cue, after_cue, first):
                 found.append(backward)
+                continue
+            if kind not in _FORWARD:
+                continue
+            if neither := self._neither(cue, after_cue):
+                found += neither
                 continue
             before = self._wanted.words(found, cue)
             negation = self._negation(kind, cue, after_cue, bool(before))
@@ -100,6 +106,7 @@ class ScopeFinder:
             kind == "without" and first.kind != "noun" and phrases.tag(first.start) in {"ADJ", "VBN", *FINITE_TAGS}
         ):
             return None
+        first = self._after.shown(first, cue)
         if first.object and first.kind == "verb" and not wanted_before and phrases.tag(first.end) in FINITE_TAGS:
             first = replace(first, end=first.object, core=first.object)  # instead of singing | a man dances
         if first.kind == "noun" and kind != "minus":
@@ -111,6 +118,21 @@ class ScopeFinder:
         thing = NOBODY[" ".join(phrases.words[cue:after_cue])] if first.start < after_cue else ""
         start = self._start(cue)
         return Negation(kind, cue, after_cue, tuple(items), start - holds, end, start - 1 if holds else None, thing)
+
+    def _neither(self, cue: int, after_cue: int) -> list[Negation]:
+        """Return the negations of "neither the man nor the woman is smiling", which wants both; [] elsewhere."""
+        phrases = self.phrases
+        starts = phrases.word(cue) == "neither" and self._starts_clause(cue)
+        one = phrases.noun_phrase(after_cue) if starts else None
+        other = phrases.noun_phrase(one.end + 1) if one and phrases.word(one.end) == "nor" else None
+        if one is None or other is None or not phrases.is_auxiliary(other.end):
+            return []
+        verb = phrases.verb_phrase(other.end) or phrases.quality(other.end + 1)
+        if verb is None or self.presence.after_tail(other.end) > other.end:
+            return []
+        denied = Negation("not", cue, after_cue, (verb,), other.end, verb.end)
+        both = Negation("not", one.end, one.end + 1, (), one.end, one.end + 1, link=" and ")
+        return [Negation("not", cue, after_cue, (), cue, after_cue), both, denied]
 
     def _start(self, cue: int) -> int:
         """Return the first word of "in the complete absence of"; elsewhere the cue."""

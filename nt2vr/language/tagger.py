@@ -17,7 +17,6 @@ from typing import Any, Protocol
 import nltk
 from HanTa.HanoverTagger import EMPTY, END, START, UNKNOWN, HanoverTagger
 from nltk.tag.perceptron import PerceptronTagger
-from nltk.tokenize import NLTKWordTokenizer
 
 from nt2vr.language.repairs import HELPERS, Repairs
 from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS, Token, as_tagged, word_spans
@@ -50,7 +49,6 @@ _BY_WORD = {
     **dict.fromkeys(("please", "really"), "ADV"),
     "-free": "ADJ",
 }
-_TOKENIZER = NLTKWordTokenizer()
 _CLITICS = {"s": "'s", "re": "'re", "m": "'m", "ll": "'ll", "ve": "'ve"}  # datasets drop apostrophes: "it s", "we re"
 
 
@@ -124,7 +122,7 @@ class HantaTagger:
 
     def tag(self, text: str) -> list[Token]:
         """Return the words and punctuation marks of `text`, in order."""
-        spans = word_spans(text, _TOKENIZER.span_tokenize)
+        spans = word_spans(text)
         words = [as_tagged(text[start:end]) for start, end in spans]
         words = [_CLITICS.get(word, word) if i and words[i - 1].isalpha() else word for i, word in enumerate(words)]
         tagged = self._tag_words(words)

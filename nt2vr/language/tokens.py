@@ -1,7 +1,6 @@
 """Words of a sentence: their tags, and where they start and end."""
 
 import re
-from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from nt2vr.language.forms import MISSPELT
@@ -16,6 +15,8 @@ _ABBREVIATED = frozenset("mr mrs ms dr st jr sr prof mt".split())  # and initial
 _SAME_LENGTH = str.maketrans(
     {ord("\u2019"): "'", ord("\u2018"): "'", **dict.fromkeys(map(ord, '`"\u201c\u201d\x00'), " ")}
 )
+_WORD = re.compile(r"\.{2,}|--+|[;@#$%&?!()\[\]{}<>]|[,:](?!\d)|(?:(?!\.\.|--)[^\s;@#$%&?!()\[\]{}<>,:]|[,:](?=\d))+")
+_CLITIC = re.compile(r"(?:n't|'(?:s|m|d|ll|re|ve)?)$")
 _QUOTED = re.compile(r"""(?<!\S)[-!]["\u201c]([^"\u201c\u201d]+)["\u201d]""")  # -"tomato sauce"
 
 
@@ -40,24 +41,37 @@ def as_tagged(word: str) -> str:
     return normalised(word) if len(word) <= _MAX_WORD_CHARS else "x"
 
 
-def word_spans(text: str, tokenize: Callable[[str], Iterable[tuple[int, int]]]) -> list[tuple[int, int]]:
-    """Tokenize by `tokenize`, and further: "dont", "don t", a final period, "-man", -"old man", "car-free"."""
+def word_spans(text: str) -> list[tuple[int, int]]:
+    """Tokenize like the Penn Treebank, and further: "dont", "don t", a final period, "-man", -"old man", "car-free"."""
     same_length = text.translate(_SAME_LENGTH).replace("''", "  ")
     spans: list[tuple[int, int]] = []
-    for start, end in tokenize(same_length):
+    for match in _WORD.finditer(same_length):
+        start, end = match.span()
         word = same_length[start:end].lower()
+        ends = word[-1] == "." and len(word) > 1 and word[0] != "." and not same_length[end:].strip("'()[]{}<> ")
         if word == "t" and spans and _ends_in_not(same_length[slice(*spans[-1])].lower()):  # don t
             before, middle = spans.pop()
             spans += [(before, middle - 1), (middle - 1, end)]
-            continue
-        starts = not same_length[start - 1 : start].strip()
-        cut = start + _cut(word, starts=starts)
-        spans += [(start, cut), (cut, end)] if start < cut < end else [(start, end)]
+        else:
+            spans += _pieces(word[:-1] if ends else word, start, starts=not same_length[start - 1 : start].strip())
+        if ends:
+            spans.append((end - 1, end))
     for quoted in _QUOTED.finditer(text):
         start, end = quoted.span()
         spans = [span for span in spans if span[1] <= start or span[0] >= end]
-        spans += [(start, quoted.start(1)), quoted.span(1)]
-    return sorted(spans)
+        spans = sorted([*spans, (start, quoted.start(1)), quoted.span(1)])
+    return spans
+
+
+def _pieces(word: str, start: int, *, starts: bool) -> list[tuple[int, int]]:
+    """Return the spans of the words inside a word that starts at character `start`."""
+    spans, end = [], start + len(word)
+    while 0 < (cut := _cut(word, starts=starts)) < len(word):
+        if cut == 1 and starts and word[0] in "-'":
+            return [(start, start + 1), *_pieces(word[1:], start + 1, starts=False), *spans]
+        spans.insert(0, (start + cut, end))
+        word, end = word[:cut], start + cut
+    return [(start, end), *spans]
 
 
 def _ends_in_not(word: str) -> bool:
@@ -66,12 +80,16 @@ def _ends_in_not(word: str) -> bool:
 
 def _cut(word: str, *, starts: bool) -> int:
     """Return where a second word begins inside a word; 0 if none does."""
+    if word[0] in "-'" and word[1:2].isalpha() and starts and not _CLITIC.fullmatch(word):
+        return 1
+    if "'" in word and (clitic := _CLITIC.search(word)):  # isn't, it's, dogs'
+        return clitic.start()
+    if word == "cannot":
+        return 3
     if word[-2:] == "nt" and word[:-2] in _CONTRACTED:  # dont, isnt
         return len(word) - 2
     if word in _WITH_IS:
         return len(word) - 1
-    if word[0] == "-" and word[1:2].isalpha() and starts:
-        return 1
     if word.endswith("-free"):
         return len(word) - len("-free")
     if len(word) > 2 and word[-1] == "." and word[:-1].isalpha() and word[:-1] not in _ABBREVIATED:

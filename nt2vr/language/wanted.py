@@ -76,15 +76,22 @@ class WantedFinder:
         for first, last, given in zip(starts, stops, ["", *(negation.link for negation in negations)], strict=True):
             subject_only = bool(stretches) and not self.acts(range(stretches[-1].start, stretches[-1].end))
             start, stop = self._trimmed(first, last, starts=not stretches, subject_only=subject_only)
-            if start < stop and not self.presence.says_nothing(start, stop):
+            if start < stop and (self._determines(stop, negations) or not self.presence.says_nothing(start, stop)):
                 stretches.append(Stretch(start, stop, given or self._link(first, start)))
         return stretches
+
+    def _determines(self, stop: int, negations: Sequence[Negation]) -> bool:
+        """Return whether a stretch ends in the article of a noun that follows a negated adjective: "a | car-free | street"."""
+        phrases = self.phrases
+        after = next((n.end for n in negations if n.kind in {"less", "free"} and n.start == stop), None)
+        return after is not None and phrases.tag(stop - 1) == "DET" and phrases.tag(after) in {"NOUN", "ADJ"}
 
     def _trimmed(self, start: int, stop: int, *, starts: bool, subject_only: bool) -> tuple[int, int]:
         """Drop words left dangling at the edges of a stretch without its negation: "who is", "and he", commas."""
         phrases, first = self.phrases, start
         while start < stop and (phrases.tag(start) in {"PUNCT", "CONJ"} or phrases.word(start) in _LEADING):
             start += 1
+        start += starts and first > 0 and phrases.word(start) == "from"  # missing from | the room
         if subject_only and phrases.tag(start) == "PRON" and phrases.word(start) != "there":
             start += 1
         if starts and first > 0 and (place := phrases.place_phrase(start)) and phrases.is_setting(place):
