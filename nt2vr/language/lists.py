@@ -32,15 +32,20 @@ class Lists:
 
     def _next_item(self, first: Phrase, i: int) -> Phrase | None:
         phrases = self.phrases
-        if first.kind == "noun" and phrases.tag(i) == "VBG":
-            if phrases.tag(i + 1) in {"", "PUNCT"} and phrases.word(i - 1) == "or":
-                return Phrase("noun", i, i + 1, i + 1, i)  # without sprinkles or | filling
-            return None  # without a hat and | wearing sunglasses
+        if first.kind == "noun" and phrases.tag(i) in {"VBG", "VBZ"}:  # tags of "filling" and "sprinkles"
+            return Phrase("noun", i, i + 1, i + 1, i) if self._is_listed(i) else None
         finders = {"verb": phrases.verb_phrase, "noun": phrases.noun_phrase, "place": phrases.place_phrase}
         item = finders.get(first.kind, phrases.quality)(i)
         if item is None and (first.object is not None or first.end == first.start + 1):
             item = phrases.noun_phrase(i)  # playing the guitar or | the piano; without icing or | sprinkles
         return item
+
+    def _is_listed(self, i: int) -> bool:
+        """Return whether word i is a noun by its place: "icing, | sprinkles, or | filling"."""
+        phrases = self.phrases
+        if phrases.tag(i) == "VBG":
+            return phrases.tag(i + 1) in {"", "PUNCT"} and phrases.word(i - 1) == "or"
+        return phrases.word(i - 1) == "," and "or" in phrases.words[i + 1 : i + 3]
 
     def _shares(self, first: Phrase, item: Phrase, conjunction: str, kind: CueKind) -> bool:
         phrases = self.phrases

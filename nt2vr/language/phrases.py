@@ -173,7 +173,8 @@ class Phrases:
         return False
 
     def _joins_adjectives(self, i: int) -> bool:
-        return self.tag(i) == "CONJ" and self.tag(i - 1) == self.tag(i + 1) == "ADJ"
+        is_joint = self.tag(i) == "CONJ" and self.word(i) != "but"  # not red but | blue
+        return is_joint and self.tag(i - 1) == self.tag(i + 1) == "ADJ"
 
     def _verb_ahead(self, i: int) -> bool:
         while self.tag(i) in {"ADV", "TO"}:

@@ -123,7 +123,7 @@ class _QueryText:
         """Return an item as a searchable phrase, without "any" or "want to see", and with the verb its list shares."""
         phrases, first = self.phrases, negation.items[0]
         if negation.thing and item is first:
-            return f"{negation.thing} {self.piece(negation.after_cue, item.core)}".strip()
+            return f"{negation.thing} {self.piece(max(item.start, negation.after_cue), item.core)}".strip()
         start = item.start
         asks = item.kind == "verb" and self._speaks(negation.cue - 1)
         while start + 1 < item.core and (

@@ -23,7 +23,7 @@ from nt2vr.language.absence import Absence
 from nt2vr.language.denied import DeniedAfter
 from nt2vr.language.forms import CUES, NO_NEGATION, NOBODY, CueKind
 from nt2vr.language.lists import Lists
-from nt2vr.language.phrases import Phrases
+from nt2vr.language.phrases import Phrase, Phrases
 from nt2vr.language.presence import Presence
 from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.language.wanted import Negation, Stretch, WantedFinder
@@ -115,7 +115,8 @@ class ScopeFinder:
         items = [first] if modified or kind in {"minus", "nobody"} else self._lists.items(first, kind, wanted_before)
         holds = kind == "no" and phrases.tag(cue - 1) in VERB_TAGS and phrases.lemma(cue - 1) in _HELD
         end = self._after.after_filler(items[-1].end)
-        thing = NOBODY[" ".join(phrases.words[cue:after_cue])] if first.start < after_cue else ""
+        named = first.start < after_cue or (kind == "nobody" and self._sit_there(first, cue, after_cue))
+        thing = NOBODY[" ".join(phrases.words[cue:after_cue])] if named else ""
         start = self._start(cue)
         return Negation(kind, cue, after_cue, tuple(items), start - holds, end, start - 1 if holds else None, thing)
 
@@ -133,6 +134,12 @@ class ScopeFinder:
         denied = Negation("not", cue, after_cue, (verb,), other.end, verb.end)
         both = Negation("not", one.end, one.end + 1, (), one.end, one.end + 1, link=" and ")
         return [Negation("not", cue, after_cue, (), cue, after_cue), both, denied]
+
+    def _sit_there(self, verb: Phrase, cue: int, after_cue: int) -> bool:
+        """Return whether a clause of its own denies people at a thing named before: "but no one is sitting in it"."""
+        phrases = self.phrases
+        clause = phrases.is_auxiliary(after_cue) or phrases.is_auxiliary(cue - 1)
+        return clause and phrases.word(verb.end - 1) in {"it", "them", "there"}
 
     def _start(self, cue: int) -> int:
         """Return the first word of "in the complete absence of"; elsewhere the cue."""
@@ -165,12 +172,24 @@ class ScopeFinder:
             or (relative and phrases.tag(i) in FINITE_TAGS)
         )
 
+    def _is_mentioned(self, place: int, wanted: Sequence[int]) -> bool:
+        """Return whether the wanted words name the place at word `place` too: "in the bathroom"."""
+        phrases = self.phrases
+        noun = phrases.noun_phrase(place + 1)
+        return (
+            noun is not None
+            and phrases.word(noun.start) == "the"
+            and phrases.word(noun.head) in {phrases.word(i) for i in wanted}
+        )
+
     def _without_setting(self, negation: Negation, found: Sequence[Negation]) -> Negation:
         """Rule 3: assign the place at the end to the wanted or to the unwanted part."""
         last = negation.items[-1] if negation.items else None
         if last is None or last.core == last.end:
             return negation
         wanted = self._wanted.words(found)
+        if self._is_mentioned(last.core, wanted):
+            return negation  # a bathroom with a sink, but there is no one | in the bathroom
         places = [place for i in wanted if (place := self.phrases.place_phrase(i)) and self.phrases.is_setting(place)]
         if self._wanted.acts(wanted) or places or (last.kind == "noun" and wanted):
             return replace(negation, items=(*negation.items[:-1], replace(last, core=last.end)))
