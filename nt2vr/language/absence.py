@@ -61,7 +61,9 @@ class Absence:
 
     def _free(self, cue: int, first: int) -> Negation | None:
         phrases, start, end = self.phrases, cue, cue + 1
-        while start > first and phrases.tag(start - 1) in {"NOUN", "OTHER", "NUM"}:
+        while start > first and (
+            phrases.tag(start - 1) in {"NOUN", "OTHER", "NUM"} or phrases.word(start - 1).endswith("ing")
+        ):
             start -= 1
         if start == cue:
             return None
@@ -134,7 +136,7 @@ class Absence:
         phrases, i = self.phrases, end
         while i > first and not self._ends_clause(i - 1, end):
             i -= 1
-        return self._joined(i, first)
+        return self._joined(i, first, end)
 
     def _ends_clause(self, i: int, end: int) -> bool:
         phrases = self.phrases
@@ -142,19 +144,24 @@ class Absence:
             return True
         return phrases.tag(i) in FINITE_TAGS and not (phrases.tag(i - 1) == "DET" or i + 1 == end)
 
-    def _joined(self, i: int, first: int) -> int:
+    def _joined(self, i: int, first: int, end: int) -> int:
         """Return the first word of the noun phrases joined to the one at word i, "a cup, a plate and | a fork"."""
-        phrases, start = self.phrases, i
+        phrases, start, commas = self.phrases, i, 0
+        if phrases.word(end) in {"is", "was", "does", "has"}:
+            return i  # a man on a bench and | a dog is not …
         while start > first and phrases.word(start - 1) in ({"and", "or"} if start == i else {","}):
-            end = start - 1 - (phrases.word(start - 2) == "," and start == i)
-            k = end
+            has_comma = phrases.word(start - 2) == "," and start == i
+            commas += has_comma or start < i
+            before = k = start - 1 - has_comma
             while k > first and phrases.tag(k - 1) in {"DET", "NOUN", "ADJ", "NUM"}:
                 k -= 1
-            if k == end:
+            if k == before:
                 break
             start = k
-        before = phrases.tag(start - 1) if start > first else ""
-        return start if before in {"", "CONJ", "ADV", "WH"} or phrases.word(start - 1) in {";", ".", ","} else i
+        is_pair = phrases.word(i - 2) == "," and commas == 1  # a dog runs, and | a cat …
+        before_list = phrases.tag(start - 1) if start > first else ""
+        starts = before_list in {"", "CONJ", "ADV", "WH"} or phrases.word(start - 1) in {";", ".", ","}
+        return start if starts and not is_pair else i
 
     def _noun_start(self, start: int, end: int) -> int:
         """Return the first word of the last noun phrase between two words; it may contain "of", "with a hat"."""

@@ -74,7 +74,7 @@ class DeniedAfter:
         return noun
 
     def _whole_noun(self, noun: Phrase, *, attaches: bool) -> Phrase:
-        """Add the words that the tagger took for numbers or verbs: "Boeing | 737", "ice | skating"."""
+        """Add the words that the tagger took for verbs: "ice | skating"."""
         end = noun.end
         while self._continues(noun, end, attaches=attaches):
             end += 1
@@ -82,8 +82,6 @@ class DeniedAfter:
 
     def _continues(self, noun: Phrase, i: int, *, attaches: bool) -> bool:
         phrases = self.phrases
-        if phrases.tag(i) in {"NUM", "OTHER"} and phrases.tag(i - 1) == "NOUN":
-            return phrases.tokens[i].text[0].isalnum()
         closes = phrases.tag(i + 1) in {"", "PUNCT", "CONJ", "WH"}
         return phrases.tag(i) == "VBG" and closes and not attaches and not phrases.is_actor(noun)
 

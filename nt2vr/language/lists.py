@@ -2,15 +2,16 @@
 
 from nt2vr.language.forms import CueKind
 from nt2vr.language.phrases import Phrase, Phrases
+from nt2vr.language.presence import Presence
 from nt2vr.language.tokens import FINITE_TAGS
 
 
 class Lists:
     """Finds the further items of a negated list in one sentence."""
 
-    def __init__(self, phrases: Phrases) -> None:
+    def __init__(self, phrases: Phrases, presence: Presence) -> None:
         """Prepare to search the sentence behind `phrases`."""
-        self.phrases = phrases
+        self.phrases, self.presence = phrases, presence
 
     def items(self, first: Phrase, kind: CueKind, wanted_before: bool) -> list[Phrase]:
         """Return the list items that share the cue of `first`, the first one."""
@@ -20,6 +21,8 @@ class Lists:
             conjunction = self.phrases.word(k) if self.phrases.word(k) in {"and", "or"} else ""
             k += bool(conjunction)
             item = self._next_item(first, k) if k > j else None
+            if pending and item and self._starts_clause(item):
+                return items  # in the absence of a dog, | a choir and a band play
             if item is None or not self._shares(first, item, conjunction, kind):
                 break
             pending.append(item)
@@ -39,6 +42,9 @@ class Lists:
         if item is None and (first.object is not None or first.end == first.start + 1):
             item = phrases.noun_phrase(i)  # playing the guitar or | the piano; without icing or | sprinkles
         return item
+
+    def _starts_clause(self, item: Phrase) -> bool:
+        return self.phrases.tag(item.end) in FINITE_TAGS and self.presence.after_tail(item.end) == item.end
 
     def _is_listed(self, i: int) -> bool:
         """Return whether word i is a noun by its place: "icing, | sprinkles, or | filling"."""

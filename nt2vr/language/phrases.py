@@ -99,7 +99,7 @@ class Phrases:
             j += 1
         first, head = j, None
         while True:
-            if self.tag(j) in {"NOUN", "OTHER"}:
+            if self.tag(j) in {"NOUN", "OTHER"} or self._numbers_name(j):
                 head = j
             elif not self._modifies_noun(j, first=head is None):
                 break
@@ -159,6 +159,8 @@ class Phrases:
 
     def _modifies_noun(self, i: int, *, first: bool) -> bool:
         """Return whether word i belongs to a noun phrase before its last noun; `first`: no noun has come yet."""
+        if self._numbers_name(i + 1) and self.tag(i) == "ADJ":
+            return True
         if self.tag(i) == "POS" or (self.tag(i) == "ADJ" and self.tag(i + 1) == "NOUN"):  # a computer online game
             return True
         return (first or self.tag(i - 1) == "POS") and self._noun_ahead(i)
@@ -171,6 +173,10 @@ class Phrases:
             if self.tag(i) == "NOUN":
                 return True
         return False
+
+    def _numbers_name(self, i: int) -> bool:
+        """Return whether word i is the number of a name: "Boeing | 737"."""
+        return self.tag(i) == "NUM" and i > 0 and not self.tokens[i - 1].text.islower()
 
     def _joins_adjectives(self, i: int) -> bool:
         is_joint = self.tag(i) == "CONJ" and self.word(i) != "but"  # not red but | blue

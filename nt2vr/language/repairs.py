@@ -15,8 +15,10 @@ _LIKELY_NATS = 1.0  # margin for nouns in -s that HanTa's lexicon finds about as
 _UNKNOWN_NATS = -20.0  # below this HanTa guesses from the ending
 _THINGS_IN_ING = frozenset({"building", "painting"})  # may be nouns even after a noun: "an office building"
 _BASE = frozenset({"VVB", "VVI", "VDB", "VDI", "VHB", "VHI"})
-_DOUBTFUL = frozenset({"NOUN", "ADJ", "VB", "VBP", "VBD", "VBZ"})
-_DENYING = frozenset({"no", "without", "w/o", "w/out", "sans"})
+_DOUBTFUL = frozenset({"NOUN", "ADJ", "VB", "VBP", "VBD", "VBZ", "MD"})
+_DENYING = frozenset("no not n't without w/o w/out sans lack lacks lacking excludes omits nor neither missing".split())
+_DENYING_OF = frozenset("free devoid void empty absence sign trace hint bereft bare".split())
+_ARTICLES = frozenset({"a", "an", "any", "the", "single"})
 _ENDS = frozenset({"", "PUNCT", "CONJ", "WH"})
 _OBJECT_NEXT = frozenset({"VB", "VBG"})
 _THIRD_PERSON = frozenset({"VVZ", "VBZ", "VDZ", "VHZ"})
@@ -60,8 +62,10 @@ class Repairs:
         chances = self._log_probabilities(words[i])
         if tag in {"NOUN", "ADJ"}:
             return self._verb_after_all(words, tags, i, chances) or tag
-        if not chances.keys().isdisjoint({"NN1", "NN2"}) and _ends_denied_noun(words, tags, i):
-            return "NOUN"  # no bus stop
+        if not chances.keys().isdisjoint({"NN1", "NN2"}) and (
+            _ends_denied_noun(words, tags, i) or (i and words[i - 1] in {"a", "an", "any", "no"})
+        ):
+            return "NOUN"  # no bus stop; without a can
         if tag == "VBZ" and "NN2" in chances:
             is_noun = chances.keys().isdisjoint(_THIRD_PERSON) or tags[i - 1] in _OBJECT_NEXT
             return "NOUN" if is_noun else tag  # making leaves from clay
@@ -139,23 +143,35 @@ def _may_be_progressive(word: str, chances: Mapping[str, float], noun: float) ->
 
 
 def _ends_denied_noun(words: Sequence[str], tags: Sequence[str], i: int) -> bool:
-    """Return whether word i ends a compound after "no" or "without", where a verb would not agree or not fit."""
+    """Return whether word i ends a compound after a cue, where a verb would not agree or not fit."""
     if i < 2 or tags[i - 1] != "NOUN":
         return False
     cue = i - 2
-    while cue > max(0, i - 5) and (tags[cue] in {"NOUN", "ADJ", "NUM"} or words[cue] in {"a", "any", "single"}):
+    while cue > max(0, i - 5) and (tags[cue] in {"NOUN", "ADJ", "NUM"} or words[cue] in _ARTICLES):
         cue -= 1
     after = tags[i + 1] if i + 1 < len(tags) else ""
-    if words[cue] not in _DENYING:
+    if not _denies(words, tags, cue):
         return False
     if words[cue] != "no" and after == "NOUN":
         return True  # without chain saw noises
-    if after not in _ENDS | VERB_TAGS | {"ADP"}:
-        return False
-    plural = words[i - 1].endswith("s") or words[i - 1] in {"people", "men", "women", "children"}
-    if words[cue] == "no" and (plural or tags[i] == "VBZ"):
+    noun = words[i - 1]
+    plural = noun in {"people", "men", "women", "children"} or (
+        noun[-1] == "s" and noun[-2:] not in {"ss", "us", "is"}
+    )
+    if plural or tags[i] == "VBZ":
         return after in VERB_TAGS  # no bus stops are visible; but: no dog barks
-    return after != "ADP" or words[cue] == "no"
+    return after in _ENDS | VERB_TAGS | {"ADP", "ADV"}
+
+
+def _denies(words: Sequence[str], tags: Sequence[str], i: int) -> bool:
+    """Return whether a denied noun may follow word i: "no", "devoid of", "does not show", "absent is"."""
+    before = words[i - 1] if i else ""
+    return (
+        words[i] in _DENYING
+        or (words[i] == "of" and before in _DENYING_OF)
+        or (words[i] in {"is", "are"} and before in {"absent", "missing"})
+        or (tags[i] in VERB_TAGS and i > 0 and tags[i - 1] == "NEG")
+    )
 
 
 def _describes(tags: Sequence[str], i: int) -> bool:

@@ -46,7 +46,7 @@ class ScopeFinder:
         self.presence = Presence(phrases)
         self._before = Absence(phrases, self.presence)
         self._after = DeniedAfter(phrases, self.presence)
-        self._lists = Lists(phrases)
+        self._lists = Lists(phrases, self.presence)
         self._wanted = WantedFinder(phrases, self.presence)
 
     def wanted(self, negations: Sequence[Negation]) -> list[Stretch]:

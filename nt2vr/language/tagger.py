@@ -133,6 +133,8 @@ class HantaTagger:
         lemmas = [lemma for _, lemma in tagged]
         for i, word in enumerate(words):
             tags[i], before = self._repairs.tag(words, tags, i), tags[i]
+            if tags[i] in VERB_TAGS and _is_name(text, spans, i):
+                tags[i] = "NOUN"
             if tags[i] != before:
                 lemmas[i] = self._lemma(word, tags[i])
         if (verb := self._repairs.missing_verb(words, tags, lemmas)) is not None:
@@ -174,6 +176,12 @@ class NltkTagger(HantaTagger):
             (_mapped(_PENN, tag) if word[0].isalnum() or tag == "POS" else "PUNCT", self._lemma(word, tag))
             for word, tag in self._perceptron.tag(words)
         ]
+
+
+def _is_name(text: str, spans: Sequence[tuple[int, int]], i: int) -> bool:
+    """Return whether only word i is capitalised: "an absent Boeing", but not "A Dog Barking"."""
+    before = text[slice(*spans[i - 1])] if i else ""
+    return (before[:1].islower() or before in {"No", "Without"}) and text[slice(*spans[i])].istitle()
 
 
 def _mapped(table: dict[str, str], tag: str) -> str:
