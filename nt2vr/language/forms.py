@@ -7,6 +7,8 @@ is another form's cue with certain words after it.
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+from nt2vr.language.wordlists import Runs
+
 CueKind = Literal["not", "no", "without", "nobody", "minus", "order", "absent", "free", "less", "double"]
 """What a cue denies:
 
@@ -119,8 +121,9 @@ CUES: dict[str, CueKind] = {
     **dict.fromkeys(LESS, "less"),
     **dict.fromkeys(("not without", "n't without", "never without"), "double"),
 }
+CUE_RUNS = Runs(CUES)
 # Idioms and titles; "can't" is tokenized as "ca n't".
-NO_NEGATION = frozenset({
+NO_NEGATION = Runs({
     "not only", "not just", "not merely", "not far", "why not", "whether or not", "no doubt", "without doubt",
     "without a doubt", "no wonder", "no matter", "nothing but", "none other than", "no other than", "with or without",
     "ca n't stop", "ca n't help", "ca n't wait", "can not stop", "can not help", "can not wait", "a no", "the no",

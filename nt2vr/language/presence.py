@@ -1,17 +1,14 @@
 """Words that only say that something is, or is not, in the picture: "is visible in this image", "in sight"."""
 
-from collections.abc import Container
-
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.tokens import VERB_TAGS
-from nt2vr.language.wordlists import words
+from nt2vr.language.wordlists import Runs, words
 
-LONGEST_RUN = 5  # words in a cue, an idiom or a filler
 FRAMES = words(
     "image images picture photo photograph pic snapshot scene video clip frame shot view footage film setting "
     "surroundings environment composition"
 )
-FILLERS = frozenset({  # these only mean "in the picture"
+FILLERS = Runs({  # these only mean "in the picture"
     "in sight", "in view", "within view", "in it", "in them", "on it", "at all", "anywhere", "around", "visible",
     "to be seen", "to be found", "there", "here", "please", "whatsoever", "of any kind", "on display", "in evidence",
     "in attendance", "nearby", "either",
@@ -42,11 +39,12 @@ class Presence:
         """Prepare to search the sentence behind `phrases`."""
         self.phrases, self.num_words = phrases, len(phrases.tokens)
 
-    def longest(self, runs: Container[str], i: int) -> int:
+    def longest(self, runs: Runs, i: int) -> int:
         """Return the length in words of the longest of `runs` that starts at word i; 0 if none does."""
-        longest = min(LONGEST_RUN, self.num_words - i)
-        lengths = (n for n in range(longest, 0, -1) if " ".join(self.phrases.words[i : i + n]) in runs)
-        return next(lengths, 0)
+        words = self.phrases.words[i : i + runs.longest]
+        if not words or words[0] not in runs.openers:
+            return 0
+        return next((n for n in range(len(words), 0, -1) if " ".join(words[:n]) in runs), 0)
 
     def after_frame(self, i: int) -> int:
         """Return the end of "in this image", "in sight", "anywhere in the picture" at word i; i without one."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
 
-from nt2vr.language.tokens import VERB_TAGS
+from nt2vr.language.tokens import VERB_TAGS, Lemma
 from nt2vr.language.wordlists import ACTORS, ROLES
 
 HELPERS = {
@@ -79,13 +79,15 @@ class Repairs:
             i -= 1
         return i > 1 and tags[i - 1] == "NEG" and HELPERS.get(words[i - 2]) == "do"
 
-    def missing_verb(self, words: Sequence[str], tags: Sequence[str], lemmas: Sequence[str]) -> tuple[int, str] | None:
+    def missing_verb(
+        self, words: Sequence[str], tags: Sequence[str], lemmas: Sequence[Lemma]
+    ) -> tuple[int, str] | None:
         """Position and tag of the verb in a caption tagged without one: "a man loads a clip", "people dance"."""
         if any(tag in VERB_TAGS and not _describes(tags, i) for i, tag in enumerate(tags)):
             return None
         for i in range(1, len(words)):
             after = tags[i + 1] if i + 1 < len(words) else ""
-            follows_actor = tags[i] == "NOUN" and lemmas[i - 1] in ACTORS | ROLES
+            follows_actor = tags[i] == "NOUN" and lemmas[i - 1]() in ACTORS | ROLES
             if follows_actor and after in {"DET", "PRON", "ADP", "ADV", ""}:
                 if words[i].endswith("ing"):
                     return (i, "VBG") if words[i] not in _THINGS_IN_ING else None
@@ -94,11 +96,11 @@ class Repairs:
         return None
 
     def _form_after_actor(
-        self, words: Sequence[str], tags: Sequence[str], lemmas: Sequence[str], i: int, after: str
+        self, words: Sequence[str], tags: Sequence[str], lemmas: Sequence[Lemma], i: int, after: str
     ) -> str | None:
         """Tag of word i as the finite verb of the actor before it, if it may be one."""
         word, actor = words[i], words[i - 1]
-        plural = actor != lemmas[i - 1] or actor in {"people", "men", "women"}
+        plural = actor != lemmas[i - 1]() or actor in {"people", "men", "women"}
         if word.endswith("s"):
             determined = i == 1 or tags[i - 2] in VERB_TAGS | {"DET", "NUM", "ADJ"}
             return "VBZ" if not plural and determined and self._may_be_verb(word[:-1], word[:-2], word) else None

@@ -21,7 +21,7 @@ from dataclasses import replace
 
 from nt2vr.language.absence import Absence
 from nt2vr.language.denied import DeniedAfter
-from nt2vr.language.forms import CUES, NO_NEGATION, NOBODY, CueKind
+from nt2vr.language.forms import CUE_RUNS, CUES, NO_NEGATION, NOBODY, CueKind
 from nt2vr.language.lists import Lists
 from nt2vr.language.phrases import Phrase, Phrases
 from nt2vr.language.presence import Presence
@@ -31,7 +31,6 @@ from nt2vr.language.wordlists import words
 
 __all__ = ["CUES", "NO_NEGATION", "Negation", "ScopeFinder", "Stretch"]
 
-_OPENERS = frozenset(run.partition(" ")[0] for run in (*CUES, *NO_NEGATION))  # no other word starts one
 _FORWARD = frozenset({"not", "no", "without", "order", "nobody", "minus"})
 _HELD = words("wear hold carry eat drink use play")  # "wearing no hat": the verb is unwanted too
 _BEFORE_ABSENCE = words("in the by with a an due to complete total is notable noticeable marked")
@@ -77,11 +76,8 @@ class ScopeFinder:
     def _cues(self) -> Iterator[tuple[CueKind, int, int]]:
         i = 0
         while i < self.num_words:
-            if self.phrases.words[i] not in _OPENERS:
-                i += 1
-                continue
-            idiom, length = self.presence.longest(NO_NEGATION, i), self.presence.longest(CUES, i)
-            idiom = idiom or self._length_of_name(i)
+            length = self.presence.longest(CUE_RUNS, i)
+            idiom = self.presence.longest(NO_NEGATION, i) or (length and self._length_of_name(i))
             if length and not idiom:
                 kind = CUES[" ".join(self.phrases.words[i : i + length])]
                 if kind != "minus" or self.phrases.is_prefix(i):

@@ -1,6 +1,8 @@
 """Words of a sentence: their tags, and where they start and end."""
 
 import re
+from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 from nt2vr.language.forms import MISSPELT
@@ -20,16 +22,25 @@ _CLITIC = re.compile(r"(?:n't|'(?:s|m|d|ll|re|ve)?)$")
 _QUOTED = re.compile(r"""(?<!\S)[-!]["\u201c]([^"\u201c\u201d]+)["\u201d]""")  # -"tomato sauce"
 
 
+Lemma = Callable[[], str]  # few are needed, and one of a rare word takes HanTa 0.1 ms
+
+
 class Token(NamedTuple):
     """One word of a sentence: `text` is `sentence[start:end]`, `tag` is from the tagset of `nt2vr.language.tagger`."""
 
     text: str
     tag: str
-    lemma: str
+    find_lemma: Lemma
     start: int
     end: int
 
+    @property
+    def lemma(self) -> str:
+        """The dictionary form: "run" for "running"."""
+        return self.find_lemma()
 
+
+@lru_cache(10_000)
 def normalised(word: str) -> str:
     """Return a word as the taggers and the rules know it: lower case, straight apostrophes, usual spellings."""
     word = word.translate(_SAME_LENGTH).lower().strip()
