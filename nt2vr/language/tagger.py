@@ -26,6 +26,7 @@ from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS, Lemma, Token, as_tagge
 __all__ = ["FINITE_TAGS", "VERB_TAGS", "HantaTagger", "NltkTagger", "Tagger", "Token", "load_tagger"]
 
 NLTK_DATA = "taggers/averaged_perceptron_tagger_eng"
+_MAX_COMPOUND_CHARS = 10
 _HOPELESS_NATS = 8.0  # a tag this far behind does not win: the tags of 7,703 captions are HanTa's
 _NUM_WORDS = 10_000  # remembered per kind of look-up
 
@@ -111,6 +112,8 @@ class QuickHanta(HanoverTagger):  # type: ignore[misc]  # HanTa has no types
 
     def _analyze_forward(self, word: str) -> list[tuple[int, float]]:
         """Return the tags of a word that is not in the lexicon, with their log-probabilities, best first."""
+        if _is_long_compound(word):
+            return self._analyze_compound(word.rpartition("-")[2])
         length = len(word)
         rows: list[dict[tuple[int, int], float]] = [{(EMPTY, START): 0.0}, *({} for _ in word)]
         for i, row in enumerate(rows[:-1]):
@@ -127,6 +130,12 @@ class QuickHanta(HanoverTagger):  # type: ignore[misc]  # HanTa has no types
         for (_, tag), value in last.items():
             ends[-tag] = float(logaddexp(ends[-tag], value)) if -tag in ends else value
         return sorted(ends.items(), key=itemgetter(1), reverse=True) or [(UNKNOWN, 0.0)]
+
+    def _analyze_compound(self, last: str) -> list[tuple[int, float]]:
+        """Return the tags of a compound by its last part: "chocolate-|topped", "merry-go-|round"."""
+        found = self.cache[last] if last in self.cache else self.analyze_forward(last)
+        tags = [(tag, value) for tag, value in found if self.int2tag[tag] in {"NN1", "NN2", "VVG", "AJ0"}]
+        return tags or [(self.tag2int["AJ0"], -18.0)]
 
     def _step(
         self,
@@ -213,6 +222,9 @@ class HantaTagger:
         return HELPERS[word] if word in HELPERS else self._lemmas(word, _PENN_TO_C5.get(tag, "EMPTY"))
 
     def _find_lemma(self, word: str, tag: str) -> str:
+        if _is_long_compound(word):
+            start = word.rindex("-") + 1
+            return word[:start] + self._lemmas(word[start:], tag)
         return str(self._hanta.analyze(word, pos=tag)[0]).lower()
 
     def _look_up(self, word: str) -> dict[str, float]:
@@ -236,6 +248,11 @@ class NltkTagger(HantaTagger):
             (_mapped(_PENN, tag) if word[0].isalnum() or tag == "POS" else "PUNCT", partial(self._lemma, word, tag))
             for word, tag in self._perceptron.tag(words)
         ]
+
+
+def _is_long_compound(word: str) -> bool:
+    """Return whether HanTa would take long, in cubic time, for a word whose last part says enough."""
+    return len(word) > _MAX_COMPOUND_CHARS and "-" in word[:-1] and word[-1] != "-"
 
 
 def _is_name(text: str, spans: Sequence[tuple[int, int]], i: int) -> bool:
