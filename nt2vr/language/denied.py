@@ -12,6 +12,7 @@ _SIGNS = words(
     "sign signs hint hints trace traces evidence glimpse presence inclusion mention instance image need use help aid"
 )
 _DEPICTING = words("show feature include contain depict display portray")
+_SHOWN = words("shown seen depicted pictured captured portrayed")
 _VAGUE = words("a an any the single visible clear slightest")
 
 
@@ -34,6 +35,7 @@ class DeniedAfter:
         ):
             return Phrase("noun", cue, after_cue, after_cue, cue)
         i = self._after_sign(i)
+        i += kind == "not" and phrases.word(i) in _SHOWN and phrases.tag(i + 1) == "VBG"  # not shown | eating
         noun = phrases.noun_phrase(i) if kind in {"no", "order"} else None
         found = noun or phrases.any_phrase(i)
         if found and found.kind == "noun" and kind in {"no", "without", "order"}:

@@ -53,7 +53,7 @@ FORMS = (
     Form("no compound noun", "no", "", "a street with no bus stop", "a street", ("bus stop",)),
     Form("no name", "no", "", "an airport with no Boeing 737", "an airport", ("Boeing 737",)),
     Form("no sign of X", "no", "", "a church without any sign of a priest", "a church", ("a priest",)),
-    Form("no X is present", "no", "", "No car is visible in the image; a dog runs.", "a dog runs.", ("car",)),
+    Form("no X is present", "no", "", "No car is visible in the image; a dog runs.", "a dog runs", ("car",)),
     Form("without X", "without", "without, with out, w/o, w/out, sans, minus", "a bike w/o a rider", "a bike", ("a rider",)),
     Form("without, misspelt", "without", "", "a man wihtout a hat", "a man", ("a hat",)),
     Form("lacks X", "without", "lack, lacks, lacking, lacked", "a room that lacks chairs", "a room", ("chairs",)),
@@ -114,7 +114,7 @@ LESS: Mapping[str, str] = {
 }  # fmt: skip
 MISSPELT: Mapping[str, str] = dict.fromkeys(
     "wihtout witout withot whitout withouth withou wihout withut witohut withour wthout whithout".split(), "without"
-) | dict.fromkeys("dosent dosnt doesent".split(), "doesnt")
+)
 
 CUES: dict[str, CueKind] = {
     **{cue: form.kind for form in FORMS for cue in form.cues.split(", ") if cue},

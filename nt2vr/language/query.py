@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from nt2vr.errors import QueryError
+from nt2vr.language.foreign import notice_of
 from nt2vr.language.phrases import Phrase, Phrases
 from nt2vr.language.scope import Negation, ScopeFinder, Stretch
 from nt2vr.language.tagger import Tagger
@@ -44,6 +45,11 @@ class Query:
     unwanted: tuple[str, ...] = ()
     cues: tuple[Span, ...] = ()
     scopes: tuple[Span, ...] = ()
+
+    @property
+    def notice(self) -> str:
+        """One sentence for the person if the text is hardly English; otherwise empty."""
+        return notice_of(self.text)
 
 
 def understand(text: str, tagger: Tagger) -> Query:

@@ -1,7 +1,7 @@
 """Words of a sentence: their tags, and where they start and end."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ from nt2vr.language.forms import MISSPELT
 VERB_TAGS = frozenset({"VB", "VBZ", "VBP", "VBD", "VBG", "VBN", "MD"})
 FINITE_TAGS = frozenset({"VBZ", "VBP", "VBD", "MD"})
 
+_MAX_CLITICS = 3  # would|n't|'ve
 _MAX_WORD_CHARS = 30  # HanTa takes cubic time in the length of a word; no English word here is longer
 _CONTRACTED = frozenset("do does did is are was were has have had ca could wo would ai".split())
 _WITH_IS = frozenset({"thats", "whos", "theres", "hes", "shes"})
@@ -55,44 +56,50 @@ def as_tagged(word: str) -> str:
 def word_spans(text: str) -> list[tuple[int, int]]:
     """Tokenize like the Penn Treebank, and further: "dont", "don t", a final period, "-man", -"old man", "car-free"."""
     same_length = text.translate(_SAME_LENGTH).replace("''", "  ")
-    spans: list[tuple[int, int]] = []
-    for match in _WORD.finditer(same_length):
+    last = len(same_length.rstrip("'()[]{}<> \t\n"))
+    quoted = [(match.start(), match.start(1), match.end(1), match.end()) for match in _QUOTED.finditer(text)]
+    hidden = _blanked(same_length, quoted)
+    spans = [span for start, one, end, _ in quoted for span in ((start, one), (one, end))]
+    for match in _WORD.finditer(hidden):
         start, end = match.span()
-        word = same_length[start:end].lower()
-        ends = word[-1] == "." and len(word) > 1 and word[0] != "." and not same_length[end:].strip("'()[]{}<> ")
-        if word == "t" and spans and _ends_in_not(same_length[slice(*spans[-1])].lower()):  # don t
+        word = hidden[start:end].lower()
+        if word == "t" and spans and _ends_in_not(hidden[slice(*spans[-1])].lower()):  # don t
             before, middle = spans.pop()
             spans += [(before, middle - 1), (middle - 1, end)]
-        else:
-            spans += _pieces(word[:-1] if ends else word, start, starts=not same_length[start - 1 : start].strip())
+            continue
+        ends = end == last and word[-1] == "." and word.strip(".") != ""
+        spans += _pieces(word[:-1] if ends else word, start, starts=not hidden[start - 1 : start].strip())
         if ends:
             spans.append((end - 1, end))
-    for quoted in _QUOTED.finditer(text):
-        start, end = quoted.span()
-        spans = [span for span in spans if span[1] <= start or span[0] >= end]
-        spans = sorted([*spans, (start, quoted.start(1)), quoted.span(1)])
-    return spans
+    return sorted(spans) if quoted else spans
+
+
+def _blanked(text: str, quoted: Sequence[tuple[int, int, int, int]]) -> str:
+    """Return text with spaces in place of its quoted phrases."""
+    pieces, end = [], 0
+    for start, _, _, after in quoted:
+        pieces += [text[end:start], " " * (after - start)]
+        end = after
+    return "".join([*pieces, text[end:]])
 
 
 def _pieces(word: str, start: int, *, starts: bool) -> list[tuple[int, int]]:
     """Return the spans of the words inside a word that starts at character `start`."""
-    spans, end = [], start + len(word)
-    while 0 < (cut := _cut(word, starts=starts)) < len(word):
-        if cut == 1 and starts and word[0] in "-'":
-            return [(start, start + 1), *_pieces(word[1:], start + 1, starts=False), *spans]
-        spans.insert(0, (start + cut, end))
-        word, end = word[:cut], start + cut
-    return [(start, end), *spans]
+    if starts and word[0] in "-'" and word[1:2].isalpha() and not _CLITIC.fullmatch(word):
+        return [(start, start + 1), *_pieces(word[1:], start + 1, starts=False)]
+    spans: list[tuple[int, int]] = []
+    while len(spans) < _MAX_CLITICS and 0 < (cut := _cut(word)) < len(word):
+        spans.append((start + cut, start + len(word)))
+        word = word[:cut]
+    return [(start, start + len(word)), *reversed(spans)]
 
 
 def _ends_in_not(word: str) -> bool:
     return word[-1] == "n" and word[:-1] in _CONTRACTED
 
 
-def _cut(word: str, *, starts: bool) -> int:
+def _cut(word: str) -> int:
     """Return where a second word begins inside a word; 0 if none does."""
-    if word[0] in "-'" and word[1:2].isalpha() and starts and not _CLITIC.fullmatch(word):
-        return 1
     if "'" in word and (clitic := _CLITIC.search(word)):  # isn't, it's, dogs'
         return clitic.start()
     if word == "cannot":
