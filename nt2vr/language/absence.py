@@ -52,7 +52,7 @@ class Absence:
         return Negation(kind, cue, after_cue, tuple(items), min(subject.start, cue), max(subject.end, end))
 
     def _is_elliptic(self, cue: int, after_cue: int) -> bool:
-        """Return whether the sentence leaves out "present" or "appear": "while a chair is not", "but a cup does not"."""
+        """Return whether the sentence leaves out "present" or "appear": "while a chair is not", "a cup does not"."""
         phrases = self.phrases
         if phrases.tag(after_cue) not in {"", "PUNCT"}:
             return False
@@ -117,7 +117,7 @@ class Absence:
         return i
 
     def _before_helpers(self, i: int, first: int) -> int:
-        """Return the first word of the helpers and remarks before word i: "a cup|, however, is noticeably (absent)"."""
+        """Return the first word of the helpers and remarks before word i: "a cup | , however, is noticeably"."""
         phrases = self.phrases
         while i > first and (
             phrases.is_auxiliary(i - 1)
@@ -133,7 +133,7 @@ class Absence:
         return i
 
     def _clause_start(self, end: int, first: int) -> int:
-        phrases, i = self.phrases, end
+        i = end
         while i > first and not self._ends_clause(i - 1, end):
             i -= 1
         return self._joined(i, first, end)

@@ -1,4 +1,4 @@
-"""Queries in another language, which the models and the rules do not understand: found by script and by small words."""
+"""Detection of queries in another language, which neither models nor rules understand, by script and small words."""
 
 import re
 import unicodedata
@@ -8,15 +8,15 @@ from nt2vr.language.wordlists import words
 
 NOTICE = "This query does not seem to be English. The models and the reading of negations know English only."
 _WORD = re.compile(r"[^\W\d_]+")
-# Small words of each language that are not also English words or parts of common names (not: die, in, an, la, sin).
+# Small and frequent words. Two of one language are needed, since names hold one: "Leonardo da Vinci", "La La Land".
 _SMALL_WORDS: Mapping[str, frozenset[str]] = {
     "German": words(
         "ein eine einen einem einer kein keine keinen keinem ohne nicht und oder mit auf aus dem der das ist sind im "
         "am zum zur nur aber ich zwei vor unter über beim neben"
     ),
     "French": words(
-        "un une le la les des du dans sur avec sans et est sont pas qui aux aucun aucune mais ou deux homme femme chien "
-        "plage sous ne où ni"
+        "un une le la les des du dans sur avec sans et est sont pas qui aux aucun aucune mais ou deux homme femme "
+        "chien plage sous ne où ni"
     ),
     "Spanish": words(
         "un una los las la el del con sin y no hay que es son pero ningún ninguna en por dos hombre mujer perro playa"
@@ -29,15 +29,15 @@ _SMALL_WORDS: Mapping[str, frozenset[str]] = {
     ),
     "Dutch": words("een het de geen niet zonder met op en zijn maar naar twee hond aan het strand wie dat"),
     "Polish": words("bez nie i na w z jest są ale lub pies człowiek kobieta się"),
-    "Turkish": words("bir ve olmayan yok değil ile köpek kadın adam bu için"),
+    "Turkish": words("bir ve olmayan yok değil ile köpek adam bu için"),
 }
 _SURE = words(  # one suffices: in no English sentence, and in few names
     "ein eine einen einem kein keine keinen keinem ohne nicht und une avec dans aucun aucune ningún ninguna "
     "perro senza nessun nessuna nella sulla uma não nenhum nenhuma geen niet zonder een olmayan değil"
 )
 _ENGLISH = words(
-    "a an the and or of with without is are was not no to on at by for from this that there it his her their who which "
-    "person people man woman boy girl dog cat playing walking running dancing singing wearing video image"
+    "a an the and or of with without is are was not no to on at by for from this that there it his her their who "
+    "which person people man woman boy girl dog cat playing walking running dancing singing wearing video image"
 )
 
 

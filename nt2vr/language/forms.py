@@ -38,7 +38,7 @@ class Form(NamedTuple):
 FORMS = (
     # the cue comes first
     Form("not X", "not", "not, n't, never, no longer, but not", "a man is not dancing", "a man", ("dancing",)),
-    Form("neither X nor Y", "not", "neither, nor", "a girl with neither a hat nor shoes", "a girl", ("a hat", "shoes")),
+    Form("neither X nor Y", "not", "neither, nor", "a bike with neither bell nor lock", "a bike", ("bell", "lock")),
     Form("Y rather than X", "not", "rather than, as opposed to, instead of", "tea instead of beer", "tea", ("beer",)),
     Form(
         "all except X",
@@ -51,10 +51,10 @@ FORMS = (
     ),
     Form("no X", "no", "no, zero", "a beach with no people", "a beach", ("people",)),
     Form("no compound noun", "no", "", "a street with no bus stop", "a street", ("bus stop",)),
-    Form("no name", "no", "", "an airport with no Boeing 737", "an airport", ("Boeing 737",)),
+    Form("no name", "no", "", "an airport, no Boeing 737", "an airport", ("Boeing 737",)),
     Form("no sign of X", "no", "", "a church without any sign of a priest", "a church", ("a priest",)),
     Form("no X is present", "no", "", "No car is visible in the image; a dog runs.", "a dog runs", ("car",)),
-    Form("without X", "without", "without, with out, w/o, w/out, sans, minus", "a bike w/o a rider", "a bike", ("a rider",)),
+    Form("without X", "without", "without, with out, w/o, w/out, sans, minus", "tea w/o milk", "tea", ("milk",)),
     Form("without, misspelt", "without", "", "a man wihtout a hat", "a man", ("a hat",)),
     Form("lacks X", "without", "lack, lacks, lacking, lacked", "a room that lacks chairs", "a room", ("chairs",)),
     Form(
@@ -83,8 +83,16 @@ FORMS = (
         ("anyone",),
     ),
     Form("in the absence of X", "without", "", "the absence of people on a beach", "a beach", ("people",)),
-    Form("do not show X", "not", "", "This image shows a cat, but does not include a dog.", "This image shows a cat", ("a dog",)),
-    Form("nobody", "nobody", "nobody, no one, noone, none, nothing", "a room with nobody in it", "a room", ("people",)),
+    Form("do not show X", "not", "", "A dog runs, but the image does not include a cat.", "A dog runs", ("a cat",)),
+    Form(
+        "not without X",
+        "double",
+        "not without, n't without, never without",
+        "a man not without a hat",
+        "a man with a hat",
+        (),
+    ),
+    Form("nobody", "nobody", "nobody, no one, noone, none, nothing", "a bus with nobody in it", "a bus", ("people",)),
     Form("-X, !X", "minus", "-, !", 'pasta -"tomato sauce" !cheese', "pasta", ("tomato sauce", "cheese")),
     Form("avoid X", "order", "avoid, skip, ignore, remove, hide", "a beach, avoid people", "a beach", ("people",)),
     # the cue comes last
@@ -99,7 +107,7 @@ FORMS = (
         "a dog on a lawn",
         ("a cat",),
     ),
-    Form("absent is X", "absent", "", "A bed stands here, but noticeably absent is a chair.", "A bed stands here", ("a chair",)),
+    Form("absent is X", "absent", "", "a dog runs, but noticeably absent is a cat", "a dog runs", ("a cat",)),
     Form("Y is missing X", "absent", "", "This image is missing a bird.", "", ("a bird",)),
     # the cue is part of a word
     Form("X-free", "free", "-free", "a car-free street", "a street", ("car",)),
@@ -119,7 +127,6 @@ MISSPELT: Mapping[str, str] = dict.fromkeys(
 CUES: dict[str, CueKind] = {
     **{cue: form.kind for form in FORMS for cue in form.cues.split(", ") if cue},
     **dict.fromkeys(LESS, "less"),
-    **dict.fromkeys(("not without", "n't without", "never without"), "double"),
 }
 CUE_RUNS = Runs(CUES)
 # Idioms and titles; "can't" is tokenized as "ca n't".
@@ -128,11 +135,12 @@ NO_NEGATION = Runs({
     "without a doubt", "no wonder", "no matter", "nothing but", "none other than", "no other than", "with or without",
     "ca n't stop", "ca n't help", "ca n't wait", "can not stop", "can not help", "can not wait", "a no", "the no",
     "no tomorrow", "nothing beats", "nothing like", "nothing better than", "nothing more than", "no more than",
-    "no less than", "no fewer than", "no big deal", "no problem", "in no time", "no strings attached", "not to mention",
-    "more often than not", "believe it or not", "like nobody", "like no one", "if not", "never mind", "no pain no gain", "no question",
-    "not missing", "not lacking", "not absent", "n't missing", "n't lacking", "n't absent", "never absent",
+    "no less than", "no fewer than", "no big deal", "no problem", "in no time", "no strings attached",
+    "not to mention", "more often than not", "believe it or not", "like nobody", "like no one", "if not",
+    "never mind", "no pain no gain", "no question", "not missing", "not lacking", "not absent", "n't missing",
+    "n't lacking", "n't absent", "never absent",
     "never lacking", "duty -free", "royalty -free", "hands -free", "toll -free", "care -free",
-    "no country for old men", "dr no", "dr. no", "dr . no", "no time to die", "no way home", "no man 's sky",
+    "no country for old men", "dr no", "dr. no", "no time to die", "no way home", "no man 's sky",
     "no man 's land", "never have i ever", "say no", "says no", "missing link",
 })  # fmt: skip
 NOBODY = {"nobody": "people", "no one": "people", "noone": "people", "none": "people", "nothing": "anything"}

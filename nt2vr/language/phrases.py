@@ -6,6 +6,7 @@ A full parse is unnecessary: queries are short, and a negation only needs the ph
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nt2vr.language.repairs import HELPERS
 from nt2vr.language.tokens import VERB_TAGS, Token, normalised
 from nt2vr.language.wordlists import ACTORS, words
 
@@ -23,6 +24,7 @@ GROUNDS = words(
 _TWO_OBJECTS = words("give show teach hand tell offer feed")
 _WITH_VERB = words("go start stop keep like enjoy try be begin")  # go swimming
 _NEW_START = words("just only instead also then")
+HELPING_WORDS = frozenset({*HELPERS, "'s", "s", "'ve", "ve", "'d", "d", "re", "m", "r"})  # forms of be, do and have
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,11 @@ class Phrases:
         tag = self.tag(i)
         if tag not in VERB_TAGS:
             return False
-        if tag == "MD" or self.lemma(i) == "be" or self.word(i) in {"ai", "ca", "wo"}:
+        if tag == "MD" or self.word(i) in {"ai", "ca", "wo"}:
+            return True
+        if self.word(i) not in HELPING_WORDS:
+            return False  # without looking for its lemma
+        if self.lemma(i) == "be":
             return True
         follower = self.tag(i + 2 if self.tag(i + 1) == "ADV" else i + 1)
         return self.lemma(i) in {"do", "have"} and (follower == "NEG" or follower in VERB_TAGS)

@@ -20,8 +20,9 @@ _PRESENT = words(
 APPEARING = words("appear appears appeared appearing exist exists existed existing")
 _HELPING = words("to be been being is are was were seem seems appear appears seen")
 SHOWING = words(  # what a picture, and who describes it, does with its content
-    "show shows showing shown feature features featuring include includes including contain contains containing depict "
-    "depicts depicting display displays displaying portray present presents capture captures see sees find finds have "
+    "show shows showing shown feature features featuring include includes including contain contains containing "
+    "depict depicts depicting display displays displaying portray present presents capture captures see sees find finds "
+    "have "
     "has having features 'll want"
 )
 _SMALL_WORDS = words(
@@ -101,7 +102,7 @@ class Presence:
         return self.phrases.tag(i) == "ADV" and self.phrases.word(i) not in _PRESENT and not self.longest(FILLERS, i)
 
     def _closes(self, i: int) -> bool:
-        """Return whether a predicate may end before word i: "not visible | on the table", but not "not shown eating"."""
+        """Return whether a predicate may end before word i: "not visible | on a table", but not "not shown eating"."""
         tag = self.phrases.tag(i)
         return tag not in {"NOUN", "DET", "ADJ", "NUM", "PRON", "OTHER", "POS", *VERB_TAGS} or self._is_clause(i)
 

@@ -146,7 +146,7 @@ def _may_be_progressive(word: str, chances: Mapping[str, float], noun: float) ->
 
 def _ends_denied_noun(words: Sequence[str], tags: Sequence[str], i: int) -> bool:
     """Return whether word i ends a compound after a cue, where a verb would not agree or not fit."""
-    if i < 2 or tags[i - 1] != "NOUN":
+    if i < 2 or tags[i - 1] != "NOUN" or tags[i] == "MD":
         return False
     cue = i - 2
     while cue > max(0, i - 5) and (tags[cue] in {"NOUN", "ADJ", "NUM"} or words[cue] in _ARTICLES):
@@ -160,8 +160,8 @@ def _ends_denied_noun(words: Sequence[str], tags: Sequence[str], i: int) -> bool
     plural = noun in {"people", "men", "women", "children"} or (
         noun[-1] == "s" and noun[-2:] not in {"ss", "us", "is"}
     )
-    if plural or tags[i] == "VBZ":
-        return after in VERB_TAGS  # no bus stops are visible; but: no dog barks
+    if plural or tags[i] == "VBZ":  # no bus stops are visible, no traffic lights in sight; but: no dog barks
+        return after in VERB_TAGS or list(words[i + 1 : i + 3]) in (["in", "sight"], ["in", "view"], ["to", "be"])
     return after in _ENDS | VERB_TAGS | {"ADP", "ADV"}
 
 

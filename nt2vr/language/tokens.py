@@ -54,7 +54,7 @@ def as_tagged(word: str) -> str:
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
-    """Tokenize like the Penn Treebank, and further: "dont", "don t", a final period, "-man", -"old man", "car-free"."""
+    """Tokenize like the Penn Treebank, and further: "dont", "don t", "sings.", "-man", -"old man", "car-free"."""
     same_length = text.translate(_SAME_LENGTH).replace("''", "  ")
     last = len(same_length.rstrip("'()[]{}<> \t\n"))
     quoted = [(match.start(), match.start(1), match.end(1), match.end()) for match in _QUOTED.finditer(text)]

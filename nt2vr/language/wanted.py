@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from nt2vr.language.forms import CueKind
-from nt2vr.language.phrases import Phrase, Phrases
+from nt2vr.language.phrases import HELPING_WORDS, Phrase, Phrases
 from nt2vr.language.presence import Presence
 from nt2vr.language.tokens import VERB_TAGS
 from nt2vr.language.wordlists import words
@@ -81,7 +81,7 @@ class WantedFinder:
         return stretches
 
     def _determines(self, stop: int, negations: Sequence[Negation]) -> bool:
-        """Return whether a stretch ends in the article of a noun that follows a negated adjective: "a | car-free | street"."""
+        """Return whether a stretch ends in the article of the noun after a negation: "a | car-free | street"."""
         phrases = self.phrases
         after = next((n.end for n in negations if n.kind in {"less", "free"} and n.start == stop), None)
         return after is not None and phrases.tag(stop - 1) == "DET" and phrases.tag(after) in {"NOUN", "ADJ"}
@@ -113,7 +113,7 @@ class WantedFinder:
             phrases.tag(i) in {"PUNCT", "CONJ", "WH"}
             or phrases.word(i) in _DANGLING
             or phrases.is_auxiliary(i)
-            or phrases.lemma(i) in {"have", "be"}
+            or (phrases.word(i) in HELPING_WORDS and phrases.lemma(i) in {"have", "be"})
         )
 
     def _link(self, first: int, start: int) -> str:
