@@ -21,9 +21,8 @@ APPEARING = words("appear appears appeared appearing exist exists existed existi
 _HELPING = words("to be been being is are was were seem seems appear appears seen")
 SHOWING = words(  # what a picture, and who describes it, does with its content
     "show shows showing shown feature features featuring include includes including contain contains containing "
-    "depict depicts depicting display displays displaying portray present presents capture captures see sees find finds "
-    "have "
-    "has having features 'll want"
+    "depict depicts depicting display displays displaying portray present presents capture captures see sees find "
+    "finds have has having features 'll want"
 )
 _SMALL_WORDS = words(
     "just only also however instead otherwise still yet too though although noticeably notably simply clearly visibly "

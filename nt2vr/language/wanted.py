@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from nt2vr.language.forms import CueKind
 from nt2vr.language.phrases import HELPING_WORDS, Phrase, Phrases
-from nt2vr.language.presence import Presence
+from nt2vr.language.presence import FRAMES, Presence
 from nt2vr.language.tokens import VERB_TAGS
 from nt2vr.language.wordlists import words
 
@@ -96,11 +96,21 @@ class WantedFinder:
             start += 1
         if starts and first > 0 and (place := phrases.place_phrase(start)) and phrases.is_setting(place):
             start += 1  # nobody in the street: the street
+        if stop < self.num_words:
+            stop = self._without_empty_clause(start, stop)
         while start < stop < self.num_words and self._dangles(stop - 1):
             stop -= 1
         while stop > start and phrases.tag(stop - 1) == "PUNCT":
             stop -= 1
         return start, stop
+
+    def _without_empty_clause(self, start: int, stop: int) -> int:
+        """Return where words `start` to `stop` end without a clause about the picture: "a dog | , but the image"."""
+        phrases, i = self.phrases, stop - 1
+        while i > start and phrases.tag(i) not in {"CONJ", "PUNCT"}:
+            i -= 1
+        about_picture = any(phrases.word(j) in FRAMES for j in range(i, stop))
+        return i if i > start and about_picture and self.presence.says_nothing(i, stop) else stop
 
     def _dangles(self, i: int) -> bool:
         """Return whether word i cannot end a stretch: a conjunction, an auxiliary, "with", the "he" of "and he"."""
