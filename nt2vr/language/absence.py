@@ -121,7 +121,7 @@ class Absence:
         phrases = self.phrases
         while i > first and (
             phrases.is_auxiliary(i - 1)
-            or phrases.lemma(i - 1) in _LINKING
+            or (phrases.tag(i - 1) in VERB_TAGS and phrases.lemma(i - 1) in _LINKING)
             or phrases.tag(i - 1) in {"ADV", "TO"}
             or phrases.word(i - 1) == "however"
         ):

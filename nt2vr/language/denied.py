@@ -65,8 +65,10 @@ class DeniedAfter:
     def _attaches(self, kind: CueKind, cue: int) -> bool:
         """Return whether what follows may belong to somebody before the cue: "a man with no hair singing"."""
         phrases = self.phrases
-        acting = any(phrases.word(i) in ACTORS or phrases.lemma(i) in ACTORS for i in range(cue))
-        return acting and (kind == "without" or phrases.word(cue - 1) == "with")
+        if kind != "without" and phrases.word(cue - 1) != "with":
+            return False
+        nouns = [i for i in range(cue) if phrases.tag(i) == "NOUN"]
+        return any(phrases.word(i) in ACTORS for i in nouns) or any(phrases.lemma(i) in ACTORS for i in nouns)
 
     def _without_predicate(self, noun: Phrase) -> Phrase:
         """Cut off a "present" or "visible" that was taken for the noun: "no person | present"."""

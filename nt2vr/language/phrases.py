@@ -90,7 +90,7 @@ class Phrases:
 
     def is_actor(self, phrase: Phrase) -> bool:
         """Return whether the phrase names somebody who can act: people, animals, vehicles."""
-        return self.lemma(phrase.head) in ACTORS or self.word(phrase.head) in ACTORS
+        return self.word(phrase.head) in ACTORS or self.lemma(phrase.head) in ACTORS
 
     def any_phrase(self, i: int) -> Phrase | None:
         """Return the phrase of any kind that starts at word i."""

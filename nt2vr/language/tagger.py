@@ -27,6 +27,7 @@ __all__ = ["FINITE_TAGS", "VERB_TAGS", "HantaTagger", "NltkTagger", "Tagger", "T
 
 NLTK_DATA = "taggers/averaged_perceptron_tagger_eng"
 _MAX_COMPOUND_CHARS = 10
+_MAX_ANALYSED_CHARS = 12  # the ending tells the tag, and HanTa takes cubic time in the length of a word
 _HOPELESS_NATS = 8.0  # a tag this far behind does not win: the tags of 7,703 captions are HanTa's
 _NUM_WORDS = 10_000  # remembered per kind of look-up
 
@@ -74,7 +75,7 @@ def load_tagger() -> Tagger:
 
 
 class QuickHanta(HanoverTagger):  # type: ignore[misc]  # HanTa has no types
-    """HanTa with the same answers in a third of the time.
+    """HanTa with the same answers in less time, but for long words, of which only the end is analysed.
 
     Words that its lexicon lacks are split into morphemes, where most splits are hopeless, and are remembered; the best
     tags of a sentence are sought among the tags of its words instead of all 64.
@@ -114,6 +115,7 @@ class QuickHanta(HanoverTagger):  # type: ignore[misc]  # HanTa has no types
         """Return the tags of a word that is not in the lexicon, with their log-probabilities, best first."""
         if _is_long_compound(word):
             return self._analyze_compound(word.rpartition("-")[2])
+        word = word[-_MAX_ANALYSED_CHARS:]
         length = len(word)
         rows: list[dict[tuple[int, int], float]] = [{(EMPTY, START): 0.0}, *({} for _ in word)]
         for i, row in enumerate(rows[:-1]):
