@@ -52,6 +52,8 @@ def query_lines(query: Query) -> Iterator[str]:
     """Yield how the query was understood."""
     yield f"wanted:    {'; '.join(query.wanted) or NONE}"
     yield f"unwanted:  {'; '.join(query.unwanted) or NONE}"
+    if query.notice:
+        yield query.notice
 
 
 def ranking_lines(ranking: Ranking, searcher: GallerySearcher) -> Iterator[str]:

@@ -6,7 +6,8 @@ A full parse is unnecessary: queries are short, and a negation only needs the ph
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nt2vr.language.tagger import VERB_TAGS, Token
+from nt2vr.language.repairs import HELPERS
+from nt2vr.language.tokens import VERB_TAGS, Token, normalised
 from nt2vr.language.wordlists import ACTORS, words
 
 # Verbs that require a place: "sitting on a bench". With other verbs a place is only the setting.
@@ -23,6 +24,7 @@ GROUNDS = words(
 _TWO_OBJECTS = words("give show teach hand tell offer feed")
 _WITH_VERB = words("go start stop keep like enjoy try be begin")  # go swimming
 _NEW_START = words("just only instead also then")
+HELPING_WORDS = frozenset({*HELPERS, "'s", "s", "'ve", "ve", "'d", "d", "re", "m", "r"})  # forms of be, do and have
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,7 @@ class Phrases:
     def __init__(self, tokens: Sequence[Token]) -> None:
         """Prepare to search `tokens`, one sentence."""
         self.tokens = tokens
-        lower = (token.text.lower().replace("\u2019", "'") for token in tokens)
-        self.words = ["n't" if word in {"nt", "n t"} else word for word in lower]
+        self.words = [normalised(token.text) for token in tokens]
 
     def tag(self, i: int) -> str:
         """Return the tag of word i; "" past either end."""
@@ -78,14 +79,18 @@ class Phrases:
         tag = self.tag(i)
         if tag not in VERB_TAGS:
             return False
-        if tag == "MD" or self.lemma(i) == "be" or self.word(i) in {"ai", "ca", "wo"}:
+        if tag == "MD" or self.word(i) in {"ai", "ca", "wo"}:
+            return True
+        if self.word(i) not in HELPING_WORDS:
+            return False  # without looking for its lemma
+        if self.lemma(i) == "be":
             return True
         follower = self.tag(i + 2 if self.tag(i + 1) == "ADV" else i + 1)
         return self.lemma(i) in {"do", "have"} and (follower == "NEG" or follower in VERB_TAGS)
 
     def is_actor(self, phrase: Phrase) -> bool:
         """Return whether the phrase names somebody who can act: people, animals, vehicles."""
-        return self.lemma(phrase.head) in ACTORS or self.word(phrase.head) in ACTORS
+        return self.word(phrase.head) in ACTORS or self.lemma(phrase.head) in ACTORS
 
     def any_phrase(self, i: int) -> Phrase | None:
         """Return the phrase of any kind that starts at word i."""
@@ -100,7 +105,7 @@ class Phrases:
             j += 1
         first, head = j, None
         while True:
-            if self.tag(j) in {"NOUN", "OTHER"}:
+            if self.tag(j) in {"NOUN", "OTHER"} or self._numbers_name(j):
                 head = j
             elif not self._modifies_noun(j, first=head is None):
                 break
@@ -160,6 +165,8 @@ class Phrases:
 
     def _modifies_noun(self, i: int, *, first: bool) -> bool:
         """Return whether word i belongs to a noun phrase before its last noun; `first`: no noun has come yet."""
+        if self._numbers_name(i + 1) and self.tag(i) == "ADJ":
+            return True
         if self.tag(i) == "POS" or (self.tag(i) == "ADJ" and self.tag(i + 1) == "NOUN"):  # a computer online game
             return True
         return (first or self.tag(i - 1) == "POS") and self._noun_ahead(i)
@@ -173,8 +180,13 @@ class Phrases:
                 return True
         return False
 
+    def _numbers_name(self, i: int) -> bool:
+        """Return whether word i is the number of a name: "Boeing | 737"."""
+        return self.tag(i) == "NUM" and i > 0 and not self.tokens[i - 1].text.islower()
+
     def _joins_adjectives(self, i: int) -> bool:
-        return self.tag(i) == "CONJ" and self.tag(i - 1) == self.tag(i + 1) == "ADJ"
+        is_joint = self.tag(i) == "CONJ" and self.word(i) != "but"  # not red but | blue
+        return is_joint and self.tag(i - 1) == self.tag(i + 1) == "ADJ"
 
     def _verb_ahead(self, i: int) -> bool:
         while self.tag(i) in {"ADV", "TO"}:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from nt2vr.errors import QueryError
+from nt2vr.language.foreign import notice_of
 from nt2vr.language.phrases import Phrase, Phrases
 from nt2vr.language.scope import Negation, ScopeFinder, Stretch
 from nt2vr.language.tagger import Tagger
@@ -16,7 +17,6 @@ from nt2vr.language.wordlists import words
 MAX_QUERY_CHARS = 1000
 MAX_PARTS_CHARS = 10 * MAX_QUERY_CHARS  # of all parts: a list's items repeat their shared verb
 
-_NOBODY = {"nobody": "people", "no one": "people", "noone": "people", "none": "people", "nothing": "anything"}
 _REQUESTS = words("want show see include display")
 _SPEAKERS = words("i we you please , .")  # the person typing, who is not part of the video
 
@@ -45,6 +45,11 @@ class Query:
     unwanted: tuple[str, ...] = ()
     cues: tuple[Span, ...] = ()
     scopes: tuple[Span, ...] = ()
+
+    @property
+    def notice(self) -> str:
+        """One sentence for the person if the text is hardly English; otherwise empty."""
+        return notice_of(self.text)
 
 
 def understand(text: str, tagger: Tagger) -> Query:
@@ -99,7 +104,7 @@ def split_query(text: str, phrases: Phrases) -> Query:
         text,
         wanted=(wanted,) if wanted else (),
         unwanted=tuple(sentence.unwanted(item, negation) for item, negation in items),
-        cues=tuple(sentence.span(negation.cue, negation.after_cue) for negation in negations),
+        cues=tuple(dict.fromkeys(sentence.span(negation.cue, negation.after_cue) for negation in negations)),
         scopes=tuple(sentence.span(item.start, item.core) for item, _ in items),
     )
 
@@ -123,9 +128,8 @@ class _QueryText:
     def unwanted(self, item: Phrase, negation: Negation) -> str:
         """Return an item as a searchable phrase, without "any" or "want to see", and with the verb its list shares."""
         phrases, first = self.phrases, negation.items[0]
-        if item.start < negation.after_cue:
-            thing = _NOBODY[" ".join(phrases.words[negation.cue : negation.after_cue])]
-            return f"{thing} {self.piece(negation.after_cue, item.core)}".strip()
+        if negation.thing and item is first:
+            return f"{negation.thing} {self.piece(max(item.start, negation.after_cue), item.core)}".strip()
         start = item.start
         asks = item.kind == "verb" and self._speaks(negation.cue - 1)
         while start + 1 < item.core and (
@@ -135,7 +139,7 @@ class _QueryText:
             start += 1
         before = ""
         if item is first:
-            before = self.piece(negation.start, negation.cue)  # wearing no | hat
+            before = self.piece(negation.verb, negation.cue) if negation.verb is not None else ""  # wearing no | hat
         elif item.kind == "noun" and first.object is not None:
             before = self.piece(first.start, first.object)  # playing the guitar or | the piano
         return f"{before} {self.piece(start, item.core)}".strip()

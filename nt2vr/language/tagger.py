@@ -9,28 +9,29 @@ DET: articles, demonstratives, possessives. WH: who, which, where, and relative 
 possessive 's. OTHER: anything but English (emoji, other scripts).
 """
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
 from math import inf
-from typing import Any, NamedTuple, Protocol
+from operator import itemgetter
+from typing import Any, Protocol
 
 import nltk
-from HanTa.HanoverTagger import HanoverTagger
+from HanTa.HanoverTagger import EMPTY, END, START, UNKNOWN, HanoverTagger
 from nltk.tag.perceptron import PerceptronTagger
-from nltk.tokenize import NLTKWordTokenizer
+from numpy import logaddexp
 
-from nt2vr.language.wordlists import ACTORS, ROLES
+from nt2vr.language.repairs import HELPERS, Repairs
+from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS, Lemma, Token, as_tagged, word_spans
 
-VERB_TAGS = frozenset({"VB", "VBZ", "VBP", "VBD", "VBG", "VBN", "MD"})
-FINITE_TAGS = frozenset({"VBZ", "VBP", "VBD", "MD"})
+__all__ = ["FINITE_TAGS", "VERB_TAGS", "HantaTagger", "NltkTagger", "Tagger", "Token", "load_tagger"]
+
 NLTK_DATA = "taggers/averaged_perceptron_tagger_eng"
+_MAX_COMPOUND_CHARS = 10
+_MAX_ANALYSED_CHARS = 12  # the ending tells the tag, and HanTa takes cubic time in the length of a word
+_HOPELESS_NATS = 8.0  # a tag this far behind does not win: the tags of 7,703 captions are HanTa's
+_NUM_WORDS = 10_000  # remembered per kind of look-up
 
 _C5_FORMS = {"Z": "VBZ", "B": "VBP", "D": "VBD", "I": "VB", "G": "VBG", "N": "VBN"}
-_MAX_WORD_CHARS = 30  # HanTa takes cubic time in the length of a word; no English word here is longer
-_LIKELY_NATS = 1.0  # margin for nouns in -s that HanTa's lexicon finds about as likely verbs: runs, swims, plays
-_UNKNOWN_NATS = -20.0  # below this HanTa guesses from the ending
-_THINGS_IN_ING = frozenset({"building", "painting"})  # may be nouns even after a noun: "an office building"
-
 _C5 = {  # by full tag, otherwise by its first two letters
     "AT0": "DET", "DPS": "DET", "DT0": "DET", "DTQ": "WH", "AVQ": "WH", "PNQ": "WH", "CJT": "WH", "CRD": "NUM",
     "ORD": "NUM", "VM0": "MD", "TO0": "TO", "POS": "POS", "XX0": "NEG", "EX0": "PRON", "AJ": "ADJ", "AV": "ADV",
@@ -51,48 +52,9 @@ _BY_WORD = {
     **dict.fromkeys(("who", "which", "where"), "WH"),
     **dict.fromkeys(("i", "nobody", "none", "nothing", "anything", "anyone", "everything"), "PRON"),
     **dict.fromkeys(("please", "really"), "ADV"),
+    "-free": "ADJ",
 }
-_CONTRACTED = (
-    "do",
-    "does",
-    "did",
-    "is",
-    "are",
-    "was",
-    "were",
-    "has",
-    "have",
-    "had",
-    "ca",
-    "could",
-    "wo",
-    "would",
-    "ai",
-)
-_HELPERS = {
-    **dict.fromkeys(("am", "is", "are", "was", "were", "be", "been", "being", "ai", "'re", "'m"), "be"),
-    **dict.fromkeys(("do", "does", "did", "done", "doing"), "do"),
-    **dict.fromkeys(("have", "has", "had", "having"), "have"),
-}
-_TOKENIZER = NLTKWordTokenizer()
-_BASE = frozenset({"VVB", "VVI", "VDB", "VDI", "VHB", "VHI"})
-_OBJECT_NEXT = frozenset({"VB", "VBG"})
-_THIRD_PERSON = frozenset({"VVZ", "VBZ", "VDZ", "VHZ"})
 _CLITICS = {"s": "'s", "re": "'re", "m": "'m", "ll": "'ll", "ve": "'ve"}  # datasets drop apostrophes: "it s", "we re"
-_WITH_IS = frozenset({"thats", "whos", "theres", "hes", "shes"})
-_SAME_LENGTH = str.maketrans(
-    {ord("\u2019"): "'", ord("\u2018"): "'", **dict.fromkeys(map(ord, '`"\u201c\u201d\x00'), " ")}
-)
-
-
-class Token(NamedTuple):
-    """One word of a sentence: `text` is `sentence[start:end]`, `tag` is from this module's tagset."""
-
-    text: str
-    tag: str
-    lemma: str
-    start: int
-    end: int
 
 
 class Tagger(Protocol):
@@ -112,143 +74,163 @@ def load_tagger() -> Tagger:
     return NltkTagger()
 
 
+class QuickHanta(HanoverTagger):  # type: ignore[misc]  # HanTa has no types
+    """HanTa with the same answers in less time, but for long words, of which only the end is analysed.
+
+    Words that its lexicon lacks are split into morphemes, where most splits are hopeless, and are remembered; the best
+    tags of a sentence are sought among the tags of its words instead of all 64.
+    """
+
+    def __init__(self) -> None:
+        """Load the model, 0.1 s."""
+        super().__init__("morphmodel_en.pgz")
+        self._morphemes: dict[str, dict[int, float]] = {}  # morpheme -> log-probability per tag
+        for tag, chances in self.LP_m_t.items():
+            for morpheme, chance in chances.items():
+                self._morphemes.setdefault(morpheme, {})[tag] = chance
+        self._following = {state: dict(followers) for state, followers in self.LP_trans_nonfinal.items()}
+        self._suffixes = {suffix for chances in self.LP_s_t.values() for suffix in chances}
+        self._guesses = lru_cache(_NUM_WORDS)(self._guess)
+        self._tags = lru_cache(_NUM_WORDS)(self._find_tags)
+        self.analyze_forward = lru_cache(_NUM_WORDS)(self._analyze_forward)
+
+    def _guess(self, suffix: str, size: int, word_length: int) -> dict[int, float]:
+        """Return the log-probabilities of an unknown morpheme, by its suffix and its length."""
+        morpheme = "\0" * (size - len(suffix)) + suffix  # in no lexicon
+        tags = (tag for tag in self.LP_hapax_t if tag in self.LP_s_t)
+        return {tag: float(self.lp_m_t(morpheme, tag, word_length, False)) for tag in tags}
+
+    def _chances(self, morpheme: str, word_length: int) -> dict[int, float]:
+        """Return the log-probabilities of a morpheme per tag."""
+        size, known = len(morpheme), self._morphemes.get(morpheme, {})
+        if word_length >= 4 and size <= 2:
+            return known
+        start = max(1, size - 4)
+        while start < size and morpheme[start:] not in self._suffixes:
+            start += 1
+        guesses = self._guesses(morpheme[start:], size, size if word_length == size else 0)
+        return {**guesses, **known} if known else guesses
+
+    def _analyze_forward(self, word: str) -> list[tuple[int, float]]:
+        """Return the tags of a word that is not in the lexicon, with their log-probabilities, best first."""
+        if _is_long_compound(word):
+            return self._analyze_compound(word.rpartition("-")[2])
+        word = word[-_MAX_ANALYSED_CHARS:]
+        length = len(word)
+        rows: list[dict[tuple[int, int], float]] = [{(EMPTY, START): 0.0}, *({} for _ in word)]
+        for i, row in enumerate(rows[:-1]):
+            lowest = sorted(row.values())[-4] - 1 if len(row) > 3 else -inf
+            states = [(state, value) for state, value in row.items() if value >= lowest]
+            for j in range(i + 1, length + 1) if states else ():
+                if chances := self._chances(word[i:j], length):
+                    self._step(states, chances, rows[j])
+        last: dict[tuple[int, int], float] = {}
+        for state, value in rows[-1].items():
+            for tag, chance in self.LP_trans_final.get(state, ()):
+                last[state[1], tag] = max(last.get((state[1], tag), -1e6), value + chance)
+        ends: dict[int, float] = {}
+        for (_, tag), value in last.items():
+            ends[-tag] = float(logaddexp(ends[-tag], value)) if -tag in ends else value
+        return sorted(ends.items(), key=itemgetter(1), reverse=True) or [(UNKNOWN, 0.0)]
+
+    def _analyze_compound(self, last: str) -> list[tuple[int, float]]:
+        """Return the tags of a compound by its last part: "chocolate-|topped", "merry-go-|round"."""
+        found = self.cache[last] if last in self.cache else self.analyze_forward(last)
+        tags = [(tag, value) for tag, value in found if self.int2tag[tag] in {"NN1", "NN2", "VVG", "AJ0"}]
+        return tags or [(self.tag2int["AJ0"], -18.0)]
+
+    def _step(
+        self,
+        states: Sequence[tuple[tuple[int, int], float]],
+        chances: Mapping[int, float],
+        row: dict[tuple[int, int], float],
+    ) -> None:
+        for state, value in states:
+            following = self._following.get(state, {})
+            for tag in chances if len(chances) < len(following) else following:
+                total = value + following.get(tag, -inf) + chances.get(tag, -inf)
+                if total > row.get((state[1], tag), -1e6):
+                    row[state[1], tag] = total
+
+    def _find_tags(self, word: str, casesensitive: bool) -> dict[int, float]:
+        tags = dict(self._tag_word(word, cutoff=5, casesensitive=casesensitive, conditional=True))
+        return {} if tags.keys() == {UNKNOWN} else tags
+
+    def tag_sent_viterbi(self, sent: Sequence[str], casesensitive: bool = True) -> list[int]:
+        """Return the most probable tags of a sentence, as numbers."""
+        row: dict[tuple[int, int], float] = {(EMPTY, START): 0.0}
+        pointers: list[dict[tuple[int, int], tuple[int, int]]] = []
+        for i, word in enumerate(sent):
+            tags = self._tags(word, casesensitive and i > 0)
+            values = sorted(row.values())
+            lowest = max(values[-6] - 1 if len(values) > 5 else -inf, values[-1] - _HOPELESS_NATS)
+            before, row = row, {}
+            pointers.append({})
+            for state, value in before.items():
+                following = self.LP_trans_word[state]
+                if value < lowest:
+                    continue
+                for tag, chance in (tags or dict.fromkeys(following.keys() - {END}, 0.0)).items():
+                    total = value + following.get(tag, -inf) + chance
+                    if total > row.get((state[1], tag), -1e6):
+                        row[state[1], tag] = total
+                        pointers[-1][state[1], tag] = state
+        best = max(row, key=lambda state: row[state] + self.LP_trans_word[state].get(END, -inf))
+        found = []
+        for steps in reversed(pointers):
+            found.append(best[1])
+            best = steps[best]
+        return found[::-1]
+
+
 class HantaTagger:
     """HanTa's English model (CLAWS C5 tags, mapped)."""
 
     def __init__(self) -> None:
         """Load the model, 0.1 s."""
-        self._hanta: Any = HanoverTagger("morphmodel_en.pgz")
-        self._log_probabilities = lru_cache(maxsize=10_000)(self._look_up)
-        self._lemmas = lru_cache(maxsize=10_000)(self._find_lemma)
+        self._hanta: Any = QuickHanta()
+        self._repairs = Repairs(lru_cache(_NUM_WORDS)(self._look_up))
+        self._lemmas = lru_cache(_NUM_WORDS)(self._find_lemma)
 
     def tag(self, text: str) -> list[Token]:
         """Return the words and punctuation marks of `text`, in order."""
-        spans = _word_spans(text)
-        words = [_as_tagged(text[start:end]) for start, end in spans]
+        spans = word_spans(text)
+        words = [as_tagged(text[start:end]) for start, end in spans]
         words = [_CLITICS.get(word, word) if i and words[i - 1].isalpha() else word for i, word in enumerate(words)]
-        tagged = self._tag_words(words)
-        tags = [_BY_WORD.get(word, tag) for word, (tag, _) in zip(words, tagged, strict=True)]
-        lemmas = [lemma for _, lemma in tagged]
+        found = self._tag_words(words)
+        tags = [
+            _BY_WORD.get(word) or ("NOUN" if " " in word else tag) for word, (tag, _) in zip(words, found, strict=True)
+        ]
+        lemmas = [lemma for _, lemma in found]
         for i, word in enumerate(words):
-            tags[i], before = self._repaired(words, tags, i), tags[i]
+            tags[i], before = self._repairs.tag(words, tags, i), tags[i]
+            if tags[i] in VERB_TAGS and _is_name(text, spans, i):
+                tags[i] = "NOUN"
             if tags[i] != before:
-                lemmas[i] = self._lemma(word, tags[i])
-        if (verb := self._missing_verb(words, tags, lemmas)) is not None:
+                lemmas[i] = partial(self._lemma, word, tags[i])
+        if (verb := self._repairs.missing_verb(words, tags, lemmas)) is not None:
             i, tags[i] = verb
-            lemmas[i] = self._lemma(words[i], tags[i])
+            lemmas[i] = partial(self._lemma, words[i], tags[i])
         return [
             Token(text[start:end], tag, lemma, start, end)
             for (start, end), tag, lemma in zip(spans, tags, lemmas, strict=True)
         ]
 
-    def _tag_words(self, words: Sequence[str]) -> list[tuple[str, str]]:
-        tags = self._hanta.tag_sent(words, taglevel=0)  # without lemmas, which would double the time
-        return [(_mapped(_C5, tag), self._lemmas(word, tag)) for word, tag in zip(words, tags, strict=True)]
+    def _tag_words(self, words: Sequence[str]) -> list[tuple[str, Lemma]]:
+        tags = self._hanta.tag_sent(words, taglevel=0)
+        return [(_mapped(_C5, tag), partial(self._lemmas, word, tag)) for word, tag in zip(words, tags, strict=True)]
 
     def _lemma(self, word: str, tag: str) -> str:
-        return _HELPERS[word] if word in _HELPERS else self._lemmas(word, _PENN_TO_C5.get(tag, "EMPTY"))
+        return HELPERS[word] if word in HELPERS else self._lemmas(word, _PENN_TO_C5.get(tag, "EMPTY"))
 
     def _find_lemma(self, word: str, tag: str) -> str:
+        if _is_long_compound(word):
+            start = word.rindex("-") + 1
+            return word[:start] + self._lemmas(word[start:], tag)
         return str(self._hanta.analyze(word, pos=tag)[0]).lower()
 
     def _look_up(self, word: str) -> dict[str, float]:
         return {tag: float(value) for tag, value in self._hanta.tag_word(word, cutoff=8)}
-
-    def _repaired(self, words: Sequence[str], tags: Sequence[str], i: int) -> str:
-        """Correct the tag of word i where both taggers, trained on newspapers, misread captions."""
-        return self._tag_by_word(words, tags, i) or self._tag_by_lexicon(words, tags, i)
-
-    def _tag_by_word(self, words: Sequence[str], tags: Sequence[str], i: int) -> str | None:
-        """Tag of a few frequent words by their neighbours."""
-        tag, before = tags[i], tags[i - 1] if i else ""
-        match words[i]:
-            case "to":
-                return "TO" if i + 1 < len(tags) and tags[i + 1] in {"VB", "VBP"} else "ADP"
-            case "that":
-                return "WH" if before in {"NOUN", "PRON"} else "DET"
-            case "run" | "come" if tag == "VBN" and i and before not in VERB_TAGS:
-                return "VBP"
-            case "like" if tag in {"ADP", "ADJ"} and self._after_negated_verb(words, tags, i):
-                return "VB"  # doesn't really like
-            case "one" if i and words[i - 1] == "no":
-                return "PRON"
-        return None
-
-    def _tag_by_lexicon(self, words: Sequence[str], tags: Sequence[str], i: int) -> str:
-        """Tag of a word whose readings in HanTa's lexicon contradict the tagger."""
-        tag, chances = tags[i], self._log_probabilities(words[i])
-        if tag in {"NOUN", "ADJ"}:
-            return self._verb_after_all(words, tags, i, chances) or tag
-        if tag == "VBZ" and "NN2" in chances:
-            is_noun = chances.keys().isdisjoint(_THIRD_PERSON) or tags[i - 1] in _OBJECT_NEXT
-            return "NOUN" if is_noun else tag  # making leaves from clay
-        if tag in {"VB", "VBP"} and "NN1" in chances and chances.keys().isdisjoint(_BASE):
-            return "NOUN"  # not wine
-        return tag
-
-    @staticmethod
-    def _after_negated_verb(words: Sequence[str], tags: Sequence[str], i: int) -> bool:
-        while i and tags[i - 1] == "ADV":
-            i -= 1
-        return i > 1 and tags[i - 1] == "NEG" and _HELPERS.get(words[i - 2]) == "do"
-
-    def _missing_verb(
-        self, words: Sequence[str], tags: Sequence[str], lemmas: Sequence[str]
-    ) -> tuple[int, str] | None:
-        """Position and tag of the verb in a caption tagged without one: "a man loads a clip", "people dance"."""
-        if any(tag in VERB_TAGS and not _describes(tags, i) for i, tag in enumerate(tags)):
-            return None
-        for i in range(1, len(words)):
-            after = tags[i + 1] if i + 1 < len(words) else ""
-            follows_actor = tags[i] == "NOUN" and lemmas[i - 1] in ACTORS | ROLES
-            if follows_actor and after in {"DET", "PRON", "ADP", "ADV", ""}:
-                if words[i].endswith("ing"):
-                    return (i, "VBG") if words[i] not in _THINGS_IN_ING else None
-                if form := self._form_after_actor(words, tags, lemmas, i, after):
-                    return i, form
-        return None
-
-    def _form_after_actor(
-        self, words: Sequence[str], tags: Sequence[str], lemmas: Sequence[str], i: int, after: str
-    ) -> str | None:
-        """Tag of word i as the finite verb of the actor before it, if it may be one."""
-        word, actor = words[i], words[i - 1]
-        plural = actor != lemmas[i - 1] or actor in {"people", "men", "women"}
-        if word.endswith("s"):
-            determined = i == 1 or tags[i - 2] in VERB_TAGS | {"DET", "NUM", "ADJ"}
-            return "VBZ" if not plural and determined and self._may_be_verb(word[:-1], word[:-2], word) else None
-        agrees = plural or after in {"DET", "PRON"} or "and" in words[:i]
-        return "VBP" if agrees and self._may_be_verb(word) else None
-
-    def _may_be_verb(self, *words: str) -> bool:
-        return any(
-            chances[form] > _UNKNOWN_NATS
-            for word in words
-            for chances in [self._log_probabilities(word)]
-            for form in ("VVB", "VVI", "VVZ")
-            if form in chances
-        )
-
-    def _verb_after_all(
-        self, words: Sequence[str], tags: Sequence[str], i: int, chances: dict[str, float]
-    ) -> str | None:
-        """Verb tag of a word tagged as a noun, if its neighbours and its form say so."""
-        word = words[i]
-        before, before_that = tags[i - 1] if i else "", tags[i - 2] if i > 1 else ""
-        helper = _HELPERS.get(words[i - 1]) if i else None
-        noun = max(chances.get("NN1", -inf), chances.get("NN2", -inf))
-        if before in {"DET", "ADJ", "NUM"}:
-            return None
-        if word.endswith("ing"):
-            sure = before in {"PRON", "NEG"} or helper == "be"  # not painting
-            return "VBG" if sure or _may_be_progressive(word, chances, noun) else None
-        if before == "NEG" and (before_that == "MD" or (i > 1 and _HELPERS.get(words[i - 2]) == "do")):
-            return "VB"  # doesn't pitch a ball
-        third_person = chances.get("VVZ", -inf)
-        after_subject = before in {"PRON", "WH"} or (before == "NOUN" and before_that in {"DET", "ADJ", "NUM"})
-        if after_subject and third_person > -inf and not words[i - 1].endswith("s"):  # a man dances
-            return "VBZ"
-        return "VBZ" if before != "ADP" and third_person > noun - _LIKELY_NATS else None  # but not sits
 
 
 class NltkTagger(HantaTagger):
@@ -263,54 +245,23 @@ class NltkTagger(HantaTagger):
         super().__init__()
         self._perceptron: Any = PerceptronTagger()
 
-    def _tag_words(self, words: Sequence[str]) -> list[tuple[str, str]]:
+    def _tag_words(self, words: Sequence[str]) -> list[tuple[str, Lemma]]:
         return [
-            (_mapped(_PENN, tag) if word[0].isalnum() or tag == "POS" else "PUNCT", self._lemma(word, tag))
+            (_mapped(_PENN, tag) if word[0].isalnum() or tag == "POS" else "PUNCT", partial(self._lemma, word, tag))
             for word, tag in self._perceptron.tag(words)
         ]
 
 
-def _may_be_progressive(word: str, chances: dict[str, float], noun: float) -> bool:
-    """Return whether a word in -ing is more than a noun: "surfing", but not "building"."""
-    known = not chances.keys().isdisjoint({"VVG", "VDG"}) or noun < _UNKNOWN_NATS
-    return known and word not in _THINGS_IN_ING
+def _is_long_compound(word: str) -> bool:
+    """Return whether HanTa would take long, in cubic time, for a word whose last part says enough."""
+    return len(word) > _MAX_COMPOUND_CHARS and "-" in word[:-1] and word[-1] != "-"
 
 
-def _describes(tags: Sequence[str], i: int) -> bool:
-    """Return whether word i modifies the next noun: "a grey haired man"."""
-    return i > 0 and tags[i - 1] in {"DET", "ADJ", "ADP"} and tags[i + 1 : i + 2] == ["NOUN"]
+def _is_name(text: str, spans: Sequence[tuple[int, int]], i: int) -> bool:
+    """Return whether only word i is capitalised: "an absent Boeing", but not "A Dog Barking"."""
+    before = text[slice(*spans[i - 1])] if i else ""
+    return (before[:1].islower() or before in {"No", "Without"}) and text[slice(*spans[i])].istitle()
 
 
 def _mapped(table: dict[str, str], tag: str) -> str:
     return table.get(tag) or table.get(tag[:2]) or "OTHER"
-
-
-def _as_tagged(word: str) -> str:
-    """Normalise a word for the taggers: lower case, "n't" for its variants, "x" for overlong words."""
-    word = word.translate(_SAME_LENGTH).lower()
-    return {"nt": "n't", "n t": "n't"}.get(word, word) if len(word) <= _MAX_WORD_CHARS else "x"
-
-
-def _ends_in_not(word: str) -> bool:
-    return word[-1] == "n" and word[:-1] in _CONTRACTED
-
-
-def _word_spans(text: str) -> list[tuple[int, int]]:
-    """Tokenize; also splits "dont", "don t", a final full stop, and the minus of "beach -man"."""
-    spans: list[tuple[int, int]] = []
-    same_length = text.translate(_SAME_LENGTH).replace("''", "  ")
-    for start, end in _TOKENIZER.span_tokenize(same_length):
-        word = same_length[start:end].lower()
-        if word == "t" and spans and _ends_in_not(same_length[slice(*spans[-1])].lower()):  # don t
-            before, middle = spans.pop()
-            spans += [(before, middle - 1), (middle - 1, end)]
-            continue
-        cut = len(word) - 2 if word[-2:] == "nt" and word[:-2] in _CONTRACTED else 0  # dont, isnt
-        if word in _WITH_IS:
-            cut = len(word) - 1
-        if word[0] == "-" and word[1:2].isalpha() and not same_length[start - 1 : start].strip():
-            cut = 1
-        elif len(word) > 2 and word[-1] == "." and word[:-1].isalpha():
-            cut = len(word) - 1
-        spans += [(start, start + cut), (start + cut, end)] if cut else [(start, end)]
-    return spans

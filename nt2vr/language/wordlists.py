@@ -1,9 +1,25 @@
 """Word lists shared by several modules."""
 
+from collections.abc import Iterable
+
 
 def words(text: str) -> frozenset[str]:
     """Split text into a set of words."""
     return frozenset(text.split())
+
+
+class Runs(frozenset[str]):
+    """A set of runs of words: "in sight", "no one".
+
+    Attributes:
+        openers: their first words.
+        longest: number of words of the longest.
+    """
+
+    def __init__(self, runs: Iterable[str]) -> None:
+        """Index `runs`, which `frozenset` has stored already."""
+        self.openers = frozenset(run.partition(" ")[0] for run in self)
+        self.longest = max(run.count(" ") + 1 for run in self)
 
 
 # Possible subjects of a verb: "a beach without people | swimming".

@@ -12,10 +12,11 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
 
+from nt2vr.errors import QueryError
 from nt2vr.files import write_json
 from nt2vr.language.inflect import verb_of
 from nt2vr.language.phrases import Phrases
-from nt2vr.language.query import understand
+from nt2vr.language.query import Query, understand
 from nt2vr.language.tagger import VERB_TAGS, load_tagger
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.querygen.actions import actions
@@ -24,7 +25,7 @@ from nt2vr.querygen.negator import caption_tagger, negations
 from nt2vr.querygen.query_sets import Caption, CaptionedVideos, QuerySets, read_captioned_videos
 
 T = TypeVar("T")
-GENERATOR = 1  # cache version: raise it when the same captions give other queries
+GENERATOR = 2  # cache version: raise it when the same captions give other queries
 
 
 def build(captions_file: Path, folder: Path, seed: int, progress: Progress = silent) -> dict[str, float]:
@@ -121,12 +122,12 @@ def read_content(captions: Iterable[str]) -> VideoContent:
 
 
 def split(sentences: Iterable[str]) -> Iterator[dict[str, object]]:
-    """Yield each sentence with its wanted and unwanted parts.
-
-    Raises:
-        QueryError: if a sentence is too long for a query.
-    """
+    """Yield each sentence with its wanted and unwanted parts, or, if it is too long for a query, with the error."""
     tagger = load_tagger()
     for sentence in sentences:
-        query = understand(sentence.rstrip("\n"), tagger)
-        yield {"text": query.text, "wanted": query.wanted, "unwanted": query.unwanted}
+        text, error = sentence.rstrip("\n"), {}
+        try:
+            query = understand(text, tagger)
+        except QueryError as refused:
+            query, error = Query(text), {"error": str(refused)}
+        yield {"text": text, "wanted": query.wanted, "unwanted": query.unwanted, **error}

@@ -277,7 +277,7 @@ def _denied(text: str, phrases: Phrases) -> Iterator[Denial]:
     for texts, words in denials(text, phrases):
         query = split_query(texts[0], words)
         wanted = " ".join(query.wanted)
-        says_little = {wanted.lower().partition(" ")[0], *query.unwanted} & _SAYS_LITTLE
+        says_little = {(wanted or texts[0]).lower().partition(" ")[0], *query.unwanted} & _SAYS_LITTLE
         if not query.scopes or says_little or _may_go_on(words, query.scopes[-1]):
             continue
         parts = [_participle(*part, words) for part in zip(query.unwanted, query.scopes, strict=True)]

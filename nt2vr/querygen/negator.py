@@ -12,7 +12,7 @@ are denied only if the caption offers nothing better.
 """
 
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from nt2vr.language.inflect import inflect, verb_of
@@ -111,7 +111,7 @@ def _tokens(phrases: Phrases, edit: _Edit) -> list[Token]:
         tag, lemma = _ADDED.get(word, ("VB", word))
         if old := replaced.get(word.lower()):
             tag, lemma = old.tag, old.lemma
-        made.append(Token(word, tag, lemma, edit.start + start, edit.start + end))
+        made.append(Token(word, tag, partial(str, lemma), edit.start + start, edit.start + end))
     longer = len(text) - (edit.end - edit.start)
     after = (token._replace(start=token.start + longer, end=token.end + longer) for token in tokens)
     return [

@@ -95,6 +95,7 @@ class Answer:
                 "text": self.query.text,
                 "wanted": list(self.query.wanted),
                 "unwanted": list(self.query.unwanted),
+                **({"notice": self.query.notice} if self.query.notice else {}),
             },
             "systems": [
                 {

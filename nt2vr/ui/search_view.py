@@ -55,6 +55,7 @@ def understood_view(
         "wanted": list(query.wanted),
         "unwanted": list(query.unwanted),
         "text": query.text,
+        "notice": query.notice,
         "json": _data_url("application/json", json.dumps(answer.as_dict(), indent=1, ensure_ascii=False)),
         "csv": _data_url("text/csv", _as_csv(answer)),
         "asked_parts": list(asked_parts),

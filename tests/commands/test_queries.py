@@ -51,6 +51,17 @@ def test_each_line_of_stdin_is_split(capsys: pytest.CaptureFixture[str], monkeyp
     assert [answer["unwanted"] for answer in answers] == [["people"], []]
 
 
+def test_one_overlong_line_does_not_stop_those_after_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"a beach\n{'x' * 1001}\na dog, no cat\n"))
+    assert main(["queries", "split"]) == 0
+    first, overlong, last = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert (first["wanted"], last["unwanted"]) == (["a beach"], ["cat"])
+    assert (overlong["wanted"], overlong["unwanted"]) == ([], [])
+    assert overlong["error"].startswith("The query has 1,001 characters")
+
+
 def test_a_closed_stdin_holds_no_sentences(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from nt2vr.evaluation.benchmark import CUE
+from nt2vr.language.foreign import notice_of
+from nt2vr.language.tokens import word_spans
 from nt2vr.models.foreign_file import TOWER
 from nt2vr.models.open_clip_encoder import WORD
 from nt2vr.search.systems import _NUMBER, _split
@@ -60,3 +62,10 @@ def _seconds(read: Callable[[str], object], text: str) -> float:
 def test_four_times_the_text_takes_no_more_than_about_four_times_as_long(what: str, start: str, unit: str) -> None:
     short, long = (_seconds(READERS[what], start + unit * (length // len(unit)) + "!") for length in LENGTHS)
     assert long < max(0.05, 8 * short), f"{short:.4f} s, {long:.4f} s"  # quadratic: 16 times
+
+
+@pytest.mark.parametrize("read", [word_spans, notice_of])
+@pytest.mark.parametrize("unit", ["n't", ' -"a', "-free", "1. ", "''", "-", "aé"])
+def test_a_query_too(read: Callable[[str], object], unit: str) -> None:
+    short, long = (_seconds(read, unit * (length // len(unit)) + "!") for length in LENGTHS)
+    assert long < max(0.05, 8 * short), f"{short:.4f} s, {long:.4f} s"

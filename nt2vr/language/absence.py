@@ -1,0 +1,183 @@
+"""Negations that come after what they deny: "a cat is not visible", "chairs are absent", "while a truck is not"."""
+
+from dataclasses import replace
+
+from nt2vr.language.forms import LESS, CueKind
+from nt2vr.language.phrases import Phrase, Phrases
+from nt2vr.language.presence import APPEARING, FRAMES, Presence
+from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
+from nt2vr.language.wanted import Negation
+from nt2vr.language.wordlists import words
+
+_LINKING = words("be remain seem appear stay stand")  # a cat remains absent
+_CLAUSE_WORDS = words("while whereas but yet although though however because since as and or nor that which who where")
+
+
+class Absence:
+    """Finds the thing that stands before a negated predicate, in one sentence."""
+
+    def __init__(self, phrases: Phrases, presence: Presence) -> None:
+        """Prepare to search the sentence behind `phrases`."""
+        self.phrases, self.presence = phrases, presence
+
+    def find(self, kind: CueKind, cue: int, after_cue: int, first: int) -> Negation | None:
+        """Return a negation whose cue comes after what it denies, or names it; `first`: the words before are taken."""
+        match kind:
+            case "less":
+                item = Phrase("noun", cue, after_cue, after_cue, cue)
+                return Negation(kind, cue, after_cue, (item,), cue, after_cue, thing=LESS[self.phrases.word(cue)])
+            case "free":
+                return self._free(cue, first)
+            case "absent":
+                return self._absent(cue, after_cue, first)
+            case "double":
+                return Negation(kind, cue, after_cue, (), cue, after_cue, link=" with ")
+            case "not":
+                end = self.presence.after_predicate(after_cue)
+                if end == after_cue and not self._is_elliptic(cue, after_cue):
+                    return None
+                return self._denied(kind, cue, after_cue, self._subject(cue, first), end)
+        return None
+
+    def _denied(self, kind: CueKind, cue: int, after_cue: int, subject: Phrase | None, end: int) -> Negation | None:
+        if subject is None:
+            return None
+        items, phrases = [subject], self.phrases
+        for i in range(subject.start + 1, subject.end):
+            last = items[-1]
+            if phrases.tag(i) == "DET" and phrases.word(i - 1) in {"and", "or", ","}:
+                before = i - 1 - (phrases.word(i - 2) == "," and phrases.word(i - 1) != ",")
+                items[-1] = replace(last, end=before, core=before, head=before - 1)
+                items.append(Phrase("noun", i, subject.end, subject.end, subject.end - 1))
+        return Negation(kind, cue, after_cue, tuple(items), min(subject.start, cue), max(subject.end, end))
+
+    def _is_elliptic(self, cue: int, after_cue: int) -> bool:
+        """Return whether the sentence leaves out "present" or "appear": "while a chair is not", "a cup does not"."""
+        phrases = self.phrases
+        if phrases.tag(after_cue) not in {"", "PUNCT"}:
+            return False
+        helper = phrases.lemma(cue - 1)
+        return helper == "be" or (helper == "do" and any(word in APPEARING for word in phrases.words[:cue]))
+
+    def _free(self, cue: int, first: int) -> Negation | None:
+        phrases, start, end = self.phrases, cue, cue + 1
+        while start > first and (
+            phrases.tag(start - 1) in {"NOUN", "OTHER", "NUM"} or phrases.word(start - 1).endswith("ing")
+        ):
+            start -= 1
+        if start == cue:
+            return None
+        item, excluded = Phrase("noun", start, cue, cue, cue - 1), start
+        if phrases.word(end) in FRAMES:  # in a | car-free scene
+            end += 1
+            while excluded > first and phrases.tag(excluded - 1) in {"DET", "ADP"}:
+                excluded -= 1
+        return Negation("free", cue, cue + 1, (item,), excluded, end)
+
+    def _absent(self, cue: int, after_cue: int, first: int) -> Negation | None:
+        """Return "a chair is absent", "absent is a chair" or "is missing a chair"."""
+        phrases, start = self.phrases, cue
+        if phrases.tag(cue - 1) == "DET":
+            return None  # a missing slice
+        linked = self._is_linked(cue, first)
+        while start > first and phrases.tag(start - 1) == "ADV":
+            start -= 1
+        i = self.presence.after_frame(after_cue)
+        while phrases.is_auxiliary(i) or phrases.word(i) in {":", "of"}:
+            i += 1
+        inverted = i > self.presence.after_frame(after_cue) or (phrases.tag(start - 1) in {"", "PUNCT", "CONJ"})
+        if (inverted or (linked and phrases.word(cue) == "missing")) and (item := self.phrases.noun_phrase(i)):
+            return Negation("absent", cue, after_cue, (item,), start, self.presence.after_tail(item.end))
+        if not linked and phrases.word(cue) != "absent":
+            return None
+        return self._denied("absent", cue, after_cue, self._subject(cue, first), self._after_absent(after_cue))
+
+    def _after_absent(self, i: int) -> int:
+        return max(self.presence.after_predicate(i), self.presence.after_frame(i))
+
+    def _subject(self, predicate: int, first: int) -> Phrase | None:
+        """Return the thing before the predicate that starts at word `predicate`; words before `first` are taken."""
+        end = self._before_helpers(predicate, first)
+        start = self._clause_start(end, first)
+        start = max(self.presence.after_frame(start), start)
+        while start < end and (self.phrases.tag(start) == "ADV" or self.phrases.word(start) in {",", "there", "with"}):
+            start += 1
+        start = self._noun_start(start, end)
+        if start >= end or self._is_pronoun(start, end) or self.presence.says_nothing(start, end):
+            return None
+        return Phrase("noun", start, end, end, end - 1)
+
+    def _is_linked(self, predicate: int, first: int) -> bool:
+        """Return whether a form of be, or the like, leads to the predicate: "is", "remains", "is noticeably"."""
+        return self._before_helpers(predicate, first) < self._before_remarks(predicate, first)
+
+    def _before_remarks(self, i: int, first: int) -> int:
+        while i > first and self.phrases.tag(i - 1) in {"ADV", "TO"}:
+            i -= 1
+        return i
+
+    def _before_helpers(self, i: int, first: int) -> int:
+        """Return the first word of the helpers and remarks before word i: "a cup | , however, is noticeably"."""
+        phrases = self.phrases
+        while i > first and (
+            phrases.is_auxiliary(i - 1)
+            or (phrases.tag(i - 1) in VERB_TAGS and phrases.lemma(i - 1) in _LINKING)
+            or phrases.tag(i - 1) in {"ADV", "TO"}
+            or phrases.word(i - 1) == "however"
+        ):
+            i -= 1
+            if (phrases.tag(i - 1) == "PUNCT" and (phrases.tag(i) == "ADV" or phrases.word(i) == "however")) or (
+                phrases.word(i - 1) == "," and phrases.word(i - 2) == "however"
+            ):
+                i -= 1
+        return i
+
+    def _clause_start(self, end: int, first: int) -> int:
+        i = end
+        while i > first and not self._ends_clause(i - 1, end):
+            i -= 1
+        return self._joined(i, first, end)
+
+    def _ends_clause(self, i: int, end: int) -> bool:
+        phrases = self.phrases
+        if phrases.tag(i) == "PUNCT" or phrases.word(i) in _CLAUSE_WORDS:
+            return True
+        return phrases.tag(i) in FINITE_TAGS and not (phrases.tag(i - 1) == "DET" or i + 1 == end)
+
+    def _joined(self, i: int, first: int, end: int) -> int:
+        """Return the first word of the noun phrases joined to the one at word i, "a cup, a plate and | a fork"."""
+        phrases, start, commas = self.phrases, i, 0
+        if phrases.word(end) in {"is", "was", "does", "has"}:
+            return i  # a man on a bench and | a dog is not …
+        while start > first and phrases.word(start - 1) in ({"and", "or"} if start == i else {","}):
+            has_comma = phrases.word(start - 2) == "," and start == i
+            commas += has_comma or start < i
+            before = k = start - 1 - has_comma
+            while k > first and phrases.tag(k - 1) in {"DET", "NOUN", "ADJ", "NUM"}:
+                k -= 1
+            if k == before:
+                break
+            start = k
+        is_pair = phrases.word(i - 2) == "," and commas == 1  # a dog runs, and | a cat …
+        before_list = phrases.tag(start - 1) if start > first else ""
+        starts = before_list in {"", "CONJ", "ADV", "WH"} or phrases.word(start - 1) in {";", ".", ","}
+        return start if starts and not is_pair else i
+
+    def _noun_start(self, start: int, end: int) -> int:
+        """Return the first word of the last noun phrase between two words; it may contain "of", "with a hat"."""
+        phrases = self.phrases
+        if not any(self._is_verb(i) or phrases.word(i) in FRAMES for i in range(start, end - 1)) and phrases.tag(
+            start
+        ) not in {"ADP", "VBG"}:
+            return start
+        determiners = [i for i in range(start, end) if phrases.tag(i) == "DET"]
+        if determiners:
+            return determiners[-1]
+        after_verb = [i + 1 for i in range(start, end - 1) if self._is_verb(i) or phrases.tag(i) == "ADP"]
+        return after_verb[-1] if after_verb else start
+
+    def _is_verb(self, i: int) -> bool:
+        return self.phrases.tag(i) in VERB_TAGS - {"VBG", "VBN"} and self.phrases.tag(i - 1) not in {"DET", "ADJ"}
+
+    def _is_pronoun(self, start: int, end: int) -> bool:
+        return end == start + 1 and self.phrases.tag(start) == "PRON"

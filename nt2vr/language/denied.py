@@ -1,0 +1,143 @@
+"""What a cue denies, where it comes first: the phrase after it, with its modifiers."""
+
+from dataclasses import replace
+
+from nt2vr.language.forms import CueKind
+from nt2vr.language.phrases import Phrase, Phrases
+from nt2vr.language.presence import SHOWING, Presence
+from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
+from nt2vr.language.wordlists import ACTORS, words
+
+_SIGNS = words(
+    "sign signs hint hints trace traces evidence glimpse presence inclusion mention instance image need use help aid"
+)
+_DEPICTING = words("show feature include contain depict display portray")
+_SHOWN = words("shown seen depicted pictured captured portrayed")
+_VAGUE = words("a an any the single visible clear slightest")
+
+
+class DeniedAfter:
+    """Finds the first phrase that a cue denies, in one sentence."""
+
+    def __init__(self, phrases: Phrases, presence: Presence) -> None:
+        """Prepare to search the sentence behind `phrases`."""
+        self.phrases, self.presence = phrases, presence
+
+    def first(self, kind: CueKind, cue: int, after_cue: int, wanted_before: bool) -> Phrase | None:
+        """Return the phrase that a cue denies; it is the cue itself for "nobody" without a verb."""
+        phrases = self.phrases
+        if kind == "minus":
+            return Phrase("noun", after_cue, after_cue + 1, after_cue + 1, after_cue)
+        i = self._skip_helpers(kind, cue, after_cue)
+        if kind == "nobody" and not (
+            (phrases.verb_phrase(i) and self.presence.after_tail(after_cue) == after_cue)
+            or (phrases.word(cue) == "none" and phrases.place_phrase(i))
+        ):
+            return Phrase("noun", cue, after_cue, after_cue, cue)
+        i = self._after_sign(i)
+        i += kind == "not" and phrases.word(i) in _SHOWN and phrases.tag(i + 1) == "VBG"  # not shown | eating
+        noun = phrases.noun_phrase(i) if kind in {"no", "order"} else None
+        found = noun or phrases.any_phrase(i)
+        if found and found.kind == "noun" and kind in {"no", "without", "order"}:
+            found = self._without_predicate(found)
+            found = self._whole_noun(found, attaches=wanted_before and self._attaches(kind, cue))
+        return found
+
+    def shown(self, verb: Phrase, cue: int) -> Phrase:
+        """Return what is denied to be shown: "does not include | a dog"; any other phrase as it is."""
+        phrases = self.phrases
+        if verb.kind != "verb" or verb.object is None or phrases.word(verb.head) not in SHOWING:
+            return verb
+        clause = cue
+        while clause > 0 and phrases.tag(clause - 1) not in {"PUNCT", "CONJ"}:
+            clause -= 1
+        noun = phrases.noun_phrase(verb.object)
+        means_picture = phrases.lemma(verb.head) in _DEPICTING or self.presence.says_nothing(clause, cue)
+        return noun if noun and means_picture and phrases.tag(noun.start) != "PRON" else verb
+
+    def _after_sign(self, i: int) -> int:
+        """Skip "any sign of", "the need for" at word i."""
+        j = i
+        while self.phrases.word(j) in _VAGUE:
+            j += 1
+        return j + 2 if self.phrases.word(j) in _SIGNS and self.phrases.word(j + 1) in {"of", "for"} else i
+
+    def _attaches(self, kind: CueKind, cue: int) -> bool:
+        """Return whether what follows may belong to somebody before the cue: "a man with no hair singing"."""
+        phrases = self.phrases
+        if kind != "without" and phrases.word(cue - 1) != "with":
+            return False
+        nouns = [i for i in range(cue) if phrases.tag(i) == "NOUN"]
+        return any(phrases.word(i) in ACTORS for i in nouns) or any(phrases.lemma(i) in ACTORS for i in nouns)
+
+    def _without_predicate(self, noun: Phrase) -> Phrase:
+        """Cut off a "present" or "visible" that was taken for the noun: "no person | present"."""
+        last = noun.end - 1
+        if noun.start < last and self.presence.after_predicate(last) > last:
+            return replace(noun, end=last, core=last, head=last - 1)
+        return noun
+
+    def _whole_noun(self, noun: Phrase, *, attaches: bool) -> Phrase:
+        """Add the words that the tagger took for verbs: "ice | skating"."""
+        end = noun.end
+        while self._continues(noun, end, attaches=attaches):
+            end += 1
+        return replace(noun, end=end, core=end, head=end - 1) if end > noun.end else noun
+
+    def _continues(self, noun: Phrase, i: int, *, attaches: bool) -> bool:
+        phrases = self.phrases
+        closes = phrases.tag(i + 1) in {"", "PUNCT", "CONJ", "WH"}
+        return phrases.tag(i) == "VBG" and closes and not attaches and not phrases.is_actor(noun)
+
+    def _skip_helpers(self, kind: CueKind, cue: int, i: int) -> int:
+        """Skip the words between a cue and what it negates, from word i on."""
+        phrases = self.phrases
+        if phrases.word(cue) == "nor" and phrases.tag(i + 1) == "PRON" and phrases.tag(i + 2) in VERB_TAGS:
+            i += 2  # nor does he | sing
+        if phrases.word(i) == "of" and (group := phrases.noun_phrase(i + 1)):  # none of them
+            i = group.end
+        while (kind == "nobody" and phrases.tag(i) == "WH") or (
+            phrases.is_auxiliary(i) and not phrases.verb_phrase(i)
+        ):
+            i += 1
+        return i
+
+    def with_modifiers(self, noun: Phrase, kind: CueKind, wanted_before: bool) -> Phrase:
+        """Rule 4: extend a noun that can act by the verbs, places and relative clauses after it."""
+        phrases = self.phrases
+        generic = phrases.tag(noun.start) != "DET" or phrases.word(noun.start) == "any"
+        acts = kind == "nobody" or (kind in {"no", "without"} and generic and phrases.is_actor(noun))
+        takes_clause = acts or not wanted_before
+        takes_finite = kind == "no" and not wanted_before
+        end, core = noun.end, None
+        while True:
+            if self.presence.after_tail(end) > end:
+                return replace(noun, end=end, core=core or end)
+            if phrases.word(end) == "as" and (as_phrase := phrases.noun_phrase(end + 1)):
+                end = as_phrase.end
+            elif not takes_clause:
+                return replace(noun, end=end, core=end)
+            elif (place := phrases.place_phrase(end)) and self.after_filler(end) == end:
+                core = end if core is None and phrases.is_setting(place) else core
+                end = place.end
+            elif verb := self._modifying_verb(end, takes_finite):
+                core = core or (verb.core if verb.core < verb.end else None)
+                end = verb.end
+            else:
+                return replace(noun, end=end, core=core or end)
+
+    def _modifying_verb(self, i: int, takes_finite: bool) -> Phrase | None:
+        """Return "swimming", "dressed in red" or "who swim" at word i, and "swim" if `takes_finite`."""
+        phrases = self.phrases
+        clause = i + 1 if phrases.tag(i) == "WH" else i
+        is_finite = phrases.tag(clause) in FINITE_TAGS
+        if phrases.tag(clause) in {"VBG", "VBN"} or (is_finite and (clause > i or takes_finite)):
+            return phrases.verb_phrase(clause)
+        return None
+
+    def after_filler(self, i: int) -> int:
+        """Return the end of "in sight", "is visible in this image" or the "on" of "no shirt on" at word i."""
+        ends_on = self.phrases.word(i) == "on" and (
+            self.phrases.tag(i + 1) == "VBG" or not self.phrases.place_phrase(i)
+        )
+        return max(self.presence.after_tail(i), i + ends_on)

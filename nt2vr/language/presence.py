@@ -1,0 +1,109 @@
+"""Words that only say that something is, or is not, in the picture: "is visible in this image", "in sight"."""
+
+from nt2vr.language.phrases import Phrases
+from nt2vr.language.tokens import VERB_TAGS
+from nt2vr.language.wordlists import Runs, words
+
+FRAMES = words(
+    "image images picture photo photograph pic snapshot scene video clip frame shot view footage film setting "
+    "surroundings environment composition"
+)
+FILLERS = Runs({  # these only mean "in the picture"
+    "in sight", "in view", "within view", "in it", "in them", "on it", "at all", "anywhere", "around", "visible",
+    "to be seen", "to be found", "there", "here", "please", "whatsoever", "of any kind", "on display", "in evidence",
+    "in attendance", "nearby", "either",
+})  # fmt: skip
+_PRESENT = words(
+    "present visible shown seen included featured depicted pictured found displayed there here represented captured "
+    "observed detected spotted noticed noticeable evident apparent portrayed part allowed permitted"
+)
+APPEARING = words("appear appears appeared appearing exist exists existed existing")
+_HELPING = words("to be been being is are was were seem seems appear appears seen")
+SHOWING = words(  # what a picture, and who describes it, does with its content
+    "show shows showing shown feature features featuring include includes including contain contains containing "
+    "depict depicts depicting display displays displaying portray present presents capture captures see sees find "
+    "finds have has having features 'll want"
+)
+_SMALL_WORDS = words(
+    "just only also however instead otherwise still yet too though although noticeably notably simply clearly visibly "
+    "completely entirely entire whole given while whereas as we one you i it and but"
+)
+_ABOUT = words("in from within on of throughout across inside")
+_POINTING = words("the this that these any its our a an given entire whole current same")
+
+
+class Presence:
+    """Finds such words in one sentence."""
+
+    def __init__(self, phrases: Phrases) -> None:
+        """Prepare to search the sentence behind `phrases`."""
+        self.phrases, self.num_words = phrases, len(phrases.tokens)
+
+    def longest(self, runs: Runs, i: int) -> int:
+        """Return the length in words of the longest of `runs` that starts at word i; 0 if none does."""
+        words = self.phrases.words[i : i + runs.longest]
+        if not words or words[0] not in runs.openers:
+            return 0
+        return next((n for n in range(len(words), 0, -1) if " ".join(words[:n]) in runs), 0)
+
+    def after_frame(self, i: int) -> int:
+        """Return the end of "in this image", "in sight", "anywhere in the picture" at word i; i without one."""
+        while (end := i + self.longest(FILLERS, i)) > i or (end := self._after_medium(i)) > i:
+            i = end
+        return i
+
+    def _after_medium(self, i: int) -> int:
+        phrases, j = self.phrases, i + 1
+        if phrases.word(i) not in _ABOUT:
+            return i
+        while phrases.word(j) in _POINTING:
+            j += 1
+        is_whole = (
+            phrases.word(j) in FRAMES and phrases.tag(j + 1) not in {"NOUN", "POS"} and phrases.word(j + 1) != "of"
+        )
+        return j + 1 if is_whole else i
+
+    def after_predicate(self, i: int) -> int:
+        """Return the end of "visible", "to be seen here", "part of this scene" at word i; i without one."""
+        phrases, j = self.phrases, i
+        while (phrases.word(j) in _HELPING and phrases.word(j + 1)) or self._is_remark(j):
+            j += 1
+        if phrases.word(j) in _PRESENT | APPEARING:
+            j += 1
+        elif j == i or phrases.word(j - 1) not in _PRESENT | APPEARING:
+            frame = self.after_frame(j)
+            if frame == j:
+                return i
+            j = frame
+        end = self.after_frame(j)
+        return end if self._closes(end) else i
+
+    def after_tail(self, i: int) -> int:
+        """Return the end of "is visible in this image", "in sight" or "present" at word i; i without one."""
+        phrases, j = self.phrases, i
+        while phrases.is_auxiliary(j) or (self._is_remark(j) and phrases.is_auxiliary(j + 1)):
+            j += 1
+        return max(self.after_predicate(j) if self.after_predicate(j) > j else i, self.after_frame(i))
+
+    def says_nothing(self, start: int, end: int) -> bool:
+        """Return whether words `start` to `end` name nothing to be seen: "in this image there is"."""
+        return all(self._is_empty(i) for i in range(start, end))
+
+    def _is_empty(self, i: int) -> bool:
+        phrases = self.phrases
+        return (
+            phrases.tag(i) in {"DET", "ADP", "PUNCT", "CONJ", "WH", "MD", "TO", "POS"}
+            or phrases.word(i) in FRAMES | _PRESENT | APPEARING | SHOWING | _HELPING | _SMALL_WORDS
+            or phrases.is_auxiliary(i)
+        )
+
+    def _is_remark(self, i: int) -> bool:
+        return self.phrases.tag(i) == "ADV" and self.phrases.word(i) not in _PRESENT and not self.longest(FILLERS, i)
+
+    def _closes(self, i: int) -> bool:
+        """Return whether a predicate may end before word i: "not visible | on a table", but not "not shown eating"."""
+        tag = self.phrases.tag(i)
+        return tag not in {"NOUN", "DET", "ADJ", "NUM", "PRON", "OTHER", "POS", *VERB_TAGS} or self._is_clause(i)
+
+    def _is_clause(self, i: int) -> bool:
+        return self.phrases.word(i) in {"as", "which"}

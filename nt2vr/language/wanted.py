@@ -1,0 +1,140 @@
+"""The wanted part of a sentence: the stretches outside its negations, without the words they leave dangling."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from nt2vr.language.forms import CueKind
+from nt2vr.language.phrases import HELPING_WORDS, Phrase, Phrases
+from nt2vr.language.presence import FRAMES, Presence
+from nt2vr.language.tokens import VERB_TAGS
+from nt2vr.language.wordlists import words
+
+_LEADING = words("just only also instead then rather simply but and or while please")
+_DANGLING = words(
+    "with there where that when but just only having containing showing although though yet however for about to of "
+    "please"
+)
+_SUBJECTS = words("i we you it there")
+
+
+class Stretch(NamedTuple):
+    """Wanted words `start` to `end` (exclusive), and the text that links them to the previous stretch."""
+
+    start: int
+    end: int
+    link: str
+
+
+@dataclass(frozen=True)
+class Negation:
+    """One cue with the phrases it negates.
+
+    Attributes:
+        kind: class of the cue; determines what it can negate.
+        cue: first word of the cue.
+        after_cue: first word after the cue.
+        items: negated phrases, each reaching from its `start` to its `core`; none if two negations cancel out.
+        start: words `start` to `end` (exclusive) are excluded from the wanted part.
+        end: see `start`.
+        verb: first word of a verb before the cue that the first item needs: "wearing" in "wearing no hat".
+        thing: name of the first item, where the sentence has none: "people" for "nobody", "hat" for "hatless".
+        link: text that replaces words `start` to `end` in the wanted part.
+    """
+
+    kind: CueKind
+    cue: int
+    after_cue: int
+    items: tuple[Phrase, ...]
+    start: int
+    end: int
+    verb: int | None = None
+    thing: str = ""
+    link: str = ""
+
+
+class WantedFinder:
+    """Finds the wanted stretches of one sentence."""
+
+    def __init__(self, phrases: Phrases, presence: Presence) -> None:
+        """Prepare to search the sentence behind `phrases`."""
+        self.phrases, self.presence, self.num_words = phrases, presence, len(phrases.tokens)
+
+    def acts(self, words: Iterable[int]) -> bool:
+        """Return whether somebody does something in these words."""
+        return any(self.phrases.tag(i) in VERB_TAGS and not self.phrases.is_auxiliary(i) for i in words)
+
+    def words(self, negations: Sequence[Negation], end: int | None = None) -> list[int]:
+        """Return the words of `stretches`."""
+        return [i for stretch in self.stretches(negations, end) for i in range(stretch.start, stretch.end)]
+
+    def stretches(self, negations: Sequence[Negation], end: int | None = None) -> list[Stretch]:
+        """Return the trimmed stretches outside the negations, up to word `end` (exclusive; default: all)."""
+        end = self.num_words if end is None else end
+        starts, stops = [0, *(negation.end for negation in negations)], [*(n.start for n in negations), end]
+        stretches: list[Stretch] = []
+        for first, last, given in zip(starts, stops, ["", *(negation.link for negation in negations)], strict=True):
+            subject_only = bool(stretches) and not self.acts(range(stretches[-1].start, stretches[-1].end))
+            start, stop = self._trimmed(first, last, starts=not stretches, subject_only=subject_only)
+            if start < stop and (self._determines(stop, negations) or not self.presence.says_nothing(start, stop)):
+                stretches.append(Stretch(start, stop, given or self._link(first, start)))
+        return stretches
+
+    def _determines(self, stop: int, negations: Sequence[Negation]) -> bool:
+        """Return whether a stretch ends in the article of the noun after a negation: "a | car-free | street"."""
+        phrases = self.phrases
+        after = next((n.end for n in negations if n.kind in {"less", "free"} and n.start == stop), None)
+        return after is not None and phrases.tag(stop - 1) == "DET" and phrases.tag(after) in {"NOUN", "ADJ"}
+
+    def _trimmed(self, start: int, stop: int, *, starts: bool, subject_only: bool) -> tuple[int, int]:
+        """Drop words left dangling at the edges of a stretch without its negation: "who is", "and he", commas."""
+        phrases, first = self.phrases, start
+        while start < stop and (phrases.tag(start) in {"PUNCT", "CONJ"} or phrases.word(start) in _LEADING):
+            start += 1
+        start += starts and first > 0 and phrases.word(start) == "from"  # missing from | the room
+        if subject_only and phrases.tag(start) == "PRON" and phrases.word(start) != "there":
+            start += 1
+        if starts and first > 0 and (place := phrases.place_phrase(start)) and phrases.is_setting(place):
+            start += 1  # nobody in the street: the street
+        if stop < self.num_words:
+            stop = self._without_empty_clause(start, stop)
+        while start < stop < self.num_words and self._dangles(stop - 1):
+            stop -= 1
+        while stop > start and phrases.tag(stop - 1) == "PUNCT":
+            stop -= 1
+        return start, stop
+
+    def _without_empty_clause(self, start: int, stop: int) -> int:
+        """Return where words `start` to `stop` end without a clause about the picture: "a dog | , but the image"."""
+        phrases, i = self.phrases, stop - 1
+        while i > start and phrases.tag(i) not in {"CONJ", "PUNCT"}:
+            i -= 1
+        about_picture = any(phrases.word(j) in FRAMES for j in range(i, stop))
+        return i if i > start and about_picture and self.presence.says_nothing(i, stop) else stop
+
+    def _dangles(self, i: int) -> bool:
+        """Return whether word i cannot end a stretch: a conjunction, an auxiliary, "with", the "he" of "and he"."""
+        phrases = self.phrases
+        if phrases.tag(i) == "PRON" and (
+            phrases.tag(i - 1) in {"CONJ", "PUNCT", "WH"} or phrases.word(i) in _SUBJECTS
+        ):
+            return True
+        return (
+            phrases.tag(i) in {"PUNCT", "CONJ", "WH"}
+            or phrases.word(i) in _DANGLING
+            or phrases.is_auxiliary(i)
+            or (phrases.word(i) in HELPING_WORDS and phrases.lemma(i) in {"have", "be"})
+        )
+
+    def _link(self, first: int, start: int) -> str:
+        """Text before a stretch: its "and", "while", "as" or a comma if a new noun starts it, otherwise a space."""
+        if self.phrases.tag(start) not in {"DET", "NOUN", "ADJ", "NUM", "PRON"}:
+            return " "
+        dropped = {self.phrases.tag(i) for i in range(first, start)}
+        if "PRON" in dropped:  # a man | and he | dances
+            return " "
+        is_clause = self.phrases.tag(start) in {"DET", "NUM", "PRON"}  # while | a dog runs; but not: while | painting
+        for joint in ("and", "while", "as") if is_clause else ("and",):
+            if joint in self.phrases.words[first:start]:
+                return f" {joint} "
+        return ", " if "PUNCT" in dropped else " "

@@ -1,0 +1,142 @@
+"""Every form of negation in the table, and typed queries that no form describes."""
+
+import pytest
+
+from nt2vr.language.forms import CUES, FORMS, LESS, MISSPELT, Form
+from nt2vr.language.query import Query, understand
+from nt2vr.language.tagger import HantaTagger
+
+
+@pytest.fixture(scope="module")
+def tagger() -> HantaTagger:
+    return HantaTagger()
+
+
+def parts(query: Query) -> tuple[str, list[str]]:
+    return "; ".join(query.wanted), [*query.unwanted]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_the_example_of_each_form_is_understood(tagger: HantaTagger, form: Form) -> None:
+    assert parts(understand(form.example, tagger)) == (form.wanted, [*form.unwanted])
+
+
+@pytest.mark.parametrize("cue", [cue for cue, kind in CUES.items() if kind == "without"])
+def test_every_cue_before_a_thing_excludes_it(tagger: HantaTagger, cue: str) -> None:
+    assert parts(understand(f"a street {cue} cars", tagger)) == ("a street", ["cars"])
+
+
+@pytest.mark.parametrize("word", MISSPELT)
+def test_without_is_known_in_usual_misspellings(tagger: HantaTagger, word: str) -> None:
+    assert parts(understand(f"a man {word} a hat", tagger)) == ("a man", ["a hat"])
+
+
+@pytest.mark.parametrize(("word", "thing"), LESS.items())
+def test_words_in_less_exclude_what_they_name(tagger: HantaTagger, word: str, thing: str) -> None:
+    query = understand(f"the {word} bike", tagger)
+    assert parts(query) == ("the bike", [thing])
+    assert [query.text[slice(*span)] for span in (*query.cues, *query.scopes)] == [word, word]
+
+
+@pytest.mark.parametrize(
+    "predicate",
+    [
+        "is not present",
+        "isn't visible",
+        "is not shown in this image",
+        "cannot be seen",
+        "is not part of this scene",
+        "does not appear anywhere in the picture",
+        "is absent",
+        "is noticeably absent from the scene",
+        "is nowhere to be found",
+        "is missing",
+        "is not in the image",
+        "is not included",
+    ],
+)
+def test_what_is_said_not_to_be_there_is_unwanted_and_never_wanted(tagger: HantaTagger, predicate: str) -> None:
+    assert parts(understand(f"a dog runs, but a dining table {predicate}.", tagger)) == (
+        "a dog runs",
+        ["a dining table"],
+    )
+    assert parts(understand(f"A dining table {predicate}.", tagger)) == ("", ["A dining table"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No cat is present in the image.",
+        "There is no cat in this scene.",
+        "In this image, a cat is not visible.",
+        "This image does not include a cat.",
+        "You won't find a cat in this picture.",
+        "This video lacks a cat.",
+        "The scene is cat-free.",
+        "Noticeably absent from the image is a cat.",
+    ],
+)
+def test_a_sentence_that_only_negates_wants_nothing(tagger: HantaTagger, text: str) -> None:
+    query = understand(text, tagger)
+    assert query.wanted == ()
+    assert [part.removeprefix("a ") for part in query.unwanted] == ["cat"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "unwanted"),
+    [
+        # as typed
+        ('pasta -"tomato sauce"', "pasta", ["tomato sauce"]),
+        ("a cyclist !helmet", "a cyclist", ["helmet"]),
+        ("a bike w/out rider", "a bike", ["rider"]),
+        ("a beach, exclude people and dogs", "a beach", ["people", "dogs"]),
+        ("skip the ads", "", ["the ads"]),
+        ("please avoid cartoons", "", ["cartoons"]),
+        ("neither the man nor the woman is smiling", "the man and the woman", ["smiling"]),
+        ("neither the dog nor the cat is visible", "", ["the dog", "the cat"]),
+        ("neither Tom Hanks nor Mr. Bean", "", ["Tom Hanks", "Mr. Bean"]),
+        ("not red but blue car", "blue car", ["red"]),
+        ("a man not without a hat", "a man with a hat", []),
+        # compounds and names stay together
+        ("a forest without chain saw", "a forest", ["chain saw"]),
+        ("no Boeing 737", "", ["Boeing 737"]),
+        ("a rink with no ice skating", "a rink", ["ice skating"]),
+        ("a donut without icing, sprinkles, or filling", "a donut", ["icing", "sprinkles", "filling"]),
+        ("a park without a can in sight", "a park", ["a can"]),
+        # where the same words deny something else, or nothing
+        ("a dog without a leash runs", "a dog runs", ["a leash"]),
+        ("a man with a missing tooth", "a man with a missing tooth", []),
+        ("kids skip rope", "kids skip rope", []),
+        ("a car avoids a dog", "a car avoids a dog", []),
+        ("a stainless steel sink", "a stainless steel sink", []),
+        ("a shirtless man", "a shirtless man", []),
+        ("a duty-free shop", "a duty-free shop", []),
+        ("a man is not shown eating", "a man", ["eating"]),
+        ("A dog, a cat and a horse are absent", "", ["A dog", "a cat", "a horse"]),
+        ("A man sits on a bench, and a dog is not visible", "A man sits on a bench", ["a dog"]),
+        ("in the absence of a dog, a choir and a band play", "a choir and a band play", ["a dog"]),
+        ("a bathroom with a sink, but there is no one in the bathroom", "a bathroom with a sink", ["people"]),
+    ],
+)
+def test_typed_queries_are_understood(tagger: HantaTagger, text: str, wanted: str, unwanted: list[str]) -> None:
+    assert parts(understand(text, tagger)) == (wanted, unwanted)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dr. No",
+        "a scene from Dr. No",
+        "No Country for Old Men",
+        "watching No Country for Old Men",
+        "a trailer of Avatar Without Limits",
+        "dance like there's no tomorrow",
+        "nothing beats a beach",
+        "a baby who can't stop laughing",
+        "not only dogs but also cats",
+        "a man dancing like nobody is watching",
+        "a dog is not missing",
+    ],
+)
+def test_titles_and_idioms_do_not_negate(tagger: HantaTagger, text: str) -> None:
+    assert parts(understand(text, tagger)) == (text, [])
