@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, quoted, reason_of
+from nt2vr.files import check_free
 from nt2vr.models.architecture import Config, infer
 from nt2vr.models.card import Card
 from nt2vr.models.catalog import Catalog
@@ -76,11 +77,12 @@ def import_checkpoint(
 
     Raises:
         CheckpointError: if the file cannot be read, or lacks a tensor of the model.
-        ConfigError: if name, architecture or frames are invalid.
+        ConfigError: if name, architecture or frames are invalid, or the disk has no room for the model.
     """
     arguments = (file, models, name, architecture, frames, activation)
     try:
         size = file.stat().st_size if file.is_file() else 0
+        check_free(models.home, 2 * size, f"Importing {file.name}")  # it may be in half precision
         imported: Imported = run_limited(
             _import, *arguments, memory_bytes=MEMORY_BYTES + MEMORY_FACTOR * size, timeout_s=TIMEOUT_S,
             progress=progress,

@@ -2,9 +2,11 @@
 
 import argparse
 import os
+import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -293,3 +295,13 @@ def test_imports_run_in_a_child_of_limited_memory_and_time(
     with pytest.raises(CheckpointError, match=r"too much memory|cannot be"):
         foreign.import_checkpoint(tmp_path / "mine.pt", models, "large")
     assert sorted(path.name for path in models.home.iterdir()) == ["clip", "mine"]
+
+
+def test_a_model_that_would_fill_the_disk_is_refused_before_it_is_read(
+    models: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.pt").write_bytes(bytes(3_000))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=5_999))
+    with pytest.raises(ConfigError, match=r"^Importing mine\.pt needs about 0\.0 GB"):
+        foreign.import_checkpoint(tmp_path / "mine.pt", models)
+    assert models.names() == ["CLIP"]
