@@ -268,7 +268,7 @@ def routes(data: Path, rounds: int = 200) -> None:
     times: dict[str, list[float]] = {}
     texts = iter(queries(4 * rounds + 50))
     with running(data) as app, nt2vr.open_searcher(data) as searcher, httpx.Client(base_url=app.url) as client:
-        gradio, quick = (Client(app.url, verbose=False, httpx_kwargs=more) for more in ({}, {"verify": False}))
+        gradio, quick = (Client(app.url, verbose=False, ssl_verify=verify) for verify in (True, False))
         rest = (SYSTEMS, 8, None, 0.5, 0.5)
         ways: dict[str, Callable[[str], Any]] = {
             "the search itself": lambda text: searcher.search(text, SYSTEMS, k=8).as_dict(),
@@ -276,7 +276,7 @@ def routes(data: Path, rounds: int = 200) -> None:
                 "api/search", json={"query": text, "systems": SYSTEMS}
             ).json(),
             "gradio_client, /search": lambda text: gradio.predict(text, *rest, api_name="/search"),
-            "the same with verify=False": lambda text: quick.predict(text, *rest, api_name="/search"),
+            "the same with ssl_verify=False": lambda text: quick.predict(text, *rest, api_name="/search"),
         }
         for _ in range(rounds + 10):
             for name, way in ways.items():
