@@ -110,13 +110,13 @@ class EvaluateTab:
     def on_visit(self, request: gr.Request) -> list[Any]:
         """List the systems, disable what this visitor may not do, and say why."""
         own, delete = self._gate.may("paths", request), self._gate.may("delete", request)
-        reasons = [self._gate.refusal(action, request) for action in ("paths", "delete")]
+        refusal = self._gate.refusal(request, "paths", "delete")
         return [
             gr.Dropdown(choices=self._searcher.system_names()),
             gr.Dropdown(info=OWN_DATA if own else BUILT_IN_DATA),
             gr.Dropdown(visible=own),
             gr.Button(interactive=delete),
-            gr.Markdown(" ".join(filter(None, reasons)), visible=any(reasons)),
+            gr.Markdown(refusal, visible=bool(refusal)),
         ]
 
     def evaluate(self, data: str, systems: list[str], visitor: Visitor) -> dict[str, Any]:

@@ -77,17 +77,22 @@ class Gate:
             rule = "everyone" if self._is_local(connection) else "owner"
         return rule == "everyone" or (rule == "owner" and self._is_owner(connection))
 
-    def refusal(self, action: str, visitor: Visitor) -> str:
-        """Say why a visitor may not take an action; empty if they may."""
-        if self.may(action, visitor):
-            return ""
-        if self.rules.get(action) == "nobody":
-            return f"Nobody may {DOING[action]} here: it is switched off (NT2VR_ALLOW_{action.upper()})."
-        return f"Only the owner may {DOING[action]} here. If it is you, {SIGN_IN if self.space_owner else PROVE}."
+    def refusal(self, visitor: Visitor, *actions: str) -> str:
+        """Say which of these actions a visitor may not take, and why; empty if they may take all."""
+        refused = [action for action in actions if not self.may(action, visitor)]
+        off = [action for action in refused if self.rules.get(action) == "nobody"]
+        theirs = [DOING[action] for action in refused if action not in off]
+        sentences = [
+            f"Nobody may {DOING[each]} here: it is switched off (NT2VR_ALLOW_{each.upper()})." for each in off
+        ]
+        if theirs:
+            how = SIGN_IN if self.space_owner else PROVE
+            sentences.append(f"Only the owner may {' or '.join(theirs)} here. If it is you, {how}.")
+        return " ".join(sentences)
 
     def check(self, action: str, visitor: Visitor) -> None:
         """Raise AccessError, with the reason, if a visitor may not take an action."""
-        if reason := self.refusal(action, visitor):
+        if reason := self.refusal(visitor, action):
             raise AccessError(reason)
 
     def is_token(self, text: str) -> bool:

@@ -114,8 +114,7 @@ class MoreModels:
     def on_visit(self, request: gr.Request) -> list[Any]:
         """Disable what this visitor may not do, and say why."""
         may_import, may_download = (self.gate.may(action, request) for action in ("import", "download"))
-        reasons = [self.gate.refusal(action, request) for action in ("download", "import")]
-        note = " ".join(dict.fromkeys(filter(None, reasons))) or WHERE
+        note = self.gate.refusal(request, "download", "import") or WHERE
         buttons = (may_download, may_import, may_import)
         return [*(gr.Button(interactive=allowed) for allowed in buttons), note]
 

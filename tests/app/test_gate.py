@@ -105,6 +105,8 @@ def test_a_stranger_trains_on_no_path_of_the_server_where_everyone_may_train(tmp
         for field, path in (("train-data", "/etc"), ("train-base", "/root/models/mine")):
             values = [path if props.get("elem_id") == field else props.get("value") for props in inputs]
             assert client.error(event, values).startswith("Only the owner may name files of this machine")
+        values = [0 if props.get("elem_id") == "train-epochs" else props.get("value") for props in inputs]
+        assert "epochs" in client.error(event, values)  # what it may do is checked next
 
 
 def test_a_picture_is_opened_only_if_it_was_uploaded(running_app: RunningApp, tmp_path: Path) -> None:

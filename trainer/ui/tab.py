@@ -14,6 +14,7 @@ from nt2vr.ui.errors import user_errors
 from nt2vr.ui.gate import Gate, Visitor
 from nt2vr.ui.inputs import event_value
 from nt2vr.ui.theme import template
+from trainer.config import WORLD
 from trainer.manager import Run, RunManager
 from trainer.ui.form import Field, bases, config_fields, losses_view, presets, read_form
 from trainer.ui.view import run_view, runs_view, trash_text
@@ -209,10 +210,11 @@ class TrainTab:
     @user_errors
     def on_visit(self, request: gr.Request) -> list[Any]:
         """Disable what this visitor may not do, and say why."""
-        reasons = [self._gate.refusal(action, request) for action in ("train", "delete")]
+        actions = ("train", "delete")
+        refusal = self._gate.refusal(request, *actions)
         return [
-            *(gr.Button(interactive=not reason) for reason in reasons),
-            gr.Markdown(" ".join(filter(None, reasons)), visible=any(reasons)),
+            *(gr.Button(interactive=self._gate.may(action, request)) for action in actions),
+            gr.Markdown(refusal, visible=bool(refusal)),
         ]
 
     @user_errors
@@ -222,7 +224,7 @@ class TrainTab:
         *values, losses = filled
         keys = [field.key for field in self._fields]
         by_key = dict(zip(keys, values, strict=True))
-        if by_key["data"] or by_key["base"] not in dict(self._bases()).values():
+        if by_key["data"] != WORLD or by_key["base"] not in dict(self._bases()).values():
             self._gate.check("paths", request)
         return self._show(self._manager.start(read_form(by_key, losses)), request)
 

@@ -101,7 +101,14 @@ def test_a_refusal_says_who_may_and_how_to_be_them() -> None:
         Gate(TOKEN, space_owner="ada").check("train", stranger)
     with pytest.raises(AccessError, match=r"^Nobody may train models here: .* \(NT2VR_ALLOW_TRAIN\)\.$"):
         Gate(TOKEN, {"train": "nobody"}).check("train", visitor())
-    assert Gate(TOKEN, bound_to_loopback=True).refusal("train", visitor()) == ""
+    assert Gate(TOKEN, bound_to_loopback=True).refusal(visitor(), "train") == ""
+    several = Gate(TOKEN, {"import": "nobody", "paths": "everyone"}).refusal(
+        stranger, "train", "import", "paths", "delete"
+    )
+    assert several.startswith(
+        "Nobody may import models here: it is switched off (NT2VR_ALLOW_IMPORT). Only the owner may "
+    )
+    assert "may train models or delete runs and reports here" in several and "name files" not in several
     assert DOING.keys() == set(ACTIONS)
 
 
