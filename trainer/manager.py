@@ -26,11 +26,11 @@ from nt2vr.registry import pick
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.lock import Holder
 from trainer.run_folder import UNDER_WAY, RunFolder, RunStatus, refuse_second_training
+from trainer.trash import Trash
 
 ROOT = Path(trainer.__file__).parent.parent  # relative base and data paths in presets start here
 PATIENCE_S = 10.0  # a run still training this long after a stop request may be killed
-TRASH_DAYS = 30
-DAY_NS = 24 * 3600 * 10**9
+TRASH = ".trash"  # in the folder of the runs
 LOG_TAIL_BYTES = 8_192
 LEAST_FREE_BYTES = 64 << 10
 SMALL_BYTES = 25_000_000  # of the built-in model, in half precision
@@ -112,15 +112,18 @@ class RunManager:
 
     Args:
         folder: runs/; created when the first run starts.
+
+    Attributes:
+        trash: the deleted runs.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Start nothing; delete what has been in the trash for long."""
+        """Start nothing."""
         self.folder = folder
         self._configs: dict[str, TrainConfig] = {}  # cached, since configs never change
         self._metrics: dict[str, MetricsReader] = {}
         self._stopping: dict[str, tuple[int, float]] = {}  # run_id -> process id, time of the stop request
-        self._empty_old_trash()
+        self.trash = Trash(folder / TRASH)
 
     def start(self, config: TrainConfig) -> str:
         """Start a run and return its run_id once its process is under way.
@@ -177,7 +180,7 @@ class RunManager:
         self._stopping.setdefault(run_id, (pid, time.monotonic()))
 
     def delete(self, run_id: str) -> None:
-        """Move a run, checkpoints and all, to the trash, which is emptied of it after `TRASH_DAYS`.
+        """Move a run, checkpoints and all, to the trash.
 
         Raises:
             RunError: if it is under way, or cannot be moved.
@@ -185,49 +188,13 @@ class RunManager:
         run = self._run_folder(run_id)
         try:
             with run.lock.hold(Holder.here(run.path)):  # nobody resumes it meanwhile
-                self._trash.mkdir(exist_ok=True)
-                run.path.rename(self._trash / f"{run_id}-{time.time_ns()}")
+                self.trash.take(run.path)
         except BlockingIOError:
             raise RunError(f"{run_id} is still training. Stop it before you delete it.") from None
         except OSError as error:
-            raise RunError(f"{run_id} cannot be moved to {self._trash} ({error.strerror}).") from error
+            raise RunError(f"{run_id} cannot be moved to the trash ({error.strerror}).") from error
         for kept in (self._configs, self._metrics, self._stopping):
             kept.pop(run_id, None)
-        self._empty_old_trash()
-
-    def _empty_old_trash(self) -> None:
-        with suppress(RunError):  # its size stays in view, and it can be emptied by hand
-            self.empty_trash(TRASH_DAYS)
-
-    @property
-    def _trash(self) -> Path:
-        return self.folder / ".trash"
-
-    def trash_bytes(self) -> int:
-        """Return the size of all deleted runs."""
-        total = 0
-        for path in self._trash.rglob("*"):
-            with suppress(FileNotFoundError):  # emptied just now
-                total += path.lstat().st_size
-        return total
-
-    def empty_trash(self, older_than_days: float = 0.0) -> None:
-        """Delete the runs in the trash for good, or only those deleted so long ago.
-
-        Raises:
-            RunError: if one of them cannot be deleted.
-        """
-        latest_ns = time.time_ns() - round(older_than_days * DAY_NS)
-        for path in self._trash.glob("*"):
-            stamp = path.name.rpartition("-")[2]
-            if not (stamp.isdecimal() and int(stamp) <= latest_ns):
-                continue
-            try:
-                shutil.rmtree(path)
-            except FileNotFoundError:
-                continue  # by another process
-            except OSError as error:
-                raise RunError(f"{path} cannot be deleted ({error.strerror}). Delete it by hand.") from error
 
     def runs(self) -> list[Run]:
         """Return all runs, newest first."""

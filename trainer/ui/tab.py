@@ -263,7 +263,7 @@ class TrainTab:
     def on_empty_trash(self, chosen: str | None, request: gr.Request) -> tuple[Any, ...]:
         """Delete the runs in the trash for good."""
         self._gate.check("delete", request)
-        self._manager.empty_trash()
+        self._manager.trash.empty()
         return self._show(chosen, request)
 
     def _show(self, chosen: str | None, visitor: Visitor) -> tuple[Any, ...]:
@@ -274,7 +274,7 @@ class TrainTab:
             chosen = newest[0] if newest else ""
         run = next((run for run in runs if run.run_id == chosen), None)
         panes = gr.Column(visible=run is None), gr.Column(visible=run is not None), gr.Row(visible=False)
-        text = trash_text(self._manager.trash_bytes())
+        text = trash_text(self._manager.trash.num_bytes())
         return chosen, *panes, gr.Column(visible=bool(text)), text, *self._watched(runs, run, visitor)
 
     def _watched(self, runs: list[Run], run: Run | None, visitor: Visitor) -> tuple[Any, ...]:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from trainer.manager import TRASH_DAYS, Run
+from trainer.manager import Run
+from trainer.trash import TRASH_DAYS
 from trainer.ui.curves import Rows, loss_charts, validation_charts
 
 WORDS = {

@@ -148,9 +148,9 @@ def test_a_deleted_run_is_in_the_trash_until_that_is_emptied(tmp_path: Path) -> 
     for run in (put(tmp_path, "a", "stopped"), put(tmp_path, "a-1", "stopped")):
         run.log.write_bytes(bytes(1_000_000))
         manager.delete(run.path.name)
-    assert manager.runs() == [] and manager.trash_bytes() > 2_000_000
+    assert manager.runs() == [] and manager.trash.num_bytes() > 2_000_000
     (tmp_path / ".trash" / "not-a-run").mkdir()
-    manager.empty_trash()
+    manager.trash.empty()
     assert [path.name for path in (tmp_path / ".trash").iterdir()] == ["not-a-run"]
 
 
