@@ -37,12 +37,11 @@ from PIL import Image
 from benchmarks.search import queries
 from nt2vr.media.decode import sample_frames
 from nt2vr.settings import ASSETS, PACKAGE
-from trainer.config import PRESETS
 from trainer.run_folder import RunFolder
 
 PEOPLE, PAUSE_S, CLIENTS = 50, 5.0, 16
 SYSTEMS = ["CLIP", "CLIP-neg", "CLIP boolean"]
-RUN = "RUN-NEG"
+RUN = "load"  # a run is named by its folder
 SETTLE_S = 180.0  # after which memory is compared with what it is at the end
 NUM_KILLS = 20
 
@@ -122,8 +121,9 @@ def is_ready(app: App) -> bool:
 @contextmanager
 def training(data: Path) -> Iterator[RunFolder]:
     """Train a run whose checkpoints the app serves as they appear, and end it after the block."""
-    config = json.loads((PRESETS / "clip-neg.json").read_text()) | {
-        "name": RUN, "epochs": 500, "num_clips": 1280, "pool_clips": 512, "validation_clips": 64,
+    config = {
+        "name": RUN, "base": "assets/models/clip", "train": "text", "epochs": 10_000, "num_clips": 256,
+        "num_frames": 4, "batch_size": 32, "validation_clips": 32, "learning_rate": 1e-5,
     }  # fmt: skip
     run = RunFolder(data / "runs" / "load")
     run.path.mkdir(parents=True, exist_ok=True)
@@ -365,28 +365,32 @@ def kills(data: Path) -> None:
         expected = httpx.post(f"{app.url}api/search", json={"query": "a dog, no cat", "systems": SYSTEMS}).json()
     for number in range(NUM_KILLS):
         with running(data) as app, training(data) as run:
-            epoch = run.status()
-            moment_s = choose.uniform(0.5, 6)
-            asking = asyncio.run(_until_killed(app, run, moment_s, kill_app=number % 2 == 0))
+            before = run.status()
+            asyncio.run(_until_killed(app, run, choose.uniform(0.5, 6), kill_app=number % 2 == 0))
             app.process.kill()
         with running(data) as app:
             answer = httpx.post(f"{app.url}api/search", json={"query": "a dog, no cat", "systems": SYSTEMS}).json()
             systems = httpx.get(f"{app.url}api/systems").json()
-        now = run.status()
-        found = answer == expected and RUN in systems and now and epoch and now.epoch >= epoch.epoch and asking
-        partial = [path for path in (data / "runs").rglob(".*partial*")]
-        lost += not (found and not partial)
-        sys.stdout.write(f"{number + 1}: {'all found' if found else 'LOST'}; {len(partial)} partial files\n")
+        after = run.status()
+        problems = {
+            "the answer differs": answer != expected,
+            "the run is not offered": RUN not in systems,
+            "epochs are lost": not (before and after and after.epoch >= before.epoch),
+            "partial files are left": any((data / "runs").rglob(".*partial*")),
+        }
+        found = [problem for problem, is_so in problems.items() if is_so]
+        lost += bool(found)
+        sys.stdout.write(f"{number + 1}: {'; '.join(found) or 'all found'}\n")
+        sys.stdout.flush()
     sys.stdout.write(f"{NUM_KILLS} kills, {lost} with something lost\n")
 
 
-async def _until_killed(app: App, run: RunFolder, moment_s: float, kill_app: bool) -> bool:
+async def _until_killed(app: App, run: RunFolder, moment_s: float, kill_app: bool) -> None:
     loading = asyncio.create_task(saturation(app, moment_s + 1, SYSTEMS))
     await asyncio.sleep(moment_s)
     status = run.status()
     os.kill(app.process.pid if kill_app or status is None else status.pid, signal.SIGKILL)
     await loading
-    return True
 
 
 def main() -> None:
