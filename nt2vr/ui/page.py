@@ -28,6 +28,7 @@ from nt2vr.ui.door import Door
 from nt2vr.ui.evaluate_tab import EvaluateTab
 from nt2vr.ui.gate import Gate
 from nt2vr.ui.inputs import check_inputs
+from nt2vr.ui.memory import give_back_freed_memory
 from nt2vr.ui.routes import build_routes
 from nt2vr.ui.search_tab import SearchTab
 from nt2vr.ui.theme import build_theme
@@ -149,6 +150,7 @@ def serve(settings: Settings, gate: Gate, tabs: Mapping[str, TabBuilder] = NO_TA
         if not gate.space_owner and (page.root_path or not is_loopback(settings.host)):
             logger.info("The owner's link: %s", owner_link(settings.host, page, gate))
         threading.Thread(target=searcher.warm_up, args=("CLIP",), daemon=True).start()
+        threading.Thread(target=give_back_freed_memory, daemon=True).start()
         threading.Thread(target=download_all, args=(settings.models, models.download), daemon=True).start()
         with searcher.watching():
             page.block_thread()
