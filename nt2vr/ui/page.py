@@ -32,6 +32,7 @@ from nt2vr.ui.routes import build_routes
 from nt2vr.ui.search_tab import SearchTab
 from nt2vr.ui.theme import build_theme
 from nt2vr.ui.uploads import DAY_S, HOUR_S, prepare_uploads, refuse_addresses
+from nt2vr.world.synonyms import synonyms
 from nt2vr.world.truth import judge_video
 
 ABOUT = (
@@ -123,7 +124,7 @@ def serve(settings: Settings, gate: Gate, tabs: Mapping[str, TabBuilder] = NO_TA
     models = Catalog(model_folders, settings.device, settings.data_dir / "runs")
     with Decoder() as decoder:
         cache = Cache(settings.data_dir / "cache")
-        searcher = Searcher(models, gallery, decoder, cache, judge_video)
+        searcher = Searcher(models, gallery, decoder, cache, judge_video, synonyms())
         evaluations = Evaluations(models, decoder, cache, settings.data_dir / "evaluation", settings.assets)
         page, tab = build_page(searcher, decoder, evaluations, gate, settings.assets / "ui", tabs)
         clips = ImmutableFiles(directory=settings.assets / "gallery" / "clips")

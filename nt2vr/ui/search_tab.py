@@ -6,7 +6,7 @@ still hold what they held before.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -198,11 +198,11 @@ class SearchTab:
 
     def search(
         self, query: Query, systems: list[str], k: int, picture: str | None, weight: float,
-        strengths: Mapping[str, float],
+        strengths: Mapping[str, float], literal: Collection[str] = (),
     ) -> Answer:  # fmt: skip
         """Search with an uploaded picture, if any."""
         image = self.decoder.picture(Path(picture)) if picture else None
-        return self.searcher.search(query, systems or [], k, image, weight, strengths)
+        return self.searcher.search(query, systems or [], k, image, weight, strengths, literal)
 
     @user_errors
     def on_pick(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:
