@@ -13,7 +13,7 @@ from gradio_client.exceptions import AppError
 from PIL import Image
 
 from nt2vr.media.decode import sample_frames
-from nt2vr.world.gallery import STORIES
+from nt2vr.world.stories import STORIES
 from tests.conftest import RunningApp
 
 QUERY = "a man is singing and not playing the guitar"
