@@ -32,7 +32,8 @@ from nt2vr.ui.routes import build_routes
 from nt2vr.ui.search_tab import SearchTab
 from nt2vr.ui.theme import build_theme
 from nt2vr.ui.uploads import DAY_S, HOUR_S, prepare_uploads, refuse_addresses
-from nt2vr.world.synonyms import synonyms
+from nt2vr.world.stories import story_queries
+from nt2vr.world.synonyms import offered_words, synonyms
 from nt2vr.world.truth import judge_video
 
 ABOUT = (
@@ -89,7 +90,9 @@ def build_page(
         if gate.space_owner:
             gr.LoginButton(size="sm", elem_id="login")  # on a Space only: elsewhere Gradio asks the Hub for a token
         evaluate = EvaluateTab(evaluations, searcher, gate, templates)
-        tab = SearchTab(searcher, decoder, clip_url, templates, gate, evaluate.marked)
+        tab = SearchTab(
+            searcher, decoder, clip_url, templates, gate, evaluate.marked, offered_words(), story_queries()
+        )
         with gr.Tabs() as all_tabs:
             with gr.Tab("Search", id="search"):
                 opens_queries = tab.build(page, all_tabs)

@@ -156,7 +156,7 @@ def search_gallery(tab: SearchTab, asked: SearchRequest, picture: str | None = N
     """Search, with the path of a reference picture if there is one; return the answer as plain data."""
     query = tab.searcher.understand(asked.query)
     strengths = {"boolean": asked.alpha}
-    answer = tab.search(query, asked.systems, asked.k, picture, asked.image_weight, strengths, asked.literal)
+    answer = tab.search(query, asked.systems, asked.k, picture, asked.image_weight, strengths, literal=asked.literal)
     return answer.as_dict()
 
 

@@ -8,7 +8,9 @@ from functools import cache
 from typing import Literal
 
 from nt2vr.language.inflect import inflect, inflect_phrase
+from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, PLACES, PROPS, SUBJECTS
 
+_SHORT = 2  # letters of words not worth offering
 _FORMS: tuple[Literal["VB", "VBZ", "VBG"], ...] = ("VB", "VBZ", "VBG")
 _NOUNS = {  # word to read -> words that are read as it
     "person": "adult anybody anyone human people somebody someone grownup performer",
@@ -123,6 +125,14 @@ _VERBS = {
     "take a photo of": "photograph",
     "paint": "draw sketch",
 }
+
+
+def offered_words() -> list[str]:
+    """Return the words of the captions for people to choose from, verbs in their -ing form, in alphabetical order."""
+    things = [word for table in (SUBJECTS, ACCESSORIES, PROPS) for each in table.values() for word in each.words]
+    doing = [inflect_phrase(phrase, "VBG") for each in ACTIVITIES.values() for phrase in each.phrases]
+    places = [phrase for each in PLACES.values() for phrase in each.phrases]
+    return sorted({word for phrase in (*things, *doing, *places) for word in phrase.split() if len(word) > _SHORT})
 
 
 @cache

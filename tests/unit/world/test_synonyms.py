@@ -3,7 +3,7 @@
 import pytest
 
 from nt2vr.world.lexicon import lexicon, tokens_of
-from nt2vr.world.synonyms import synonyms
+from nt2vr.world.synonyms import offered_words, synonyms
 from nt2vr.world.truth import read_claim
 from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, PLACES, PROPS, SUBJECTS
 
@@ -52,3 +52,10 @@ def test_everyday_words_are_read(word: str, phrase: str) -> None:
 
 def test_playing_music_is_judged_as_read() -> None:
     assert read_claim("a man playing guitar or piano") is not None
+
+
+def test_words_are_offered_as_captions_have_them() -> None:
+    words = offered_words()
+    assert words == sorted(set(words))
+    assert {"guitar", "playing", "woman", "sunglasses", "beach", "tent"} <= set(words)
+    assert not {"play", "dogs", "person's", "a"} & set(words)
