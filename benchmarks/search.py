@@ -19,8 +19,8 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.search.searcher import Searcher
 from nt2vr.settings import Settings, prepare_environment
 from nt2vr.world.captions import captions
-from nt2vr.world.gallery import STORIES
 from nt2vr.world.scenes import sample_scenes
+from nt2vr.world.stories import STORIES
 
 MODEL = "CLIP"
 SYSTEMS = (MODEL, f"{MODEL} boolean", f"{MODEL} drop")

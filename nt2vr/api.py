@@ -3,7 +3,7 @@
 `import nt2vr` exposes these functions and classes. Importing this module does not import torch.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -35,6 +35,7 @@ from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.search.systems import System
 from nt2vr.settings import Settings, prepare_environment
+from nt2vr.world.synonyms import synonyms
 from nt2vr.world.truth import judge_video
 
 Image = NDArray[np.uint8]
@@ -100,7 +101,7 @@ class GallerySearcher:
         self._cache = Cache(settings.data_dir / "cache")
         self._decoder = Decoder()
         gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
-        self._searcher = Searcher(open_catalog(settings), gallery, self._decoder, self._cache, judge_video)
+        self._searcher = Searcher(open_catalog(settings), gallery, self._decoder, self._cache, judge_video, synonyms())
 
     @property
     def system_names(self) -> list[str]:
@@ -114,6 +115,7 @@ class GallerySearcher:
         k: int = 8,
         image: str | Path | Image | None = None,
         alpha: float = DEFAULT_ALPHA,
+        literal: Collection[str] = (),
     ) -> Answer:
         """Rank the gallery's videos with each system.
 
@@ -123,6 +125,7 @@ class GallerySearcher:
             k: number of hits per system.
             image: reference picture, a file or (H, W, 3) uint8 RGB.
             alpha: weight of the unwanted part in `boolean` systems that do not set their own.
+            literal: words to ask for as typed; others that a model does not know are read as the answer's `read_as`.
 
         Raises:
             QueryError: if there is nothing to search for.
@@ -131,7 +134,8 @@ class GallerySearcher:
         """
         parsed = understand(query) if isinstance(query, str) else query
         names = [system if isinstance(system, str) else system.name for system in _as_sequence(systems)]
-        return self._searcher.search(parsed, names, k, self._picture(image), strengths={"boolean": alpha})
+        strengths = {"boolean": alpha}
+        return self._searcher.search(parsed, names, k, self._picture(image), strengths=strengths, literal=literal)
 
     def _picture(self, image: str | Path | Image | None) -> Image | None:
         if isinstance(image, str | Path):

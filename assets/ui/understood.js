@@ -1,4 +1,6 @@
 element.addEventListener("click", async (event) => {
+  const read = event.target.closest("[data-word]");
+  if (read) return trigger("literal", { word: read.dataset.word });
   const button = event.target.closest("[data-copy]");
   if (!button) return;
   try {

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nt2vr.api import GallerySearcher, open_searcher
-from nt2vr.language.query import Query
-from nt2vr.search.answers import Ranking
+from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.settings import add_flags
 
@@ -29,6 +28,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=DEFAULT_ALPHA,
         help=f"weight of the unwanted part, for boolean systems {default}",
     )
+    parser.add_argument(
+        "--literal", default="", metavar="WORDS", help="words to ask for as typed, comma-separated (see 'read as')"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON, as the API returns it")
     add_flags(parser)
 
@@ -37,29 +39,35 @@ def run(options: Namespace) -> int:
     """Search and print the answer."""
     systems = options.systems.split(",")
     with open_searcher(options.data_dir, options.device) as searcher:
-        answer = searcher.search(options.query, systems, options.k, options.image, options.alpha)
+        literal = [word.strip() for word in options.literal.split(",")]
+        answer = searcher.search(options.query, systems, options.k, options.image, options.alpha, literal)
         if options.json:
             lines = [json.dumps(answer.as_dict(), ensure_ascii=False, indent=2)]
         else:
-            lines = [*query_lines(answer.query)]
+            lines = [*query_lines(answer)]
             for ranking in answer.rankings:
-                lines += ["", *ranking_lines(ranking, searcher)]
+                lines += ["", *ranking_lines(ranking, answer, searcher)]
     sys.stdout.writelines(f"{line}\n" for line in lines)
     return 0
 
 
-def query_lines(query: Query) -> Iterator[str]:
+def query_lines(answer: Answer) -> Iterator[str]:
     """Yield how the query was understood."""
+    query = answer.query
     yield f"wanted:    {'; '.join(query.wanted) or NONE}"
     yield f"unwanted:  {'; '.join(query.unwanted) or NONE}"
     if query.notice:
         yield query.notice
+    if answer.read_as:
+        yield f"read as:   {'; '.join(f'{word} → {other}' for word, other in answer.read_as.items())}"
 
 
-def ranking_lines(ranking: Ranking, searcher: GallerySearcher) -> Iterator[str]:
+def ranking_lines(ranking: Ranking, answer: Answer, searcher: GallerySearcher) -> Iterator[str]:
     """Yield one system's table."""
     counts = ", ".join(f"{count} {verdict}" for verdict, count in ranking.counts.items() if count)
     yield ranking.system.name + (f": {counts}" if counts else "")
+    if as_typed := answer.as_typed(ranking):
+        yield f"  asked as typed: {', '.join(as_typed)}"
     if ranking.unseen:
         yield f"  never seen in training: {', '.join(ranking.unseen)}"
     if ranking.low:

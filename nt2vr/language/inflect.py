@@ -6,6 +6,7 @@ from typing import Literal
 from lemminflect import getAllLemmas, getInflection
 
 Form = Literal["VB", "VBZ", "VBG", "VBD", "NNS"]  # Penn tags: play, plays, playing, played; dogs
+_VERB_FORMS: tuple[Form, ...] = ("VBG", "VBZ", "VBD")
 
 
 @cache
@@ -20,6 +21,20 @@ def verb_of(word: str) -> str:
     """Return the lemma of a verb in any form; "" if the dictionary does not list it (a name, a typo)."""
     lemmas: tuple[str, ...] = getAllLemmas(word, upos="VERB").get("VERB", ())
     return lemmas[0] if lemmas else ""
+
+
+@cache
+def forms_of(word: str) -> tuple[str, ...]:
+    """List other forms of the same word, its lemma first: "dogs" gives "dog"; "ate" gives "eat", "eating", "eats".
+
+    A past form that is also a noun or an adjective, such as "shot" or "left", is not taken for a verb.
+    """
+    lemmas: dict[str, tuple[str, ...]] = getAllLemmas(word)
+    verbs = lemmas.get("VERB", ())
+    if word not in verbs and not word.endswith("ing") and word in (*lemmas.get("NOUN", ()), *lemmas.get("ADJ", ())):
+        verbs = ()
+    forms = [*lemmas.get("NOUN", ()), *verbs, *(inflect(verb, form) for verb in verbs for form in _VERB_FORMS)]
+    return tuple(form for form in dict.fromkeys(forms) if form != word)
 
 
 def inflect_phrase(phrase: str, form: Form) -> str:

@@ -39,7 +39,8 @@ class Ranking:
     Attributes:
         system: the system.
         hits: the best k, best first; empty if the strategy leaves nothing to search for.
-        unseen: words of the query that never occurred in the model's training.
+        unseen: words of the query that never occurred in the model's training, and were not read differently.
+        read_as: words that the model was asked for others instead, see `nt2vr.search.reading`.
         low: whether the best score is below the model's scores for clips that fit.
         strength: how strongly the system's strategy excluded; 0 if it has no strength.
         vector: the query vector, for the best frames of a clip; None if there is nothing to search for.
@@ -52,6 +53,7 @@ class Ranking:
     system: System
     hits: tuple[Hit, ...]
     unseen: tuple[str, ...] = ()
+    read_as: Mapping[str, str] = field(default_factory=dict)
     low: bool = False
     strength: float = 0.0
     vector: Vector | None = field(default=None, repr=False, compare=False)
@@ -84,6 +86,15 @@ class Answer:
     query: Query
     rankings: tuple[Ranking, ...]
 
+    @property
+    def read_as(self) -> dict[str, str]:
+        """Words that some systems were asked for others instead; a system that knew them was not."""
+        return {word: other for ranking in self.rankings for word, other in ranking.read_as.items()}
+
+    def as_typed(self, ranking: Ranking) -> tuple[str, ...]:
+        """List words that other systems read differently, but this one, which knows them, was asked for."""
+        return tuple(word for word in self.read_as if word not in {*ranking.read_as, *ranking.unseen})
+
     def see(self, video_id: str) -> tuple[Seen, ...]:
         """Return every system's view of one clip, by the models that answered."""
         return tuple(_see(ranking, video_id) for ranking in self.rankings)
@@ -96,11 +107,13 @@ class Answer:
                 "wanted": list(self.query.wanted),
                 "unwanted": list(self.query.unwanted),
                 **({"notice": self.query.notice} if self.query.notice else {}),
+                **({"read_as": self.read_as} if self.read_as else {}),
             },
             "systems": [
                 {
                     "name": ranking.system.name,
                     **({} if ranking.epoch is None else {"epoch": ranking.epoch}),
+                    **({"read_as": dict(ranking.read_as)} if ranking.read_as else {}),
                     "hits": [
                         {"video_id": hit.video_id, "rank": hit.rank, "score": hit.score, "verdict": hit.verdict}
                         for hit in ranking.hits

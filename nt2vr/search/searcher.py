@@ -1,10 +1,11 @@
 """Search over one gallery: a query and systems in, ranked clips out, with verdicts where the truth is known."""
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -25,6 +26,7 @@ from nt2vr.registry import pick
 from nt2vr.search.answers import Answer, Hit, Judge, Ranking, no_verdict
 from nt2vr.search.embedded import EmbeddedGallery, embed_gallery, prefetch_frames
 from nt2vr.search.live import LiveModels, LoadedModel
+from nt2vr.search.reading import Reading, Synonyms, read_query
 from nt2vr.search.shared import InFlight, TextBatches
 from nt2vr.search.strategies import COSINE, STRATEGIES, STRENGTHS, Parts, Vector, anchor_of
 from nt2vr.search.systems import System, check_strategy
@@ -51,10 +53,12 @@ class Searcher:
     """
 
     def __init__(
-        self, models: Catalog, gallery: Gallery, decoder: Decoder, cache: Cache, judge: Judge = no_verdict
-    ) -> None:
-        """Load nothing yet."""
+        self, models: Catalog, gallery: Gallery, decoder: Decoder, cache: Cache, judge: Judge = no_verdict,
+        synonyms: Synonyms = MappingProxyType({}),
+    ) -> None:  # fmt: skip
+        """Load nothing yet; `synonyms` are for words that a model does not know."""
         self._judge = judge
+        self._synonyms = synonyms
         self.models = models
         self.gallery = gallery
         self._decoder = decoder
@@ -155,6 +159,7 @@ class Searcher:
         image: NDArray[np.uint8] | None = None,
         image_weight: float = 0.5,
         strengths: Mapping[str, float] | None = None,
+        literal: Collection[str] = (),
     ) -> Answer:
         """Rank the gallery's clips for a query.
 
@@ -165,6 +170,7 @@ class Searcher:
             image: (H, W, 3) uint8 RGB reference picture; joins the query as a weighted mean of unit vectors.
             image_weight: 0 (text alone) to 1 (picture alone).
             strengths: strategy to strength, for systems that fix none; default the model's.
+            literal: words to ask for as typed, even of models that do not know them.
 
         Raises:
             QueryError: if there is nothing to search for, or the query is too long or not valid Unicode.
@@ -186,30 +192,35 @@ class Searcher:
         loaded = {model: self.live.get(model) for model in dict.fromkeys(system.model for system in chosen)}
 
         def answer() -> Answer:
-            for model in loaded.values():
-                if not model.encoder.card.queries:
-                    self._batches.encode(model.encoder, _texts_of(query))
-            ranked = (self._rank(query, s, loaded[s.model], k, image, image_weight, strengths) for s in chosen)
+            encoders = {name: model.encoder for name, model in loaded.items()}
+            readings = read_query(query, encoders, self._synonyms, literal)
+            for name, encoder in encoders.items():
+                if not encoder.card.queries:
+                    self._batches.encode(encoder, _texts_of(readings[name].query))
+            ranked = (
+                self._rank(readings[s.model], s, loaded[s.model], k, image, image_weight, strengths) for s in chosen
+            )
             return Answer(query, tuple(ranked))
 
         if image is not None:
             return answer()
-        key = (query, *chosen, k, *sorted((strengths or {}).items()), *map(id, loaded.values()))
+        settings = (frozenset(literal), *sorted((strengths or {}).items()))
+        key = (query, *chosen, k, *settings, *map(id, loaded.values()))
         return self._in_flight.get(key, answer)
 
     def _rank(
-        self, query: Query, system: System, model: LoadedModel, k: int, image: NDArray[np.uint8] | None,
+        self, reading: Reading, system: System, model: LoadedModel, k: int, image: NDArray[np.uint8] | None,
         image_weight: float, strengths: Mapping[str, float] | None,
     ) -> Ranking:  # fmt: skip
-        encoder, embedded = model.encoder, model.gallery
+        query, encoder, embedded = reading.query, model.encoder, model.gallery
         check_strategy(system, encoder.card)
         strength = system.strength_for(encoder.card, strengths)
         parts = _embed(encoder, query, image, image_weight, strength)
         vector = STRATEGIES[system.strategy](parts)
-        unseen = encoder.unseen_words(" ".join((*query.wanted, *query.unwanted)))
         nothing = Ranking(
-            system, (), unseen, strength=strength, epoch=model.epoch, notice=model.notice, gallery=embedded
-        )
+            system, (), reading.unseen, reading.read_as, strength=strength, epoch=model.epoch, notice=model.notice,
+            gallery=embedded,
+        )  # fmt: skip
         if vector is None:
             return nothing
         scores, rows = embedded.index.search(vector[None], max(k, RANKED))

@@ -18,12 +18,12 @@ def build_api(tab: SearchTab, evaluate_tab: EvaluateTab) -> None:
 
     @user_errors
     def search(
-        query: str, systems: list[str], k: float, image: str | None, image_weight: float, alpha: float
-    ) -> dict[str, Any]:
+        query: str, systems: list[str], k: float, image: str | None, image_weight: float, alpha: float,
+        literal: list[str],
+    ) -> dict[str, Any]:  # fmt: skip
         """Search the gallery; return the query's wanted and unwanted parts and every system's ranked hits."""
-        asked = checked_request(
-            {"query": query, "systems": systems, "k": k, "image_weight": image_weight, "alpha": alpha}
-        )
+        values = {"query": query, "systems": systems, "k": k, "image_weight": image_weight, "alpha": alpha}
+        asked = checked_request(values | {"literal": literal})
         return search_gallery(tab, asked, image)
 
     @user_errors
@@ -40,6 +40,7 @@ def build_api(tab: SearchTab, evaluate_tab: EvaluateTab) -> None:
             reference_picture(),
             gr.Number(DEFAULT_WEIGHT, label="image_weight"),
             gr.Number(DEFAULT_ALPHA, label="alpha"),
+            gr.JSON([], label="literal"),
         ]
         answer, names = gr.JSON(), gr.JSON()
         data, evaluated_systems = gr.Textbox("gallery", label="data"), gr.JSON(["CLIP"], label="systems")

@@ -28,6 +28,7 @@ DEFAULTS: dict[str, Any] = {
     "weight": DEFAULT_WEIGHT,
     "like": "",
     "judged": "",
+    "literal": "",
 }
 
 
@@ -35,7 +36,7 @@ def read_link(link: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:
     """Return a value for each of DEFAULTS; what a link lacks or gets wrong keeps its default.
 
     Args:
-        link: the address's parameters: `systems` separated by "|", `like` and `judged` as they are.
+        link: the address's parameters: `systems` and `literal` separated by "|", `like` and `judged` as they are.
         names: of the available systems; a link's others are dropped.
     """
     systems = [name for name in link.get("systems", "").split("|") if name in names][:MAX_COLUMNS]
@@ -48,12 +49,13 @@ def read_link(link: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:
         "weight": _number(link, "weight", DEFAULT_WEIGHT, 0, 1),
         "like": link.get("like", ""),
         "judged": link.get("judged", ""),
+        "literal": link.get("literal", ""),
     }
 
 
 def link_values(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the browser writes into the address for a value each of DEFAULTS; unused ones are left out."""
-    optional = ("like", "judged", *WORDS.values())
+    optional = ("like", "judged", "literal", *WORDS.values())
     return {
         name: "|".join(value) if name == "systems" else value
         for name, value in values.items()

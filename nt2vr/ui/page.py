@@ -33,6 +33,8 @@ from nt2vr.ui.routes import build_routes
 from nt2vr.ui.search_tab import SearchTab
 from nt2vr.ui.theme import build_theme
 from nt2vr.ui.uploads import DAY_S, HOUR_S, prepare_uploads, refuse_addresses
+from nt2vr.world.stories import story_queries
+from nt2vr.world.synonyms import offered_words, synonyms
 from nt2vr.world.truth import judge_video
 
 ABOUT = (
@@ -89,7 +91,9 @@ def build_page(
         if gate.space_owner:
             gr.LoginButton(size="sm", elem_id="login")  # on a Space only: elsewhere Gradio asks the Hub for a token
         evaluate = EvaluateTab(evaluations, searcher, gate, templates)
-        tab = SearchTab(searcher, decoder, clip_url, templates, gate, evaluate.marked)
+        tab = SearchTab(
+            searcher, decoder, clip_url, templates, gate, evaluate.marked, offered_words(), story_queries()
+        )
         with gr.Tabs() as all_tabs:
             with gr.Tab("Search", id="search"):
                 opens_queries = tab.build(page, all_tabs)
@@ -124,7 +128,7 @@ def serve(settings: Settings, gate: Gate, tabs: Mapping[str, TabBuilder] = NO_TA
     models = Catalog(model_folders, settings.device, settings.data_dir / "runs")
     with Decoder() as decoder:
         cache = Cache(settings.data_dir / "cache")
-        searcher = Searcher(models, gallery, decoder, cache, judge_video)
+        searcher = Searcher(models, gallery, decoder, cache, judge_video, synonyms())
         evaluations = Evaluations(models, decoder, cache, settings.data_dir / "evaluation", settings.assets)
         page, tab = build_page(searcher, decoder, evaluations, gate, settings.assets / "ui", tabs)
         clips = ImmutableFiles(directory=settings.assets / "gallery" / "clips")

@@ -31,6 +31,7 @@ from nt2vr.version import project_version
 logger = logging.getLogger(__name__)
 
 JSON, FORM = "application/json", "multipart/form-data"
+LISTS = ("systems", "literal")  # in a form, a field may come more than once
 Weight = Annotated[float, Field(allow_inf_nan=False)]
 
 
@@ -44,6 +45,7 @@ class SearchRequest(BaseModel):
     image: str | None = Field(None, description="a reference picture as a data URL; in a form, a file")
     image_weight: Weight = Field(DEFAULT_WEIGHT, description="0: text alone; 1: picture alone")
     alpha: Weight = Field(DEFAULT_ALPHA, description="weight of the unwanted part where a system fixes none")
+    literal: list[str] = Field([], description="words to ask for as typed, not as the answer's read_as says")
 
 
 def build_routes(tab: SearchTab) -> FastAPI:
@@ -112,13 +114,12 @@ async def _read(request: Request) -> tuple[SearchRequest, bytes | None]:
     try:
         if kind == FORM:
             async with request.form(max_files=1, max_fields=50, max_part_size=MB) as form:
-                values: dict[str, Any] = {key: form[key] for key in form if key not in ("image", "systems")}
+                values: dict[str, Any] = {key: form[key] for key in form if key not in ("image", *LISTS)}
                 picture = form.get("image")
                 content = await picture.read() if isinstance(picture, UploadFile) else None
                 if content is None and picture is not None:
                     values["image"] = picture
-                if "systems" in form:
-                    values["systems"] = form.getlist("systems")
+                values |= {key: form.getlist(key) for key in LISTS if key in form}
             asked = checked_request(values, strict=False)  # a form's values are texts
         else:
             asked, content = checked_request(_object(await request.body())), None
@@ -154,7 +155,9 @@ def _decode(url: str) -> bytes:
 def search_gallery(tab: SearchTab, asked: SearchRequest, picture: str | None = None) -> dict[str, Any]:
     """Search, with the path of a reference picture if there is one; return the answer as plain data."""
     query = tab.searcher.understand(asked.query)
-    return tab.search(query, asked.systems, asked.k, picture, asked.image_weight, {"boolean": asked.alpha}).as_dict()
+    strengths = {"boolean": asked.alpha}
+    answer = tab.search(query, asked.systems, asked.k, picture, asked.image_weight, strengths, literal=asked.literal)
+    return answer.as_dict()
 
 
 def _answer(tab: SearchTab, asked: SearchRequest, picture: bytes | None) -> dict[str, Any]:

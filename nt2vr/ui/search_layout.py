@@ -35,6 +35,9 @@ EXAMPLES = (
 )
 
 
+SURPRISE = "Surprise me"
+
+
 @dataclass(frozen=True)
 class Controls:
     """Inputs above the results.
@@ -42,6 +45,7 @@ class Controls:
     Attributes:
         like: hidden; the gallery clip that the reference picture was taken from.
         judged: hidden; the query of an evaluation report that was opened here.
+        literal: hidden; words to ask for as typed, separated by "|".
         link: hidden; values of the link that the page was opened with, for the browser to apply.
         link_picture: hidden; the picture of that link, likewise.
         ask: hidden; every change of it starts a search.
@@ -58,6 +62,7 @@ class Controls:
     k: gr.Dropdown
     like: gr.Textbox
     judged: gr.Textbox
+    literal: gr.Textbox
     link: gr.JSON
     link_picture: gr.Image
     ask: gr.Textbox
@@ -85,7 +90,7 @@ class Results:
     detail: gr.HTML
 
 
-def lay_out_controls(searcher: Searcher) -> Controls:
+def lay_out_controls(searcher: Searcher, templates: Path, words: Sequence[str]) -> Controls:
     """Build query, reference picture, examples and the choice of systems."""
     with gr.Row(equal_height=True):
         query = gr.Textbox(
@@ -96,6 +101,7 @@ def lay_out_controls(searcher: Searcher) -> Controls:
             False, label="+ picture", container=False, elem_id="with-picture", min_width=110, scale=1
         )
         find = gr.Button("Search", variant="primary", elem_id="search-button", scale=1)
+    template(templates, "words", {"words": list(words)})
     with gr.Row(visible=False) as picture_row:
         picture = reference_picture(sources=["upload", "clipboard"], height=180, elem_id="picture", scale=1)
         with gr.Column(scale=3):
@@ -108,8 +114,9 @@ def lay_out_controls(searcher: Searcher) -> Controls:
                 "To use a clip from the results, open it and choose “More like this”."
             )
     examples = gr.Dataset(
-        components=[query], samples=[[example] for example in EXAMPLES], label="Examples", elem_id="examples"
-    )
+        components=[query], samples=[[SURPRISE], *([example] for example in EXAMPLES)], label="Examples",
+        elem_id="examples",
+    )  # fmt: skip
     with gr.Row(equal_height=True):
         systems = gr.Dropdown(
             searcher.system_names(), value=list(DEFAULT_SYSTEMS), multiselect=True, max_choices=MAX_COLUMNS,
@@ -120,11 +127,11 @@ def lay_out_controls(searcher: Searcher) -> Controls:
             [(f"top {count}", count) for count in K_CHOICES], value=DEFAULT_K, label="Results", container=False,
             elem_id="k", min_width=100, scale=1,
         )  # fmt: skip
-    like, judged, ask = (gr.Textbox(visible="hidden") for _ in range(3))  # a State would not reach the browser
+    like, judged, literal, ask = (gr.Textbox(visible="hidden") for _ in range(4))  # a State is not in the browser
     link, link_picture = gr.JSON(visible="hidden"), gr.Image(visible="hidden")
     return Controls(
-        query, with_picture, find, picture_row, picture, weight, examples, systems, k, like, judged, link,
-        link_picture, ask,
+        query, with_picture, find, picture_row, picture, weight, examples, systems, k, like, judged, literal,
+        link, link_picture, ask,
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ still hold what they held before.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
 LIKE = list(DEFAULTS).index("like")  # says where the picture is from
 ASK = "() => `${performance.now()}`"
 SHOW = "(visible) => ({ __type__: 'update', visible })"
-EXAMPLE = f"(number) => [{json.dumps(EXAMPLES)}[number], `${{performance.now()}}`]"
+DRAW = "(queries) => [queries[Math.floor(Math.random() * queries.length)], `${performance.now()}`]"
 # Apply a link to the controls that still hold their defaults. Whoever has begun to type a query will ask for it.
 RESTORE = f"""(link, picture, ask, ...now) => {{
   const values = [...link, picture, Boolean(picture)];
@@ -59,6 +59,7 @@ SETTLE = """({ link, asked_parts, parts, sliders }, wanted, unwanted, ...strengt
       __type__: "update", visible: used || "hidden",
       ...(value !== null && moved === (strengths[i] === "" ? null : Number(strengths[i])) ? { value } : {}),
     })),
+    link.literal ?? "",
   ];
 }"""
 
@@ -76,6 +77,8 @@ class SearchTab:
         templates: folder of the page's templates.
         gate: says who may add models.
         marked: returns the relevant clips of a judged query, given its name in links and its text.
+        words: known words, offered while typing.
+        stories: queries to draw one from.
     """
 
     searcher: Searcher
@@ -84,6 +87,8 @@ class SearchTab:
     templates: Path
     gate: Gate
     marked: Callable[[str, str], Marked] = no_marks
+    words: Sequence[str] = ()
+    stories: Sequence[str] = EXAMPLES
     _controls: Controls = field(init=False)
     _results: Results = field(init=False)
 
@@ -93,7 +98,7 @@ class SearchTab:
         Returns:
             Lets an event of another tab open a query here; takes the event and a handler that returns a link's values.
         """
-        self._controls = lay_out_controls(self.searcher)
+        self._controls = lay_out_controls(self.searcher, self.templates, self.words)
         self._results = lay_out_results(self.searcher, self._controls.systems, self.templates, self.gate, page)
         self._wire_searches(page)
         self._wire_clips()
@@ -103,7 +108,7 @@ class SearchTab:
     def _linked(self) -> list[Any]:
         """Components with a value in links, in the order of DEFAULTS."""
         c = self._controls
-        return [c.query, c.systems, c.k, *self._results.strengths, c.weight, c.like, c.judged]
+        return [c.query, c.systems, c.k, *self._results.strengths, c.weight, c.like, c.judged, c.literal]
 
     def _wire_searches(self, page: gr.Blocks) -> None:
         c, r = self._controls, self._results
@@ -112,9 +117,12 @@ class SearchTab:
         restored.success(
             inputs=[c.link, c.link_picture, c.ask, *controls], outputs=[c.ask, *controls], js=RESTORE, **BROWSER_ONLY
         )
-        c.examples.click(inputs=c.examples, outputs=[c.query, c.ask], js=EXAMPLE, **BROWSER_ONLY)
+        queries = json.dumps([self.stories, *([example] for example in EXAMPLES)])
+        draw = f"(number) => ({DRAW})({queries}[number])"
+        c.examples.click(inputs=c.examples, outputs=[c.query, c.ask], js=draw, **BROWSER_ONLY)
         liked = r.detail.like(self.on_like, None, [c.picture, c.with_picture, c.like, r.detail], **PRIVATE)
-        for event in (liked, *r.systems_added):
+        left = r.understood.literal(self.on_literal, c.literal, c.literal, **PRIVATE)
+        for event in (liked, left, *r.systems_added):
             event.success(outputs=c.ask, js=ASK, **BROWSER_ONLY)
         new_picture = (c.picture.upload, c.picture.clear)
         gr.on(new_picture, outputs=c.like, js="() => ''", **BROWSER_ONLY)
@@ -129,8 +137,9 @@ class SearchTab:
         )  # fmt: skip
         parts = [r.wanted, r.unwanted]
         answered.success(
-            inputs=[r.understood, *parts, *r.strengths], outputs=[*parts, *r.sliders], js=SETTLE, **BROWSER_ONLY
-        )
+            inputs=[r.understood, *parts, *r.strengths], outputs=[*parts, *r.sliders, c.literal], js=SETTLE,
+            **BROWSER_ONLY,
+        )  # fmt: skip
 
     def _wire_clips(self) -> None:
         c, r = self._controls, self._results
@@ -179,16 +188,18 @@ class SearchTab:
     @user_errors
     def on_search(
         self, text: str, systems: list[str], k: int, alpha: str, lambda_: str, t: str, weight: float, like: str,
-        judged: str, picture: str | None, previous: Answer | None, wanted: str, unwanted: str,
+        judged: str, literal: str, picture: str | None, previous: Answer | None, wanted: str, unwanted: str,
     ) -> dict[Any, Any]:  # fmt: skip
-        """Search; as long as the sentence stays the same, with the parts as the person has corrected them."""
+        """Search; as long as the sentence stays the same, with its parts and words as corrected by the person."""
         query = self.searcher.understand(text)
+        if previous is not None and previous.query.text != text:
+            literal = ""
         if previous is not None and previous.query.text == text and (wanted, unwanted) != part_texts(query):
             query = _corrected(text, wanted, unwanted)
         strengths = read_strengths((alpha, lambda_, t))
-        answer = self.search(query, systems, k, picture, weight, strengths)
+        answer = self.search(query, systems, k, picture, weight, strengths, literal=literal.split("|"))
         marked = self.marked(judged, text)
-        values = (text, systems, k, alpha, lambda_, t, weight, like, judged if marked.video_ids else "")
+        values = (text, systems, k, alpha, lambda_, t, weight, like, judged if marked.video_ids else "", literal)
         link = link_values(dict(zip(DEFAULTS, values, strict=True)))
         return {
             self._results.answer: answer,
@@ -198,11 +209,11 @@ class SearchTab:
 
     def search(
         self, query: Query, systems: list[str], k: int, picture: str | None, weight: float,
-        strengths: Mapping[str, float],
+        strengths: Mapping[str, float], literal: Collection[str] = (),
     ) -> Answer:  # fmt: skip
         """Search with an uploaded picture, if any."""
         image = self.decoder.picture(Path(picture)) if picture else None
-        return self.searcher.search(query, systems or [], k, image, weight, strengths)
+        return self.searcher.search(query, systems or [], k, image, weight, strengths, literal=literal)
 
     @user_errors
     def on_pick(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:
@@ -213,6 +224,11 @@ class SearchTab:
         video = self.searcher.video(video_id)
         verdicts = (hit.verdict for ranking in answer.rankings for hit in ranking.hits if hit.video_id == video_id)
         return detail_view(video, answer.see(video_id), next(verdicts, None) or "", self.url_of(video))
+
+    @user_errors
+    def on_literal(self, literal: str, event: gr.EventData) -> str:
+        """Take one more word as typed."""
+        return "|".join(filter(None, (*literal.split("|"), event_value(event, "word", str))))
 
     @user_errors
     def on_like(self, event: gr.EventData) -> dict[Any, Any]:

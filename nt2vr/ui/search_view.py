@@ -56,6 +56,7 @@ def understood_view(
         "unwanted": list(query.unwanted),
         "text": query.text,
         "notice": query.notice,
+        "read_as": [{"word": word, "other": other} for word, other in answer.read_as.items()],
         "json": _data_url("application/json", json.dumps(answer.as_dict(), indent=1, ensure_ascii=False)),
         "csv": _data_url("text/csv", _as_csv(answer)),
         "asked_parts": list(asked_parts),
@@ -112,7 +113,7 @@ def columns_view(
                 "name": ranking.system.model,
                 "how": _how(ranking),
                 "badge": _badge(ranking, bool(answer.query.unwanted)),
-                "note": _note(ranking),
+                "note": _note(ranking, answer),
                 "hits": [
                     {
                         "id": hit.video_id,
@@ -158,12 +159,14 @@ def _badge(ranking: Ranking, negated: bool) -> dict[str, str]:
     }
 
 
-def _note(ranking: Ranking) -> str:
+def _note(ranking: Ranking, answer: Answer) -> str:
     notes = [ranking.notice] if ranking.notice else []
     if not ranking.hits:
         return " ".join([*notes, NOTHING_LEFT])
     if ranking.low:
         notes.append(NO_GOOD_MATCH)
+    if as_typed := answer.as_typed(ranking):
+        notes.append(f"{ranking.system.model} knows, and was asked as typed: {', '.join(as_typed)}.")
     if ranking.unseen:
         notes.append(f"{ranking.system.model} has never seen: {', '.join(ranking.unseen)}.")
     return " ".join(notes)

@@ -43,6 +43,11 @@ _QUERY_WORDS: dict[WordKind, dict[str, tuple[str, ...]]] = {
         "pet": ("dog", "cat", "rabbit"),
         "vehicle": tuple(name for name, subject in SUBJECTS.items() if subject.kind == "vehicle"),
         "aircraft": ("plane", "helicopter"),
+        "boy or girl": ("boy", "girl"),
+        "dog or cat": ("dog", "cat"),
+        "dog or cat or rabbit": ("dog", "cat", "rabbit"),
+        "car or bus": ("car", "bus"),
+        "plane or helicopter": ("plane", "helicopter"),
     },
     "activity": {
         "eat": _EATING,
@@ -50,6 +55,7 @@ _QUERY_WORDS: dict[WordKind, dict[str, tuple[str, ...]]] = {
         "make music": _MUSIC,
         "play an instrument": _MUSIC,
         "play a musical instrument": _MUSIC,
+        "play guitar or piano": ("guitar", "piano"),
         "drink": ("coffee",),
         "meditate": ("yoga",),
         "practice yoga": ("yoga",),
@@ -116,6 +122,7 @@ _QUERY_WORDS: dict[WordKind, dict[str, tuple[str, ...]]] = {
 # Nouns that stand for the activity they appear in: "a guitar"
 _NOUNS: dict[str, tuple[str, ...]] = {
     "instrument": _MUSIC,
+    "guitar or piano": ("guitar", "piano"),
     "ball": ("soccer", "basketball", "ball", "juggle"),
     "bike": ("bike",),
     "bicycle": ("bike",),

@@ -13,7 +13,7 @@ from gradio_client.exceptions import AppError
 from PIL import Image
 
 from nt2vr.media.decode import sample_frames
-from nt2vr.world.gallery import STORIES
+from nt2vr.world.stories import STORIES
 from tests.conftest import RunningApp
 
 QUERY = "a man is singing and not playing the guitar"
@@ -73,6 +73,21 @@ def test_the_built_in_clip_ranks_many_violations_high_and_boolean_fewer(client: 
 def test_a_clip_outside_the_worlds_words_gets_no_verdict(client: Client) -> None:
     answer = search(client, "a zeppelin over a volcano")
     assert {hit["verdict"] for hit in answer["systems"][0]["hits"]} == {None}
+
+
+def test_unknown_words_are_read_as_known_ones_unless_left_as_typed(client: Client, running_app: RunningApp) -> None:
+    """Over Gradio's API, as JSON and as a form alike."""
+    asked = {"query": "kids and no dogs", "systems": ["CLIP"]}
+    read_as = {"kids": "boy or girl", "dogs": "dog"}
+    assert search(client, asked["query"], asked["systems"])["query"]["read_as"] == read_as  # type: ignore[arg-type]
+    left = client.predict(asked["query"], asked["systems"], image=None, literal=["kids"], api_name="/search")
+    assert left["query"]["read_as"] == {"dogs": "dog"}
+    url = f"{running_app.url}api/search"
+    for answer in (
+        httpx.post(url, json=asked | {"literal": ["kids"]}),
+        httpx.post(url, data=asked | {"literal": ["kids", "kid"]}, files={"literal": (None, "boy")}),
+    ):
+        assert answer.json()["query"]["read_as"] == {"dogs": "dog"}
 
 
 @pytest.mark.parametrize(

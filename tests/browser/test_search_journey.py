@@ -97,6 +97,35 @@ def test_a_strategy_in_use_has_a_slider_and_a_link_keeps_where_it_was_moved(
     expect(slider).to_have_value("2.2", timeout=MODELS_MS)
 
 
+def test_a_word_read_as_another_is_taken_as_typed_by_a_click_until_another_query(
+    page: Page, running_app: RunningApp
+) -> None:
+    page.goto(running_app.url + "?q=kids,+no+dogs&systems=CLIP")
+    chips = page.locator(".nt-read")
+    expect(chips).to_contain_text(["kids → boy or girl", "dogs → dog"], timeout=MODELS_MS)
+    chips.first.click()
+    expect(chips).to_contain_text(["dogs"])
+    expect(page).to_have_url(re.compile("literal=kids"))
+    page.reload()
+    expect(chips).to_contain_text(["dogs"], timeout=MODELS_MS)
+    submit(page, "two kids")
+    expect(chips).to_contain_text(["kids"])
+    expect(page).not_to_have_url(re.compile("literal"))
+
+
+def test_known_words_are_offered_while_typing_and_a_story_is_drawn(page: Page, running_app: RunningApp) -> None:
+    open_search(page, running_app.url)
+    query, offers = page.locator("#query textarea"), page.locator(".nt-words button")
+    query.fill("")
+    query.press_sequentially("a man playing the gui")
+    offers.get_by_text("guitar").click()
+    expect(query).to_have_value("a man playing the guitar ")
+    expect(offers).to_have_count(0)
+    page.get_by_text("Surprise me").click()
+    expect(query).to_have_value(re.compile(" and not |, no "))
+    expect(page).to_have_url(re.compile("q=a"))
+
+
 def test_text_from_a_link_is_never_run(page: Page, running_app: RunningApp) -> None:
     page.goto(running_app.url + "?q=%3Cimg src=x onerror=document.title='run'%3E not a dog")
     expect(page.locator(".nt-understood")).to_contain_text("<img", timeout=MODELS_MS)

@@ -40,6 +40,15 @@ def test_json_has_the_shape_of_the_api(gallery_data: Path, capsys: pytest.Captur
     assert [set(hit) for hit in system["hits"]] == [{"video_id", "rank", "score", "verdict"}] * 2
 
 
+def test_unknown_words_are_read_as_known_ones_unless_left_as_typed(
+    gallery_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert search(gallery_data, "kids, no dogs", "--systems", "CLIP", "--k", "2") == 0
+    assert "read as:   kids → boy or girl; dogs → dog" in capsys.readouterr().out
+    assert search(gallery_data, "kids, no dogs", "--systems", "CLIP", "--literal", "kids, dogs", "--json") == 0
+    assert "read_as" not in json.loads(capsys.readouterr().out)["query"]
+
+
 def test_alpha_weighs_the_unwanted_part(gallery_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scores = []
     for alpha in ("0", "1"):

@@ -8,9 +8,11 @@ import pytest
 
 from nt2vr.evaluation.benchmark import CUE
 from nt2vr.language.foreign import notice_of
+from nt2vr.language.query import Query
 from nt2vr.language.tokens import word_spans
 from nt2vr.models.foreign_file import TOWER
 from nt2vr.models.open_clip_encoder import WORD
+from nt2vr.search.reading import with_words
 from nt2vr.search.systems import _NUMBER, _split
 from nt2vr.world.lexicon import _WORD
 from trainer.layers import LAYER
@@ -37,6 +39,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "a number": _NUMBER.fullmatch,
     "a cue of negation": CUE.search,
     "the words of a query": WORD.findall,
+    "the words of a query to be read differently": lambda text: with_words(Query(text), {"w": "a"}),
     "the words of a claim": _WORD.findall,
     "a tower in a checkpoint": lambda text: list(TOWER.finditer(text)),
     "a layer": LAYER.fullmatch,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nt2vr.language.inflect import Form, inflect, inflect_phrase
+from nt2vr.language.inflect import Form, forms_of, inflect, inflect_phrase
 from nt2vr.world.vocabulary import ACTIVITIES
 
 
@@ -42,3 +42,24 @@ def test_every_activity_of_the_world_has_a_progressive_and_a_third_person() -> N
     verbs = {phrase.split()[0] for phrase in phrases}
     assert [verb for verb in verbs if not inflect(verb, "VBG").endswith("ing")] == []
     assert [verb for verb in verbs if not inflect(verb, "VBZ").endswith("s")] == []
+
+
+@pytest.mark.parametrize(
+    ("word", "forms"),
+    [
+        ("dogs", ("dog", "dogging", "dogged")),
+        ("women", ("woman",)),
+        ("ate", ("eat", "eating", "eats")),
+        ("were", ("be", "being", "is", "was")),
+        ("zebra", ()),
+        ("qwxz", ()),
+    ],
+)
+def test_other_forms_of_a_word_begin_with_its_lemma(word: str, forms: tuple[str, ...]) -> None:
+    assert forms_of(word) == forms
+
+
+@pytest.mark.parametrize("word", ["shot", "left", "felt"])
+def test_a_past_form_that_is_also_a_noun_is_not_taken_for_the_verb(word: str) -> None:
+    """In "a shot of a dog", nobody shoots."""
+    assert forms_of(word) == ()

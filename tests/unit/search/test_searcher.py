@@ -509,6 +509,38 @@ def test_words_unseen_in_training_are_listed(searcher: Searcher) -> None:
     assert searcher.search(query, ["CLIP"], 5).rankings[0].unseen == ("unicorn",)
 
 
+@pytest.fixture(scope="module")
+def reader(gallery: Gallery, decoder: Decoder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
+    """Return a searcher that reads "unicorn", which its models do not know, as "guitar"."""
+    synonyms = {"unicorn": "guitar"}
+    with Cache(tmp_path_factory.mktemp("cache")) as cache:
+        yield Searcher(KeywordModels(), gallery, decoder, cache, judge_video, synonyms)  # type: ignore[arg-type]
+
+
+UNICORN = Query("a man is playing a unicorn, no singing", ("a man is playing a unicorn",), ("singing",))
+
+
+def test_search_and_verdicts_follow_the_query_as_read(reader: Searcher) -> None:
+    answer = reader.search(UNICORN, ["CLIP boolean"], 5)
+    (ranking,) = answer.rankings
+    typed = Query("a man is playing a guitar, no singing", ("a man is playing a guitar",), ("singing",))
+    assert ranking.hits == reader.search(typed, ["CLIP boolean"], 5).rankings[0].hits
+    verdicts = {hit.video_id: hit.verdict for hit in ranking.hits}
+    assert (verdicts["guitar"], verdicts["duet"]) == ("right", "violation")
+    assert (answer.query, ranking.unseen) == (UNICORN, ())
+    data = answer.as_dict()
+    assert data["query"]["read_as"] == data["systems"][0]["read_as"] == {"unicorn": "guitar"}
+    assert data["query"]["wanted"] == ["a man is playing a unicorn"]
+
+
+def test_a_word_left_as_typed_is_searched_as_typed(reader: Searcher) -> None:
+    answer = reader.search(UNICORN, ["CLIP boolean"], 5, literal=["unicorn"])
+    (ranking,) = answer.rankings
+    verdicts = {hit.video_id: hit.verdict for hit in ranking.hits}
+    assert (verdicts["guitar"], ranking.unseen, answer.read_as) == (None, ("unicorn",), {})
+    assert "read_as" not in answer.as_dict()["query"]
+
+
 def test_the_gallery_is_embedded_once_per_visual_tower_by_concurrent_searches(
     gallery: Gallery, decoder: Decoder, tmp_path: Path
 ) -> None:

@@ -115,3 +115,12 @@ def test_the_clips_of_a_judged_query_are_marked_in_every_column_and_no_others() 
     assert view["legend"] == "relevant"
     plain = columns_view(answer, lambda name: Video(name, Path(name)), str)
     assert not plain["legend"] and not any(hit["judged"] for column in plain["columns"] for hit in column["hits"])
+
+
+def test_words_read_differently_are_listed_and_a_column_that_knew_them_says_so() -> None:
+    small = ranking("CLIP", "a", read_as={"kids": "boy or girl"})
+    knows, neither = ranking("ViT", "a"), ranking("run", "a", unseen=("kids",))
+    (chip,) = understood_view(Answer(NEGATED, (knows, small)))["read_as"]
+    assert chip == {"word": "kids", "other": "boy or girl"}
+    notes = [column["note"] for column in columns(small, knows, neither)]
+    assert notes == ["", "ViT knows, and was asked as typed: kids.", "run has never seen: kids."]

@@ -9,14 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nt2vr.api import understand
 from nt2vr.language.query import Query
 from nt2vr.media.decode import sample_frames, segment_centres
 from nt2vr.media.gallery import Gallery, load_gallery
 from nt2vr.world import gallery as builder
 from nt2vr.world.captions import captions
-from nt2vr.world.gallery import CAPTIONS_PER_CLIP, CLIPS_PER_STORY, FPS, SECONDS, STORIES, build, write_webm
+from nt2vr.world.gallery import CAPTIONS_PER_CLIP, CLIPS_PER_STORY, FPS, SECONDS, build, write_webm
 from nt2vr.world.render import SIZE, Renderer
 from nt2vr.world.scenes import Scene, sample_scenes
+from nt2vr.world.stories import STORIES, story_queries
 from nt2vr.world.truth import judge
 from tests.paths import ROOT
 
@@ -110,3 +112,9 @@ def test_a_written_clip_has_its_frames_in_order_and_colour(tmp_path: Path) -> No
     write_webm(np.broadcast_to(colours[:, None, None], (12, 64, 64, 3)).copy(), tmp_path / "clip.webm")
     decoded = sample_frames(tmp_path / "clip.webm", 12).mean(axis=(1, 2))
     assert np.abs(decoded - colours).max() < 40  # levels: 4:2:0 and quantisation
+
+
+def test_a_story_as_a_query_has_its_parts() -> None:
+    for query, (wanted, unwanted) in zip(map(understand, story_queries()), STORIES, strict=True):
+        assert query.wanted == (wanted,)
+        assert query.unwanted in ((unwanted,), (unwanted.partition(" ")[2],))

@@ -8,9 +8,9 @@ import pytest
 from nt2vr.language.query import Query
 from nt2vr.search.answers import Verdict
 from nt2vr.world.captions import describe
-from nt2vr.world.gallery import STORIES
 from nt2vr.world.lexicon import lexicon
 from nt2vr.world.scenes import PEOPLE, Actor, Scene, sample_scenes
+from nt2vr.world.stories import STORIES
 from nt2vr.world.truth import Claim, Who, judge, read_claim
 from nt2vr.world.vocabulary import SUBJECTS
 

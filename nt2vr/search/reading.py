@@ -1,0 +1,99 @@
+"""Queries as read for models that know few words: an unseen word gives way to a known word of like meaning.
+
+A model that knows the word is asked for it as typed. Models that do not know it are all asked for the same word.
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+
+from nt2vr.language.inflect import forms_of
+from nt2vr.language.query import Query
+from nt2vr.models.encoder import Encoder
+from nt2vr.models.open_clip_encoder import WORD
+
+Synonyms = Mapping[str, str]  # word -> words to read it as
+Knows = Callable[[str], bool]
+
+_WITH_ARTICLE = re.compile(rf"(?:\b([Aa])n? )?({WORD.pattern})")
+_JOINING = frozenset({"or"})  # in "boy or girl"; helps whether or not a model knows it
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A query as one model is asked.
+
+    Attributes:
+        query: with known words.
+        read_as: word typed to words asked, for those that differ.
+        unseen: words that never occurred in the model's training and have no known substitute.
+    """
+
+    query: Query
+    read_as: Mapping[str, str]
+    unseen: tuple[str, ...]
+
+
+def read_query(
+    query: Query, models: Mapping[str, Encoder], synonyms: Synonyms, literal: Collection[str] = ()
+) -> dict[str, Reading]:
+    """Return the reading of each model, by its name.
+
+    Args:
+        query: as understood.
+        models: name to encoder.
+        synonyms: consulted if no other form of a word is known.
+        literal: words to leave as typed.
+    """
+    parts = " ".join((*query.wanted, *query.unwanted))
+    unseen = {name: model.unseen_words(parts) for name, model in models.items()}
+    kept = {word.lower() for word in literal}
+    known: dict[str, str] = {}
+    for word in dict.fromkeys(word for words in unseen.values() for word in words if word not in kept):
+        unknowing = [models[name] for name, words in unseen.items() if word in words]
+        if substitute := known_substitute(word, _known_to(unknowing), synonyms):
+            known[word] = substitute
+    return {name: _reading(query, words, known) for name, words in unseen.items()}
+
+
+def _known_to(models: Collection[Encoder]) -> Knows:
+    return cache(lambda word: not any(model.unseen_words(word) for model in models))
+
+
+def _reading(query: Query, unseen: tuple[str, ...], known: Mapping[str, str]) -> Reading:
+    read_as = {word: known[word] for word in unseen if word in known}
+    asked = with_words(query, read_as) if read_as else query
+    return Reading(asked, read_as, tuple(word for word in unseen if word not in read_as))
+
+
+def known_substitute(word: str, knows: Knows, synonyms: Synonyms) -> str | None:
+    """Return a known form of the same word, otherwise its synonym with each word in a known form; None without one."""
+    if (form := _known_form(word, knows)) is not None:
+        return form
+    for form in (word, *forms_of(word)):
+        phrase = [_known_form(each, knows) for each in synonyms.get(form, "").split()]
+        if phrase and None not in phrase:
+            return " ".join(filter(None, phrase))
+    return None
+
+
+def _known_form(word: str, knows: Knows) -> str | None:
+    return next((form for form in (word, *forms_of(word)) if form in _JOINING or knows(form)), None)
+
+
+def with_words(query: Query, read_as: Mapping[str, str]) -> Query:
+    """Replace words of a query and of its parts; "a" and "an" follow. Cues and scopes, positions in the text, go."""
+
+    def replaced(text: str) -> str:
+        return _WITH_ARTICLE.sub(lambda match: _with_article(match, read_as), text)
+
+    wanted, unwanted = (tuple(map(replaced, parts)) for parts in (query.wanted, query.unwanted))
+    return replace(query, text=replaced(query.text), wanted=wanted, unwanted=unwanted, cues=(), scopes=())
+
+
+def _with_article(match: re.Match[str], read_as: Mapping[str, str]) -> str:
+    word = read_as.get(match[2].lower())
+    if word is None:
+        return match[0]
+    return word if match[1] is None else f"{match[1]}{'n' if word[0] in 'aeiou' else ''} {word}"

@@ -1,0 +1,107 @@
+"""Queries as read for models that know few words."""
+
+from collections.abc import Collection
+from typing import Any
+
+import pytest
+
+from nt2vr.language.query import Query, Span
+from nt2vr.models.open_clip_encoder import WORD
+from nt2vr.search.reading import Reading, known_substitute, read_query, with_words
+
+SYNONYMS = {"kid": "boy or girl", "someone": "person", "jog": "run", "guitarist": "person playing the guitar"}
+CAPTIONS = "a the and is not dog cat man boy girl person dancing running guitar playing"
+
+
+class Reader:
+    """An encoder that knows some words."""
+
+    def __init__(self, known: str) -> None:
+        self.known = set(known.split())
+
+    def unseen_words(self, text: str) -> tuple[str, ...]:
+        return tuple(word for word in dict.fromkeys(WORD.findall(text.lower())) if word not in self.known)
+
+
+class Clip(Reader):
+    """An encoder that knows every word."""
+
+    def __init__(self) -> None:
+        super().__init__("")
+
+    def unseen_words(self, text: str) -> tuple[str, ...]:
+        return ()
+
+
+def read(query: Query, literal: Collection[str] = (), **models: Reader) -> dict[str, Reading]:
+    encoders: dict[str, Any] = models or {"small": Reader(CAPTIONS)}
+    return read_query(query, encoders, SYNONYMS, literal)
+
+
+@pytest.mark.parametrize(
+    ("word", "substitute"),
+    [
+        ("dogs", "dog"),  # a form comes before the table
+        ("danced", "dancing"),
+        ("someone", "person"),
+        ("kids", "boy or girl"),  # the table's word in another form; "or" need not be known
+        ("jogs", "running"),  # the table's answer in another form
+        ("guitarist", "person playing the guitar"),
+        ("red", None),
+        ("qwxz", None),
+    ],
+)
+def test_an_unknown_word_becomes_a_known_form_or_else_a_known_synonym(word: str, substitute: str | None) -> None:
+    assert known_substitute(word, set(CAPTIONS.split()).__contains__, SYNONYMS) == substitute
+
+
+def test_a_synonym_with_an_unknown_word_does_not_help() -> None:
+    assert known_substitute("kid", {"boy"}.__contains__, SYNONYMS) is None
+
+
+def test_the_sentence_and_its_parts_are_read_alike() -> None:
+    query = Query("kids dance, no dogs", ("kids dance",), ("dogs",), (Span(12, 14),), (Span(15, 19),))
+    reading = read(query)["small"]
+    assert reading.query == Query("boy or girl dancing, no dog", ("boy or girl dancing",), ("dog",))
+    assert reading.read_as == {"kids": "boy or girl", "dance": "dancing", "dogs": "dog"}
+
+
+def test_a_model_that_knows_all_words_is_asked_as_typed() -> None:
+    query = Query("kids, no dogs", ("kids",), ("dogs",), (Span(6, 8),), (Span(9, 13),))
+    readings = read(query, clip=Clip(), small=Reader(CAPTIONS))
+    assert readings["clip"] == Reading(query, {}, ())
+    assert readings["clip"].query is query  # its highlights too
+    assert readings["small"].query.wanted == ("boy or girl",)
+
+
+def test_models_that_do_not_know_a_word_are_asked_for_the_same_one() -> None:
+    """Columns would otherwise differ because of the words, not because of the models."""
+    query = Query("danced", ("danced",))
+    readings = read(query, one=Reader("dances dancing"), other=Reader("dances"))
+    assert [reading.query.text for reading in readings.values()] == ["dances", "dances"]
+    readings = read(query, one=Reader("dances"), other=Reader("dancing"))
+    assert {name: reading.unseen for name, reading in readings.items()} == {"one": ("danced",), "other": ("danced",)}
+
+
+def test_words_left_as_typed_are_reported_as_unseen() -> None:
+    reading = read(Query("dogs and kids", ("dogs and kids",)), literal=["Kids", "red"])["small"]
+    assert reading.query.text == "dog and kids"
+    assert (reading.read_as, reading.unseen) == ({"dogs": "dog"}, ("kids",))
+
+
+def test_negation_words_and_words_outside_the_parts_stay() -> None:
+    reading = read(Query("there are not dogs", (), ("dogs",)))["small"]
+    assert reading.query == Query("there are not dog", (), ("dog",))
+
+
+@pytest.mark.parametrize(
+    ("text", "read_as", "expected"),
+    [
+        ("an adult, A kid", {"adult": "person", "kid": "animal"}, "a person, An animal"),
+        ("Dogs bark at dogs' dogs", {"dogs": "dog"}, "dog bark at dog' dog"),
+        ("hotdogs dogs's", {"dogs": "dog"}, "hotdogs dogs's"),
+        ("a  kid", {"kid": "boy"}, "a  boy"),
+    ],
+)
+def test_whole_words_are_replaced_with_their_article(text: str, read_as: dict[str, str], expected: str) -> None:
+    assert with_words(Query(text), read_as).text == expected
