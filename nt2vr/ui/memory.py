@@ -7,7 +7,7 @@ INTERVAL_S = 60.0
 
 
 def give_back_freed_memory(interval_s: float = INTERVAL_S) -> None:
-    """Trim the heap again and again, for as long as the process lives; returns at once where the C library is not glibc.
+    """Trim the heap again and again, until the process ends; returns at once where the C library is not glibc.
 
     In three minutes of mixed use 22 to 82 MB came back, in which no object was left. One trim takes some 20 ms.
     """
