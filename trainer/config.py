@@ -117,6 +117,11 @@ class TrainConfig:
     num_clips: int = option(
         32_000, "number of training clips, or of captions if only captions are read; for a dataset, the maximum"
     )
+    num_captions: int = option(
+        0,
+        "for a dataset, the maximum of captions per epoch, each taken once, as in the paper; validation then searches "
+        "with all captions too. 0 draws one caption per clip and pass, and validates with one per clip",
+    )
     num_frames: int = option(4, "frames stored per clip, and frames per video that the trained model expects")
     frames_per_step: int = option(1, "random frames per clip in a training step (mean-pooled)")
     flip: bool = option(True, "mirror clips at random; turn off if captions mention left or right")
@@ -126,8 +131,7 @@ class TrainConfig:
     epochs: int = option(16, "number of epochs; validation and a checkpoint follow each")
     passes: int = option(
         1,
-        "passes over the clips per epoch, each with resampled captions. The paper's epochs use every caption once: "
-        "20 passes for MSR-VTT",
+        "passes per epoch over the clips, each with resampled captions, or over the captions with num_captions",
     )
     patience: int = option(0, "epochs without improvement after which the run stops early; 0 for never (the paper: 2)")
     monitor: str = option("original/MIR", "validation metric that patience watches")
@@ -208,7 +212,7 @@ class TrainConfig:
     @property
     def batches_per_epoch(self) -> int:
         """Full batches per epoch; a smaller last one would be an easier task and is dropped."""
-        return self.passes * (self.num_clips // self.batch_size)
+        return self.passes * ((self.num_captions or self.num_clips) // self.batch_size)
 
 
 def deeper(model_cfg: Mapping[str, Any], added_layers: int) -> dict[str, Any]:
@@ -222,7 +226,10 @@ COUNTS = (
     *("num_clips", "num_frames", "frames_per_step", "validation_clips"),
     *("epochs", "passes", "accumulate", "log_every"),
 )
-NOT_NEGATIVE = ("weight_decay", "warmup_steps", "pool_clips", "hard_clips", "patience", "added_layers", "not_epochs")
+NOT_NEGATIVE = (
+    *("weight_decay", "warmup_steps", "pool_clips", "hard_clips", "patience", "added_layers", "not_epochs"),
+    "num_captions",
+)
 Rule = tuple[Callable[[TrainConfig], bool], str]  # check, message about config {c} if it fails
 
 
@@ -243,6 +250,10 @@ RULES: tuple[Rule, ...] = (
     (
         lambda c: 2 <= c.batch_size <= c.num_clips,
         "batch_size must be from 2 to num_clips ({c.num_clips}), not {c.batch_size}.",
+    ),
+    (
+        lambda c: not c.num_captions or (c.data != WORLD and c.batch_size <= c.num_captions),
+        "num_captions is for datasets and at least batch_size ({c.batch_size}), not {c.num_captions}. Set it to 0.",
     ),
     (
         lambda c: c.steps_per_epoch >= 1,

@@ -108,6 +108,8 @@ def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop) -> None:
         texts = [pair.caption for pair in pairs] + [pair.negated for pair in pairs if pair.negated]
     else:
         texts = clips.captions(key)
+    if config.num_captions:
+        texts += clips.all_captions()
     if "denied" in needs:
         denied = [draw_sentence(clips, config, row, f"{key} {row}") for row in range(len(clips))]
     learner.prepare_tokens(texts + [sentence.text for sentence in denied])

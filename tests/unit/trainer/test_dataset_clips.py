@@ -29,6 +29,9 @@ from trainer import sentences as sentences_module
 from trainer.batches import epoch_batches
 from trainer.clips import Clips, dataset_clips, load_clips
 from trainer.config import TrainConfig
+from trainer.learner import Learner
+from trainer.loop import train
+from trainer.run_folder import RunFolder
 
 WriteVideo = Callable[..., Path]
 CONFIG = TrainConfig(model=TINY, num_clips=100, num_frames=2, validation_clips=2, batch_size=4, epochs=2, log_every=1)
@@ -168,6 +171,22 @@ def test_a_run_on_a_folder_of_videos_with_a_bad_file_in_it(folder: Path, tmp_pat
     assert all(line["bnl"] > 0 for line in lines if "bnl" in line)
     assert lines[-1]["original/MIR"] == 1  # one clip is held out
     assert "negated/delta_MIR" in lines[-1]
+
+
+def test_a_run_that_takes_every_caption_goes_on_in_the_middle_of_an_epoch(folder: Path, tmp_path: Path) -> None:
+    losses = {"retrieval": {}, "bnl": {"weight": 1e-3}}
+    config = replace(CONFIG, data=str(folder), losses=losses, num_captions=1_000)
+    once = run_training(config, tmp_path / "runs" / "once")
+    status = once.status()
+    assert status is not None and status.step == 10  # five batches of 4 of 20 captions, twice
+    clips, validation = (load_clips(config, split, tmp_path / "runs" / ".frames") for split in ("train", "validation"))
+    assert sum(query.kind == "original" for query in validation.sentences.queries()) == 2  # of one clip
+    exact = replace(config, num_clips=len(clips), num_captions=clips.num_captions)
+    twice, asked = RunFolder(tmp_path / "runs" / "twice"), iter(range(1, 100))
+    twice.path.mkdir()
+    assert train(Learner(exact), twice, clips, validation, lambda: next(asked) >= 3) == "stopped"
+    assert train(Learner(exact), twice, clips, validation) == "finished"
+    assert twice.metrics.read_text() == once.metrics.read_text()
 
 
 @pytest.mark.parametrize(
