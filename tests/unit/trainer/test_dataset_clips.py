@@ -6,20 +6,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from nt2vr.errors import DatasetError
+from nt2vr.errors import CheckpointError, DatasetError
 from nt2vr.media import frame_set as frames_module
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.frame_file import write_frames
 from nt2vr.media.frame_set import decode_videos
 from nt2vr.media.gallery import Gallery, Video
-from nt2vr.models.card import Card
+from nt2vr.models.card import Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.search.embedded import prefetch_frames
@@ -171,6 +172,28 @@ def test_a_run_on_a_folder_of_videos_with_a_bad_file_in_it(folder: Path, tmp_pat
     assert all(line["bnl"] > 0 for line in lines if "bnl" in line)
     assert lines[-1]["original/MIR"] == 1  # one clip is held out
     assert "negated/delta_MIR" in lines[-1]
+
+
+def test_pooling_and_frame_positions_of_a_run_are_on_its_cards_and_of_its_base(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = replace(CONFIG, data=str(folder), epochs=1, pooling="raw_mean", positions="ends")
+    run = run_training(config, tmp_path / "runs" / "a")
+    card = read_card(run.checkpoint(1))
+    assert (card.pooling, card.positions) == ("raw_mean", "ends")
+    again = Learner(replace(config, model={}, base=str(run.checkpoint(1)), pooling="base", positions="base"))
+    assert (again.card.pooling, again.card.positions) == ("raw_mean", "ends")
+    assert again.config.framing.positions == "ends"
+    usual = Learner(replace(again.config, pooling="mean", positions="centres"))
+    batch = next(epoch_batches(load_clips(again.config, "train", tmp_path / "runs" / ".frames"), again.config, 1))
+    for learner in (again, usual):
+        encoded = MagicMock(wraps=learner.model.encode_image)
+        monkeypatch.setattr(learner.model, "encode_image", encoded)
+        learner._embed_videos(batch, slice(0, 4))
+        assert encoded.call_args.kwargs == {"normalize": learner is usual}
+    (run.checkpoint(1) / "nt2vr.json").write_text('{"name": "a", "positions": "middle"}')
+    with pytest.raises(CheckpointError, match="has positions other than centres or ends"):
+        read_card(run.checkpoint(1))
 
 
 def test_a_run_that_takes_every_caption_goes_on_in_the_middle_of_an_epoch(folder: Path, tmp_path: Path) -> None:
