@@ -28,8 +28,8 @@ def over_negatable(losses: Tensor, batch: EmbeddedBatch, reduction: Reduction, r
         sum · B / n     n: number of captions that could be negated
         mean            sum / n
 
-    The factor B / n comes from nT2VR's public implementation; the paper does not mention it. `rescale` turns it on. That
-    code applies it to the mean as well, so that the fewer captions of a batch can be negated, the more each counts.
+    The factor B / n comes from nT2VR's public implementation; the paper does not mention it. `rescale` turns it on.
+    That code applies it to the mean too, so that the fewer captions of a batch can be negated, the more each counts.
     """
     if batch.negatable is None:
         return reduced(losses, reduction)
