@@ -23,9 +23,10 @@ import torch
 from PIL import Image
 from torch.nn.functional import normalize
 
-from nt2vr.media.decode import Decoder, segment_centres
+from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video, load_gallery
 from nt2vr.models.checkpoint import read_configs
+from nt2vr.models.framing import frame_positions
 from nt2vr.settings import ASSETS, prepare_environment
 from nt2vr.world.scenes import Scene
 from trainer.batches import Batch, epoch_batches
@@ -140,7 +141,7 @@ def _decoded(path: Path, num_frames: int) -> list[Image.Image]:
     while (read := capture.read())[0]:
         frames.append(Image.fromarray(cv2.cvtColor(read[1], cv2.COLOR_BGR2RGB)))
     capture.release()
-    return [frames[position] for position in segment_centres(len(frames), num_frames)]
+    return [frames[position] for position in frame_positions(len(frames), num_frames)]
 
 
 def captions_per_s(step: Step) -> float:

@@ -156,7 +156,8 @@ def _train(run: RunFolder, config: TrainConfig, cache: Path, stop: threading.Eve
         needs = start.losses.needs
         clips = load_clips(config, "train", cache, stop.is_set, needs)
         validation = load_clips(config, "validation", cache, stop.is_set, needs)
-    learner = Learner(replace(config, num_clips=len(clips)), start)  # a dataset may have fewer than configured
+    num_captions = min(config.num_captions, clips.num_captions)  # a dataset may have fewer than configured
+    learner = Learner(replace(config, num_clips=len(clips), num_captions=num_captions), start)
     logger.info("Training %s on %s, %d %s.", config.name, clips.name, len(clips), clips.unit)
     return train(learner, run, clips, validation, stop.is_set)
 

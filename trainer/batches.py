@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,14 @@ from nt2vr.querygen.denials import Denial
 from trainer.clips import Clips
 from trainer.config import TrainConfig
 from trainer.sentences import CaptionPair, SentenceSource, Truth
+
+
+class Draw(NamedTuple):
+    """A clip with one of its captions: the one of this number, or one that `key` draws."""
+
+    row: int
+    number: int | None
+    key: str
 
 
 @dataclass(frozen=True)
@@ -60,11 +69,11 @@ class Batch:
 def epoch_batches(
     clips: Clips, config: TrainConfig, epoch: int, start: int = 0, needs: frozenset[str] = frozenset()
 ) -> Iterator[Batch]:
-    """Yield the batches of an epoch from number `start` on; each clip comes at most once per pass.
+    """Yield the batches of an epoch from number `start` on: each clip at most once per pass, or each caption.
 
     Args:
         clips: what to draw from; they must serve the needs.
-        config: batch size, passes and shares.
+        config: batch size, passes, captions and shares.
         epoch: seeds the draw, with the config's seed.
         start: the first batch, 0 is the first of the epoch.
         needs: what the losses need, see `WeightedLosses.needs`.
@@ -72,16 +81,14 @@ def epoch_batches(
     if epoch <= config.not_epochs:
         config = replace(config, sentences={"not": 1.0})
     source = clips.sentences
+    draws = _draws(clips, config, epoch)
     for step in range(start, config.steps_per_epoch * config.accumulate):
-        done, place = divmod(step, config.num_clips // config.batch_size)
-        again, mark = ((done, 2), f" {done}") if done else ((), "")  # nothing in the first pass
-        order = np.random.default_rng((config.seed, epoch, *again)).permutation(len(clips))
-        rows = order[place * config.batch_size : (place + 1) * config.batch_size]
-        keys = {row: f"{config.seed} {epoch} {row}{mark}" for row in rows.tolist()}
-        captions, negated, negatable = _captions(source, keys, with_negated="negated" in needs)
+        drawn = draws[step * config.batch_size : (step + 1) * config.batch_size]
+        rows = np.array([draw.row for draw in drawn], np.int64)
+        captions, negated, negatable = _captions(source, drawn, with_negated="negated" in needs)
         denied = None
         if "denied" in needs:
-            sentences = [draw_sentence(clips, config, row, key) for row, key in keys.items()]
+            sentences = [draw_sentence(clips, config, draw.row, draw.key) for draw in drawn]
             truth = None
             if "truth" in needs:
                 truth = _truth(source, sentences, rows, config, (config.seed, epoch, step, 1))
@@ -96,6 +103,42 @@ def epoch_batches(
         )
 
 
+def _draws(clips: Clips, config: TrainConfig, epoch: int) -> list[Draw]:
+    """Draw what an epoch shows, in order: each clip at most once per pass, or each caption."""
+    draws: list[Draw] = []
+    for done in range(config.passes):
+        again, mark = ((done, 2), f" {done}") if done else ((), "")  # nothing in the first pass
+        rng = np.random.default_rng((config.seed, epoch, *again))
+        if config.num_captions:
+            counts = np.array([clips.sentences.num_captions(row) for row in range(len(clips))])
+            numbered = zip(*(some.tolist() for some in every_caption(counts, rng)), strict=True)
+            some = [Draw(row, n, f"{config.seed} {epoch} {row} caption {n}{mark}") for row, n in numbered]
+        else:
+            order = rng.permutation(len(clips)).tolist()
+            some = [Draw(row, None, f"{config.seed} {epoch} {row}{mark}") for row in order]
+        full = config.batches_per_epoch // config.passes * config.batch_size
+        draws += some[:full]  # a smaller last batch would be an easier task
+    return draws
+
+
+def every_caption(counts: NDArray[np.int64], rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Order all captions at random, those of one clip evenly spread over the epoch, so that batches rarely repeat one.
+
+    Args:
+        counts: (N,) number of captions of each clip.
+        rng: the generator.
+
+    Returns:
+        The clip of each caption, and its number among the captions of the clip.
+    """
+    rows = np.repeat(np.arange(len(counts)), counts)
+    starts = np.repeat(counts.cumsum() - counts, counts)
+    numbers = np.lexsort((rng.random(len(rows)), rows)) - starts  # shuffled within each clip
+    turns = np.arange(len(rows)) - starts  # of the clip
+    order = np.argsort((turns + rng.random(len(rows))) / counts[rows])
+    return rows[order], numbers[order]
+
+
 def _frames(clips: Clips, config: TrainConfig, rows: NDArray[np.int64], seed: tuple[int, ...]) -> NDArray[np.uint8]:
     rng = np.random.default_rng(seed)
     order = rng.random((len(rows), clips.frames.shape[1])).argsort(axis=1)
@@ -107,12 +150,12 @@ def _frames(clips: Clips, config: TrainConfig, rows: NDArray[np.int64], seed: tu
 
 
 def _captions(
-    source: SentenceSource, keys: dict[int, str], with_negated: bool
+    source: SentenceSource, drawn: Sequence[Draw], with_negated: bool
 ) -> tuple[list[str], list[str] | None, NDArray[np.bool_] | None]:
     """Draw captions, and their negations: captions without one stand for themselves, and are marked unless none is."""
     if not with_negated:
-        return [source.caption(row, random.Random(key)) for row, key in keys.items()], None, None
-    pairs: list[CaptionPair] = [source.pair(row, random.Random(key)) for row, key in keys.items()]
+        return [source.caption(row, random.Random(key), number) for row, number, key in drawn], None, None
+    pairs: list[CaptionPair] = [source.pair(row, random.Random(key), number) for row, number, key in drawn]
     negatable = np.array([pair.negated is not None for pair in pairs])
     negated = [pair.negated or pair.caption for pair in pairs]
     return [pair.caption for pair in pairs], negated, None if negatable.all() else negatable

@@ -57,6 +57,11 @@ class Clips:
         return len(self.frames)
 
     @property
+    def num_captions(self) -> int:
+        """How many captions the clips have; 0 if they are made up as they are drawn."""
+        return sum(map(self.sentences.num_captions, range(len(self))))
+
+    @property
     def has_videos(self) -> bool:
         """Whether there are frames."""
         return bool(self.frames.shape[1])
@@ -69,6 +74,11 @@ class Clips:
     def captions(self, seed: str) -> list[str]:
         """Draw one caption per clip; equal seeds give equal captions."""
         return captions_of(self.sentences, seed)
+
+    def all_captions(self) -> list[str]:
+        """Return every caption of every clip."""
+        numbered = ((row, number) for row in range(len(self)) for number in range(self.sentences.num_captions(row)))
+        return [self.sentences.caption(row, random.Random(), number) for row, number in numbered]
 
     def pairs(self, seed: str) -> list[CaptionPair]:
         """Draw the same captions with their negations."""
@@ -168,7 +178,7 @@ def dataset_clips(
     if "denied" in needs:
         most = -(-MAX_PARSED // len(videos))
         denials = denials_of([caption for some in captions for caption in some[:most]], should_stop)
-    return Clips(frames, DatasetSentences(captions, denials), path, dataset.name)
+    return Clips(frames, DatasetSentences(captions, denials, config.num_captions > 0), path, dataset.name)
 
 
 def world_clips(

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 
 from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
 from nt2vr.files import with_schema, without_schema, write_json
-from nt2vr.models.card import remedy
+from nt2vr.models.card import Card, read_card, remedy
 from nt2vr.models.checkpoint import read_configs
 from nt2vr.models.framing import Framing
 from nt2vr.querygen.denials import DenialKind
@@ -22,6 +22,8 @@ Precision = Literal["auto", "fp32", "bf16"]
 Towers = Literal["all", "text", "visual"]
 Optimizer = Literal["adamw", "rmsprop"]
 Schedule = Literal["cosine", "exponential"]
+FramePooling = Literal["base", "mean", "raw_mean"]
+FramePositions = Literal["base", "centres", "ends"]
 PRESETS = Path(__file__).parent / "configs"
 WORLD = "world"  # `data` of the built-in world
 METRICS = (  # validation metrics that patience can watch; higher is better
@@ -35,6 +37,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "optimizer": get_args(Optimizer),
     "schedule": get_args(Schedule),
     "monitor": METRICS,
+    "pooling": get_args(FramePooling),
+    "positions": get_args(FramePositions),
 }
 
 # A small ResNet and a small text transformer with CLIP's tokenizer: 12.4 million weights, 9.5 of them token rows
@@ -117,7 +121,22 @@ class TrainConfig:
     num_clips: int = option(
         32_000, "number of training clips, or of captions if only captions are read; for a dataset, the maximum"
     )
+    num_captions: int = option(
+        0,
+        "for a dataset, the maximum of captions per epoch, each taken once, as in the paper; validation then searches "
+        "with all captions too. 0 draws one caption per clip and pass, and validates with one per clip",
+    )
     num_frames: int = option(4, "frames stored per clip, and frames per video that the trained model expects")
+    positions: FramePositions = option(
+        "base",
+        "frames taken from a video: centres of equal segments, evenly spaced with both ends (as in nT2VR's code), or "
+        "those of the base; without a base, centres",
+    )
+    pooling: FramePooling = option(
+        "base",
+        "how frame embeddings become a video's: their mean, raw_mean of those not normalised before (as in nT2VR's "
+        "code), or as for the base; without a base, mean",
+    )
     frames_per_step: int = option(1, "random frames per clip in a training step (mean-pooled)")
     flip: bool = option(True, "mirror clips at random; turn off if captions mention left or right")
     validation_clips: int = option(
@@ -126,8 +145,7 @@ class TrainConfig:
     epochs: int = option(16, "number of epochs; validation and a checkpoint follow each")
     passes: int = option(
         1,
-        "passes over the clips per epoch, each with resampled captions. The paper's epochs use every caption once: "
-        "20 passes for MSR-VTT",
+        "passes per epoch over the clips, each with resampled captions, or over the captions with num_captions",
     )
     patience: int = option(0, "epochs without improvement after which the run stops early; 0 for never (the paper: 2)")
     monitor: str = option("original/MIR", "validation metric that patience watches")
@@ -197,8 +215,16 @@ class TrainConfig:
 
     @property
     def framing(self) -> Framing:
-        """How frames are prepared: as for the base, or by open_clip's default."""
-        return Framing.of(self._base_configs[1], self.image_size)
+        """How frames are taken and prepared: as for the base, or by open_clip's default."""
+        framing = Framing.of(self._base_configs[1], self.image_size)
+        return replace(framing, positions=self.card_positions)
+
+    @cached_property
+    def card_positions(self) -> str:
+        """Where frames are taken from a video, as the card names it."""
+        if self.positions != "base":
+            return self.positions
+        return read_card(self.base_folder).positions if self.base_folder else Card.positions
 
     @property
     def steps_per_epoch(self) -> int:
@@ -208,7 +234,7 @@ class TrainConfig:
     @property
     def batches_per_epoch(self) -> int:
         """Full batches per epoch; a smaller last one would be an easier task and is dropped."""
-        return self.passes * (self.num_clips // self.batch_size)
+        return self.passes * ((self.num_captions or self.num_clips) // self.batch_size)
 
 
 def deeper(model_cfg: Mapping[str, Any], added_layers: int) -> dict[str, Any]:
@@ -222,7 +248,10 @@ COUNTS = (
     *("num_clips", "num_frames", "frames_per_step", "validation_clips"),
     *("epochs", "passes", "accumulate", "log_every"),
 )
-NOT_NEGATIVE = ("weight_decay", "warmup_steps", "pool_clips", "hard_clips", "patience", "added_layers", "not_epochs")
+NOT_NEGATIVE = (
+    *("weight_decay", "warmup_steps", "pool_clips", "hard_clips", "patience", "added_layers", "not_epochs"),
+    "num_captions",
+)
 Rule = tuple[Callable[[TrainConfig], bool], str]  # check, message about config {c} if it fails
 
 
@@ -243,6 +272,10 @@ RULES: tuple[Rule, ...] = (
     (
         lambda c: 2 <= c.batch_size <= c.num_clips,
         "batch_size must be from 2 to num_clips ({c.num_clips}), not {c.batch_size}.",
+    ),
+    (
+        lambda c: not c.num_captions or (c.data != WORLD and c.batch_size <= c.num_captions),
+        "num_captions is for datasets and at least batch_size ({c.batch_size}), not {c.num_captions}. Set it to 0.",
     ),
     (
         lambda c: c.steps_per_epoch >= 1,

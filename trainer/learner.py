@@ -79,7 +79,7 @@ class Learner:
         tokenizer: its tokenizer.
         preprocess: its preprocessing configuration in open_clip's form.
         base: card of the base; None for random weights.
-        pooling: how frame embeddings become one video embedding, as in `Card`.
+        card: the base's, or an empty one, with the pooling and the frame positions of this training.
         losses: the weighted sum to minimise.
         steps: optimizer steps taken so far.
         videos: (N, D), L2-normalised embeddings of the training clips; set if the visual tower is frozen and the data
@@ -103,8 +103,11 @@ class Learner:
         self.model, self.tokenizer, self.preprocess, self.base = (
             start.model, start.tokenizer, start.preprocess, start.base,
         )  # fmt: skip
-        self.pooling = self.base.pooling if self.base else Card.pooling
-        self._pool = pooling_of(self.base or Card(config.name))
+        card = self.base or Card(config.name)
+        self.card = replace(
+            card, pooling=card.pooling if config.pooling == "base" else config.pooling, positions=config.card_positions
+        )
+        self._pool = pooling_of(self.card)
         self.bf16 = config.precision == "bf16" or (config.precision == "auto" and has_bf16(self.device))
         self.model.visual.to(memory_format=torch.channels_last)  # 1.2 times faster
         freeze(self.model, config.train)
@@ -174,8 +177,8 @@ class Learner:
         frames = torch.from_numpy(batch.frames[mine]).to(self.device)  # (b, F, S, S, 3)
         pixels = normalise_frames(frames.flatten(0, 1), preprocess["mean"], preprocess["std"])
         pixels = pixels.contiguous(memory_format=torch.channels_last)
-        frame_embeddings = self.model.encode_image(pixels, normalize=True).float().unflatten(0, frames.shape[:2])
-        return distributed.gather(self._pool(frame_embeddings))  # (B, D)
+        of_frames = self.model.encode_image(pixels, normalize=self.card.normalises_frames).float()
+        return distributed.gather(self._pool(of_frames.unflatten(0, frames.shape[:2])))  # (B, D)
 
     def _denied(self, batch: DeniedBatch, text: Tensor, video: Tensor | None, captions: list[str]) -> Denied:
         needs, parts, truth = self.losses.needs, None, None

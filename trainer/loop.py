@@ -108,6 +108,8 @@ def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop) -> None:
         texts = [pair.caption for pair in pairs] + [pair.negated for pair in pairs if pair.negated]
     else:
         texts = clips.captions(key)
+    if config.num_captions:
+        texts += clips.all_captions()
     if "denied" in needs:
         denied = [draw_sentence(clips, config, row, f"{key} {row}") for row in range(len(clips))]
     learner.prepare_tokens(texts + [sentence.text for sentence in denied])
@@ -128,7 +130,7 @@ def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop) -> None:
 def encoder_of(learner: Learner, card: Card | None = None) -> Encoder:
     """Wrap the learner's model, putting it in eval mode; the card gets the towers' fingerprints."""
     visual, text = fingerprints(learner.model.state_dict(), digest_of(learner.tokenizer))
-    card = card or Card(learner.config.name, pooling=learner.pooling)
+    card = card or Card(learner.config.name, pooling=learner.card.pooling, positions=learner.card.positions)
     card = configured(card, learner.config.model_cfg, learner.preprocess)
     card = replace(card, visual_fingerprint=visual, text_fingerprint=text)
     return OpenClipEncoder(learner.model, learner.tokenizer, card)
@@ -243,7 +245,8 @@ class Validator:
             objective=" + ".join(config.losses),
             base=learner.base.name if learner.base else "",
             frames=config.num_frames if self._clips.has_videos or not learner.base else learner.base.frames,
-            pooling=learner.pooling,
+            pooling=learner.card.pooling,
+            positions=learner.card.positions,
             losses=config.losses,
             data=f"{self._clips.name}, {config.num_clips} {self._clips.unit}",
             epoch=epoch,

@@ -68,11 +68,15 @@ class SentenceSource(Protocol):
         """Return the number of clips."""
         ...
 
-    def caption(self, row: int, rng: random.Random) -> str:
-        """Draw a caption of clip `row`."""
+    def num_captions(self, row: int) -> int:
+        """Return how many captions clip `row` has; 0 if they are made up as they are drawn."""
         ...
 
-    def pair(self, row: int, rng: random.Random) -> CaptionPair:
+    def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
+        """Draw a caption of clip `row`, or return the one of this number."""
+        ...
+
+    def pair(self, row: int, rng: random.Random, number: int | None = None) -> CaptionPair:
         """Draw the caption that `caption` draws with an equal generator, and its negation."""
         ...
 
@@ -94,7 +98,7 @@ class SentenceSource(Protocol):
         ...
 
     def queries(self) -> tuple[JudgedQuery, ...]:
-        """Return validation queries: one caption per clip, then sentences that deny something."""
+        """Return validation queries: captions, then sentences that deny something."""
         ...
 
 
@@ -140,11 +144,15 @@ class WorldSentences:
         """Return the number of scenes."""
         return len(self.scenes)
 
-    def caption(self, row: int, rng: random.Random) -> str:
+    def num_captions(self, row: int) -> int:
+        """Return 0: scenes are described anew."""
+        return 0
+
+    def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
         """Describe a scene."""
         return describe(self.scenes[row], rng).text
 
-    def pair(self, row: int, rng: random.Random) -> CaptionPair:
+    def pair(self, row: int, rng: random.Random, number: int | None = None) -> CaptionPair:
         """Describe a scene, and deny one thing of that."""
         caption = describe(self.scenes[row], rng)
         return CaptionPair(caption.text, rng.choice(world.negate(caption)).text)
@@ -174,6 +182,7 @@ class DatasetSentences:
     Attributes:
         captions: of each clip.
         denials: makes denying sentences; None where no loss needs them.
+        queries_all: whether `queries` has all captions of a clip instead of one.
     """
 
     lacks: ClassVar[Mapping[str, str]] = {"truth": NO_TRUTH}
@@ -181,18 +190,23 @@ class DatasetSentences:
 
     captions: Sequence[Sequence[str]]
     denials: CaptionDenials | None = None
+    queries_all: bool = False
 
     def __len__(self) -> int:
         """Return the number of clips."""
         return len(self.captions)
 
-    def caption(self, row: int, rng: random.Random) -> str:
-        """Choose one of the clip's captions."""
-        return rng.choice(self.captions[row])
+    def num_captions(self, row: int) -> int:
+        """Count the clip's captions."""
+        return len(self.captions[row])
 
-    def pair(self, row: int, rng: random.Random) -> CaptionPair:
+    def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
+        """Choose one of the clip's captions."""
+        return rng.choice(self.captions[row]) if number is None else self.captions[row][number]
+
+    def pair(self, row: int, rng: random.Random, number: int | None = None) -> CaptionPair:
         """Choose one of the clip's captions, and one of its negations."""
-        caption = self.caption(row, rng)
+        caption = self.caption(row, rng, number)
         negated = negations(caption)
         return CaptionPair(caption, rng.choice(negated) if negated else None)
 
@@ -205,12 +219,22 @@ class DatasetSentences:
         """Know nothing of what videos show."""
 
     def queries(self) -> tuple[JudgedQuery, ...]:
-        """Return one caption per clip, then those that can be negated."""
-        pairs = pairs_of(self, "validation")
-        originals = [JudgedQuery("original", pair.caption, row_array((row,))) for row, pair in enumerate(pairs)]
+        """Return one caption per clip, or all of them, then those that can be negated."""
+        if self.queries_all:
+            rows = [row for row, captions in enumerate(self.captions) for _ in captions]
+            pairs = [
+                self.pair(row, random.Random(f"validation {row} {number}"), number)
+                for row, captions in enumerate(self.captions)
+                for number in range(len(captions))
+            ]
+        else:
+            rows, pairs = list(range(len(self))), pairs_of(self, "validation")
+        originals = [
+            JudgedQuery("original", pair.caption, row_array((row,))) for row, pair in zip(rows, pairs, strict=True)
+        ]
         negated = [
-            JudgedQuery("negated", pair.negated, row_array((row,)), original=row)
-            for row, pair in enumerate(pairs)
+            JudgedQuery("negated", pair.negated, originals[place].relevant, original=place)
+            for place, pair in enumerate(pairs)
             if pair.negated is not None
         ]
         return (*originals, *negated)
@@ -235,11 +259,15 @@ class PlainSentences:
         """Return the number of captions."""
         return len(self.captions)
 
-    def caption(self, row: int, rng: random.Random) -> str:
+    def num_captions(self, row: int) -> int:
+        """Return 1."""
+        return 1
+
+    def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
         """Return the only caption of a row."""
         return self.captions[row]
 
-    def pair(self, row: int, rng: random.Random) -> CaptionPair:
+    def pair(self, row: int, rng: random.Random, number: int | None = None) -> CaptionPair:
         """Return the caption alone: losses that need negated captions need videos too."""
         return CaptionPair(self.captions[row], None)
 

@@ -38,7 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--queries",
         type=Path,
         metavar="FOLDER",
-        help="query sets of a dataset, as `nt2vr queries build` writes them (default: made from the split's captions)",
+        help="query sets of a dataset, as `nt2vr queries build` or nT2VR wrote them (default: made from its captions)",
     )
     add_flags(parser)
 

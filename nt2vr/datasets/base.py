@@ -48,11 +48,13 @@ class Annotations:
         name: display name.
         splits: captions per split; all under "all" if there are no splits.
         paths: files of videos, where annotations name them; others are found by their ids.
+        aliases: second names that files of videos may have.
     """
 
     name: str
     splits: dict[Split, Captions]
     paths: Mapping[str, Path] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

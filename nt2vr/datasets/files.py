@@ -6,8 +6,10 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatch
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
+
+import numpy as np
 
 from nt2vr.errors import DatasetError
 from nt2vr.media.decode import PICTURE_SUFFIXES
@@ -75,6 +77,18 @@ def expecting(path: Path, form: str) -> Iterator[None]:
     except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, csv.Error, DatasetError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else str(error).rstrip(".")
         raise DatasetError(f"{path} cannot be used ({reason}). Expected {form}.") from error
+
+
+def read_ids(path: Path) -> list[str]:
+    """Read a list of ids: one per line, or a NumPy array of strings; suffixes of pictures are dropped."""
+    names = np.load(path, allow_pickle=False).tolist() if path.suffix == ".npy" else path.read_text("utf-8").split()
+    return [stem(text(name)) for name in names]
+
+
+def stem(name: str) -> str:
+    """Drop the folders of a file's name, and its suffix if it is that of a video or a picture."""
+    path = PurePosixPath(name)
+    return path.stem if path.suffix.lower() in VIDEO_SUFFIXES | PICTURE_SUFFIXES else path.name
 
 
 def read_json(path: Path) -> Any:

@@ -1,9 +1,7 @@
 """Flickr30k, Flickr8k and MS-COCO in the splits of Karpathy and Fei-Fei (CVPR 2015): pictures with five captions."""
 
-from pathlib import PurePosixPath
-
 from nt2vr.datasets.base import Annotations, Captions, Loader, Split, split_named
-from nt2vr.datasets.files import Files, expecting, read_json, text
+from nt2vr.datasets.files import Files, expecting, read_json, stem, text
 
 NAMES = {"coco": "MS-COCO", "flickr30k": "Flickr30k", "flickr8k": "Flickr8k"}
 MARKS = ("dataset_coco.json", "dataset_flickr30k.json", "dataset_flickr8k.json", "dataset.json")
@@ -14,7 +12,7 @@ FORM = (
 
 
 def _load(files: Files) -> Annotations:
-    """Read the captions; a picture is found by its file name, in any folder."""
+    """Read the captions; a picture is found by its file name, in any folder, MS-COCO's also by that of 2017."""
     path = files.named(*MARKS)[0]
     splits: dict[Split, Captions] = {}
     with expecting(path, FORM):
@@ -22,8 +20,10 @@ def _load(files: Files) -> Annotations:
         name = text(data["dataset"])
         for image in data["images"]:
             captions = splits.setdefault(split_named(text(image["split"])), {})
-            captions[PurePosixPath(text(image["filename"])).stem] = [text(some["raw"]) for some in image["sentences"]]
-    return Annotations(NAMES.get(name, name), splits)
+            captions[stem(text(image["filename"]))] = [text(some["raw"]) for some in image["sentences"]]
+    ids = (picture for captions in splits.values() for picture in captions)
+    aliases = {picture: picture.rpartition("_")[2] for picture in ids} if name == "coco" else {}
+    return Annotations(NAMES.get(name, name), splits, aliases=aliases)
 
 
 LOADER = Loader(MARKS, FORM, _load)

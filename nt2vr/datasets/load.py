@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from hashlib import blake2b
 from pathlib import Path
 
-from nt2vr.datasets import folder, karpathy, msrvtt, vatex
+from nt2vr.datasets import flickr, folder, karpathy, msrvtt, vatex
 from nt2vr.datasets.base import Annotations, Captions, Dataset, Loader, Split, such_as
 from nt2vr.datasets.files import Files
 from nt2vr.errors import DatasetError
@@ -17,6 +17,7 @@ DATASETS: Mapping[str, Loader] = {  # the first whose mark is found is used
     "vatex": vatex.LOADER,
     "karpathy": karpathy.LOADER,
     "folder": folder.LOADER,
+    "flickr": flickr.LOADER,
 }
 HELD_OUT = 1_000
 HELD_OUT_SHARE = 0.1  # of the training videos, for datasets without a validation split
@@ -99,7 +100,8 @@ def _existing(annotations: Annotations, files: Files) -> dict[str, Path]:
         DatasetError: if there are none, which is a mistake in their names.
     """
     ids = list(dict.fromkeys(video_id for captions in annotations.splits.values() for video_id in captions))
-    found = {video_id: annotations.paths.get(video_id, files.media.get(video_id)) for video_id in ids}
+    by_id = {video_id: files.media.get(video_id, _by_alias(annotations, files, video_id)) for video_id in ids}
+    found = {video_id: annotations.paths.get(video_id, path) for video_id, path in by_id.items()}
     there = {video_id: path for video_id, path in found.items() if path is not None and path.is_file()}
     if not there:
         named = such_as([path.name for path in files.media.values()]) or "none"
@@ -108,6 +110,10 @@ def _existing(annotations: Annotations, files: Files) -> dict[str, Path]:
             f"{files.folder}; the files there: {named}. Put the videos there, named by their ids."
         )
     return there
+
+
+def _by_alias(annotations: Annotations, files: Files, video_id: str) -> Path | None:
+    return files.media.get(annotations.aliases.get(video_id, video_id))
 
 
 def _usable(captions: Captions, there: Mapping[str, Path]) -> Captions:

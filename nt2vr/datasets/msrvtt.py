@@ -44,14 +44,18 @@ def _load_1k(files: Files) -> Annotations:
 
 
 def _official(files: Files) -> dict[Split, Captions]:
+    """Read the captions; of a video from the first file that has it, since the file of 2017 repeats those of 2016."""
     splits: dict[Split, Captions] = {}
+    known: set[str] = set()
     for path in files.named(CAPTIONS[0])[:1] or files.named(CAPTIONS[1]):
         with expecting(path, CAPTIONS_FORM):
             data = read_json(path)
             split_of = {text(video["video_id"]): split_named(text(video["split"])) for video in data["videos"]}
             for sentence in data["sentences"]:
-                captions = splits.setdefault(split_of[sentence["video_id"]], {})
-                captions.setdefault(sentence["video_id"], []).append(text(sentence["caption"]))
+                if (video_id := text(sentence["video_id"])) not in known:
+                    captions = splits.setdefault(split_of[video_id], {})
+                    captions.setdefault(video_id, []).append(text(sentence["caption"]))
+        known |= {video_id for captions in splits.values() for video_id in captions}
     return splits
 
 

@@ -1,17 +1,25 @@
 """Captioned datasets as benchmarks, with nT2VR's original, negated and composed queries."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 from nt2vr.datasets import Dataset
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.media import content_of, embed_files
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
+from nt2vr.querygen.composer import ComposedQuery
 from nt2vr.querygen.query_sets import Caption, QuerySets
+
+LOST = {  # why queries are left out
+    "original": "have no text, or their video is not here",
+    "negated": "have no text, or no original query that they deny",
+    "composed": "have no relevant video here",
+}
 
 
 def captioned_benchmark(dataset: Dataset, sets: QuerySets, decoder: Decoder, cache: Cache) -> Benchmark:
-    """Build a benchmark over a dataset's videos; queries without a relevant video are left out.
+    """Build a benchmark over a dataset's videos; queries without a relevant video are left out, and counted.
 
     Args:
         dataset: the videos.
@@ -22,44 +30,75 @@ def captioned_benchmark(dataset: Dataset, sets: QuerySets, decoder: Decoder, cac
     Raises:
         ConfigError: if no query has a relevant video.
     """
-    row_of = {video.video_id: row for row, video in enumerate(dataset.videos)}
-    queries: list[JudgedQuery] = []
-    places: dict[str, int] = {}  # of captions, by their ids
-    for caption in sets.original:
-        if (row := row_of.get(_video_of(caption))) is not None:
-            places[caption.cap_id] = len(queries)
-            queries.append(JudgedQuery("original", caption.text, row_array((row,))))
-    for negated in sets.negated:
-        if (place := places.get(negated.cap_id)) is not None:
-            relevant, cue = queries[place].relevant, cue_of(negated.text)
-            queries.append(JudgedQuery("negated", negated.text, relevant, original=place, cue=cue))
-    for composed in sets.composed:
-        if answers := _known(composed.video_ids, row_of):
-            hard = _known(composed.violating_ids, row_of)
-            queries.append(
-                JudgedQuery(
-                    "composed",
-                    composed.caption,
-                    row_array(answers),
-                    row_array(hard),
-                    row_array(hard),
-                    composed.wanted or None,  # missing from nT2VR's own files
-                    (composed.unwanted,) if composed.unwanted else (),
-                    cue=cue_of(composed.caption),
-                )
-            )
+    queries, remarks = _judged(sets, {video.video_id: row for row, video in enumerate(dataset.videos)})
     source = {
         "data": dataset.name,
         "split": dataset.split,
         "content": content_of(dataset.videos, cache),
-        "remarks": list(dataset.remarks),
+        "remarks": [*dataset.remarks, *remarks],
     }
-    return Benchmark(dataset.name, tuple(row_of), tuple(queries), embed_files(dataset.videos, decoder, cache), source)
+    ids = tuple(video.video_id for video in dataset.videos)
+    return Benchmark(dataset.name, ids, queries, embed_files(dataset.videos, decoder, cache), source)
+
+
+def _judged(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[JudgedQuery, ...], list[str]]:
+    """Find the videos of queries; also return remarks that count the queries left out."""
+    queries: list[JudgedQuery] = []
+    places: dict[str, int] = {}  # of captions, by their ids
+    lost: Counter[str] = Counter()
+    for caption in sets.original:
+        row = row_of.get(_video_of(caption))
+        if row is None or not caption.text:
+            lost["original"] += 1
+            continue
+        places[caption.cap_id] = len(queries)
+        queries.append(JudgedQuery("original", caption.text, row_array((row,))))
+    for negated in sets.negated:
+        place = places.get(negated.cap_id, places.get(negated.cap_id.rpartition("#")[0]))  # nT2VR's ids: cap_id#N
+        if place is None or not negated.text:
+            lost["negated"] += 1
+            continue
+        queries.append(_negated(negated, queries[place], place))
+    for composed in sets.composed:
+        answers = _known(composed.video_ids, row_of)
+        if not answers:
+            lost["composed"] += 1
+            continue
+        queries.append(_composed(composed, answers, _known(composed.violating_ids, row_of)))
+    totals = {"original": len(sets.original), "negated": len(sets.negated), "composed": len(sets.composed)}
+    remarks = (f"{lost[kind]} of {totals[kind]} {kind} queries {LOST[kind]}; they are left out." for kind in lost)
+    return tuple(queries), list(remarks)
+
+
+def _negated(caption: Caption, original: JudgedQuery, place: int) -> JudgedQuery:
+    """Judge a negation of the original query at `place`."""
+    return JudgedQuery(
+        "negated",
+        caption.text,
+        original.relevant,
+        wanted=caption.wanted,
+        unwanted=(caption.unwanted,) if caption.unwanted else (),
+        original=place,
+        cue=cue_of(caption.text),
+    )
+
+
+def _composed(query: ComposedQuery, answers: list[int], hard: list[int]) -> JudgedQuery:
+    return JudgedQuery(
+        "composed",
+        query.caption,
+        row_array(answers),
+        row_array(hard),
+        row_array(hard),
+        query.wanted or None,  # missing from nT2VR's own files
+        (query.unwanted,) if query.unwanted else (),
+        cue=cue_of(query.caption),
+    )
 
 
 def _video_of(caption: Caption) -> str:
     return caption.cap_id.rpartition("#enc#")[0] or caption.video_id
 
 
-def _known(video_ids: Iterable[str], row_of: dict[str, int]) -> list[int]:
+def _known(video_ids: Iterable[str], row_of: Mapping[str, int]) -> list[int]:
     return [row_of[video_id] for video_id in video_ids if video_id in row_of]

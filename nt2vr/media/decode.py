@@ -24,7 +24,7 @@ from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from nt2vr.errors import MediaError
 from nt2vr.media.picture import LARGE, MAX_PIXELS, fit, read_picture
-from nt2vr.models.framing import Framing
+from nt2vr.models.framing import CENTRES, Framing, frame_positions
 from nt2vr.models.spawn import WithoutMain
 
 SEEK_GAP = 250  # frames between samples above which seeking (to a key frame, then on) beats decoding everything
@@ -34,13 +34,8 @@ M_MMAP_THRESHOLD = -3  # of glibc's mallopt
 FORMATS = "asf,avi,flv,gif,matroska,mov,mpeg,mpegts,ogg"  # self-contained ones: a playlist would read other files
 
 
-def segment_centres(length: int, count: int) -> list[int]:
-    """Return the middle frames of `count` equal segments of `length` frames; they repeat if there are fewer."""
-    return [(2 * i + 1) * length // (2 * count) for i in range(count)]
-
-
 def sample_frames(path: Path, num_frames: int, framing: Framing | None = None) -> NDArray[np.uint8]:
-    """Decode `num_frames` frames at the segment centres, in this process; for untrusted files use `Decoder`.
+    """Decode `num_frames` evenly spaced frames, in this process; for untrusted files use `Decoder`.
 
     The frame count in the file's header may be wrong and is only a first guess. Long videos are not decoded in
     full. A picture, recognised by its suffix, is one frame that repeats.
@@ -48,7 +43,7 @@ def sample_frames(path: Path, num_frames: int, framing: Framing | None = None) -
     Args:
         path: the video or picture file.
         num_frames: F.
-        framing: what `fit` makes of every frame; None leaves frames unchanged.
+        framing: which frames, and what `fit` makes of each; None leaves them unchanged.
 
     Returns:
         (F, H, W, 3) RGB, or (F, S, S, 3) with `framing`.
@@ -64,7 +59,7 @@ def sample_frames(path: Path, num_frames: int, framing: Framing | None = None) -
             with _opened(path) as capture:
                 if length < 0:
                     length = max(0, int(capture.get(cv2.CAP_PROP_FRAME_COUNT)))  # 0: unknown
-                wanted = segment_centres(length, num_frames)
+                wanted = frame_positions(length, num_frames, framing.positions if framing else CENTRES)
                 seek = seek and length > num_frames * SEEK_GAP  # after reading in order, the length is exact
                 frames, readable = (_read_by_seeking if seek else _read_in_order)(capture, wanted, length, framing)
             if readable == length > 0:

@@ -10,8 +10,18 @@ from typing import Any
 
 from nt2vr.errors import CheckpointError
 from nt2vr.files import with_schema, without_schema, write_json
-from nt2vr.models.framing import BICUBIC, DEFAULT_SIZE, SHORTEST, Framing, text_settings, visual_settings
+from nt2vr.models.framing import (
+    BICUBIC,
+    CENTRES,
+    DEFAULT_SIZE,
+    POSITIONS,
+    SHORTEST,
+    Framing,
+    text_settings,
+    visual_settings,
+)
 
+MEAN, RAW_MEAN = "mean", "raw_mean"  # names in `POOLINGS`
 CARD, CONFIG = "nt2vr.json", "open_clip_config.json"
 DERIVED = ("resize_mode", "interpolation", "fill_color", "visual_settings", "text_settings", "precision")
 
@@ -27,6 +37,7 @@ class Card:
         frames: frames sampled per video.
         image_size: side of a frame in pixels; stored, so that frames can be decoded before torch is imported.
         pooling: name in `POOLINGS`: how frame embeddings become a video's embedding.
+        positions: see `Framing`.
         losses: loss name to weight and hyperparameters.
         data: training data, in words.
         epoch: epochs trained.
@@ -51,7 +62,8 @@ class Card:
     base: str = ""
     frames: int = 8
     image_size: int = DEFAULT_SIZE
-    pooling: str = "mean"
+    pooling: str = MEAN
+    positions: str = CENTRES
     losses: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     data: str = ""
     epoch: int = 0
@@ -71,11 +83,11 @@ class Card:
 
     @property
     def framing(self) -> Framing:
-        """How pictures become the encoder's input."""
-        return Framing(self.image_size, self.resize_mode, self.interpolation, self.fill_color)
+        """How videos become the encoder's input."""
+        return Framing(self.image_size, self.resize_mode, self.interpolation, self.fill_color, self.positions)
 
     def framed(self, framing: Framing) -> "Card":
-        """Return the card with another framing."""
+        """Return the card with another framing of pictures."""
         return replace(
             self,
             image_size=framing.size,
@@ -86,8 +98,16 @@ class Card:
 
     @property
     def visual_key(self) -> str:
-        """Everything that the embedding of a frame depends on."""
-        return " ".join(filter(None, (self.visual_fingerprint, self.visual_settings, self.precision)))
+        """Everything that the embeddings of a video's frames depend on, but their number."""
+        positions = self.positions if self.positions != CENTRES else ""
+        raw = "" if self.normalises_frames else "raw"
+        known = (self.visual_fingerprint, self.visual_settings, self.precision, positions, raw)
+        return " ".join(filter(None, known))
+
+    @property
+    def normalises_frames(self) -> bool:
+        """Whether frame embeddings are normalised before they are pooled."""
+        return self.pooling != RAW_MEAN
 
     @property
     def video_key(self) -> str:
@@ -127,6 +147,8 @@ def read_card(folder: Path) -> Card:
         raise CheckpointError(f"{folder} has no readable {CARD} ({error}). Choose a checkpoint folder.") from error
     if not (isinstance(card.name, str) and card.name and isinstance(card.frames, int) and card.frames > 0):
         raise CheckpointError(f"{folder / CARD} lacks a name or a number of frames. Choose another checkpoint.")
+    if card.positions not in POSITIONS:
+        raise CheckpointError(f"{folder / CARD} has positions other than {' or '.join(POSITIONS)}. Correct them.")
     if not is_exclusion(card.exclusion):
         raise CheckpointError(f"{folder / CARD} has an invalid “exclusion”. Correct it, or remove it.")
     return _with_config(card, folder)

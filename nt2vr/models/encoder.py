@@ -35,7 +35,10 @@ class Encoder(Protocol):
         ...
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Embed (N, S, S, 3) RGB frames, already resized by `picture.fit`: (N, D), L2-normalised."""
+        """Embed (N, S, S, 3) RGB frames, already resized by `picture.fit`: (N, D), for `pool`.
+
+        They are L2-normalised, unless the card pools raw embeddings.
+        """
         ...
 
     def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:

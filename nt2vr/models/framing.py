@@ -1,4 +1,4 @@
-"""How a picture becomes the square that an encoder takes, and what else a model's configuration changes in embeddings.
+"""How a video becomes the squares that an encoder takes, and what else a model's configuration changes in embeddings.
 
 Read from open_clip's configuration alone, without torch. The pixels themselves are `media.picture`'s.
 """
@@ -14,25 +14,28 @@ from nt2vr.errors import CheckpointError, quoted
 SHORTEST, LONGEST, SQUASH = RESIZE_MODES = ("shortest", "longest", "squash")
 BICUBIC, BILINEAR = "bicubic", "bilinear"
 INTERPOLATIONS = {BICUBIC: BICUBIC, BILINEAR: BILINEAR, "random": BICUBIC}  # open_clip's names -> at inference
+CENTRES, ENDS = POSITIONS = ("centres", "ends")
 DEFAULT_SIZE = 224  # open_clip's
 MEAN, STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)  # open_clip's defaults
 
 
 @dataclass(frozen=True)
 class Framing:
-    """Resizing and cropping, as open_clip's preprocessing does for a model at inference.
+    """Which frames of a video are taken, and resizing and cropping as open_clip's preprocessing does at inference.
 
     Attributes:
         size: side of the square in pixels.
         resize_mode: "shortest" crops the centre, "longest" pads, "squash" ignores the aspect ratio.
         interpolation: "bicubic" or "bilinear".
         fill_color: grey level of the padding.
+        positions: "centres" of equal segments of a video, or evenly spaced with both "ends", as in nT2VR's code.
     """
 
     size: int
     resize_mode: str = SHORTEST
     interpolation: str = BICUBIC
     fill_color: int = 0
+    positions: str = CENTRES
 
     def __post_init__(self) -> None:
         """Check the values.
@@ -45,6 +48,10 @@ class Framing:
         if self.resize_mode not in RESIZE_MODES or self.interpolation not in (BICUBIC, BILINEAR):
             how = quoted(f"{self.resize_mode}, {self.interpolation}")
             raise CheckpointError(f"The model's frames are resized by {how}, which open_clip does not know.")
+        if self.positions not in POSITIONS:
+            raise CheckpointError(
+                f"The model takes frames from {quoted(self.positions)}, but only {' or '.join(POSITIONS)} are known."
+            )
         if type(self.fill_color) is not int or not 0 <= self.fill_color <= 255:
             raise CheckpointError(f"The model's frames are padded with {quoted(self.fill_color)}, not 0 to 255.")
 
@@ -74,13 +81,25 @@ class Framing:
         if self == Framing(self.size):
             return self.size
         padding = f" {self.fill_color}" if self.resize_mode == LONGEST else ""
-        return f"{self.size} {self.resize_mode} {self.interpolation}{padding}"
+        places = f" {self.positions}" if self.positions != CENTRES else ""
+        return f"{self.size} {self.resize_mode} {self.interpolation}{padding}{places}"
+
+
+def frame_positions(length: int, count: int, positions: str = CENTRES) -> list[int]:
+    """Choose `count` of `length` frames; they repeat if there are fewer.
+
+    "centres" are the middle frames of equal segments; "ends" runs from the first to the last frame.
+    """
+    if positions == ENDS:
+        return [i * max(length - 1, 0) // max(count - 1, 1) for i in range(count)]
+    return [(2 * i + 1) * length // (2 * count) for i in range(count)]
 
 
 def visual_settings(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any]) -> str:
     """Hash what changes the embedding of a frame besides the visual tower: activation, normalisation, framing."""
     given = {key: value for key, value in preprocess_cfg.items() if value is not None}
     framing = asdict(Framing.of(given, model_cfg["vision_cfg"].get("image_size", DEFAULT_SIZE)))
+    del framing["positions"]  # of frames in a video
     normalisation = [given.get("mean", MEAN), given.get("std", STD)]
     return _hashed(model_cfg["vision_cfg"], bool(model_cfg.get("quick_gelu")), normalisation, framing)
 

@@ -140,7 +140,7 @@ class OpenClipEncoder:
             return embeddings.cpu().numpy()
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Embed (N, S, S, 3) RGB frames, already resized by `picture.fit`: (N, D), L2-normalised."""
+        """Embed (N, S, S, 3) RGB frames, already resized by `picture.fit`: (N, D), for `pool`."""
         import torch  # noqa: PLC0415  the page is up before torch is
         from torch.nn.functional import normalize  # noqa: PLC0415
 
@@ -150,8 +150,9 @@ class OpenClipEncoder:
             with torch.inference_mode(), self._autocast.on():
                 pixels = normalise_frames(batch, self._preprocess["mean"], self._preprocess["std"])
                 encode = self._model.encode_image if self._visual is None else self._visual
-                embeddings = encode(pixels)
-                parts.append(normalize(embeddings.float(), dim=-1).cpu().numpy())
+                embeddings = encode(pixels).float()
+                embeddings = normalize(embeddings, dim=-1) if self.card.normalises_frames else embeddings
+                parts.append(embeddings.cpu().numpy())
         return np.concatenate(parts)
 
     def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -6,9 +6,9 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from nt2vr.errors import CheckpointError, quoted
-from nt2vr.models.card import Card
+from nt2vr.models.card import MEAN, RAW_MEAN, Card
 
-Pooling = Callable[[Tensor], Tensor]  # (..., F, D), L2-normalised frame embeddings -> (..., D), L2-normalised
+Pooling = Callable[[Tensor], Tensor]  # (..., F, D) frame embeddings -> (..., D), L2-normalised
 
 
 def mean(frame_embeddings: Tensor) -> Tensor:
@@ -16,7 +16,10 @@ def mean(frame_embeddings: Tensor) -> Tensor:
     return normalize(frame_embeddings.mean(dim=-2), dim=-1)
 
 
-POOLINGS: dict[str, Pooling] = {"mean": mean}
+POOLINGS: dict[str, Pooling] = {
+    MEAN: mean,
+    RAW_MEAN: mean,  # of embeddings as the tower returns them, as in nT2VR's code: see `Card.normalises_frames`
+}
 
 
 def pooling_of(card: Card) -> Pooling:
@@ -29,6 +32,6 @@ def pooling_of(card: Card) -> Pooling:
         return POOLINGS[card.pooling]
     except (KeyError, TypeError):  # TypeError: an unhashable value in the JSON
         raise CheckpointError(
-            f"{card.name} pools frames by {quoted(card.pooling)}, but only {', '.join(POOLINGS)} is supported. "
+            f"{card.name} pools frames by {quoted(card.pooling)}, but only {' and '.join(POOLINGS)} are supported. "
             "Choose another checkpoint."
         ) from None

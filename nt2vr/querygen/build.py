@@ -25,7 +25,7 @@ from nt2vr.querygen.negator import caption_tagger, negations
 from nt2vr.querygen.query_sets import Caption, CaptionedVideos, QuerySets, read_captioned_videos
 
 T = TypeVar("T")
-GENERATOR = 2  # cache version: raise it when the same captions give other queries
+GENERATOR = 3  # cache version: raise it when the same captions give other queries
 
 
 def build(captions_file: Path, folder: Path, seed: int, progress: Progress = silent) -> dict[str, float]:

@@ -11,13 +11,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 
 from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.subjects import Subject
 from nt2vr.language.wordlists import words
 from nt2vr.querygen.actions import Action
 from nt2vr.querygen.related import derived_from, related
-from nt2vr.querygen.templates import WITH_PRONOUN, WITHOUT_PRONOUN
+from nt2vr.querygen.templates import CORRECTED, WITH_PRONOUN, WITHOUT_PRONOUN, Template
 from nt2vr.querygen.usage import Key, Usage
 
 _MIN_VIDEOS = 2  # that mention each word of B: a word of a single video is a name or a typo
@@ -101,7 +102,7 @@ class Composer:
             return None
         rng = random.Random(f"{seed} {subject.text} {wanted} {unwanted}")
         return ComposedQuery(
-            *fill_template(subject, a, b, rng),
+            *fill_template(subject, a, b, rng, CORRECTED),
             video_ids=relevant,
             violating_ids=tuple(video_id for video_id in shown if video_id in self._usage.shown_by(subject, unwanted)),
         )
@@ -125,9 +126,16 @@ def _pairs(keys: Mapping[Subject, Mapping[Key, None]]) -> Iterator[tuple[Subject
             yield from ((subject, wanted, unwanted) for unwanted in others if unwanted != wanted)
 
 
-def fill_template(subject: Subject, wanted: str, unwanted: str, rng: random.Random) -> tuple[str, str, str]:
-    """Fill a random template; return the sentence, its wanted and its unwanted part."""
+def fill_template(
+    subject: Subject,
+    wanted: str,
+    unwanted: str,
+    rng: random.Random,
+    instead: Mapping[Template, Template] = MappingProxyType({}),
+) -> tuple[str, str, str]:
+    """Fill a random template, or the one `instead` of it; return the sentence, its wanted and its unwanted part."""
     template = rng.choice(WITH_PRONOUN if subject.pronoun else WITHOUT_PRONOUN)
+    template = instead.get(template, template)
     short = rng.random() < 0.5
     do, be = ("do", "are") if subject.is_plural else ("does", "is")
     fields = {

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from nt2vr.language.inflect import inflect, verb_of
 from nt2vr.language.phrases import Phrases
-from nt2vr.language.subjects import is_third_person
+from nt2vr.language.subjects import is_plural_noun, is_third_person
 from nt2vr.language.tagger import FINITE_TAGS, VERB_TAGS, HantaTagger, Token
-from nt2vr.language.wordlists import words
+from nt2vr.language.wordlists import ACTORS, ROLES, words
 from nt2vr.querygen.affirmer import affirm
 
 # Nouns for the video itself, and verbs too uninformative to deny
@@ -36,6 +36,8 @@ _NEEDS_WITH = words(
 _SOUNDS = words("sound voice audio music")
 _TOGETHER = words("along together up away")
 _TAKEN_FOR_VERBS = words("kids mars phones pictures rules functions themed haired shaped colored coloured sized")
+_SHOWS = words("show game match play film race concert party team")  # kids show
+_AGENTS = ("er", "or", "ist")
 _COMPOUNDS = frozenset({  # two-word verbs; "not" precedes both words
     "ice skating", "ice fishing", "roller skating", "roller blading", "figure skating", "skate boarding",
     "snow boarding", "water skiing", "rock climbing", "horse riding", "horseback riding", "bull riding", "bike riding",
@@ -96,7 +98,9 @@ def denials(caption: str, phrases: Phrases) -> Iterator[tuple[tuple[str, ...], P
 
 
 def _edits(phrases: Phrases) -> list[_Edit]:
-    edits = [edit for i in range(len(phrases.tokens)) if (edit := _edit(phrases, i))]
+    numbers = range(len(phrases.tokens))
+    edits = [edit for i in numbers if (edit := _edit(phrases, i))]
+    edits = edits or [edit for i in numbers if (edit := _mistagged(phrases, i))][:1]
     return [edit for edit in edits if not edit.says_little] or edits
 
 
@@ -130,9 +134,53 @@ def _edit(phrases: Phrases, i: int) -> _Edit | None:
     return None
 
 
+def _mistagged(phrases: Phrases, i: int) -> _Edit | None:
+    """Deny a verb that the tagger takes for a noun, in a caption with no other verb: "a player scores a goal"."""
+    word, verb = phrases.word(i), verb_of(phrases.word(i))
+    if phrases.tag(i) not in {"NOUN", "VBZ", "VBG"} or not verb or word in _TAKEN_FOR_VERBS | _FRAMES:
+        return None
+    start, after_colour = phrases.tokens[i].start, phrases.tag(i - 1) == "ADJ" and phrases.word(i - 2) == "in"
+    if word == inflect(verb, "VBG") and after_colour:  # a man in black playing
+        return _Edit(start, start, ("not ",), says_little=False)
+    tag = "VBZ" if word == inflect(verb, "VBZ") else "VBP"
+    if i and (_follows_one(phrases, i, after_colour) if tag == "VBZ" else word == verb and _follows_many(phrases, i)):
+        do = "does" if tag == "VBZ" else "do"
+        return _Edit(start, phrases.tokens[i].end, (f"{do} not {verb}", f"{do}n't {verb}"), verb in _LIGHT)
+    return None
+
+
+def _follows_one(phrases: Phrases, i: int, after_colour: bool) -> bool:
+    """Return whether word i, like "scores", has a singular subject before it and something to its right."""
+    before, after = phrases.word(i - 1), phrases.tag(i + 1)
+    if after_colour or (phrases.tag(i - 1) == "ADJ" and before.endswith(_AGENTS)):
+        return after in {"DET", "ADP", "ADV"}
+    if phrases.tag(i - 1) != "NOUN" or is_plural_noun(before, phrases.lemma(i - 1)):
+        return False
+    acts = before in ACTORS | ROLES or before.endswith(_AGENTS)
+    return after == "DET" or (acts and after in {"ADP", "ADV"} and phrases.word(i + 1) != "of")
+
+
+def _follows_many(phrases: Phrases, i: int) -> bool:
+    """Return whether word i, like "kick", has a plural subject before it and an object after it."""
+    if phrases.tag(i - 1) != "NOUN" or phrases.word(i) in _SHOWS:
+        return False
+    lemma, after = phrases.lemma(i - 1), phrases.word(i + 1)
+    if after in {"each", "together", "along"} or phrases.tag(i + 1) == "DET":
+        return is_plural_noun(phrases.word(i - 1), lemma) or after in {"each", "together"}
+    is_object = phrases.tag(i + 1) == "NOUN" and is_plural_noun(after, phrases.lemma(i + 1))
+    return is_object and lemma in ACTORS and is_plural_noun(phrases.word(i - 1), lemma)
+
+
 def _auxiliary(phrases: Phrases, i: int) -> _Edit | None:
     """Put "not" after an auxiliary or contract it: is not, isn't."""
     word, token = phrases.word(i), phrases.tokens[i]
+    if (
+        word == "being"
+        and phrases.tag(i - 1) == "NOUN"
+        and phrases.word(i - 1) != "human"
+        and phrases.tag(i + 1) == "VBN"
+    ):
+        return _Edit(token.start, token.start, ("not ",), says_little=False)  # a car not being driven
     if phrases.tag(i) not in FINITE_TAGS or phrases.tag(i - 1) == "MD" or phrases.tag(i + 1) == "NEG":
         return None
     short = _CONTRACTED.get(word, "" if word in _CLITICS else f"{token.text}n't")
@@ -185,7 +233,9 @@ def _finite_verb(phrases: Phrases, first: int, i: int, lemma: str, says_little: 
 
 
 def _is_finite(phrases: Phrases, first: int, i: int) -> bool:
-    """Return whether a non-participle is a finite verb; not in the slip "is fell" or in "he test drove"."""
+    """Return whether a non-participle is a finite verb; not in "checking twitter", "is fell" or "he test drove"."""
+    if first > 0 and phrases.tag(i) in {"VB", "VBP"} and phrases.tag(i - 1) == "VBG":
+        return False
     if first > 0 and (phrases.lemma(i - 1) == "be" or phrases.word(first - 1) in _FIRST_PARTS):
         return False
     return phrases.tag(i) != "VB" or not _is_infinitive(phrases, first)

@@ -1,7 +1,8 @@
 """File formats of captions and query sets, as released with nT2VR; knows nothing of the language in them.
 
-Captions and negated queries: one `VIDEO#enc#N caption` per line. Flickr's `ID#N<TAB>caption` is read as well, and so
-are JSON lines with one video each: {"video_id", "captions": [...], "query": the one to search with (default: all)}.
+Captions and negated queries: one `VIDEO#enc#N caption` per line; negated queries may be numbered, `VIDEO#enc#N#K`.
+Flickr's `ID#N<TAB>caption` is read as well, and so are JSON lines with one video each: {"video_id", "captions": [...],
+"query": the one to search with (default: all)}, and nT2VR's own JSON lines (`nt2vr.querygen.released`).
 Composed queries: JSON lines with {"cap_id", "caption", "video_ids": [...]}, extended here by "wanted", "unwanted" and
 "violating_ids" (videos that show both parts).
 """
@@ -15,15 +16,25 @@ from typing import Any, NamedTuple
 from nt2vr.errors import ConfigError
 from nt2vr.files import atomic_write
 from nt2vr.querygen.composer import ComposedQuery
+from nt2vr.querygen.released import find, negated_captions, object_of, parts_of
 
 ORIGINAL, NEGATED, COMPOSED = "original.txt", "negated.txt", "composed.jsonl"
 
 
 class Caption(NamedTuple):
-    """One caption of a video. Its id is unique within a file and starts with the video's id: "video7010#enc#3"."""
+    """One caption of a video.
+
+    Attributes:
+        cap_id: unique within a file; starts with the video's id: "video7010#enc#3".
+        text: the caption; may be empty in published files.
+        wanted: wanted part of a negated caption; None if unknown.
+        unwanted: its unwanted part.
+    """
 
     cap_id: str
     text: str
+    wanted: str | None = None
+    unwanted: str = ""
 
     @property
     def video_id(self) -> str:
@@ -68,14 +79,15 @@ class QuerySets:
 
     @classmethod
     def read(cls, folder: Path) -> "QuerySets":
-        """Read original.txt, negated.txt and composed.jsonl.
+        """Read original.txt, negated.txt and composed.jsonl, or nT2VR's files, whose names start with a collection.
 
         Raises:
-            ConfigError: if one of them cannot be read.
+            ConfigError: if one of them cannot be read, or a folder has files of several collections.
         """
-        composed = read_composed(folder / COMPOSED)
-        original, negated = (tuple(read_captions(folder / name)) for name in (ORIGINAL, NEGATED))
-        return cls(original, negated, tuple(composed.values()))
+        original, negated, composed = (find(folder, name) for name in (ORIGINAL, NEGATED, COMPOSED))
+        return cls(
+            tuple(read_captions(original)), tuple(read_negated(negated)), tuple(read_composed(composed).values())
+        )
 
     def write(self, folder: Path) -> None:
         """Write the three files; the folder is created if needed."""
@@ -86,7 +98,7 @@ class QuerySets:
 
 
 def read_captioned_videos(path: Path) -> CaptionedVideos:
-    """Read a captions file in any of the three formats.
+    """Read a captions file in any of the formats; empty captions are left out.
 
     Raises:
         ConfigError: if the file cannot be read or a line matches no format.
@@ -94,12 +106,12 @@ def read_captioned_videos(path: Path) -> CaptionedVideos:
     captions: dict[str, tuple[str, ...]] = {}
     queries: list[Caption] = []
     for number, line in _lines(path):
-        if line.startswith("{"):
-            video_id, texts, own_queries = _video(path, number, line)
+        fields = _object(path, number, line) if line.startswith("{") else {}
+        if fields and not {"cap_id", "truth"} & fields.keys():
+            video_id, texts, own_queries = _video(path, number, fields)
             captions[video_id] = (*captions.get(video_id, ()), *texts)
             queries += own_queries
-        else:
-            caption = _caption(path, number, line)
+        elif (caption := _caption(path, number, line)).text:
             captions[caption.video_id] = (*captions.get(caption.video_id, ()), caption.text)
             queries.append(caption)
     if not captions:
@@ -108,7 +120,7 @@ def read_captioned_videos(path: Path) -> CaptionedVideos:
 
 
 def read_any_captions(path: Path) -> Mapping[str, Sequence[str]]:
-    """Read the captions of each video from any of the three formats, or from plain text with one caption per line.
+    """Read the captions of each video from any of the formats, or from plain text with one caption per line.
 
     Lines of plain text have no id; each counts as a separate video.
 
@@ -123,12 +135,28 @@ def read_any_captions(path: Path) -> Mapping[str, Sequence[str]]:
 
 
 def read_captions(path: Path) -> list[Caption]:
-    """Read captions or negated queries, one `VIDEO#enc#N caption` per line.
+    """Read captions, one `VIDEO#enc#N caption` per line, or nT2VR's JSON lines.
 
     Raises:
         ConfigError: if the file cannot be read or a line has another format.
     """
     return [_caption(path, number, line) for number, line in _lines(path)]
+
+
+def read_negated(path: Path) -> list[Caption]:
+    """Read negated captions like captions; of nT2VR's training captions, `.caption.negation.txt`, the negations.
+
+    Raises:
+        ConfigError: see `read_captions`.
+    """
+    negated: list[Caption] = []
+    for number, line in _lines(path):
+        fields = _object(path, number, line) if line.startswith("{") else {}
+        if "truth" in fields:
+            negated += (Caption(cap_id, text) for cap_id, text in negated_captions(fields))
+        else:
+            negated.append(_caption(path, number, line))
+    return negated
 
 
 def read_composed(path: Path) -> dict[str, ComposedQuery]:
@@ -145,12 +173,13 @@ def read_composed(path: Path) -> dict[str, ComposedQuery]:
                 caption=str(fields["caption"]),
                 wanted=str(fields.get("wanted", "")),
                 unwanted=str(fields.get("unwanted", "")),
-                video_ids=tuple(fields["video_ids"]),
-                violating_ids=tuple(fields.get("violating_ids", ())),
+                video_ids=tuple(map(str, fields["video_ids"])),
+                violating_ids=tuple(map(str, fields.get("violating_ids", ()))),
             )
-        except KeyError as error:
+        except (KeyError, TypeError) as error:
+            reason = f"has no {error}" if isinstance(error, KeyError) else "has ids that are no list"
             raise ConfigError(
-                f"Line {number} of {path} has no {error}. A composed query needs cap_id, caption and video_ids."
+                f"Line {number} of {path} {reason}. A composed query needs cap_id, caption and video_ids."
             ) from None
     return queries
 
@@ -183,27 +212,26 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _caption(path: Path, number: int, line: str) -> Caption:
-    cap_id, text = [*line.split(maxsplit=1), ""][:2]
-    video_id, mark, _ = cap_id.partition("#")
-    if not (video_id and mark and text):
+    if line.startswith("{"):
+        fields = _object(path, number, line)
+        cap_id, text = fields.get("cap_id", fields.get("id")), fields.get("caption", fields.get("truth"))
+    else:
+        cap_id, text = [*line.split(maxsplit=1), ""][:2]
+    if not (isinstance(cap_id, str) and isinstance(text, str) and all(cap_id.partition("#")[:2])):
         raise ConfigError(
             f"Line {number} of {path} is {line[:60]!r}. Write an id and then the caption: VIDEO#enc#0 a man sings."
         )
-    return Caption(cap_id, text)
+    return Caption(cap_id, text.strip(), *(parts_of(fields) if line.startswith("{") else ()))
 
 
 def _object(path: Path, number: int, line: str) -> dict[str, Any]:
-    try:
-        fields = json.loads(line)
-    except ValueError:
-        fields = None
-    if not isinstance(fields, dict):
+    fields = object_of(line)
+    if fields is None:
         raise ConfigError(f"Line {number} of {path} is not a JSON object: {line[:60]!r}. Write one object per line.")
     return fields
 
 
-def _video(path: Path, number: int, line: str) -> tuple[str, tuple[str, ...], list[Caption]]:
-    fields = _object(path, number, line)
+def _video(path: Path, number: int, fields: Mapping[str, Any]) -> tuple[str, tuple[str, ...], list[Caption]]:
     video_id, texts = fields.get("video_id"), fields.get("captions")
     if not (isinstance(video_id, str) and isinstance(texts, list) and all(isinstance(text, str) for text in texts)):
         raise ConfigError(f"Line {number} of {path} lacks a video_id or a list of captions. Add them.")

@@ -24,7 +24,7 @@ _UNSEEN = words(
     "talk speak say tell discuss explain describe argue show display wear narrate commentate mention introduce "
     "instruct present demonstrate review ask answer discus name think know image feel believe see hear include "
     "contain feature matter imagine care ring remember mean cause happen exist belong represent consist call regard "
-    "admire wish hope love like kid lap"
+    "admire wish hope love like kid lap interest amaze refresh match"
 )
 # Verbs whose meaning is all in their object
 LIGHT_VERBS = words(
@@ -36,8 +36,13 @@ _TRANSITIVE = (LIGHT_VERBS - {"perform"}) | words(
     "hold cover bring send add cut apply carry throw pick prepare record host lift pull push open hug chase follow "
     "create build set leave touch move turn remove place attach press pass kill like love enjoy lose win meet call "
     "catch strap reach grip help check test handle grab raise lead lower close feed drop fill fix share join hit "
-    "kick film shoot face"
+    "kick film shoot face line beat polish release"
 )
+# Verbs that take no object: "looking a car" is a slip
+_INTRANSITIVE = words(
+    "look listen sit stand fall arrive laugh smile crawl sleep talk lie go come wait participate compete"
+)
+_COMPOUND_NOUNS = frozenset({"food coloring", "food colouring", "zip lining", "beat boxing"})  # no deeds
 # Verbs too vague without an object or a place
 _WEAK_ALONE = words(
     "stand sit look work play watch listen interact come go move act care wait participate lay lie site attend pose "
@@ -92,8 +97,10 @@ def _is_complete(phrases: Phrases, chunk: Chunk, after: str) -> bool:
     start, end = chunk.start, chunk.end
     if phrases.tag(start) in {"VBN", "MD"} or phrases.is_auxiliary(start):
         return False
-    if phrases.tag(start - 1) in {"TO", "MD", "ADP"} or phrases.word(start - 1) in {"being", "beat"}:  # beat boxing
+    if phrases.tag(start - 1) in {"TO", "MD", "ADP"} or phrases.word(start - 1) in {"being", "beat"}:
         return False
+    if any(f"{phrases.word(i - 1)} {phrases.word(i)}" in _COMPOUND_NOUNS for i in (start, end)):
+        return False  # the end: adds food | coloring
     if after not in {"", "CONJ", "PUNCT", "VP"} and not (after in {"WH", "ADP", "TO"} and end - start > 1):
         return False
     ends_open = phrases.tag(end - 1) == "ADP" and (phrases.word(end - 1) not in _PARTICLES or after == "VP")
@@ -130,6 +137,8 @@ def _is_vague(phrases: Phrases, verb: str, rest: Sequence[int]) -> bool:
     if not rest:
         return verb in _TRANSITIVE | _WEAK_ALONE
     if phrases.tag(rest[0]) == "ADP" and verb in _TRANSITIVE:
+        return True
+    if phrases.tag(rest[0]) in {"DET", "ADJ", "NUM", "NOUN"} and verb in _INTRANSITIVE:
         return True
     return any(phrases.tag(i) in {"PRON", "OTHER"} or phrases.word(i) in _EMPTY_WORDS for i in rest)
 

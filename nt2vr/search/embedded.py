@@ -116,6 +116,8 @@ def _indexed(
     for row, video in enumerate(videos):
         frame_embeddings[row] = embedded[video.video_id]
     pooled = encoder.pool(frame_embeddings)
+    if not encoder.card.normalises_frames:
+        frame_embeddings /= np.linalg.norm(frame_embeddings, axis=-1, keepdims=True)
     index = index_class(encoder.embed_dim)
     index.add(pooled)
     others = (video.video_id for video in gallery.videos if video.video_id not in embedded)

@@ -255,7 +255,7 @@ def _embed(
     wanted = embeddings[num_whole - 1] if " ".join(query.wanted).strip() else None
     unwanted = embeddings[num_whole:]
     if image is not None:
-        picture = encoder.encode_frames(fit(image, encoder.card.framing)[None])[0]
+        picture = encoder.pool(encoder.encode_frames(fit(image, encoder.card.framing)[None]))
         sentence, wanted = _mix(sentence, picture, image_weight), _mix(wanted, picture, image_weight)
     return Parts(sentence, wanted, unwanted, strength, anchor_of(encoder))
 

@@ -40,7 +40,9 @@ class BidirectionalLoss:
     rescale: bool = option(
         True, "scale by batch size / number of captions that could be negated, as in that implementation"
     )
-    reduction: Reduction = option("sum", "reduction over the batch; the public implementation sums")
+    reduction: Reduction = option(
+        "sum", "reduction over the captions that could be negated; the public implementation sums"
+    )
 
     def __post_init__(self) -> None:
         """Reject two disabled halves, empty bands and unknown reductions."""

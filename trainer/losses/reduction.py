@@ -25,11 +25,13 @@ def reduced(losses: Tensor, reduction: Reduction) -> Tensor:
 def over_negatable(losses: Tensor, batch: EmbeddedBatch, reduction: Reduction, rescale: bool) -> Tensor:
     """Reduce (B,) losses of negated captions; captions that could not be negated count as 0.
 
-        reduced loss · B / (number of captions that could be negated)
+        sum · B / n     n: number of captions that could be negated
+        mean            sum / n
 
-    The factor comes from nT2VR's public implementation; the paper does not mention it. `rescale` turns it on.
+    The factor B / n comes from nT2VR's public implementation; the paper does not mention it. `rescale` turns it on.
+    That code applies it to the mean too, so that the fewer captions of a batch can be negated, the more each counts.
     """
     if batch.negatable is None:
         return reduced(losses, reduction)
     loss = reduced(torch.where(batch.negatable, losses, 0.0), reduction)
-    return loss * len(losses) / batch.negatable.sum().clamp(min=1) if rescale else loss
+    return loss * len(losses) / batch.negatable.sum().clamp(min=1) if rescale or reduction == "mean" else loss

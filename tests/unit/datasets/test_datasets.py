@@ -1,10 +1,11 @@
 """Datasets in their published formats, made small, and errors for those that are set up wrongly."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from nt2vr.datasets import Dataset, Split, load_dataset, sample
@@ -121,6 +122,122 @@ def test_vatex_without_videos_deleted_from_youtube(write: Write, tmp_path: Path)
     assert dataset.remarks == (
         f"2 of 6 described videos have no file under {tmp_path} ({missing}); they are left out.",
     )
+
+
+def vatex(ids: str) -> list[dict[str, Any]]:
+    return [{"videoID": f"{i * 11}_000001_000011", "enCap": [f"{i} one", f"{i} two"], "chCap": ["一"]} for i in ids]
+
+
+@pytest.mark.parametrize("form", ["nT2VR's lists", "lists of YouTube's ids", "HGR's files"])
+def test_vatex_in_the_halves_that_the_paper_uses(form: str, write: Write, tmp_path: Path) -> None:
+    """val1k5 and test1k5 are halves of the validation set; the public test set is another."""
+    halves = {"train": "ab", "val": "c", "test": "de"}
+    seconds = "" if form.startswith("lists") else "_000001_000011"
+    if form == "HGR's files":
+        captions = {entry["videoID"]: entry["enCap"] for entry in vatex("abcde")}
+        write("RET/ref_captions.json", captions)
+        (tmp_path / "RET" / "public_split").mkdir()
+        for name, ids in zip(("trn", "val", "tst"), halves.values(), strict=True):
+            np.save(tmp_path / f"RET/public_split/{name}_names.npy", [f"{i * 11}{seconds}" for i in ids])
+    else:
+        write("vatex_training_v1.0.json", vatex("ab"))
+        write("vatex_validation_v1.0.json", vatex("cde"))
+        write("vatex_public_test_english_v1.1.json", vatex("f"))
+        for name in ("val1k5", "test1k5"):
+            ids = halves[name.removesuffix("1k5")]
+            write(f"vatex_{name}.txt", "".join(f"{i * 11}{seconds}\n" for i in ids))
+    for i in "abcdef":  # named by YouTube's ids alone
+        write(f"videos/{i * 11}.mp4")
+    dataset = load_dataset(tmp_path, "test")
+    assert dataset.name == "VATEX, val1k5 and test1k5"
+    assert captions_of(dataset) == {f"{i * 11}_000001_000011": [f"{i} one", f"{i} two"] for i in "de"}
+    assert dataset.videos[0].path == tmp_path / "videos/ddddddddddd.mp4"
+    assert [len(ids) for ids in splits(tmp_path).values()] == [2, 1, 2]
+
+
+def test_clips_of_one_youtube_video_are_not_mixed_up(write: Write, tmp_path: Path) -> None:
+    both = [{"videoID": f"{'a' * 11}_{start}", "enCap": [start]} for start in ("000001_000011", "000021_000031")]
+    write("vatex_validation_v1.0.json", [*both, *vatex("b")])
+    write("aaaaaaaaaaa.mp4")
+    write("bbbbbbbbbbb.mp4")
+    assert list(captions_of(load_dataset(tmp_path))) == ["bbbbbbbbbbb_000001_000011"]
+
+
+def test_a_list_of_pickled_ids_is_refused(write: Write, tmp_path: Path) -> None:
+    write("ref_captions.json", {"a": ["an a"]})
+    np.save(tmp_path / "tst_names.npy", np.array(["a", None]), allow_pickle=True)
+    with pytest.raises(DatasetError, match=r"tst_names.npy cannot be used \(.*allow_pickle.*Expected a list of ids"):
+        load_dataset(tmp_path, "test")
+
+
+def test_the_msrvtt_file_of_2017_beside_those_of_2016(write: Write, tmp_path: Path) -> None:
+    """It describes the same 10,000 videos in one file, and its test videos have no captions."""
+    write("train_val_videodatainfo.json", msrvtt({n: OFFICIAL[n] for n in (0, 1, 2)}))
+    write("videodatainfo_2017.json", msrvtt(OFFICIAL))
+    test_of_2017 = msrvtt({10_000: "test"})
+    write("test_videodatainfo_2017.json", {**test_of_2017, "sentences": []})
+    for n in (*OFFICIAL, 10_000):
+        write(f"video{n}.mp4")
+    assert splits(tmp_path) == {"train": ["video0", "video1"], "validation": ["video2"], "test": ["video3"]}
+    assert {len(some) for some in captions_of(load_dataset(tmp_path, "all")).values()} == {2}  # none twice
+
+
+TOKEN = "".join(
+    f"{name}.jpg#{n}\t{name} , {n} .\n" for name in ("1000092795", "10002456", "1000268201") for n in (0, 1)
+)
+
+
+@pytest.mark.parametrize(
+    ("captions", "lists", "name"),
+    [
+        ("results_20130124.token", ("train.txt", "val.txt", "test.txt"), "Flickr30k"),
+        ("Flickr8k.token.txt", [f"Flickr_8k.{part}Images.txt" for part in ("train", "dev", "test")], "Flickr8k"),
+        ("flickr8k_captions.txt", [f"flickr8k_{part}Images.txt" for part in ("train", "dev", "test")], "Flickr8k"),
+        ("captions.txt", ("train.txt", "val.txt", "test.txt"), "flickr"),
+    ],
+)
+def test_flickr_in_its_original_files(
+    captions: str, lists: Sequence[str], name: str, write: Write, tmp_path: Path
+) -> None:
+    pictures = ["1000092795", "10002456", "1000268201"]
+    rows = [line.split("\t") for line in TOKEN.splitlines()]
+    table = "image,caption\n" + "".join(f'{key.partition("#")[0]},"{caption}"\n' for key, caption in rows)
+    write(f"flickr/{captions}", table if captions == "captions.txt" else TOKEN)
+    for picture, listed in zip(pictures, lists, strict=True):
+        write(f"flickr/{listed}", f"{picture}.jpg\n" if "Images" in listed else f"{picture}\n")
+        write(f"flickr/images/{picture}.jpg")
+    assert splits(tmp_path / "flickr") == {"train": pictures[:1], "validation": pictures[1:2], "test": pictures[2:]}
+    dataset = load_dataset(tmp_path / "flickr", "test")
+    assert (dataset.name, dataset.remarks) == (name, ())
+    assert captions_of(dataset) == {"1000268201": ["1000268201 , 0 .", "1000268201 , 1 ."]}
+
+
+@pytest.mark.parametrize(("dataset", "name"), [("flickr30k", "Flickr30k"), ("flickr8k", "Flickr8k")])
+def test_karpathy_s_splits_of_flickr(dataset: str, name: str, write: Write, tmp_path: Path) -> None:
+    images = [
+        {"sentids": [5 * n + k for k in range(5)], "imgid": n, "split": split, "filename": f"{n}_a1.jpg",
+         "sentences": [{"tokens": ["a"], "raw": f"{n} {k}", "imgid": n, "sentid": 5 * n + k} for k in range(5)]}
+        for n, split in enumerate(["train", "train", "val", "test"])
+    ]  # fmt: skip
+    write(f"dataset_{dataset}.json", {"images": images, "dataset": dataset})
+    for image in images:
+        write(f"{dataset}-images/{image['filename']}")
+    assert splits(tmp_path) == {"train": ["0_a1", "1_a1"], "validation": ["2_a1"], "test": ["3_a1"]}
+    assert load_dataset(tmp_path, "train").name == name
+    assert captions_of(load_dataset(tmp_path, "train"))["1_a1"] == [f"1 {k}" for k in range(5)]
+
+
+def test_coco_pictures_by_the_names_of_2017(write: Write, tmp_path: Path) -> None:
+    images = [
+        {"filepath": "val2014", "filename": f"COCO_val2014_{n:012d}.jpg", "imgid": n, "split": split, "cocoid": n,
+         "sentids": [n], "sentences": [{"tokens": ["a"], "raw": f"A cat {n}.", "imgid": n, "sentid": n}]}
+        for n, split in enumerate(["restval", "val", "test"])
+    ]  # fmt: skip
+    write("dataset_coco.json", {"images": images, "dataset": "coco"})
+    for n, folder in enumerate(["train2017", "train2017", "val2017"]):  # the splits of 2017 are others
+        write(f"{folder}/{n:012d}.jpg")
+    assert [len(ids) for ids in splits(tmp_path).values()] == [1, 1, 1]
+    assert load_dataset(tmp_path, "test").videos[0].path == tmp_path / "val2017/000000000002.jpg"
 
 
 def test_pictures_in_karpathys_format(write: Write, tmp_path: Path) -> None:
@@ -288,7 +405,7 @@ def test_a_missing_path_or_split_is_one_sentence(write: Write, tmp_path: Path) -
         load_dataset(path, "test")
     with pytest.raises(DatasetError, match=r"/nowhere is not there\. Name the folder"):
         load_dataset("/nowhere")
-    with pytest.raises(ConfigError, match=r"Unknown kind of dataset 'msvd'\. Choose one of: folder, karpathy"):
+    with pytest.raises(ConfigError, match=r"Unknown kind of dataset 'msvd'\. Choose one of: flickr, folder, karpathy"):
         load_dataset(f"msvd:{tmp_path}")
     with pytest.raises(DatasetError, match=r"Looked for vatex_training.*\(vatex\). Expected .*eric-xw.github.io"):
         load_dataset(f"vatex:{tmp_path}")

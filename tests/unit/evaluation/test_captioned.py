@@ -80,6 +80,43 @@ def test_released_query_sets_are_read(load: Callable[..., Benchmark], tmp_path: 
         load(queries=tmp_path / "nothing")
 
 
+def test_numbered_negations_belong_to_their_caption_and_what_is_left_out_is_counted(
+    load: Callable[..., Benchmark], tmp_path: Path
+) -> None:
+    """nT2VR's negated queries have the ids of their captions with a number: `cap_id#N`."""
+    sets = tmp_path / "sets"
+    sets.mkdir()
+    (sets / "test.caption.txt").write_text("dog#enc#0 a dog runs\nlost#enc#0 a cat\nstool#enc#0\n", encoding="utf-8")
+    (sets / "test.negated.txt").write_text(
+        "dog#enc#0#0 a dog does not run\ndog#enc#0#1 a dog doesn't run\nlost#enc#0#0 no cat\ndog#enc#7#0 no dog\n"
+    )
+    (sets / "test.composed.txt").write_text(
+        "{'cap_id': 's0', 'caption': 'a man sits and not plays', 'video_ids': ['stool']}\n"
+        "{'cap_id': 's1', 'caption': 'a cat sits and not runs', 'video_ids': ['lost']}\n"
+    )
+    benchmark = load(queries=sets)
+    assert [(query.kind, query.original) for query in benchmark.queries] == [
+        ("original", None), ("negated", 0), ("negated", 0), ("composed", None),
+    ]  # fmt: skip
+    assert benchmark.source["remarks"] == [
+        "2 of 3 original queries have no text, or their video is not here; they are left out.",
+        "2 of 4 negated queries have no text, or no original query that they deny; they are left out.",
+        "1 of 2 composed queries have no relevant video here; they are left out.",
+    ]
+
+
+def test_released_parts_are_searched_for_as_they_are(load: Callable[..., Benchmark], tmp_path: Path) -> None:
+    sets = tmp_path / "sets"
+    sets.mkdir()
+    (sets / "t.caption.txt").write_text("dog#enc#0 a dog runs\n", encoding="utf-8")
+    (sets / "t.composed.txt").write_text("", encoding="utf-8")
+    (sets / "t.negated_neginfo.txt").write_text(
+        '{"cap_id": "dog#enc#0#0", "caption": "a dog does not run", "poscap": ["a dog"], "negcap": "run"}\n'
+    )
+    _, negated = load(queries=sets).queries
+    assert (negated.wanted, negated.unwanted) == ("a dog", ("run",))
+
+
 def test_tasks_are_recognised_by_their_columns(load: Callable[..., Benchmark], tmp_path: Path) -> None:
     assert len(load(str(tmp_path / "data" / "captions.csv")).video_ids) == 4
     (tmp_path / "data" / "task.csv").write_text("path,caption,negated_caption\ndog.avi,a dog,no dog\n")

@@ -15,9 +15,10 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from nt2vr.errors import MediaError
-from nt2vr.media.decode import SEEK_GAP, Decoder, sample_frames, segment_centres
-from nt2vr.models.framing import Framing
+from nt2vr.errors import CheckpointError, MediaError
+from nt2vr.media.decode import SEEK_GAP, Decoder, sample_frames
+from nt2vr.models.card import Card
+from nt2vr.models.framing import ENDS, Framing, frame_positions
 from tests.paths import ROOT
 
 WriteVideo = Callable[..., Path]
@@ -47,7 +48,31 @@ def every_frame(path: Path) -> list[NDArray[np.uint8]]:
     [(24, 8, [1, 4, 7, 10, 13, 16, 19, 22]), (9, 3, [1, 4, 7]), (2, 4, [0, 0, 1, 1]), (1, 3, [0, 0, 0]), (10, 1, [5])],
 )
 def test_samples_lie_in_the_middle_of_equal_segments(length: int, count: int, expected: list[int]) -> None:
-    assert segment_centres(length, count) == expected
+    assert frame_positions(length, count) == expected
+
+
+@pytest.mark.parametrize(
+    ("length", "count", "expected"),
+    [(24, 8, [0, 3, 6, 9, 13, 16, 19, 23]), (3, 5, [0, 0, 1, 1, 2]), (1, 3, [0, 0, 0]), (10, 1, [0]), (0, 2, [0, 0])],
+)
+def test_samples_can_reach_from_end_to_end(length: int, count: int, expected: list[int]) -> None:
+    """As np.linspace does in nT2VR's code."""
+    assert frame_positions(length, count, ENDS) == expected
+    if length:
+        assert np.linspace(0, length - 1, count, dtype=int).tolist() == expected
+
+
+def test_frames_are_taken_and_cached_by_their_positions(write_video: WriteVideo) -> None:
+    path = write_video("a.avi", [10 * i for i in range(24)])
+    framing, ends = Framing(16), Framing(16, positions=ENDS)
+    assert levels(sample_frames(path, 2, framing)) == [60, 180]
+    assert levels(sample_frames(path, 2, ends)) == [0, 230]
+    assert ends.key != framing.key == 16
+    one, other = Card("a"), Card("a", positions=ENDS)
+    assert one.visual_key != other.visual_key and one.video_key != other.video_key
+    assert other.framed(framing).framing.positions == ENDS
+    with pytest.raises(CheckpointError, match="frames from 'middle', but only centres or ends are known"):
+        Framing(16, positions="middle")
 
 
 @pytest.mark.parametrize("name", ["a.webm", "a.mp4", "a.avi"])
@@ -75,7 +100,7 @@ def test_a_wrong_frame_count_is_corrected_by_decoding(write_video: WriteVideo) -
     capture = cv2.VideoCapture(str(path), cv2.CAP_FFMPEG)
     readable = len(every_frame(path))
     assert 0 < readable < capture.get(cv2.CAP_PROP_FRAME_COUNT) == 24
-    assert levels(sample_frames(path, 3)) == [10 * i for i in segment_centres(readable, 3)]
+    assert levels(sample_frames(path, 3)) == [10 * i for i in frame_positions(readable, 3)]
 
 
 @pytest.mark.parametrize("cut", [1.0, 0.5], ids=["whole", "its end is missing"])
@@ -84,7 +109,7 @@ def test_seeking_in_a_long_video_finds_the_same_frames_as_reading_all(write_vide
     path.write_bytes(path.read_bytes()[: int(path.stat().st_size * cut)])
     frames = every_frame(path)
     sampled = sample_frames(path, 2)
-    expected = [frames[i] for i in segment_centres(len(frames), 2)]
+    expected = [frames[i] for i in frame_positions(len(frames), 2)]
     np.testing.assert_array_equal(sampled, expected)
 
 

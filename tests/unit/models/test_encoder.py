@@ -13,13 +13,14 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from PIL import Image
+from torch.nn.functional import normalize
 
 from nt2vr.errors import CheckpointError
 from nt2vr.media.picture import fit
 from nt2vr.models.card import Card, read_card, write_card
 from nt2vr.models.checkpoint import build_model, read_checkpoint
 from nt2vr.models.device import TOLERANCE, Autocast, autocast_of, resolve_device
-from nt2vr.models.open_clip_encoder import CACHED_TEXTS, OpenClipEncoder, token_embeddings
+from nt2vr.models.open_clip_encoder import CACHED_TEXTS, OpenClipEncoder, normalise_frames, token_embeddings
 from nt2vr.models.tokenizer import load_tokenizer
 from tests.families import FAMILIES, write_family
 from tests.paths import ROOT
@@ -81,8 +82,31 @@ def test_a_custom_text_tower_has_embeddings_of_the_configured_length() -> None:
 def test_an_unknown_pooling_is_one_sentence(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder, tmp_path / "temporal")
     write_card(tmp_path / "temporal", replace(read_card(folder), pooling="temporal"))
-    with pytest.raises(CheckpointError, match=r"tiny pools frames by 'temporal', but only mean is supported\."):
+    with pytest.raises(
+        CheckpointError, match=r"tiny pools frames by 'temporal', but only mean and raw_mean are supported\."
+    ):
         read_checkpoint(tmp_path / "temporal")
+
+
+def test_raw_pooling_weights_frames_by_the_length_of_their_embeddings(folder: Path, tmp_path: Path) -> None:
+    """As nT2VR's code does: the mean of what the tower returns, normalised once."""
+    shutil.copytree(folder, tmp_path / "raw")
+    write_card(tmp_path / "raw", replace(read_card(folder), pooling="raw_mean"))
+    raw, usual = read_checkpoint(tmp_path / "raw"), read_checkpoint(folder)
+    model, _, _ = open_clip.create_model_and_transforms(f"local-dir:{folder}")
+    frames = np.random.default_rng(0).integers(0, 256, (4, 64, 64, 3), np.uint8)
+    frames[0] = 0
+    with torch.inference_mode():
+        pixels = normalise_frames(torch.from_numpy(frames), *(usual._preprocess[key] for key in ("mean", "std")))
+        expected = normalize(model.eval().encode_image(pixels).mean(dim=0), dim=-1).numpy()
+    np.testing.assert_allclose(raw.pool(raw.encode_frames(frames)), expected, atol=1e-6)
+    lengths = [np.linalg.norm(each.encode_frames(frames), axis=1) for each in (usual, raw)]
+    np.testing.assert_allclose(lengths[0], 1, atol=1e-6)
+    assert np.abs(lengths[1] - 1).min() > 0.01
+    np.testing.assert_allclose(raw.pool(np.array([[3, 0], [0, 4]], np.float32)), [0.6, 0.8], atol=1e-6)
+    assert raw.card.visual_key != usual.card.visual_key  # neither shares the other's cached embeddings
+    assert raw.card.video_key != usual.card.video_key
+    np.testing.assert_allclose(np.linalg.norm(raw.pool(raw.encode_frames(frames[:1]))), 1, atol=1e-6)  # a picture
 
 
 def test_repeated_texts_get_equal_embeddings_and_the_cache_is_bounded(encoder: OpenClipEncoder) -> None:

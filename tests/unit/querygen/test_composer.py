@@ -70,7 +70,7 @@ def test_the_seed_selects_the_templates() -> None:
                 "a man rides a horse and he doesn't sing",
                 "a man doesn't sing and he rides a horse",
                 "a man riding a horse and not singing",
-                "a man not singing and he riding a horse",
+                "a man not singing and he is riding a horse",
                 "a man is riding a horse and not singing",
                 "a man isn't singing and he is riding a horse",
             },
@@ -81,7 +81,7 @@ def test_the_seed_selects_the_templates() -> None:
                 "children ride a horse and they don't sing",
                 "children don't sing and they ride a horse",
                 "children riding a horse and not singing",
-                "children not singing and they riding a horse",
+                "children not singing and they are riding a horse",
                 "children are riding a horse and not singing",
                 "children aren't singing and they are riding a horse",
             },
@@ -90,7 +90,7 @@ def test_the_seed_selects_the_templates() -> None:
             "dog",
             {
                 "a dog rides a horse and doesn't sing",
-                "a dog doesn't sing while rides a horse",
+                "a dog doesn't sing while riding a horse",
                 "a dog riding a horse and not singing",
                 "a dog not singing while riding a horse",
                 "a dog is riding a horse and not singing",
@@ -100,7 +100,7 @@ def test_the_seed_selects_the_templates() -> None:
     ],
 )
 def test_all_templates_agree_with_the_subject(actor: str, sentences: set[str]) -> None:
-    """Appendix A.1 of the paper, with "don't" for "do not"."""
+    """Appendix A.1 of the paper, two corrected, with "don't" for "do not"."""
     one = "" if actor == "kids" else "a "
     videos = {
         "both": [f"{one}{actor} riding a horse", f"{one}{actor} singing"],

@@ -55,6 +55,39 @@ def test_a_verb_is_denied_in_agreement_with_its_form(caption: str, expected: lis
     assert list(negations(caption)) == expected
 
 
+@pytest.mark.parametrize(
+    ("caption", "negated"),
+    [
+        ("a man in black playing badminton", "a man in black not playing badminton"),
+        ("a man in black stands in a garden", "a man in black does not stand in a garden"),
+        ("a football player scores a touchdown", "a football player does not score a touchdown"),
+        ("a french video gamer chases his friend", "a french video gamer does not chase his friend"),
+        (
+            "a cartoon announcer talks in front of an audience",
+            "a cartoon announcer does not talk in front of an audience",
+        ),
+        ("goldfish chase each other", "goldfish do not chase each other"),
+        ("a group of young people kick balls into a goal", "a group of young people do not kick balls into a goal"),
+        ("a woman being interviewed", "a woman not being interviewed"),
+    ],
+)
+def test_a_plain_verb_that_is_tagged_as_a_noun_is_denied_where_there_is_no_other(caption: str, negated: str) -> None:
+    assert negations(caption)[0] == negated
+
+
+@pytest.mark.parametrize("caption", ["a human being controlled", "a series of clips of games",
+                                     "a soccer match between two teams", "a video game trailer"])  # fmt: skip
+def test_nouns_that_could_be_verbs_are_not_denied(caption: str) -> None:
+    assert negations(caption) == ()
+
+
+def test_a_name_after_a_participle_is_not_denied_as_a_verb() -> None:
+    assert negations("a person is checking twitter") == (
+        "a person is not checking twitter", "a person isn't checking twitter",
+    )  # fmt: skip
+    assert "checking do not twitter" not in negations("checking twitter")
+
+
 def test_every_verb_and_with_is_a_candidate_and_other_words_stay() -> None:
     assert negations("A Man  with a hat sings, dancing") == (
         "A Man  without a hat sings, dancing",

@@ -14,7 +14,7 @@ from nt2vr.world import clips as clips_module
 from nt2vr.world.captions import describe
 from nt2vr.world.render import Renderer
 from nt2vr.world.scenes import sample_scenes
-from trainer.batches import Batch, epoch_batches
+from trainer.batches import Batch, epoch_batches, every_caption
 from trainer.clips import Clips, world_clips
 from trainer.config import TrainConfig
 from trainer.sentences import DatasetSentences
@@ -26,7 +26,7 @@ class Numbered(DatasetSentences):
     def __init__(self, count: int) -> None:
         super().__init__([()] * count)
 
-    def caption(self, row: int, rng: random.Random) -> str:
+    def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
         return f"clip {row} {rng.random()}"
 
 
@@ -101,6 +101,40 @@ def test_more_passes_and_batches_a_step_go_on_with_the_same_draws_and_leave_no_c
     assert drawn[0] != drawn[1] and sorted(drawn[0]) == sorted(drawn[1]) == sorted(str(row) for row in range(12))
     assert not {c for batch in both[:3] for c in batch.captions} & {c for batch in both[3:] for c in batch.captions}
     assert [b.captions for b in epoch_batches(numbered(12), more, 1, start=4)] == [b.captions for b in both[4:]]
+
+
+def several(counts: list[int]) -> Clips:
+    """Clips with as many captions as the counts say, which name their clip and number."""
+    captions = [[f"{row} {number}" for number in range(count)] for row, count in enumerate(counts)]
+    return replace(numbered(len(counts)), sentences=DatasetSentences(captions))
+
+
+def test_an_epoch_can_take_every_caption_once_with_the_frames_of_its_own_clip() -> None:
+    counts = [20, 1, 5, 5, 10, 7]
+    config = TrainConfig(num_clips=6, num_captions=48, data="x", batch_size=4, flip=False, frames_per_step=1)
+    epochs = [list(epoch_batches(several(counts), config, epoch)) for epoch in (1, 2)]
+    for batches in epochs:
+        captions = [caption.split() for batch in batches for caption in batch.captions]
+        assert sorted((int(row), int(number)) for row, number in captions) == [
+            (row, number) for row, count in enumerate(counts) for number in range(count)
+        ]
+        pictured = [int(frame[0, 1, 0]) for batch in batches for frame in pixels_of(batch)[:, 0]]
+        assert pictured == [int(row) for row, _ in captions]
+    one, two = ([batch.captions for batch in batches] for batches in epochs)
+    assert one != two and config.steps_per_epoch == len(one) == 12
+    assert [b.captions for b in epoch_batches(several(counts), config, 1, start=5)] == one[5:]
+    more = [c for b in epoch_batches(several(counts), replace(config, passes=2), 1) for c in b.captions]
+    assert len(more) == 96 and len(set(more)) == 48
+
+
+def test_captions_of_one_clip_are_spread_over_the_epoch() -> None:
+    counts = np.array([20] * 400 + [40] * 50)
+    rows, numbers = every_caption(counts, np.random.default_rng(0))
+    assert len(set(zip(rows.tolist(), numbers.tolist(), strict=True))) == len(rows) == 10_000
+    repeated = sum(10 - len(set(rows[start : start + 10].tolist())) for start in range(0, 10_000, 10))
+    assert repeated < 100  # of 10,000; drawn at random about 115
+    first = rows[:5_000]
+    assert 9 <= np.bincount(first, minlength=450)[:400].min() <= np.bincount(first)[:400].max() <= 11
 
 
 def test_frames_of_a_step_are_different_ones_of_the_clip_and_mirrored_together_about_half_the_time() -> None:

@@ -53,6 +53,8 @@ def test_the_paper_s_setting_is_the_paper_s() -> None:
     assert (bnl.optimizer, bnl.schedule, bnl.patience, bnl.max_grad_norm) == ("rmsprop", "exponential", 2, 2)
     assert [rate_at(step, bnl) for step in (0, bnl.steps_per_epoch - 1, bnl.steps_per_epoch)] == [1, 1, 0.99]
     assert (bnl.learning_rate, bnl.weight_decay) == (1e-6, 0)
+    assert bnl.passes == 1 and bnl.num_captions > 113_287 * 5  # every caption once per epoch, also MS-COCO's
+    assert bnl.num_clips > 113_287 and bnl.validation_clips >= 5_000
 
 
 def test_a_base_needs_no_copy_of_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,20 +6,21 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from nt2vr.errors import DatasetError
+from nt2vr.errors import CheckpointError, DatasetError
 from nt2vr.media import frame_set as frames_module
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.frame_file import write_frames
 from nt2vr.media.frame_set import decode_videos
 from nt2vr.media.gallery import Gallery, Video
-from nt2vr.models.card import Card
+from nt2vr.models.card import Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.search.embedded import prefetch_frames
@@ -29,6 +30,9 @@ from trainer import sentences as sentences_module
 from trainer.batches import epoch_batches
 from trainer.clips import Clips, dataset_clips, load_clips
 from trainer.config import TrainConfig
+from trainer.learner import Learner
+from trainer.loop import train
+from trainer.run_folder import RunFolder
 
 WriteVideo = Callable[..., Path]
 CONFIG = TrainConfig(model=TINY, num_clips=100, num_frames=2, validation_clips=2, batch_size=4, epochs=2, log_every=1)
@@ -168,6 +172,44 @@ def test_a_run_on_a_folder_of_videos_with_a_bad_file_in_it(folder: Path, tmp_pat
     assert all(line["bnl"] > 0 for line in lines if "bnl" in line)
     assert lines[-1]["original/MIR"] == 1  # one clip is held out
     assert "negated/delta_MIR" in lines[-1]
+
+
+def test_pooling_and_frame_positions_of_a_run_are_on_its_cards_and_of_its_base(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = replace(CONFIG, data=str(folder), epochs=1, pooling="raw_mean", positions="ends")
+    run = run_training(config, tmp_path / "runs" / "a")
+    card = read_card(run.checkpoint(1))
+    assert (card.pooling, card.positions) == ("raw_mean", "ends")
+    again = Learner(replace(config, model={}, base=str(run.checkpoint(1)), pooling="base", positions="base"))
+    assert (again.card.pooling, again.card.positions) == ("raw_mean", "ends")
+    assert again.config.framing.positions == "ends"
+    usual = Learner(replace(again.config, pooling="mean", positions="centres"))
+    batch = next(epoch_batches(load_clips(again.config, "train", tmp_path / "runs" / ".frames"), again.config, 1))
+    for learner in (again, usual):
+        encoded = MagicMock(wraps=learner.model.encode_image)
+        monkeypatch.setattr(learner.model, "encode_image", encoded)
+        learner._embed_videos(batch, slice(0, 4))
+        assert encoded.call_args.kwargs == {"normalize": learner is usual}
+    (run.checkpoint(1) / "nt2vr.json").write_text('{"name": "a", "positions": "middle"}')
+    with pytest.raises(CheckpointError, match="has positions other than centres or ends"):
+        read_card(run.checkpoint(1))
+
+
+def test_a_run_that_takes_every_caption_goes_on_in_the_middle_of_an_epoch(folder: Path, tmp_path: Path) -> None:
+    losses = {"retrieval": {}, "bnl": {"weight": 1e-3}}
+    config = replace(CONFIG, data=str(folder), losses=losses, num_captions=1_000)
+    once = run_training(config, tmp_path / "runs" / "once")
+    status = once.status()
+    assert status is not None and status.step == 10  # five batches of 4 of 20 captions, twice
+    clips, validation = (load_clips(config, split, tmp_path / "runs" / ".frames") for split in ("train", "validation"))
+    assert sum(query.kind == "original" for query in validation.sentences.queries()) == 2  # of one clip
+    exact = replace(config, num_clips=len(clips), num_captions=clips.num_captions)
+    twice, asked = RunFolder(tmp_path / "runs" / "twice"), iter(range(1, 100))
+    twice.path.mkdir()
+    assert train(Learner(exact), twice, clips, validation, lambda: next(asked) >= 3) == "stopped"
+    assert train(Learner(exact), twice, clips, validation) == "finished"
+    assert twice.metrics.read_text() == once.metrics.read_text()
 
 
 @pytest.mark.parametrize(

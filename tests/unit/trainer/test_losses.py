@@ -151,7 +151,8 @@ def test_captions_that_cannot_be_negated_count_nothing_and_the_others_more(kind:
     assert single > 0
     assert kind()(masked).item() == pytest.approx(4 * single)  # the same sum as if all four were negatable
     assert kind(rescale=False)(masked).item() == pytest.approx(single)
-    assert kind(reduction="mean")(masked).item() == pytest.approx(single)
+    for rescale in (True, False):  # the mean is over the captions that could be
+        assert kind(reduction="mean", rescale=rescale)(masked).item() == pytest.approx(single)
     assert kind()(replace(four, negatable=torch.zeros(4, dtype=torch.bool))).item() == 0
 
 

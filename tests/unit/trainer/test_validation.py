@@ -85,6 +85,17 @@ def test_clips_without_truth_are_measured_by_their_captions_and_those_that_can_b
     assert metrics["negated/delta_MIR"] == pytest.approx((1 - 1 / 60) / 2)
 
 
+def test_all_captions_are_searched_with_where_the_epochs_take_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sentences_module, "negations", lambda text: [f"not {text}"] if "2" in text else ())
+    captions = [["a0", "a1", "a2"], ["b0"], ["c0", "c2"]]
+    one, every = (DatasetSentences(captions, queries_all=queries_all).queries() for queries_all in (False, True))
+    assert [query.kind for query in one].count("original") == 3
+    assert [(query.text, query.relevant.tolist(), query.original) for query in every] == [
+        ("a0", [0], None), ("a1", [0], None), ("a2", [0], None), ("b0", [1], None),
+        ("c0", [2], None), ("c2", [2], None), ("not a2", [0], 2), ("not c2", [2], 5),
+    ]  # fmt: skip
+
+
 def test_controls_are_measured_beside_the_base_and_search_captions_as_it_does(tmp_path: Path) -> None:
     write_tiny(tmp_path / "tiny")
     frames = np.random.default_rng(0).integers(0, 255, (60, 1, 64, 64, 3), np.uint8)

@@ -11,8 +11,9 @@ import pytest
 
 from nt2vr.api import understand
 from nt2vr.language.query import Query
-from nt2vr.media.decode import sample_frames, segment_centres
+from nt2vr.media.decode import sample_frames
 from nt2vr.media.gallery import Gallery, load_gallery
+from nt2vr.models.framing import frame_positions
 from nt2vr.world import gallery as builder
 from nt2vr.world.captions import captions
 from nt2vr.world.gallery import CAPTIONS_PER_CLIP, CLIPS_PER_STORY, FPS, SECONDS, build, write_webm
@@ -61,7 +62,7 @@ def test_clips_show_their_scenes(gallery: Gallery, scenes: list[Scene]) -> None:
     """Also that the committed clips are what the renderer draws today: build them again after a change."""
     renderer = Renderer(SIZE)
     for i in range(3, 400, 66):
-        drawn = renderer.frames(scenes[i], NUM_FRAMES)[segment_centres(NUM_FRAMES, 6)]
+        drawn = renderer.frames(scenes[i], NUM_FRAMES)[frame_positions(NUM_FRAMES, 6)]
         decoded = sample_frames(gallery.videos[i].path, 6)
         assert np.abs(decoded.astype(float) - drawn).mean() < 5, gallery.videos[i].video_id  # levels; VP9 costs 2 to 3
 
