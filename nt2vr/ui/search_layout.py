@@ -110,8 +110,8 @@ def lay_out_controls(searcher: Searcher, templates: Path) -> Controls:
                 elem_id="weight",
             )  # fmt: skip
             gr.Markdown(
-                "The picture is blended into the query as a weighted mean. To use a clip from the results, open it and "
-                "choose “More like this”. A link keeps such a clip, but no uploaded picture."
+                "The picture is blended into the query as a weighted mean. To use a clip from the results, open it "
+                "and choose “More like this”. A link keeps such a clip, but no uploaded picture."
             )
     examples = gr.Dataset(
         components=[query], samples=[[example] for example in EXAMPLES], label="Examples", elem_id="examples"
