@@ -1,7 +1,7 @@
 """The page on a phone and on a tablet."""
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from tests.browser.actions import columns, open_search
 from tests.conftest import RunningApp
@@ -11,17 +11,17 @@ pytestmark = pytest.mark.browser
 PHONE, TABLET, MARGIN = (390, 844), (768, 1024), 16
 
 
-def box(locator: Locator) -> dict[str, float]:
+def box(locator: Locator) -> FloatRect:
     found = locator.bounding_box()
     assert found is not None
-    return dict(found)
+    return found
 
 
 def is_in_view(page: Page, locator: Locator) -> bool:
-    x, y, width, height = (box(locator)[key] for key in ("x", "y", "width", "height"))
-    view = page.viewport_size
+    place, view = box(locator), page.viewport_size
     assert view is not None
-    return x >= 0 and y >= 0 and x + width <= view["width"] and y + height <= view["height"]
+    right, bottom = place["x"] + place["width"], place["y"] + place["height"]
+    return place["x"] >= 0 and place["y"] >= 0 and right <= view["width"] and bottom <= view["height"]
 
 
 def resize(page: Page, size: tuple[int, int]) -> None:
