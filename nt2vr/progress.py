@@ -35,8 +35,8 @@ def tracked(
 
 
 @contextmanager
-def progress_bar() -> Iterator[Progress]:
-    """Yield a callable that shows progress on one bar in the terminal; silent where stderr is not a terminal."""
+def progress_bar(also: Progress = silent) -> Iterator[Progress]:
+    """Yield a callable that passes progress on to `also`, and shows it on one bar where stderr is a terminal."""
     from tqdm import tqdm  # noqa: PLC0415  the decoder's children import this module, and need no bar
 
     with tqdm(disable=None) as bar:
@@ -45,5 +45,6 @@ def progress_bar() -> Iterator[Progress]:
             bar.set_description(doing, refresh=False)
             bar.total, bar.n = total or None, done
             bar.refresh()
+            also(done, total, doing)
 
         yield show

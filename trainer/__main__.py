@@ -20,6 +20,7 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 
 from nt2vr.errors import ConfigError, Nt2vrError, RunError, quoted
 from nt2vr.files import is_disk_full
+from nt2vr.progress import Progress, silent
 from nt2vr.settings import prepare_environment, process_rank
 from trainer.config import TrainConfig, load_config, preset_or_file, save_config
 from trainer.run_folder import RunFolder, RunStatus, State
@@ -117,12 +118,13 @@ def _lead(run: RunFolder, config: TrainConfig, cache: Path) -> int:
     if before is not None and before.state == "finished":
         raise RunError(f"{run.path} has finished, with nothing left to train. Name another folder.")
     status = replace(before or RunStatus("preparing", 0), state="preparing", pid=os.getpid(), eta_s=None, error=None)
-    run.write_status(status)
+    report = run.preparing(status)
+    report(0, 0, "loading PyTorch")
     logging.basicConfig(filename=run.log, encoding="utf-8", format="%(asctime)s %(message)s", force=True)
     logger.setLevel(logging.INFO)
     with logging_redirect_tqdm() if sys.stderr.isatty() else nullcontext():  # in a terminal, also show the log
         try:
-            state = _train(run, config, cache, stop)
+            state = _train(run, config, cache, stop, report)
         except InterruptedError:
             state = "stopped"
         except Exception as error:
@@ -141,7 +143,9 @@ def _reason(run: RunFolder, error: Exception) -> str:
     return str(error) if isinstance(error, Nt2vrError) else f"{type(error).__name__}: {error}"
 
 
-def _train(run: RunFolder, config: TrainConfig, cache: Path, stop: threading.Event) -> State:
+def _train(
+    run: RunFolder, config: TrainConfig, cache: Path, stop: threading.Event, progress: Progress = silent
+) -> State:
     # Rendering processes import this module too and do not need torch
     from trainer.clips import check_data, load_clips  # noqa: PLC0415
     from trainer.distributed import in_turn, join  # noqa: PLC0415
@@ -149,17 +153,18 @@ def _train(run: RunFolder, config: TrainConfig, cache: Path, stop: threading.Eve
     from trainer.loop import train  # noqa: PLC0415
 
     join()
+    progress(0, 0, "loading the model")
     start = Start.of(config)  # refuses what cannot be trained before any clip is rendered or decoded
     check_data(config, start.losses.users)
     logger.info("Preparing clips for %s.", config.name)
     with in_turn():
         needs = start.losses.needs
-        clips = load_clips(config, "train", cache, stop.is_set, needs)
-        validation = load_clips(config, "validation", cache, stop.is_set, needs)
+        clips = load_clips(config, "train", cache, stop.is_set, needs, progress)
+        validation = load_clips(config, "validation", cache, stop.is_set, needs, progress)
     num_captions = min(config.num_captions, clips.num_captions)  # a dataset may have fewer than configured
     learner = Learner(replace(config, num_clips=len(clips), num_captions=num_captions), start)
     logger.info("Training %s on %s, %d %s.", config.name, clips.name, len(clips), clips.unit)
-    return train(learner, run, clips, validation, stop.is_set)
+    return train(learner, run, clips, validation, stop.is_set, progress)
 
 
 if __name__ == "__main__":

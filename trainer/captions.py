@@ -1,16 +1,14 @@
 """Captions without videos: reads, splits and parses them for denying sentences."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from tqdm import tqdm
-
 from nt2vr.datasets import held_out_of, load_dataset, sample_ids
 from nt2vr.errors import DatasetError
-from nt2vr.progress import ShouldStop
+from nt2vr.progress import Progress, ShouldStop, never, progress_bar, silent, tracked
 from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.querygen.query_sets import read_any_captions
 from trainer.config import TrainConfig
@@ -75,17 +73,13 @@ def _sampled(videos: Mapping[str, Sequence[str]], count: int) -> list[str]:
     return list(unique)[:count]
 
 
-def denials_of(captions: Sequence[str], should_stop: ShouldStop) -> CaptionDenials:
+def denials_of(
+    captions: Sequence[str], should_stop: ShouldStop = never, progress: Progress = silent
+) -> CaptionDenials:
     """Parse captions to draw denying sentences from; takes about a minute for 30,000.
 
     Raises:
         InterruptedError: once `should_stop` returns True.
     """
-
-    def until_stopped() -> Iterator[str]:
-        for caption in tqdm(captions, "parsing", unit="caption", disable=None):
-            if should_stop():
-                raise InterruptedError
-            yield caption
-
-    return CaptionDenials(until_stopped())
+    with progress_bar(progress) as shown:
+        return CaptionDenials(tracked(captions, len(captions), "parsing captions", shown, should_stop))

@@ -14,7 +14,7 @@ from nt2vr.datasets import kind_and_path, load_dataset, sample
 from nt2vr.errors import ConfigError
 from nt2vr.media.frame_set import decode_videos
 from nt2vr.models.framing import Framing
-from nt2vr.progress import ShouldStop, never, progress_bar
+from nt2vr.progress import Progress, ShouldStop, never, progress_bar, silent
 from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.world.captions import describe
 from nt2vr.world.clips import ClipFile
@@ -113,6 +113,7 @@ def load_clips(
     cache: Path,
     should_stop: ShouldStop = never,
     needs: frozenset[str] = frozenset({"video"}),
+    progress: Progress = silent,
 ) -> Clips:
     """Load, or render or decode first, the clips that a config trains or validates on.
 
@@ -122,6 +123,7 @@ def load_clips(
         cache: folder for frames.
         should_stop: polled between clips.
         needs: see `WeightedLosses.needs`. Without "video", only captions are read of anything but the built-in world.
+        progress: called between clips.
 
     Raises:
         ConfigError: if a dataset has fewer training clips than a batch.
@@ -131,14 +133,18 @@ def load_clips(
     if config.data == WORLD:
         free = config.free if "denied" in needs and split == "train" else 0.0
         count = config.num_clips if split == "train" else config.validation_clips
-        return world_clips(split, count, config.num_frames, config.framing, config.seed, cache, should_stop, free)
+        sizes = count, config.num_frames, config.framing
+        return world_clips(split, *sizes, config.seed, cache, should_stop, free, progress)
     if "video" in needs:
-        return dataset_clips(config, split, cache, should_stop, needs)
-    return caption_clips(config, split, should_stop)
+        return dataset_clips(config, split, cache, should_stop, needs, progress)
+    return caption_clips(config, split, should_stop, progress)
 
 
 def caption_clips(
-    config: TrainConfig, split: Literal["train", "validation"], should_stop: ShouldStop = never
+    config: TrainConfig,
+    split: Literal["train", "validation"],
+    should_stop: ShouldStop = never,
+    progress: Progress = silent,
 ) -> Clips:
     """Read captions alone; arguments and errors as for `load_clips`."""
     name, captions = read_split(config, split)
@@ -146,7 +152,7 @@ def caption_clips(
         read_split(config, "validation")  # fails now, before all is parsed
         _refuse_too_few(name, len(captions), "captions", config)
     frames = np.empty((len(captions), 0, 1, 1, 3), np.uint8)
-    return Clips(frames, PlainSentences(captions, denials_of(captions, should_stop)), name=name)
+    return Clips(frames, PlainSentences(captions, denials_of(captions, should_stop, progress)), name=name)
 
 
 def _refuse_too_few(name: str, count: int, unit: str, config: TrainConfig) -> None:
@@ -162,6 +168,7 @@ def dataset_clips(
     cache: Path,
     should_stop: ShouldStop = never,
     needs: frozenset[str] = frozenset(),
+    progress: Progress = silent,
 ) -> Clips:
     """Decode the videos of a dataset, always the same ones; arguments and errors as for `load_clips`."""
     dataset = load_dataset(config.data, split, config.validation_clips)
@@ -171,13 +178,13 @@ def dataset_clips(
         for remark in dataset.remarks:
             logger.warning(remark)
         _refuse_too_few(dataset.name, len(videos), "clips", config)
-    with progress_bar() as progress:
-        videos, frames, path = decode_videos(videos, config.num_frames, config.framing, cache, progress, should_stop)
+    with progress_bar(progress) as shown:
+        videos, frames, path = decode_videos(videos, config.num_frames, config.framing, cache, shown, should_stop)
     captions = [video.captions for video in videos]
     denials = None
     if "denied" in needs:
         most = -(-MAX_PARSED // len(videos))
-        denials = denials_of([caption for some in captions for caption in some[:most]], should_stop)
+        denials = denials_of([caption for some in captions for caption in some[:most]], should_stop, progress)
     return Clips(frames, DatasetSentences(captions, denials, config.num_captions > 0), path, dataset.name)
 
 
@@ -190,6 +197,7 @@ def world_clips(
     cache: Path,
     should_stop: ShouldStop = never,
     free: float = 0.0,
+    progress: Progress = silent,
 ) -> Clips:
     """Render clips of the built-in world, or read them from `cache`.
 
@@ -202,21 +210,24 @@ def world_clips(
         cache: folder for frames.
         should_stop: polled between clips.
         free: share of the denying sentences made of captions instead of by the world's grammar.
+        progress: called between clips.
 
     Raises:
         InterruptedError: if `should_stop` said so.
     """
     scenes = sample_scenes(split, count, seed)
     file = ClipFile.of(split, scenes, num_frames, framing, cache)
-    with progress_bar() as progress:
-        frames = file.frames(progress, should_stop)
-    denials = free_denials(scenes, seed, should_stop) if free else None
+    with progress_bar(progress) as shown:
+        frames = file.frames(shown, should_stop)
+    denials = free_denials(scenes, seed, should_stop, progress) if free else None
     return Clips(frames, WorldSentences(scenes, free, denials), file.path, "built-in world")
 
 
-def free_denials(scenes: Sequence[Scene], seed: int, should_stop: ShouldStop = never) -> CaptionDenials:
+def free_denials(
+    scenes: Sequence[Scene], seed: int, should_stop: ShouldStop = never, progress: Progress = silent
+) -> CaptionDenials:
     """Parse captions of the first scenes, so that sentences freer than the world's grammar can be made of them."""
     captions = [
         describe(scene, random.Random(f"{seed} free {row}")).text for row, scene in enumerate(scenes[:MAX_FREE])
     ]
-    return denials_of(captions, should_stop)
+    return denials_of(captions, should_stop, progress)

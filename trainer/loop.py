@@ -18,7 +18,7 @@ from nt2vr.models.checkpoint import fingerprints, read_model, write_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.tokenizer import digest_of
-from nt2vr.progress import ShouldStop, never
+from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.querygen.denials import Denial
 from trainer.batches import draw_sentence, epoch_batches
 from trainer.clips import Clips
@@ -42,6 +42,7 @@ def train(
     clips: Clips,
     validation: Clips,
     should_stop: ShouldStop = never,
+    progress: Progress = silent,
 ) -> State:
     """Train to the end of the learner's config, with a checkpoint per epoch; resume from the saved state, if any.
 
@@ -51,6 +52,7 @@ def train(
         clips: training clips.
         validation: clips to validate on after each epoch.
         should_stop: polled after each step; once it returns True, the run is saved and stops.
+        progress: called until the first step.
 
     Returns:
         "finished" or "stopped".
@@ -64,11 +66,11 @@ def train(
     if saved and saved.position.finished:
         return "finished"
     with in_turn():
-        prepare(learner, clips, should_stop)
+        prepare(learner, clips, should_stop, progress)
     if saved and saved.learner:
         learner.load_state_dict(saved.learner)
         logger.info("Resuming after step %d.", learner.steps)
-    books = Books(run, learner, validation, saved) if rank() == 0 else None
+    books = Books(run, learner, validation, saved, progress) if rank() == 0 else None
     try:
         return take_steps(learner, clips, saved.position.epoch if saved else 1, books, should_stop)
     finally:
@@ -98,11 +100,12 @@ def take_steps(
     return "finished"
 
 
-def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop) -> None:
+def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: Progress = silent) -> None:
     """Set up token rows, the embeddings of a frozen visual tower, and the teacher."""
     config, needs = learner.config, learner.losses.needs
     key = f"{config.seed} tokens"
     denied = list[Denial]()
+    progress(0, 0, "drawing captions")
     if "negated" in needs:
         pairs = clips.pairs(key)
         texts = [pair.caption for pair in pairs] + [pair.negated for pair in pairs if pair.negated]
@@ -111,14 +114,16 @@ def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop) -> None:
     if config.num_captions:
         texts += clips.all_captions()
     if "denied" in needs:
-        denied = [draw_sentence(clips, config, row, f"{key} {row}") for row in range(len(clips))]
+        rows = tracked(range(len(clips)), len(clips), "drawing sentences", progress)
+        denied = [draw_sentence(clips, config, row, f"{key} {row}") for row in rows]
     learner.prepare_tokens(texts + [sentence.text for sentence in denied])
     if config.train == "text":
         if clips.has_videos:
-            learner.use_videos(videos := embed_once(encoder_of(learner), clips, should_stop))
+            learner.use_videos(videos := embed_once(encoder_of(learner), clips, should_stop, progress))
         if "parts" in needs:
             assert config.base_folder, "guaranteed by the config"
             model, tokenizer, _ = read_model(config.base_folder, learner.device)
+            progress(0, 0, "embedding the teacher's texts")
             base = FrozenTexts(model, tokenizer, learner.device)
             if not clips.has_videos:
                 videos = base.encode_text(texts[:SAMPLE])
@@ -139,12 +144,14 @@ def encoder_of(learner: Learner, card: Card | None = None) -> Encoder:
 class Books:
     """Everything the leading process writes: metrics, checkpoints, and the state to resume from."""
 
-    def __init__(self, run: RunFolder, learner: Learner, validation: Clips, saved: Saved | None) -> None:
+    def __init__(
+        self, run: RunFolder, learner: Learner, validation: Clips, saved: Saved | None, progress: Progress = silent
+    ) -> None:
         """Start from the saved state, if any."""
         self._run, self._learner = run, learner
         self._position = saved.position if saved else Position()
         rewind(run, saved.metrics_bytes if saved else 0)
-        self._validator = Validator(learner, run, validation, fresh=saved is None)
+        self._validator = Validator(learner, run, validation, fresh=saved is None, progress=progress)
         self._report = Report(run, learner, saved.recent if saved else ())
         self._saver = Saver(run, learner)
 
@@ -195,11 +202,13 @@ class Report:
         self.bar.update()
         self.recent.append(losses)
         learner = self._learner
-        if learner.steps % learner.config.log_every == 0:
+        due = learner.steps % learner.config.log_every == 0
+        if due:
             means = {name: sum(step[name] for step in self.recent) / len(self.recent) for name in losses}
             self.recent.clear()
             self.bar.set_postfix(means, epoch=epoch)
             self._run.append_metrics({"epoch": epoch, "step": learner.steps, **means, **learner.state})
+        if due or learner.steps == self._first + 1:  # the preparation is over
             self._run.write_status(RunStatus("running", os.getpid(), epoch, learner.steps, self._seconds_left()))
 
     def _seconds_left(self) -> float:
@@ -211,7 +220,9 @@ class Report:
 class Validator:
     """Measures the model and writes its checkpoint after each epoch; baselines are measured once."""
 
-    def __init__(self, learner: Learner, run: RunFolder, clips: Clips, fresh: bool = True) -> None:
+    def __init__(
+        self, learner: Learner, run: RunFolder, clips: Clips, fresh: bool = True, progress: Progress = silent
+    ) -> None:
         """Measure the base, if any, and its controls; a fresh run also writes them to the metrics."""
         self._learner, self._run, self._clips = learner, run, clips
         config = learner.config
@@ -219,10 +230,10 @@ class Validator:
         self._controls: dict[str, float] = {}
         self._text: TextMeasures | None = None
         if config.train == "text" and clips.has_videos:
-            self._videos = embed_once(encoder_of(learner), clips)
+            self._videos = embed_once(encoder_of(learner), clips, progress=progress)
         if config.base_folder:
             if clips.has_videos:
-                self._controls = control_metrics(config.base_folder, clips, learner.device)
+                self._controls = control_metrics(config.base_folder, clips, learner.device, progress)
             if learner.teacher and "truth" in clips.sentences.lacks:
                 self._text = TextMeasures(learner, clips)
                 self._controls |= self._text.controls

@@ -14,19 +14,22 @@ Knows nothing about training itself.
 """
 
 import json
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Literal
 
 from nt2vr.errors import RunError
 from nt2vr.files import is_disk_full, with_schema, without_schema, write_json
+from nt2vr.progress import Progress
 from nt2vr.settings import training_devices
 from trainer.lock import Holder, Lock
 
 # "stopping" and "interrupted" are never written; `RunManager` infers them
 State = Literal["preparing", "running", "stopping", "stopped", "finished", "failed", "interrupted"]
+EVERY_S = 0.5  # between two writes of a preparation's progress
 UNDER_WAY: tuple[State, ...] = ("preparing", "running", "stopping")
 
 
@@ -41,6 +44,9 @@ class RunStatus:
         step: steps taken, over all epochs.
         eta_s: estimated seconds left.
         error: reason for a failure.
+        doing: current step of the preparation.
+        done: finished units of that step.
+        total: all units of that step; 0 if unknown.
     """
 
     state: State
@@ -49,6 +55,12 @@ class RunStatus:
     step: int = 0
     eta_s: float | None = None
     error: str | None = None
+    doing: str = ""
+    done: int = 0
+    total: int = 0
+
+
+_FIELDS = frozenset(field.name for field in fields(RunStatus))
 
 
 @dataclass(frozen=True)
@@ -98,7 +110,8 @@ class RunFolder:
         """
         try:
             data = json.loads(self._status.read_text(encoding="utf-8"))
-            return RunStatus(**without_schema(data, self._status, RunError))
+            known = without_schema(data, self._status, RunError)
+            return RunStatus(**{name: value for name, value in known.items() if name in _FIELDS})
         except (FileNotFoundError, AttributeError, TypeError, ValueError):
             return None
 
@@ -113,6 +126,18 @@ class RunFolder:
             with self._status.open("r+b") as file:
                 file.write(content)
                 file.truncate()
+
+    def preparing(self, status: RunStatus) -> Progress:
+        """Return a callable that writes the progress of a preparation into its status, each step when it begins."""
+        step_before, written = ("", 0), 0.0
+
+        def report(done: int, total: int, doing: str) -> None:
+            nonlocal step_before, written
+            if (doing, total) != step_before or time.monotonic() - written >= EVERY_S:
+                step_before, written = (doing, total), time.monotonic()
+                self.write_status(replace(status, doing=doing, done=done, total=total))
+
+        return report
 
     def append_metrics(self, values: Mapping[str, float]) -> None:
         """Append a line of metrics."""

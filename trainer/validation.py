@@ -12,6 +12,7 @@ from nt2vr.evaluation.measures import summarise
 from nt2vr.evaluation.protocol import ask
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
+from nt2vr.progress import Progress, silent
 from nt2vr.search.systems import System
 from trainer.clips import Clips
 from trainer.videos import embed_clips, embed_once
@@ -36,10 +37,12 @@ def validate(encoder: Encoder, clips: Clips, videos: NDArray[np.float32] | None 
     return _measured(encoder, clips, videos, ["plain"])[0]
 
 
-def control_metrics(base: Path, clips: Clips, device: str = "cpu") -> dict[str, float]:
+def control_metrics(base: Path, clips: Clips, device: str = "cpu", progress: Progress = silent) -> dict[str, float]:
     """Measure the starting model as it is ("base/") and with the control strategies "drop/" and "boolean/"."""
     encoder = read_checkpoint(base, device)
-    measured = _measured(encoder, clips, embed_once(encoder, clips), list(CONTROLS.values()))
+    measured = _measured(
+        encoder, clips, embed_once(encoder, clips, progress=progress), list(CONTROLS.values()), progress
+    )
     return {
         f"{control}/{name}": value
         for control, metrics in zip(CONTROLS, measured, strict=True)
@@ -49,12 +52,12 @@ def control_metrics(base: Path, clips: Clips, device: str = "cpu") -> dict[str, 
 
 
 def _measured(
-    encoder: Encoder, clips: Clips, videos: NDArray[np.float32], strategies: Sequence[str]
+    encoder: Encoder, clips: Clips, videos: NDArray[np.float32], strategies: Sequence[str], progress: Progress = silent
 ) -> list[dict[str, float]]:
     queries = _queries(clips)
     names = tuple(map(str, range(len(clips))))
     benchmark = Benchmark(clips.name or "clips", names, queries, lambda *_: videos, {})
-    measured = ask(encoder, [System(encoder.name, strategy) for strategy in strategies], videos, benchmark)
+    measured = ask(encoder, [System(encoder.name, strategy) for strategy in strategies], videos, benchmark, progress)
     return [_tracked(summarise(queries, values)) for values in measured]
 
 

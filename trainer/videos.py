@@ -5,22 +5,26 @@ from numpy.typing import NDArray
 
 from nt2vr.media.frame_file import embed_frames, embedded_once
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import ShouldStop, never, progress_bar
+from nt2vr.progress import Progress, ShouldStop, never, progress_bar, silent
 from trainer.clips import Clips
 
 
-def embed_clips(encoder: Encoder, clips: Clips, should_stop: ShouldStop = never) -> NDArray[np.float32]:
+def embed_clips(
+    encoder: Encoder, clips: Clips, should_stop: ShouldStop = never, progress: Progress = silent
+) -> NDArray[np.float32]:
     """Encode all clips, frames mean-pooled: (N, D), L2-normalised.
 
     Raises:
         InterruptedError: once `should_stop` returns True.
     """
-    with progress_bar() as progress:
-        return embed_frames(encoder, clips.frames, progress, should_stop)
+    with progress_bar(progress) as shown:
+        return embed_frames(encoder, clips.frames, shown, should_stop)
 
 
-def embed_once(encoder: Encoder, clips: Clips, should_stop: ShouldStop = never) -> NDArray[np.float32]:
+def embed_once(
+    encoder: Encoder, clips: Clips, should_stop: ShouldStop = never, progress: Progress = silent
+) -> NDArray[np.float32]:
     """Encode all clips, or read the cached embeddings; a visual tower is identified by its fingerprint."""
     if clips.path is None:
-        return embed_clips(encoder, clips, should_stop)
-    return embedded_once(clips.path, encoder, lambda: embed_clips(encoder, clips, should_stop))
+        return embed_clips(encoder, clips, should_stop, progress)
+    return embedded_once(clips.path, encoder, lambda: embed_clips(encoder, clips, should_stop, progress))

@@ -1,3 +1,9 @@
+// On narrow pages the columns scroll sideways; a score brings its column into view.
+element.addEventListener("click", (event) => {
+  const system = event.target.closest("[data-system]")?.dataset.system;
+  const column = [...element.querySelectorAll("[data-column]")].find(({ dataset }) => dataset.column === system);
+  if (system) column?.scrollIntoView({ block: "nearest", inline: "start" });
+});
 // With reduced motion, clips play only while hovered.
 if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
   const still = () => element.querySelectorAll("video").forEach((video) => { video.autoplay = false; video.pause(); });

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterable, Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import Progress, ShouldStop
+from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.clips import LOOK, ClipFile
 from nt2vr.world.negation import SceneDenial, SceneDenialKind
@@ -27,7 +28,12 @@ NEGATED_KINDS: tuple[SceneDenialKind, ...] = ("composed", "without", "not")
 
 
 def world_benchmark(
-    cache: Path, num_clips: int = NUM_CLIPS, seed: int = SEED, split: SceneSplit = "test"
+    cache: Path,
+    num_clips: int = NUM_CLIPS,
+    seed: int = SEED,
+    split: SceneSplit = "test",
+    progress: Progress = silent,
+    should_stop: ShouldStop = never,
 ) -> Benchmark:
     """Build a benchmark of held-out scenes.
 
@@ -36,6 +42,11 @@ def world_benchmark(
         num_clips: number of clips.
         seed: seed of the scenes.
         split: "test" for reporting, "validation" for model selection.
+        progress: called while queries are written.
+        should_stop: polled between them.
+
+    Raises:
+        InterruptedError: if `should_stop` returned True.
     """
     scenes = sample_scenes(split, num_clips, seed)
     captions = captions_of(scenes)
@@ -47,18 +58,21 @@ def world_benchmark(
     return Benchmark(
         name="world" if split == "test" else f"world, {split}",
         video_ids=tuple(f"{split}-{seed}-{row:05d}" for row in range(num_clips)),
-        queries=world_queries([caption.text for caption in captions], SceneDenials(scenes)),
+        queries=world_queries([caption.text for caption in captions], SceneDenials(scenes), progress, should_stop),
         embed=embed,
         source={"data": "built-in world", "split": split, "clips": num_clips, "seed": seed, "look": LOOK},
         references={"oracle": oracle_metrics(scenes, captions)},
     )
 
 
-def gallery_benchmark(gallery: Gallery, decoder: Decoder, cache: Cache) -> Benchmark:
+def gallery_benchmark(
+    gallery: Gallery, decoder: Decoder, cache: Cache, progress: Progress = silent, should_stop: ShouldStop = never
+) -> Benchmark:
     """Build the same kind of benchmark from a gallery with known scenes, such as the shipped one.
 
     Raises:
         ConfigError: if no video has a known scene.
+        InterruptedError: if `should_stop` returned True.
     """
     videos = [video for video in gallery.videos if video.scene is not None]
     scenes = [Scene.from_dict(video.scene or {}) for video in videos]
@@ -66,9 +80,13 @@ def gallery_benchmark(gallery: Gallery, decoder: Decoder, cache: Cache) -> Bench
     return Benchmark(
         name=gallery.name,
         video_ids=tuple(video.video_id for video in videos),
-        queries=world_queries([caption.text for caption in captions], SceneDenials(scenes)),
+        queries=world_queries([caption.text for caption in captions], SceneDenials(scenes), progress, should_stop),
         embed=embed_files(videos, decoder, cache),
-        source={"data": gallery.name, "clips": len(videos), "content": content_of(videos, cache)},
+        source={
+            "data": gallery.name,
+            "clips": len(videos),
+            "content": content_of(videos, cache, progress, should_stop),
+        },
         references={"oracle": oracle_metrics(scenes, captions)} if scenes else {},
     )
 
@@ -82,7 +100,12 @@ def _generator(row: int) -> random.Random:
     return random.Random(f"validation {row}")  # as for the metrics in the cards of all models
 
 
-def world_queries(captions: Sequence[str], sentences: SceneDenials) -> tuple[JudgedQuery, ...]:
+def world_queries(
+    captions: Sequence[str],
+    sentences: SceneDenials,
+    progress: Progress = silent,
+    should_stop: ShouldStop = never,
+) -> tuple[JudgedQuery, ...]:
     """Generate queries per scene: its caption, its caption with one thing denied, and one of each negated kind.
 
     The latter are left out if no scene satisfies them, or none shows both of their parts: they would be uninformative.
@@ -90,17 +113,22 @@ def world_queries(captions: Sequence[str], sentences: SceneDenials) -> tuple[Jud
     Args:
         captions: one per scene, see `captions_of`.
         sentences: draws negated sentences for the scenes.
+        progress: called while they are drawn.
+        should_stop: polled meanwhile.
+
+    Raises:
+        InterruptedError: if `should_stop` returned True.
     """
     queries = [JudgedQuery("original", caption, row_array((row,))) for row, caption in enumerate(captions)]
     for row in range(len(captions)):
         queries.append(_judged(sentences.negated(row, _generator(row)), (row,), original=row))
-    for kind in NEGATED_KINDS:
-        for row in range(len(captions)):
-            sentence = sentences.draw(row, kind, _generator(row))
-            fitting, both = sentences.fitting(sentence), sentences.showing_both(sentence)
-            if sentence.kind == kind and fitting.any() and both.any():  # scenes of vehicles allow no composed query
-                shown = sentences.showing_unwanted(sentence)
-                queries.append(_judged(sentence, *(np.flatnonzero(some) for some in (fitting, both, shown))))
+    draws = list(product(NEGATED_KINDS, range(len(captions))))
+    for kind, row in tracked(draws, len(draws), "writing queries", progress, should_stop):
+        sentence = sentences.draw(row, kind, _generator(row))
+        fitting, both = sentences.fitting(sentence), sentences.showing_both(sentence)
+        if sentence.kind == kind and fitting.any() and both.any():  # scenes of vehicles allow no composed query
+            shown = sentences.showing_unwanted(sentence)
+            queries.append(_judged(sentence, *(np.flatnonzero(some) for some in (fitting, both, shown))))
     return tuple(queries)
 
 

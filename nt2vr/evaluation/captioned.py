@@ -8,6 +8,7 @@ from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.media import content_of, embed_files
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
+from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.querygen.composer import ComposedQuery
 from nt2vr.querygen.query_sets import Caption, QuerySets
 
@@ -18,7 +19,14 @@ LOST = {  # why queries are left out
 }
 
 
-def captioned_benchmark(dataset: Dataset, sets: QuerySets, decoder: Decoder, cache: Cache) -> Benchmark:
+def captioned_benchmark(
+    dataset: Dataset,
+    sets: QuerySets,
+    decoder: Decoder,
+    cache: Cache,
+    progress: Progress = silent,
+    should_stop: ShouldStop = never,
+) -> Benchmark:
     """Build a benchmark over a dataset's videos; queries without a relevant video are left out, and counted.
 
     Args:
@@ -26,15 +34,18 @@ def captioned_benchmark(dataset: Dataset, sets: QuerySets, decoder: Decoder, cac
         sets: the queries.
         decoder: decodes the videos.
         cache: stores their embeddings.
+        progress: called while the files are checked.
+        should_stop: polled between files.
 
     Raises:
         ConfigError: if no query has a relevant video.
+        InterruptedError: if `should_stop` returned True.
     """
     queries, remarks = _judged(sets, {video.video_id: row for row, video in enumerate(dataset.videos)})
     source = {
         "data": dataset.name,
         "split": dataset.split,
-        "content": content_of(dataset.videos, cache),
+        "content": content_of(dataset.videos, cache, progress, should_stop),
         "remarks": [*dataset.remarks, *remarks],
     }
     ids = tuple(video.video_id for video in dataset.videos)

@@ -134,6 +134,7 @@ class Evaluations:
         """Load a benchmark; built-in ones are cached: the world's 10,000 queries take 5 s."""
         if data in self._built:
             return self._built[data]
+        self._report(0, 0, "reading the data")
         benchmark = load_benchmark(
             data, self._folder, self._decoder, self._cache, self._report, self._stop.is_set, self._assets
         )

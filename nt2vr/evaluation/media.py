@@ -12,7 +12,7 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import Progress, ShouldStop
+from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.search.embedded import embed_gallery
 
 logger = logging.getLogger(__name__)
@@ -26,8 +26,8 @@ def embed_files(videos: Sequence[Video], decoder: Decoder, cache: Cache) -> Embe
     rows = {video.video_id: row for row, video in enumerate(videos)}
 
     def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
-        def report(done: int, total: int, _: str) -> None:
-            progress(done, total, f"videos, {encoder.name}")
+        def report(done: int, total: int, doing: str) -> None:
+            progress(done, total, f"{doing}, {encoder.name}")
 
         gallery = Gallery("evaluation", tuple(videos))
         embedded = embed_gallery(gallery, encoder, decoder, cache, report, should_stop)
@@ -44,10 +44,16 @@ def embed_files(videos: Sequence[Video], decoder: Decoder, cache: Cache) -> Embe
     return embed
 
 
-def content_of(videos: Sequence[Video], cache: Cache) -> str:
-    """Return a hash of the contents of all files; unreadable ones count as empty."""
+def content_of(
+    videos: Sequence[Video], cache: Cache, progress: Progress = silent, should_stop: ShouldStop = never
+) -> str:
+    """Return a hash of the contents of all files; unreadable ones count as empty.
+
+    Raises:
+        InterruptedError: if `should_stop` returned True.
+    """
     content = blake2b(digest_size=12)
-    for video in videos:
+    for video in tracked(videos, len(videos), "checking files", progress, should_stop):
         try:
             content.update(cache.content_hash(video.path).encode())
         except MediaError:

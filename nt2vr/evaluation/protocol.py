@@ -77,6 +77,7 @@ def evaluate(
             if store is not None and (measured := store.get(digest, spec)) is not None:
                 found[system] = Result(system.name, spec, measured)
         if missing := [system for system in specs if system not in found]:
+            progress(0, 0, f"loading {model}")
             encoder = models.load(model)
             key = encoder.card.video_key
             if key not in videos:
@@ -104,8 +105,8 @@ def ask(
         systems: its strategies.
         videos: (V, D), embeddings of the benchmark's videos.
         benchmark: videos and queries.
-        progress: called before each block.
-        should_stop: polled before each block.
+        progress: called as texts are parsed and encoded.
+        should_stop: polled meanwhile.
 
     Raises:
         InterruptedError: if `should_stop` returned True.
@@ -113,12 +114,16 @@ def ask(
     queries, doing = benchmark.queries, f"queries, {encoder.name}"
     blocks: list[list[Measured]] = [[] for _ in systems]
     for start in range(0, len(queries), BLOCK):
-        if should_stop():
-            raise InterruptedError
-        progress(start, len(queries), doing)
         block = queries[start : start + BLOCK]
+
+        def step(share: float, start: int = start, size: int = len(block)) -> None:
+            if should_stop():
+                raise InterruptedError
+            progress(start + int(share * size), len(queries), doing)
+
+        step(0)
         wrong, places = choices_of(block, benchmark.texts)
-        vectors = query_vectors(encoder, systems, [*block, *wrong], parse_query)
+        vectors = query_vectors(encoder, systems, [*block, *wrong], parse_query, step)
         for parts, found in zip(blocks, vectors, strict=True):
             if benchmark.texts:
                 parts.append(measure_choices(found, videos, block, places))

@@ -12,11 +12,22 @@ from nt2vr.search.strategies import STRATEGIES, Parts, anchor_of
 from nt2vr.search.systems import System
 
 Understand = Callable[[str], Query]
+Step = Callable[[float], None]  # gets the share of the work that is done, from 0 to 1
 PLAIN = "plain"  # the strategy that needs no parts
+PARSING = 0.5  # share of the work, where texts must be parsed
+CHUNK = 64  # texts between two steps
+
+
+def no_step(share: float) -> None:
+    """Report to nobody."""
 
 
 def query_vectors(
-    encoder: Encoder, systems: Sequence[System], queries: Sequence[JudgedQuery], understand: Understand
+    encoder: Encoder,
+    systems: Sequence[System],
+    queries: Sequence[JudgedQuery],
+    understand: Understand,
+    step: Step = no_step,
 ) -> list[Vectors]:
     """Compute the query vectors of a model's systems, encoding each text once.
 
@@ -28,15 +39,16 @@ def query_vectors(
         systems: strategies with this model.
         queries: the Q queries.
         understand: parses queries whose parts are unknown.
+        step: called now and then; what it raises ends the work.
 
     Returns:
         One (Q, D) array per system.
     """
     needs_no_parts = all(system.strategy == PLAIN for system in systems)
-    parts = [("", ()) if needs_no_parts else parts_of(query, understand) for query in queries]
+    parts = [("", ())] * len(queries) if needs_no_parts else _parsed(queries, understand, step)
     texts = dict.fromkeys(query.text for query in queries)
     texts |= dict.fromkeys(text for wanted, unwanted in parts for text in (wanted, *unwanted) if text)
-    embeddings = dict(zip(texts, encoder.encode_text(list(texts)), strict=True))
+    embeddings = _encoded(encoder, list(texts), step, 0 if needs_no_parts else PARSING)
     nothing = np.zeros((0, encoder.embed_dim), np.float32)
     anchor = anchor_of(encoder)
     strengths = [system.strength_for(encoder.card) for system in systems]
@@ -51,6 +63,24 @@ def query_vectors(
             if vector is not None:
                 vectors[row] = vector
     return found
+
+
+def _parsed(queries: Sequence[JudgedQuery], understand: Understand, step: Step) -> list[tuple[str, tuple[str, ...]]]:
+    parts = []
+    for number, query in enumerate(queries):
+        if number % CHUNK == 0:
+            step(PARSING * number / len(queries))
+        parts.append(parts_of(query, understand))
+    return parts
+
+
+def _encoded(encoder: Encoder, texts: Sequence[str], step: Step, done: float) -> dict[str, Vectors]:
+    embeddings: dict[str, Vectors] = {}
+    for start in range(0, len(texts), CHUNK):
+        step(done + (1 - done) * start / len(texts))
+        chunk = texts[start : start + CHUNK]
+        embeddings |= zip(chunk, encoder.encode_text(chunk), strict=True)
+    return embeddings
 
 
 def parts_of(query: JudgedQuery, understand: Understand) -> tuple[str, tuple[str, ...]]:

@@ -67,18 +67,19 @@ def load_benchmark(
         InterruptedError: if `should_stop` returned True.
     """
     if data.name == WORLD:
-        return world_benchmark(folder, data.clips, data.seed)
+        return world_benchmark(folder, data.clips, data.seed, progress=progress, should_stop=should_stop)
     if data.name == GALLERY:
-        return gallery_benchmark(load_gallery(assets / "gallery" / "gallery.jsonl"), decoder, cache)
+        gallery = load_gallery(assets / "gallery" / "gallery.jsonl")
+        return gallery_benchmark(gallery, decoder, cache, progress, should_stop)
     if _is_task(Path(data.name)):
-        return task_benchmark(Path(data.name), decoder, cache)
+        return task_benchmark(Path(data.name), decoder, cache, progress, should_stop)
     dataset = load_dataset(data.name, data.split)
     if data.queries:
         sets = QuerySets.read(data.queries)
     else:
         captions = CaptionedVideos.all_as_queries({video.video_id: video.captions for video in dataset.videos})
         sets = cached_query_sets(captions, data.seed, folder, progress, should_stop)
-    return captioned_benchmark(dataset, sets, decoder, cache)
+    return captioned_benchmark(dataset, sets, decoder, cache, progress, should_stop)
 
 
 def _is_task(path: Path) -> bool:

@@ -21,6 +21,7 @@ from nt2vr.evaluation.media import content_of, embed_files
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
+from nt2vr.progress import Progress, ShouldStop, never, silent
 
 MEDIA = ("image_path", "filepath", "video_path", "path")
 NEGATED = ("negated_caption", "negated")
@@ -29,16 +30,21 @@ Lines = Sequence[Mapping[str, str]]
 Task = tuple[tuple[str, ...], tuple[JudgedQuery, ...]]  # candidate texts, queries or questions
 
 
-def task_benchmark(path: Path, decoder: Decoder, cache: Cache) -> Benchmark:
+def task_benchmark(
+    path: Path, decoder: Decoder, cache: Cache, progress: Progress = silent, should_stop: ShouldStop = never
+) -> Benchmark:
     """Read a task.
 
     Args:
         path: the CSV file.
         decoder: decodes its images and videos.
         cache: stores their embeddings.
+        progress: called while the files are checked.
+        should_stop: polled between files.
 
     Raises:
         ConfigError: if the file cannot be used, with the reason.
+        InterruptedError: if `should_stop` returned True.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -53,7 +59,7 @@ def task_benchmark(path: Path, decoder: Decoder, cache: Cache) -> Benchmark:
         tuple(video.video_id for video in videos),
         queries,
         embed_files(videos, decoder, cache),
-        {"data": str(path), "content": content_of(videos, cache)},
+        {"data": str(path), "content": content_of(videos, cache, progress, should_stop)},
         texts=texts,
     )
 

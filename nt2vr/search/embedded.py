@@ -14,7 +14,7 @@ from nt2vr.media.video_files import VideoFile, decode_files, hash_files
 from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
-from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.registry import pick
 from nt2vr.search.index import INDEXES, Index
 
@@ -71,7 +71,8 @@ def embed_gallery(
     def report() -> None:
         progress(len(embedded) + len(skipped), len(gallery.videos), "reading clips")
 
-    for file in hash_files(gallery.videos, cache, skipped, should_stop):
+    files = hash_files(gallery.videos, cache, skipped, should_stop)
+    for file in tracked(files, len(gallery.videos), "checking files", progress):
         embeddings = cache.get_embeddings(file.content, model)
         if embeddings is None:
             missing.append(file)

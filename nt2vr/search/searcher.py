@@ -47,6 +47,7 @@ class Searcher:
     Attributes:
         models: the catalog.
         gallery: the clips.
+        judge: gives verdicts.
         live: the loaded models.
         status: progress of the start-up, for the page.
         is_ready: whether the start-up has finished.
@@ -57,7 +58,7 @@ class Searcher:
         synonyms: Synonyms = MappingProxyType({}),
     ) -> None:  # fmt: skip
         """Load nothing yet; `synonyms` are for words that a model does not know."""
-        self._judge = judge
+        self.judge = judge
         self._synonyms = synonyms
         self.models = models
         self.gallery = gallery
@@ -159,6 +160,7 @@ class Searcher:
         image: NDArray[np.uint8] | None = None,
         image_weight: float = 0.5,
         strengths: Mapping[str, float] | None = None,
+        leave_out: str = "",
         literal: Collection[str] = (),
     ) -> Answer:
         """Rank the gallery's clips for a query.
@@ -170,6 +172,7 @@ class Searcher:
             image: (H, W, 3) uint8 RGB reference picture; joins the query as a weighted mean of unit vectors.
             image_weight: 0 (text alone) to 1 (picture alone).
             strengths: strategy to strength, for systems that fix none; default the model's.
+            leave_out: id of a clip that is not ranked: the one that the picture was taken from.
             literal: words to ask for as typed, even of models that do not know them.
 
         Raises:
@@ -198,19 +201,20 @@ class Searcher:
                 if not encoder.card.queries:
                     self._batches.encode(encoder, _texts_of(readings[name].query))
             ranked = (
-                self._rank(readings[s.model], s, loaded[s.model], k, image, image_weight, strengths) for s in chosen
+                self._rank(readings[s.model], s, loaded[s.model], k, image, image_weight, strengths, leave_out)
+                for s in chosen
             )
             return Answer(query, tuple(ranked))
 
         if image is not None:
             return answer()
-        settings = (frozenset(literal), *sorted((strengths or {}).items()))
+        settings = (leave_out, frozenset(literal), *sorted((strengths or {}).items()))
         key = (query, *chosen, k, *settings, *map(id, loaded.values()))
         return self._in_flight.get(key, answer)
 
     def _rank(
         self, reading: Reading, system: System, model: LoadedModel, k: int, image: NDArray[np.uint8] | None,
-        image_weight: float, strengths: Mapping[str, float] | None,
+        image_weight: float, strengths: Mapping[str, float] | None, leave_out: str,
     ) -> Ranking:  # fmt: skip
         query, encoder, embedded = reading.query, model.encoder, model.gallery
         check_strategy(system, encoder.card)
@@ -223,15 +227,17 @@ class Searcher:
         )  # fmt: skip
         if vector is None:
             return nothing
-        scores, rows = embedded.index.search(vector[None], max(k, RANKED))
-        videos = [embedded.gallery.videos[row] for row in rows[0]]
+        scores, rows = embedded.index.search(vector[None], max(k + 1, RANKED))
+        found = [(embedded.gallery.videos[row], float(score)) for row, score in zip(rows[0], scores[0], strict=True)]
+        ranked = [(video, score) for video, score in found if video.video_id != leave_out]
         hits = tuple(
-            Hit(video.video_id, rank, round(float(score), 4), self._judge(query, video))
-            for rank, (video, score) in enumerate(zip(videos[:k], scores[0], strict=False), 1)
+            Hit(video.video_id, rank, round(score, 4), self.judge(query, video))
+            for rank, (video, score) in enumerate(ranked[:k], 1)
         )
-        ranks = {video.video_id: rank for rank, video in enumerate(videos, 1)}
+        ranks = {video.video_id: rank for rank, (video, _) in enumerate(ranked, 1)}
         floor = encoder.card.metrics.get(LOW_SCORE, -1.0)
-        low = image is None and system.strategy in COSINE and bool(hits) and hits[0].score < floor
+        comparable = image is None and not query.unwanted and system.strategy in COSINE
+        low = comparable and bool(hits) and hits[0].score < floor
         return replace(nothing, hits=hits, low=low, vector=vector, ranks=ranks)
 
 

@@ -67,7 +67,7 @@ class EvaluateParts:
     """All components of the tab.
 
     Attributes:
-        chosen: id of the open report, "" for the form; stored by the browser.
+        chosen: id of the open report, "" for the form, None for the default (see `_show`); stored by the browser.
         seen: the Job as the page last showed it.
     """
 
@@ -82,7 +82,7 @@ class EvaluateParts:
 
 def lay_out_evaluate(templates: Path, systems: list[str], num_gallery_clips: int) -> EvaluateParts:
     """Build the components inside the open tab: at the left the reports, at the right the form or the open report."""
-    chosen = gr.BrowserState("", storage_key="nt2vr-report", secret="nt2vr")
+    chosen = gr.BrowserState(None, storage_key="nt2vr-report", secret="nt2vr")
     seen, timer = gr.State(), gr.Timer(POLL_S, active=False)
     with gr.Row(elem_id="evaluate"):
         with gr.Column(scale=1, min_width=230, elem_id="evaluate-list"):

@@ -142,14 +142,14 @@ class EvaluateTab:
         return self._evaluations.start(Data(name, split=split), systems or [])  # type: ignore[arg-type]
 
     @user_errors
-    def on_poll(self, chosen: str, seen: Job | None) -> Any:
+    def on_poll(self, chosen: str | None, seen: Job | None) -> Any:
         """Update the progress; open the report that was waited for."""
         job = self._evaluations.job
         if job == seen:
             return gr.skip()
         if job is not None and job.report_id and not chosen:
             return self._show(job.report_id)
-        listed = reports_view(self._evaluations.archive.entries(), chosen, job)
+        listed = reports_view(self._evaluations.archive.entries(), chosen or "", job)
         return {self._parts.reports: listed, **self._watched()}
 
     @user_errors
@@ -159,7 +159,7 @@ class EvaluateTab:
         return self._show(self._last_report())
 
     @user_errors
-    def on_cancel(self, chosen: str) -> Updates:
+    def on_cancel(self, chosen: str | None) -> Updates:
         """Cancel the evaluation."""
         self._evaluations.cancel()
         return self._show(chosen or self._last_report())
@@ -191,15 +191,17 @@ class EvaluateTab:
         return dict(parse_qsl(event_value(event, "link", str).removeprefix("?")))
 
     @user_errors
-    def _show(self, chosen: str) -> Updates:
-        """Open a report, or the form if there is no such report any more."""
-        p = self._parts
+    def _show(self, chosen: str | None) -> Updates:
+        """Open a report, or the form if there is none of this id; None opens the newest unless a job is under way."""
+        p, job = self._parts, self._evaluations.job
         entries = self._evaluations.archive.entries()
+        if chosen is None and entries and not (job and job.is_under_way):
+            chosen = entries[0].report_id
         if chosen not in [entry.report_id for entry in entries]:
             chosen = ""
         return {
             p.chosen: chosen,
-            p.reports: reports_view(entries, chosen, self._evaluations.job),
+            p.reports: reports_view(entries, chosen, job),
             p.form.column: gr.Column(visible=not chosen),
             p.report.column: gr.Column(visible=bool(chosen)),
             p.report.confirm: gr.Row(visible=False),

@@ -40,7 +40,7 @@ from nt2vr.world.truth import judge_video
 ABOUT = (
     "After “Learn to Understand Negation in Video Retrieval” (ACM MM 2022). The built-in world is drawn from "
     "[OpenMoji](https://openmoji.org) (CC BY-SA 4.0); results on it do not carry over to real footage. "
-    "✓ correct: shows the wanted part and nothing unwanted. *violates*: shows the unwanted part. "
+    "✓ right: shows the wanted part and nothing unwanted. *violates*: shows the unwanted part. "
     "*misses*: lacks the wanted part."
 )
 

@@ -25,7 +25,7 @@ from nt2vr.ui.theme import fold, template
 
 EXAMPLES = (
     DEFAULT_QUERY,
-    "a man is playing the guitar, no dog",
+    "a girl, no bike",
     "a boy is snowboarding without a snowman",
     "a woman is singing but not playing the piano",
     "not dancing",
@@ -43,6 +43,8 @@ class Controls:
     """Inputs above the results.
 
     Attributes:
+        reference: the reference picture as a chip, with its weight and a button that removes it.
+        options: whether a phone shows what else can be chosen; wider pages always do.
         like: hidden; the gallery clip that the reference picture was taken from.
         judged: hidden; the query of an evaluation report that was opened here.
         literal: hidden; words to ask for as typed, separated by "|".
@@ -52,7 +54,9 @@ class Controls:
     """
 
     query: gr.Textbox
+    reference: gr.HTML
     with_picture: gr.Checkbox
+    options: gr.Checkbox
     find: gr.Button
     picture_row: gr.Row
     picture: gr.Image
@@ -97,9 +101,11 @@ def lay_out_controls(searcher: Searcher, templates: Path, words: Sequence[str]) 
             DEFAULT_QUERY, label="Query", container=False, lines=1, max_lines=3, elem_id="query", scale=10,
             placeholder="a man playing the guitar and not singing", autofocus=True,
         )  # fmt: skip
+        reference = template(templates, "reference", {})
         with_picture = gr.Checkbox(
             False, label="+ picture", container=False, elem_id="with-picture", min_width=110, scale=1
         )
+        options = gr.Checkbox(False, label="Options", container=False, elem_id="options", min_width=100, scale=1)
         find = gr.Button("Search", variant="primary", elem_id="search-button", scale=1)
     template(templates, "words", {"words": list(words)})
     with gr.Row(visible=False) as picture_row:
@@ -110,8 +116,8 @@ def lay_out_controls(searcher: Searcher, templates: Path, words: Sequence[str]) 
                 elem_id="weight",
             )  # fmt: skip
             gr.Markdown(
-                "The picture is blended into the query as a weighted mean. "
-                "To use a clip from the results, open it and choose “More like this”."
+                "The picture is blended into the query as a weighted mean. To use a clip from the results, open it "
+                "and choose “More like this”. A link keeps such a clip, but no uploaded picture."
             )
     examples = gr.Dataset(
         components=[query], samples=[[SURPRISE], *([example] for example in EXAMPLES)], label="Examples",
@@ -130,8 +136,8 @@ def lay_out_controls(searcher: Searcher, templates: Path, words: Sequence[str]) 
     like, judged, literal, ask = (gr.Textbox(visible="hidden") for _ in range(4))  # a State is not in the browser
     link, link_picture = gr.JSON(visible="hidden"), gr.Image(visible="hidden")
     return Controls(
-        query, with_picture, find, picture_row, picture, weight, examples, systems, k, like, judged, literal,
-        link, link_picture, ask,
+        query, reference, with_picture, options, find, picture_row, picture, weight, examples, systems, k, like,
+        judged, literal, link, link_picture, ask,
     )  # fmt: skip
 
 
@@ -139,7 +145,7 @@ def lay_out_results(searcher: Searcher, systems: gr.Dropdown, templates: Path, g
     """Build what shows an answer, and the panels that correct it and add models to `systems`."""
     understood = template(templates, "understood", {})
     with gr.Row():
-        with fold("Correct this, or change the weight of the unwanted part", elem_id="correct"):
+        with fold("Correct this, or change the weights", elem_id="correct"):
             with gr.Row():
                 wanted = gr.Textbox(label="Wanted", elem_id="wanted", placeholder="a man singing")
                 unwanted = gr.Textbox(

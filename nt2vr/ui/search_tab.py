@@ -19,14 +19,22 @@ from nt2vr.errors import Nt2vrError
 from nt2vr.language.query import Query
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
-from nt2vr.search.answers import Answer
+from nt2vr.search.answers import Answer, Verdict
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.errors import user_errors
 from nt2vr.ui.gate import Gate
 from nt2vr.ui.inputs import event_value
 from nt2vr.ui.link import DEFAULTS, link_values, read_link, read_strengths
 from nt2vr.ui.search_layout import EXAMPLES, Controls, Results, lay_out_controls, lay_out_results
-from nt2vr.ui.search_view import Marked, columns_view, detail_view, no_marks, part_texts, understood_view
+from nt2vr.ui.search_view import (
+    Marked,
+    columns_view,
+    detail_view,
+    no_marks,
+    part_texts,
+    picture_remark,
+    understood_view,
+)
 
 CONCURRENT = 8  # searches at a time, one per page; Gradio's default is 1
 BROWSER_ONLY: dict[str, Any] = {"fn": None, "api_visibility": "private"}
@@ -46,6 +54,11 @@ RESTORE = f"""(link, picture, ask, ...now) => {{
   touched[{LIKE}] ||= touched.at(-2);
   return [touched[0] ? ask : `${{performance.now()}}`, ...now.map((value, i) => touched[i] ? value : values[i])];
 }}"""
+# The chip shows the picture and its weight. Without the tick or the chip there is no picture.
+CHIP = "(picture, weight) => picture ? { src: picture.url, weight: `${Math.round(100 * weight)} %` } : {}"
+UNTICK = "(on, ...now) => on ? now : [null, '', `${performance.now()}`]"
+REMOVE = "() => [null, '', `${performance.now()}`, false]"
+NOTHING = "() => [{}, { columns: [] }]"
 MOVED = "(value) => [`${value}`, `${performance.now()}`]"
 # Make the address a link to the answer, and show its parts and strengths unless the person changed them since asking.
 SETTLE = """({ link, asked_parts, parts, sliders }, wanted, unwanted, ...strengths) => {
@@ -124,6 +137,7 @@ class SearchTab:
         left = r.understood.literal(self.on_literal, c.literal, c.literal, **PRIVATE)
         for event in (liked, left, *r.systems_added):
             event.success(outputs=c.ask, js=ASK, **BROWSER_ONLY)
+        self._wire_picture()
         new_picture = (c.picture.upload, c.picture.clear)
         gr.on(new_picture, outputs=c.like, js="() => ''", **BROWSER_ONLY)
         clicked = (c.find.click, c.query.submit, r.wanted.submit, r.unwanted.submit)
@@ -140,6 +154,18 @@ class SearchTab:
             inputs=[r.understood, *parts, *r.strengths], outputs=[*parts, *r.sliders, c.literal], js=SETTLE,
             **BROWSER_ONLY,
         )  # fmt: skip
+        answered.failure(outputs=[r.understood, r.columns], js=NOTHING, **BROWSER_ONLY)
+
+    def _wire_picture(self) -> None:
+        c = self._controls
+        gone = [c.picture, c.like, c.ask]
+        gr.on(
+            (c.picture.change, c.weight.change), inputs=[c.picture, c.weight], outputs=c.reference, js=CHIP,
+            **BROWSER_ONLY,
+        )  # fmt: skip
+        c.with_picture.input(inputs=[c.with_picture, *gone], outputs=gone, js=UNTICK, **BROWSER_ONLY)
+        c.with_picture.change(inputs=c.with_picture, outputs=c.picture_row, js=SHOW, **BROWSER_ONLY)
+        c.reference.remove(outputs=[*gone, c.with_picture], js=REMOVE, **BROWSER_ONLY)
 
     def _wire_clips(self) -> None:
         c, r = self._controls, self._results
@@ -148,7 +174,6 @@ class SearchTab:
         c.systems.focus(  # new models appear without a restart
             lambda chosen: gr.Dropdown(self.searcher.system_names(chosen)), c.systems, c.systems, queue=False, **QUIET
         )
-        c.with_picture.change(inputs=c.with_picture, outputs=c.picture_row, js=SHOW, **BROWSER_ONLY)
 
     def _opens(self, tabs: gr.Tabs) -> OpensQueries:
         c = self._controls
@@ -196,24 +221,32 @@ class SearchTab:
             literal = ""
         if previous is not None and previous.query.text == text and (wanted, unwanted) != part_texts(query):
             query = _corrected(text, wanted, unwanted)
-        strengths = read_strengths((alpha, lambda_, t))
-        answer = self.search(query, systems, k, picture, weight, strengths, literal=literal.split("|"))
+        strengths, like = read_strengths((alpha, lambda_, t)), like if picture else ""
+        answer = self.search(query, systems, k, picture, weight, strengths, like, literal.split("|"))
+        remark = picture_remark(query, self._verdict(query, like)) if picture else ""
         marked = self.marked(judged, text)
         values = (text, systems, k, alpha, lambda_, t, weight, like, judged if marked.video_ids else "", literal)
         link = link_values(dict(zip(DEFAULTS, values, strict=True)))
         return {
             self._results.answer: answer,
-            self._results.understood: understood_view(answer, (wanted, unwanted), link, strengths),
+            self._results.understood: understood_view(answer, (wanted, unwanted), link, strengths, remark),
             self._results.columns: columns_view(answer, self.searcher.video, self.url_of, marked),
         }
 
     def search(
         self, query: Query, systems: list[str], k: int, picture: str | None, weight: float,
-        strengths: Mapping[str, float], literal: Collection[str] = (),
+        strengths: Mapping[str, float], leave_out: str = "", literal: Collection[str] = (),
     ) -> Answer:  # fmt: skip
-        """Search with an uploaded picture, if any."""
+        """Search with an uploaded picture, if any; `leave_out` is the clip that it was taken from."""
         image = self.decoder.picture(Path(picture)) if picture else None
-        return self.searcher.search(query, systems or [], k, image, weight, strengths, literal=literal)
+        return self.searcher.search(query, systems or [], k, image, weight, strengths, leave_out, literal)
+
+    def _verdict(self, query: Query, video_id: str) -> Verdict | None:
+        """Judge a clip of the gallery, if it is one."""
+        try:
+            return self.searcher.judge(query, self.searcher.video(video_id))
+        except Nt2vrError:
+            return None
 
     @user_errors
     def on_pick(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
-from nt2vr.search.answers import Answer, Hit, Ranking, Seen
+from nt2vr.search.answers import Answer, Hit, Ranking, Seen, Verdict
 from nt2vr.search.strategies import STRENGTHS
 
 MARKS = {"right": "✓", "violation": "violates", "miss": "misses"}
@@ -39,7 +39,7 @@ def part_texts(query: Query) -> tuple[str, str]:
 
 def understood_view(
     answer: Answer, asked_parts: tuple[str, str] = ("", ""), link: Mapping[str, Any] = MappingProxyType({}),
-    strengths: Mapping[str, float] = MappingProxyType({}),
+    strengths: Mapping[str, float] = MappingProxyType({}), picture: str = "",
 ) -> dict[str, Any]:  # fmt: skip
     """Show how a query was understood, with the answer as downloads.
 
@@ -48,6 +48,7 @@ def understood_view(
         asked_parts: what the boxes for correcting the parts held when the search was asked for.
         link: the address of this search.
         strengths: strategy to strength, as far as sliders were moved.
+        picture: remark about the reference picture.
     """
     query = answer.query
     return {
@@ -55,7 +56,7 @@ def understood_view(
         "wanted": list(query.wanted),
         "unwanted": list(query.unwanted),
         "text": query.text,
-        "notice": query.notice,
+        "notice": " ".join(filter(None, (query.notice, picture))),
         "read_as": [{"word": word, "other": other} for word, other in answer.read_as.items()],
         "json": _data_url("application/json", json.dumps(answer.as_dict(), indent=1, ensure_ascii=False)),
         "csv": _data_url("text/csv", _as_csv(answer)),
@@ -64,6 +65,24 @@ def understood_view(
         "link": dict(link),
         "sliders": [_slider(answer, strategy, strengths.get(strategy)) for strategy in STRENGTHS],
     }
+
+
+def picture_remark(query: Query, verdict: Verdict | None) -> str:
+    """Tell that a reference picture is searched for as a whole, unless it shows nothing that the text excludes.
+
+    Args:
+        query: the text.
+        verdict: on the picture's clip; None if it has none.
+    """
+    if not query.unwanted or verdict in ("right", "miss"):
+        return ""
+    if verdict is None:
+        return f"The picture is searched for as a whole, with {_listed(query.unwanted)} if it shows that."
+    return f"The picture shows {_listed(query.unwanted)}, which the text excludes: it is searched for as a whole."
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " or ".join(f"“{part}”" for part in parts)
 
 
 def _slider(answer: Answer, strategy: str, moved: float | None) -> dict[str, Any]:
@@ -106,14 +125,17 @@ def columns_view(
 ) -> dict[str, Any]:
     """Show each system's hits in a column, with their movement compared with the first system."""
     first = answer.rankings[0]
+    verdicts = {hit.verdict for ranking in answer.rankings for hit in ranking.hits}
+    judged = bool(verdicts - {None})
     return {
         "legend": marked.legend,
         "columns": [
             {
                 "name": ranking.system.model,
+                "system": ranking.system.name,
                 "how": _how(ranking),
-                "badge": _badge(ranking, bool(answer.query.unwanted)),
-                "note": _note(ranking, answer),
+                "badge": _badge(ranking, bool(answer.query.unwanted), None not in verdicts) if judged else {},
+                "note": _note(ranking, answer, judged),
                 "hits": [
                     {
                         "id": hit.video_id,
@@ -140,30 +162,31 @@ def _how(ranking: Ranking) -> str:
     return strategy if ranking.epoch is None else f"epoch {ranking.epoch} · {strategy}"
 
 
-def _badge(ranking: Ranking, negated: bool) -> dict[str, str]:
-    """Count the verdicts, errors first."""
-    total, counts = len(ranking.hits), ranking.counts
-    if not sum(counts.values()):
+def _badge(ranking: Ranking, negated: bool, complete: bool) -> dict[str, Any]:
+    """Count the clips that are right, which decides the colour; then the violations.
+
+    Only violations are known where a word of the query is unknown: verdicts are not `complete`.
+    """
+    total, right, violations = len(ranking.hits), ranking.counts["right"], ranking.counts["violation"]
+    if not total:
         return {}
-    if not negated:
-        return {
-            "kind": "good" if counts["right"] * 2 >= total else "bad",
-            "text": f"{counts['right']} of {total} correct",
-            "more": "",
-        }
-    bad = counts["violation"]
+    if not complete:
+        kind = "bad" if violations else "neutral"
+        return {"kind": kind, "text": f"{violations} of {total} violate", "brief": f"{violations} violate", "more": ""}
     return {
-        "kind": "bad" if bad else "good",
-        "text": f"{bad} of {total} violate",
-        "more": f"{counts['right']} correct",
+        "kind": "good" if right * 2 >= total else "bad",
+        "text": f"{right} of {total} right",
+        "brief": f"{right}/{total}",
+        "more": f"{violations} violate" if negated else "",
+        "worse": negated and violations > 0,
     }
 
 
-def _note(ranking: Ranking, answer: Answer) -> str:
+def _note(ranking: Ranking, answer: Answer, judged: bool) -> str:
     notes = [ranking.notice] if ranking.notice else []
     if not ranking.hits:
         return " ".join([*notes, NOTHING_LEFT])
-    if ranking.low:
+    if ranking.low and not judged:  # verdicts know better
         notes.append(NO_GOOD_MATCH)
     if as_typed := answer.as_typed(ranking):
         notes.append(f"{ranking.system.model} knows, and was asked as typed: {', '.join(as_typed)}.")

@@ -79,6 +79,7 @@ class ClipFile:
 
     def _draw(self, progress: Progress, should_stop: ShouldStop) -> None:
         count, drawn = len(self.scenes), _drawn(self.scenes, self.num_frames, self.framing)
+        progress(0, count, "drawing clips")  # the processes take seconds to start
         clips = tracked(drawn, count, "drawing clips", progress, should_stop)
         write_frames(self.path, (count, self.num_frames, self.framing.size, self.framing.size, 3), clips)
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.actions import choose, submit
+from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
@@ -32,7 +33,7 @@ def reports(running_app: RunningApp) -> Iterator[Path]:
 
 
 def test_evaluate_read_the_table_filter_open_a_query_in_search_find_it_all_again_and_delete_it(
-    page: Page, running_app: RunningApp, reports: Path, tmp_path: Path
+    page: Page, chromium: Browser, running_app: RunningApp, reports: Path, tmp_path: Path
 ) -> None:
     page.goto(running_app.url)
     open_tab(page)
@@ -46,6 +47,10 @@ def test_evaluate_read_the_table_filter_open_a_query_in_search_find_it_all_again
     expect(page.locator("#query textarea")).to_have_value(first)
     check_the_marks(page, ids)
 
+    with fresh_page(chromium, running_app.url) as new_session:
+        new_session.goto(f"{running_app.url}?systems=CLIP&k=4")
+        open_tab(new_session)
+        expect(new_session.locator(".nt-table")).to_have_count(2)
     page.reload()
     open_tab(page)
     expect(table).to_have_count(2)

@@ -30,7 +30,7 @@ def test_type_a_query_see_clips_play_open_one_and_find_more_like_it(
     expect(page.locator(".nt-scope")).to_have_text("elephant", timeout=MODELS_MS)
     expect(page.locator(".nt-chip.nt-good")).to_have_text("a woman is riding a horse")
     expect(first.locator(".nt-clip")).to_have_count(8)
-    expect(first.locator(".nt-badge")).to_have_text(re.compile(r"\d of 8 violate"))
+    expect(first.locator(".nt-badge")).to_have_text(re.compile(r"\d of 8 right"))
 
     video = first.locator("video").first
     before = video.evaluate("video => video.currentTime")
@@ -45,10 +45,37 @@ def test_type_a_query_see_clips_play_open_one_and_find_more_like_it(
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
 
-    first.locator(".nt-clip").nth(1).press("Enter")
+
+def test_a_clip_becomes_a_picture_that_is_always_in_view_and_goes_with_its_chip_or_the_tick(
+    page: Page, running_app: RunningApp
+) -> None:
+    chip, tick = page.get_by_role("group", name="Reference picture"), page.get_by_label("+ picture")
+    ids = columns(page).first.locator(".nt-clip")
+    open_search(page, running_app.url + "?q=not+dancing&systems=CLIP|CLIP+drop|CLIP+boolean")
+    picked = ids.first.get_attribute("data-id")  # CLIP returns dancers
+    assert picked
+    ids.first.press("Enter")
     page.get_by_role("button", name="More like this").click()
-    expect(page.locator("#picture img")).to_be_visible()
-    expect(page).to_have_url(re.compile("like="))
+    expect(chip).to_contain_text("50 %")
+    expect(page).to_have_url(re.compile(f"like={picked}"))
+    assert picked not in [clip.get_attribute("data-id") for clip in ids.all()]
+    expect(page.get_by_text("The picture shows “dancing”, which the text excludes")).to_be_visible()
+
+    page.reload()
+    expect(chip).to_be_visible(timeout=MODELS_MS)
+    expect(tick).to_be_checked()
+    tick.uncheck()
+    expect(page).not_to_have_url(re.compile("like="))
+    expect(chip).to_have_count(0)
+    expect(ids.first).to_have_attribute("data-id", picked)
+
+    ids.first.press("Enter")
+    page.get_by_role("button", name="More like this").click()
+    chip.get_by_role("button", name="Remove the picture").click()
+    expect(page).not_to_have_url(re.compile("like="))
+    expect(ids.first).to_have_attribute("data-id", picked)
+    expect(chip).to_have_count(0)
+    expect(tick).not_to_be_checked()
 
 
 def test_a_link_brings_back_query_systems_and_number_of_results(page: Page, running_app: RunningApp) -> None:
@@ -63,6 +90,8 @@ def test_an_empty_query_gets_a_message_and_the_next_one_is_answered(page: Page, 
     open_search(page, running_app.url)
     submit(page, "   ")
     expect(page.get_by_text("Type what the clip should show").first).to_be_visible()
+    expect(columns(page)).to_have_count(0)
+    expect(page.locator(".nt-understood")).to_have_count(0)
     submit(page, "a dog")
     expect(page.locator(".nt-chip.nt-good")).to_have_text("a dog")
 

@@ -57,11 +57,15 @@ def run_view(run: Run, rows: Rows, log: str) -> dict[str, Any]:
 
 
 def progress_text(run: Run) -> str:
-    """Format a run's progress: the current epoch and the steps taken, each out of the total."""
-    if run.config is None or not run.status.step:
+    """Format a run's progress: the current epoch and the steps taken, or the current step of its preparation."""
+    status = run.status
+    if status.state == "preparing" and status.doing:
+        counted = f": {status.done:,} of {status.total:,}" if status.total else ""
+        resumed = f" · resumes after step {status.step:,}" if status.step else ""
+        return f"{status.doing}{counted}{resumed}"
+    if run.config is None or not status.step:
         return ""
-    epochs, steps = run.config.epochs, run.num_steps
-    return f"epoch {run.status.epoch} of {epochs} · step {run.status.step:,} of {steps:,}"
+    return f"epoch {status.epoch} of {run.config.epochs} · step {status.step:,} of {run.num_steps:,}"
 
 
 def left_text(eta_s: float | None) -> str:
@@ -88,4 +92,6 @@ def _percent(run: Run) -> str:
     """Format a run's progress as a width in percent, without the sign."""
     if run.status.state == "finished":
         return "100"
+    if run.status.state == "preparing":
+        return f"{100 * min(1.0, run.status.done / run.status.total):.1f}" if run.status.total else "0"
     return f"{100 * min(1.0, run.status.step / run.num_steps):.1f}" if run.num_steps else "0"

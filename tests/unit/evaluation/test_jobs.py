@@ -37,6 +37,27 @@ def test_an_evaluation_reports_its_controls_and_repeating_it_gives_the_same_repo
     assert len(evaluations.archive.entries()) == 1
 
 
+def test_every_step_of_an_evaluation_is_named_and_all_but_the_shortest_are_counted(
+    evaluations: Evaluations, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: dict[str, list[tuple[int, int]]] = {}
+    report = Evaluations._report
+
+    def record(self: Evaluations, done: int, total: int, what: str) -> None:
+        steps.setdefault(what, []).append((done, total))
+        report(self, done, total, what)
+
+    monkeypatch.setattr(Evaluations, "_report", record)
+    evaluations.start(SMALL, ["tiny"]).result(WAIT_S)
+    assert list(steps) == [
+        "reading the data", "writing queries", "loading tiny", "drawing clips", "embedding clips", "queries, tiny",
+        "writing the report",
+    ]  # fmt: skip
+    assert {what for what, counts in steps.items() if counts == [(0, 0)]} == {
+        "reading the data", "loading tiny", "writing the report",
+    }  # fmt: skip
+
+
 @pytest.fixture
 def slow_data(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Have reading the data take until it is stopped; the event says that it has begun."""

@@ -58,6 +58,22 @@ def test_nothing_is_measured_twice(tmp_path: Path) -> None:
     assert models.loaded == ["words"]  # the weights are the same
 
 
+def test_progress_counts_queries_within_a_block_and_may_stop_there() -> None:
+    models: Any = WordModels()
+    queries = [JudgedQuery("retrieval", f"a man sings {number}, no dancing", row_array([0])) for number in range(200)]
+    seen: list[tuple[int, int, str]] = []
+    evaluate(word_benchmark(queries=queries), [DROP], models, progress=lambda *step: seen.append(step))
+    assert seen[0] == (0, 0, "loading words")
+    done = [done for done, total, doing in seen if (total, doing) == (200, "queries, words")]
+    assert done == sorted(done) and len(set(done)) > 5 and done[-1] == 200
+    with pytest.raises(InterruptedError):
+        evaluate(
+            word_benchmark(queries=queries), [DROP], models,
+            progress=lambda *step: seen.append(step), should_stop=lambda: seen[-1][0] >= 32,
+        )  # fmt: skip
+    assert 32 <= seen[-1][0] < 200
+
+
 @pytest.mark.parametrize(
     "changed",
     [{"source": {"seed": 2}}, {"queries": QUERIES[:4]},
@@ -105,8 +121,9 @@ def test_progress_counts_the_queries_of_each_model() -> None:
     models: Any = WordModels()
     steps: list[tuple[int, int, str]] = []
     evaluate(word_benchmark(), [PLAIN, DROP, BNL], models, progress=lambda *step: steps.append(step))
-    assert steps == [
-        (0, 5, "queries, words"), (5, 5, "queries, words"), (0, 5, "queries, words-bnl"), (5, 5, "queries, words-bnl"),
+    assert list(dict.fromkeys(steps)) == [
+        (0, 0, "loading words"), (0, 5, "queries, words"), (2, 5, "queries, words"), (5, 5, "queries, words"),
+        (0, 0, "loading words-bnl"), (0, 5, "queries, words-bnl"), (5, 5, "queries, words-bnl"),
     ]  # fmt: skip
 
 

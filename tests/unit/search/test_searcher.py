@@ -598,6 +598,20 @@ def test_a_match_is_low_if_its_cosine_is_below_the_models_floor(
     query = Query(text, (text,))
     assert searcher.search(query, [system], 5).rankings[0].low is low
     assert not searcher.search(query, [system], 5, grey(100)).rankings[0].low  # a mixed query has other scores
+    negated = Query(f"{text}, no unicorn", (text,), ("unicorn",))
+    assert not searcher.search(negated, [system], 5).rankings[0].low  # theirs do not tell whether a clip fits
+
+
+def test_the_clip_that_a_picture_was_taken_from_is_not_ranked(searcher: Searcher) -> None:
+    query = Query("a dog", ("a dog",))
+    before, after = (
+        searcher.search(query, ["CLIP"], 2, leave_out=clip).rankings[0]
+        for clip in ("", "dog")
+    )  # fmt: skip
+    assert before.hits[0].video_id == "dog"
+    assert [hit.rank for hit in after.hits] == [1, 2]
+    assert after.hits[0].video_id == before.hits[1].video_id
+    assert "dog" not in after.ranks and len(after.ranks) == len(before.ranks) - 1
 
 
 def test_an_unknown_clip_is_one_sentence(searcher: Searcher) -> None:

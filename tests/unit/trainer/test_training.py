@@ -217,3 +217,48 @@ def test_a_run_that_cannot_be_done_says_why_in_one_sentence(
     else:
         assert status is None
         assert "frames_per_step" in capsys.readouterr().err
+
+
+def test_a_preparation_is_counted_from_the_first_status_to_the_first_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[RunStatus] = []
+    monkeypatch.setattr(RunFolder, "write_status", lambda self, status: written.append(status))
+    monkeypatch.setattr(RunFolder, "status", lambda self: written[-1] if written else None)
+    run = RunFolder(tmp_path / "run")
+    run.path.mkdir()
+    save_config(replace(CONFIG, log_every=100), run.config)
+    assert main([str(run.path)]) == 0
+    steps = [status.doing for status in written if status.state == "preparing"]
+    assert list(dict.fromkeys(steps)) == [
+        "loading PyTorch", "loading the model", "drawing clips", "drawing captions",
+    ]  # fmt: skip
+    assert {(status.doing, status.total) for status in written} >= {("drawing clips", 8), ("drawing clips", 4)}
+    first = next(status for status in written if status.state == "running")
+    assert (first.step, first.doing) == (1, "")
+    assert "random" not in run.log.read_text().lower()  # open_clip warns of weights that nobody asked for
+
+
+def test_a_status_of_another_version_is_read(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    (tmp_path / "status.json").write_text('{"state": "running", "pid": 1, "epoch": 2, "step": 3}')
+    assert run.status() == RunStatus("running", 1, 2, 3)
+    (tmp_path / "status.json").write_text('{"state": "running", "pid": 1, "epoch": 2, "step": 3, "mood": "good"}')
+    assert run.status() == RunStatus("running", 1, 2, 3)
+
+
+def test_the_progress_of_a_preparation_is_written_when_a_step_begins_and_now_and_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, clock = RunFolder(tmp_path), iter(range(100))
+    monkeypatch.setattr("trainer.run_folder.time.monotonic", lambda: next(clock) / 10)
+    report = run.preparing(RunStatus("preparing", 1, step=7))
+    seen = []
+    for done in range(20):
+        report(done, 20, "drawing clips")
+        status = run.status()
+        assert status is not None and (status.doing, status.total, status.step) == ("drawing clips", 20, 7)
+        seen.append(status.done)
+    assert seen[0] == 0 and 2 < len(set(seen)) < 10
+    report(0, 0, "loading")
+    assert getattr(run.status(), "doing", None) == "loading"

@@ -6,11 +6,21 @@ import json
 from pathlib import Path
 from urllib.parse import unquote
 
+import pytest
+
 from nt2vr.language.query import Query, Span
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Hit, Ranking, Seen, Verdict
 from nt2vr.search.systems import System
-from nt2vr.ui.search_view import NO_GOOD_MATCH, NOTHING_LEFT, Marked, columns_view, detail_view, understood_view
+from nt2vr.ui.search_view import (
+    NO_GOOD_MATCH,
+    NOTHING_LEFT,
+    Marked,
+    columns_view,
+    detail_view,
+    picture_remark,
+    understood_view,
+)
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",), (Span(7, 9),), (Span(10, 13),))
 
@@ -52,19 +62,49 @@ def test_movement_is_counted_against_the_first_column_as_far_as_it_is_shown() ->
     assert [hit["move"] for hit in columns(first)[0]["hits"]] == ["", "", ""]
 
 
-def test_the_badge_counts_violations_first() -> None:
-    verdicts: tuple[Verdict | None, ...] = ("violation", "right", "miss", "violation")
+@pytest.mark.parametrize(
+    ("verdicts", "kind", "text", "more"),
+    [
+        (("violation", "right", "miss", "violation"), "bad", "1 of 4 right", "2 violate"),
+        (("right", "miss", "right", "violation"), "good", "2 of 4 right", "1 violate"),
+        (("miss", "miss", "miss", "miss"), "bad", "0 of 4 right", "0 violate"),
+    ],
+)
+def test_the_badge_counts_what_is_right_first_and_that_decides_its_colour(
+    verdicts: tuple[Verdict, ...], kind: str, text: str, more: str
+) -> None:
     (column,) = columns(ranking("CLIP", "abcd", verdicts))
-    assert column["badge"] == {"kind": "bad", "text": "2 of 4 violate", "more": "1 correct"}
-    (clean,) = columns(ranking("CLIP", "ab", ("right", "miss")))
-    assert clean["badge"] == {"kind": "good", "text": "0 of 2 violate", "more": "1 correct"}
+    assert [column["badge"][key] for key in ("kind", "text", "more")] == [kind, text, more]
 
 
-def test_the_badge_of_a_plain_query_counts_correct_clips_and_without_truth_there_is_none() -> None:
+def test_the_badge_of_a_plain_query_counts_no_violations_and_without_truth_there_is_none() -> None:
     query = Query("a dog", ("a dog",))
     (column,) = columns(ranking("CLIP", "abc", ("right", "right", "miss")), query=query)
-    assert column["badge"]["text"] == "2 of 3 correct"
+    assert (column["badge"]["text"], column["badge"]["more"]) == ("2 of 3 right", "")
     assert columns(ranking("CLIP", "abc"), query=query)[0]["badge"] == {}
+
+
+def test_badges_count_violations_alone_in_every_column_if_not_every_verdict_is_known() -> None:
+    shown, clean = columns(ranking("CLIP", "ab", ("violation", "violation")), ranking("CLIP drop", "ab", (None, None)))
+    assert (shown["badge"]["text"], shown["badge"]["kind"]) == ("2 of 2 violate", "bad")
+    assert (clean["badge"]["text"], clean["badge"]["kind"]) == ("0 of 2 violate", "neutral")
+
+
+def test_verdicts_know_better_than_a_low_score() -> None:
+    low, other = ranking("CLIP", "a", low=True), ranking("CLIP drop", "b", ("right",))
+    assert [column["note"] for column in columns(low, other)] == ["", ""]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "says"),
+    [("violation", "The picture shows “cat”, which the text excludes"), (None, "if it shows that"), ("miss", "")],
+)
+def test_a_picture_that_shows_what_the_text_excludes_is_said_to_be_searched_for_as_a_whole(
+    verdict: Verdict | None, says: str
+) -> None:
+    remark = picture_remark(NEGATED, verdict)
+    assert says in remark if says else not remark
+    assert not picture_remark(Query("a dog", ("a dog",)), verdict)
 
 
 def test_a_column_explains_empty_unseen_and_low_results() -> None:

@@ -88,4 +88,4 @@ def test_stopping_leaves_no_files(tmp_path: Path) -> None:
 def test_progress_counts_clips(tmp_path: Path) -> None:
     steps: list[tuple[int, int, str]] = []
     clips(tmp_path).frames(lambda *step: steps.append(step))
-    assert steps == [(done, 3, "drawing clips") for done in (1, 2, 3)]
+    assert steps == [(done, 3, "drawing clips") for done in (0, 1, 2, 3)]

@@ -85,6 +85,15 @@ def test_a_run_is_told_with_its_progress_and_why_it_failed() -> None:
     assert [row["chosen"] for row in runs_view([run, unreadable], "b-2")["runs"]] == [False, True]
 
 
+def test_a_preparation_is_told_with_its_count_and_where_a_resumed_run_goes_on() -> None:
+    config = TrainConfig(name="A", num_clips=100, batch_size=10, epochs=4)
+    status = RunStatus("preparing", 1, 2, 1200, doing="drawing clips", done=250, total=1000)
+    view = run_view(Run("a", status, config), [], "")
+    assert (view["done"], view["share"]) == ("drawing clips: 250 of 1,000 · resumes after step 1,200", "25.0")
+    uncounted = run_view(Run("a", RunStatus("preparing", 1, doing="loading PyTorch"), config), [], "")
+    assert (uncounted["done"], uncounted["share"]) == ("loading PyTorch", "0")
+
+
 def test_the_size_of_the_trash_is_rounded_and_an_empty_one_is_not_mentioned() -> None:
     assert trash_text(0) == ""
     assert trash_text(1).startswith("Trash: 1 MB,")

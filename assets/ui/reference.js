@@ -1,0 +1,3 @@
+element.addEventListener("click", (event) => {
+  if (event.target.closest("[data-remove]")) trigger("remove", {});
+});

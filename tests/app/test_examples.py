@@ -1,0 +1,35 @@
+"""The queries that README and the page start with, asked of the shipped models: each shows what they are there for."""
+
+import re
+
+import httpx
+import pytest
+
+from nt2vr.ui.search_layout import EXAMPLES
+from tests.conftest import RunningApp
+from tests.paths import ROOT
+
+README = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+(INTRODUCTION,) = re.findall("Type “(.+?)” and compare", README)
+(FIRST_QUERY,) = re.findall("Type `(.+?)` and press Enter", README)
+K = 8
+
+
+@pytest.mark.parametrize("query", dict.fromkeys((INTRODUCTION, FIRST_QUERY, *EXAMPLES)))
+def test_clip_returns_what_was_excluded_and_clip_neg_returns_what_was_meant(
+    running_app: RunningApp, query: str
+) -> None:
+    clip, neg = verdicts(running_app, query)
+    assert clip.count("violation") >= 2 and neg.count("violation") == 0
+    assert neg.count("right") >= K / 2 and neg.count("right") > clip.count("right")
+
+
+def test_readmes_first_query_has_the_violations_that_readme_counts(running_app: RunningApp) -> None:
+    assert "seven of CLIP's first eight clips show a drummer, none of CLIP-neg's do" in README
+    assert [each.count("violation") for each in verdicts(running_app, FIRST_QUERY)] == [7, 0]
+
+
+def verdicts(app: RunningApp, query: str) -> list[list[str]]:
+    asked = {"query": query, "systems": ["CLIP", "CLIP-neg"], "k": K}
+    answer = httpx.post(app.url + "api/search", json=asked, timeout=60)  # the first loads the models
+    return [[hit["verdict"] for hit in system["hits"]] for system in answer.json()["systems"]]

@@ -1,0 +1,69 @@
+"""The page on a phone and on a tablet."""
+
+import pytest
+from playwright.sync_api import FloatRect, Locator, Page, expect
+
+from tests.browser.actions import columns, open_search
+from tests.conftest import RunningApp
+
+pytestmark = pytest.mark.browser
+
+PHONE, TABLET, MARGIN = (390, 844), (768, 1024), 16
+
+
+def box(locator: Locator) -> FloatRect:
+    found = locator.bounding_box()
+    assert found is not None
+    return found
+
+
+def is_in_view(page: Page, locator: Locator) -> bool:
+    place, view = box(locator), page.viewport_size
+    assert view is not None
+    right, bottom = place["x"] + place["width"], place["y"] + place["height"]
+    return place["x"] >= 0 and place["y"] >= 0 and right <= view["width"] and bottom <= view["height"]
+
+
+def resize(page: Page, size: tuple[int, int]) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+
+
+def test_on_a_phone_two_systems_are_side_by_side_under_scores_that_stay_in_view(
+    page: Page, running_app: RunningApp
+) -> None:
+    resize(page, PHONE)
+    open_search(page, running_app.url)
+    first, second, third = columns(page).all()
+    assert box(first)["x"] == MARGIN and box(second)["x"] + box(second)["width"] == PHONE[0] - MARGIN
+    assert box(first)["y"] == box(second)["y"] < PHONE[1] * 0.6
+    tops = [box(clip)["y"] for clip in first.locator(".nt-clip").all()]
+    assert len(set(tops)) == 8  # one per row
+
+    systems, options = page.locator("#systems"), page.get_by_label("Options")
+    expect(systems).to_be_hidden()
+    options.check()
+    expect(systems).to_be_visible()
+    expect(page.get_by_text("Correct this")).to_be_visible()
+    options.uncheck()
+    expect(systems).to_be_hidden()
+
+    first.locator(".nt-clip").last.scroll_into_view_if_needed()
+    scores = page.get_by_role("navigation", name="Scores").get_by_role("button")
+    expect(scores).to_contain_text(["CLIP", "CLIP-bnl", "CLIP-neg"])
+    assert all(is_in_view(page, score) for score in scores.all())
+    assert not is_in_view(page, third.locator("header"))
+    scores.last.click()
+    page.wait_for_function("column => column.getBoundingClientRect().right <= innerWidth", arg=third.element_handle())
+
+    for name in ("Evaluate", "Train", "Search"):
+        page.get_by_role("tab", name=name).click()
+        assert page.evaluate("document.documentElement.scrollWidth") == PHONE[0]
+
+
+def test_on_a_tablet_three_systems_are_side_by_side(page: Page, running_app: RunningApp) -> None:
+    resize(page, TABLET)
+    open_search(page, running_app.url)
+    boxes = [box(column) for column in columns(page).all()]
+    assert len({each["y"] for each in boxes}) == 1
+    assert boxes[0]["x"] == MARGIN and boxes[-1]["x"] + boxes[-1]["width"] == TABLET[0] - MARGIN
+    expect(page.locator("#systems")).to_be_visible()
