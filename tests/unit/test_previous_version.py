@@ -59,8 +59,12 @@ def test_the_same_evaluation_still_gives_the_same_metrics(data_dir: Path) -> Non
     (entry,) = Archive(data_dir / "evaluation" / "reports").entries()
     stored = Archive(data_dir / "evaluation" / "reports").load(entry.report_id)
     again = nt2vr.evaluate(Data(str(data_dir / "clips"), split="all"), "imported", data_dir)
+    counts = [sum(query.kind == "negated" for query in queries) for queries in (stored.queries, again.report.queries)]
+    assert counts == [17, 18]  # the negator of version 0.1 refused one that has a plain verb
     for system, metrics in stored.metrics.items():
-        assert again.metrics[system] == pytest.approx(metrics, abs=1e-3, nan_ok=True), system
+        same = {name: value for name, value in metrics.items() if not name.startswith("negated/")}
+        found = {name: value for name, value in again.metrics[system].items() if name in same}
+        assert found == pytest.approx(same, abs=1e-3, nan_ok=True), system
 
 
 def test_frames_decoded_before_are_found_in_the_cache(data_dir: Path) -> None:
