@@ -1,4 +1,4 @@
-"""Public API endpoints, with stable names and signatures."""
+"""Public API endpoints, with stable names and signatures: requests of earlier clients have no further inputs."""
 
 from typing import Any
 
@@ -18,13 +18,12 @@ def build_api(tab: SearchTab, evaluate_tab: EvaluateTab) -> None:
 
     @user_errors
     def search(
-        query: str, systems: list[str], k: float, image: str | None, image_weight: float, alpha: float,
-        literal: list[str],
-    ) -> dict[str, Any]:  # fmt: skip
+        query: str, systems: list[str], k: float, image: str | None, image_weight: float, alpha: float
+    ) -> dict[str, Any]:
         """Search the gallery; return the query's wanted and unwanted parts and every system's ranked hits."""
-        values = {"query": query, "systems": systems, "k": k, "image_weight": image_weight, "alpha": alpha}
-        asked = checked_request(values | {"literal": literal})
-        return search_gallery(tab, asked, image)
+        count = int(k) if k == int(k) else k  # pages and clients do not distinguish 8 from 8.0
+        values = {"query": query, "systems": systems, "k": count, "image_weight": image_weight, "alpha": alpha}
+        return search_gallery(tab, checked_request(values), image)
 
     @user_errors
     def evaluate(data: str, systems: list[str], request: gr.Request) -> dict[str, Any]:
@@ -40,7 +39,6 @@ def build_api(tab: SearchTab, evaluate_tab: EvaluateTab) -> None:
             reference_picture(),
             gr.Number(DEFAULT_WEIGHT, label="image_weight"),
             gr.Number(DEFAULT_ALPHA, label="alpha"),
-            gr.JSON([], label="literal"),
         ]
         answer, names = gr.JSON(), gr.JSON()
         data, evaluated_systems = gr.Textbox("gallery", label="data"), gr.JSON(["CLIP"], label="systems")

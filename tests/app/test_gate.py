@@ -47,6 +47,8 @@ OPEN_TARGETS = (
         "picture",
         "columns",
         "detail",
+        "understood",
+        "reference",
     ),
     *("evaluate-cancel", "evaluate-new", "evaluate-reports", "evaluate-delete", "evaluate-keep", "evaluate-queries"),
     *("evaluate-first", "evaluate-second", "evaluate-order", "evaluate-kind", "evaluate-cue", "evaluate-fails"),

@@ -149,13 +149,17 @@ def test_a_run_outlives_the_app(chromium: Browser, gallery_data: Path, tmp_path:
 def test_what_a_visitor_may_not_do_is_disabled_with_the_reason(chromium: Browser, public_app: RunningApp) -> None:
     with fresh_page(chromium, public_app.url) as page:
         open_tab(page, public_app.url)
-        expect(page.locator("#train-note")).to_contain_text("Only the owner may train models here", timeout=WAIT_MS)
+        expect(page.locator("#train-note")).to_contain_text(
+            "Only the owner may train models or delete runs and reports here", timeout=WAIT_MS
+        )
         expect(page.locator("#train-start")).to_be_disabled()
         page.get_by_role("tab", name="Evaluate").click()
         expect(page.locator("#evaluate-note")).to_contain_text("Only the owner may name files", timeout=WAIT_MS)
         expect(page.locator("#evaluate-split")).to_be_hidden()
         page.get_by_role("tab", name="Search").click()
         page.get_by_role("button", name="More models").click()
-        expect(page.locator("#more-models-note")).to_contain_text("Only the owner may download models")
+        expect(page.locator("#more-models-note")).to_contain_text(
+            "Only the owner may download models or import models here"
+        )
         for button in ("#download", "#import"):
             expect(page.locator(button)).to_be_disabled()
