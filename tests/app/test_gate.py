@@ -98,6 +98,7 @@ def test_every_event_is_known_to_be_guarded_or_open(stranger: RawClient) -> None
     assert set(GUARDED) <= set(stranger.events)
 
 
+@pytest.mark.slow
 def test_a_stranger_trains_on_no_path_of_the_server_where_everyone_may_train(tmp_path: Path) -> None:
     with run_app(tmp_path, NT2VR_ALLOW_TRAIN="everyone") as app:
         client = RawClient(app.url, STRANGER)

@@ -125,6 +125,7 @@ def find_it_again_stop_and_delete_it(page: Page, runs: Path) -> None:
     assert list((runs / ".trash").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_start_a_run_watch_it_stop_it_resume_it_find_it_again_and_delete_it(
     chromium: Browser, running_app: RunningApp
 ) -> None:
