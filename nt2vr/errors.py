@@ -70,6 +70,15 @@ class HubError(Nt2vrError):
     """A request that the Hugging Face Hub refused."""
 
 
+def causes(error: BaseException | None) -> list[BaseException]:
+    """List an error, the one that it was raised from or while handling, and so on."""
+    found = []
+    while error is not None:
+        found.append(error)
+        error = error.__cause__ or error.__context__
+    return found
+
+
 def reason_of(error: Exception) -> str:
     """Describe a third-party error within a sentence: its first line, or its type."""
     text = str(error).strip()

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from nt2vr.errors import ConfigError, Nt2vrError
+from nt2vr.errors import ConfigError, Nt2vrError, causes
 
 SCHEMA = 1  # of config, status, card, saved run and report: raise it when version 0.x could misread them
 SCHEMA_KEY = "schema"
@@ -58,28 +58,34 @@ def without_schema(data: Mapping[str, Any], path: Path, error: type[Nt2vrError] 
 
 def is_disk_full(error: BaseException | None) -> bool:
     """Whether an error, or one that it follows from, comes from a write to a full disk."""
-    while error is not None:
-        if isinstance(error, OSError) and error.errno in FULL:
-            return True
-        if isinstance(error, Exception) and any(words in str(error) for words in FULL_WORDS):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
+    return any(
+        (isinstance(each, OSError) and each.errno in FULL)
+        or (isinstance(each, Exception) and any(words in str(each) for words in FULL_WORDS))
+        for each in causes(error)
+    )
+
+
+def free_bytes(folder: Path) -> int:
+    """Return how much is free on the disk of a folder, which need not exist yet."""
+    return shutil.disk_usage(_existing(folder)).free
+
+
+def _existing(folder: Path) -> Path:
+    return next(path for path in (folder, *folder.absolute().parents) if path.exists())
 
 
 def check_free(folder: Path, num_bytes: float, doing: str) -> None:
     """Refuse work whose files would fill the disk, before it starts.
 
     Args:
-        folder: where the files go; it, or one above it, exists.
+        folder: where the files go; need not exist yet.
         num_bytes: what they need, estimated.
         doing: the work, for the message.
 
     Raises:
         ConfigError: if less is free.
     """
-    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    free = shutil.disk_usage(there).free
+    free = free_bytes(folder)
     if free < num_bytes:
         raise ConfigError(
             f"{doing} needs about {num_bytes / 1e9:.1f} GB, and the disk of {folder} has {free / 1e9:.1f} GB left. "
@@ -93,6 +99,6 @@ def check_writable(folder: Path) -> None:
     Raises:
         ConfigError: if it cannot be made or written to.
     """
-    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    there = _existing(folder)
     if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
         raise ConfigError(f"{folder} cannot be written to. Name another folder.")

@@ -14,6 +14,7 @@ from typing import Any
 from tqdm import tqdm
 
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError, quoted
+from nt2vr.files import free_bytes
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import build_model, check_text_tower, load_weights, write_checkpoint
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, load_tokenizer, needs_file
@@ -196,12 +197,13 @@ def check_space(
         tensors = build_model(model_cfg, preprocess_cfg, "meta").state_dict().values()
     transfer = sum(file.size for file in files)
     model = sum(tensor.numel() for tensor in tensors) * WEIGHT_BYTES
-    there = next(path for path in (home, *home.absolute().parents) if path.exists())
-    free = shutil.disk_usage(there).free
+    free = free_bytes(home)
     takes = f"{transfer >> 20:,} MB to download, and {transfer + model >> 20:,} MB of disk while it is converted"
     announce(f"{name}: {takes}; {model >> 20:,} MB stay.")
     if free < transfer + model + SPARE_BYTES:
-        raise DownloadError(f"{name} takes {takes}, but {there} has {free >> 20:,} MB free. Free some space.")
+        raise DownloadError(
+            f"{name} takes {takes}, but the disk of {home} has {free >> 20:,} MB free. Free some space."
+        )
 
 
 def _transfer(file: RemoteFile, folder: Path, bar: type[tqdm], asked: str) -> Path:

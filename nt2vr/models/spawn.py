@@ -14,6 +14,7 @@ from threading import Lock
 from types import ModuleType
 from typing import Any
 
+from nt2vr.errors import causes
 from nt2vr.progress import Progress
 
 OUT_OF_MEMORY = (
@@ -90,8 +91,4 @@ def _serve(sender: Connection, function: Callable[..., Any], args: tuple[Any, ..
 
 def is_out_of_memory(error: BaseException | None) -> bool:
     """Whether memory ran out, also by an error of torch, or one that another error was raised from."""
-    while error is not None:
-        if isinstance(error, MemoryError) or OUT_OF_MEMORY.search(str(error)):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
+    return any(isinstance(each, MemoryError) or OUT_OF_MEMORY.search(str(each)) for each in causes(error))

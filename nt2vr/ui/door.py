@@ -3,9 +3,7 @@
 It knows addresses and bytes, not what a request is for; that is the gate's and the handlers'.
 """
 
-import shutil
 import socket
-import tempfile
 from collections.abc import Collection
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -19,6 +17,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from nt2vr.errors import quoted
+from nt2vr.files import free_bytes
 from nt2vr.settings import is_loopback
 from nt2vr.ui.gate import Gate
 
@@ -71,7 +70,7 @@ class Door:
         origin = request.headers.get("origin")
         if origin is None or request.method in SAFE:
             return None
-        same = urlsplit(origin).netloc.lower() == asked.lower()
+        same = origin.lower().partition("//")[2] == asked.lower()  # an origin has no path
         if same or any(_name_of(origin) == each.lower() for each in self.host_names):
             return None
         return PlainTextResponse("Pages of other sites may not change anything in this app.", 403)
@@ -101,7 +100,7 @@ class Door:
         if size > limit + FORM_BYTES:
             what = "A file" if is_upload else "A request"
             return PlainTextResponse(f"{what} may have {limit / MB:,.0f} MB here; this one has {size / MB:,.0f}.", 413)
-        if is_upload and size + SPARE_BYTES > _free_bytes():
+        if is_upload and size + SPARE_BYTES > free_bytes(Path(get_upload_folder())):
             return PlainTextResponse(f"The disk has no room for a file of {size / MB:,.0f} MB.", 507)
         return None
 
@@ -135,8 +134,3 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _free_bytes() -> int:
-    folder = Path(get_upload_folder())
-    return shutil.disk_usage(folder if folder.exists() else tempfile.gettempdir()).free

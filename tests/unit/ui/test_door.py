@@ -73,6 +73,7 @@ def test_only_the_app_s_own_names_are_answered(host: str, names: tuple[str, ...]
         ("http://localhost:7860", (), False),
         ("http://evil.example", (), False),
         ("null", (), False),
+        ("http://[", (), False),
         ("http://127.0.0.1:7860.evil.example", (), False),
         ("https://films.example", ("films.example",), True),  # a proxy that changes Host
         ("https://evil.example", ("*",), False),
