@@ -133,15 +133,15 @@ def training(data: Path) -> Iterator[RunFolder]:
         command, cwd=PACKAGE.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as trainer:
         try:
-            wait_until(lambda: run.checkpoint(1).exists() and _state(run) == "running", 600)
+            wait_until(lambda: run.checkpoint(1).exists() and _is_running(run, trainer.pid), 600)
             yield run
         finally:
             trainer.kill()
 
 
-def _state(run: RunFolder) -> str:
+def _is_running(run: RunFolder, pid: int) -> bool:
     status = run.status()
-    return status.state if status else ""
+    return status is not None and (status.state, status.pid) == ("running", pid)
 
 
 @dataclass
