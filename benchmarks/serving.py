@@ -305,7 +305,7 @@ async def visitors(app: App, seconds: float) -> tuple[Tally, list[tuple[float, f
     async def evaluation() -> str:
         asked = await client.post("gradio_api/call/evaluate", json={"data": ["gallery", ["CLIP drop"]]})
         answer = await client.get(f"gradio_api/call/evaluate/{asked.json()['event_id']}")
-        return "" if '"metrics"' in answer.text or "is under way" in answer.text else answer.text[:200]
+        return "" if '"metrics"' in answer.text or "is running" in answer.text else answer.text[:200]
 
     async def bad_input() -> str:
         bodies: list[Any] = [[], {"query": "x" * 3000}, {"query": "a", "k": "x"}, {"query": "a", "systems": ["none"]}]
