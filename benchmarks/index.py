@@ -1,7 +1,7 @@
 """Opening and searching large galleries, made up: `python -m benchmarks.index [gallery|indexes] [LARGEST]`.
 
-Vectors are clustered, one cluster per hundred: a random centre of length 1 plus noise of length 0.7, normalised. Queries
-are new members of random clusters, with as much noise (near) or twice as much (far).
+Vectors are clustered, one cluster per hundred: a random centre of length 1 plus noise of length 0.7, normalised.
+Queries are new members of random clusters, with as much noise (near) or twice as much (far).
 """
 
 import argparse

@@ -206,8 +206,11 @@ class _Store:
 
     def missing(self, files: Sequence[VideoFile]) -> list[VideoFile]:
         """List the files without embeddings, one per content."""
-        places = self._file.find(file.key for file in files)
-        return list({file.key: file for file, place in zip(files, places, strict=True) if place < 0}.values())
+        missing: dict[str, VideoFile] = {}
+        for file, place in zip(files, self._file.find(file.key for file in files), strict=True):
+            if place < 0:
+                missing.setdefault(file.key, file)
+        return list(missing.values())
 
     def embed(self, batch: Sequence[tuple[VideoFile, NDArray[np.uint8]]]) -> None:
         """Encode the (F, S, S, 3) frames of files, and store the embeddings."""
