@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from nt2vr.media.cache import Cache
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import Card
-from nt2vr.search.embedded import embeddings_folder, open_gallery
+from nt2vr.search.embedded import open_gallery
 from nt2vr.search.embedding_file import CHUNK, EmbeddingFile
+from nt2vr.search.embedding_folders import tower_folder
 from nt2vr.search.index import ExactIndex, FaissIndex, Index
 
 DIM, NUM_FRAMES = 512, 8
@@ -88,7 +89,7 @@ def write_gallery(count: int, cache: Cache) -> Gallery:
     """Store made-up embeddings of clips whose content is known, as a library's is."""
     videos = tuple(Video(f"clip {n}", Path(f"/nowhere/{n}.mp4"), content=f"content {n}") for n in range(count))
     gallery = Gallery("made up", videos, "made-up")
-    file = EmbeddingFile(embeddings_folder(gallery, MadeUpEncoder.card, cache), (NUM_FRAMES, DIM))
+    file = EmbeddingFile(tower_folder(gallery, MadeUpEncoder.card, cache), (NUM_FRAMES, DIM))
     start = 0
     for chunk in Clusters.of(count).chunks(count):
         keys = [f"content {n}" for n in range(start, start + len(chunk))]

@@ -5,9 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from hashlib import blake2b
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +13,7 @@ from numpy.typing import NDArray
 from nt2vr.errors import CheckpointError, ConfigError, reason_of
 from nt2vr.files import is_disk_full
 from nt2vr.language.forms import FORMS
-from nt2vr.media.cache import SAMPLING, Cache
+from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.media.video_files import VideoFile, decode_files, hash_files
@@ -24,6 +22,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.search.embedding_file import EmbeddingFile, content_id
+from nt2vr.search.embedding_folders import make_room, mark_used, tower_folder
 from nt2vr.search.gallery_index import APPROXIMATE_FROM, open_approximate
 from nt2vr.search.index import ExactIndex, Index
 
@@ -31,7 +30,6 @@ logger = logging.getLogger(__name__)
 
 BATCH_FRAMES = 64  # frames in one forward pass of the encoder
 SAMPLE = 200  # captions with which the recall of an approximate index is measured
-SHARED = "shared"  # folder of galleries without a key
 
 
 @dataclass(frozen=True)
@@ -154,22 +152,9 @@ def count_missing(gallery: Gallery, card: Card, cache: Cache) -> int:
     """Count the clips that `embed_gallery` would have to decode; the model need not be loaded."""
     if card.queries:
         return 0
-    stored = EmbeddingFile(embeddings_folder(gallery, card, cache))
+    stored = EmbeddingFile(tower_folder(gallery, card, cache))
     files = hash_files(gallery.videos, cache, {})
     return int((stored.find(file.key for file in files) < 0).sum())
-
-
-def drop_unused(gallery: Gallery, cache: Cache) -> None:
-    """Drop the stored embeddings of clips that the gallery has no longer, under every visual tower.
-
-    Raises:
-        OSError: if that fails; everything stays.
-    """
-    unreadable: dict[str, str] = {}
-    keys = [file.key for file in hash_files(gallery.videos, cache, unreadable)]
-    if gallery.key and not unreadable:  # otherwise others use the rows, or it is not known which are unused
-        for folder in sorted(_gallery_folder(gallery, cache).glob("*")):
-            EmbeddingFile(folder).retain(keys)
 
 
 def prefetch_frames(
@@ -177,21 +162,11 @@ def prefetch_frames(
 ) -> None:
     """Decode into the cache the frames that `embed_gallery` will need, while a model is still loading."""
     failed: dict[str, str] = {}  # embed_gallery will fail on the same files, and report them
-    stored = EmbeddingFile(embeddings_folder(gallery, card, cache))
+    stored = EmbeddingFile(tower_folder(gallery, card, cache))
     files = hash_files(gallery.videos, cache, failed, should_stop)
     missing = (file for file in files if stored.find([file.key])[0] < 0)
     for _ in decode_files(missing, card.frames, card.framing, decoder, failed, cache, should_stop):
         pass
-
-
-def embeddings_folder(gallery: Gallery, card: Card, cache: Cache) -> Path:
-    """Return the folder of a gallery's embeddings under a visual tower; models that pool differently share it."""
-    tower = blake2b(f"{SAMPLING} {card.visual_key} {card.frames}".encode(), digest_size=8)
-    return _gallery_folder(gallery, cache) / tower.hexdigest()
-
-
-def _gallery_folder(gallery: Gallery, cache: Cache) -> Path:
-    return cache.galleries / (gallery.key or SHARED)
 
 
 class _Store:
@@ -199,7 +174,8 @@ class _Store:
 
     def __init__(self, gallery: Gallery, encoder: Encoder, cache: Cache, in_memory: bool = True) -> None:
         self._gallery, self._encoder, self._in_memory = gallery, encoder, in_memory
-        self._folder = embeddings_folder(gallery, encoder.card, cache)
+        self._folder = tower_folder(gallery, encoder.card, cache)
+        mark_used(self._folder)
         self._file = EmbeddingFile(self._folder, (encoder.num_frames, encoder.embed_dim))
         self._pooled = self._file.pooled(encoder.card.pooling, encoder.pool)  # notices damaged rows, too
         self._unwritten: dict[str, NDArray[np.float32]] = {}
@@ -214,6 +190,7 @@ class _Store:
 
     def embed(self, batch: Sequence[tuple[VideoFile, NDArray[np.uint8]]]) -> None:
         """Encode the (F, S, S, 3) frames of files, and store the embeddings."""
+        make_room(self._folder)
         self._file.refresh()
         known = self._file.find(file.key for file, _ in batch) >= 0  # embedded by another process in the meantime
         batch = [item for item, is_known in zip(batch, known, strict=True) if not is_known]

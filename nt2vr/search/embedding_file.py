@@ -137,6 +137,9 @@ class EmbeddingFile:
     def retain(self, keys: Iterable[str]) -> None:
         """Drop all other rows, if they are at least WASTE of all."""
         with self._locked():
+            for path in self._folder.iterdir():
+                if path.name.isdecimal() and not (path / IDS).exists():  # of a compaction that was killed
+                    shutil.rmtree(path, ignore_errors=True)
             self.refresh()
             wanted = {_digest(key) for key in keys}
             kept = {row: digest for digest, row in self._row_of.items() if digest in wanted}

@@ -15,6 +15,8 @@ AIM = 0.98  # recall on the sample from which no more clusters are looked at
 MAX_PROBED = 1 / 8  # share of the clusters looked at, at most: more would be as slow as exact search
 SAMPLE = 100  # queries on which recall is measured
 SAMPLE_K = 10
+PART = 20  # of these queries scored at once: 80 MB of scores of a million vectors
+MIN_PROBES = 8  # clusters looked at, at least: the best 100 lie in more clusters than the best 10
 NOISE = 1.0  # length of what is added to unit vectors to make queries of them
 GROWTH = 4  # times as many vectors as at the last clustering, from which they are clustered anew
 CLUSTER_POINTS = 64  # vectors per cluster that clustering looks at
@@ -124,7 +126,8 @@ class FaissIndex:
         queries = _noisy(vectors) if self._sample is None else self._sample
         exact = ExactIndex(self._dim)
         exact.add(ids, _read_only(vectors))
-        best = np.concatenate([exact.search(query[None], SAMPLE_K)[1] for query in queries])
+        parts = (queries[start : start + PART] for start in range(0, len(queries), PART))
+        best = np.concatenate([exact.search(part, SAMPLE_K)[1] for part in parts])
         while True:
             _, found = self.search(queries, SAMPLE_K)
             hits = sum(len(np.intersect1d(*rows)) for rows in zip(best, found, strict=True))
@@ -150,4 +153,5 @@ def _read_only(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
 def _clusters(dim: int, number: int) -> Any:
     index: Any = faiss.index_factory(dim, f"IVF{number},Flat", faiss.METRIC_INNER_PRODUCT)
     index.cp.niter, index.cp.max_points_per_centroid, index.cp.min_points_per_centroid = ITERATIONS, CLUSTER_POINTS, 1
+    index.nprobe = min(MIN_PROBES, number)
     return index

@@ -21,7 +21,8 @@ from nt2vr.media.gallery import Gallery, Video, load_gallery
 from nt2vr.models.card import Card
 from nt2vr.models.framing import Framing
 from nt2vr.search import embedded as embedded_module
-from nt2vr.search.embedded import count_missing, drop_unused, embed_gallery, open_gallery, prefetch_frames
+from nt2vr.search.embedded import count_missing, embed_gallery, open_gallery, prefetch_frames
+from nt2vr.search.embedding_folders import MAX_TOWERS, drop_unused, tower_folder
 from nt2vr.search.index import ExactIndex, FaissIndex
 from tests.disks import mounted
 from tests.paths import ROOT
@@ -311,6 +312,19 @@ def test_embeddings_are_not_dropped_while_files_cannot_be_read(
     gallery.videos[0].path.unlink()
     drop_unused(replace(keyed, videos=gallery.videos[:2]), cache)
     assert count_missing(Gallery("rest", gallery.videos[1:], "library-1"), BrightnessEncoder.card, cache) == 0
+
+
+def test_the_towers_opened_least_recently_are_dropped(gallery: Gallery, decoder: Decoder, cache: Cache) -> None:
+    few, encoder = replace(gallery, videos=gallery.videos[:2]), BrightnessEncoder()
+    cards = [replace(encoder.card, visual_fingerprint=str(number)) for number in range(MAX_TOWERS + 2)]
+    for number, card in enumerate(cards):
+        encoder.card = card
+        embed_gallery(few, encoder, decoder, cache)  # type: ignore[arg-type]
+        os.utime(tower_folder(few, card, cache), (number, number))
+        encoder.card = cards[0]
+        embed_gallery(few, encoder, decoder, cache)  # type: ignore[arg-type]
+    missing = [number for number, card in enumerate(cards) if count_missing(few, card, cache)]
+    assert missing == [1, 2]
 
 
 def test_embeddings_that_are_not_finite_are_the_models_fault(gallery: Gallery, decoder: Decoder, cache: Cache) -> None:

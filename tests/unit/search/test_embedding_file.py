@@ -92,9 +92,13 @@ def test_a_reader_keeps_its_rows_while_others_append_and_compact(tmp_path: Path)
     assert len(list(tmp_path.glob("*/ids"))) == 1  # the old one is gone
 
 
-def test_few_unused_rows_stay(tmp_path: Path) -> None:
-    write(tmp_path, *range(10)).retain(keys(*range(9)))
+def test_few_unused_rows_stay_and_what_a_killed_compaction_left_does_not(tmp_path: Path) -> None:
+    file = write(tmp_path, *range(10))
+    (tmp_path / "7").mkdir()
+    (tmp_path / "7" / "frames.f32").write_bytes(bytes(1000))
     assert content(tmp_path, 9) == [9]
+    file.retain(keys(*range(9)))
+    assert content(tmp_path, 9) == [9] and not (tmp_path / "7").exists()
 
 
 @pytest.mark.parametrize("name", ["frames.f32", "ids", "first.f32"])

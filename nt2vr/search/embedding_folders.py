@@ -1,0 +1,60 @@
+"""Where the embeddings of galleries lie: a folder per gallery, and in it one per visual tower."""
+
+import os
+import shutil
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+
+from nt2vr.media.cache import SAMPLING, Cache
+from nt2vr.media.gallery import Gallery
+from nt2vr.media.video_files import hash_files
+from nt2vr.models.card import Card
+from nt2vr.search.embedding_file import EmbeddingFile
+
+SHARED = "shared"  # folder of galleries without a key
+MAX_TOWERS = 16  # per gallery; each epoch of a training may have a visual tower of its own
+
+
+def gallery_folder(gallery: Gallery, cache: Cache) -> Path:
+    """Return the folder of a gallery's embeddings."""
+    return cache.galleries / (gallery.key or SHARED)
+
+
+def tower_folder(gallery: Gallery, card: Card, cache: Cache) -> Path:
+    """Return the folder of a gallery's embeddings under a visual tower; models that pool differently share it."""
+    tower = blake2b(f"{SAMPLING} {card.visual_key} {card.frames}".encode(), digest_size=8)
+    return gallery_folder(gallery, cache) / tower.hexdigest()
+
+
+def mark_used(tower: Path) -> None:
+    """Note that a tower's embeddings are opened."""
+    with suppress(OSError):
+        os.utime(tower)
+
+
+def make_room(tower: Path) -> None:
+    """Before a new tower's embeddings are stored, delete those opened least recently."""
+    with suppress(OSError):
+        if tower.exists():
+            return
+        others = sorted(_towers(tower.parent), key=lambda folder: folder.stat().st_mtime, reverse=True)
+        for folder in others[MAX_TOWERS - 1 :]:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def drop_unused(gallery: Gallery, cache: Cache) -> None:
+    """Drop the embeddings of clips that the gallery has no longer, under every visual tower.
+
+    Raises:
+        OSError: if that fails; everything stays.
+    """
+    unreadable: dict[str, str] = {}
+    keys = [file.key for file in hash_files(gallery.videos, cache, unreadable)]
+    if gallery.key and not unreadable:  # otherwise others use the rows, or it is not known which are unused
+        for folder in _towers(gallery_folder(gallery, cache)):
+            EmbeddingFile(folder).retain(keys)
+
+
+def _towers(folder: Path) -> list[Path]:
+    return [tower for tower in folder.iterdir() if tower.is_dir()] if folder.is_dir() else []
