@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -90,6 +91,57 @@ def test_a_reader_keeps_its_rows_while_others_append_and_compact(tmp_path: Path)
     reader.append(keys(13), rows(13))  # finds the compacted file
     assert content(tmp_path, 0, 11, 12, 13) == [0, 11, 12, 13]
     assert len(list(tmp_path.glob("*/ids"))) == 1  # the old one is gone
+
+
+def test_pooled_rows_that_another_reader_stored_are_not_cut(tmp_path: Path) -> None:
+    reader = write(tmp_path, 0, 1)
+    done: list[NDArray[np.float32]] = []
+    write(tmp_path, 2, 3)
+
+    def pool(frames: NDArray[np.float32]) -> NDArray[np.float32]:
+        if not done:
+            done.append(EmbeddingFile(tmp_path, SHAPE).pooled("first", lambda frames: frames[:, 0]))
+        return frames[:, 0]
+
+    assert reader.pooled("first", pool)[:, 0].tolist() == [1, 2]
+    assert done[0][:, 0].tolist() == [1, 2, 3, 4]
+    assert only(tmp_path, "first.f32").stat().st_size == 4 * 8 * 4
+
+
+def test_rows_are_there_at_every_moment_of_a_compaction(tmp_path: Path) -> None:
+    write(tmp_path, *range(10))
+    ended = threading.Event()
+
+    def compact() -> None:
+        while not ended.is_set():
+            write(tmp_path, *range(100, 110)).retain(keys(*range(10)))
+
+    thread = threading.Thread(target=compact)
+    thread.start()
+    try:
+        for _ in range(50):
+            file = EmbeddingFile(tmp_path, SHAPE)
+            pooled, found = file.pooled("first", lambda frames: frames[:, 0]), file.find(keys(*range(10)))
+            assert file.frames()[found, 0, 0].tolist() == pooled[found, 0].tolist() == list(range(1, 11))
+    finally:
+        ended.set()
+        thread.join()
+
+
+def test_a_compaction_between_two_looks_at_the_folder_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, *range(10))
+    newest = EmbeddingFile._newest
+
+    def then_compacted(file: EmbeddingFile) -> Path | None:
+        monkeypatch.undo()
+        found = newest(file)
+        EmbeddingFile(tmp_path, SHAPE).retain(keys(0))
+        return found
+
+    monkeypatch.setattr(EmbeddingFile, "_newest", then_compacted)
+    assert content(tmp_path, 0, 9) == [0, None]
 
 
 def test_few_unused_rows_stay_and_what_a_killed_compaction_left_does_not(tmp_path: Path) -> None:
@@ -203,6 +255,7 @@ def test_a_full_disk_is_an_error_and_leaves_the_rows(tmp_path: Path) -> None:
             for number in range(0, 10_000, 100):
                 file.append(keys(*range(number, number + 100)), rows(*range(number, number + 100)))
         assert content(tmp_path / "disk", *range(number)) == list(range(number)) and number >= 300
+        assert only(tmp_path / "disk", "frames.f32").stat().st_size == number * 128
         pooled = EmbeddingFile(tmp_path / "disk", SHAPE).pooled("first", lambda frames: frames[:, 0])
         assert pooled[:, 0].tolist() == list(range(1, number + 1))
 
