@@ -22,7 +22,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.search.embedding_file import EmbeddingFile, content_id
-from nt2vr.search.embedding_folders import make_room, mark_used, tower_folder
+from nt2vr.search.embedding_folders import gallery_folder, make_room, mark_used, tower_folder, towers
 from nt2vr.search.gallery_index import APPROXIMATE_FROM, open_approximate
 from nt2vr.search.index import ExactIndex, Index
 
@@ -155,6 +155,19 @@ def count_missing(gallery: Gallery, card: Card, cache: Cache) -> int:
     stored = EmbeddingFile(tower_folder(gallery, card, cache))
     files = hash_files(gallery.videos, cache, {})
     return int((stored.find(file.key for file in files) < 0).sum())
+
+
+def drop_unused(gallery: Gallery, cache: Cache) -> None:
+    """Drop the embeddings of clips that the gallery has no longer, under every visual tower.
+
+    Raises:
+        OSError: if that fails; everything stays.
+    """
+    unreadable: dict[str, str] = {}
+    keys = [file.key for file in hash_files(gallery.videos, cache, unreadable)]
+    if gallery.key and not unreadable:  # otherwise others use the rows, or it is not known which are unused
+        for folder in towers(gallery_folder(gallery, cache)):
+            EmbeddingFile(folder).retain(keys)
 
 
 def prefetch_frames(
