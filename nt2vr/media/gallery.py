@@ -11,27 +11,43 @@ from nt2vr.errors import GalleryError, quoted
 
 @dataclass(frozen=True)
 class Video:
-    """One video file of a gallery.
+    """One clip of a gallery: a video file, a picture, or a window of a long video.
 
     Attributes:
         video_id: unique in the gallery.
         path: the file, absolute.
         captions: sentences that describe it, if any.
         scene: exact description of its content as data, if known.
+        start: where the clip starts in the file, in seconds.
+        end: where it ends; None is the end of the file.
+        film: id of the long video that the clip is a window of; empty for a whole file.
+        content: hash of the file's content, where it is known without reading the file.
     """
 
     video_id: str
     path: Path
     captions: tuple[str, ...] = ()
     scene: Mapping[str, Any] | None = field(default=None, hash=False)
+    start: float = 0.0
+    end: float | None = None
+    film: str = ""
+    content: str = ""
 
 
 @dataclass(frozen=True)
 class Gallery:
-    """Named videos."""
+    """Named videos.
+
+    Attributes:
+        name: display name.
+        videos: in the order of the manifest.
+        key: name of the folder of its embeddings; unique among galleries, and safe in a path. Galleries without one
+            share a folder.
+    """
 
     name: str
     videos: tuple[Video, ...]
+    key: str = ""
 
 
 def load_gallery(manifest: Path) -> Gallery:

@@ -25,6 +25,12 @@ class VideoFile(NamedTuple):
     video: Video
     content: str
 
+    @property
+    def key(self) -> str:
+        """Name what is decoded: the content, and the seconds where it is a window."""
+        start, end = self.video.start, self.video.end
+        return self.content if not start and end is None else f"{self.content} {start:.3f}-{end or 0:.3f}"
+
 
 def hash_files(
     videos: Iterable[Video], cache: Cache, failed: dict[str, str], should_stop: ShouldStop = never
@@ -34,7 +40,7 @@ def hash_files(
         if should_stop():
             return
         try:
-            yield VideoFile(video, cache.content_hash(video.path))
+            yield VideoFile(video, video.content or cache.content_hash(video.path))
         except MediaError as error:
             failed[video.video_id] = str(error)
 
@@ -64,7 +70,7 @@ def decode_files(
     ahead: deque[tuple[VideoFile, NDArray[np.uint8] | Decoding]] = deque()
     while not should_stop():
         for file in islice(remaining, in_flight - len(ahead)):
-            cached = cache.get_frames(file.content, num_frames, framing) if cache else None
+            cached = cache.get_frames(file.key, num_frames, framing) if cache else None
             ahead.append((file, decoder.frames(file.video.path, num_frames, framing) if cached is None else cached))
         if not ahead:
             return
@@ -76,5 +82,5 @@ def decode_files(
                 failed[file.video.video_id] = str(error)
                 continue
             if cache:
-                cache.put_frames(file.content, num_frames, framing, frames)
+                cache.put_frames(file.key, num_frames, framing, frames)
         yield file, frames

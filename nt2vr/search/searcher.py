@@ -227,8 +227,8 @@ class Searcher:
         )  # fmt: skip
         if vector is None:
             return nothing
-        scores, rows = embedded.index.search(vector[None], max(k + 1, RANKED))
-        found = [(embedded.gallery.videos[row], float(score)) for row, score in zip(rows[0], scores[0], strict=True)]
+        scores, rows = embedded.search(vector, max(k + 1, RANKED))
+        found = [(embedded.gallery.videos[row], float(score)) for row, score in zip(rows, scores, strict=True)]
         ranked = [(video, score) for video, score in found if video.video_id != leave_out]
         hits = tuple(
             Hit(video.video_id, rank, round(score, 4), self.judge(query, video))
