@@ -31,6 +31,7 @@ SEEK_GAP = 250  # frames between samples above which seeking (to a key frame, th
 MAX_WORKERS = 32  # children take 70 MB each
 MAX_BYTES = 2 << 30  # of a child: an 8K film takes 1.2 GB
 READ_BYTES_S = 10e6  # of a slow disk
+CLOSED = "the decoder is closed"  # reason for files that nobody has tried
 M_MMAP_THRESHOLD = -3  # of glibc's mallopt
 FORMATS = "asf,avi,flv,gif,matroska,mov,mpeg,mpegts,ogg"  # self-contained ones: a playlist would read other files
 
@@ -166,7 +167,7 @@ class Decoding:
         except (ProcessExpired, BrokenProcessPool):
             raise MediaError(f"{name} crashed the decoder. {fatal} and try again.") from None
         except CancelledError:
-            raise MediaError(f"{name} was not decoded: the decoder is closed.") from None
+            raise MediaError(f"{name} was not decoded: {CLOSED}.") from None
 
 
 class Decoder:

@@ -7,10 +7,9 @@ videos of a benchmark are sampled by frame numbers instead (`decode`), as in the
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import av
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from nt2vr.errors import MediaError
 from nt2vr.media.animation import Animation, is_animation
 from nt2vr.media.picture import MAX_PIXELS, PICTURE_SUFFIXES, fit, read_picture
+from nt2vr.media.probe import Probe
 from nt2vr.models.framing import CENTRES, ENDS, Framing
 
 FORMATS = "asf,avi,flv,gif,matroska,mov,mpeg,mpegts,ogg"  # self-contained ones: a playlist would read other files
@@ -43,23 +43,6 @@ class Film(Protocol):
 
     def length(self) -> tuple[float, int]:
         """Return when the last frame ends, in seconds, and the number of frames."""
-
-
-@dataclass(frozen=True)
-class Probe:
-    """What a file contains.
-
-    Attributes:
-        kind: a picture is one frame, whatever the file's format.
-        seconds: duration by the timestamps of the frames; 0 for a picture.
-        num_frames: frames in the file.
-        content: hash of its bytes, as `Cache.content_hash` computes it.
-    """
-
-    kind: Literal["video", "picture"]
-    seconds: float
-    num_frames: int
-    content: str
 
 
 def probe(path: Path) -> Probe:
