@@ -1,7 +1,7 @@
 """Films made by script for tests: of given timestamps, turned, without pictures, and with headers that lie."""
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 
@@ -21,12 +21,14 @@ def write_film(
     rate: int = 10,
     side: int = 32,
     codec: str = "libx264",
+    options: Mapping[str, str] | None = None,
 ) -> Path:
     """Write a video of one grey frame per level, each on screen from its second on; they may be unevenly spaced."""
     with av.open(str(path), "w") as container:
         stream = container.add_stream(codec, rate=rate)
         stream.width = stream.height = side
         stream.pix_fmt = "yuv420p"
+        stream.options = dict(options or {})
         stream.time_base = stream.codec_context.time_base = Fraction(1, 1000)
         for number, level in enumerate(levels):
             frame = av.VideoFrame.from_ndarray(np.full((side, side, 3), level, np.uint8), format="rgb24")
