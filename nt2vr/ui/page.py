@@ -127,7 +127,7 @@ def serve(settings: Settings, gate: Gate, tabs: Mapping[str, TabBuilder] = NO_TA
     model_folders = [settings.assets / "models", settings.data_dir / "models"]
     models = Catalog(model_folders, settings.device, settings.data_dir / "runs")
     with Decoder() as decoder:
-        cache = Cache(settings.data_dir / "cache")
+        cache = Cache.of(settings.data_dir)
         searcher = Searcher(models, gallery, decoder, cache, judge_video, synonyms())
         evaluations = Evaluations(models, decoder, cache, settings.data_dir / "evaluation", settings.assets)
         page, tab = build_page(searcher, decoder, evaluations, gate, settings.assets / "ui", tabs)
