@@ -51,8 +51,6 @@ def probe(path: Path) -> Probe:
     Raises:
         MediaError: if there is no frame that can be decoded.
     """
-    if path.stat().st_size == 0:
-        raise MediaError(f"{path.name} is empty (0 bytes). Copy or export it again.")
     content = _hash(path)
     if _is_picture(path):
         read_picture(path)
@@ -301,7 +299,13 @@ def _reading(path: Path) -> Iterator[None]:
 
 def _hash(path: Path) -> str:
     content = blake2b(digest_size=16)
-    with path.open("rb") as file:
-        while chunk := file.read(1 << 20):
-            content.update(chunk)
+    try:
+        with path.open("rb") as file:
+            while chunk := file.read(1 << 20):
+                content.update(chunk)
+            size = file.tell()
+    except OSError as error:
+        raise MediaError(f"{path.name} cannot be read ({error.strerror}).") from None
+    if size == 0:
+        raise MediaError(f"{path.name} is empty (0 bytes). Copy or export it again.")
     return content.hexdigest()
