@@ -4,6 +4,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import av
 import gradio
@@ -25,7 +26,7 @@ def write_film(
 ) -> Path:
     """Write a video of one grey frame per level, each on screen from its second on; they may be unevenly spaced."""
     with av.open(str(path), "w") as container:
-        stream = container.add_stream(codec, rate=rate)
+        stream: Any = container.add_stream(codec, rate=rate)
         stream.width = stream.height = side
         stream.pix_fmt = "yuv420p"
         stream.options = dict(options or {})

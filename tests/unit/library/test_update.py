@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from nt2vr.library.info import Changes
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import Updated, update_library
 from nt2vr.media.cache import Cache
-from nt2vr.media.decode import Decoder
+from nt2vr.media.decode import Decoder, Decoding
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from tests.films import write_film
 from tests.paths import ROOT
@@ -45,7 +46,8 @@ class CountingDecoder(Decoder):
 
 @pytest.fixture(scope="module")
 def decoder() -> Iterator[CountingDecoder]:
-    with CountingDecoder() as decoder:
+    decoder = CountingDecoder()
+    with decoder:
         yield decoder
 
 
@@ -57,7 +59,7 @@ class Room:
     libraries: Libraries
     decoder: CountingDecoder
     cache: Cache
-    encoder: BrightnessEncoder
+    encoder: Any
 
     def add(self, **options: Any) -> str:
         return self.libraries.add("films", "folder", self.films, **options).id
@@ -247,7 +249,9 @@ def test_a_window_that_cannot_be_decoded_is_skipped_alone(room: Room, monkeypatc
         if path.name == "long.mp4":
             result = decoding.result()
             result[1] = "long.mp4 is damaged there."
-            decoding.future.result = lambda: result  # type: ignore[method-assign]
+            ready: Any = Future()
+            ready.set_result(result)
+            return Decoding(path, ready)
         return decoding
 
     monkeypatch.setattr(room.decoder, "windows", broken)

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -74,7 +75,8 @@ def test_a_truncated_file_shows_what_is_left_or_says_so(
         noise = np.random.default_rng(0).integers(0, 255, (6, 64, 64, 3), np.uint8)
         first, *others = [Image.fromarray(frame) for frame in noise]
         whole = tmp_path / f"whole{Path(name).suffix}"
-        first.save(whole, **({} if name == "x.jpg" else {"save_all": True, "append_images": others}))
+        moving: dict[str, Any] = {} if name == "x.jpg" else {"save_all": True, "append_images": others}
+        first.save(whole, **moving)
     content = whole.read_bytes()
     path = tmp_path / name
     path.write_bytes(content[: len(content) * percent // 100])
