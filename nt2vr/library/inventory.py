@@ -1,6 +1,6 @@
 """The files of a library in SQLite: readers see the last commit while an update writes, also in another process.
 
-The journal is SQLite's default, not a write-ahead log: that cannot even be read on a full disk or in a read-only folder.
+The journal is SQLite's default, not a write-ahead log: that cannot be read on a full disk or in a read-only folder.
 """
 
 import json
