@@ -44,10 +44,10 @@ CREATE TABLE IF NOT EXISTS skipped_clips (
 ) WITHOUT ROWID;
 """
 SAME_CONTENT = """
-UPDATE files SET duplicate_of = coalesce(
-    (SELECT min(other.id) FROM files AS other
-     WHERE other.content = files.content AND other.state = 'ready' AND other.id < files.id), '')
-WHERE state = 'ready'
+UPDATE files SET duplicate_of = first FROM (
+    SELECT id AS one, iif(min(id) OVER same = id, '', min(id) OVER same) AS first
+    FROM files WHERE state = 'ready' WINDOW same AS (PARTITION BY content)
+) WHERE id = one AND duplicate_of != first
 """
 COUNTS = """
 SELECT count(*), coalesce(sum(num_clips), 0), coalesce(sum(seconds), 0), coalesce(max(captions != '[]'), 0)

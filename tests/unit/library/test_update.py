@@ -96,9 +96,12 @@ def test_files_are_found_read_and_embedded_once(room: Room) -> None:
     info = room.libraries.find("films")
     assert (info.num_files, info.num_clips, info.num_skipped, info.has_captions) == (3, 3, 0, False)
     assert info.seconds == pytest.approx(3.0, abs=0.1)
+    database = room.libraries.folder / info.id / "files.db"
+    before = database.stat().st_mtime_ns
     assert room.update() == Updated(Changes(), 3, 3, 0)
     assert room.decoder.jobs == [] and room.encoder.num_clips == 0
     assert not room.libraries.check("films")
+    assert database.stat().st_mtime_ns == before  # the page reopens a library whose list has changed
 
 
 def test_only_what_is_new_or_changed_is_read_again(room: Room, write_video: WriteVideo) -> None:
