@@ -162,6 +162,11 @@ class TrainConfig:
     weight_decay: float = option(0.05, "weight decay, applied to matrices only")
     warmup_steps: int = option(60, "steps of linear learning-rate warm-up")
     max_grad_norm: float = option(1.0, "maximum gradient norm; longer gradients are clipped to it")
+    loss_scale: float = option(
+        1.0,
+        "factor of the loss that is divided out only after gradients are clipped, so that their norm is at most "
+        "max_grad_norm / loss_scale. nT2VR's code clips in this way; its scale, that of fp16, starts at 65536",
+    )
     precision: Precision = option(
         "auto", "bf16 is 2 to 10 times faster on processors that support it; auto uses it there"
     )
@@ -285,7 +290,7 @@ RULES: tuple[Rule, ...] = (
         lambda c: c.frames_per_step <= c.num_frames,
         "frames_per_step ({c.frames_per_step}) must not exceed num_frames ({c.num_frames}).",
     ),
-    *_each(("learning_rate", "decay", "max_grad_norm"), lambda value: value > 0, "must be above 0, not"),
+    *_each(("learning_rate", "decay", "max_grad_norm", "loss_scale"), lambda value: value > 0, "must be above 0, not"),
     *_each(NOT_NEGATIVE, lambda value: value >= 0, "must not be below 0, but is"),
     *(
         rule

@@ -23,8 +23,9 @@ from trainer.__main__ import main
 from trainer.batches import Batch, epoch_batches
 from trainer.clips import Clips, world_clips
 from trainer.config import TrainConfig, save_config
-from trainer.learner import Learner, rate_at
+from trainer.learner import Learner
 from trainer.loop import train
+from trainer.optimizer import rate_at
 from trainer.run_folder import RunFolder, RunStatus
 from trainer.sentences import DatasetSentences
 
