@@ -170,6 +170,11 @@ class TrainConfig:
     precision: Precision = option(
         "auto", "bf16 is 2 to 10 times faster on processors that support it; auto uses it there"
     )
+    gradient_checkpointing: bool = option(
+        False,
+        "compute activations again in the backward pass instead of storing them: takes less memory and more time; "
+        "transformers only",
+    )
     seed: int = option(0, "seed for weights, clips, captions and order")
     log_every: int = option(20, "steps per line of metrics")
 

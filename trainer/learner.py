@@ -112,6 +112,8 @@ class Learner:
         self.bf16 = config.precision == "bf16" or (config.precision == "auto" and has_bf16(self.device))
         self.model.visual.to(memory_format=torch.channels_last)  # 1.2 times faster
         freeze(self.model, config.train)
+        if config.gradient_checkpointing:
+            self.model.set_grad_checkpointing()
         if config.train != "text":
             self.model.visual = distributed.joined_norms(self.model.visual)
         self.optimizer = build_optimizer(self.model, config)
@@ -152,11 +154,10 @@ class Learner:
         return values
 
     def _embed(self, batch: Batch) -> EmbeddedBatch:
-        """Encode a batch, with all its sentences in one call; each process encodes its share."""
-        mine = distributed.share(len(batch.captions))
-        video = self._embed_videos(batch, mine)
-        denied = [] if batch.denied is None else [sentence.text for sentence in batch.denied.sentences[mine]]
-        texts = [batch.captions[mine], (batch.negated or [])[mine], denied]
+        """Encode this process's share, with all its sentences in one call, and gather those of all."""
+        video = self._embed_videos(batch)
+        denied = [] if batch.denied is None else [sentence.text for sentence in batch.denied.sentences]
+        texts = [batch.captions, batch.negated or [], denied]
         tokens = self.tokenizer([text for some in texts for text in some]).to(self.device)
         embeddings = encode_short(self.model, tokens).float()
         parts = embeddings.split([len(some) for some in texts])  # type: ignore[no-untyped-call]
@@ -166,16 +167,23 @@ class Learner:
             caption=caption,
             logit_scale=self.model.logit_scale.exp(),
             negated=None if batch.negated is None else negated,
-            negatable=None if batch.negatable is None else torch.from_numpy(batch.negatable).to(self.device),
-            denied=None if batch.denied is None else self._denied(batch.denied, text, video, batch.captions[mine]),
+            negatable=self._negatable(batch),
+            denied=None if batch.denied is None else self._denied(batch.denied, text, video, batch.captions),
         )
 
-    def _embed_videos(self, batch: Batch, mine: slice) -> Tensor | None:
+    def _negatable(self, batch: Batch) -> Tensor | None:
+        """Gather which captions could be negated; None for all."""
+        if batch.negatable is None:
+            return None
+        negatable = distributed.gather(torch.from_numpy(batch.negatable).to(self.device))
+        return None if negatable.all() else negatable
+
+    def _embed_videos(self, batch: Batch) -> Tensor | None:
         """Look up the videos' embeddings, or encode and pool their frames; None without videos."""
         if batch.frames is None:
             return None if self.videos is None or batch.rows is None else self.videos[torch.from_numpy(batch.rows)]
         preprocess = self.model.visual.preprocess_cfg
-        frames = torch.from_numpy(batch.frames[mine]).to(self.device)  # (b, F, S, S, 3)
+        frames = torch.from_numpy(batch.frames).to(self.device, non_blocking=True)  # (b, F, S, S, 3)
         pixels = normalise_frames(frames.flatten(0, 1), preprocess["mean"], preprocess["std"])
         pixels = pixels.contiguous(memory_format=torch.channels_last)
         of_frames = self.model.encode_image(pixels, normalize=self.card.normalises_frames).float()
@@ -185,8 +193,7 @@ class Learner:
         needs, parts, truth = self.losses.needs, None, None
         if "parts" in needs:
             assert self.teacher is not None, "the loop sets it before the first step"
-            sentences = batch.sentences[distributed.share(len(batch.sentences))]
-            parts = gathered(self.teacher.parts(sentences, captions if "kept" in needs else None))
+            parts = gathered(self.teacher.parts(batch.sentences, captions if "kept" in needs else None))
         if batch.truth is not None:
             pool = video if self.videos is None else self.videos[torch.from_numpy(batch.truth.pool)]
             assert pool is not None, "a known truth comes with clips"
@@ -195,7 +202,7 @@ class Learner:
         return Denied(text, truth, parts)
 
     def prepare_tokens(self, texts: Iterable[str]) -> None:
-        """Initialise token rows: zero those that no text uses or, given a base, start its unseen tokens small.
+        """Initialise token rows: zero those that no text of any process uses or, given a base, start new tokens small.
 
         Unused rows get no gradient, and weight decay leaves zero unchanged. So they stay zero, compress to almost
         nothing and mark unseen tokens. CLIP's padding is among them; no embedding depends on it. Nothing changes in a
@@ -203,10 +210,10 @@ class Learner:
         """
         if self.config.train == "visual":
             return
-        used = torch.tensor(
-            sorted({*special_ids(self.tokenizer), *(token for text in texts for token in self.tokenizer.encode(text))})
-        )
         table = token_embeddings(self.model)
+        ids = {*special_ids(self.tokenizer), *(token for text in texts for token in self.tokenizer.encode(text))}
+        is_used = torch.zeros(len(table), dtype=torch.uint8).index_fill_(0, torch.tensor(list(ids)), 1)
+        used = distributed.union(is_used.to(self.device)).nonzero().flatten().cpu()
         with torch.no_grad():
             if self.base is None:
                 rows = table[used]

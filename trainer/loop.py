@@ -5,7 +5,9 @@ import math
 import os
 import time
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import replace
+from functools import cache
 from itertools import islice
 
 import numpy as np
@@ -23,10 +25,12 @@ from nt2vr.querygen.denials import Denial
 from trainer.batches import draw_sentence, epoch_batches
 from trainer.clips import Clips
 from trainer.config import METRICS
-from trainer.distributed import agree, in_turn, rank
+from trainer.distributed import agree, in_turn, rank, stripe
 from trainer.learner import Learner
+from trainer.prefetch import prefetched
 from trainer.resume import Losses, Position, Saved, Saver, read_saved, rewind
 from trainer.run_folder import RunFolder, RunStatus, State
+from trainer.sentences import captions_of, pairs_of
 from trainer.teacher import FrozenTexts, Teacher
 from trainer.text_measures import TextMeasures
 from trainer.validation import control_metrics, validate
@@ -65,8 +69,7 @@ def train(
     saved = read_saved(run, learner.config)
     if saved and saved.position.finished:
         return "finished"
-    with in_turn():
-        prepare(learner, clips, should_stop, progress)
+    prepare(learner, clips, should_stop, progress)
     if saved and saved.learner:
         learner.load_state_dict(saved.learner)
         logger.info("Resuming after step %d.", learner.steps)
@@ -86,15 +89,16 @@ def take_steps(
     for epoch in range(first_epoch, config.epochs + 1):
         learner.start_epoch()
         done = (learner.steps - (epoch - 1) * config.steps_per_epoch) * config.accumulate
-        batches = epoch_batches(clips, config, epoch, done, learner.losses.needs)
-        while learner.steps < epoch * config.steps_per_epoch:
-            losses = learner.step(islice(batches, config.accumulate))
-            if books:
-                books.step(epoch, losses)
-            if agree(should_stop()):
+        drawn = epoch_batches(clips, config, epoch, done, learner.losses.needs)
+        with closing(prefetched(drawn) if learner.device == "cuda" else drawn) as batches:
+            while learner.steps < epoch * config.steps_per_epoch:
+                losses = learner.step(islice(batches, config.accumulate))
                 if books:
-                    books.save()
-                return "stopped"
+                    books.step(epoch, losses)
+                if agree(should_stop()):
+                    if books:
+                        books.save()
+                    return "stopped"
         if agree(books is not None and books.finish_epoch(epoch)):
             break
     return "finished"
@@ -102,34 +106,44 @@ def take_steps(
 
 def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: Progress = silent) -> None:
     """Set up token rows, the embeddings of a frozen visual tower, and the teacher."""
-    config, needs = learner.config, learner.losses.needs
-    key = f"{config.seed} tokens"
-    denied = list[Denial]()
+    config, key = learner.config, f"{learner.config.seed} tokens"
+
+    @cache
+    def denial(row: int) -> Denial:
+        return draw_sentence(clips, config, row, f"{key} {row}")
+
+    rows = stripe(len(clips))
     progress(0, 0, "drawing captions")
-    if "negated" in needs:
-        pairs = clips.pairs(key)
-        texts = [pair.caption for pair in pairs] + [pair.negated for pair in pairs if pair.negated]
-    else:
-        texts = clips.captions(key)
-    if config.num_captions:
-        texts += clips.all_captions()
-    if "denied" in needs:
-        rows = tracked(range(len(clips)), len(clips), "drawing sentences", progress)
-        denied = [draw_sentence(clips, config, row, f"{key} {row}") for row in rows]
-    learner.prepare_tokens(texts + [sentence.text for sentence in denied])
-    if config.train == "text":
+    texts = own_captions(learner, clips, key)
+    if "denied" in learner.losses.needs:
+        texts += [denial(row).text for row in tracked(rows, len(rows), "drawing sentences", progress)]
+    learner.prepare_tokens(texts)
+    if config.train != "text":
+        return
+    with in_turn():
         if clips.has_videos:
             learner.use_videos(videos := embed_once(encoder_of(learner), clips, should_stop, progress))
-        if "parts" in needs:
+        if "parts" in learner.losses.needs:
             assert config.base_folder, "guaranteed by the config"
             model, tokenizer, _ = read_model(config.base_folder, learner.device)
             progress(0, 0, "embedding the teacher's texts")
             base = FrozenTexts(model, tokenizer, learner.device)
+            first = range(min(SAMPLE, len(clips)))
             if not clips.has_videos:
-                videos = base.encode_text(texts[:SAMPLE])
-            learner.teacher = Teacher(
-                base, denied[:SAMPLE] if clips.sentences.parses_captions else denied, videos, learner.device
-            )
+                videos = base.encode_text(captions_of(clips.sentences, key, first))
+            sentences = map(denial, first if clips.sentences.parses_captions else range(len(clips)))
+            learner.teacher = Teacher(base, sentences, videos, learner.device)
+
+
+def own_captions(learner: Learner, clips: Clips, key: str) -> list[str]:
+    """Draw this process's stripe of the captions, with their negations if a loss needs these."""
+    rows = stripe(len(clips))
+    if "negated" in learner.losses.needs:
+        pairs = pairs_of(clips.sentences, key, rows)
+        texts = [text for pair in pairs for text in pair if text is not None]
+    else:
+        texts = captions_of(clips.sentences, key, rows)
+    return texts + clips.all_captions(rows) if learner.config.num_captions else texts
 
 
 def encoder_of(learner: Learner, card: Card | None = None) -> Encoder:

@@ -3,10 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
-from tests.tiny import TINY
+from tests.tiny import SMALL_VIT, TINY
 from trainer.batches import Batch
 from trainer.config import TrainConfig
 from trainer.learner import Learner
@@ -58,3 +59,20 @@ def test_clipping_scaled_gradients_shortens_the_steps_although_rmsprop_divides_b
         return float(sum((after[name] - before[name]).norm() ** 2 for name in after) ** 0.5)
 
     assert length(loss_scale=2.0**20) < 0.5 * length(loss_scale=1.0)
+
+
+def test_activations_computed_again_give_the_same_gradients_from_fewer_stored_ones() -> None:
+    """The text tower's attention takes another path on a CPU, which must be the same in both passes."""
+    frames = np.random.default_rng(0).integers(256, size=(4, 1, 224, 224, 3)).astype(np.uint8)
+    found, stored = [], []
+    for again in (False, True):
+        sizes: list[int] = []
+        learner = Learner(replace(CONFIG, model=SMALL_VIT, max_grad_norm=1e9, gradient_checkpointing=again))
+        learner.start_epoch()
+        with torch.autograd.graph.saved_tensors_hooks(lambda t, s=sizes: s.append(t.nbytes) or t, lambda t: t):  # type: ignore[misc]
+            learner.step([replace(BATCH, frames=frames)])
+        found.append({name: p.grad for name, p in learner.model.named_parameters() if p.grad is not None})
+        stored.append(sum(sizes))
+    assert stored[1] < 0.7 * stored[0]
+    for name, gradient in found[0].items():
+        torch.testing.assert_close(found[1][name], gradient, rtol=1e-4, atol=1e-6, msg=name)
