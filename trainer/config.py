@@ -177,6 +177,9 @@ class TrainConfig:
     )
     seed: int = option(0, "seed for weights, clips, captions and order")
     log_every: int = option(20, "steps per line of metrics")
+    tensorboard: bool = option(
+        False, "also write metrics as event files to RUN/tensorboard; needs the package tensorboard"
+    )
 
     def __post_init__(self) -> None:
         """Reject unusable values."""

@@ -23,6 +23,7 @@ from trainer.config import Towers, TrainConfig, deeper
 from trainer.layers import deepened
 from trainer.losses import WeightedLosses, losses_of
 from trainer.losses.embedded import Denied, EmbeddedBatch, Parts, Truth
+from trainer.metrics import check_tensorboard
 from trainer.optimizer import build_optimizer, clip_gradients, rate_at
 from trainer.teacher import Teacher
 
@@ -62,6 +63,7 @@ class Start:
         torch.manual_seed(config.seed)
         device = "cuda" if torch.cuda.is_available() else "cpu"
         losses = losses_of(config)
+        check_tensorboard(config)
         if config.batch_size % distributed.world_size():
             raise ConfigError(
                 f"batch_size ({config.batch_size}) must be a multiple of the number of processes "

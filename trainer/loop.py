@@ -27,6 +27,7 @@ from trainer.clips import Clips
 from trainer.config import METRICS
 from trainer.distributed import agree, in_turn, rank, stripe
 from trainer.learner import Learner
+from trainer.metrics import MetricsWriter
 from trainer.prefetch import prefetched
 from trainer.resume import Losses, Position, Saved, Saver, read_saved, rewind
 from trainer.run_folder import RunFolder, RunStatus, State
@@ -165,8 +166,9 @@ class Books:
         self._run, self._learner = run, learner
         self._position = saved.position if saved else Position()
         rewind(run, saved.metrics_bytes if saved else 0)
-        self._validator = Validator(learner, run, validation, fresh=saved is None, progress=progress)
-        self._report = Report(run, learner, saved.recent if saved else ())
+        self._metrics = MetricsWriter(run, learner.config, learner.steps)
+        self._validator = Validator(learner, run, self._metrics, validation, fresh=saved is None, progress=progress)
+        self._report = Report(run, learner, self._metrics, saved.recent if saved else ())
         self._saver = Saver(run, learner)
 
     def step(self, epoch: int, losses: dict[str, float]) -> None:
@@ -180,8 +182,9 @@ class Books:
         self._saver.save(self._position, self._report.recent)
 
     def close(self) -> None:
-        """End the progress bar's line."""
+        """End the progress bar's line, and write pending metrics."""
         self._report.bar.close()
+        self._metrics.close()
 
     def finish_epoch(self, epoch: int) -> bool:
         """Validate, write the checkpoint, and return whether the run has ended."""
@@ -204,9 +207,11 @@ class Report:
         bar: the progress bar.
     """
 
-    def __init__(self, run: RunFolder, learner: Learner, recent: Iterable[dict[str, float]] = ()) -> None:
+    def __init__(
+        self, run: RunFolder, learner: Learner, metrics: MetricsWriter, recent: Iterable[dict[str, float]] = ()
+    ) -> None:
         """Start the clock."""
-        self._run, self._learner, self.recent = run, learner, Losses(recent)
+        self._run, self._learner, self._metrics, self.recent = run, learner, metrics, Losses(recent)
         total = learner.config.epochs * learner.config.steps_per_epoch
         self.bar = tqdm(desc="training", total=total, initial=learner.steps, unit="step", disable=None)
         self._started, self._first = time.monotonic(), learner.steps
@@ -221,7 +226,7 @@ class Report:
             means = {name: sum(step[name] for step in self.recent) / len(self.recent) for name in losses}
             self.recent.clear()
             self.bar.set_postfix(means, epoch=epoch)
-            self._run.append_metrics({"epoch": epoch, "step": learner.steps, **means, **learner.state})
+            self._metrics.append({"epoch": epoch, "step": learner.steps, **means, **learner.state})
         if due or learner.steps == self._first + 1:  # the preparation is over
             self._run.write_status(RunStatus("running", os.getpid(), epoch, learner.steps, self._seconds_left()))
 
@@ -235,10 +240,16 @@ class Validator:
     """Measures the model and writes its checkpoint after each epoch; baselines are measured once."""
 
     def __init__(
-        self, learner: Learner, run: RunFolder, clips: Clips, fresh: bool = True, progress: Progress = silent
+        self,
+        learner: Learner,
+        run: RunFolder,
+        metrics: MetricsWriter,
+        clips: Clips,
+        fresh: bool = True,
+        progress: Progress = silent,
     ) -> None:
         """Measure the base, if any, and its controls; a fresh run also writes them to the metrics."""
-        self._learner, self._run, self._clips = learner, run, clips
+        self._learner, self._run, self._metrics, self._clips = learner, run, metrics, clips
         config = learner.config
         self._videos: NDArray[np.float32] | None = None
         self._controls: dict[str, float] = {}
@@ -252,7 +263,7 @@ class Validator:
                 self._text = TextMeasures(learner, clips)
                 self._controls |= self._text.controls
             if fresh:
-                run.append_metrics({"epoch": 0, "step": 0, **self._controls})
+                metrics.append({"epoch": 0, "step": 0, **self._controls})
         doubtful = config.patience > 0 and not (clips.has_videos and config.monitor.startswith("original/"))
         if doubtful and config.monitor not in (measured := self._measure(encoder_of(learner))):
             others = ", ".join(name for name in measured if name in METRICS)
@@ -277,7 +288,7 @@ class Validator:
             epoch=epoch,
         )
         measured = self._measure(encoder_of(learner, card))
-        self._run.append_metrics({"epoch": epoch, "step": learner.steps, **measured})
+        self._metrics.append({"epoch": epoch, "step": learner.steps, **measured})
         logger.info("epoch %d: %s", epoch, ", ".join(f"{name} {value:.3f}" for name, value in measured.items()))
         metrics = {f"validation/{name}": value for name, value in {**measured, **self._controls}.items()}
         card, folder = replace(card, metrics=metrics), self._run.checkpoint(epoch)

@@ -3,8 +3,6 @@
 Talks to runs only through their folders, signals and locks; knows nothing about training or the page.
 """
 
-import json
-import math
 import os
 import re
 import shutil
@@ -25,6 +23,7 @@ from nt2vr.models.checkpoint import WEIGHTS
 from nt2vr.registry import pick
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.lock import Holder
+from trainer.metrics import MetricsReader
 from trainer.run_folder import UNDER_WAY, RunFolder, RunStatus, refuse_second_training
 from trainer.trash import Trash
 
@@ -73,38 +72,6 @@ class Run:
     def num_steps(self) -> int:
         """Total number of steps."""
         return self.config.epochs * self.config.steps_per_epoch if self.config else 0
-
-
-class MetricsReader:
-    """Incremental reader of metrics.jsonl: each row is read once."""
-
-    def __init__(self, path: Path) -> None:
-        """Store the path; nothing is read yet."""
-        self._path, self._offset, self._rows = path, 0, list[dict[str, float]]()
-        self._reading = threading.Lock()
-
-    def rows(self) -> list[dict[str, float]]:
-        """Return the rows so far, without a line that is still being written or was cut off by a crash."""
-        with self._reading:
-            try:
-                with self._path.open("rb") as file:
-                    if os.fstat(file.fileno()).st_size < self._offset:  # replaced
-                        self._offset, self._rows = 0, []
-                    file.seek(self._offset)
-                    complete = file.read().rpartition(b"\n")[0]
-            except FileNotFoundError:
-                return []
-            self._offset += len(complete) + 1 if complete else 0
-            self._rows += filter(None, map(_row, complete.splitlines()))
-            return list(self._rows)
-
-
-def _row(line: bytes) -> dict[str, float] | None:
-    with suppress(ValueError):
-        values = json.loads(line)
-        if isinstance(values, dict):
-            return {key: v for key, v in values.items() if isinstance(v, int | float) and math.isfinite(v)}
-    return None
 
 
 class RunManager:
