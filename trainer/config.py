@@ -148,7 +148,10 @@ class TrainConfig:
         "passes per epoch over the clips, each with resampled captions, or over the captions with num_captions",
     )
     patience: int = option(0, "epochs without improvement after which the run stops early; 0 for never (the paper: 2)")
-    monitor: str = option("original/MIR", "validation metric that patience watches")
+    monitor: str = option(
+        "original/MIR", "validation metric that patience watches; the best epoch is the one that maximises it"
+    )
+    keep_checkpoints: int = option(0, "newest checkpoints to keep, along with the best; 0 keeps those of all epochs")
     batch_size: int = option(
         128, "clips per batch, whose other videos are each caption's negatives; split among processes"
     )
@@ -263,7 +266,7 @@ COUNTS = (
 )
 NOT_NEGATIVE = (
     *("weight_decay", "warmup_steps", "pool_clips", "hard_clips", "patience", "added_layers", "not_epochs"),
-    "num_captions",
+    *("num_captions", "keep_checkpoints"),
 )
 Rule = tuple[Callable[[TrainConfig], bool], str]  # check, message about config {c} if it fails
 

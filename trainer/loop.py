@@ -190,6 +190,7 @@ class Books:
         """Validate, write the checkpoint, and return whether the run has ended."""
         config = self._learner.config
         self._position = position = self._position.after_epoch(self._validator.finish_epoch(epoch), config)
+        self._run.keep_checkpoints(epoch, position.best_epoch, config.keep_checkpoints)
         if position.finished and epoch < config.epochs:
             logger.info(
                 "%s has not improved for %d epochs; it was best after epoch %d (%.4f). The run stops early.",

@@ -229,10 +229,11 @@ class RunManager:
 
 
 def _estimated_bytes(config: TrainConfig) -> int:
-    """Estimate what a run writes: a checkpoint an epoch, its saved state twice while it is replaced, and frames."""
+    """Estimate what a run writes: its checkpoints, its saved state twice while it is replaced, and frames."""
     weights = ROOT / config.base_folder / WEIGHTS if config.base_folder else None
     size = weights.stat().st_size if weights is not None and weights.is_file() else SMALL_BYTES
-    return size * (config.epochs + 2 * STATE_FACTOR) + FRAMES_BYTES
+    kept = min(config.epochs, config.keep_checkpoints + 2) if config.keep_checkpoints else config.epochs
+    return size * (kept + 2 * STATE_FACTOR) + FRAMES_BYTES
 
 
 def _unwritable(folder: Path, error: OSError) -> str:
