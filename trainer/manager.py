@@ -182,7 +182,7 @@ class RunManager:
 
     def log_tail(self, run_id: str, lines: int = 12) -> str:
         """Return the last lines of a run's log."""
-        return _tail(self._run_folder(run_id).log, lines)
+        return log_tail(self._run_folder(run_id), lines)
 
     def _folders(self) -> dict[str, RunFolder]:
         """Find runs directly inside the folder, without symlinks, so that no id can point outside it."""
@@ -265,14 +265,15 @@ def _launch(run: RunFolder) -> None:
         if has_ended:
             if shutil.disk_usage(run.path).free < LEAST_FREE_BYTES:  # its log says nothing then
                 raise RunError(f"{run.path} cannot be written to (the disk is full). Free some space.")
-            raise RunError(_tail(run.log, 1) or f"The training ended at once with status {process.returncode}.")
+            raise RunError(log_tail(run, 1) or f"The training ended at once with status {process.returncode}.")
         time.sleep(0.02)
 
 
-def _tail(path: Path, lines: int) -> str:
+def log_tail(run: RunFolder, lines: int) -> str:
+    """Return the last lines of a run's log."""
     try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - LOG_TAIL_BYTES))
+        with run.log.open("rb") as file:
+            file.seek(max(0, run.log.stat().st_size - LOG_TAIL_BYTES))
             text = file.read().decode(errors="replace")
     except FileNotFoundError:
         return ""
