@@ -131,7 +131,7 @@ def sweep_runs(
         losses_of(each)
         settings = [f"{key.rpartition('.')[2]}={value}" for key, value in zip(grid, point, strict=True)]
         words = re.sub(r"[^a-z0-9.=]+", "-", " ".join([each.name, *settings, f"seed={each.seed}"]).lower())
-        folder = RunFolder(out / f"{words.strip('-.')[:80]}-{_digest(asdict(each))}")
+        folder = RunFolder(out / f"{words.strip('-.')[:56]}-{_digest(asdict(each))}")
         runs.append(SweepRun(tuple(map(str, point)), each, folder))
     return list({each.folder: each for each in runs}.values())
 

@@ -167,7 +167,7 @@ def test_a_sweep_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFix
     save_config(small, tmp_path / "config.json")
     assert trained(tmp_path, "--grid", "learning_rate=.005,.001") == 0
     table = capsys.readouterr().out.splitlines()
-    assert len(table) == 4 and "Composed MIR" in table[0]
+    assert len(table) == 4 and "Original MIR" in table[0]
     measured = {
         json.loads(path.read_text())["metrics"]["validation/original/MIR"] for path in tmp_path.rglob("nt2vr.json")
     }
