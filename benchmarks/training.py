@@ -35,11 +35,12 @@ from nt2vr.world.scenes import Scene
 from trainer.batches import Batch, epoch_batches
 from trainer.clips import Clips
 from trainer.config import TrainConfig
-from trainer.learner import Learner, load_start
+from trainer.learner import Learner
 from trainer.losses import build_losses
 from trainer.losses.embedded import EmbeddedBatch
 from trainer.prefetch import prefetched
 from trainer.sentences import WorldSentences
+from trainer.start import load_start
 from trainer.videos import embed_clips
 
 BASE = ASSETS / "models" / "clip"

@@ -161,8 +161,9 @@ def _train(
     # Rendering processes import this module too and do not need torch
     from trainer.clips import check_data, load_clips  # noqa: PLC0415
     from trainer.distributed import in_turn, join  # noqa: PLC0415
-    from trainer.learner import Learner, Start  # noqa: PLC0415
+    from trainer.learner import Learner  # noqa: PLC0415
     from trainer.loop import train  # noqa: PLC0415
+    from trainer.start import Start  # noqa: PLC0415
 
     join()
     progress(0, 0, "loading the model")

@@ -9,9 +9,9 @@ from nt2vr.errors import ConfigError
 from tests.tiny import TINY
 from trainer import metrics
 from trainer.config import TrainConfig
-from trainer.learner import Start
 from trainer.metrics import MetricsWriter
 from trainer.run_folder import RunFolder
+from trainer.start import Start
 
 CONFIG = TrainConfig(model=TINY, tensorboard=True)
 
