@@ -25,6 +25,7 @@ COMMANDS = {  # name -> its module, which has `add_arguments` and `run`, and a l
     "library": ("nt2vr.commands.library", "add, update and remove libraries of your own videos"),
     "evaluate": ("nt2vr.commands.evaluate", "evaluate systems and print the paper's table"),
     "train": ("trainer.__main__", "train a model, or resume a run"),
+    "sweep": ("trainer.sweep", "train a grid of settings with several seeds, and tabulate them"),
     "queries": ("nt2vr.commands.queries", "build negated and composed queries from captions; split sentences"),
     "models": ("nt2vr.commands.models", "list, download and remove models"),
     "import": ("nt2vr.commands.import_", "import a checkpoint written by other code"),

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from argparse import ArgumentParser
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -195,6 +195,29 @@ def on_zero_gpu(environment: Mapping[str, str] = os.environ) -> bool:
 def process_rank(environment: Mapping[str, str] = os.environ) -> int:
     """Return this process's rank under torchrun; 0 for a process on its own."""
     return int(environment["RANK"]) if "TORCHELASTIC_RUN_ID" in environment else 0
+
+
+def use_device(device: str, environment: MutableMapping[str, str] = os.environ) -> None:
+    """Leave one device visible to this process and its children; before torch looks for any.
+
+    Args:
+        device: "auto" (no change), "cpu", "cuda" or "cuda:1", counted among the visible GPUs.
+        environment: where it is written.
+
+    Raises:
+        ConfigError: if nothing is trained on such a device, or it is not visible.
+    """
+    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", device):
+        raise ConfigError(f"Cannot train on {quoted(device)}. Choose auto, cpu, cuda or cuda:1.")
+    if device == "cpu":
+        environment["CUDA_VISIBLE_DEVICES"] = ""
+    elif device != "auto":
+        number = int(device.partition(":")[2] or 0)
+        visible = environment.get("CUDA_VISIBLE_DEVICES")
+        gpus = [str(number)] * (number + 1) if visible is None else _listed(visible)
+        if number >= len(gpus):
+            raise ConfigError(f"There is no {device}: {len(gpus)} GPUs are visible. Choose another.")
+        environment["CUDA_VISIBLE_DEVICES"] = gpus[number]
 
 
 def training_devices(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 from nt2vr.errors import ConfigError, Nt2vrError, RunError, quoted
 from nt2vr.files import is_disk_full
 from nt2vr.progress import Progress, silent
-from nt2vr.settings import prepare_environment, process_rank
+from nt2vr.settings import prepare_environment, process_rank, use_device
 from trainer.config import TrainConfig, load_config, preset_or_file, save_config
 from trainer.run_folder import RunFolder, RunStatus, State
 
@@ -44,13 +44,15 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m trainer"
         help="override a value of that config (repeatable)",
     )
     parser.add_argument("--cache", type=Path, help="folder for cached frames (default: RUN_FOLDER/../.frames)")
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:1 (default: auto, the first GPU)")
     options = parser.parse_args(arguments)
     prepare_environment()  # before torch is imported
     run = RunFolder(options.run_folder)
     cache = options.cache or run.path.resolve().parent / ".frames"
-    if process_rank() > 0:
-        return _follow(run, cache)
     try:
+        _use(options.device)
+        if process_rank() > 0:
+            return _follow(run, cache)
         config = _prepare(run, options.config, dict(map(_change, options.set)))
         with run.training():
             return _lead(run, config, cache)
@@ -62,6 +64,16 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m trainer"
         with suppress(OSError):  # standard error may be a file on that disk
             sys.stderr.write(FULL_DISK.format(run.path.resolve()) + "\n")
     return 2
+
+
+def _use(device: str) -> None:
+    """Leave only this device visible, and refuse a GPU that does not exist."""
+    use_device(device)
+    if device.startswith("cuda"):
+        import torch  # noqa: PLC0415  not otherwise needed to refuse a config
+
+        if not torch.cuda.is_available():
+            raise ConfigError(f"There is no {device} here. Leave --device out, or choose another.")
 
 
 def _change(text: str) -> tuple[str, Any]:
@@ -149,8 +161,9 @@ def _train(
     # Rendering processes import this module too and do not need torch
     from trainer.clips import check_data, load_clips  # noqa: PLC0415
     from trainer.distributed import in_turn, join  # noqa: PLC0415
-    from trainer.learner import Learner, Start  # noqa: PLC0415
+    from trainer.learner import Learner  # noqa: PLC0415
     from trainer.loop import train  # noqa: PLC0415
+    from trainer.start import Start  # noqa: PLC0415
 
     join()
     progress(0, 0, "loading the model")

@@ -1,7 +1,7 @@
-"""Training batches: a pure function of seed, epoch and step."""
+"""Training batches: a pure function of seed, epoch and step. Each process reads its share of them alone."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from nt2vr.querygen.denials import Denial
 from trainer.clips import Clips
 from trainer.config import TrainConfig
+from trainer.distributed import share
 from trainer.sentences import CaptionPair, SentenceSource, Truth
 
 
@@ -39,7 +40,7 @@ class TruthBatch:
 
 @dataclass(frozen=True)
 class DeniedBatch:
-    """One denying sentence per clip of the batch, and the truth about them if needed."""
+    """One denying sentence per clip of this process's share, and, if needed, the truth about those of all."""
 
     sentences: list[Denial]
     truth: TruthBatch | None = None
@@ -47,14 +48,14 @@ class DeniedBatch:
 
 @dataclass(frozen=True)
 class Batch:
-    """Row i of each belongs together; what the losses do not need is None.
+    """One process's share of b clips; row i of each belongs together. What the losses do not need is None.
 
     Attributes:
-        frames: (B, F, S, S, 3) uint8 RGB; None where the visual tower is not trained.
-        captions: B sentences.
-        rows: (B,) which clips.
-        negated: B captions, one thing in each denied; those that cannot be negated, as they are.
-        negatable: (B,) which could be; None for all.
+        frames: (b, F, S, S, 3) uint8 RGB; None where the visual tower is not trained.
+        captions: b sentences.
+        rows: (B,) which clips, of all processes.
+        negated: b captions, one thing in each denied; those that cannot be negated, as they are.
+        negatable: (b,) which could be.
         denied: other sentences that deny something.
     """
 
@@ -68,7 +69,7 @@ class Batch:
 
 def epoch_batches(
     clips: Clips, config: TrainConfig, epoch: int, start: int = 0, needs: frozenset[str] = frozenset()
-) -> Iterator[Batch]:
+) -> Generator[Batch]:
     """Yield the batches of an epoch from number `start` on: each clip at most once per pass, or each caption.
 
     Args:
@@ -84,23 +85,33 @@ def epoch_batches(
     draws = _draws(clips, config, epoch)
     for step in range(start, config.steps_per_epoch * config.accumulate):
         drawn = draws[step * config.batch_size : (step + 1) * config.batch_size]
-        rows = np.array([draw.row for draw in drawn], np.int64)
-        captions, negated, negatable = _captions(source, drawn, with_negated="negated" in needs)
-        denied = None
-        if "denied" in needs:
-            sentences = [draw_sentence(clips, config, draw.row, draw.key) for draw in drawn]
-            truth = None
-            if "truth" in needs:
-                truth = _truth(source, sentences, rows, config, (config.seed, epoch, step, 1))
-            denied = DeniedBatch(sentences, truth)
+        rows, mine = np.array([draw.row for draw in drawn], np.int64), share(len(drawn))
+        captions, negated, negatable = _captions(source, drawn[mine], with_negated="negated" in needs)
+        seed = (config.seed, epoch, step)
         yield Batch(
-            frames=None if config.train == "text" else _frames(clips, config, rows, (config.seed, epoch, step)),
+            frames=None if config.train == "text" else _frames(clips, config, rows, mine, seed),
             captions=captions,
             rows=rows,
             negated=negated,
             negatable=negatable,
-            denied=denied,
+            denied=_denied(clips, config, drawn, rows, (*seed, 1), "truth" in needs) if "denied" in needs else None,
         )
+
+
+def _denied(
+    clips: Clips,
+    config: TrainConfig,
+    drawn: Sequence[Draw],
+    rows: NDArray[np.int64],
+    seed: tuple[int, ...],
+    with_truth: bool,
+) -> DeniedBatch:
+    """Draw denying sentences; the truth also takes those of the other processes, to pool their hard clips."""
+    mine = share(len(drawn))
+    if not with_truth:
+        return DeniedBatch([draw_sentence(clips, config, draw.row, draw.key) for draw in drawn[mine]])
+    sentences = [draw_sentence(clips, config, draw.row, draw.key) for draw in drawn]
+    return DeniedBatch(sentences[mine], _truth(clips.sentences, sentences, rows, config, seed))
 
 
 def _draws(clips: Clips, config: TrainConfig, epoch: int) -> list[Draw]:
@@ -139,12 +150,15 @@ def every_caption(counts: NDArray[np.int64], rng: np.random.Generator) -> tuple[
     return rows[order], numbers[order]
 
 
-def _frames(clips: Clips, config: TrainConfig, rows: NDArray[np.int64], seed: tuple[int, ...]) -> NDArray[np.uint8]:
+def _frames(
+    clips: Clips, config: TrainConfig, rows: NDArray[np.int64], mine: slice, seed: tuple[int, ...]
+) -> NDArray[np.uint8]:
+    """Read a process's share of the frames, as it would be in the whole batch."""
     rng = np.random.default_rng(seed)
     order = rng.random((len(rows), clips.frames.shape[1])).argsort(axis=1)
-    frames = clips.frames[rows[:, None], order[:, : config.frames_per_step]]  # (B, f, S, S, 3)
+    frames = clips.frames[rows[mine, None], order[mine, : config.frames_per_step]]  # (b, f, S, S, 3)
     if config.flip:
-        flipped = rng.random(len(rows)) < 0.5
+        flipped = (rng.random(len(rows)) < 0.5)[mine]
         frames[flipped] = frames[flipped][:, :, :, ::-1]
     return frames
 
@@ -152,13 +166,13 @@ def _frames(clips: Clips, config: TrainConfig, rows: NDArray[np.int64], seed: tu
 def _captions(
     source: SentenceSource, drawn: Sequence[Draw], with_negated: bool
 ) -> tuple[list[str], list[str] | None, NDArray[np.bool_] | None]:
-    """Draw captions, and their negations: captions without one stand for themselves, and are marked unless none is."""
+    """Draw captions, their negations, and which could be negated: the others stand for themselves."""
     if not with_negated:
         return [source.caption(row, random.Random(key), number) for row, number, key in drawn], None, None
     pairs: list[CaptionPair] = [source.pair(row, random.Random(key), number) for row, number, key in drawn]
     negatable = np.array([pair.negated is not None for pair in pairs])
     negated = [pair.negated or pair.caption for pair in pairs]
-    return [pair.caption for pair in pairs], negated, None if negatable.all() else negatable
+    return [pair.caption for pair in pairs], negated, negatable
 
 
 def draw_sentence(clips: Clips, config: TrainConfig, row: int, key: str) -> Denial:

@@ -2,7 +2,7 @@
 
 import logging
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -22,13 +22,11 @@ from nt2vr.world.scenes import Scene, SceneSplit, sample_scenes
 from trainer.captions import captions_file, denials_of, read_split
 from trainer.config import WORLD, TrainConfig
 from trainer.sentences import (
-    CaptionPair,
     DatasetSentences,
     PlainSentences,
     SentenceSource,
     WorldSentences,
     captions_of,
-    pairs_of,
 )
 
 logger = logging.getLogger(__name__)
@@ -75,14 +73,10 @@ class Clips:
         """Draw one caption per clip; equal seeds give equal captions."""
         return captions_of(self.sentences, seed)
 
-    def all_captions(self) -> list[str]:
-        """Return every caption of every clip."""
-        numbered = ((row, number) for row in range(len(self)) for number in range(self.sentences.num_captions(row)))
+    def all_captions(self, rows: Iterable[int]) -> list[str]:
+        """Return every caption of these clips."""
+        numbered = ((row, number) for row in rows for number in range(self.sentences.num_captions(row)))
         return [self.sentences.caption(row, random.Random(), number) for row, number in numbered]
-
-    def pairs(self, seed: str) -> list[CaptionPair]:
-        """Draw the same captions with their negations."""
-        return pairs_of(self.sentences, seed)
 
 
 def check_data(config: TrainConfig, users: Mapping[str, Sequence[str]], root: Path = Path()) -> None:

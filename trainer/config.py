@@ -148,7 +148,10 @@ class TrainConfig:
         "passes per epoch over the clips, each with resampled captions, or over the captions with num_captions",
     )
     patience: int = option(0, "epochs without improvement after which the run stops early; 0 for never (the paper: 2)")
-    monitor: str = option("original/MIR", "validation metric that patience watches")
+    monitor: str = option(
+        "original/MIR", "validation metric that patience watches; the best epoch is the one that maximises it"
+    )
+    keep_checkpoints: int = option(0, "newest checkpoints to keep, along with the best; 0 keeps those of all epochs")
     batch_size: int = option(
         128, "clips per batch, whose other videos are each caption's negatives; split among processes"
     )
@@ -162,11 +165,24 @@ class TrainConfig:
     weight_decay: float = option(0.05, "weight decay, applied to matrices only")
     warmup_steps: int = option(60, "steps of linear learning-rate warm-up")
     max_grad_norm: float = option(1.0, "maximum gradient norm; longer gradients are clipped to it")
+    loss_scale: float = option(
+        1.0,
+        "factor of the loss that is divided out only after gradients are clipped, so that their norm is at most "
+        "max_grad_norm / loss_scale. nT2VR's code clips in this way; its scale, that of fp16, starts at 65536",
+    )
     precision: Precision = option(
         "auto", "bf16 is 2 to 10 times faster on processors that support it; auto uses it there"
     )
+    gradient_checkpointing: bool = option(
+        False,
+        "compute activations again in the backward pass instead of storing them: takes less memory and more time; "
+        "transformers only",
+    )
     seed: int = option(0, "seed for weights, clips, captions and order")
     log_every: int = option(20, "steps per line of metrics")
+    tensorboard: bool = option(
+        False, "also write metrics as event files to RUN/tensorboard; needs the package tensorboard"
+    )
 
     def __post_init__(self) -> None:
         """Reject unusable values."""
@@ -250,7 +266,7 @@ COUNTS = (
 )
 NOT_NEGATIVE = (
     *("weight_decay", "warmup_steps", "pool_clips", "hard_clips", "patience", "added_layers", "not_epochs"),
-    "num_captions",
+    *("num_captions", "keep_checkpoints"),
 )
 Rule = tuple[Callable[[TrainConfig], bool], str]  # check, message about config {c} if it fails
 
@@ -285,7 +301,7 @@ RULES: tuple[Rule, ...] = (
         lambda c: c.frames_per_step <= c.num_frames,
         "frames_per_step ({c.frames_per_step}) must not exceed num_frames ({c.num_frames}).",
     ),
-    *_each(("learning_rate", "decay", "max_grad_norm"), lambda value: value > 0, "must be above 0, not"),
+    *_each(("learning_rate", "decay", "max_grad_norm", "loss_scale"), lambda value: value > 0, "must be above 0, not"),
     *_each(NOT_NEGATIVE, lambda value: value >= 0, "must not be below 0, but is"),
     *(
         rule

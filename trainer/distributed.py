@@ -60,6 +60,11 @@ def share(count: int) -> slice:
     return slice(rank() * size, (rank() + 1) * size)
 
 
+def stripe(count: int) -> range:
+    """Return every n-th of `count` rows, n the number of processes: a share that also takes what is left over."""
+    return range(rank(), count, world_size())
+
+
 def gather(rows: Tensor) -> Tensor:
     """Concatenate the shares of all processes: (b, …) to (B, …), with gradients; `average_gradients` must follow.
 
@@ -84,13 +89,18 @@ def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
         gradient.copy_(mean.view(gradient.shape))
 
 
+def union(flags: Tensor) -> Tensor:
+    """Return which of the integer flags are set in any process."""
+    if world_size() > 1:
+        dist.all_reduce(flags, dist.ReduceOp.MAX)
+    return flags
+
+
 def agree(flag: bool) -> bool:
     """Return whether the flag is set in any process."""
     if world_size() == 1:
         return flag
-    votes = torch.tensor(int(flag), device="cuda" if torch.cuda.is_available() else "cpu")
-    dist.all_reduce(votes, dist.ReduceOp.MAX)
-    return bool(votes)
+    return bool(union(torch.tensor(int(flag), device="cuda" if torch.cuda.is_available() else "cpu")))
 
 
 @contextmanager

@@ -2,71 +2,30 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card
-from nt2vr.models.checkpoint import build_model, read_configs, read_model
 from nt2vr.models.open_clip_encoder import normalise_frames, token_embeddings
 from nt2vr.models.pooling import pooling_of
 from nt2vr.models.short_text import encode_short
-from nt2vr.models.tokenizer import load_tokenizer, special_ids
+from nt2vr.models.tokenizer import special_ids
 from trainer import distributed
 from trainer.batches import Batch, DeniedBatch
-from trainer.config import Towers, TrainConfig, deeper
-from trainer.layers import deepened
-from trainer.losses import WeightedLosses, losses_of
+from trainer.config import Towers, TrainConfig
 from trainer.losses.embedded import Denied, EmbeddedBatch, Parts, Truth
+from trainer.optimizer import build_optimizer, clip_gradients, rate_at
+from trainer.start import Start
 from trainer.teacher import Teacher
 
-PREPROCESS: dict[str, Any] = {}  # open_clip's defaults: CLIP's mean and standard deviation
 NEW_TOKEN_STD = 0.02  # standard deviation of a new token's row, as in open_clip
 MAX_LOGIT_SCALE = math.log(100)  # as in CLIP: keeps the softmax from saturating
-
-
-@dataclass(frozen=True)
-class Start:
-    """The starting model and the losses: everything that a config can be refused for.
-
-    Attributes:
-        losses: the weighted sum to minimise.
-        device: device of the model.
-        model: the open_clip model.
-        tokenizer: its tokenizer.
-        preprocess: its preprocessing configuration in open_clip's form.
-        base: card of the base; None for random weights.
-    """
-
-    losses: WeightedLosses
-    device: str
-    model: Any
-    tokenizer: Any
-    preprocess: dict[str, Any]
-    base: Card | None
-
-    @classmethod
-    def of(cls, config: TrainConfig) -> "Start":
-        """Seed torch's generator, build the losses, and build or load the model.
-
-        Raises:
-            ConfigError: if the config names an unknown loss or model, or combines settings that exclude each other.
-            CheckpointError: if the base cannot be loaded.
-        """
-        torch.manual_seed(config.seed)
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-        losses = losses_of(config)
-        if config.batch_size % distributed.world_size():
-            raise ConfigError(
-                f"batch_size ({config.batch_size}) must be a multiple of the number of processes "
-                f"({distributed.world_size()})."
-            )
-        return cls(losses, device, *load_start(config, device))
 
 
 class Learner:
@@ -111,6 +70,8 @@ class Learner:
         self.bf16 = config.precision == "bf16" or (config.precision == "auto" and has_bf16(self.device))
         self.model.visual.to(memory_format=torch.channels_last)  # 1.2 times faster
         freeze(self.model, config.train)
+        if config.gradient_checkpointing:
+            self.model.set_grad_checkpointing()
         if config.train != "text":
             self.model.visual = distributed.joined_norms(self.model.visual)
         self.optimizer = build_optimizer(self.model, config)
@@ -133,7 +94,7 @@ class Learner:
         self.optimizer.zero_grad()
         values = [self._add_gradients(batch) for batch in batches]
         distributed.average_gradients(self.model.parameters())
-        nn.utils.clip_grad_norm_(self.model.parameters(), self.config.max_grad_norm)
+        clip_gradients(self.model.parameters(), self.config)
         self.optimizer.step()
         self.schedule.step()
         with torch.no_grad():
@@ -147,15 +108,14 @@ class Learner:
         loss, values = self.losses(embedded)
         if not loss.requires_grad:  # bnl alone, for example, passes no gradient to the visual tower
             raise ConfigError(f"No loss trains the chosen towers ({self.config.train}). Add contrastive or retrieval.")
-        (loss / self.config.accumulate).backward()  # type: ignore[no-untyped-call]
+        (loss * self.config.loss_scale / self.config.accumulate).backward()  # type: ignore[no-untyped-call]
         return values
 
     def _embed(self, batch: Batch) -> EmbeddedBatch:
-        """Encode a batch, with all its sentences in one call; each process encodes its share."""
-        mine = distributed.share(len(batch.captions))
-        video = self._embed_videos(batch, mine)
-        denied = [] if batch.denied is None else [sentence.text for sentence in batch.denied.sentences[mine]]
-        texts = [batch.captions[mine], (batch.negated or [])[mine], denied]
+        """Encode this process's share, with all its sentences in one call, and gather those of all."""
+        video = self._embed_videos(batch)
+        denied = [] if batch.denied is None else [sentence.text for sentence in batch.denied.sentences]
+        texts = [batch.captions, batch.negated or [], denied]
         tokens = self.tokenizer([text for some in texts for text in some]).to(self.device)
         embeddings = encode_short(self.model, tokens).float()
         parts = embeddings.split([len(some) for some in texts])  # type: ignore[no-untyped-call]
@@ -165,16 +125,23 @@ class Learner:
             caption=caption,
             logit_scale=self.model.logit_scale.exp(),
             negated=None if batch.negated is None else negated,
-            negatable=None if batch.negatable is None else torch.from_numpy(batch.negatable).to(self.device),
-            denied=None if batch.denied is None else self._denied(batch.denied, text, video, batch.captions[mine]),
+            negatable=self._negatable(batch),
+            denied=None if batch.denied is None else self._denied(batch.denied, text, video, batch.captions),
         )
 
-    def _embed_videos(self, batch: Batch, mine: slice) -> Tensor | None:
+    def _negatable(self, batch: Batch) -> Tensor | None:
+        """Gather which captions could be negated; None for all."""
+        if batch.negatable is None:
+            return None
+        negatable = distributed.gather(torch.from_numpy(batch.negatable).to(self.device))
+        return None if negatable.all() else negatable
+
+    def _embed_videos(self, batch: Batch) -> Tensor | None:
         """Look up the videos' embeddings, or encode and pool their frames; None without videos."""
         if batch.frames is None:
             return None if self.videos is None or batch.rows is None else self.videos[torch.from_numpy(batch.rows)]
         preprocess = self.model.visual.preprocess_cfg
-        frames = torch.from_numpy(batch.frames[mine]).to(self.device)  # (b, F, S, S, 3)
+        frames = torch.from_numpy(batch.frames).to(self.device, non_blocking=True)  # (b, F, S, S, 3)
         pixels = normalise_frames(frames.flatten(0, 1), preprocess["mean"], preprocess["std"])
         pixels = pixels.contiguous(memory_format=torch.channels_last)
         of_frames = self.model.encode_image(pixels, normalize=self.card.normalises_frames).float()
@@ -184,8 +151,7 @@ class Learner:
         needs, parts, truth = self.losses.needs, None, None
         if "parts" in needs:
             assert self.teacher is not None, "the loop sets it before the first step"
-            sentences = batch.sentences[distributed.share(len(batch.sentences))]
-            parts = gathered(self.teacher.parts(sentences, captions if "kept" in needs else None))
+            parts = gathered(self.teacher.parts(batch.sentences, captions if "kept" in needs else None))
         if batch.truth is not None:
             pool = video if self.videos is None else self.videos[torch.from_numpy(batch.truth.pool)]
             assert pool is not None, "a known truth comes with clips"
@@ -194,7 +160,7 @@ class Learner:
         return Denied(text, truth, parts)
 
     def prepare_tokens(self, texts: Iterable[str]) -> None:
-        """Initialise token rows: zero those that no text uses or, given a base, start its unseen tokens small.
+        """Initialise token rows: zero those that no text of any process uses or, given a base, start new tokens small.
 
         Unused rows get no gradient, and weight decay leaves zero unchanged. So they stay zero, compress to almost
         nothing and mark unseen tokens. CLIP's padding is among them; no embedding depends on it. Nothing changes in a
@@ -202,10 +168,10 @@ class Learner:
         """
         if self.config.train == "visual":
             return
-        used = torch.tensor(
-            sorted({*special_ids(self.tokenizer), *(token for text in texts for token in self.tokenizer.encode(text))})
-        )
         table = token_embeddings(self.model)
+        ids = {*special_ids(self.tokenizer), *(token for text in texts for token in self.tokenizer.encode(text))}
+        is_used = torch.zeros(len(table), dtype=torch.uint8).index_fill_(0, torch.tensor(list(ids)), 1)
+        used = distributed.union(is_used.to(self.device)).nonzero().flatten().cpu()
         with torch.no_grad():
             if self.base is None:
                 rows = table[used]
@@ -255,23 +221,6 @@ def has_bf16(device: str) -> bool:
     )
 
 
-def load_start(config: TrainConfig, device: str) -> tuple[Any, Any, dict[str, Any], Card | None]:
-    """Return the starting model, its tokenizer, its preprocessing configuration, and the base's card, if any."""
-    base = config.base_folder
-    if base is None:
-        tokenizer = load_tokenizer(None, config.model_cfg["text_cfg"])
-        return build_model(config.model_cfg, PREPROCESS, device), tokenizer, PREPROCESS, None
-    model, tokenizer, card = read_model(base, device)
-    model_cfg, preprocess = read_configs(base)
-    if deeper(model_cfg, config.added_layers) != config.model_cfg:
-        raise ConfigError(f"{base} does not match the config's model. Leave model out to use the base's own.")
-    if config.added_layers:
-        weights = model.state_dict()
-        model = build_model(config.model_cfg, preprocess, device)
-        model.load_state_dict(deepened(weights, model.state_dict()))
-    return model, tokenizer, preprocess, card
-
-
 def freeze(model: Any, train: Towers) -> None:
     """Freeze the towers that are not trained; the temperature always learns."""
     for name, parameter in model.named_parameters():
@@ -289,29 +238,3 @@ def gathered(parts: Parts) -> Parts:
         pure=distributed.gather(parts.pure),
         caption=None if parts.caption is None else distributed.gather(parts.caption),
     )
-
-
-def build_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimizer:
-    """Build AdamW or RMSProp without weight decay on biases, gains, the temperature and frozen token rows."""
-    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    tokens = token_embeddings(model) if config.keep_tokens else None
-    decayed = [p for p in parameters if p.ndim >= 2 and p is not tokens]
-    groups: list[dict[str, Any]] = [
-        {"params": decayed, "weight_decay": config.weight_decay},
-        {"params": [p for p in parameters if p.ndim < 2 or p is tokens], "weight_decay": 0.0},
-    ]
-    if config.optimizer == "rmsprop":
-        return torch.optim.RMSprop(groups, lr=config.learning_rate)
-    # fused: 10 instead of 38 ms per step over the 9.5 million token weights
-    return torch.optim.AdamW(groups, lr=config.learning_rate, betas=(0.9, 0.98), fused=True)
-
-
-def rate_at(step: int, config: TrainConfig) -> float:
-    """Return the learning-rate factor at a step: linear warm-up, then cosine to 0 or exponential decay per epoch."""
-    if step < config.warmup_steps:
-        return (step + 1) / config.warmup_steps
-    if config.schedule == "exponential":
-        return float(config.decay ** (step // config.steps_per_epoch))
-    total = config.epochs * config.steps_per_epoch
-    done = (step - config.warmup_steps) / max(1, total - config.warmup_steps)
-    return 0.5 * (1 + math.cos(math.pi * min(1.0, done)))

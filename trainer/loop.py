@@ -5,7 +5,9 @@ import math
 import os
 import time
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import replace
+from functools import cache
 from itertools import islice
 
 import numpy as np
@@ -23,10 +25,13 @@ from nt2vr.querygen.denials import Denial
 from trainer.batches import draw_sentence, epoch_batches
 from trainer.clips import Clips
 from trainer.config import METRICS
-from trainer.distributed import agree, in_turn, rank
+from trainer.distributed import agree, in_turn, rank, stripe
 from trainer.learner import Learner
+from trainer.metrics import MetricsWriter
+from trainer.prefetch import prefetched
 from trainer.resume import Losses, Position, Saved, Saver, read_saved, rewind
 from trainer.run_folder import RunFolder, RunStatus, State
+from trainer.sentences import captions_of, pairs_of
 from trainer.teacher import FrozenTexts, Teacher
 from trainer.text_measures import TextMeasures
 from trainer.validation import control_metrics, validate
@@ -65,8 +70,7 @@ def train(
     saved = read_saved(run, learner.config)
     if saved and saved.position.finished:
         return "finished"
-    with in_turn():
-        prepare(learner, clips, should_stop, progress)
+    prepare(learner, clips, should_stop, progress)
     if saved and saved.learner:
         learner.load_state_dict(saved.learner)
         logger.info("Resuming after step %d.", learner.steps)
@@ -86,15 +90,16 @@ def take_steps(
     for epoch in range(first_epoch, config.epochs + 1):
         learner.start_epoch()
         done = (learner.steps - (epoch - 1) * config.steps_per_epoch) * config.accumulate
-        batches = epoch_batches(clips, config, epoch, done, learner.losses.needs)
-        while learner.steps < epoch * config.steps_per_epoch:
-            losses = learner.step(islice(batches, config.accumulate))
-            if books:
-                books.step(epoch, losses)
-            if agree(should_stop()):
+        drawn = epoch_batches(clips, config, epoch, done, learner.losses.needs)
+        with closing(prefetched(drawn) if learner.device == "cuda" else drawn) as batches:
+            while learner.steps < epoch * config.steps_per_epoch:
+                losses = learner.step(islice(batches, config.accumulate))
                 if books:
-                    books.save()
-                return "stopped"
+                    books.step(epoch, losses)
+                if agree(should_stop()):
+                    if books:
+                        books.save()
+                    return "stopped"
         if agree(books is not None and books.finish_epoch(epoch)):
             break
     return "finished"
@@ -102,34 +107,44 @@ def take_steps(
 
 def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: Progress = silent) -> None:
     """Set up token rows, the embeddings of a frozen visual tower, and the teacher."""
-    config, needs = learner.config, learner.losses.needs
-    key = f"{config.seed} tokens"
-    denied = list[Denial]()
+    config, key = learner.config, f"{learner.config.seed} tokens"
+
+    @cache
+    def denial(row: int) -> Denial:
+        return draw_sentence(clips, config, row, f"{key} {row}")
+
+    rows = stripe(len(clips))
     progress(0, 0, "drawing captions")
-    if "negated" in needs:
-        pairs = clips.pairs(key)
-        texts = [pair.caption for pair in pairs] + [pair.negated for pair in pairs if pair.negated]
-    else:
-        texts = clips.captions(key)
-    if config.num_captions:
-        texts += clips.all_captions()
-    if "denied" in needs:
-        rows = tracked(range(len(clips)), len(clips), "drawing sentences", progress)
-        denied = [draw_sentence(clips, config, row, f"{key} {row}") for row in rows]
-    learner.prepare_tokens(texts + [sentence.text for sentence in denied])
-    if config.train == "text":
+    texts = own_captions(learner, clips, key)
+    if "denied" in learner.losses.needs:
+        texts += [denial(row).text for row in tracked(rows, len(rows), "drawing sentences", progress)]
+    learner.prepare_tokens(texts)
+    if config.train != "text":
+        return
+    with in_turn():
         if clips.has_videos:
             learner.use_videos(videos := embed_once(encoder_of(learner), clips, should_stop, progress))
-        if "parts" in needs:
+        if "parts" in learner.losses.needs:
             assert config.base_folder, "guaranteed by the config"
             model, tokenizer, _ = read_model(config.base_folder, learner.device)
             progress(0, 0, "embedding the teacher's texts")
             base = FrozenTexts(model, tokenizer, learner.device)
+            first = range(min(SAMPLE, len(clips)))
             if not clips.has_videos:
-                videos = base.encode_text(texts[:SAMPLE])
-            learner.teacher = Teacher(
-                base, denied[:SAMPLE] if clips.sentences.parses_captions else denied, videos, learner.device
-            )
+                videos = base.encode_text(captions_of(clips.sentences, key, first))
+            sentences = map(denial, first if clips.sentences.parses_captions else range(len(clips)))
+            learner.teacher = Teacher(base, sentences, videos, learner.device)
+
+
+def own_captions(learner: Learner, clips: Clips, key: str) -> list[str]:
+    """Draw this process's stripe of the captions, with their negations if a loss needs these."""
+    rows = stripe(len(clips))
+    if "negated" in learner.losses.needs:
+        pairs = pairs_of(clips.sentences, key, rows)
+        texts = [text for pair in pairs for text in pair if text is not None]
+    else:
+        texts = captions_of(clips.sentences, key, rows)
+    return texts + clips.all_captions(rows) if learner.config.num_captions else texts
 
 
 def encoder_of(learner: Learner, card: Card | None = None) -> Encoder:
@@ -151,8 +166,9 @@ class Books:
         self._run, self._learner = run, learner
         self._position = saved.position if saved else Position()
         rewind(run, saved.metrics_bytes if saved else 0)
-        self._validator = Validator(learner, run, validation, fresh=saved is None, progress=progress)
-        self._report = Report(run, learner, saved.recent if saved else ())
+        self._metrics = MetricsWriter(run, learner.config, learner.steps)
+        self._validator = Validator(learner, run, self._metrics, validation, fresh=saved is None, progress=progress)
+        self._report = Report(run, learner, self._metrics, saved.recent if saved else ())
         self._saver = Saver(run, learner)
 
     def step(self, epoch: int, losses: dict[str, float]) -> None:
@@ -166,13 +182,15 @@ class Books:
         self._saver.save(self._position, self._report.recent)
 
     def close(self) -> None:
-        """End the progress bar's line."""
+        """End the progress bar's line, and write pending metrics."""
         self._report.bar.close()
+        self._metrics.close()
 
     def finish_epoch(self, epoch: int) -> bool:
         """Validate, write the checkpoint, and return whether the run has ended."""
         config = self._learner.config
         self._position = position = self._position.after_epoch(self._validator.finish_epoch(epoch), config)
+        self._run.keep_checkpoints(epoch, position.best_epoch, config.keep_checkpoints)
         if position.finished and epoch < config.epochs:
             logger.info(
                 "%s has not improved for %d epochs; it was best after epoch %d (%.4f). The run stops early.",
@@ -190,9 +208,11 @@ class Report:
         bar: the progress bar.
     """
 
-    def __init__(self, run: RunFolder, learner: Learner, recent: Iterable[dict[str, float]] = ()) -> None:
+    def __init__(
+        self, run: RunFolder, learner: Learner, metrics: MetricsWriter, recent: Iterable[dict[str, float]] = ()
+    ) -> None:
         """Start the clock."""
-        self._run, self._learner, self.recent = run, learner, Losses(recent)
+        self._run, self._learner, self._metrics, self.recent = run, learner, metrics, Losses(recent)
         total = learner.config.epochs * learner.config.steps_per_epoch
         self.bar = tqdm(desc="training", total=total, initial=learner.steps, unit="step", disable=None)
         self._started, self._first = time.monotonic(), learner.steps
@@ -207,7 +227,7 @@ class Report:
             means = {name: sum(step[name] for step in self.recent) / len(self.recent) for name in losses}
             self.recent.clear()
             self.bar.set_postfix(means, epoch=epoch)
-            self._run.append_metrics({"epoch": epoch, "step": learner.steps, **means, **learner.state})
+            self._metrics.append({"epoch": epoch, "step": learner.steps, **means, **learner.state})
         if due or learner.steps == self._first + 1:  # the preparation is over
             self._run.write_status(RunStatus("running", os.getpid(), epoch, learner.steps, self._seconds_left()))
 
@@ -221,10 +241,16 @@ class Validator:
     """Measures the model and writes its checkpoint after each epoch; baselines are measured once."""
 
     def __init__(
-        self, learner: Learner, run: RunFolder, clips: Clips, fresh: bool = True, progress: Progress = silent
+        self,
+        learner: Learner,
+        run: RunFolder,
+        metrics: MetricsWriter,
+        clips: Clips,
+        fresh: bool = True,
+        progress: Progress = silent,
     ) -> None:
         """Measure the base, if any, and its controls; a fresh run also writes them to the metrics."""
-        self._learner, self._run, self._clips = learner, run, clips
+        self._learner, self._run, self._metrics, self._clips = learner, run, metrics, clips
         config = learner.config
         self._videos: NDArray[np.float32] | None = None
         self._controls: dict[str, float] = {}
@@ -238,7 +264,7 @@ class Validator:
                 self._text = TextMeasures(learner, clips)
                 self._controls |= self._text.controls
             if fresh:
-                run.append_metrics({"epoch": 0, "step": 0, **self._controls})
+                metrics.append({"epoch": 0, "step": 0, **self._controls})
         doubtful = config.patience > 0 and not (clips.has_videos and config.monitor.startswith("original/"))
         if doubtful and config.monitor not in (measured := self._measure(encoder_of(learner))):
             others = ", ".join(name for name in measured if name in METRICS)
@@ -263,7 +289,7 @@ class Validator:
             epoch=epoch,
         )
         measured = self._measure(encoder_of(learner, card))
-        self._run.append_metrics({"epoch": epoch, "step": learner.steps, **measured})
+        self._metrics.append({"epoch": epoch, "step": learner.steps, **measured})
         logger.info("epoch %d: %s", epoch, ", ".join(f"{name} {value:.3f}" for name, value in measured.items()))
         metrics = {f"validation/{name}": value for name, value in {**measured, **self._controls}.items()}
         card, folder = replace(card, metrics=metrics), self._run.checkpoint(epoch)

@@ -3,8 +3,6 @@
 Talks to runs only through their folders, signals and locks; knows nothing about training or the page.
 """
 
-import json
-import math
 import os
 import re
 import shutil
@@ -25,6 +23,7 @@ from nt2vr.models.checkpoint import WEIGHTS
 from nt2vr.registry import pick
 from trainer.config import TrainConfig, load_config, save_config
 from trainer.lock import Holder
+from trainer.metrics import MetricsReader
 from trainer.run_folder import UNDER_WAY, RunFolder, RunStatus, refuse_second_training
 from trainer.trash import Trash
 
@@ -73,38 +72,6 @@ class Run:
     def num_steps(self) -> int:
         """Total number of steps."""
         return self.config.epochs * self.config.steps_per_epoch if self.config else 0
-
-
-class MetricsReader:
-    """Incremental reader of metrics.jsonl: each row is read once."""
-
-    def __init__(self, path: Path) -> None:
-        """Store the path; nothing is read yet."""
-        self._path, self._offset, self._rows = path, 0, list[dict[str, float]]()
-        self._reading = threading.Lock()
-
-    def rows(self) -> list[dict[str, float]]:
-        """Return the rows so far, without a line that is still being written or was cut off by a crash."""
-        with self._reading:
-            try:
-                with self._path.open("rb") as file:
-                    if os.fstat(file.fileno()).st_size < self._offset:  # replaced
-                        self._offset, self._rows = 0, []
-                    file.seek(self._offset)
-                    complete = file.read().rpartition(b"\n")[0]
-            except FileNotFoundError:
-                return []
-            self._offset += len(complete) + 1 if complete else 0
-            self._rows += filter(None, map(_row, complete.splitlines()))
-            return list(self._rows)
-
-
-def _row(line: bytes) -> dict[str, float] | None:
-    with suppress(ValueError):
-        values = json.loads(line)
-        if isinstance(values, dict):
-            return {key: v for key, v in values.items() if isinstance(v, int | float) and math.isfinite(v)}
-    return None
 
 
 class RunManager:
@@ -215,7 +182,7 @@ class RunManager:
 
     def log_tail(self, run_id: str, lines: int = 12) -> str:
         """Return the last lines of a run's log."""
-        return _tail(self._run_folder(run_id).log, lines)
+        return log_tail(self._run_folder(run_id), lines)
 
     def _folders(self) -> dict[str, RunFolder]:
         """Find runs directly inside the folder, without symlinks, so that no id can point outside it."""
@@ -262,10 +229,11 @@ class RunManager:
 
 
 def _estimated_bytes(config: TrainConfig) -> int:
-    """Estimate what a run writes: a checkpoint an epoch, its saved state twice while it is replaced, and frames."""
+    """Estimate what a run writes: its checkpoints, its saved state twice while it is replaced, and frames."""
     weights = ROOT / config.base_folder / WEIGHTS if config.base_folder else None
     size = weights.stat().st_size if weights is not None and weights.is_file() else SMALL_BYTES
-    return size * (config.epochs + 2 * STATE_FACTOR) + FRAMES_BYTES
+    kept = min(config.epochs, config.keep_checkpoints + 2) if config.keep_checkpoints else config.epochs
+    return size * (kept + 2 * STATE_FACTOR) + FRAMES_BYTES
 
 
 def _unwritable(folder: Path, error: OSError) -> str:
@@ -297,14 +265,15 @@ def _launch(run: RunFolder) -> None:
         if has_ended:
             if shutil.disk_usage(run.path).free < LEAST_FREE_BYTES:  # its log says nothing then
                 raise RunError(f"{run.path} cannot be written to (the disk is full). Free some space.")
-            raise RunError(_tail(run.log, 1) or f"The training ended at once with status {process.returncode}.")
+            raise RunError(log_tail(run, 1) or f"The training ended at once with status {process.returncode}.")
         time.sleep(0.02)
 
 
-def _tail(path: Path, lines: int) -> str:
+def log_tail(run: RunFolder, lines: int) -> str:
+    """Return the last lines of a run's log."""
     try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - LOG_TAIL_BYTES))
+        with run.log.open("rb") as file:
+            file.seek(max(0, run.log.stat().st_size - LOG_TAIL_BYTES))
             text = file.read().decode(errors="replace")
     except FileNotFoundError:
         return ""

@@ -4,7 +4,7 @@
                   status.json     RunStatus, replaced atomically
                   metrics.jsonl   one object per line, appended: {"epoch": 1, "step": 200, "loss": 0.41}
                   train.log       the log
-                  checkpoints/    epoch_003/  (a checkpoint folder)
+                  checkpoints/    epoch_003/  (a checkpoint folder), and best.json: {"epoch": 3}
                   resume.pt       state to resume from, see trainer/resume.py
                   lock            held by the training process; lock.json names it meanwhile
 
@@ -14,6 +14,7 @@ Knows nothing about training itself.
 """
 
 import json
+import shutil
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -23,6 +24,7 @@ from typing import Literal
 
 from nt2vr.errors import RunError
 from nt2vr.files import is_disk_full, with_schema, without_schema, write_json
+from nt2vr.models.catalog import BEST
 from nt2vr.progress import Progress
 from nt2vr.settings import training_devices
 from trainer.lock import Holder, Lock
@@ -97,6 +99,22 @@ class RunFolder:
     def checkpoint(self, epoch: int) -> Path:
         """Return the checkpoint folder of an epoch."""
         return self.path / "checkpoints" / f"epoch_{epoch:03d}"
+
+    def keep_checkpoints(self, epoch: int, best: int, count: int) -> None:
+        """Note which epoch is the best, if any, and delete all but that one and the newest ones.
+
+        Args:
+            epoch: the newest.
+            best: the best; 0 for none.
+            count: how many of the newest stay; 0 for all.
+        """
+        if best:
+            write_json(self.path / "checkpoints" / BEST, {"epoch": best})
+        for number in range(1, epoch - count + 1) if count else ():
+            if number != best and (folder := self.checkpoint(number)).is_dir():
+                doomed = folder.with_name(f".{folder.name}.partial")  # from here on, it is no checkpoint any more
+                folder.rename(doomed)
+                shutil.rmtree(doomed)
 
     @property
     def _status(self) -> Path:

@@ -1,7 +1,7 @@
 """Sources of training sentences: the built-in world, a dataset with videos, and captions alone."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol, get_args
 
@@ -102,14 +102,18 @@ class SentenceSource(Protocol):
         ...
 
 
-def captions_of(source: SentenceSource, seed: str) -> list[str]:
-    """Draw one caption per clip; equal seeds give equal captions."""
-    return [source.caption(row, random.Random(f"{seed} {row}")) for row in range(len(source))]
+def captions_of(source: SentenceSource, seed: str, rows: Iterable[int] | None = None) -> list[str]:
+    """Draw one caption per clip, of some rows or of all; equal seeds give equal captions."""
+    return [source.caption(row, random.Random(f"{seed} {row}")) for row in _rows(source, rows)]
 
 
-def pairs_of(source: SentenceSource, seed: str) -> list[CaptionPair]:
+def pairs_of(source: SentenceSource, seed: str, rows: Iterable[int] | None = None) -> list[CaptionPair]:
     """Draw the captions of `captions_of` with their negations."""
-    return [source.pair(row, random.Random(f"{seed} {row}")) for row in range(len(source))]
+    return [source.pair(row, random.Random(f"{seed} {row}")) for row in _rows(source, rows)]
+
+
+def _rows(source: SentenceSource, rows: Iterable[int] | None) -> Iterable[int]:
+    return range(len(source)) if rows is None else rows
 
 
 class WorldSentences:

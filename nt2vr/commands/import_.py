@@ -5,8 +5,10 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from nt2vr.api import open_catalog
+from nt2vr.models.card import MEAN, RAW_MEAN
 from nt2vr.models.foreign import ACTIVATIONS, checked_name, import_checkpoint, new_folder
 from nt2vr.models.foreign_file import SUFFIXES
+from nt2vr.models.framing import CENTRES, POSITIONS
 from nt2vr.models.precomputed import write_embeddings
 from nt2vr.search.systems import check_model_name
 from nt2vr.settings import Settings, add_flags
@@ -25,6 +27,18 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--activation", choices=ACTIVATIONS, default="", help="default: QuickGELU for OpenAI's architectures"
     )
+    parser.add_argument(
+        "--pooling",
+        choices=(MEAN, RAW_MEAN),
+        default=MEAN,
+        help="of frame embeddings; raw_mean does not normalise them before, as nT2VR's code (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--positions",
+        choices=POSITIONS,
+        default=CENTRES,
+        help="of frames in a video; ends are those of nT2VR's code (default: %(default)s)",
+    )
     add_flags(parser)
 
 
@@ -37,6 +51,9 @@ def run(options: Namespace) -> int:
         card = write_embeddings(file, new_folder(name, models), name)
         sys.stdout.write(f"{name} is in {models.home}. It knows {card.queries} queries.\n")
         return 0
-    imported = import_checkpoint(file, models, options.name, options.architecture, options.frames, options.activation)
+    imported = import_checkpoint(
+        file, models, options.name, options.architecture, options.frames, options.activation,
+        pooling=options.pooling, positions=options.positions,
+    )  # fmt: skip
     sys.stdout.write(f"{imported.name} is in {models.home}. {imported.remark}\n")
     return 0

@@ -119,7 +119,7 @@ def latex(report: Report) -> str:
     table = table_of(report)
     groups = measured(table, GROUPS)
     columns = [column for group in groups for column in group.columns]
-    heads = [rf"\multicolumn{{{len(group.columns)}}}{{c}}{{{_escaped(group.head)}}}" for group in groups]
+    heads = [rf"\multicolumn{{{len(group.columns)}}}{{c}}{{{escaped(group.head)}}}" for group in groups]
     rules, first = [], 2
     for group in groups:
         rules.append(rf"\cmidrule(lr){{{first}-{first + len(group.columns) - 1}}}")
@@ -129,9 +129,9 @@ def latex(report: Report) -> str:
         r"\toprule",
         " & ".join(["", *heads]) + r" \\",
         " ".join(rules),
-        " & ".join(["Model", *(_escaped(column.head) for column in columns)]) + r" \\",
+        " & ".join(["Model", *(escaped(column.head) for column in columns)]) + r" \\",
         r"\midrule",
-        *(" & ".join(_escaped(cell) for cell in (name, *_cells(metrics, groups))) + r" \\" for name, metrics in table),
+        *(" & ".join(escaped(cell) for cell in (name, *_cells(metrics, groups))) + r" \\" for name, metrics in table),
         r"\bottomrule",
         r"\end{tabular}",
     ]
@@ -155,7 +155,8 @@ def _cells(metrics: Mapping[str, float], groups: Sequence[Group]) -> list[str]:
     return [column.text(metrics.get(column.key)) for group in groups for column in group.columns]
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """Escape a cell for LaTeX."""
     for character in "&%_#$":
         text = text.replace(character, f"\\{character}")
     return text.replace("Δ", r"$\Delta$").replace("α", r"$\alpha$").replace(EMPTY, "--").replace("*", r"$^*$")

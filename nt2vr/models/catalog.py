@@ -3,6 +3,7 @@
 It caches no model (`search.live` does). Importing it does not import torch.
 """
 
+import json
 import logging
 import os
 import re
@@ -27,6 +28,7 @@ logger = logging.getLogger(__name__)
 
 SETTLED_NS = 10**9  # a folder modified more recently may change again within the resolution of its timestamp
 EPOCH = re.compile(r"epoch_(\d+)")  # folder of a run's checkpoint
+BEST = "best.json"  # beside them: {"epoch": 3}, the epoch that was best on validation
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class CatalogEntry:
 
     Attributes:
         folders: of a run, its epochs, newest first: the first that can be loaded is served; otherwise one folder.
-        kind: a model of its own, embeddings from a file, a run (its newest epoch), or one epoch of a run.
+        kind: a model of its own, embeddings from a file, a run (its newest or best epoch), or one epoch of a run.
     """
 
     folders: tuple[Path, ...]
@@ -48,7 +50,8 @@ class Catalog:
     Args:
         folders: folders of checkpoint folders, searched in this order; downloads and imports go to the last.
         device: where models run.
-        runs: the folder of run folders; RUN/checkpoints/epoch_003 is "RUN · epoch 3", the newest epoch also "RUN".
+        runs: the folder of run folders; RUN/checkpoints/epoch_003 is "RUN · epoch 3", the newest epoch also "RUN", and
+            the best "RUN · best".
     """
 
     def __init__(self, folders: Sequence[Path], device: str = "cpu", runs: Path | None = None) -> None:
@@ -124,7 +127,7 @@ class Catalog:
         return self._cards[folder][1]
 
     def _epochs(self, checkpoints: Path) -> dict[str, CatalogEntry]:
-        """List a run's newest epoch and each epoch by what follows the run's name; no file is read."""
+        """List a run's newest epoch, its best, and each epoch by what follows the run's name."""
         try:
             modified = checkpoints.stat().st_mtime_ns
         except OSError:
@@ -134,6 +137,8 @@ class Catalog:
             numbered = ((EPOCH.fullmatch(folder.name), folder) for folder in _subfolders(checkpoints))
             epochs = sorted(((int(match[1]), folder) for match, folder in numbered if match), reverse=True)
             entries = {"": CatalogEntry(tuple(folder for _, folder in epochs), "run")} if epochs else {}
+            if best := next((folder for epoch, folder in epochs if epoch == _best(checkpoints)), None):
+                entries[" · best"] = CatalogEntry((best,), "run")
             entries |= {f" · epoch {epoch}": CatalogEntry((folder,), "epoch") for epoch, folder in epochs}
             self._epoch_lists[checkpoints] = modified if settled else 0, entries
         return self._epoch_lists[checkpoints][1]
@@ -184,6 +189,16 @@ class Catalog:
         shutil.rmtree(doomed, ignore_errors=True)  # of a process that was killed
         folder.rename(doomed)  # from here on, it is no model any more
         shutil.rmtree(doomed)
+
+
+def _best(checkpoints: Path) -> int | None:
+    """Return the epoch noted as a run's best, if any."""
+    try:
+        note = json.loads((checkpoints / BEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    epoch = note.get("epoch") if isinstance(note, dict) else None
+    return epoch if isinstance(epoch, int) else None
 
 
 def _subfolders(folder: Path) -> list[Path]:

@@ -18,7 +18,7 @@ import numpy as np
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, quoted, reason_of
 from nt2vr.files import check_free
 from nt2vr.models.architecture import Config, infer
-from nt2vr.models.card import Card
+from nt2vr.models.card import MEAN, Card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import (
     build_model,
@@ -30,6 +30,7 @@ from nt2vr.models.checkpoint import (
 )
 from nt2vr.models.downloads import preprocessing
 from nt2vr.models.foreign_file import clip_tensors, read_tensors, some_of
+from nt2vr.models.framing import CENTRES
 from nt2vr.models.spawn import run_limited
 from nt2vr.models.tokenizer import TOKENIZER, load_tokenizer, needs_file
 from nt2vr.progress import Progress, silent
@@ -62,6 +63,8 @@ def import_checkpoint(
     frames: int = 8,
     activation: str = "",
     progress: Progress = silent,
+    pooling: str = MEAN,
+    positions: str = CENTRES,
 ) -> Imported:
     """Import a checkpoint of other code as a checkpoint folder in the catalog, in a child of limited memory and time.
 
@@ -74,12 +77,14 @@ def import_checkpoint(
         activation: the one it was trained with, of ACTIVATIONS, as shapes do not reveal it; empty takes the named
             architecture's, or QuickGELU if the shapes are those of an OpenAI model, from which most were trained.
         progress: gets the stage.
+        pooling: of frame embeddings, as the model was trained: MEAN or RAW_MEAN.
+        positions: of frames in a video, of POSITIONS.
 
     Raises:
         CheckpointError: if the file cannot be read, or lacks a tensor of the model.
         ConfigError: if name, architecture or frames are invalid, or the disk has no room for the model.
     """
-    arguments = (file, models, name, architecture, frames, activation)
+    arguments = (file, models, name, architecture, frames, activation, pooling, positions)
     try:
         size = file.stat().st_size if file.is_file() else 0
         check_free(models.home, 2 * size, f"Importing {file.name}")  # it may be in half precision
@@ -99,7 +104,15 @@ def import_checkpoint(
 
 
 def _import(
-    file: Path, models: Catalog, name: str, architecture: str, frames: int, activation: str, progress: Progress
+    file: Path,
+    models: Catalog,
+    name: str,
+    architecture: str,
+    frames: int,
+    activation: str,
+    pooling: str,
+    positions: str,
+    progress: Progress,
 ) -> Imported:
     """Import in this process; see `import_checkpoint`."""
     name = checked_name(name or file.stem, models)
@@ -114,7 +127,8 @@ def _import(
         model_cfg = {**model_cfg, "quick_gelu": activation == QUICK_GELU}
     model = _filled(model_cfg, preprocess_cfg, weights, file)
     progress(2, 3, f"writing {name}")
-    card = Card(name, objective="contrastive", base=f"imported from {file.name}", frames=frames)
+    origin = f"imported from {file.name}"
+    card = Card(name, objective="contrastive", base=origin, frames=frames, pooling=pooling, positions=positions)
     folder = new_folder(name, models)
     hidden = folder.with_name(f".{folder.name}.{os.getpid()}.unchecked")
     try:

@@ -30,8 +30,9 @@ def encode_short(model: Any, tokens: Tensor) -> Tensor:
     embedded = model.token_embedding(tokens[:, :longest]) + model.positional_embedding[:longest]  # (N, L, W)
     parts = []
     # On a CPU, the backward pass of fused attention takes longer than everything else. The setting is global to the
-    # process, so inference, which runs in many threads, does not touch it.
-    plain = tokens.device.type == "cpu" and torch.is_grad_enabled()
+    # process, so inference, which runs in many threads, does not touch it; and it would not hold in a backward pass
+    # that computes activations again.
+    plain = tokens.device.type == "cpu" and torch.is_grad_enabled() and not model.transformer.grad_checkpointing
     with sdpa_kernel(SDPBackend.MATH) if plain else nullcontext():
         for start in range(0, len(order), CHUNK):
             rows = order[start : start + CHUNK]

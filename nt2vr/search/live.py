@@ -35,7 +35,7 @@ class LoadedModel:
         encoder: the model.
         gallery: embedded by this model, or by one with an equal `Card.video_key`.
         stamp: identifies the state of its checkpoint folder.
-        epoch: the epoch served, if the name stands for a run's newest; None otherwise.
+        epoch: the epoch served, if the name stands for a run's newest or best; None otherwise.
         refused: reasons why newer checkpoints are not served, by their stamps.
     """
 

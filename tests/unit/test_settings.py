@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.settings import ASSETS, Settings, is_loopback, resolve_path, training_devices
+from nt2vr.settings import ASSETS, Settings, is_loopback, resolve_path, training_devices, use_device
 
 
 def test_arguments_win_over_the_environment_and_the_environment_over_the_defaults() -> None:
@@ -132,3 +132,24 @@ def test_libraries_may_be_named_in_the_home_folder_only_while_nobody_else_can_as
     assert Settings.read(roots=[tmp_path], environment={}).allow_roots == named[1:]
     with pytest.raises(ConfigError, match="gone is no folder"):
         Settings.read(roots=[tmp_path / "gone"], environment={})
+
+
+@pytest.mark.parametrize(
+    ("device", "visible", "left"),
+    [
+        ("auto", "3,1", "3,1"), ("cpu", "3,1", ""), ("cpu", None, ""), ("cuda", None, "0"), ("cuda", "3,1", "3"),
+        ("cuda:1", None, "1"), ("cuda:1", "3, 1", "1"), ("cuda:0", "GPU-5a,1", "GPU-5a"),
+    ],
+)  # fmt: skip
+def test_a_chosen_device_is_the_only_one_left_to_see(device: str, visible: str | None, left: str) -> None:
+    environment = {} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}
+    use_device(device, environment)
+    assert environment["CUDA_VISIBLE_DEVICES"] == left
+
+
+@pytest.mark.parametrize(("device", "visible"), [("cuda:2", "3,1"), ("cuda", ""), ("mps", "3"), ("cuda:x", "3")])
+def test_a_device_that_cannot_be_trained_on_is_refused(device: str, visible: str) -> None:
+    environment = {"CUDA_VISIBLE_DEVICES": visible}
+    with pytest.raises(ConfigError, match="Choose"):
+        use_device(device, environment)
+    assert environment == {"CUDA_VISIBLE_DEVICES": visible}

@@ -21,8 +21,9 @@ import torch
 from PIL import Image
 
 from nt2vr.errors import CheckpointError, ConfigError, DownloadError
+from nt2vr.files import write_json
 from nt2vr.models.card import CARD, Card, read_card, write_card
-from nt2vr.models.catalog import Catalog
+from nt2vr.models.catalog import BEST, Catalog, CatalogEntry
 from nt2vr.models.checkpoint import WEIGHTS
 from nt2vr.models.downloads import available, download_all
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
@@ -302,6 +303,21 @@ def test_runs_are_found_by_their_epochs_and_the_newest_also_by_the_runs_own_name
     assert [models.find(name).kind for name in ("CLIP", "neg 2", "neg 2 · epoch 9")] == ["model", "run", "epoch"]
     shutil.rmtree(tmp_path / "runs" / "neg 2")
     assert models.names() == ["CLIP", "clip (run)", "clip (run) · epoch 1"]
+
+
+def test_the_best_epoch_of_a_run_has_a_name_which_moves_with_it(tmp_path: Path) -> None:
+    models = Catalog([tmp_path / "models"], runs=tmp_path / "runs")
+    write_epochs(tmp_path / "runs", "neg", 1, 2, 3)
+    checkpoints = tmp_path / "runs" / "neg" / "checkpoints"
+    for note in ("", "[]", "{}", '{"epoch": "2"}', '{"epoch": 7}'):  # no epoch that is there
+        (checkpoints / BEST).write_text(note)
+        assert "neg · best" not in models.names()
+        models = Catalog([tmp_path / "models"], runs=tmp_path / "runs")
+    for best in (2, 3):
+        (checkpoints / BEST).unlink()
+        write_json(checkpoints / BEST, {"epoch": best})
+        assert models.names()[:2] == ["neg", "neg · best"]
+        assert models.find("neg · best") == CatalogEntry((checkpoints / f"epoch_{best:03d}",), "run")
 
 
 def test_a_card_is_read_again_only_after_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

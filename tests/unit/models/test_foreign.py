@@ -41,7 +41,7 @@ def import_checkpoint(
     progress: Progress = silent,
 ) -> Imported:
     """Import in this process, which takes a tenth of the time."""
-    return foreign._import(file, models, name, architecture, frames, activation, progress)
+    return foreign._import(file, models, name, architecture, frames, activation, "mean", "centres", progress)
 
 
 def weights_of(seed: int) -> Weights:

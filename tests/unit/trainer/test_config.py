@@ -11,8 +11,8 @@ from nt2vr.errors import ConfigError
 from nt2vr.models.checkpoint import read_configs
 from tests.paths import ROOT
 from trainer.config import SMALL_MODEL, TrainConfig, load_config, save_config
-from trainer.learner import rate_at
 from trainer.losses import build_losses
+from trainer.optimizer import rate_at
 
 SHIPPED = sorted((ROOT / "trainer" / "configs").glob("*.json"))
 
@@ -55,6 +55,14 @@ def test_the_paper_s_setting_is_the_paper_s() -> None:
     assert (bnl.learning_rate, bnl.weight_decay) == (1e-6, 0)
     assert bnl.passes == 1 and bnl.num_captions > 113_287 * 5  # every caption once per epoch, also MS-COCO's
     assert bnl.num_clips > 113_287 and bnl.validation_clips >= 5_000
+
+
+@pytest.mark.parametrize("name", ["star", "snl", "bnl"])
+def test_a_preset_as_code_differs_from_the_paper_s_where_the_code_does(name: str) -> None:
+    """FACTS, "Checked against the authors' code": GradScaler's scale, pooling, positions, at most 10 epochs."""
+    paper, code = (load_config(ROOT / "trainer" / "configs" / f"paper-{name}{end}.json") for end in ("", "-as-code"))
+    differing = {"loss_scale": 2.0**16, "pooling": "raw_mean", "positions": "ends", "epochs": 10}
+    assert code == replace(paper, name=f"{paper.name} (as code)", **differing)  # type: ignore[arg-type]
 
 
 def test_a_base_needs_no_copy_of_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

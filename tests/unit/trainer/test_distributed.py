@@ -11,18 +11,22 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 import torch
 import torch.distributed as dist
+from numpy.typing import NDArray
+from torch import Tensor
 from torch.multiprocessing.spawn import start_processes
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import Framing
+from nt2vr.models.open_clip_encoder import token_embeddings
 from nt2vr.world.negation import SceneDenial
 from nt2vr.world.truth import Claim
 from tests.paths import ROOT
@@ -36,6 +40,7 @@ from trainer.config import Towers, TrainConfig, save_config
 from trainer.learner import Learner
 from trainer.losses import build_losses
 from trainer.run_folder import RunFolder
+from trainer.sentences import DatasetSentences
 from trainer.teacher import Teacher
 
 pytestmark = pytest.mark.slow  # starts processes that import torch
@@ -77,6 +82,47 @@ def gradients(folder: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
+class Counted:
+    """Frames that count what is read of them."""
+
+    def __init__(self, frames: NDArray[np.uint8]) -> None:
+        self.frames, self.shape, self.read = frames, frames.shape, 0
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    def __getitem__(self, place: Any) -> NDArray[np.uint8]:
+        read: NDArray[np.uint8] = self.frames[place]
+        self.read += read.nbytes
+        return read
+
+
+def read_in_an_epoch(folder: Path) -> dict[str, Any]:
+    """Learn an epoch of "some captions cannot be negated"; return what this process read, and the losses."""
+    clips = world_clips("train", 24, 2, Framing(64), 0, folder / "frames")
+    captions = [["a dog runs", "kites"] if row % 3 else ["kites"] for row in range(24)]
+    counted, source = Counted(clips.frames), DatasetSentences(captions)
+    clips = replace(clips, frames=cast(NDArray[np.uint8], counted), sentences=source)
+    config = replace(config_of("all", folder / "base"), losses={"bnl": {"detach_video": False}})
+    learner = Learner(config)
+    learner.tokenizer = tokenize = Mock(wraps=learner.tokenizer)
+    learner.start_epoch()
+    batches = epoch_batches(clips, config, 1, needs=learner.losses.needs)
+    losses = [learner.step(islice(batches, 1))["bnl"] for _ in range(config.steps_per_epoch)]
+    return {
+        "bytes": counted.read,
+        "texts": sum(len(call.args[0]) for call in tokenize.call_args_list),
+        "losses": losses,
+    }
+
+
+def tokens_of(folder: Path) -> Tensor:
+    """Return which token rows are in use once each process has named the texts of its stripe."""
+    learner = Learner(replace(config_of("all", folder / "base"), base="", model=VIT))
+    learner.prepare_tokens(["a red kite", "two dogs sleep"][row] for row in distributed.stripe(2))
+    return token_embeddings(learner.model).any(dim=1)
+
+
 def one_of_two(rank: int, folder: Path) -> None:
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2)
@@ -86,7 +132,8 @@ def one_of_two(rank: int, folder: Path) -> None:
         Learner(TrainConfig(model=TINY, batch_size=7))
     except ConfigError as error:
         facts["refused"] = str(error)
-    torch.save({"found": gradients(folder), "facts": facts}, folder / f"{rank}.pt")
+    read, tokens = read_in_an_epoch(folder), tokens_of(folder)
+    torch.save({"found": gradients(folder), "facts": facts, "read": read, "tokens": tokens}, folder / f"{rank}.pt")
     dist.destroy_process_group()
 
 
@@ -100,6 +147,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     world_clips("train", 24, 2, Framing(64), 0, folder / "frames")
     start_processes(one_of_two, (folder,), nprocs=2, start_method="forkserver")  # type: ignore[no-untyped-call]
     torch.save(gradients(folder), folder / "one.pt")
+    torch.save({"read": read_in_an_epoch(folder), "tokens": tokens_of(folder)}, folder / "one_read.pt")
     return folder
 
 
@@ -112,6 +160,23 @@ def test_two_processes_learn_what_one_does_from_the_same_batch(folder: Path, kin
         assert any(gradient.abs().max() > 1e-6 for name, gradient in alone.items() if name != "loss")
         for name, value in alone.items():
             torch.testing.assert_close(together[name], value, rtol=1e-4, atol=1e-6, msg=partial("{}: {}".format, name))
+
+
+def test_each_of_two_processes_reads_and_tokenises_half_of_an_epoch_and_learns_the_same(folder: Path) -> None:
+    alone = torch.load(folder / "one_read.pt")["read"]
+    assert alone["bytes"] == 24 * 2 * 64 * 64 * 3 and alone["texts"] == 48
+    for rank in (0, 1):
+        half = torch.load(folder / f"{rank}.pt")["read"]
+        assert half["bytes"] == pytest.approx(alone["bytes"] / 2, rel=0.05)
+        assert half["texts"] == pytest.approx(alone["texts"] / 2, rel=0.05)
+        assert half["losses"] == pytest.approx(alone["losses"], rel=1e-3)
+
+
+def test_token_rows_of_all_processes_texts_are_in_use_in_each(folder: Path) -> None:
+    alone = torch.load(folder / "one_read.pt")["tokens"]
+    assert alone.sum() == 2 + len("a red kite two dogs sleep".split())  # and the start and the end of a text
+    for rank in (0, 1):
+        assert torch.equal(torch.load(folder / f"{rank}.pt")["tokens"], alone)
 
 
 def test_one_process_that_wants_to_stop_stops_all(folder: Path) -> None:

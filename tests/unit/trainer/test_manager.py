@@ -22,7 +22,8 @@ from trainer import run_folder as run_folder_module
 from trainer.__main__ import main
 from trainer.config import TrainConfig, save_config
 from trainer.lock import Holder, Lock
-from trainer.manager import MetricsReader, Run, RunManager
+from trainer.manager import Run, RunManager
+from trainer.metrics import MetricsReader
 from trainer.run_folder import RunFolder, RunStatus, State, device_locks
 
 CONFIG = TrainConfig(

@@ -28,8 +28,9 @@ from trainer import videos as videos_module
 from trainer.batches import epoch_batches
 from trainer.clips import world_clips
 from trainer.config import METRICS, SENTENCES, TrainConfig
-from trainer.learner import Learner, rate_at
+from trainer.learner import Learner
 from trainer.loop import prepare
+from trainer.optimizer import rate_at
 from trainer.sentences import WorldSentences, captions_of
 from trainer.teacher import FrozenTexts, Teacher
 from trainer.videos import embed_once

@@ -23,8 +23,9 @@ from trainer.__main__ import main
 from trainer.batches import Batch, epoch_batches
 from trainer.clips import Clips, world_clips
 from trainer.config import TrainConfig, save_config
-from trainer.learner import Learner, rate_at
+from trainer.learner import Learner
 from trainer.loop import train
+from trainer.optimizer import rate_at
 from trainer.run_folder import RunFolder, RunStatus
 from trainer.sentences import DatasetSentences
 
@@ -137,6 +138,19 @@ def test_each_epoch_leaves_a_checkpoint_that_measures_what_its_card_says(tmp_pat
     assert (card.name, card.epoch, card.frames, card.objective) == ("Tiny", 2, 2, "contrastive")
     assert card.metrics["validation/original/MIR"] == lines[-1]["original/MIR"]
     assert run.status() == RunStatus("running", os.getpid(), 2, 4, 0)
+
+
+@pytest.mark.parametrize(("count", "left"), [(0, {1, 2, 3, 4}), (1, {4}), (2, {3, 4})])
+def test_the_newest_checkpoints_and_the_best_are_kept_and_the_best_is_noted(
+    tmp_path: Path, count: int, left: set[int]
+) -> None:
+    run, learner = RunFolder(tmp_path), Learner(replace(CONFIG, epochs=4, keep_checkpoints=count))
+    train(learner, run, colours(8), colours(4))
+    measured = [json.loads(line) for line in run.metrics.read_text().splitlines() if "original/MIR" in line]
+    best = max(measured, key=lambda line: line["original/MIR"])["epoch"]  # the first of equals
+    assert json.loads((tmp_path / "checkpoints" / "best.json").read_text()) == {"epoch": best}
+    names = {path.name for path in (tmp_path / "checkpoints").iterdir()}
+    assert names == {"best.json", *(f"epoch_{epoch:03d}" for epoch in left | {best})}
 
 
 def test_the_same_seed_gives_the_same_run(tmp_path: Path) -> None:
