@@ -48,14 +48,14 @@ class Searcher:
         models: the catalog.
         gallery: the clips.
         judge: gives verdicts.
-        live: the loaded models.
+        live: the loaded models, which the searchers of several galleries may share.
         status: progress of the start-up, for the page.
         is_ready: whether the start-up has finished.
     """
 
     def __init__(
         self, models: Catalog, gallery: Gallery, decoder: Decoder, cache: Cache, judge: Judge = no_verdict,
-        synonyms: Synonyms = MappingProxyType({}),
+        synonyms: Synonyms = MappingProxyType({}), live: LiveModels | None = None,
     ) -> None:  # fmt: skip
         """Load nothing yet; `synonyms` are for words that a model does not know."""
         self.judge = judge
@@ -70,7 +70,7 @@ class Searcher:
         self._prefetching: threading.Thread | None = None
         self._in_flight: InFlight[Answer] = InFlight()
         self._batches = TextBatches()
-        self.live = LiveModels(models, self.embedded)
+        self.live = live or LiveModels(models, lambda _, encoder: self.embedded(encoder))
         self.status = "starting"
         self.is_ready = False
 
