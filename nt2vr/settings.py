@@ -53,6 +53,7 @@ class Settings:
         space_owner: on a Hugging Face Space, the user whose it is.
         host_names: names, beyond this machine's addresses, under which the app is reached; "*" is any.
         max_upload_gb: size in 10^9 bytes of what those who may import can upload.
+        allow_roots: folders in which libraries may be named over the page.
 
     Raises:
         ConfigError: if there is no such kind of device or rule, the token is short, or the size is no positive number.
@@ -69,6 +70,7 @@ class Settings:
     space_owner: str = ""
     host_names: tuple[str, ...] = ()
     max_upload_gb: float = MAX_UPLOAD_GB
+    allow_roots: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the device's name, not whether this machine has one."""
@@ -90,6 +92,7 @@ class Settings:
         host: str | None = None,
         port: int | None = None,
         host_names: Sequence[str] = (),
+        roots: Sequence[Path] = (),
         environment: Mapping[str, str] = os.environ,
     ) -> "Settings":
         """Complete the given values from the environment; docs/deployment.md lists its variables."""
@@ -100,11 +103,12 @@ class Settings:
             rules["train"] = "nobody"  # it lends its GPUs to no child process
         on_space = environment.get("SYSTEM") == "spaces" or "SPACE_ID" in environment
         every = "0.0.0.0" if on_space else "127.0.0.1"
+        host = host or environment.get("GRADIO_SERVER_NAME") or every
         names = f"{environment.get('NT2VR_ALLOW_HOST', '')},{environment.get('SPACE_HOST', '')}"
         return cls(
             Path(data_dir or environment.get("NT2VR_DATA") or DEFAULT_DATA_DIR).expanduser(),
             device or environment.get("NT2VR_DEVICE") or "auto",
-            host or environment.get("GRADIO_SERVER_NAME") or every,
+            host,
             port,
             models=_listed(environment.get("NT2VR_MODELS", "")),
             rules={action: rule for action, rule in rules.items() if rule},
@@ -112,11 +116,25 @@ class Settings:
             space_owner=environment.get("SPACE_AUTHOR_NAME", "") if on_space else "",
             host_names=(*host_names, *_listed(names)),
             max_upload_gb=_number("NT2VR_MAX_UPLOAD_GB", environment, MAX_UPLOAD_GB),
+            allow_roots=_roots([*roots, *_paths(environment.get("NT2VR_ALLOW_ROOT", ""))], host),
         )
 
 
 def _listed(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _paths(text: str) -> list[Path]:
+    """Split a list of folders as PATH is written."""
+    return [Path(part) for part in text.split(os.pathsep) if part.strip()]
+
+
+def _roots(named: Sequence[Path], host: str) -> tuple[Path, ...]:
+    """Resolve the named roots; without any, the home folder where nobody else can reach the app, otherwise none."""
+    roots = [root.expanduser().resolve() for root in named]
+    if missing := [root for root in roots if not root.is_dir()]:
+        raise ConfigError(f"{missing[0]} is no folder, so no library can be named in it. Name another root.")
+    return tuple(roots) if roots or not is_loopback(host) else (Path.home().resolve(),)
 
 
 def _number(name: str, environment: Mapping[str, str], default: float) -> float:

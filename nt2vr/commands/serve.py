@@ -21,6 +21,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--allow-host", action="append", default=[], metavar="NAME",
         help="name under which the app is reached, beyond this machine's addresses (repeatable; * is any)",
     )  # fmt: skip
+    parser.add_argument(
+        "--allow-root", action="append", default=[], type=Path, metavar="FOLDER",
+        help="folder in which libraries may be named over the page (repeatable; default: the home folder while only "
+        "this machine can reach the app, otherwise none)",
+    )  # fmt: skip
     parser.add_argument("--port", type=int, help="port to listen on (default: the first free one from 7860)")
 
 
@@ -28,7 +33,7 @@ def run(options: Namespace) -> int:
     """Open the page, with the tabs of `options.build_tabs` added, and serve it until stopped."""
     logging.getLogger().setLevel(logging.WARNING)  # not INFO: open_clip logs each loading step to the root
     logging.getLogger("nt2vr").setLevel(logging.INFO)
-    settings = Settings.read(options.data_dir, options.device, options.host, options.port, options.allow_host)
+    settings = Settings.read(options.data_dir, options.device, options.host, options.port, options.allow_host, options.allow_root)
     check_address(settings.host, settings.port)
     gate = Gate.of(settings)
     serve(settings, gate, options.build_tabs(settings, gate))

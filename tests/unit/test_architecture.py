@@ -61,7 +61,7 @@ LAYERS = (  # a layer imports those after it, never one before it
     ("trainer/",),
     ("nt2vr/ui/",),
     ("nt2vr/evaluation/",),
-    ("nt2vr/world/",),
+    ("nt2vr/world/", "nt2vr/library/"),
     ("nt2vr/search/", "nt2vr/datasets/"),
     ("nt2vr/media/",),
     ("nt2vr/models/", "nt2vr/querygen/"),
