@@ -43,13 +43,14 @@ class NotIndexedError(Nt2vrError):
     """A gallery that is not indexed by a model yet.
 
     Attributes:
-        model: name of the model.
+        models: names of the models to index it with.
+        tower: identifies how these see videos; models that see them alike need one index.
     """
 
-    def __init__(self, message: str, model: str) -> None:
-        """Keep the model's name, so that a page can offer to index the gallery."""
+    def __init__(self, message: str, *models: str, tower: str = "") -> None:
+        """Keep the models' names, so that a page can offer to index the gallery."""
         super().__init__(message)
-        self.model = model
+        self.models, self.tower = models, tower
 
 
 class DatasetError(Nt2vrError):

@@ -33,7 +33,9 @@ def run(options: Namespace) -> int:
     """Open the page, with the tabs of `options.build_tabs` added, and serve it until stopped."""
     logging.getLogger().setLevel(logging.WARNING)  # not INFO: open_clip logs each loading step to the root
     logging.getLogger("nt2vr").setLevel(logging.INFO)
-    settings = Settings.read(options.data_dir, options.device, options.host, options.port, options.allow_host, options.allow_root)
+    settings = Settings.read(
+        options.data_dir, options.device, options.host, options.port, options.allow_host, options.allow_root
+    )
     check_address(settings.host, settings.port)
     gate = Gate.of(settings)
     serve(settings, gate, options.build_tabs(settings, gate))

@@ -1,19 +1,10 @@
 """All libraries of a data folder: one folder each, with its settings, its inventory and its previews."""
 
-import json
-import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
-from uuid import uuid4
-
-from filelock import FileLock
 
 from nt2vr.datasets.base import Split
-from nt2vr.datasets.load import kind_and_path
-from nt2vr.errors import ConfigError, GalleryError, quoted
-from nt2vr.files import with_schema, without_schema, write_json
-from nt2vr.library.info import KINDS, Changes, Kind, LibraryInfo, Skipped, Source
+from nt2vr.library.info import Changes, Kind, LibraryInfo, Skipped
 from nt2vr.library.previews import Previews
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery

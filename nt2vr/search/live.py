@@ -92,6 +92,17 @@ class LiveModels:
                 model = self._with_view(name, model, gallery, view)
             return model
 
+    def encoder(self, name: str) -> Encoder:
+        """Return a model, loaded if need be, without a view of any gallery; raises as `get` does."""
+        if model := self._used(name):
+            return model.encoder
+        with self._changing:
+            loading = self._loading[name]
+        with loading:
+            model = self._used(name) or self._newest(self._models.find(name), None, ())
+            self._keep(name, model)
+            return model.encoder
+
     def _keep(self, name: str, model: LoadedModel) -> None:
         with self._changing:
             self._loaded.setdefault(name, model)
@@ -147,9 +158,7 @@ class LiveModels:
                 logger.exception("Newer checkpoints could not be looked for.")
                 rest_s = FAILED_POLL_S
 
-    def _newest(
-        self, entry: CatalogEntry, served: LoadedModel | None, galleries: Collection[str]
-    ) -> LoadedModel:
+    def _newest(self, entry: CatalogEntry, served: LoadedModel | None, galleries: Collection[str]) -> LoadedModel:
         """Return the newest usable checkpoint, with views of galleries: the served one itself if there is no newer."""
         refused: dict[Stamp, str] = {}
         for folder in entry.folders:

@@ -9,13 +9,20 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
+from nt2vr.errors import NotIndexedError
 from nt2vr.language.query import Query
+from nt2vr.library.jobs import IndexJob
 from nt2vr.media.gallery import Video
-from nt2vr.search.answers import Answer, Hit, Ranking, Seen, Verdict
+from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
 from nt2vr.search.strategies import STRENGTHS
+from nt2vr.ui.indexing import job_view
 
 MARKS = {"right": "✓", "violation": "violates", "miss": "misses"}
 NOTHING_LEFT = "Without its negated part, this query is empty."
+BY_CAPTIONS = (
+    "✓ and “violates” are by captions: what a clip's captions say of the wanted and the unwanted part. What they do not "
+    "mention may still be in the picture."
+)
 NO_GOOD_MATCH = "No good match: the best score is below what matching clips usually get."
 
 
@@ -27,7 +34,7 @@ class Marked:
     legend: str = ""
 
 
-def no_marks(judged: str, text: str) -> Marked:
+def no_marks(judged: str, text: str, gallery: str) -> Marked:
     """Mark nothing."""
     return Marked()
 
@@ -112,7 +119,8 @@ def _as_csv(answer: Answer) -> str:
     writer.writerow(("system", "rank", "video_id", "score", "verdict"))
     for ranking in answer.rankings:
         for hit in ranking.hits:
-            writer.writerow((ranking.system.name, hit.rank, hit.video_id, hit.score, hit.verdict or ""))
+            for name in [moment.video_id for moment in hit.moments] or [hit.video_id]:
+                writer.writerow((ranking.system.name, hit.rank, name, hit.score, hit.verdict or ""))
     return table.getvalue()
 
 
@@ -120,26 +128,57 @@ def _data_url(kind: str, text: str) -> str:
     return f"data:{kind};charset=utf-8,{quote(text)}"
 
 
+Urls = Callable[[Video], Mapping[str, str]]  # a clip's `src` and `poster`
+
+
+def index_view(
+    answer: Answer | None, problem: NotIndexedError | None, job: IndexJob | None, refusal: str = ""
+) -> dict[str, Any]:
+    """Show what a library lacks of its index, with a button that has it indexed, or how far that has come.
+
+    Args:
+        answer: to the search.
+        problem: why there is no answer.
+        job: the library's update, if it is under way or has failed.
+        refusal: why this visitor may not start one; empty if they may.
+    """
+    if job is not None:
+        return {"job": job_view(job)}
+    if problem is not None:
+        return {"text": str(problem), "models": "|".join(problem.models), "refusal": refusal}
+    behind = (
+        {ranking.system.model: ranking.missing for ranking in answer.rankings if ranking.missing} if answer else {}
+    )
+    if not behind:
+        return {}
+    parts = [f"{count:,} clips are not indexed by {model}" for model, count in behind.items()]
+    return {"text": f"{'; '.join(parts)}: they were not searched.", "models": "|".join(behind), "refusal": refusal}
+
+
 def columns_view(
-    answer: Answer, video_of: Callable[[str], Video], url_of: Callable[[Video], str], marked: Marked = Marked()
+    answer: Answer, video_of: Callable[[str], Video], urls: Urls, marked: Marked = Marked()
 ) -> dict[str, Any]:
     """Show each system's hits in a column, with their movement compared with the first system."""
+    if not answer.rankings:
+        return {"columns": []}
     first = answer.rankings[0]
     verdicts = {hit.verdict for ranking in answer.rankings for hit in ranking.hits}
     judged = bool(verdicts - {None})
     return {
         "legend": marked.legend,
+        "by_captions": BY_CAPTIONS if judged and answer.judged_by else "",
         "columns": [
             {
                 "name": ranking.system.model,
                 "system": ranking.system.name,
                 "how": _how(ranking),
-                "badge": _badge(ranking, bool(answer.query.unwanted), None not in verdicts) if judged else {},
+                "badge": _badge(ranking, answer, None not in verdicts) if judged else {},
                 "note": _note(ranking, answer, judged),
                 "hits": [
                     {
                         "id": hit.video_id,
-                        "src": url_of(video_of(hit.video_id)),
+                        **urls(video_of(hit.video_id)),
+                        "where": times_text(hit.moments[0].start, hit.moments[-1].end) if hit.moments else "",
                         "caption": next(iter(video_of(hit.video_id).captions), hit.video_id),
                         "rank": hit.rank,
                         "score": f"{hit.score:.3f}",
@@ -162,14 +201,23 @@ def _how(ranking: Ranking) -> str:
     return strategy if ranking.epoch is None else f"epoch {ranking.epoch} · {strategy}"
 
 
-def _badge(ranking: Ranking, negated: bool, complete: bool) -> dict[str, Any]:
+def _badge(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, Any]:
     """Count the clips that are right, which decides the colour; then the violations.
 
     Only violations are known where a word of the query is unknown: verdicts are not `complete`.
     """
     total, right, violations = len(ranking.hits), ranking.counts["right"], ranking.counts["violation"]
+    negated = bool(answer.query.unwanted)
     if not total:
         return {}
+    if answer.judged_by:
+        return {
+            "kind": "bad" if violations else "neutral",
+            "text": f"{right} of {total} right by {answer.judged_by}",
+            "brief": f"{right}/{total}",
+            "more": f"{violations} violate" if negated else "",
+            "worse": negated and violations > 0,
+        }
     if not complete:
         kind = "bad" if violations else "neutral"
         return {"kind": kind, "text": f"{violations} of {total} violate", "brief": f"{violations} violate", "more": ""}
@@ -204,21 +252,71 @@ def _movement(hit: Hit, first: Ranking, num_shown: int) -> str:
     return f"▲{better}" if better > 0 else f"▼{-better}" if better < 0 else "="
 
 
-def detail_view(video: Video, seen: tuple[Seen, ...], verdict: str, url: str) -> dict[str, Any]:
-    """Show one clip enlarged: captions, and its rank and best-matching frames in every column."""
+def times_text(start: float, end: float | None) -> str:
+    """Write where a window lies in its film: 1:05–1:15."""
+    return f"{clock(start)}–{clock(end) if end is not None else 'end'}"
+
+
+def clock(seconds: float) -> str:
+    """Write a time as players do: 0:05, 12:30, 1:02:03."""
+    hours, rest = divmod(round(seconds), 3600)
+    minutes, seconds = divmod(rest, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+def detail_view(
+    answer: Answer, video: Video, verdict: str, urls: Mapping[str, str], film: Sequence[Video] = ()
+) -> dict[str, Any]:
+    """Show one clip enlarged: captions, its rank and best-matching frames in every column, its place in its film.
+
+    Args:
+        answer: that it was found by.
+        video: the clip.
+        verdict: on it, if any.
+        urls: its `src` and `poster`.
+        film: all windows of its film.
+    """
     return {
         "id": video.video_id,
-        "src": url,
+        **urls,
         "verdict": verdict,
         "mark": MARKS.get(verdict, ""),
+        "by": f"by {answer.judged_by}" if verdict and answer.judged_by else "",
+        "file": video.path.name if answer.gallery else "",
         "captions": list(video.captions),
+        "film": _film_view(answer, video, film) if film else {},
         "seen": [
             {
                 "name": one.system.name,
                 "rank": f"#{one.rank}" if one.rank is not None else "–",
                 "score": f"{one.score:.3f}" if one.score is not None else "",
-                "frames": [{"src": url, "at": moment} for moment in one.moments],
+                "frames": [{"src": urls["src"], "at": moment} for moment in one.moments],
             }
-            for one in seen
+            for one in answer.see(video.video_id)
+        ],
+    }
+
+
+def _film_view(answer: Answer, video: Video, film: Sequence[Video]) -> dict[str, Any]:
+    """Lay a film out as a bar from 0 to 100 %, with the moments that any system found, and the one on display."""
+    length = max(each.end or each.start for each in film) or 1.0
+    found = {m.video_id for r in answer.rankings for hit in r.hits for m in hit.moments} | {video.video_id}
+
+    def percent(seconds: float) -> str:
+        return f"{100 * min(seconds / length, 1):.3f}"
+
+    return {
+        "length": clock(length),
+        "where": times_text(video.start, video.end),
+        "moments": [
+            {
+                "id": each.video_id,
+                "left": percent(each.start),
+                "width": percent((each.end or length) - each.start),
+                "text": times_text(each.start, each.end),
+                "here": each.video_id == video.video_id,
+            }
+            for each in film
+            if each.video_id in found
         ],
     }
