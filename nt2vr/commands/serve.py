@@ -6,6 +6,7 @@ The page is up before torch is: what needs the models is loaded in the backgroun
 import logging
 import socket
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 
 from nt2vr.errors import ConfigError, reason_of
 from nt2vr.settings import Settings, add_flags, is_loopback

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from nt2vr.errors import DatasetError
-from nt2vr.media.decode import PICTURE_SUFFIXES
+from nt2vr.media.picture import PICTURE_SUFFIXES
 
 VIDEO_SUFFIXES = frozenset(".3gp .avi .flv .gif .m4v .mkv .mov .mp4 .mpeg .mpg .ogv .ts .webm .wmv".split())
 

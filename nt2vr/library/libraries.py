@@ -1,20 +1,42 @@
 """All libraries of a data folder: one folder each, with its settings, its inventory and its previews."""
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+import json
+import logging
+import shutil
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path, PurePosixPath
+from uuid import uuid4
+
+from filelock import FileLock, Timeout
 
 from nt2vr.datasets.base import Split
-from nt2vr.library.info import Changes, Kind, LibraryInfo, Skipped
+from nt2vr.datasets.load import DATASETS, kind_and_path
+from nt2vr.errors import ConfigError, GalleryError, Nt2vrError, quoted
+from nt2vr.files import check_free, with_schema, without_schema, write_json
+from nt2vr.library.compare import compared
+from nt2vr.library.info import KINDS, Changes, Kind, LibraryInfo, Skipped, Source
+from nt2vr.library.inventory import Counts, Inventory, StoredFile, captions_of
 from nt2vr.library.previews import Previews
+from nt2vr.library.sources import allowed_path, is_available, list_files
+from nt2vr.library.windows import window_id, windows
 from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import Gallery
+from nt2vr.media.gallery import Gallery, Video
+from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.registry import pick
 
-SETTINGS, UPLOADS, PREVIEWS, LOCK = "library.json", "uploads", "previews", "update.lock"
-WINDOW_S = 10.0  # default of folders and uploads; datasets and manifests stay whole
+logger = logging.getLogger(__name__)
+
+SETTINGS, INVENTORY, UPLOADS, PREVIEWS, LOCK = "library.json", "files.db", "uploads", "previews", "update.lock"
+WINDOW_S = 10.0  # default of folders and uploads; manifests and datasets stay whole
 MIN_WINDOW_S, MAX_WINDOW_S = 1.0, 3600.0
 MAX_NAME = 80  # characters
+MAX_FILE_NAME = 120  # characters of an uploaded file's name
 EMBEDDINGS = "embeddings"  # beside the folder of libraries
 RESERVED = ("built-in",)
+WAIT_S = 0.5  # between looks at whether to stop waiting for another update
 
 
 class Libraries:
@@ -41,7 +63,7 @@ class Libraries:
         Raises:
             ConfigError: listing the names, if there is none.
         """
-        raise NotImplementedError
+        return self._info(self._source(name))
 
     def add(
         self,
@@ -67,7 +89,22 @@ class Libraries:
             ConfigError: if the name is taken or unusable, or the path is not there.
             AccessError: if the path is outside the roots.
         """
-        raise NotImplementedError
+        pick("kind of library", kind, dict.fromkeys(KINDS))
+        name = self._free_name(name)
+        if window_s is None:
+            window_s = WINDOW_S if kind in ("folder", "uploads") else 0.0
+        if window_s and not MIN_WINDOW_S <= window_s <= MAX_WINDOW_S:
+            raise ConfigError(f"Windows of {window_s} s cannot be made. Choose {MIN_WINDOW_S:g} to {MAX_WINDOW_S:g}.")
+        library_id = uuid4().hex[:12]
+        folder = self.folder / library_id
+        if kind == "uploads":
+            (folder / UPLOADS).mkdir(parents=True)
+            source = Source(library_id, name, kind, (folder / UPLOADS).resolve(), "all", window_s)
+        else:
+            source = _named(Source(library_id, name, kind, Path(), split, window_s), path, roots)
+        folder.mkdir(parents=True, exist_ok=True)
+        self._write(source)
+        return self._info(source)
 
     def rename(self, library_id: str, name: str) -> LibraryInfo:
         """Give a library another name; its id stays.
@@ -75,7 +112,9 @@ class Libraries:
         Raises:
             ConfigError: if the name is taken or unusable.
         """
-        raise NotImplementedError
+        source = replace(self._source(library_id), name=self._free_name(name, library_id))
+        self._write(source)
+        return self._info(source)
 
     def remove(self, library_id: str) -> None:
         """Delete a library with its embeddings, previews and uploaded files; files of other folders stay.
@@ -83,7 +122,15 @@ class Libraries:
         Raises:
             ConfigError: if there is no such library, or it is being updated.
         """
-        raise NotImplementedError
+        source = self._source(library_id)
+        folder = self.folder / source.id
+        try:
+            with FileLock(folder / LOCK, timeout=0):
+                gone = folder.rename(self.folder / f".{source.id}.removed")  # listed no more, even if deleting fails
+        except Timeout:
+            raise ConfigError(f"{source.name} is being updated. Cancel the update, then remove it.") from None
+        shutil.rmtree(gone, ignore_errors=True)
+        shutil.rmtree(self._embeddings / source.key, ignore_errors=True)
 
     def upload(self, library_id: str, files: Iterable[tuple[str, Path]]) -> list[str]:
         """Copy files into a library of uploads; `update_library` indexes them.
@@ -96,17 +143,42 @@ class Libraries:
             The names that they got: safe, and unique in the library.
 
         Raises:
-            ConfigError: if the library is not one of uploads.
+            ConfigError: if the library is not one of uploads, or the disk has no room.
         """
-        raise NotImplementedError
+        source = self._source(library_id)
+        if source.kind != "uploads":
+            raise ConfigError(f"{source.name} is not a library of uploads. Copy the files into {source.path}.")
+        given = list(files)
+        check_free(source.path, sum(path.stat().st_size for _, path in given), "Storing the uploads")
+        names = []
+        for name, path in given:
+            place = _unused(source.path, name)
+            partial = place.with_name(f".{uuid4().hex}.partial")  # hidden from a scan
+            try:
+                shutil.copyfile(path, partial)
+                partial.rename(place)
+            finally:
+                partial.unlink(missing_ok=True)
+            names.append(place.name)
+        return names
 
     def gallery(self, library_id: str) -> Gallery:
         """Return the clips that the last update found usable; no file is opened."""
-        raise NotImplementedError
+        source = self._source(library_id)
+        inventory = self.inventory(source.id)
+        failed = inventory.skipped_clips()
+        clips = (clip for file in inventory.files().values() for clip in clips_of(file, source))
+        return Gallery(source.name, tuple(clip for clip in clips if clip.video_id not in failed), source.key)
 
     def skipped(self, library_id: str) -> list[Skipped]:
         """List what is not in the gallery, with reasons; duplicates last."""
-        raise NotImplementedError
+        source = self._source(library_id)
+        inventory = self.inventory(source.id)
+        files = inventory.files().values()
+        bad = [Skipped(file.id, file.reason) for file in files if file.state == "skipped"]
+        bad += [Skipped(clip, reason) for clip, reason in inventory.skipped_clips().items()]
+        copies = [file for file in files if _is_copy(file, source)]
+        return bad + [Skipped(file.id, f"It is a copy of {file.duplicate_of}.", file.duplicate_of) for file in copies]
 
     def retry(self, library_id: str, ids: Sequence[str] | None = None) -> int:
         """Have the next update read skipped files and windows again; return their number.
@@ -115,16 +187,160 @@ class Libraries:
             library_id: the library.
             ids: as in `skipped`; None is all.
         """
-        raise NotImplementedError
+        return self.inventory(self._source(library_id).id).retry(ids)
 
     def previews(self, library_id: str, decoder: Decoder) -> Previews:
         """Return the posters and previews of a library's clips."""
-        return Previews(self.folder / library_id / PREVIEWS, decoder)
+        return Previews(self.folder / self._source(library_id).id / PREVIEWS, decoder)
 
     def check(self, library_id: str) -> Changes:
         """Compare the files with what is indexed, by path, size and modification time; nothing is read.
 
+        A renamed file is recognised by its size and modification time.
+
         Raises:
             GalleryError: if the library is unavailable.
         """
-        raise NotImplementedError
+        source = self._source(library_id)
+        return compared(self.inventory(source.id).files(), list(list_files(source))).changes
+
+    def inventory(self, library_id: str) -> Inventory:
+        """Return the table of a library's files, by its id."""
+        return Inventory(self.folder / library_id / INVENTORY)
+
+    @contextmanager
+    def updating(
+        self, library_id: str, progress: Progress = silent, should_stop: ShouldStop = never
+    ) -> Iterator[Source]:
+        """Hold a library for one update at a time, between processes.
+
+        Raises:
+            InterruptedError: if stopped while it waits for another update.
+        """
+        source = self._source(library_id)
+        lock = FileLock(self.folder / source.id / LOCK)
+        while True:
+            try:
+                lock.acquire(timeout=WAIT_S)
+                break
+            except Timeout:
+                progress(0, 0, "waiting for another update of this library")
+                if should_stop():
+                    raise InterruptedError from None
+        try:
+            yield self._source(source.id)
+        finally:
+            lock.release()
+
+    def _folders(self) -> list[Path]:
+        if not self.folder.is_dir():
+            return []
+        return [path for path in self.folder.iterdir() if not path.name.startswith(".") and path.is_dir()]
+
+    def _read(self, folder: Path) -> Source | None:
+        path = folder / SETTINGS
+        try:
+            data = without_schema(json.loads(path.read_text(encoding="utf-8")), path)
+            place = (folder / UPLOADS).resolve() if data["kind"] == "uploads" else Path(data["path"])  # it may move
+            within = Path(data["within"]) if data["within"] else None
+            return Source(**{**data, "id": folder.name, "path": place, "within": within})
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, TypeError, KeyError, Nt2vrError) as error:
+            logger.warning("The library in %s cannot be read (%s).", folder, error)
+            return None
+
+    def _write(self, source: Source) -> None:
+        within = str(source.within) if source.within else None
+        write_json(
+            self.folder / source.id / SETTINGS,
+            with_schema({**asdict(source), "path": str(source.path), "within": within}),
+        )
+
+    def _source(self, name: str) -> Source:
+        sources = [source for folder in self._folders() if (source := self._read(folder))]
+        for source in sources:
+            if name == source.id:
+                return source
+        found = [source for source in sources if source.name.casefold() == name.strip().casefold()]
+        if not found:
+            names = ", ".join(sorted(source.name for source in sources)) or "none yet"
+            raise ConfigError(f"There is no library {quoted(name)}. There: {names}.")
+        return found[0]
+
+    def _info(self, source: Source) -> LibraryInfo:
+        try:
+            counts = self.inventory(source.id).counts()
+        except GalleryError as error:
+            logger.warning("%s: %s", source.name, error)
+            counts = Counts()
+        return LibraryInfo(
+            source,
+            counts.num_files,
+            counts.num_clips,
+            counts.num_skipped,
+            counts.seconds,
+            is_available(source),
+            bool(counts.has_captions),
+        )
+
+    def _free_name(self, name: str, library_id: str = "") -> str:
+        """Strip a name.
+
+        Raises:
+            ConfigError: if another library has it, or it is empty, long or unprintable.
+        """
+        name = name.strip()
+        if not name or len(name) > MAX_NAME or not name.isprintable():
+            raise ConfigError(
+                f"{quoted(name)} cannot be a library's name. Choose 1 to {MAX_NAME} printable characters."
+            )
+        others = [source for folder in self._folders() if (source := self._read(folder)) and source.id != library_id]
+        taken = {*RESERVED, *(source.name.casefold() for source in others), *(source.id for source in others)}
+        if name.casefold() in taken:
+            raise ConfigError(f"There is a library {quoted(name)} already. Choose another name.")
+        return name
+
+
+def clips_of(file: StoredFile, source: Source) -> list[Video]:
+    """Return the clips of a file: itself, or its windows; none for a copy, or a file that cannot be used."""
+    if file.state != "ready" or file.duplicate_of:
+        return []
+    captions, path = captions_of(file), Path(file.path)
+    spans = windows(file.seconds, file.num_frames, source.window_s)
+    if file.kind == "picture" or (len(spans) == 1 and source.kind in ("manifest", "dataset")):
+        return [Video(file.id, path, captions, content=file.content)]  # sampled by frame numbers, as in the papers
+    if len(spans) == 1:
+        return [Video(file.id, path, captions, end=file.seconds, content=file.content)]
+    return [
+        Video(window_id(file.id, span), path, captions, None, *span, film=file.id, content=file.content)
+        for span in spans
+    ]
+
+
+def _named(source: Source, path: str | Path, roots: Sequence[Path] | None) -> Source:
+    """Complete a source with the place that someone named."""
+    loader, place = kind_and_path(path) if source.kind == "dataset" else ("", Path(path))
+    if loader:
+        pick("kind of dataset", loader, DATASETS)
+    if not str(path).strip():
+        raise ConfigError("No folder is named. Name the folder or file of the library.")
+    resolved, root = allowed_path(place, roots)
+    if source.kind == "folder" and not resolved.is_dir():
+        raise ConfigError(f"{resolved} is not a folder. Name a folder, or choose another kind of library.")
+    if source.kind == "manifest" and resolved.suffix.lower() not in (".jsonl", ".csv"):
+        raise ConfigError(f"{resolved.name} is not a manifest. Name a JSONL or CSV file.")
+    within = {"folder": resolved, "manifest": resolved.parent}.get(source.kind, root)
+    return replace(source, path=resolved, within=within, loader=loader)
+
+
+def _unused(folder: Path, name: str) -> Path:
+    """Make a visitor's file name safe, and unique in a folder."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    clean = "".join(each for each in unicodedata.normalize("NFC", last) if each.isprintable()).strip(". ")
+    path = PurePosixPath(clean.encode("utf-8", "replace").decode() or "file")
+    stem, suffix = path.stem[:MAX_FILE_NAME], path.suffix[:10]
+    while len(f"{stem}{suffix}".encode()) > 200:  # a file system counts bytes, up to 255
+        stem = stem[:-1]
+    names = (f"{stem}{suffix}" if number == 1 else f"{stem} ({number}){suffix}" for number in range(1, 1_000_000))
+    return next(folder / each for each in names if not (folder / each).exists())

@@ -1,9 +1,19 @@
 """Posters and previews of clips, that every browser shows whatever the format of the original."""
 
+from collections import deque
+from collections.abc import Iterable
+from hashlib import blake2b
 from pathlib import Path
 
-from nt2vr.media.decode import Decoder
+from nt2vr.errors import MediaError
+from nt2vr.media.decode import Decoder, Decoding
 from nt2vr.media.gallery import Video
+from nt2vr.media.video_files import VideoFile
+from nt2vr.progress import Progress, ShouldStop, never, silent
+
+VERSION = 1  # of how they are made: raise it to make all again
+POSTER, PREVIEW = ".jpg", ".webm"
+AHEAD_PER_CHILD = 3
 
 
 class Previews:
@@ -26,7 +36,7 @@ class Previews:
         Raises:
             MediaError: if the clip cannot be decoded, or the disk is full.
         """
-        raise NotImplementedError
+        return self._made(video, POSTER)
 
     def preview(self, video: Video) -> Path:
         """Return a WebM of a clip, 224 pixels on its short side, at most 10 s, muted; made if it is missing.
@@ -34,8 +44,65 @@ class Previews:
         Raises:
             MediaError: if the clip cannot be decoded, or the disk is full.
         """
-        raise NotImplementedError
+        return self._made(video, PREVIEW)
 
     def has(self, video: Video) -> bool:
         """Whether both are there already."""
-        raise NotImplementedError
+        return self._path(video, POSTER).is_file() and self._path(video, PREVIEW).is_file()
+
+    def make(
+        self, videos: Iterable[Video], total: int, progress: Progress = silent, should_stop: ShouldStop = never
+    ) -> dict[str, str]:
+        """Make what is missing, several at a time.
+
+        Returns:
+            Reasons by video_id, for clips of which none can be made.
+
+        Raises:
+            InterruptedError: once `should_stop` returns True.
+        """
+        failed: dict[str, str] = {}
+        ahead: deque[tuple[Video, Decoding]] = deque()
+
+        def finish(done: int) -> None:
+            video, decoding = ahead.popleft()
+            try:
+                decoding.result()
+            except MediaError as error:
+                failed[video.video_id] = str(error)
+            progress(done, total, f"making previews: {video.video_id}")
+
+        done = 0
+        for done, video in enumerate(videos, start=1):
+            if should_stop():
+                raise InterruptedError
+            if not self.has(video):
+                ahead.append((video, self._start(video)))
+            if len(ahead) > AHEAD_PER_CHILD * self._decoder.num_workers:
+                finish(done - len(ahead))
+        while ahead:
+            finish(done - len(ahead))
+        progress(total, total, "making previews")
+        return failed
+
+    def retain(self, videos: Iterable[Video]) -> None:
+        """Delete the posters and previews of all other clips."""
+        kept = {self._path(video, suffix) for video in videos for suffix in (POSTER, PREVIEW)}
+        for path in self.folder.glob("??/*"):
+            if path not in kept and not path.name.startswith("."):
+                path.unlink(missing_ok=True)
+
+    def _made(self, video: Video, suffix: str) -> Path:
+        path = self._path(video, suffix)
+        if not path.is_file():
+            self._start(video).result()
+        return path
+
+    def _start(self, video: Video) -> Decoding:
+        poster, preview = (self._path(video, suffix) for suffix in (POSTER, PREVIEW))
+        return self._decoder.preview(video.path, video.start, video.end, poster, preview)
+
+    def _path(self, video: Video, suffix: str) -> Path:
+        key = VideoFile(video, video.content).key
+        name = blake2b(f"{VERSION} {key}".encode(), digest_size=12).hexdigest()
+        return self.folder / name[:2] / f"{name}{suffix}"

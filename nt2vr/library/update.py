@@ -1,13 +1,29 @@
 """Bringing a library up to date: scan, probe, embed, then posters and previews."""
 
-from dataclasses import dataclass
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from nt2vr.library.info import Changes
+from nt2vr.errors import MediaError
+from nt2vr.library.compare import compared
+from nt2vr.library.info import Changes, Source
+from nt2vr.library.inventory import FoundFile, Inventory
 from nt2vr.library.libraries import Libraries
+from nt2vr.library.sources import list_files
+from nt2vr.library.windows import windows
 from nt2vr.media.cache import Cache
-from nt2vr.media.decode import Decoder
+from nt2vr.media.decode import CLOSED, Decoder, Decoding
+from nt2vr.media.gallery import Gallery
+from nt2vr.media.probe import Probe
 from nt2vr.models.encoder import Encoder
+from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.search.embedded import embed_gallery
+
+PROBES_PER_CHILD = 8  # files under way
+COMMIT_S = 1.0  # what is read is stored at least so often
 
 
 @dataclass(frozen=True)
@@ -48,7 +64,7 @@ def update_library(
         encoder: embeds the clips; None only scans and makes previews.
         decoder: reads the files in its children.
         cache: of frames.
-        progress: gets files or clips done, their number, and the step with the current file: "embedding: a.mp4".
+        progress: gets files or clips done, their number, and the step with the current file: "reading files: a.mp4".
         should_stop: polled before each file.
         previews: whether to make posters and previews.
 
@@ -56,4 +72,105 @@ def update_library(
         GalleryError: if the library's folder is not there; what is indexed stays.
         InterruptedError: if stopped.
     """
-    raise NotImplementedError
+    with libraries.updating(library_id, progress, should_stop) as source:
+        inventory = libraries.inventory(source.id)
+        changes = _scan(source, inventory, decoder, progress, should_stop)
+        gallery = libraries.gallery(source.id)
+        embedded = 0
+        if encoder is not None and gallery.videos:
+            embedded = _embed(gallery, inventory, encoder, decoder, cache, progress, should_stop)
+            gallery = libraries.gallery(source.id)
+        if previews:
+            made = libraries.previews(source.id, decoder)
+            made.make(gallery.videos, len(gallery.videos), progress, should_stop)
+            if changes.changed or changes.removed:
+                made.retain(gallery.videos)
+        return Updated(changes, len(gallery.videos), embedded, inventory.counts().num_skipped)
+
+
+def _scan(
+    source: Source, inventory: Inventory, decoder: Decoder, progress: Progress, should_stop: ShouldStop
+) -> Changes:
+    """List the files, forget those that are gone, and probe those that are new or changed."""
+    progress(0, 0, "looking for files")
+    found = list(list_files(source))
+    known = inventory.files()
+    comparison = compared(known, found)
+    inventory.apply(comparison.pending, comparison.captioned, comparison.removed)
+    pending = [file for file in comparison.pending if not file.reason]
+    _probe(pending, source, inventory, decoder, progress, should_stop)
+    if source.kind in ("folder", "uploads"):  # a dataset's videos keep their own captions
+        inventory.mark_duplicates()
+    now = inventory.files()
+    contents = {known[name].content: name for name in comparison.removed if known[name].content}
+    changes = comparison.changes
+    new = [*changes.new, *changes.renamed.values()]
+    renamed = {contents.pop(now[name].content): name for name in new if now[name].content in contents}
+    return replace(
+        changes,
+        new=tuple(name for name in new if name not in renamed.values()),
+        renamed=renamed,
+        removed=tuple(name for name in comparison.removed if name not in renamed),
+    )
+
+
+def _probe(
+    files: Sequence[FoundFile],
+    source: Source,
+    inventory: Inventory,
+    decoder: Decoder,
+    progress: Progress,
+    should_stop: ShouldStop,
+) -> None:
+    """Read what files contain in the decoder's children, several at a time, and store it once a second."""
+    results: dict[str, tuple[Probe, int] | str] = {}
+    stored_s = time.monotonic()
+    try:
+        for done, (file, probing) in enumerate(_probes(files, decoder)):
+            if should_stop():
+                raise InterruptedError
+            progress(done, len(files), f"reading files: {file.id}")
+            try:
+                found: Probe = probing.result()
+            except MediaError as error:
+                if CLOSED in str(error):
+                    raise InterruptedError from None
+                results[file.id] = str(error)
+            else:
+                results[file.id] = found, len(windows(found.seconds, found.num_frames, source.window_s))
+            if time.monotonic() - stored_s > COMMIT_S:
+                inventory.put_probes(results)
+                results.clear()
+                stored_s = time.monotonic()
+    finally:
+        inventory.put_probes(results)
+    progress(len(files), len(files), "reading files")
+
+
+def _probes(files: Sequence[FoundFile], decoder: Decoder) -> Iterator[tuple[FoundFile, Decoding]]:
+    ahead: deque[tuple[FoundFile, Decoding]] = deque()
+    for file in files:
+        ahead.append((file, decoder.probe(Path(file.path))))
+        if len(ahead) > PROBES_PER_CHILD * decoder.num_workers:
+            yield ahead.popleft()
+    yield from ahead
+
+
+def _embed(
+    gallery: Gallery,
+    inventory: Inventory,
+    encoder: Encoder,
+    decoder: Decoder,
+    cache: Cache,
+    progress: Progress,
+    should_stop: ShouldStop,
+) -> int:
+    """Embed the clips, and note those that cannot be decoded; return the number of the others."""
+    embedded = embed_gallery(gallery, encoder, decoder, cache, progress, should_stop)
+    if isinstance(encoder, PrecomputedEncoder):
+        return len(embedded.gallery.videos)  # it lacks clips for other reasons
+    if should_stop() or any(CLOSED in reason for _, reason in embedded.skipped):
+        raise InterruptedError
+    videos = {video.video_id: video for video in gallery.videos}
+    inventory.skip_clips((name, videos[name].film or name, reason) for name, reason in embedded.skipped)
+    return len(embedded.gallery.videos)

@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
@@ -23,13 +23,15 @@ from numpy.typing import NDArray
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from nt2vr.errors import MediaError
-from nt2vr.media.picture import LARGE, MAX_PIXELS, fit, read_picture
+from nt2vr.media.picture import LARGE, MAX_PIXELS, PICTURE_SUFFIXES, fit, read_picture
 from nt2vr.models.framing import CENTRES, Framing, frame_positions
 from nt2vr.models.spawn import WithoutMain
 
 SEEK_GAP = 250  # frames between samples above which seeking (to a key frame, then on) beats decoding everything
 MAX_WORKERS = 32  # children take 70 MB each
-PICTURE_SUFFIXES = frozenset(".avif .bmp .jpeg .jpg .png .tif .tiff .webp".split())  # a video of one frame
+MAX_BYTES = 2 << 30  # of a child: an 8K film takes 1.2 GB
+READ_BYTES_S = 10e6  # of a slow disk
+CLOSED = "the decoder is closed"  # reason for files that nobody has tried
 M_MMAP_THRESHOLD = -3  # of glibc's mallopt
 FORMATS = "asf,avi,flv,gif,matroska,mov,mpeg,mpegts,ogg"  # self-contained ones: a playlist would read other files
 
@@ -165,7 +167,7 @@ class Decoding:
         except (ProcessExpired, BrokenProcessPool):
             raise MediaError(f"{name} crashed the decoder. {fatal} and try again.") from None
         except CancelledError:
-            raise MediaError(f"{name} was not decoded: the decoder is closed.") from None
+            raise MediaError(f"{name} was not decoded: {CLOSED}.") from None
 
 
 class Decoder:
@@ -188,6 +190,23 @@ class Decoder:
     def frames(self, path: Path, num_frames: int, framing: Framing | None) -> Decoding:
         """Schedule `sample_frames` in a child."""
         return self._start(path, sample_frames, path, num_frames, framing, is_picture=_is_picture(path))
+
+    def probe(self, path: Path) -> Decoding:
+        """Schedule `film.probe` in a child; hashing a large file may take longer than decoding a frame."""
+        with suppress(OSError):
+            return self._start(path, _probe, path, timeout_s=self._timeout_s + path.stat().st_size / READ_BYTES_S)
+        return self._start(path, _probe, path)
+
+    def windows(
+        self, path: Path, windows: Sequence[tuple[float, float]], num_frames: int, framing: Framing | None
+    ) -> Decoding:
+        """Schedule `film.sample_windows` in a child, with the time limit for each window."""
+        timeout_s = self._timeout_s * (1 + len(windows))  # some films take a while to open; each window has its own
+        return self._start(path, _windows, path, windows, num_frames, framing, self._timeout_s, timeout_s=timeout_s)
+
+    def preview(self, path: Path, start: float, end: float | None, poster: Path, preview: Path) -> Decoding:
+        """Schedule `preview.write_preview` in a child."""
+        return self._start(path, _preview, path, start, end, poster, preview, timeout_s=2 * self._timeout_s)
 
     def picture(self, path: Path, framing: Framing | None = None) -> NDArray[np.uint8]:
         """Read a picture as (H, W, 3) RGB, or `fit` to `framing`; large ones are read one at a time.
@@ -223,7 +242,14 @@ class Decoder:
         """Close the decoder."""
         self.close()
 
-    def _start(self, path: Path, function: Callable[..., Any], *args: Any, is_picture: bool = False) -> Decoding:
+    def _start(
+        self,
+        path: Path,
+        function: Callable[..., Any],
+        *args: Any,
+        is_picture: bool = False,
+        timeout_s: float | None = None,
+    ) -> Decoding:
         if path.exists() and not path.is_file():  # a pipe or device would occupy a child
             future: ProcessFuture[Any] = ProcessFuture()
             kind = "picture" if is_picture else "video"
@@ -233,7 +259,7 @@ class Decoder:
             if self._pool is None or not self._pool.active:  # a pool stops if an idle child is killed
                 self._stop_pool()
                 self._pool = ProcessPool(self.num_workers, initializer=_set_up_child, context=WithoutMain())
-            future = self._pool.schedule(function, args=args, timeout=self._timeout_s)
+            future = self._pool.schedule(function, args=args, timeout=timeout_s or self._timeout_s)
             self._pending.add(future)
         future.add_done_callback(self._pending.discard)
         return Decoding(path, future, is_picture)
@@ -245,6 +271,24 @@ class Decoder:
             self._pool = None
 
 
+def _probe(path: Path) -> Any:
+    from nt2vr.media.film import probe  # noqa: PLC0415  imports PyAV, which takes 0.1 s: in the children only
+
+    return probe(path)
+
+
+def _windows(path: Path, *args: Any) -> Any:
+    from nt2vr.media.film import sample_windows  # noqa: PLC0415
+
+    return sample_windows(path, *args)
+
+
+def _preview(path: Path, *args: Any) -> Any:
+    from nt2vr.media.preview import write_preview  # noqa: PLC0415
+
+    return write_preview(path, *args)
+
+
 def _set_up_child() -> None:
     """Silence FFmpeg, keep it to the given file, ignore Ctrl+C (the parent handles it), and end with the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -252,6 +296,7 @@ def _set_up_child() -> None:
     os.environ["OPENCV_FFMPEG_LOGLEVEL"] = "-8"
     cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
     _return_memory()
+    _limit_memory()
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -259,6 +304,15 @@ def _return_memory() -> None:
     """Return freed blocks of a megabyte and more to the system; glibc would hold on to those of pictures."""
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 20)
+
+
+def _limit_memory() -> None:
+    """Refuse memory beyond MAX_BYTES: a file that needs more fails, and the machine does not swap."""
+    with suppress(ImportError, ValueError, OSError):  # Windows has no such limits
+        import resource  # noqa: PLC0415
+
+        resource.setrlimit(resource.RLIMIT_DATA, (MAX_BYTES, MAX_BYTES))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _end_with_parent() -> None:

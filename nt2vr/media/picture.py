@@ -6,6 +6,8 @@ It does not normalise (the encoder does) and opens no video. Untrusted files are
 import os
 import stat
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import isqrt
 from pathlib import Path
 from typing import BinaryIO
@@ -17,6 +19,7 @@ from PIL import Image
 from nt2vr.errors import MediaError
 from nt2vr.models.framing import BICUBIC, BILINEAR, LONGEST, SQUASH, Framing
 
+PICTURE_SUFFIXES = frozenset(".apng .avif .bmp .jpeg .jpg .png .tif .tiff .webp".split())  # a video of one frame
 MAX_PIXELS = Image.MAX_IMAGE_PIXELS or 89_478_485  # Pillow's own limit against decompression bombs: 0.27 GB of RGB
 FORMATS = ("AVIF", "BMP", "GIF", "JPEG", "PNG", "TIFF", "WEBP")  # no EPS: Pillow would start Ghostscript on it
 MAX_UNPACKED = 50_000_000  # pixels of a picture that cannot be decoded at reduced scale
@@ -67,6 +70,19 @@ def fit(picture: NDArray[np.uint8], framing: Framing) -> NDArray[np.uint8]:
     return np.ascontiguousarray(_centre(resized, size, size))
 
 
+def shrunk(picture: NDArray[np.uint8], short_side: int, long_side: int) -> NDArray[np.uint8]:
+    """Shrink a picture to fit, keeping its shape; both sides get an even number of pixels, as video codecs want."""
+    height, width = picture.shape[:2]
+    scale = min(1.0, short_side / min(height, width), long_side / max(height, width))
+    size = (max(2, round(width * scale / 2) * 2), max(2, round(height * scale / 2) * 2))
+    return np.asarray(Image.fromarray(picture).resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0))
+
+
+def write_jpeg(picture: NDArray[np.uint8], path: Path) -> None:
+    """Write (H, W, 3) RGB as a small JPEG."""
+    Image.fromarray(picture).save(path, "JPEG", quality=80, optimize=True)
+
+
 def _resized(picture: NDArray[np.uint8], height: int, width: int, framing: Framing) -> NDArray[np.uint8]:
     return np.asarray(Image.fromarray(picture).resize((width, height), RESAMPLING[framing.interpolation]))
 
@@ -100,6 +116,26 @@ def read_picture(path: Path, largest: int | None = None) -> NDArray[np.uint8] | 
     Raises:
         MediaError: if the file is missing, too large, truncated, damaged or not a picture.
     """
+    with opened_picture(path) as image:
+        if largest is not None and image.width * image.height > largest:
+            return None
+        return to_rgb(image)
+
+
+def to_rgb(image: Image.Image) -> NDArray[np.uint8]:
+    """Load the current frame of an open picture as (H, W, 3) RGB, upright."""
+    orientation = image.getexif().get(ORIENTATION)
+    rgb = _reduced(image)
+    return np.asarray(rgb.transpose(UPRIGHT[orientation]) if orientation in UPRIGHT else rgb)
+
+
+@contextmanager
+def opened_picture(path: Path) -> Iterator[Image.Image]:
+    """Open a picture file of an acceptable size, and turn Pillow's errors into sentences.
+
+    Raises:
+        MediaError: if the file is missing, too large, truncated, damaged or not a picture.
+    """
     Image.init()  # registers AVIF, TIFF and WebP, which Pillow loads lazily
     try:
         with warnings.catch_warnings():
@@ -107,11 +143,7 @@ def read_picture(path: Path, largest: int | None = None) -> NDArray[np.uint8] | 
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             with _regular(path) as file, Image.open(file, formats=FORMATS) as image:
                 _check_size(image, path)
-                if largest is not None and image.width * image.height > largest:
-                    return None
-                orientation = image.getexif().get(ORIENTATION)
-                rgb = _reduced(image)
-                return np.asarray(rgb.transpose(UPRIGHT[orientation]) if orientation in UPRIGHT else rgb)
+                yield image
     except MediaError:
         raise
     except FileNotFoundError:

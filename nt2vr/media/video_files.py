@@ -1,8 +1,7 @@
 """Many video files: their content hashes, and their frames, decoded ahead of the consumer; a bad file fails alone."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from nt2vr.progress import ShouldStop, never
 
 IN_FLIGHT = 16  # videos decoded ahead: two children stay busy while the encoder works, 20 MB at most
 IN_FLIGHT_PER_CHILD = 4
+WINDOWS_PER_JOB = 6  # a minute of film: long enough to open the file seldom, short enough for all children to have one
 
 
 class VideoFile(NamedTuple):
@@ -65,22 +65,64 @@ def decode_files(
         cache: where frames are looked up and stored, if given.
         should_stop: polled before each video.
     """
-    remaining = iter(files)
-    in_flight = max(IN_FLIGHT, IN_FLIGHT_PER_CHILD * decoder.num_workers)
-    ahead: deque[tuple[VideoFile, NDArray[np.uint8] | Decoding]] = deque()
+    jobs = _jobs(files)
+    most = max(IN_FLIGHT, IN_FLIGHT_PER_CHILD * decoder.num_workers)
+    ahead: deque[_Job] = deque()
     while not should_stop():
-        for file in islice(remaining, in_flight - len(ahead)):
-            cached = cache.get_frames(file.key, num_frames, framing) if cache else None
-            ahead.append((file, decoder.frames(file.video.path, num_frames, framing) if cached is None else cached))
+        while sum(len(job.files) for job in ahead) < most and (some := next(jobs, None)):
+            ahead.append(_started(some, num_frames, framing, decoder, cache))
         if not ahead:
             return
-        file, frames = ahead.popleft()
-        if isinstance(frames, Decoding):
-            try:
-                frames = frames.result()
-            except MediaError as error:
-                failed[file.video.video_id] = str(error)
+        job = ahead.popleft()
+        for file, frames in zip(job.files, job.result(), strict=True):
+            if isinstance(frames, str):
+                failed[file.video.video_id] = frames
                 continue
-            if cache:
+            if cache and isinstance(job.frames, Decoding):
                 cache.put_frames(file.key, num_frames, framing, frames)
-        yield file, frames
+            yield file, frames
+
+
+class _Job(NamedTuple):
+    """Clips of one file, and their frames: decoded, or on their way."""
+
+    files: list[VideoFile]
+    frames: Decoding | list[NDArray[np.uint8]]
+
+    def result(self) -> Sequence[NDArray[np.uint8] | str]:
+        """Wait for the frames of each clip, or the reason why there are none."""
+        if not isinstance(self.frames, Decoding):
+            return self.frames
+        try:
+            result: NDArray[np.uint8] | list[NDArray[np.uint8] | str] = self.frames.result()
+        except MediaError as error:
+            return [str(error)] * len(self.files)
+        return result if isinstance(result, list) else [result]
+
+
+def _started(files: list[VideoFile], num_frames: int, framing: Framing, decoder: Decoder, cache: Cache | None) -> _Job:
+    cached = [cache.get_frames(file.key, num_frames, framing) if cache else None for file in files]
+    known = [frames for frames in cached if frames is not None]
+    if len(known) == len(files):
+        return _Job(files, known)
+    video = files[0].video
+    if video.end is None:
+        return _Job(files, decoder.frames(video.path, num_frames, framing))
+    windows = [(file.video.start, file.video.end or 0.0) for file in files]
+    return _Job(files, decoder.windows(video.path, windows, num_frames, framing))
+
+
+def _jobs(files: Iterable[VideoFile]) -> Iterator[list[VideoFile]]:
+    """Group successive windows of a file, so that it is opened once for several; every other file is on its own."""
+    job: list[VideoFile] = []
+    for file in files:
+        if job and not (len(job) < WINDOWS_PER_JOB and _follows(job[-1].video, file.video)):
+            yield job
+            job = []
+        job.append(file)
+    if job:
+        yield job
+
+
+def _follows(one: Video, other: Video) -> bool:
+    return one.path == other.path and one.end is not None and other.end is not None and one.start <= other.start

@@ -1,0 +1,235 @@
+"""The files of a library in SQLite: readers see the last commit while an update writes, also in another process."""
+
+import json
+import logging
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from nt2vr.errors import GalleryError, reason_of
+from nt2vr.files import is_disk_full
+from nt2vr.media.probe import Probe
+
+logger = logging.getLogger(__name__)
+
+BUSY_S = 30.0  # wait for another writer; transactions are short
+DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS files (
+    id TEXT PRIMARY KEY,
+    path TEXT NOT NULL,
+    captions TEXT NOT NULL,   -- JSON
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    state TEXT NOT NULL,      -- new: to be read, ready, skipped
+    reason TEXT NOT NULL,     -- of a skipped one
+    content TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    seconds REAL NOT NULL,
+    num_frames INTEGER NOT NULL,
+    num_clips INTEGER NOT NULL,
+    duplicate_of TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS by_content ON files (content);
+CREATE TABLE IF NOT EXISTS skipped_clips (
+    id TEXT PRIMARY KEY,
+    file_id TEXT NOT NULL,
+    reason TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+SAME_CONTENT = """
+UPDATE files SET duplicate_of = coalesce(
+    (SELECT min(other.id) FROM files AS other
+     WHERE other.content = files.content AND other.state = 'ready' AND other.id < files.id), '')
+WHERE state = 'ready'
+"""
+COUNTS = """
+SELECT count(*), coalesce(sum(num_clips), 0), coalesce(sum(seconds), 0), coalesce(max(captions != '[]'), 0)
+FROM files WHERE state = 'ready' AND duplicate_of = ''
+"""
+
+
+@dataclass(frozen=True)
+class FoundFile:
+    """A file as the source lists it.
+
+    Attributes:
+        id: unique in the library.
+        path: absolute.
+        size: in bytes.
+        mtime_ns: modification time.
+        captions: sentences that describe it.
+        reason: why it cannot be used, where that shows without reading it.
+    """
+
+    id: str
+    path: str
+    size: int = 0
+    mtime_ns: int = 0
+    captions: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class StoredFile(NamedTuple):
+    """A row of the table."""
+
+    id: str
+    path: str
+    captions: str
+    size: int
+    mtime_ns: int
+    state: str
+    reason: str
+    content: str
+    kind: str
+    seconds: float
+    num_frames: int
+    num_clips: int
+    duplicate_of: str
+
+    def is_as(self, found: FoundFile) -> bool:
+        """Whether the file seems not to have changed since it was read."""
+        if self.state == "new":
+            return False
+        return (self.path, self.size, self.mtime_ns) == (found.path, found.size, found.mtime_ns)
+
+    def captions_differ(self, captions: tuple[str, ...]) -> bool:
+        """Whether the source gives the file other captions now."""
+        return captions_of(self) != captions
+
+
+class Counts(NamedTuple):
+    """Sums over the usable files."""
+
+    num_files: int = 0
+    num_clips: int = 0
+    seconds: float = 0.0
+    has_captions: int = 0
+    num_skipped: int = 0
+
+
+class Inventory:
+    """The table of one library, in a file that is created when needed; each call is one transaction."""
+
+    def __init__(self, path: Path) -> None:
+        """Open nothing yet."""
+        self._path = path
+
+    def files(self) -> dict[str, StoredFile]:
+        """Return all rows by id, in the order of ids."""
+        with self._transaction() as database:
+            rows = database.execute("SELECT * FROM files ORDER BY id").fetchall()
+        return {row[0]: StoredFile(*row) for row in rows}
+
+    def counts(self) -> Counts:
+        """Sum up the usable files, and count the others; duplicates are neither."""
+        if not self._path.exists():
+            return Counts()
+        with self._transaction() as database:
+            files, clips, seconds, captions = database.execute(COUNTS).fetchone()
+            (skipped,) = database.execute("SELECT count(*) FROM files WHERE state = 'skipped'").fetchone()
+            (failed,) = database.execute("SELECT count(*) FROM skipped_clips").fetchone()
+        return Counts(files, clips - failed, seconds, captions, skipped + failed)
+
+    def skipped_clips(self) -> dict[str, str]:
+        """Return the reasons of clips that could not be decoded, by id."""
+        with self._transaction() as database:
+            return dict(database.execute("SELECT id, reason FROM skipped_clips ORDER BY id").fetchall())
+
+    def apply(self, pending: Iterable[FoundFile], captioned: Iterable[FoundFile], removed: Iterable[str]) -> None:
+        """Add or renew files that are to be read, change captions, and remove files."""
+        rows = [
+            (*_listed(file), "skipped" if file.reason else "new", file.reason, "", "", 0.0, 0, 0, "")
+            for file in pending
+        ]
+        with self._transaction() as database:
+            gone = [(each,) for each in removed]
+            for table, key in (("files", "id"), ("skipped_clips", "file_id")):
+                database.executemany(f"DELETE FROM {table} WHERE {key} = ?", gone)
+            database.executemany("DELETE FROM skipped_clips WHERE file_id = ?", [row[:1] for row in rows])
+            database.executemany(f"INSERT OR REPLACE INTO files VALUES ({','.join('?' * 13)})", rows)
+            texts = [(_captions(file), file.id) for file in captioned]
+            database.executemany("UPDATE files SET captions = ? WHERE id = ?", texts)
+
+    def put_probes(self, probes: Mapping[str, tuple[Probe, int] | str]) -> None:
+        """Store what files contain and their number of clips, or why they cannot be used."""
+        with self._transaction() as database:
+            for file_id, found in probes.items():
+                if isinstance(found, str):
+                    change, values = "state = 'skipped', reason = ?", (found,)
+                else:
+                    probe, clips = found
+                    change = "state = 'ready', content = ?, kind = ?, seconds = ?, num_frames = ?, num_clips = ?"
+                    values = (probe.content, probe.kind, probe.seconds, probe.num_frames, clips)  # type: ignore[assignment]
+                database.execute(f"UPDATE files SET {change} WHERE id = ?", (*values, file_id))
+
+    def mark_duplicates(self) -> None:
+        """Note for each file the first one with the same content."""
+        with self._transaction() as database:
+            database.execute(SAME_CONTENT)
+
+    def skip_clips(self, skipped: Iterable[tuple[str, str, str]]) -> None:
+        """Add (clip id, file id, reason)."""
+        with self._transaction() as database:
+            database.executemany("INSERT OR REPLACE INTO skipped_clips VALUES (?, ?, ?)", list(skipped))
+
+    def retry(self, ids: Sequence[str] | None) -> int:
+        """Have skipped files and clips read again; return their number."""
+        with self._transaction() as database:
+            chosen = None if ids is None else set(ids)
+            names = [name for (name,) in database.execute("SELECT id FROM files WHERE state = 'skipped'")]
+            files = [(name,) for name in names if chosen is None or name in chosen]
+            names = [name for (name,) in database.execute("SELECT id FROM skipped_clips")]
+            clips = [(name,) for name in names if chosen is None or name in chosen]
+            database.executemany("UPDATE files SET state = 'new', reason = '' WHERE id = ?", files)
+            database.executemany("DELETE FROM skipped_clips WHERE id = ?", clips)
+        return len(files) + len(clips)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """Open the database, and commit if the block succeeds.
+
+        Raises:
+            GalleryError: if it cannot be used; a damaged one is set aside, since an update builds it again.
+        """
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            database = sqlite3.connect(self._path, timeout=BUSY_S)
+            try:
+                database.execute("PRAGMA journal_mode=WAL")
+                database.executescript(SCHEMA)
+                with database:
+                    yield database
+            finally:
+                database.close()
+        except (sqlite3.Error, OSError) as error:
+            if getattr(error, "sqlite_errorcode", None) in DAMAGE:
+                self._set_aside()
+                raise GalleryError(
+                    "The library's list of files was damaged. Update it: the list is made again."
+                ) from error
+            full = is_disk_full(error) or getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+            reason = "the disk is full" if full else reason_of(error)
+            raise GalleryError(f"The library's list of files cannot be used ({reason}).") from error
+
+    def _set_aside(self) -> None:
+        logger.warning("%s is damaged and was set aside; the next update makes it again.", self._path)
+        self._path.replace(self._path.with_name(f"{self._path.name}.damaged"))
+        for suffix in ("-wal", "-shm"):
+            self._path.with_name(f"{self._path.name}{suffix}").unlink(missing_ok=True)
+
+
+def captions_of(file: StoredFile) -> tuple[str, ...]:
+    """Return the captions of a row."""
+    return tuple(json.loads(file.captions)) if file.captions != "[]" else ()
+
+
+def _captions(file: FoundFile) -> str:
+    return json.dumps(file.captions, ensure_ascii=False)
+
+
+def _listed(file: FoundFile) -> tuple[str, str, str, int, int]:
+    return file.id, file.path, _captions(file), file.size, file.mtime_ns

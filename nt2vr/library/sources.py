@@ -1,0 +1,157 @@
+"""What a library's source lists: the files of a folder, a manifest or a dataset. Their contents are not read."""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from nt2vr.datasets.files import VIDEO_SUFFIXES
+from nt2vr.datasets.load import load_dataset
+from nt2vr.errors import AccessError, ConfigError, GalleryError, quoted, reason_of
+from nt2vr.library.info import Source
+from nt2vr.library.inventory import FoundFile
+from nt2vr.media.gallery import Video, load_gallery
+from nt2vr.media.picture import PICTURE_SUFFIXES
+
+SUFFIXES = VIDEO_SUFFIXES | PICTURE_SUFFIXES | {".m2ts", ".mts", ".vob"}
+OUTSIDE = "It is a link that leads out of the library's folder. Copy the file into the folder."
+NOT_A_FILE = "It is not a file, but a folder, pipe or device."
+
+
+def allowed_path(path: str | Path, roots: Sequence[Path] | None) -> tuple[Path, Path | None]:
+    """Resolve a path that someone named; return it with the root that it lies in.
+
+    Args:
+        path: a folder or a file.
+        roots: None allows any place; then there is no root.
+
+    Raises:
+        ConfigError: if there is no such path.
+        AccessError: if it lies, after links are followed, in none of the roots.
+    """
+    try:
+        resolved = Path(path).expanduser().resolve()
+        root = next((root for root in roots or () if resolved.is_relative_to(root.resolve())), None)
+        if roots is not None and root is None:
+            where = ", ".join(map(str, roots))
+            allowed = f"Libraries can be named in {where}" if where else "No folder is allowed here"
+            raise AccessError(f"{quoted(str(path))} is not in an allowed folder. {allowed} (--allow-root).")
+        if not resolved.exists():
+            raise ConfigError(f"{quoted(str(path))} is not there. Name a folder or a file of this machine.")
+    except (OSError, ValueError, RuntimeError) as error:  # too long, a NUL, a loop of links, an unknown ~user
+        raise ConfigError(f"{quoted(str(path))} cannot be used as a path ({reason_of(error)}).") from None
+    return resolved, root
+
+
+def is_available(source: Source) -> bool:
+    """Whether the source is there: an empty folder may be where a drive was mounted."""
+    try:
+        if source.path.resolve() != source.path:
+            return False
+        if source.path.is_dir():
+            with os.scandir(source.path) as entries:
+                return next(entries, None) is not None or source.kind == "uploads"
+        return source.path.is_file()
+    except OSError:
+        return False
+
+
+def list_files(source: Source) -> Iterator[FoundFile]:
+    """List a library's files, sorted; one that cannot be used has a reason.
+
+    Raises:
+        GalleryError: if the source is not there.
+        Nt2vrError: if a manifest or a dataset is invalid.
+    """
+    if not is_available(source):
+        raise GalleryError(
+            f"{source.path} is not there: is its drive mounted? What was indexed of {source.name} stays searchable."
+        )
+    if source.kind in ("folder", "uploads"):
+        yield from _in_folder(source.path, source.kind == "uploads")
+        return
+    for video in _described(source):
+        path = str(video.path)
+        outside = source.within and not _is_inside(path, source.within)
+        yield _checked(video.video_id, path, video.captions, OUTSIDE if outside else "")
+
+
+def _described(source: Source) -> Iterable[Video]:
+    if source.kind == "manifest" and source.path.suffix.lower() == ".jsonl":
+        return load_gallery(source.path).videos
+    loader = "folder" if source.kind == "manifest" else source.loader
+    return load_dataset(f"{loader}:{source.path}" if loader else source.path, source.split).videos
+
+
+def _in_folder(root: Path, every_suffix: bool) -> Iterator[FoundFile]:
+    """Walk through a folder; links to folders are not followed, and hidden names are left out."""
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            with os.scandir(root / folder) as scanned:
+                entries = sorted(scanned, key=lambda entry: entry.name)
+        except OSError as error:
+            yield FoundFile(_printable(folder), str(root / folder), reason=f"It cannot be opened ({error.strerror}).")
+            continue
+        below = []
+        for entry in entries:
+            name = f"{folder}/{entry.name}" if folder else entry.name
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                below.append(name)
+            elif entry.is_symlink():
+                yield from _link(root, name, entry, every_suffix)
+            elif every_suffix or _has_suffix(entry.name):
+                yield _entry(name, entry)
+        waiting += reversed(below)
+
+
+def _entry(name: str, entry: "os.DirEntry[str]") -> FoundFile:
+    """Describe a file with the one call of `stat` that its change is noticed by."""
+    if _printable(name) != name:
+        return FoundFile(_printable(name), _printable(entry.path), reason="Its name is not valid Unicode. Rename it.")
+    try:
+        status = entry.stat()
+    except OSError as error:
+        return FoundFile(name, entry.path, reason=f"It cannot be opened ({error.strerror}).")
+    reason = "" if stat.S_ISREG(status.st_mode) else NOT_A_FILE
+    return FoundFile(name, entry.path, status.st_size, status.st_mtime_ns, reason=reason)
+
+
+def _link(root: Path, name: str, entry: "os.DirEntry[str]", every_suffix: bool) -> Iterator[FoundFile]:
+    """Describe a link to a file; one to a folder within the library is left out, since the folder is found itself."""
+    if not _is_inside(entry.path, root):
+        if every_suffix or _has_suffix(name) or entry.is_dir():
+            yield FoundFile(_printable(name), _printable(entry.path), reason=OUTSIDE)
+    elif not entry.is_dir() and (every_suffix or _has_suffix(name)):
+        yield _entry(name, entry)
+
+
+def _checked(name: str, path: str, captions: tuple[str, ...], reason: str) -> FoundFile:
+    if reason or _printable(name + path) != name + path:
+        reason = reason or "Its name is not valid Unicode. Rename it."
+        return FoundFile(_printable(name), _printable(path), captions=captions, reason=reason)
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError) as error:
+        return FoundFile(name, path, captions=captions, reason=f"The file cannot be opened ({reason_of(error)}).")
+    reason = "" if stat.S_ISREG(status.st_mode) else NOT_A_FILE
+    return FoundFile(name, path, status.st_size, status.st_mtime_ns, captions, reason)
+
+
+def _is_inside(path: str, folder: Path) -> bool:
+    try:
+        return Path(os.path.realpath(path)).is_relative_to(folder)
+    except (OSError, ValueError):
+        return False
+
+
+def _has_suffix(name: str) -> bool:
+    return os.path.splitext(name)[1].lower() in SUFFIXES
+
+
+def _printable(name: str) -> str:
+    """Escape what is not valid Unicode in a file name."""
+    return name.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,307 @@
+"""Films: what a video file contains, and its frames by timestamp. Run it in the decoder's children on foreign files.
+
+Wanted are moments, not frame numbers, so a variable frame rate distorts nothing, and headers are not believed. Short
+videos of a benchmark are sampled by frame numbers instead (`decode`), as in the papers.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Protocol
+
+import av
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.errors import MediaError
+from nt2vr.media.animation import Animation, is_animation
+from nt2vr.media.picture import MAX_PIXELS, PICTURE_SUFFIXES, fit, read_picture
+from nt2vr.media.probe import Probe
+from nt2vr.models.framing import CENTRES, ENDS, Framing
+
+FORMATS = "asf,avi,flv,gif,matroska,mov,mpeg,mpegts,ogg"  # self-contained ones: a playlist would read other files
+COVER = av.stream.Disposition.attached_pic  # of a song
+SEEK_S = 10.0  # gap before a wanted moment above which seeking beats decoding
+LATE_S = 0.5  # a first frame this long after the wanted moment means that the file's index is wrong
+TIE_S = 1e-4  # timestamps are rounded
+MAX_FRAMES = 20_000  # decoded per window: 10 s at 240 frames per second are 2,400
+MAX_MISSES = 1_000  # packets in a row without a frame
+
+Read = Callable[[], NDArray[np.uint8]]
+Frame = tuple[float, Read]  # when it appears, in seconds, and how to get its (H, W, 3) RGB
+
+
+class Film(Protocol):
+    """A file with frames."""
+
+    rate: float  # frames per second, roughly
+
+    def frames(self, moment: float = 0.0) -> Iterator[Frame]:
+        """Yield the frames in order, from a key frame before `moment` on."""
+
+    def length(self) -> tuple[float, int]:
+        """Return when the last frame ends, in seconds, and the number of frames."""
+
+
+def probe(path: Path) -> Probe:
+    """Hash a file, read its frames' timestamps, and decode the first frame.
+
+    Raises:
+        MediaError: if there is no frame that can be decoded.
+    """
+    if path.stat().st_size == 0:
+        raise MediaError(f"{path.name} is empty (0 bytes). Copy or export it again.")
+    content = _hash(path)
+    if _is_picture(path):
+        read_picture(path)
+        return Probe("picture", 0.0, 1, content)
+    with _reading(path):
+        film = _film(path)
+        _, read = next(film.frames())
+        read()
+        seconds, num_frames = film.length()
+    return Probe("video", seconds, num_frames, content) if num_frames > 1 else Probe("picture", 0.0, 1, content)
+
+
+def sample_windows(
+    path: Path,
+    windows: Sequence[tuple[float, float]],
+    num_frames: int,
+    framing: Framing | None,
+    timeout_s: float = float("inf"),
+) -> list[NDArray[np.uint8] | str]:
+    """Sample evenly spaced moments of each window, in one pass through the file.
+
+    Args:
+        path: the file.
+        windows: (start, end) in seconds, in order.
+        num_frames: F, per window.
+        framing: which moments, and what `fit` makes of each; None leaves frames unchanged.
+        timeout_s: time limit per window.
+
+    Returns:
+        Per window, (F, S, S, 3), or the reason why there is none.
+
+    Raises:
+        MediaError: if the file cannot be opened.
+    """
+    sampled: list[NDArray[np.uint8] | str] = []
+    with _reading(path):
+        screen = Screen(path, framing)
+        positions = framing.positions if framing else CENTRES
+        for start, end in windows:
+            screen.limit(timeout_s)
+            moments = _moments(start, end, num_frames, positions, screen.rate)
+            try:
+                sampled.append(np.stack([screen.at(moment) for moment in moments]))
+            except MediaError as error:
+                sampled.append(str(error))
+    return sampled
+
+
+def _moments(start: float, end: float, count: int, positions: str, rate: float) -> list[float]:
+    """Choose moments as `frame_positions` chooses frames."""
+    if positions == ENDS:
+        last = max(start, end - 1 / rate)
+        return [start + i * (last - start) / max(count - 1, 1) for i in range(count)]
+    return [start + (2 * i + 1) * (end - start) / (2 * count) for i in range(count)]
+
+
+class Screen:
+    """Shows what is on screen at increasing moments of a film.
+
+    Args:
+        path: the file.
+        framing: what `fit` makes of each frame; None leaves them unchanged.
+
+    Raises:
+        MediaError: if the file cannot be opened.
+    """
+
+    def __init__(self, path: Path, framing: Framing | None = None) -> None:
+        """Open the file, without decoding anything."""
+        self._path, self._framing = path, framing
+        self._film = _film(path)
+        self.rate = self._film.rate
+        self._frames: Iterator[Frame] | None = None
+        self._can_seek = True
+        self._now: Frame | None = None
+        self._next: Frame | None = None
+        self._shown: tuple[float, NDArray[np.uint8]] | None = None
+        self.limit(float("inf"))
+
+    def limit(self, timeout_s: float) -> None:
+        """Limit the time, and the frames to decode, from now on."""
+        self._deadline_s, self._left = time.monotonic() + timeout_s, MAX_FRAMES
+
+    def length(self) -> float:
+        """Return when the last frame ends, in seconds."""
+        return self._film.length()[0]
+
+    def at(self, moment: float) -> NDArray[np.uint8]:
+        """Return the frame that is on screen at a moment; the first if there is none yet, the last after the end.
+
+        Raises:
+            MediaError: if there is no frame, or the limit is reached.
+        """
+        if self._frames is None or (self._can_seek and self._next and moment > self._next[0] + SEEK_S):
+            self._seek(moment)
+        while self._next and self._next[0] <= moment + TIE_S:
+            self._advance()
+        now = self._now or self._next
+        if now is None:
+            raise MediaError(f"{self._path.name} has no decodable frame at {moment:.0f} s: it is damaged there.")
+        if self._shown is None or self._shown[0] != now[0]:
+            picture = now[1]()
+            self._shown = now[0], picture if self._framing is None else fit(picture, self._framing)
+        return self._shown[1]
+
+    def _seek(self, moment: float) -> None:
+        seek = self._can_seek and moment > SEEK_S
+        self._now = self._next = self._shown = None
+        self._frames = self._film.frames(moment if seek else 0.0)
+        self._advance()
+        if seek and (self._next is None or self._next[0] > moment + LATE_S):
+            self._can_seek = False
+            self._seek(moment)
+
+    def _advance(self) -> None:
+        assert self._frames is not None, "at() seeks first"
+        self._left -= 1
+        if time.monotonic() > self._deadline_s or self._left < 0:
+            self._frames = None  # the next window starts with a seek
+            raise MediaError(f"{self._path.name} takes too long to decode. Convert it to MP4 (H.264) or WebM.")
+        self._now, self._next = self._next, next(self._frames, None)
+
+
+class _Still:
+    """A picture, which is on screen all the time."""
+
+    rate = 1.0
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def frames(self, moment: float = 0.0) -> Iterator[Frame]:
+        picture = read_picture(self._path)
+        assert picture is not None, "no limit is set"
+        yield 0.0, lambda: picture
+
+    def length(self) -> tuple[float, int]:
+        return 0.0, 1
+
+
+class _Video:
+    """A file that FFmpeg reads."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with self._opened() as (_, stream):
+            rate = float(stream.average_rate or stream.guessed_rate or 25)
+            self.rate = rate if 0.1 < rate < 1000 else 25.0
+
+    def frames(self, moment: float = 0.0) -> Iterator[Frame]:
+        """Yield the frames; damaged ones are left out."""
+        with self._opened() as (container, stream):
+            if moment:
+                container.seek(int(moment / stream.time_base) + (stream.start_time or 0), stream=stream)
+            seconds, misses = -1 / self.rate, 0
+            for packet in _packets(container, stream):
+                frames = _decoded(packet)
+                misses = 0 if frames else misses + 1
+                if misses > MAX_MISSES:
+                    return
+                for frame in frames:
+                    seconds = self._seconds(frame, stream, seconds + 1 / self.rate)
+                    yield seconds, _reader(frame)
+
+    def length(self) -> tuple[float, int]:
+        """Read the timestamps of the packets, without decoding them."""
+        end, count = 0.0, 0
+        with self._opened() as (container, stream):
+            for packet in _packets(container, stream):
+                if packet.size:
+                    lasts = float(packet.duration * stream.time_base) if packet.duration else 1 / self.rate
+                    end = max(end, self._seconds(packet, stream, count / self.rate) + lasts)
+                    count += 1
+        return end, count
+
+    def _seconds(self, timed: Any, stream: Any, otherwise: float) -> float:
+        """Return when a frame or packet appears after the first."""
+        stamp = timed.pts if timed.pts is not None else timed.dts
+        return otherwise if stamp is None else float((stamp - (stream.start_time or 0)) * stream.time_base)
+
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[Any, Any]]:
+        """Open the file, and the first of its video streams that is no cover picture."""
+        name = self._path.name
+        damaged = f"{name} is not a readable video, or it is truncated. Export it as MP4 (H.264) or WebM."
+        options = {"format_whitelist": FORMATS, "protocol_whitelist": "file"}
+        try:
+            container = av.open(str(self._path), options=options, metadata_errors="replace")
+        except av.FFmpegError as error:
+            raise MediaError(damaged) from error
+        with container:
+            streams = [stream for stream in container.streams.video if not stream.disposition & COVER]
+            if not streams:
+                raise MediaError(f"{name} has sound but no pictures." if container.streams.audio else damaged)
+            codec = streams[0].codec_context
+            if codec.width * codec.height > MAX_PIXELS:
+                raise MediaError(f"The frames of {name} are too large. Export it at 1920x1080 or less.")
+            codec.options = {"max_pixels": str(MAX_PIXELS)}  # frames may grow within the file
+            codec.thread_count = 1  # each child has a file of its own
+            yield container, streams[0]
+
+
+def _packets(container: Any, stream: Any) -> Iterator[Any]:
+    """Yield packets up to the first that cannot be read, or an empty one that flushes the decoder."""
+    try:
+        yield from container.demux(stream)
+    except av.FFmpegError:
+        return
+
+
+def _decoded(packet: Any) -> list[Any]:
+    try:
+        return list(packet.decode())
+    except av.FFmpegError:
+        return []
+
+
+def _reader(frame: Any) -> Read:
+    def read() -> NDArray[np.uint8]:
+        upright = np.rot90(frame.to_ndarray(format="rgb24"), round(frame.rotation / 90))
+        return np.ascontiguousarray(upright)
+
+    return read
+
+
+def _film(path: Path) -> Film:
+    if _is_picture(path):
+        return _Still(path)
+    return Animation(path) if is_animation(path) else _Video(path)
+
+
+def _is_picture(path: Path) -> bool:
+    return path.suffix.lower() in PICTURE_SUFFIXES and not is_animation(path)
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Turn what libraries raise on damaged files into one sentence."""
+    try:
+        yield
+    except StopIteration:
+        raise MediaError(f"{path.name} has no decodable frame: it is truncated or damaged. Export it again.") from None
+    except (av.FFmpegError, MemoryError, ValueError, EOFError, OverflowError, OSError) as error:
+        raise MediaError(f"{path.name} cannot be decoded. Convert it to MP4 (H.264) or WebM and try again.") from error
+
+
+def _hash(path: Path) -> str:
+    content = blake2b(digest_size=16)
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            content.update(chunk)
+    return content.hexdigest()

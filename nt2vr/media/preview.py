@@ -1,0 +1,71 @@
+"""Posters and previews of one clip: a JPEG, and a short VP9 WebM without sound, which every browser plays."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+
+import av
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.errors import MediaError
+from nt2vr.files import atomic_write, is_disk_full
+from nt2vr.media.film import Screen
+from nt2vr.media.picture import shrunk, write_jpeg
+
+SHORT_SIDE, LONG_SIDE = 224, 640  # pixels, at most
+FPS = 12
+MAX_SECONDS = 10.0
+OPTIONS = {"crf": "40", "b": "0", "deadline": "realtime", "cpu-used": "8"}
+
+
+def write_preview(path: Path, start: float, end: float | None, poster: Path, preview: Path) -> None:
+    """Write the poster, of the middle of what the preview shows, and the preview of a clip.
+
+    Args:
+        path: a video or a picture; the preview of a picture is a single frame.
+        start: of the clip, in seconds.
+        end: of the clip; None is the end of the file.
+        poster: the JPEG to write.
+        preview: the WebM to write.
+
+    Raises:
+        MediaError: if the clip cannot be decoded, or the disk is full.
+    """
+    frames = _frames(path, start, end)
+    with _writing(path):
+        poster.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_write(poster) as partial:
+            write_jpeg(frames[len(frames) // 2], partial)
+        with atomic_write(preview) as partial:
+            _write_webm(frames, partial)
+
+
+def _frames(path: Path, start: float, end: float | None) -> list[NDArray[np.uint8]]:
+    screen = Screen(path)
+    last = min(start + MAX_SECONDS, screen.length() if end is None else end)
+    count = max(1, round((last - start) * FPS))
+    return [shrunk(screen.at(start + number / FPS), SHORT_SIDE, LONG_SIDE) for number in range(count)]
+
+
+def _write_webm(frames: list[NDArray[np.uint8]], path: Path) -> None:
+    with av.open(str(path), "w", format="webm", options={"fflags": "bitexact"}) as container:
+        stream = container.add_stream("libvpx-vp9", rate=Fraction(FPS))
+        stream.height, stream.width = frames[0].shape[:2]
+        stream.pix_fmt = "yuv420p"
+        stream.options = dict(OPTIONS)
+        for frame in frames:
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, format="rgb24")))
+        container.mux(stream.encode())
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:  # PyAV's errors are among them
+        if is_disk_full(error):
+            raise MediaError("The disk is full. Free some space, and update the library again.") from None
+        raise MediaError(f"No preview of {path.name} can be written ({os.strerror(error.errno or 0)}).") from error
