@@ -75,7 +75,7 @@ def main() -> None:
     settings = Settings.read()
     gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
     models = Catalog([settings.assets / "models", settings.data_dir / "models"], settings.device)
-    with Decoder() as decoder, Cache(settings.data_dir / "cache") as cache:
+    with Decoder() as decoder, Cache.of(settings.data_dir) as cache:
         searcher = Searcher(models, gallery, decoder, cache)
         searcher.warm_up(MODEL)
         times = times_ms(searcher, queries(count + 5))[5:]  # the first few warm up

@@ -29,7 +29,7 @@ def main() -> None:
     gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
     models = Catalog([settings.assets / "models", settings.data_dir / "models"], settings.device)
     counts: dict[str, Counter[str | None]] = {name: Counter() for name in SYSTEMS}
-    with Decoder() as decoder, Cache(settings.data_dir / "cache") as cache:
+    with Decoder() as decoder, Cache.of(settings.data_dir) as cache:
         searcher = Searcher(models, gallery, decoder, cache, judge_video)
         for wanted, unwanted in STORIES:
             query = searcher.understand(f"{wanted} and not {unwanted}")

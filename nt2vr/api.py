@@ -98,7 +98,7 @@ class GallerySearcher:
 
     def __init__(self, settings: Settings) -> None:
         """Load nothing yet."""
-        self._cache = Cache(settings.data_dir / "cache")
+        self._cache = Cache.of(settings.data_dir)
         self._decoder = Decoder()
         gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
         self._searcher = Searcher(open_catalog(settings), gallery, self._decoder, self._cache, judge_video, synonyms())
@@ -224,7 +224,7 @@ def evaluate(
     models, folder = open_catalog(settings), settings.data_dir / "evaluation"
     names = models.names()
     chosen = [System.named(each, names) if isinstance(each, str) else each for each in _as_sequence(systems)]
-    with Decoder() as decoder, Cache(settings.data_dir / "cache") as embeddings:
+    with Decoder() as decoder, Cache.of(settings.data_dir) as embeddings:
         benchmark = load_benchmark(
             data if isinstance(data, Data) else Data(data),
             folder, decoder, embeddings, progress, should_stop, settings.assets,

@@ -99,16 +99,17 @@ def run_app(folder: Path, cache: Path | None = None, port: int = 0, **environmen
 
     Args:
         folder: new, or of an app that ended.
-        cache: another app's, so that the gallery need not be embedded again.
+        cache: another app's, which is used with the embeddings beside it, so that the gallery is embedded once.
         port: 0 takes a free one.
         environment: variables to set.
     """
     port = port or free_port()
     app = RunningApp(f"http://127.0.0.1:{port}/", folder / "app.log", folder / "data")
     app.data.mkdir(exist_ok=True)
-    if cache is not None and not (app.data / "cache").exists():
-        cache.mkdir(exist_ok=True)
-        (app.data / "cache").symlink_to(cache)
+    for shared in (cache, cache.with_name("embeddings")) if cache is not None else ():
+        if not (app.data / shared.name).exists():
+            shared.mkdir(exist_ok=True)
+            (app.data / shared.name).symlink_to(shared)
     command = [sys.executable, "app.py", "--port", str(port), "--data-dir", str(app.data)]
     env = {**os.environ, "HOME": str(folder), **environment}
     with app.log.open("a") as log, subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env=env) as process:

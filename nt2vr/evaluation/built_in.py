@@ -81,7 +81,7 @@ def gallery_benchmark(
         name=gallery.name,
         video_ids=tuple(video.video_id for video in videos),
         queries=world_queries([caption.text for caption in captions], SceneDenials(scenes), progress, should_stop),
-        embed=embed_files(videos, decoder, cache),
+        embed=embed_files(videos, decoder, cache, gallery.key),
         source={
             "data": gallery.name,
             "clips": len(videos),

@@ -1,4 +1,4 @@
-"""Embeddings of a benchmark's video files, cached by file content."""
+"""Embeddings of a benchmark's video files, stored by file content."""
 
 import logging
 from collections.abc import Sequence
@@ -18,10 +18,16 @@ from nt2vr.search.embedded import embed_gallery
 logger = logging.getLogger(__name__)
 
 
-def embed_files(videos: Sequence[Video], decoder: Decoder, cache: Cache) -> Embed:
+def embed_files(videos: Sequence[Video], decoder: Decoder, cache: Cache, key: str = "") -> Embed:
     """Return a function computing the videos' embeddings (V, D) under a model, zeros for unreadable files.
 
     It raises a DatasetError if no file is readable, since the result would say nothing about the model.
+
+    Args:
+        videos: the files.
+        decoder: decodes them.
+        cache: of frames; names the folder of the embeddings.
+        key: `Gallery.key` of the gallery that they are from.
     """
     rows = {video.video_id: row for row, video in enumerate(videos)}
 
@@ -29,7 +35,7 @@ def embed_files(videos: Sequence[Video], decoder: Decoder, cache: Cache) -> Embe
         def report(done: int, total: int, doing: str) -> None:
             progress(done, total, f"{doing}, {encoder.name}")
 
-        gallery = Gallery("evaluation", tuple(videos))
+        gallery = Gallery("evaluation", tuple(videos), key)
         embedded = embed_gallery(gallery, encoder, decoder, cache, report, should_stop)
         if should_stop():
             raise InterruptedError

@@ -124,11 +124,24 @@ class Cache:
         folder: created if missing.
         frames_bytes: limit for sampled frames (8 of 224 by 224 are 1.2 MB).
         embeddings_bytes: limit for embeddings and hashes (8 of 512 are 16 KB); separate, so that frames evict none.
+        galleries: folder of the embeddings of galleries, which are never evicted; default one in `folder`.
     """
 
-    def __init__(self, folder: Path, frames_bytes: int = 2 << 30, embeddings_bytes: int = 2 << 30) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        frames_bytes: int = 2 << 30,
+        embeddings_bytes: int = 2 << 30,
+        galleries: Path | None = None,
+    ) -> None:
+        self.galleries = galleries or folder / "galleries"
         self._frames = _Store(folder / "frames", frames_bytes)
         self._embeddings = _Store(folder / "embeddings", embeddings_bytes)
+
+    @classmethod
+    def of(cls, data_dir: Path) -> "Cache":
+        """Open the cache of the app's data folder, with the galleries' embeddings beside it."""
+        return cls(data_dir / "cache", galleries=data_dir / "embeddings")
 
     def content_hash(self, path: Path) -> str:
         """Hash the bytes of a file; the hash is cached until the file's size or modification time changes.

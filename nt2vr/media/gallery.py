@@ -41,8 +41,8 @@ class Gallery:
     Attributes:
         name: display name.
         videos: in the order of the manifest.
-        key: name of the folder of its embeddings; unique among galleries, and safe in a path. Empty for a gallery
-            whose embeddings are not stored.
+        key: name of the folder of its embeddings; unique among galleries, and safe in a path. Galleries without one
+            share a folder.
     """
 
     name: str

@@ -214,11 +214,10 @@ class Answer:
 
 def _see(ranking: Ranking, video_id: str) -> Seen:
     embedded, vector = ranking.gallery, ranking.vector
-    videos = embedded.gallery.videos if embedded else ()
-    row = next((i for i, video in enumerate(videos) if video.video_id == video_id), None)
+    row = embedded.row_of.get(video_id) if embedded else None
     if embedded is None or vector is None or row is None:
         return Seen(ranking.system, None, None, ())
-    frames = embedded.frame_embeddings[row] @ vector  # (F,)
+    frames = embedded.frame_embeddings(row) @ vector  # (F,)
     best = np.argsort(-frames, kind="stable")[:NUM_BEST_FRAMES]
     moments = tuple(float((frame + 0.5) / len(frames)) for frame in sorted(best))
     score = float(embedded.embeddings[row] @ vector)

@@ -1,13 +1,20 @@
-"""A gallery as one model sees it: cached embeddings of its videos, and their index. Ranking is `searcher`'s."""
+"""A gallery as one model sees it: its stored embeddings, and their index. Ranking is `searcher`'s."""
 
-from dataclasses import dataclass
+import logging
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import blake2b
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.errors import ConfigError
-from nt2vr.media.cache import Cache
+from nt2vr.errors import CheckpointError, ConfigError, reason_of
+from nt2vr.files import is_disk_full
+from nt2vr.media.cache import SAMPLING, Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.media.video_files import VideoFile, decode_files, hash_files
@@ -15,29 +22,46 @@ from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
-from nt2vr.registry import pick
-from nt2vr.search.index import INDEXES, Index
+from nt2vr.search.embedding_file import EmbeddingFile
+from nt2vr.search.index import ExactIndex, Index
+
+logger = logging.getLogger(__name__)
 
 BATCH_FRAMES = 64  # frames in one forward pass of the encoder
+SHARED = "shared"  # folder of galleries without a key
 
 
 @dataclass(frozen=True)
 class EmbeddedGallery:
-    """A gallery with its embeddings; immutable.
+    """A gallery with its embeddings; immutable, and unaffected by what is written to their file later.
 
     Attributes:
-        gallery: the videos that could be read; row i of the arrays belongs to `gallery.videos[i]`.
-        frame_embeddings: (V, F, D), each L2-normalised.
-        embeddings: (V, D), the same pooled by the encoder.
-        index: over `embeddings`.
-        skipped: (video_id, reason) of the other videos.
+        gallery: the clips that have embeddings.
+        embeddings: (V, D), pooled by the encoder; row i belongs to `gallery.videos[i]`, as everywhere here.
+        index: over `embeddings`; its ids are rows.
+        skipped: (video_id, reason) of the other clips.
+        all_frames: (N, F, D) as the encoder returned them, in the order of the file.
+        places: (V,) of the rows in `all_frames`.
+        normalised: whether they are.
     """
 
     gallery: Gallery
-    frame_embeddings: NDArray[np.float32]
     embeddings: NDArray[np.float32]
     index: Index
     skipped: tuple[tuple[str, str], ...]
+    all_frames: NDArray[np.float32] = field(repr=False)
+    places: NDArray[np.int64] = field(repr=False)
+    normalised: bool = True
+
+    @cached_property
+    def row_of(self) -> dict[str, int]:
+        """Rows by video_id."""
+        return {video.video_id: row for row, video in enumerate(self.gallery.videos)}
+
+    def frame_embeddings(self, row: int) -> NDArray[np.float32]:
+        """Read the embeddings of a clip's frames: (F, D), each L2-normalised."""
+        frames = np.array(self.all_frames[self.places[row]])
+        return frames if self.normalised else frames / np.linalg.norm(frames, axis=-1, keepdims=True)
 
 
 def embed_gallery(
@@ -47,83 +71,79 @@ def embed_gallery(
     cache: Cache,
     progress: Progress = silent,
     should_stop: ShouldStop = never,
-    index: str = "exact",
+    in_memory: bool = True,
 ) -> EmbeddedGallery:
-    """Embed the videos that are not cached, and index all; each video is cached as soon as it is embedded.
+    """Embed the clips that have no stored embeddings, and open all; each batch is stored as soon as it is embedded.
 
     Args:
-        gallery: the videos.
+        gallery: the clips; equal content is embedded once.
         encoder: embeds the frames.
         decoder: decodes in its children, ahead of the encoder.
-        cache: of frames and frame embeddings.
-        progress: gets the number of videos.
-        should_stop: once it returns True, the remaining videos are skipped, and listed as such.
-        index: a name in `INDEXES`.
+        cache: of frames and content hashes; names the folder of the embeddings.
+        progress: gets the number of clips.
+        should_stop: once it returns True, the remaining clips are skipped, and listed as such.
+        in_memory: whether to go on without storing embeddings if their folder cannot be written to.
+
+    Raises:
+        CheckpointError: if embeddings are not finite.
+        ConfigError: if embeddings cannot be stored, unless `in_memory`.
     """
-    index_class = pick("index", index, INDEXES)
     if isinstance(encoder, PrecomputedEncoder):
-        return _looked_up(gallery, encoder, index_class)
-    num_frames, model = encoder.num_frames, _frames_key(encoder.card)
-    embedded: dict[str, NDArray[np.float32]] = {}
+        return _looked_up(gallery, encoder)
     skipped: dict[str, str] = {}
-    missing: list[VideoFile] = []
+    hashed = hash_files(gallery.videos, cache, skipped, should_stop)
+    files = list(tracked(hashed, len(gallery.videos), "checking files", progress))
+    store = _Store(gallery, encoder, cache, in_memory)
+    missing = store.missing(files)
+    copies = Counter(file.key for file in files)
+    done = len(files) - sum(copies[file.key] for file in missing)
+    failed: dict[str, str] = {}
 
     def report() -> None:
-        progress(len(embedded) + len(skipped), len(gallery.videos), "reading clips")
+        progress(done + len(failed) + len(skipped), len(gallery.videos), "reading clips")
 
-    files = hash_files(gallery.videos, cache, skipped, should_stop)
-    for file in tracked(files, len(gallery.videos), "checking files", progress):
-        embeddings = cache.get_embeddings(file.content, model)
-        if embeddings is None:
-            missing.append(file)
-        else:
-            embedded[file.video.video_id] = embeddings
     report()
-
-    decoded = decode_files(missing, num_frames, encoder.card.framing, decoder, skipped, cache, should_stop)
-    while batch := list(islice(decoded, max(1, BATCH_FRAMES // num_frames))):
-        frames = np.concatenate([frames for _, frames in batch])  # (B * F, S, S, 3)
-        batch_embeddings = encoder.encode_frames(frames).reshape(len(batch), num_frames, -1)  # (B, F, D)
-        for (file, _), embeddings in zip(batch, batch_embeddings, strict=True):
-            cache.put_embeddings(file.content, model, embeddings)
-            embedded[file.video.video_id] = embeddings
+    framing = encoder.card.framing
+    decoded = decode_files(missing, encoder.num_frames, framing, decoder, failed, cache, should_stop)
+    while batch := list(islice(decoded, max(1, BATCH_FRAMES // encoder.num_frames))):
+        store.embed(batch)
+        done += sum(copies[file.key] for file, _ in batch)
         report()
-    return _indexed(gallery, embedded, skipped, encoder, index_class)
+    reasons = {file.key: failed[file.video.video_id] for file in missing if file.video.video_id in failed}
+    skipped |= {file.video.video_id: reasons[file.key] for file in files if file.key in reasons}
+    return store.opened(files, skipped, "Not embedded: stopped before its turn.")
 
 
-def _looked_up(gallery: Gallery, encoder: PrecomputedEncoder, index_class: type[Index]) -> EmbeddedGallery:
-    found = {video.video_id: encoder.video(video.video_id) for video in gallery.videos}
-    embedded = {video_id: embedding[None] for video_id, embedding in found.items() if embedding is not None}
-    skipped = {video_id: f"{encoder.name} has no embedding of it." for video_id in found if video_id not in embedded}
-    if not embedded:
-        raise ConfigError(f"{encoder.name} has no embedding of any of the {len(found)} videos of {gallery.name}.")
-    return _indexed(gallery, embedded, skipped, encoder, index_class)
+def open_gallery(gallery: Gallery, encoder: Encoder, cache: Cache) -> EmbeddedGallery:
+    """Open the clips whose embeddings are stored; no file is decoded, and none is read whose content is known.
+
+    The others are listed in `skipped`.
+    """
+    if isinstance(encoder, PrecomputedEncoder):
+        return _looked_up(gallery, encoder)
+    skipped: dict[str, str] = {}
+    files = list(hash_files(gallery.videos, cache, skipped))
+    return _Store(gallery, encoder, cache).opened(files, skipped, "Not embedded yet.")
 
 
-def _frames_key(card: Card) -> str:
-    """Name what the frame embeddings of a video depend on; models that pool differently share them."""
-    return f"{card.visual_key} {card.frames}"
+def count_missing(gallery: Gallery, card: Card, cache: Cache) -> int:
+    """Count the clips that `embed_gallery` would have to decode; the model need not be loaded."""
+    if card.queries:
+        return 0
+    stored = EmbeddingFile(embeddings_folder(gallery, card, cache))
+    files = hash_files(gallery.videos, cache, {})
+    return int((stored.find(file.key for file in files) < 0).sum())
 
 
-def _indexed(
-    gallery: Gallery,
-    embedded: dict[str, NDArray[np.float32]],
-    skipped: dict[str, str],
-    encoder: Encoder,
-    index_class: type[Index],
-) -> EmbeddedGallery:
-    videos = tuple(video for video in gallery.videos if video.video_id in embedded)
-    frame_embeddings = np.empty((len(videos), encoder.num_frames, encoder.embed_dim), np.float32)
-    for row, video in enumerate(videos):
-        frame_embeddings[row] = embedded[video.video_id]
-    pooled = encoder.pool(frame_embeddings)
-    if not encoder.card.normalises_frames:
-        frame_embeddings /= np.linalg.norm(frame_embeddings, axis=-1, keepdims=True)
-    index = index_class(encoder.embed_dim)
-    index.add(pooled)
-    others = (video.video_id for video in gallery.videos if video.video_id not in embedded)
-    reasons = tuple((name, skipped.get(name, "Not embedded: stopped before its turn.")) for name in others)
-    return EmbeddedGallery(Gallery(gallery.name, videos), frame_embeddings, pooled, index, reasons)
+def drop_unused(gallery: Gallery, cache: Cache) -> None:
+    """Drop the stored embeddings of clips that the gallery has no longer, under every visual tower.
+
+    Raises:
+        OSError: if that fails; everything stays.
+    """
+    keys = [file.key for file in hash_files(gallery.videos, cache, {})]
+    for folder in sorted(_gallery_folder(gallery, cache).glob("*")):
+        EmbeddingFile(folder).retain(keys)
 
 
 def prefetch_frames(
@@ -131,11 +151,115 @@ def prefetch_frames(
 ) -> None:
     """Decode into the cache the frames that `embed_gallery` will need, while a model is still loading."""
     failed: dict[str, str] = {}  # embed_gallery will fail on the same files, and report them
-    model = _frames_key(card)
-    missing = (
-        file
-        for file in hash_files(gallery.videos, cache, failed, should_stop)
-        if cache.get_embeddings(file.content, model) is None
-    )
+    stored = EmbeddingFile(embeddings_folder(gallery, card, cache))
+    files = hash_files(gallery.videos, cache, failed, should_stop)
+    missing = (file for file in files if stored.find([file.key])[0] < 0)
     for _ in decode_files(missing, card.frames, card.framing, decoder, failed, cache, should_stop):
         pass
+
+
+def embeddings_folder(gallery: Gallery, card: Card, cache: Cache) -> Path:
+    """Return the folder of a gallery's embeddings under a visual tower; models that pool differently share it."""
+    tower = blake2b(f"{SAMPLING} {card.visual_key} {card.frames}".encode(), digest_size=8)
+    return _gallery_folder(gallery, cache) / tower.hexdigest()
+
+
+def _gallery_folder(gallery: Gallery, cache: Cache) -> Path:
+    return cache.galleries / (gallery.key or SHARED)
+
+
+class _Store:
+    """A gallery's stored embeddings under one model, and those that could not be stored."""
+
+    def __init__(self, gallery: Gallery, encoder: Encoder, cache: Cache, in_memory: bool = True) -> None:
+        self._gallery, self._encoder, self._in_memory = gallery, encoder, in_memory
+        self._folder = embeddings_folder(gallery, encoder.card, cache)
+        self._file = EmbeddingFile(self._folder, (encoder.num_frames, encoder.embed_dim))
+        self._pooled = self._file.pooled(encoder.card.pooling, encoder.pool)  # notices damaged rows, too
+        self._unwritten: dict[str, NDArray[np.float32]] = {}
+
+    def missing(self, files: Sequence[VideoFile]) -> list[VideoFile]:
+        """List the files without embeddings, one per content."""
+        places = self._file.find(file.key for file in files)
+        return list({file.key: file for file, place in zip(files, places, strict=True) if place < 0}.values())
+
+    def embed(self, batch: Sequence[tuple[VideoFile, NDArray[np.uint8]]]) -> None:
+        """Encode the (F, S, S, 3) frames of files, and store the embeddings."""
+        encoder = self._encoder
+        frames = np.concatenate([frames for _, frames in batch])  # (B * F, S, S, 3)
+        embeddings = encoder.encode_frames(frames).reshape(len(batch), encoder.num_frames, -1)  # (B, F, D)
+        if not np.isfinite(embeddings).all():
+            raise CheckpointError(f"The embeddings of {encoder.card.name} are not finite. Choose another checkpoint.")
+        keys = [file.key for file, _ in batch]
+        if not self._unwritten:
+            try:
+                self._file.append(keys, embeddings)
+                return
+            except OSError as error:
+                self._check(error)
+        self._unwritten.update(zip(keys, embeddings, strict=True))
+
+    def _check(self, error: OSError) -> None:
+        """Warn that embeddings cannot be stored, or raise that."""
+        reason = "the disk is full" if is_disk_full(error) else reason_of(error)
+        message = f"Embeddings cannot be stored in {self._folder} ({reason})."
+        if not self._in_memory:
+            raise ConfigError(f"{message} Those stored so far are kept; free some space and start again.") from error
+        logger.warning("%s They are computed again next time.", message)
+
+    def opened(self, files: Sequence[VideoFile], skipped: Mapping[str, str], otherwise: str) -> EmbeddedGallery:
+        """Return the clips that have embeddings; `skipped` and `otherwise` are the reasons for the others."""
+        encoder, frames = self._encoder, self._file.frames()
+        if len(self._pooled) < len(frames):
+            self._pooled = self._file.pooled(encoder.card.pooling, encoder.pool)
+        pooled, places = self._pooled, self._file.find(file.key for file in files)
+        if self._unwritten:
+            added = {key: place for place, key in enumerate(self._unwritten, start=len(frames))}
+            places = np.array([added.get(file.key, place) for file, place in zip(files, places, strict=True)])
+            new = np.stack(list(self._unwritten.values()))
+            frames, pooled = np.concatenate([frames, new]), np.concatenate([pooled, encoder.pool(new)])
+        ids = (file.video.video_id for file in files)
+        place_of = {video_id: place for video_id, place in zip(ids, places.tolist(), strict=True) if place >= 0}
+        return _assembled(self._gallery, encoder, place_of, frames, pooled, skipped, otherwise)
+
+
+def _assembled(
+    gallery: Gallery,
+    encoder: Encoder,
+    place_of: Mapping[str, int],
+    frames: NDArray[np.float32],
+    pooled: NDArray[np.float32],
+    skipped: Mapping[str, str],
+    otherwise: str,
+) -> EmbeddedGallery:
+    """Put embeddings (N, F, D) and (N, D) in the order of the gallery; `place_of` has their rows by video_id."""
+    videos = tuple(video for video in gallery.videos if video.video_id in place_of)
+    places = np.array([place_of[video.video_id] for video in videos], np.int64)
+    others = (video.video_id for video in gallery.videos if video.video_id not in place_of)
+    reasons = tuple((video_id, skipped.get(video_id, otherwise)) for video_id in others)
+    embeddings = _rows(pooled, places)
+    index = ExactIndex(encoder.embed_dim)
+    index.add(np.arange(len(videos)), embeddings)
+    normalised = encoder.card.normalises_frames
+    return EmbeddedGallery(replace(gallery, videos=videos), embeddings, index, reasons, frames, places, normalised)
+
+
+def _rows(pooled: NDArray[np.float32], places: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Return the rows at these places, read-only, and without copying them if they are consecutive."""
+    if len(places) and np.array_equal(places, np.arange(places[0], places[0] + len(places))):
+        rows = pooled[places[0] : places[0] + len(places)]
+    else:
+        rows = pooled[places]
+    rows.flags.writeable = False
+    return rows
+
+
+def _looked_up(gallery: Gallery, encoder: PrecomputedEncoder) -> EmbeddedGallery:
+    found = {video.video_id: encoder.video(video.video_id) for video in gallery.videos}
+    embedded = {video_id: embedding for video_id, embedding in found.items() if embedding is not None}
+    if not embedded:
+        raise ConfigError(f"{encoder.name} has no embedding of any of the {len(found)} videos of {gallery.name}.")
+    pooled = np.stack(list(embedded.values()))
+    place_of = {video_id: place for place, video_id in enumerate(embedded)}
+    reason = f"{encoder.name} has no embedding of it."
+    return _assembled(gallery, encoder, place_of, pooled[:, None], pooled, {}, reason)

@@ -16,7 +16,7 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.search.answers import Judge
 from nt2vr.search.by_captions import judge_by_captions
-from nt2vr.search.embedded import EmbeddedGallery, embed_gallery
+from nt2vr.search.embedded import EmbeddedGallery, open_gallery
 from nt2vr.search.live import LiveModels
 from nt2vr.search.reading import Synonyms
 from nt2vr.search.searcher import Searcher
@@ -126,7 +126,7 @@ class Galleries:
         gallery = self.shelf.gallery(info.id)
 
         def embed(encoder: Encoder) -> EmbeddedGallery:
-            return open_indexed(gallery, encoder, self._decoder, self._cache)
+            return open_indexed(gallery, encoder, self._cache)
 
         return Searcher(
             self._models, gallery, self._decoder, self._cache, judge_by_captions, self._synonyms, self._live, info.id,
@@ -134,13 +134,16 @@ class Galleries:
         )  # fmt: skip
 
 
-def open_indexed(gallery: Gallery, encoder: Encoder, decoder: Decoder, cache: Cache) -> EmbeddedGallery:
+def open_indexed(gallery: Gallery, encoder: Encoder, cache: Cache) -> EmbeddedGallery:
     """Open what is indexed of a library, without decoding or encoding anything.
 
     Raises:
         NotIndexedError: if that is nothing, with what indexing takes.
     """
-    return embed_gallery(gallery, encoder, decoder, cache)
+    opened = open_gallery(gallery, encoder, cache)
+    if not opened.gallery.videos:
+        raise not_indexed(gallery.name, encoder, len(gallery.videos))
+    return opened
 
 
 _seconds_per_clip: WeakKeyDictionary[Encoder, float] = WeakKeyDictionary()

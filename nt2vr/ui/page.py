@@ -129,7 +129,7 @@ def serve(settings: Settings, gate: Gate, tabs: Mapping[str, TabBuilder] = NO_TA
     model_folders = [settings.assets / "models", settings.data_dir / "models"]
     models = Catalog(model_folders, settings.device, settings.data_dir / "runs")
     with Decoder() as decoder:
-        cache = Cache(settings.data_dir / "cache")
+        cache = Cache.of(settings.data_dir)
         libraries = Libraries(settings.data_dir / "libraries")
         galleries = Galleries(models, gallery, decoder, cache, judge_video, synonyms(), libraries)
         searcher, media = galleries.built_in, Media(galleries, libraries, decoder)

@@ -1,41 +1,134 @@
-"""Exact search with FAISS (flat, inner product); its approximate indexes would suit very large libraries."""
+"""Approximate search with FAISS: vectors lie in clusters, and a query is compared with those of the nearest (IVF)."""
+
+import json
+from pathlib import Path
+from typing import Any, Self
 
 import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.search.index.exact import best_rows
+from nt2vr.files import atomic_write, write_json
+from nt2vr.search.index.exact import ExactIndex
+
+AIM = 0.98  # recall on the sample from which no more clusters are looked at; text queries lie further off
+SAMPLE = 100  # queries on which recall is measured
+SAMPLE_K = 10
+NOISE = 1.0  # length of what is added to unit vectors to make queries of them
+GROWTH = 4  # times as many vectors as at the last clustering, from which they are clustered anew
+CLUSTER_POINTS = 64  # vectors per cluster that clustering looks at
+ITERATIONS = 10
+MIN_CLUSTERED = 1000  # fewer vectors are one cluster
 
 
 class FaissIndex:
-    """A flat FAISS index; see `Index`."""
+    """An inverted file of FAISS, with the vectors as they are; see `Index`. The same steps give the same index."""
 
     def __init__(self, dim: int) -> None:
         """Make an empty index for vectors of length `dim`."""
-        self._index = faiss.IndexFlatIP(dim)
+        self._dim = dim
+        self._index: Any = _clusters(dim, 1)
+        self._index.train(np.zeros((1, dim), np.float32))
+        self._clustered = 0  # vectors at the last clustering
+        self.recall = 1.0
 
     def __len__(self) -> int:
         """Return the number of vectors."""
         return int(self._index.ntotal)
 
-    def add(self, vectors: NDArray[np.float32]) -> None:
-        """Append (N, D) vectors."""
-        self._index.add(np.ascontiguousarray(vectors, np.float32))
+    def add(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
+        """Add (N, D) vectors under new ids (N,)."""
+        if len(self) + len(ids) < GROWTH * max(self._clustered, 1):
+            self._index.add_with_ids(np.ascontiguousarray(vectors, np.float32), ids)
+        elif len(ids):
+            self._cluster(np.concatenate([self.ids(), ids]), np.concatenate([self._vectors(), vectors]))
+
+    def remove(self, ids: NDArray[np.int64]) -> None:
+        """Remove vectors; unknown ids are ignored."""
+        self._index.remove_ids(ids)
 
     def search(self, queries: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Return scores and rows, each (Q, min(k, len)), best first; ties go to the lower row."""
+        """Return scores and ids, each (Q, min(k, len)), best first; of those found, ties go to the lower id."""
         k = min(k, len(self))
-        scores = np.empty((len(queries), k), np.float32)
-        rows = np.empty((len(queries), k), np.int64)
-        for i, query in enumerate(np.ascontiguousarray(queries, np.float32) if k else []):
-            scores[i], rows[i] = self._search_one(query[None], k)
-        return scores, rows
+        if not k:
+            return np.empty((len(queries), 0), np.float32), np.empty((len(queries), 0), np.int64)
+        num_probes = self._index.nprobe
+        while True:
+            settings = faiss.SearchParametersIVF(nprobe=num_probes)  # type: ignore[call-arg]  # of SWIG
+            scores, ids = self._index.search(np.ascontiguousarray(queries, np.float32), k, params=settings)
+            if ids.min() >= 0:  # -1: the clusters looked at have fewer
+                break
+            num_probes *= 2
+        order = np.lexsort((ids, -scores), axis=1)
+        return np.take_along_axis(scores, order, axis=1), np.take_along_axis(ids, order, axis=1)
 
-    def _search_one(self, query: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        scores, rows = (found[0] for found in self._index.search(query, min(k + 1, len(self))))
-        if len(rows) > k and scores[k] == scores[k - 1]:  # of a tie at k, FAISS returns any rows
-            _, scores, rows = self._index.range_search(query, np.nextafter(scores[k], -np.inf))
-        by_row = np.argsort(rows)
-        scores, rows = scores[by_row], rows[by_row]
-        best = best_rows(scores, k)
-        return scores[best], rows[best]
+    def ids(self) -> NDArray[np.int64]:
+        """Return the ids (N,), by cluster."""
+        lists = self._index.invlists
+        found = [faiss.rev_swig_ptr(lists.get_ids(at), lists.list_size(at)) for at in self._filled()]
+        return np.concatenate([np.empty(0, np.int64), *found])
+
+    def save(self, path: Path) -> None:
+        """Write the index to a file, atomically, and what was measured beside it."""
+        try:
+            with atomic_write(path) as partial:
+                faiss.write_index(self._index, str(partial))
+        except RuntimeError as error:  # FAISS names no reason
+            raise OSError(str(error)) from error
+        facts = {"recall": self.recall, "clustered": self._clustered, "bytes": path.stat().st_size}
+        write_json(path.with_suffix(".json"), facts)
+
+    @classmethod
+    def load(cls, path: Path) -> Self | None:
+        """Read a saved index; None if there is none, or it is damaged."""
+        try:
+            facts = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+            if path.stat().st_size != facts["bytes"]:
+                return None
+            stored = faiss.read_index(str(path))
+            index = cls(stored.d)
+            index._index, index._clustered, index.recall = stored, facts["clustered"], facts["recall"]
+        except (OSError, ValueError, LookupError, TypeError, RuntimeError, MemoryError):
+            return None
+        return index
+
+    def _vectors(self) -> NDArray[np.float32]:
+        """Return the vectors (N, D), in the order of `ids`."""
+        lists, size = self._index.invlists, 4 * self._dim
+        found = [faiss.rev_swig_ptr(lists.get_codes(at), size * lists.list_size(at)) for at in self._filled()]
+        vectors = (codes.view(np.float32).reshape(-1, self._dim) for codes in found)
+        return np.concatenate([np.empty((0, self._dim), np.float32), *vectors])
+
+    def _filled(self) -> list[int]:
+        return [at for at in range(self._index.nlist) if self._index.invlists.list_size(at)]
+
+    def _cluster(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
+        """Cluster all vectors, and find how many clusters to look at."""
+        num_clusters = int(2 * np.sqrt(len(ids))) if len(ids) >= MIN_CLUSTERED else 1
+        self._index = _clusters(self._dim, num_clusters)
+        self._index.train(np.ascontiguousarray(vectors, np.float32))
+        self._index.add_with_ids(np.ascontiguousarray(vectors, np.float32), ids)
+        self._clustered = len(ids)
+        self._tune(ids, vectors)
+
+    def _tune(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
+        """Double the number of clusters looked at until the recall is AIM, and remember the recall."""
+        rng = np.random.default_rng(0)
+        queries = vectors[rng.choice(len(vectors), min(SAMPLE, len(vectors)), replace=False)]
+        queries = queries + rng.standard_normal(queries.shape, np.float32) * np.float32(NOISE / np.sqrt(self._dim))
+        exact = ExactIndex(self._dim)
+        exact.add(ids, vectors)
+        _, best = exact.search(queries, SAMPLE_K)
+        while True:
+            _, found = self.search(queries, SAMPLE_K)
+            hits = sum(len(np.intersect1d(*rows)) for rows in zip(best, found, strict=True))
+            self.recall = hits / best.size
+            if self.recall >= AIM or self._index.nprobe >= self._index.nlist:
+                return
+            self._index.nprobe *= 2
+
+
+def _clusters(dim: int, number: int) -> Any:
+    index: Any = faiss.index_factory(dim, f"IVF{number},Flat", faiss.METRIC_INNER_PRODUCT)
+    index.cp.niter, index.cp.max_points_per_centroid, index.cp.min_points_per_centroid = ITERATIONS, CLUSTER_POINTS, 1
+    return index

@@ -86,9 +86,9 @@ def live(runs: Path) -> LiveModels:
         if gallery is None:
             frames = encoder.encode_frames(FRAMES.reshape(-1, 64, 64, 3)).reshape(5, 2, -1)
             index = INDEXES["exact"](encoder.embed_dim)
-            embeddings = encoder.pool(frames)
-            index.add(embeddings)
-            gallery = EmbeddedGallery(Gallery("five", videos), frames, embeddings, index, ())
+            embeddings, rows = encoder.pool(frames), np.arange(5)
+            index.add(rows, embeddings)
+            gallery = EmbeddedGallery(Gallery("five", videos), embeddings, index, (), frames, rows)
             cached[encoder.visual_fingerprint] = gallery
         return gallery
 
@@ -183,7 +183,7 @@ def test_a_swap_gives_what_a_fresh_load_gives(live: LiveModels, sources: Path, r
         np.testing.assert_array_equal(swapped.encode_text(["a dog", "a man"]), fresh.encode_text(["a dog", "a man"]))
         np.testing.assert_array_equal(swapped.encode_frames(FRAMES[0]), fresh.encode_frames(FRAMES[0]))
         np.testing.assert_array_equal(
-            live.get("run").galleries[""].frame_embeddings,
+            live.get("run").galleries[""].all_frames,
             fresh.encode_frames(FRAMES.reshape(-1, 64, 64, 3)).reshape(5, 2, -1),
         )
 
