@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 COMMANDS = {  # name -> its module, which has `add_arguments` and `run`, and a line of help
     "serve": ("nt2vr.commands.serve", "open the app (default)"),
     "search": ("nt2vr.commands.search", "search the built-in gallery with one or more systems"),
+    "library": ("nt2vr.commands.library", "add, update and remove libraries of your own videos"),
     "evaluate": ("nt2vr.commands.evaluate", "evaluate systems and print the paper's table"),
     "train": ("trainer.__main__", "train a model, or resume a run"),
     "queries": ("nt2vr.commands.queries", "build negated and composed queries from captions; split sentences"),

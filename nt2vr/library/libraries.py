@@ -177,7 +177,7 @@ class Libraries:
         files = inventory.files().values()
         bad = [Skipped(file.id, file.reason) for file in files if file.state == "skipped"]
         bad += [Skipped(clip, reason) for clip, reason in inventory.skipped_clips().items()]
-        copies = [file for file in files if _is_copy(file, source)]
+        copies = [file for file in files if file.duplicate_of]
         return bad + [Skipped(file.id, f"It is a copy of {file.duplicate_of}.", file.duplicate_of) for file in copies]
 
     def retry(self, library_id: str, ids: Sequence[str] | None = None) -> int:

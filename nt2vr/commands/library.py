@@ -1,0 +1,123 @@
+"""`nt2vr library add | list | check | update | skipped | remove`: a person's own videos, indexed for search."""
+
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+
+from nt2vr.api import open_catalog
+from nt2vr.datasets.base import SPLITS
+from nt2vr.library.info import KINDS, Changes, LibraryInfo
+from nt2vr.library.libraries import MAX_WINDOW_S, MIN_WINDOW_S, WINDOW_S, Libraries
+from nt2vr.library.update import update_library
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.progress import progress_bar
+from nt2vr.settings import Settings, add_flags
+
+MODEL = "CLIP-neg"
+LISTED = 20  # names per line of `check`
+ROW = "{:30} {:>8} {:>8} {:>8}  {}"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the actions and their arguments."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    add = actions.add_parser("add", help="add a folder, manifest or dataset, and index it")
+    add.add_argument("path", help="folder of videos and pictures; a manifest or a dataset with --kind")
+    add.add_argument("--name", required=True, help="name of the library")
+    kinds = [kind for kind in KINDS if kind != "uploads"]
+    add.add_argument("--kind", choices=kinds, default="folder", help="what the path is (default: %(default)s)")
+    splits = sorted({"all", *SPLITS.values()})
+    add.add_argument("--split", choices=splits, default="all", help="part of a dataset (default: %(default)s)")
+    add.add_argument(
+        "--window", type=float, metavar="SECONDS",
+        help=f"length of the windows of long videos, {MIN_WINDOW_S:g} to {MAX_WINDOW_S:g}; 0 keeps videos whole "
+        f"(default: {WINDOW_S:g} for folders, otherwise 0)",
+    )  # fmt: skip
+    update = actions.add_parser("update", help="index what is new or changed")
+    for action in (add, update):
+        action.add_argument("--model", default=MODEL, help="model to index with (default: %(default)s)")
+        action.add_argument("--no-previews", action="store_true", help="make no posters and previews now")
+    update.add_argument("--retry", action="store_true", help="read skipped files again")
+    actions.add_parser("list", help="list the libraries").add_argument("--json", action="store_true", help="as JSON")
+    actions.add_parser("check", help="say what changed since the last update, without indexing")
+    actions.add_parser("skipped", help="list what is not searched, and why")
+    actions.add_parser("remove", help="delete a library with its index; files of your folders stay")
+    for name, action in actions.choices.items():
+        if name not in ("add", "list"):
+            action.add_argument("name", help="name of the library")
+        add_flags(action)
+
+
+def run(options: Namespace) -> int:
+    """Do one of the actions."""
+    settings = Settings.read(options.data_dir, options.device)
+    libraries = Libraries(settings.data_dir / "libraries")
+    if options.action == "list":
+        _write(*_listed(libraries.infos(), options.json))
+    elif options.action == "check":
+        _write(*_changes(libraries.check(options.name)))
+    elif options.action == "skipped":
+        _write(*(f"{each.id}\t{each.reason}" for each in libraries.skipped(options.name)))
+    elif options.action == "remove":
+        libraries.remove(options.name)
+        _write(f"{options.name} is removed.")
+    else:
+        _update(libraries, settings, options)
+    return 0
+
+
+def _update(libraries: Libraries, settings: Settings, options: Namespace) -> None:
+    """Add the library if it is new, and index it; a model that is not there is noticed before."""
+    catalog = open_catalog(settings)
+    encoder = catalog.load(options.model)
+    if options.action == "add":
+        libraries.add(options.name, options.kind, options.path, options.split, options.window)
+    elif options.retry:
+        libraries.retry(options.name)
+    with Decoder() as decoder, Cache(settings.data_dir / "cache") as cache, progress_bar() as progress:
+        updated = update_library(
+            libraries, options.name, encoder, decoder, cache, progress, previews=not options.no_previews
+        )
+    _write(
+        *_changes(updated.changes),
+        f"{updated.num_embedded:,} of {updated.num_clips:,} clips are indexed by {options.model}.",
+    )
+    if updated.num_skipped:
+        _write(f"{updated.num_skipped:,} are skipped: nt2vr library skipped {options.name!r} says why.")
+
+
+def _listed(infos: list[LibraryInfo], as_json: bool) -> list[str]:
+    if as_json:
+        return [json.dumps([info.as_dict() for info in infos], ensure_ascii=False, indent=2)]
+    rows = [
+        ROW.format(
+            info.name,
+            f"{info.num_files:,}",
+            f"{info.num_clips:,}",
+            f"{info.num_skipped:,}",
+            str(info.source.path) + ("" if info.available else "  (not there now)"),
+        )
+        for info in infos
+    ]
+    return [ROW.format("library", "files", "clips", "skipped", "source"), *rows] if rows else ["No libraries yet."]
+
+
+def _changes(changes: Changes) -> list[str]:
+    named = {
+        "new": changes.new,
+        "changed": changes.changed,
+        "renamed": tuple(f"{old} → {new}" for old, new in changes.renamed.items()),
+        "removed": changes.removed,
+    }
+    lines = [f"{len(names):,} {what}: {_some(names)}" for what, names in named.items() if names]
+    return lines or ["Nothing changed."]
+
+
+def _some(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - LISTED:,} more" if len(names) > LISTED else ""
+    return ", ".join(names[:LISTED]) + more
+
+
+def _write(*lines: str) -> None:
+    sys.stdout.writelines(f"{line}\n" for line in lines)
