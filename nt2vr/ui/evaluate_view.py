@@ -42,8 +42,8 @@ X = "composed/MIR", "Composed MIR: finds the wanted part"
 Y = "composed/hard_pairs", "Hard pairs in order, %: respects the negated part"
 OPENS_HERE = "Click a query to open it in Search, where its relevant clips are starred."
 OPENS_ELSEWHERE = (
-    "Click a query to run it on the built-in gallery, which does not have these videos. Add them in the Library tab and "
-    "evaluate that library, to open queries on their own videos; unfold a row for the ids of the relevant ones."
+    "Click a query to run it on the built-in gallery, which does not have these videos. To open queries on their own "
+    "videos, add these in the Library tab and evaluate that library. Unfold a row for the ids of the relevant ones."
 )
 MEANINGS = {
     "hard_pairs": "Hard pairs: percentage of pairs in which a relevant video scores above one that also shows the "

@@ -68,7 +68,8 @@ class LibraryTab:
     def _outputs(self) -> list[Any]:
         """Everything that depends on which library is open, and on the updates under way."""
         p, o = self._parts, self._parts.open
-        return [p.chosen, p.form.column, o.column, o.confirm, o.search, o.skipped, o.retry, o.name, o.more, *self._watched]
+        panes = [p.chosen, p.form.column, o.column, o.confirm]
+        return [*panes, o.search, o.skipped, o.retry, o.name, o.more, *self._watched]
 
     @property
     def _watched(self) -> list[Any]:
@@ -83,9 +84,7 @@ class LibraryTab:
             inputs=form.kind, outputs=[form.files, form.path, form.split, form.window], fn=None, js=CHOOSE,
             api_visibility="private",
         )  # fmt: skip
-        p.timer.tick(
-            self.on_poll, [p.chosen, p.seen], self._outputs, queue=False, trigger_mode="once", **QUIET
-        )
+        p.timer.tick(self.on_poll, [p.chosen, p.seen], self._outputs, queue=False, trigger_mode="once", **QUIET)
         form.add.click(self.on_add, form.inputs, [*self._outputs, form.files, form.name], **SLOW)
         p.new.click(self.on_new, None, self._outputs, **QUIET)
         p.libraries.pick(self.on_pick, None, self._outputs, **QUIET)

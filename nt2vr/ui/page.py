@@ -5,7 +5,6 @@ import logging
 import socket
 import threading
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -31,6 +30,7 @@ from nt2vr.ui.evaluate_tab import EvaluateTab
 from nt2vr.ui.gate import Gate
 from nt2vr.ui.indexing import Indexing
 from nt2vr.ui.inputs import check_inputs
+from nt2vr.ui.library_tab import LibraryTab
 from nt2vr.ui.media import Media
 from nt2vr.ui.memory import give_back_freed_memory
 from nt2vr.ui.routes import build_routes
@@ -81,12 +81,12 @@ def build_page(
     indexing: Indexing,
     evaluations: Evaluations,
     gate: Gate,
-    templates: Path,
+    settings: Settings,
     tabs: Mapping[str, TabBuilder] = NO_TABS,
 ) -> tuple[gr.Blocks, SearchTab]:
     """Build the head, the tabs and the API; `tabs` adds those of other packages, by name."""
     page: gr.Blocks
-    searcher = galleries.built_in
+    searcher, templates = galleries.built_in, settings.assets / "ui"
     with gr.Blocks(title="nT2VR", fill_width=True, analytics_enabled=False, delete_cache=(HOUR_S, DAY_S)) as page:
         head = gr.HTML(status_line(searcher.status), elem_id="head")
         if gate.space_owner:
@@ -99,6 +99,8 @@ def build_page(
         with gr.Tabs() as all_tabs:
             with gr.Tab("Search", id="search"):
                 opens_queries = tab.build(page, all_tabs)
+            with gr.Tab("Library", id="library") as opened:
+                LibraryTab(media, indexing, gate, settings.allow_roots, templates).build(opened, opens_queries)
             with gr.Tab("Evaluate", id="evaluate") as opened:
                 evaluate.build(opened, opens_queries)
             for name, build in tabs.items():
@@ -135,7 +137,7 @@ def serve(settings: Settings, gate: Gate, tabs: Mapping[str, TabBuilder] = NO_TA
         searcher, media = galleries.built_in, Media(galleries, libraries, decoder)
         indexing = Indexing(IndexJobs(libraries, galleries.encoder, decoder, cache), galleries)
         evaluations = Evaluations(models, decoder, cache, settings.data_dir / "evaluation", settings.assets, libraries)
-        page, tab = build_page(galleries, media, indexing, evaluations, gate, settings.assets / "ui", tabs)
+        page, tab = build_page(galleries, media, indexing, evaluations, gate, settings, tabs)
         clips = ImmutableFiles(directory=settings.assets / "gallery" / "clips")
         reports = StaticFiles(directory=evaluations.archive.folder, check_dir=False)
         max_upload_bytes = round(settings.max_upload_gb * 1e9)

@@ -161,8 +161,8 @@ class SearchTab:
         changed = (c.ask.change, c.gallery.input, c.systems.input, c.k.input, c.weight.release, *new_picture)
         answered = gr.on(
             (*clicked, *changed), self.on_search, [*self._linked, c.picture, r.answer, r.wanted, r.unwanted],
-            [r.answer, r.understood, r.columns, r.index, r.indexing], trigger_mode="always_last", show_progress="minimal",
-            show_progress_on=r.columns, **PRIVATE,
+            [r.answer, r.understood, r.columns, r.index, r.indexing], trigger_mode="always_last",
+            show_progress="minimal", show_progress_on=r.columns, **PRIVATE,
         )  # fmt: skip
         parts = [r.wanted, r.unwanted]
         answered.success(

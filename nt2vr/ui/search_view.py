@@ -20,8 +20,8 @@ from nt2vr.ui.indexing import job_view
 MARKS = {"right": "✓", "violation": "violates", "miss": "misses"}
 NOTHING_LEFT = "Without its negated part, this query is empty."
 BY_CAPTIONS = (
-    "✓ and “violates” are by captions: what a clip's captions say of the wanted and the unwanted part. What they do not "
-    "mention may still be in the picture."
+    "✓ and “violates” are by captions: what a clip's captions say of the wanted and of the unwanted part. What they do "
+    "not mention may still be in the picture."
 )
 NO_GOOD_MATCH = "No good match: the best score is below what matching clips usually get."
 
