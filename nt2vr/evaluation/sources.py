@@ -29,8 +29,8 @@ class Data:
     """Selection of evaluation data.
 
     Attributes:
-        name: "world", "gallery" (the shipped one), "library:NAME", a task's CSV file, or a dataset's folder or its file
-            of captions.
+        name: "world", "gallery" (the shipped one), "library:NAME", a task's CSV file, or a dataset's folder or
+            captions file.
         clips: number of clips of the built-in world.
         seed: seed of these clips, or of a dataset's generated queries.
         split: split of a dataset; "all" for datasets without splits.

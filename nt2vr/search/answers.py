@@ -179,6 +179,11 @@ class Answer:
         """Words that some systems were asked for others instead; a system that knew them was not."""
         return {word: other for ranking in self.rankings for word, other in ranking.read_as.items()}
 
+    @property
+    def has_verdicts(self) -> bool:
+        """Whether any hit has a verdict."""
+        return any(hit.verdict for ranking in self.rankings for hit in ranking.hits)
+
     def as_typed(self, ranking: Ranking) -> tuple[str, ...]:
         """List words that other systems read differently, but this one, which knows them, was asked for."""
         return tuple(word for word in self.read_as if word not in {*ranking.read_as, *ranking.unseen})
@@ -198,7 +203,7 @@ class Answer:
                 **({"read_as": self.read_as} if self.read_as else {}),
             },
             **({"gallery": self.gallery} if self.gallery else {}),
-            **({"judged_by": self.judged_by} if self.judged_by else {}),
+            **({"judged_by": self.judged_by} if self.judged_by and self.has_verdicts else {}),
             "systems": [
                 {
                     "name": ranking.system.name,

@@ -89,7 +89,7 @@ class Galleries:
         Raises:
             ConfigError: if there is none, with the names.
         """
-        return "" if name in ("", BUILT_IN) else self.shelf.find(name).id
+        return "" if not name or name == BUILT_IN else self.shelf.find(name).id
 
     def searcher(self, name: str) -> Searcher:
         """Return the searcher of a gallery given by name or key, reopened if its library has changed.
@@ -97,7 +97,7 @@ class Galleries:
         Raises:
             ConfigError: if there is no such gallery.
         """
-        if name in ("", BUILT_IN):
+        if not name or name == BUILT_IN:
             return self.built_in
         info = self.shelf.find(name)
         with self._opening:

@@ -105,16 +105,16 @@ def _lay_out_form(models: Sequence[str]) -> NewParts:
             file_count="multiple", label="Videos and pictures", elem_id="library-files", height=180, type="filepath"
         )
         with gr.Row(equal_height=True):
-            path = gr.Textbox(label="Folder", visible="hidden", elem_id="library-path", max_lines=1, scale=4)
+            path = gr.Textbox(label="Folder", visible=False, elem_id="library-path", max_lines=1, scale=4)
             split = gr.Dropdown(
-                ["all", "test", "validation", "train"], value="all", label="Split", visible="hidden",
+                ["all", "test", "validation", "train"], value="all", label="Split", visible=False,
                 elem_id="library-split", scale=1, min_width=120,
             )  # fmt: skip
         with gr.Row(equal_height=True):
             name = gr.Textbox(label="Name", placeholder="Holiday", elem_id="library-name", max_lines=1, scale=3)
             window = gr.Number(
-                WINDOW_S, label="Seconds per window", info="of long videos; 0 keeps them whole", minimum=0,
-                elem_id="library-window", scale=2, min_width=180,
+                WINDOW_S, label="Seconds per window (0: keep videos whole)", minimum=0, elem_id="library-window",
+                scale=2, min_width=180,
             )  # fmt: skip
             model = _model_choice(models, "library-first-model")
         add = gr.Button("Add and index", variant="primary", elem_id="library-add", scale=0, min_width=220)
@@ -123,10 +123,10 @@ def _lay_out_form(models: Sequence[str]) -> NewParts:
 
 
 def _model_choice(models: Sequence[str], elem_id: str) -> gr.Dropdown:
+    default = "CLIP" if "CLIP" in models else None
     return gr.Dropdown(
-        list(models), value="CLIP" if "CLIP" in models else None, label="Model", info="one index serves all models "
-        "with its visual tower", elem_id=elem_id, scale=3, min_width=200,
-    )  # fmt: skip
+        list(models), value=default, label="Model to index with", elem_id=elem_id, scale=3, min_width=200
+    )
 
 
 def _lay_out_open(templates: Path, models: Sequence[str]) -> OpenParts:

@@ -27,7 +27,7 @@ SLOW: dict[str, Any] = {"api_visibility": "private"}
 # Show the inputs of the chosen kind of library.
 CHOOSE = f"""(kind) => {{
   const [label, placeholder] = {json.dumps(PATHS)}[kind];
-  const update = (visible, rest) => ({{ __type__: "update", visible: visible || "hidden", ...rest }});
+  const update = (visible, rest) => ({{ __type__: "update", visible, ...rest }});
   return [
     update(kind === "uploads"), update(kind !== "uploads", {{ label, placeholder }}), update(kind === "dataset"),
     update(true, {{ value: kind === "folder" || kind === "uploads" ? 10 : 0 }}),

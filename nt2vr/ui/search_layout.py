@@ -174,7 +174,7 @@ def lay_out_results(searcher: Searcher, systems: gr.Dropdown, templates: Path, g
                 for strategy, strength in STRENGTHS.items()
             ]  # fmt: skip
             strengths = [gr.Textbox(visible="hidden") for _ in sliders]  # a Number turns None into 0
-        added = MoreModels(searcher, MAX_COLUMNS, gate).build(systems, page)
+        added = MoreModels(searcher, MAX_COLUMNS, gate, templates).build(systems, page)
     index = template(templates, "search-index", {})
     columns = template(templates, "columns", {"columns": []}, "pick")
     detail = template(templates, "detail", {})

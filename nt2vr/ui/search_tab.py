@@ -41,6 +41,7 @@ from nt2vr.ui.search_view import (
     Marked,
     columns_view,
     detail_view,
+    film_view,
     index_view,
     no_marks,
     part_texts,
@@ -329,9 +330,9 @@ class SearchTab:
         video_id = event_value(event, "id", str)
         searcher = self.galleries.searcher(answer.gallery)
         video = searcher.video(video_id)
-        film = [each for each in searcher.gallery.videos if video.film and each.film == video.film]
-        verdict = searcher.judge(answer.query, video) or ""
-        return detail_view(answer, video, verdict, self.media.urls(answer.gallery, video), film)
+        verdict, urls = searcher.judge(answer.query, video) or "", self.media.urls(answer.gallery, video)
+        film = film_view(answer, video, searcher.gallery.videos)
+        return detail_view(video, answer.see(video_id), verdict, urls, film, answer.judged_by)
 
     @user_errors
     def on_literal(self, literal: str, event: gr.EventData) -> str:

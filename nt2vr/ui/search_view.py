@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -13,15 +13,15 @@ from nt2vr.errors import NotIndexedError
 from nt2vr.language.query import Query
 from nt2vr.library.jobs import IndexJob
 from nt2vr.media.gallery import Video
-from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
+from nt2vr.search.answers import Answer, Hit, Ranking, Seen, Verdict
 from nt2vr.search.strategies import STRENGTHS
 from nt2vr.ui.indexing import job_view
 
 MARKS = {"right": "✓", "violation": "violates", "miss": "misses"}
 NOTHING_LEFT = "Without its negated part, this query is empty."
 BY_CAPTIONS = (
-    "✓ and “violates” are by captions: what a clip's captions say of the wanted and of the unwanted part. What they do "
-    "not mention may still be in the picture."
+    "✓ and “violates” are by captions, from what they say of the wanted and of the unwanted part. What no caption "
+    "mentions may still be in the picture."
 )
 NO_GOOD_MATCH = "No good match: the best score is below what matching clips usually get."
 
@@ -265,26 +265,28 @@ def clock(seconds: float) -> str:
 
 
 def detail_view(
-    answer: Answer, video: Video, verdict: str, urls: Mapping[str, str], film: Sequence[Video] = ()
-) -> dict[str, Any]:
+    video: Video, seen: Sequence[Seen], verdict: str, urls: Mapping[str, str],
+    film: Mapping[str, Any] = MappingProxyType({}), judged_by: str = "",
+) -> dict[str, Any]:  # fmt: skip
     """Show one clip enlarged: captions, its rank and best-matching frames in every column, its place in its film.
 
     Args:
-        answer: that it was found by.
         video: the clip.
+        seen: each system's view of it.
         verdict: on it, if any.
         urls: its `src` and `poster`.
-        film: all windows of its film.
+        film: as `film_view` shows it; empty if it is no window.
+        judged_by: as in the answer.
     """
     return {
         "id": video.video_id,
         **urls,
         "verdict": verdict,
         "mark": MARKS.get(verdict, ""),
-        "by": f"by {answer.judged_by}" if verdict and answer.judged_by else "",
-        "file": video.path.name if answer.gallery else "",
+        "by": f"by {judged_by}" if judged_by else "",
+        "file": video.path.name if urls.get("poster") else "",
         "captions": list(video.captions),
-        "film": _film_view(answer, video, film) if film else {},
+        "film": dict(film),
         "seen": [
             {
                 "name": one.system.name,
@@ -292,13 +294,22 @@ def detail_view(
                 "score": f"{one.score:.3f}" if one.score is not None else "",
                 "frames": [{"src": urls["src"], "at": moment} for moment in one.moments],
             }
-            for one in answer.see(video.video_id)
+            for one in seen
         ],
     }
 
 
-def _film_view(answer: Answer, video: Video, film: Sequence[Video]) -> dict[str, Any]:
-    """Lay a film out as a bar from 0 to 100 %, with the moments that any system found, and the one on display."""
+def film_view(answer: Answer, video: Video, windows: Iterable[Video]) -> dict[str, Any]:
+    """Lay a film out as a bar from 0 to 100 %, with the moments that any system found, and the one on display.
+
+    Args:
+        answer: to the search.
+        video: the window on display; of a clip that is none, nothing is shown.
+        windows: all clips of the gallery.
+    """
+    film = [each for each in windows if video.film and each.film == video.film]
+    if not film:
+        return {}
     length = max(each.end or each.start for each in film) or 1.0
     found = {m.video_id for r in answer.rankings for hit in r.hits for m in hit.moments} | {video.video_id}
 
