@@ -150,12 +150,21 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Seen:
-    """One system's view of one clip: rank (None if not in `ranks`), score, positions of the best frames in [0, 1]."""
+    """One system's view of one clip.
+
+    Attributes:
+        system: the system.
+        rank: None if not in `ranks`.
+        score: in cosine units.
+        moments: positions of the best frames in [0, 1].
+        num_frames: number of frames that the model saw.
+    """
 
     system: System
     rank: int | None
     score: float | None
     moments: tuple[float, ...]
+    num_frames: int = 0
 
 
 @dataclass(frozen=True)
@@ -226,4 +235,4 @@ def _see(ranking: Ranking, video_id: str) -> Seen:
     best = np.argsort(-frames, kind="stable")[:NUM_BEST_FRAMES]
     moments = tuple(float((frame + 0.5) / len(frames)) for frame in sorted(best))
     score = float(embedded.embeddings[row] @ vector)
-    return Seen(ranking.system, ranking.ranks.get(video_id), round(score, 4), moments)
+    return Seen(ranking.system, ranking.ranks.get(video_id), round(score, 4), moments, len(frames))

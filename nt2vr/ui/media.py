@@ -5,6 +5,8 @@ nothing but posters and previews can be asked for.
 """
 
 import logging
+import re
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,12 +23,16 @@ from nt2vr.errors import Nt2vrError
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
+from nt2vr.media.picture import write_jpeg
+from nt2vr.models.framing import Framing
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.searcher import Searcher
 
 logger = logging.getLogger(__name__)
 
 KINDS = {"poster.jpg": "image/jpeg", "preview.webm": "video/webm"}
+FRAME = re.compile(r"frame-([0-9]{1,2})-of-([0-9]{1,2})\.jpg")
+FRAME_SIDE = 224  # pixels
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 MAKING = 4  # posters and previews made at a time for those who look at clips before they are indexed
 
@@ -67,6 +73,10 @@ class Media:
 
         async def serve(request: Request) -> Response:
             asked = request.path_params
+            if frame := FRAME.fullmatch(asked["kind"]):
+                place = asked["library"], asked["content"], int(frame[1]), int(frame[2])
+                jpeg = await to_thread.run_sync(self._frame, *place, limiter=limiter)
+                return Response(jpeg, media_type="image/jpeg", headers=FOREVER)
             path = await to_thread.run_sync(
                 self._file, asked["library"], asked["content"], asked["kind"], limiter=limiter
             )
@@ -74,11 +84,35 @@ class Media:
 
         return Route("/media/{library}/{content}/{kind}", serve, methods=["GET"])
 
-    def _file(self, library: str, content: str, kind: str) -> Path:
+    def _clip(self, library: str, content: str) -> Video:
+        video = self._clips(self.galleries.searcher(library)).get(content) if library else None
+        if video is None:
+            raise HTTPException(404)
+        return video
+
+    def _frame(self, library: str, content: str, number: int, count: int) -> bytes:
+        """Return one of a clip's `count` evenly spaced frames as JPEG."""
+        if not number < count:
+            raise HTTPException(404)
         try:
-            video = self._clips(self.galleries.searcher(library)).get(content) if library and kind in KINDS else None
-            if video is None:
-                raise HTTPException(404)
+            video, framing = self._clip(library, content), Framing(FRAME_SIDE)
+            if video.end is None:
+                frames = self.decoder.frames(video.path, count, framing).result()
+            else:
+                (frames,) = self.decoder.windows(video.path, [(video.start, video.end)], count, framing).result()
+        except Nt2vrError as error:
+            raise HTTPException(404, str(error)) from error
+        if isinstance(frames, str):  # the reason why there are none
+            raise HTTPException(404, frames)
+        with tempfile.TemporaryDirectory(prefix="nt2vr-") as folder:
+            write_jpeg(frames[number], Path(folder) / "frame.jpg")
+            return (Path(folder) / "frame.jpg").read_bytes()
+
+    def _file(self, library: str, content: str, kind: str) -> Path:
+        if kind not in KINDS:
+            raise HTTPException(404)
+        try:
+            video = self._clip(library, content)
             previews = self.libraries.previews(self.galleries.key(library), self.decoder)
             return previews.poster(video) if kind == "poster.jpg" else previews.preview(video)
         except Nt2vrError as error:  # no such library, or a clip that cannot be decoded any more

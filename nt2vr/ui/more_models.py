@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -21,6 +22,7 @@ from nt2vr.ui.inputs import event_value
 from nt2vr.ui.theme import fold, template
 from nt2vr.ui.uploads import is_upload
 
+MOST_FOUND = 24  # names listed while typing
 WHERE = "Models are stored in the data folder. Files are never executed: only their tensors are read."
 
 
@@ -57,10 +59,9 @@ class MoreModels:
         self._systems = systems
         with fold("More models", elem_id="more-models"):
             recommended = template(self.templates, "recommended", recommended_view(self.searcher.models.names()))
-            names = [model.name for model in RECOMMENDED]
             with gr.Row():
-                pretrained = gr.Dropdown(
-                    names, value=names[0], allow_custom_value=True, elem_id="pretrained", scale=4,
+                pretrained = gr.Textbox(
+                    RECOMMENDED[0].name, elem_id="pretrained", max_lines=1, scale=4,
                     label="Model to download: one of the above, or type to search all of open_clip's",
                 )  # fmt: skip
                 download = gr.Button("Download and add", elem_id="download", scale=1, min_width=170)
@@ -78,8 +79,8 @@ class MoreModels:
             self._added = gr.JSON(visible="hidden")
         private: dict[str, Any] = {"api_visibility": "private", "show_progress_on": self._note}
         quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-        recommended.choose(self.on_choose, None, pretrained, **quiet)
-        pretrained.focus(lambda: gr.Dropdown(available()), None, pretrained, queue=False, **quiet)
+        recommended.choose(self.on_choose, None, [pretrained, recommended], **quiet)
+        pretrained.input(self.on_find, pretrained, recommended, trigger_mode="always_last", **quiet)
         cancel.click(self.on_cancel, None, self._note, **quiet)
         upload.upload(self.on_upload, upload, file, **private)
         page.load(
@@ -126,9 +127,16 @@ class MoreModels:
         return [*(gr.Button(interactive=allowed) for allowed in buttons), note, here]
 
     @user_errors
-    def on_choose(self, event: gr.EventData) -> str:
-        """Put a recommended model's name in the box."""
-        return event_value(event, "name", str)
+    def on_choose(self, event: gr.EventData) -> tuple[str, dict[str, Any]]:
+        """Put a listed model's name in the box."""
+        return event_value(event, "name", str), recommended_view(self.searcher.models.names())
+
+    @user_errors
+    def on_find(self, text: str) -> dict[str, Any]:
+        """List the models of open_clip's with the typed words in their names."""
+        words = text.casefold().split()
+        found = [name for name in _available() if all(word in name.casefold() for word in words)] if words else []
+        return recommended_view(self.searcher.models.names(), found)
 
     @user_errors
     def on_cancel(self, request: gr.Request) -> str:
@@ -202,10 +210,25 @@ class MoreModels:
         }
 
 
-def recommended_view(here: Iterable[str]) -> dict[str, Any]:
-    """List the recommended models with what a person needs to choose among them; `here` are those on this machine."""
+@cache
+def _available() -> Sequence[str]:
+    return available()
+
+
+def recommended_view(here: Iterable[str], found: Sequence[str] = ()) -> dict[str, Any]:
+    """List the recommended models with what a person needs to choose among them.
+
+    Args:
+        here: models on this machine.
+        found: further models, by name.
+    """
     known = {name.replace(" ", "") for name in here}
-    return {"models": [_model_view(model, model.name in known) for model in RECOMMENDED]}
+    more = len(found) - MOST_FOUND
+    return {
+        "models": [_model_view(model, model.name in known) for model in RECOMMENDED],
+        "found": list(found[:MOST_FOUND]),
+        "more": f"and {more:,} more: type more of the name" if more > 0 else "",
+    }
 
 
 def _model_view(model: Recommended, is_here: bool) -> dict[str, Any]:

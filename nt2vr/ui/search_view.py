@@ -13,10 +13,13 @@ from nt2vr.errors import NotIndexedError
 from nt2vr.language.query import Query
 from nt2vr.library.jobs import IndexJob
 from nt2vr.media.gallery import Video
+from nt2vr.media.picture import PICTURE_SUFFIXES
+from nt2vr.media.preview import MAX_SECONDS
 from nt2vr.search.answers import Answer, Hit, Ranking, Seen, Verdict
 from nt2vr.search.strategies import STRENGTHS
 from nt2vr.ui.indexing import job_view
 
+SLACK_S = 0.5  # that a preview may be shorter than its clip before its frames are shown at wrong places
 MARKS = {"right": "✓", "violation": "violates", "miss": "misses"}
 NOTHING_LEFT = "Without its negated part, this query is empty."
 BY_CAPTIONS = (
@@ -292,11 +295,22 @@ def detail_view(
                 "name": one.system.name,
                 "rank": f"#{one.rank}" if one.rank is not None else "–",
                 "score": f"{one.score:.3f}" if one.score is not None else "",
-                "frames": [{"src": urls["src"], "at": moment} for moment in one.moments],
+                "frames": _frames(video, one, urls),
             }
             for one in seen
         ],
     }
+
+
+def _frames(video: Video, seen: Seen, urls: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Show the best frames as stills of the clip's own video, or as pictures where its preview may end before them."""
+    if video.path.suffix.lower() in PICTURE_SUFFIXES:
+        return []
+    is_covered = video.end is not None and video.end - video.start <= MAX_SECONDS + SLACK_S
+    if not urls.get("poster") or is_covered:
+        return [{"src": urls["src"], "at": moment} for moment in seen.moments]
+    base, count = urls["src"].rpartition("/")[0], seen.num_frames
+    return [{"still": f"{base}/frame-{int(moment * count)}-of-{count}.jpg"} for moment in seen.moments]
 
 
 def film_view(answer: Answer, video: Video, windows: Iterable[Video]) -> dict[str, Any]:

@@ -62,6 +62,14 @@ def test_a_missing_preview_is_made_when_it_is_asked_for(running_app: RunningApp,
     assert answer.status_code == 200 and previews.is_dir()
 
 
+def test_frames_of_clips_longer_than_their_preview_are_pictures(running_app: RunningApp, library: str) -> None:
+    videos = Libraries(running_app.data / "libraries").gallery(library).videos
+    (last,) = (video for video in videos if video.start == 20)
+    for number in (0, 7):
+        frame = httpx.get(f"{running_app.url}media/{library}/{content_key(last)}/frame-{number}-of-8.jpg", timeout=30)
+        assert frame.content.startswith(b"\xff\xd8") and "immutable" in frame.headers["cache-control"]
+
+
 def test_nothing_but_posters_and_previews_can_be_asked_for(running_app: RunningApp, library: str) -> None:
     video = Libraries(running_app.data / "libraries").gallery(library).videos[0]
     key = content_key(video)
@@ -70,6 +78,7 @@ def test_nothing_but_posters_and_previews_can_be_asked_for(running_app: RunningA
         f"/media/{library}/{key}/library.json",
         f"/media/{library}/{key}/poster.jpg/../../library.json",
         f"/media/{library}/{key}/",
+        *(f"/media/{library}/{key}/frame-{each}.jpg" for each in ("9-of-9", "0-of-0", "1-of-999", "-1-of-4")),
         f"/media/{library}/library.json",
         f"/media/{library}/{video.content}/poster.jpg",
         "/media/built-in/x/poster.jpg",

@@ -1,4 +1,4 @@
-"""What a person does with videos of their own: upload or name them, search them, and open evaluated queries on them."""
+"""What a person does with videos of their own: upload or name them, search them, open evaluated queries there."""
 
 import json
 import re
