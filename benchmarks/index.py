@@ -1,52 +1,168 @@
-"""Query time of each index by number of vectors: `python -m benchmarks.index [LARGEST]`."""
+"""Opening and searching large galleries, made up: `python -m benchmarks.index [gallery|indexes] [LARGEST]`.
+
+Vectors are clustered, one cluster per hundred: a random centre of length 1 plus noise of length 0.7, normalised.
+Queries are new members of random clusters, with as much noise (near) or twice as much (far).
+"""
 
 import argparse
 import os
 import sys
 import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.search.index import INDEXES
+from nt2vr.media.cache import Cache
+from nt2vr.media.gallery import Gallery, Video
+from nt2vr.models.card import Card
+from nt2vr.search.embedded import open_gallery
+from nt2vr.search.embedding_file import CHUNK, EmbeddingFile
+from nt2vr.search.embedding_folders import tower_folder
+from nt2vr.search.index import ExactIndex, FaissIndex, Index
 
-DIM = 512
-SIZES = (1_000, 10_000, 100_000, 1_000_000)
-NUM_QUERIES = 25
-K = 12
+DIM, NUM_FRAMES = 512, 8
+SIZES = (10_000, 100_000, 1_000_000)
+NUM_QUERIES = 101
+K, RANKED = 10, 1000
+PER_CLUSTER = 100
+NEAR, FAR = 0.7, 1.4  # length of the noise; centres have length 1
+Vectors = NDArray[np.float32]
 
 
-def p50_ms(backend: str, vectors: NDArray[np.float32], queries: NDArray[np.float32]) -> float:
+@dataclass(frozen=True)
+class Clusters:
+    """Generator of vectors."""
+
+    centres: Vectors
+
+    @classmethod
+    def of(cls, count: int) -> "Clusters":
+        """Draw the centres for this many vectors."""
+        centres = np.random.default_rng(0).standard_normal((max(1, count // PER_CLUSTER), DIM), np.float32)
+        return cls(centres / np.linalg.norm(centres, axis=1, keepdims=True))
+
+    def draw(self, count: int, noise: float, seed: int) -> Vectors:
+        """Draw unit vectors (N, D)."""
+        rng = np.random.default_rng(seed)
+        vectors = rng.standard_normal((count, DIM), np.float32) * np.float32(noise / np.sqrt(DIM))
+        vectors += self.centres[rng.integers(0, len(self.centres), count)]
+        return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
+
+    def chunks(self, count: int) -> Iterator[Vectors]:
+        """Draw many vectors, some at a time."""
+        for start in range(0, count, CHUNK):
+            yield self.draw(min(CHUNK, count - start), NEAR, start)
+
+
+class MadeUpEncoder:
+    """Stands for a model; embeds nothing."""
+
+    name, num_frames, embed_dim = "made up", NUM_FRAMES, DIM
+    card = Card("made up", frames=NUM_FRAMES, visual_fingerprint="made up")
+
+    def pool(self, frames: Vectors) -> Vectors:
+        """Average the frames."""
+        means = frames.mean(axis=1)
+        return np.asarray(means / np.linalg.norm(means, axis=1, keepdims=True))
+
+
+def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Return how long something takes, and its result."""
+    start_s = time.perf_counter()
+    result = work()
+    return time.perf_counter() - start_s, result
+
+
+def p50_ms(search: Callable[[Vectors], object], queries: Vectors) -> float:
     """Return the median time of a single query, without the first, which warms up."""
-    index = INDEXES[backend](DIM)
-    index.add(vectors)
-    times_s = []
-    for query in queries:
-        start_s = time.perf_counter()
-        index.search(query[None], K)
-        times_s.append(time.perf_counter() - start_s)
+    times_s = np.array([seconds(partial(search, query))[0] for query in queries])
     return 1000 * float(np.median(times_s[1:]))
 
 
-def main() -> None:
-    """Print one table row per size."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("largest", nargs="?", type=int, default=SIZES[-1])
-    largest = parser.parse_args().largest
-    rng = np.random.default_rng(0)
-    queries = rng.standard_normal((NUM_QUERIES, DIM), np.float32)
+def write_gallery(count: int, cache: Cache) -> Gallery:
+    """Store made-up embeddings of clips whose content is known, as a library's is."""
+    videos = tuple(Video(f"clip {n}", Path(f"/nowhere/{n}.mp4"), content=f"content {n}") for n in range(count))
+    gallery = Gallery("made up", videos, "made-up")
+    file = EmbeddingFile(tower_folder(gallery, MadeUpEncoder.card, cache), (NUM_FRAMES, DIM))
+    start = 0
+    for chunk in Clusters.of(count).chunks(count):
+        keys = [f"content {n}" for n in range(start, start + len(chunk))]
+        file.append(keys, np.repeat(chunk[:, None], NUM_FRAMES, axis=1))
+        start += len(chunk)
+    return gallery
+
+
+def forget_pages(folder: Path) -> None:
+    """Ask the system to read the files of a folder from the disk again."""
+    for path in folder.rglob("*.f32"):
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def measure_gallery(count: int) -> None:
+    """Print how long a gallery takes to open and to search, with its files in memory and on the disk."""
+    with TemporaryDirectory() as folder, Cache(Path(folder)) as cache:
+        gallery, encoder = write_gallery(count, cache), MadeUpEncoder()
+        first_s, _ = seconds(lambda: open_gallery(gallery, encoder, cache))  # type: ignore[arg-type]
+        sys.stdout.write(
+            f"{count:,} clips, {NUM_FRAMES} frames of {DIM}; pooled at the first opening: {first_s:.2f} s\n\n"
+        )
+        sys.stdout.write("| files | opened, s | first search, ms | search, p50 ms |\n|:--|--:|--:|--:|\n")
+        for where in ("in memory", "on disk"):
+            if where == "on disk":
+                forget_pages(Path(folder))
+            opened_s, embedded = seconds(lambda: open_gallery(gallery, encoder, cache))  # type: ignore[arg-type]
+            queries = Clusters.of(count).draw(NUM_QUERIES, NEAR, -1 % 2**32)
+            found_s, _ = seconds(lambda: embedded.search(queries[0], RANKED))  # noqa: B023
+            times = p50_ms(lambda query: embedded.search(query, RANKED), queries)  # noqa: B023
+            sys.stdout.write(f"| {where} | {opened_s:.2f} | {1000 * found_s:.1f} | {times:.1f} |\n")
+
+
+def recall(index: Index, exact: Index, queries: Vectors) -> float:
+    """Return the share of the true 10 best that an index finds."""
+    found, best = (np.concatenate([each.search(query[None], K)[1] for query in queries]) for each in (index, exact))
+    return sum(len(np.intersect1d(*rows)) for rows in zip(found, best, strict=True)) / best.size
+
+
+def measure_indexes(largest: int) -> None:
+    """Print one row per index and size."""
     sys.stdout.write(
-        f"| vectors of {DIM} | {' | '.join(f'{name}, p50 ms' for name in INDEXES)} |\n|--:|{'--:|' * len(INDEXES)}\n"
+        f"| vectors of {DIM} | index | built, s | best {K}, p50 ms | best {RANKED:,}, p50 ms "
+        "| recall@10, near | far |\n|--:|:--|--:|--:|--:|--:|--:|\n"
     )
     for size in (size for size in SIZES if size <= largest):
-        if 2.2 * size * DIM * 4 > os.sysconf("SC_AVPHYS_PAGES") * os.sysconf(
-            "SC_PAGE_SIZE"
-        ):  # these and the index's copy
-            sys.stdout.write(f"| {size:,} | skipped: too little free memory |\n")
-            continue
-        vectors = rng.standard_normal((size, DIM), np.float32)
-        times = " | ".join(f"{p50_ms(backend, vectors, queries):.2f}" for backend in INDEXES)
-        sys.stdout.write(f"| {size:,} | {times} |\n")
+        clusters = Clusters.of(size)
+        vectors = np.concatenate(list(clusters.chunks(size)))
+        vectors.flags.writeable = False
+        near, far = (clusters.draw(NUM_QUERIES, noise, -seed % 2**32) for seed, noise in ((1, NEAR), (2, FAR)))
+        exact = ExactIndex(DIM)
+        for index in (exact, FaissIndex(DIM)):
+            built_s, _ = seconds(lambda: index.add(np.arange(size), vectors))  # noqa: B023
+            few = p50_ms(lambda query: index.search(query[None], K), near)  # noqa: B023
+            many = p50_ms(lambda query: index.search(query[None], RANKED), near)  # noqa: B023
+            shares = " | ".join(f"{recall(index, exact, queries):.3f}" for queries in (near, far))
+            name = type(index).__name__
+            sys.stdout.write(f"| {size:,} | {name} | {built_s:.1f} | {few:.2f} | {many:.2f} | {shares} |\n")
+            sys.stdout.flush()
+
+
+def main() -> None:
+    """Measure what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("part", nargs="?", choices=("gallery", "indexes"))
+    parser.add_argument("largest", nargs="?", type=int)
+    options = parser.parse_args()
+    if options.part != "indexes":
+        measure_gallery(options.largest or 100_000)
+    if options.part != "gallery":
+        measure_indexes(options.largest or SIZES[-1])
 
 
 if __name__ == "__main__":

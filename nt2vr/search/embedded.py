@@ -5,16 +5,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from hashlib import blake2b
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import CheckpointError, ConfigError, reason_of
 from nt2vr.files import is_disk_full
-from nt2vr.media.cache import SAMPLING, Cache
+from nt2vr.language.forms import FORMS
+from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.media.video_files import VideoFile, decode_files, hash_files
@@ -22,13 +21,15 @@ from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
-from nt2vr.search.embedding_file import EmbeddingFile
+from nt2vr.search.embedding_file import EmbeddingFile, content_id
+from nt2vr.search.embedding_folders import gallery_folder, make_room, mark_used, tower_folder, towers
+from nt2vr.search.gallery_index import APPROXIMATE_FROM, open_approximate
 from nt2vr.search.index import ExactIndex, Index
 
 logger = logging.getLogger(__name__)
 
 BATCH_FRAMES = 64  # frames in one forward pass of the encoder
-SHARED = "shared"  # folder of galleries without a key
+SAMPLE = 200  # captions with which the recall of an approximate index is measured
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,12 @@ class EmbeddedGallery:
     Attributes:
         gallery: the clips that have embeddings.
         embeddings: (V, D), pooled by the encoder; row i belongs to `gallery.videos[i]`, as everywhere here.
-        index: over `embeddings`; its ids are rows.
+        index: over `embeddings`; its `recall` is 1 unless it is approximate.
         skipped: (video_id, reason) of the other clips.
         all_frames: (N, F, D) as the encoder returned them, in the order of the file.
         places: (V,) of the rows in `all_frames`.
-        normalised: whether they are.
+        normalised: whether they are L2-normalised.
+        contents: (V,) ids of the clips' contents, where the index answers with those; None if it answers with rows.
     """
 
     gallery: Gallery
@@ -52,11 +54,31 @@ class EmbeddedGallery:
     all_frames: NDArray[np.float32] = field(repr=False)
     places: NDArray[np.int64] = field(repr=False)
     normalised: bool = True
+    contents: NDArray[np.int64] | None = field(default=None, repr=False)
 
     @cached_property
     def row_of(self) -> dict[str, int]:
         """Rows by video_id."""
         return {video.video_id: row for row, video in enumerate(self.gallery.videos)}
+
+    @cached_property
+    def _rows_by_content(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Contents in order, and their rows."""
+        assert self.contents is not None, "otherwise ids are rows"
+        rows = np.argsort(self.contents, kind="stable")
+        return self.contents[rows], rows
+
+    def search(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Return scores and rows of the k clips with the largest inner products, best first; ties by row."""
+        scores, ids = (found[0] for found in self.index.search(vector[None], k))
+        if self.contents is None:
+            return scores, ids
+        contents, rows = self._rows_by_content
+        first, last = np.searchsorted(contents, ids), np.searchsorted(contents, ids, "right")
+        found = np.concatenate([np.empty(0, np.int64), *(rows[a:b] for a, b in zip(first, last, strict=True))])
+        scores = np.repeat(scores, last - first)
+        best = np.lexsort((found, -scores))[:k]
+        return scores[best], found[best]
 
     def frame_embeddings(self, row: int) -> NDArray[np.float32]:
         """Read the embeddings of a clip's frames: (F, D), each L2-normalised."""
@@ -111,7 +133,7 @@ def embed_gallery(
         report()
     reasons = {file.key: failed[file.video.video_id] for file in missing if file.video.video_id in failed}
     skipped |= {file.video.video_id: reasons[file.key] for file in files if file.key in reasons}
-    return store.opened(files, skipped, "Not embedded: stopped before its turn.")
+    return store.opened(files, skipped, "Not embedded: stopped before its turn.", may_build=not should_stop())
 
 
 def open_gallery(gallery: Gallery, encoder: Encoder, cache: Cache) -> EmbeddedGallery:
@@ -130,20 +152,22 @@ def count_missing(gallery: Gallery, card: Card, cache: Cache) -> int:
     """Count the clips that `embed_gallery` would have to decode; the model need not be loaded."""
     if card.queries:
         return 0
-    stored = EmbeddingFile(embeddings_folder(gallery, card, cache))
+    stored = EmbeddingFile(tower_folder(gallery, card, cache))
     files = hash_files(gallery.videos, cache, {})
     return int((stored.find(file.key for file in files) < 0).sum())
 
 
 def drop_unused(gallery: Gallery, cache: Cache) -> None:
-    """Drop the stored embeddings of clips that the gallery has no longer, under every visual tower.
+    """Drop the embeddings of clips that the gallery has no longer, under every visual tower.
 
     Raises:
         OSError: if that fails; everything stays.
     """
-    keys = [file.key for file in hash_files(gallery.videos, cache, {})]
-    for folder in sorted(_gallery_folder(gallery, cache).glob("*")):
-        EmbeddingFile(folder).retain(keys)
+    unreadable: dict[str, str] = {}
+    keys = [file.key for file in hash_files(gallery.videos, cache, unreadable)]
+    if gallery.key and not unreadable:  # otherwise others use the rows, or it is not known which are unused
+        for folder in towers(gallery_folder(gallery, cache)):
+            EmbeddingFile(folder).retain(keys)
 
 
 def prefetch_frames(
@@ -151,21 +175,11 @@ def prefetch_frames(
 ) -> None:
     """Decode into the cache the frames that `embed_gallery` will need, while a model is still loading."""
     failed: dict[str, str] = {}  # embed_gallery will fail on the same files, and report them
-    stored = EmbeddingFile(embeddings_folder(gallery, card, cache))
+    stored = EmbeddingFile(tower_folder(gallery, card, cache))
     files = hash_files(gallery.videos, cache, failed, should_stop)
     missing = (file for file in files if stored.find([file.key])[0] < 0)
     for _ in decode_files(missing, card.frames, card.framing, decoder, failed, cache, should_stop):
         pass
-
-
-def embeddings_folder(gallery: Gallery, card: Card, cache: Cache) -> Path:
-    """Return the folder of a gallery's embeddings under a visual tower; models that pool differently share it."""
-    tower = blake2b(f"{SAMPLING} {card.visual_key} {card.frames}".encode(), digest_size=8)
-    return _gallery_folder(gallery, cache) / tower.hexdigest()
-
-
-def _gallery_folder(gallery: Gallery, cache: Cache) -> Path:
-    return cache.galleries / (gallery.key or SHARED)
 
 
 class _Store:
@@ -173,18 +187,28 @@ class _Store:
 
     def __init__(self, gallery: Gallery, encoder: Encoder, cache: Cache, in_memory: bool = True) -> None:
         self._gallery, self._encoder, self._in_memory = gallery, encoder, in_memory
-        self._folder = embeddings_folder(gallery, encoder.card, cache)
+        self._folder = tower_folder(gallery, encoder.card, cache)
+        mark_used(self._folder)
         self._file = EmbeddingFile(self._folder, (encoder.num_frames, encoder.embed_dim))
         self._pooled = self._file.pooled(encoder.card.pooling, encoder.pool)  # notices damaged rows, too
         self._unwritten: dict[str, NDArray[np.float32]] = {}
 
     def missing(self, files: Sequence[VideoFile]) -> list[VideoFile]:
         """List the files without embeddings, one per content."""
-        places = self._file.find(file.key for file in files)
-        return list({file.key: file for file, place in zip(files, places, strict=True) if place < 0}.values())
+        missing: dict[str, VideoFile] = {}
+        for file, place in zip(files, self._file.find(file.key for file in files), strict=True):
+            if place < 0:
+                missing.setdefault(file.key, file)
+        return list(missing.values())
 
     def embed(self, batch: Sequence[tuple[VideoFile, NDArray[np.uint8]]]) -> None:
         """Encode the (F, S, S, 3) frames of files, and store the embeddings."""
+        make_room(self._folder)
+        self._file.refresh()
+        known = self._file.find(file.key for file, _ in batch) >= 0  # embedded by another process in the meantime
+        batch = [item for item, is_known in zip(batch, known, strict=True) if not is_known]
+        if not batch:
+            return
         encoder = self._encoder
         frames = np.concatenate([frames for _, frames in batch])  # (B * F, S, S, 3)
         embeddings = encoder.encode_frames(frames).reshape(len(batch), encoder.num_frames, -1)  # (B, F, D)
@@ -201,14 +225,23 @@ class _Store:
 
     def _check(self, error: OSError) -> None:
         """Warn that embeddings cannot be stored, or raise that."""
-        reason = "the disk is full" if is_disk_full(error) else reason_of(error)
+        reason = "the disk is full" if is_disk_full(error) else error.strerror or reason_of(error)
         message = f"Embeddings cannot be stored in {self._folder} ({reason})."
         if not self._in_memory:
             raise ConfigError(f"{message} Those stored so far are kept; free some space and start again.") from error
         logger.warning("%s They are computed again next time.", message)
 
-    def opened(self, files: Sequence[VideoFile], skipped: Mapping[str, str], otherwise: str) -> EmbeddedGallery:
-        """Return the clips that have embeddings; `skipped` and `otherwise` are the reasons for the others."""
+    def opened(
+        self, files: Sequence[VideoFile], skipped: Mapping[str, str], otherwise: str, may_build: bool = False
+    ) -> EmbeddedGallery:
+        """Return the clips that have embeddings.
+
+        Args:
+            files: the clips.
+            skipped: reasons why others have none, by video_id.
+            otherwise: the reason for those not in `skipped`.
+            may_build: whether an approximate index may be built.
+        """
         encoder, frames = self._encoder, self._file.frames()
         if len(self._pooled) < len(frames):
             self._pooled = self._file.pooled(encoder.card.pooling, encoder.pool)
@@ -220,7 +253,22 @@ class _Store:
             frames, pooled = np.concatenate([frames, new]), np.concatenate([pooled, encoder.pool(new)])
         ids = (file.video.video_id for file in files)
         place_of = {video_id: place for video_id, place in zip(ids, places.tolist(), strict=True) if place >= 0}
-        return _assembled(self._gallery, encoder, place_of, frames, pooled, skipped, otherwise)
+        embedded = _assembled(self._gallery, encoder, place_of, frames, pooled, skipped, otherwise)
+        return self._indexed(embedded, files, may_build) if len(place_of) >= APPROXIMATE_FROM else embedded
+
+    def _indexed(self, embedded: EmbeddedGallery, files: Sequence[VideoFile], may_build: bool) -> EmbeddedGallery:
+        """Replace the exact index of a large gallery by an approximate one, if there is one."""
+        ids = {file.video.video_id: content_id(file.key) for file in files}
+        contents = np.array([ids[video.video_id] for video in embedded.gallery.videos], np.int64)
+
+        def sample() -> NDArray[np.float32]:
+            captions = (caption for video in embedded.gallery.videos for caption in video.captions[:1])
+            texts = list(islice(captions, SAMPLE)) or [form.example for form in FORMS]
+            return self._encoder.encode_text(texts)
+
+        path = self._folder / f"{self._encoder.card.pooling}.faiss"
+        index = open_approximate(path, contents, embedded.embeddings, sample if may_build else None)
+        return embedded if index is None else replace(embedded, index=index, contents=contents)
 
 
 def _assembled(

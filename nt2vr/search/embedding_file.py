@@ -15,7 +15,7 @@ import os
 import shutil
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 
@@ -63,6 +63,7 @@ class EmbeddingFile:
         self._shape = self._expected or (0, 0)
         self._num_rows = 0
         self._row_of: dict[bytes, int] = {}
+        self._frames = np.empty((0, *self._shape), np.float32)
 
     def refresh(self) -> None:
         """Notice the rows that other processes have added or compacted."""
@@ -90,7 +91,7 @@ class EmbeddingFile:
 
     def frames(self) -> NDArray[np.float32]:
         """Return all rows (N, F, D), memory-mapped."""
-        return self._mapped(FRAMES, self._shape)
+        return self._frames
 
     def pooled(self, name: str, pool: Pool) -> NDArray[np.float32]:
         """Return the pooled rows (N, D), memory-mapped; those not pooled yet are, and are stored if possible.
@@ -103,12 +104,14 @@ class EmbeddingFile:
         """
         if not name.isidentifier():
             raise ValueError(f"{name!r} cannot be the name of a file.")
-        pooled = self._mapped(f"{name}.f32", self._shape[1:])
+        if not len(self):
+            return np.empty((0, *self._shape[1:]), np.float32)
+        pooled = self._stored_pooled(f"{name}.f32")
         if len(pooled) < len(self):
             rest = self._pool_from(len(pooled), pool)
             try:
                 self._store_pooled(f"{name}.f32", rest)
-                pooled = self._mapped(f"{name}.f32", self._shape[1:])
+                pooled = self._stored_pooled(f"{name}.f32")
             except OSError:  # read-only, full, or compacted in the meantime
                 pooled = np.concatenate([pooled, rest])
         return self._repaired(pooled, pool)
@@ -134,13 +137,16 @@ class EmbeddingFile:
     def retain(self, keys: Iterable[str]) -> None:
         """Drop all other rows, if they are at least WASTE of all."""
         with self._locked():
+            for path in self._folder.iterdir():
+                if path.name.isdecimal() and not (path / IDS).exists():  # of a compaction that was killed
+                    shutil.rmtree(path, ignore_errors=True)
             self.refresh()
             wanted = {_digest(key) for key in keys}
             kept = {row: digest for digest, row in self._row_of.items() if digest in wanted}
             if len(self) - len(kept) < max(1, WASTE * len(self)):
                 return
             rows = np.array(sorted(kept), np.int64)
-            frames = self.frames()
+            frames = self._frames
             parts = (frames[rows[start : start + CHUNK]] for start in range(0, len(rows), CHUNK))
             self._begin(self._shape, parts, [kept[row] for row in rows.tolist()])
 
@@ -172,7 +178,9 @@ class EmbeddingFile:
         self._shape = shape
         for row, start in zip(range(self._num_rows, count), range(0, len(digests), DIGEST_BYTES), strict=False):
             self._row_of[digests[start : start + DIGEST_BYTES]] = row
-        self._num_rows = count
+        if count > self._num_rows:
+            self._num_rows = count
+            self._frames = _mapped(self._generation / FRAMES, shape, count)
 
     def _begin(
         self, shape: tuple[int, int], parts: Iterable[NDArray[np.float32]] = (), digests: Sequence[bytes] = ()
@@ -202,23 +210,18 @@ class EmbeddingFile:
         with FileLock(self._folder / LOCK, timeout=LOCK_S):
             yield
 
-    def _mapped(self, name: str, shape: tuple[int, ...]) -> NDArray[np.float32]:
-        """Map the rows of a file, as many as there are and count."""
-        count = 0
-        if self._generation is not None and len(self):
-            with suppress(OSError):
-                file = (self._generation / name).open("rb")
-                with file:
-                    count = min(len(self), os.fstat(file.fileno()).st_size // _row_bytes(shape))
-                    if count:
-                        return np.asarray(np.memmap(file, np.float32, "r", shape=(count, *shape)))
-        return np.empty((0, *shape), np.float32)
+    def _stored_pooled(self, name: str) -> NDArray[np.float32]:
+        try:
+            assert self._generation is not None, "there are rows"
+            return _mapped(self._generation / name, self._shape[1:], len(self))
+        except OSError:  # not there, or compacted in the meantime
+            return np.empty((0, *self._shape[1:]), np.float32)
 
     def _store_pooled(self, name: str, last: NDArray[np.float32]) -> None:
         """Extend a file of pooled rows to all rows, given the last ones; never cut rows that others have mapped."""
         with self._locked():
             assert self._generation is not None, "there are rows"
-            stored = self._mapped(name, self._shape[1:])
+            stored = self._stored_pooled(name)
             if len(stored) < len(self):
                 _write_at(self._generation / name, stored.nbytes, last[len(stored) - len(self) :].data)
 
@@ -227,13 +230,22 @@ class EmbeddingFile:
         bad = _bad_rows(pooled)
         if len(bad):
             pooled = np.array(pooled)
-            pooled[bad] = pool(self.frames()[bad])
+            pooled[bad] = pool(self._frames[bad])
             self.forget(bad[~np.isfinite(pooled[bad]).all(axis=1)].tolist())
         return pooled
 
     def _pool_from(self, start: int, pool: Pool) -> NDArray[np.float32]:
-        frames = self.frames()[start:]
+        frames = self._frames[start:]
         return np.concatenate([pool(np.array(frames[at : at + CHUNK])) for at in range(0, len(frames), CHUNK)])
+
+
+def _mapped(path: Path, shape: tuple[int, ...], count: int) -> NDArray[np.float32]:
+    """Map the first rows of a file, at most `count`."""
+    with path.open("rb") as file:
+        count = min(count, os.fstat(file.fileno()).st_size // _row_bytes(shape))
+        if not count:  # nothing cannot be mapped
+            return np.empty((0, *shape), np.float32)
+        return np.asarray(np.memmap(file, np.float32, "r", shape=(count, *shape)))
 
 
 def _write_at(path: Path, offset: int, data: memoryview, sync: bool = True) -> None:
@@ -256,6 +268,11 @@ def _bad_rows(pooled: NDArray[np.float32]) -> NDArray[np.int64]:
     """Find rows that are zero or not finite, in one pass without a copy."""
     squares = np.einsum("nd,nd->n", pooled, pooled)
     return np.flatnonzero(~((squares > 0) & np.isfinite(squares)))
+
+
+def content_id(key: str) -> int:
+    """Return a number for a clip key, of 63 bits: a million have a chance of one in 20 million to share one."""
+    return int.from_bytes(_digest(key)[:8]) >> 1
 
 
 def _digest(key: str) -> bytes:

@@ -262,8 +262,8 @@ class Searcher:
         )  # fmt: skip
         if vector is None:
             return nothing
-        scores, rows = embedded.index.search(vector[None], max(k + 1, RANKED))
-        found = [(embedded.gallery.videos[row], float(score)) for row, score in zip(rows[0], scores[0], strict=True)]
+        scores, rows = embedded.search(vector, max(k + 1, RANKED))
+        found = [(embedded.gallery.videos[row], float(score)) for row, score in zip(rows, scores, strict=True)]
         found = [(video, score) for video, score in found if video.video_id != leave_out]
         groups = merge_windows(found, k)
         hits = tuple(
@@ -272,8 +272,8 @@ class Searcher:
             for video, score in group[:1]
         )
         ranks = {video.video_id: rank for rank, group in enumerate(groups, 1) for video, _ in group}
-        for video, _ in found:
-            ranks.setdefault(video.video_id, len(ranks) + 1)
+        others = (video.video_id for video, _ in found if video.video_id not in ranks)
+        ranks |= {video_id: rank for rank, video_id in enumerate([*others], len(groups) + 1)}
         floor = encoder.card.metrics.get(LOW_SCORE, -1.0)
         comparable = image is None and not query.unwanted and system.strategy in COSINE
         low = comparable and bool(hits) and hits[0].score < floor

@@ -55,7 +55,7 @@ class ExactIndex:
     def load(cls, path: Path) -> Self | None:
         """Read a saved index; None if there is none, or it is damaged."""
         try:
-            with np.load(path, allow_pickle=False) as stored:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 ids, vectors = stored["ids"], stored["vectors"]
             index = cls(vectors.shape[1])
             index.add(ids, vectors)

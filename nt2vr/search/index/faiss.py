@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 from nt2vr.files import atomic_write, write_json
 from nt2vr.search.index.exact import ExactIndex
 
-AIM = 0.98  # recall on the sample from which no more clusters are looked at; text queries lie further off
+AIM = 0.98  # recall on the sample from which no more clusters are looked at
+MAX_PROBED = 1 / 8  # share of the clusters looked at, at most: more would be as slow as exact search
 SAMPLE = 100  # queries on which recall is measured
 SAMPLE_K = 10
+PART = 20  # of these queries scored at once: 80 MB of scores of a million vectors
+MIN_PROBES = 8  # clusters looked at, at least: the best 100 lie in more clusters than the best 10
 NOISE = 1.0  # length of what is added to unit vectors to make queries of them
 GROWTH = 4  # times as many vectors as at the last clustering, from which they are clustered anew
 CLUSTER_POINTS = 64  # vectors per cluster that clustering looks at
@@ -24,9 +27,14 @@ MIN_CLUSTERED = 1000  # fewer vectors are one cluster
 class FaissIndex:
     """An inverted file of FAISS, with the vectors as they are; see `Index`. The same steps give the same index."""
 
-    def __init__(self, dim: int) -> None:
-        """Make an empty index for vectors of length `dim`."""
-        self._dim = dim
+    def __init__(self, dim: int, sample: NDArray[np.float32] | None = None) -> None:
+        """Make an empty index for vectors of length `dim`.
+
+        Args:
+            dim: D.
+            sample: (Q, D) queries to measure the recall with; default: vectors with noise.
+        """
+        self._dim, self._sample = dim, sample
         self._index: Any = _clusters(dim, 1)
         self._index.train(np.zeros((1, dim), np.float32))
         self._clustered = 0  # vectors at the last clustering
@@ -41,7 +49,9 @@ class FaissIndex:
         if len(self) + len(ids) < GROWTH * max(self._clustered, 1):
             self._index.add_with_ids(np.ascontiguousarray(vectors, np.float32), ids)
         elif len(ids):
-            self._cluster(np.concatenate([self.ids(), ids]), np.concatenate([self._vectors(), vectors]))
+            if len(self):
+                ids, vectors = np.concatenate([self.ids(), ids]), np.concatenate([self._vectors(), vectors])
+            self._cluster(ids, np.ascontiguousarray(vectors, np.float32))
 
     def remove(self, ids: NDArray[np.int64]) -> None:
         """Remove vectors; unknown ids are ignored."""
@@ -106,29 +116,42 @@ class FaissIndex:
         """Cluster all vectors, and find how many clusters to look at."""
         num_clusters = int(2 * np.sqrt(len(ids))) if len(ids) >= MIN_CLUSTERED else 1
         self._index = _clusters(self._dim, num_clusters)
-        self._index.train(np.ascontiguousarray(vectors, np.float32))
-        self._index.add_with_ids(np.ascontiguousarray(vectors, np.float32), ids)
+        self._index.train(vectors)
+        self._index.add_with_ids(vectors, ids)
         self._clustered = len(ids)
         self._tune(ids, vectors)
 
     def _tune(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
         """Double the number of clusters looked at until the recall is AIM, and remember the recall."""
-        rng = np.random.default_rng(0)
-        queries = vectors[rng.choice(len(vectors), min(SAMPLE, len(vectors)), replace=False)]
-        queries = queries + rng.standard_normal(queries.shape, np.float32) * np.float32(NOISE / np.sqrt(self._dim))
+        queries = _noisy(vectors) if self._sample is None else self._sample
         exact = ExactIndex(self._dim)
-        exact.add(ids, vectors)
-        _, best = exact.search(queries, SAMPLE_K)
+        exact.add(ids, _read_only(vectors))
+        parts = (queries[start : start + PART] for start in range(0, len(queries), PART))
+        best = np.concatenate([exact.search(part, SAMPLE_K)[1] for part in parts])
         while True:
             _, found = self.search(queries, SAMPLE_K)
             hits = sum(len(np.intersect1d(*rows)) for rows in zip(best, found, strict=True))
             self.recall = hits / best.size
-            if self.recall >= AIM or self._index.nprobe >= self._index.nlist:
+            if self.recall >= AIM or self._index.nprobe >= MAX_PROBED * self._index.nlist:
                 return
             self._index.nprobe *= 2
+
+
+def _noisy(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Make queries of vectors."""
+    rng = np.random.default_rng(0)
+    some = vectors[np.sort(rng.choice(len(vectors), min(SAMPLE, len(vectors)), replace=False))]
+    return some + rng.standard_normal(some.shape, np.float32) * np.float32(NOISE / np.sqrt(some.shape[1]))
+
+
+def _read_only(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    view = vectors.view()
+    view.flags.writeable = False
+    return view
 
 
 def _clusters(dim: int, number: int) -> Any:
     index: Any = faiss.index_factory(dim, f"IVF{number},Flat", faiss.METRIC_INNER_PRODUCT)
     index.cp.niter, index.cp.max_points_per_centroid, index.cp.min_points_per_centroid = ITERATIONS, CLUSTER_POINTS, 1
+    index.nprobe = min(MIN_PROBES, number)
     return index

@@ -1,10 +1,11 @@
 """Manifests, and embedding a gallery: once, in order, whatever fails on the way."""
 
 import json
+import logging
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.errors import GalleryError
+from nt2vr.errors import CheckpointError, ConfigError, GalleryError
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video, load_gallery
 from nt2vr.models.card import Card
 from nt2vr.models.framing import Framing
-from nt2vr.search.embedded import embed_gallery, prefetch_frames
+from nt2vr.search import embedded as embedded_module
+from nt2vr.search.embedded import count_missing, drop_unused, embed_gallery, open_gallery, prefetch_frames
+from nt2vr.search.embedding_folders import MAX_TOWERS, tower_folder
+from nt2vr.search.index import ExactIndex, FaissIndex
+from tests.disks import mounted
 from tests.paths import ROOT
 from tests.pooling import pool_by_mean
 
@@ -43,6 +48,10 @@ class BrightnessEncoder:
 
     def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
         return pool_by_mean(frame_embeddings)
+
+    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        angles = np.linspace(0, np.pi / 2, len(texts))
+        return np.stack([np.cos(angles), np.sin(angles)], axis=-1).astype(np.float32)
 
 
 class CountingDecoder(Decoder):
@@ -208,6 +217,173 @@ def test_a_stopped_run_keeps_its_embeddings_and_the_next_run_continues(
     assert stopped.skipped[0] == ("v16", "Not embedded: stopped before its turn.")
     complete, encoder = embed(gallery, decoder, cache)
     assert len(complete.gallery.videos) == 40 and encoder.num_encoded == 24 * 4
+
+
+def folder_of(cache: Cache) -> Path:
+    (folder,) = (cache.galleries / "shared").iterdir()
+    return folder
+
+
+def test_equal_content_is_embedded_once_and_found_under_every_id(
+    gallery: Gallery, decoder: Decoder, cache: Cache
+) -> None:
+    copies = tuple(replace(video, video_id=f"copy of {video.video_id}") for video in gallery.videos[:3])
+    gallery = replace(gallery, videos=gallery.videos[:3] + copies)
+    done: list[int] = []
+    embedded, encoder = embed(gallery, decoder, cache, progress=lambda now, *_: done.append(now))
+    assert encoder.num_encoded == 3 * 4 and embedded.gallery == gallery and done[-1] == 6
+    scores, rows = embedded.search(np.array([0, 1], np.float32), 6)
+    assert rows.tolist() == [2, 5, 1, 4, 0, 3] and scores[0] == scores[1]
+
+
+def test_copies_of_an_unreadable_file_are_skipped_with_its_reason(
+    tmp_path: Path, decoder: Decoder, cache: Cache
+) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.avi").write_text("not a video")
+    embedded, _ = embed(Gallery("bad", tuple(Video(name, tmp_path / f"{name}.avi") for name in "ab")), decoder, cache)
+    assert [reason[:5] for _, reason in embedded.skipped] == ["a.avi", "a.avi"]
+
+
+def test_windows_of_a_film_have_embeddings_of_their_own(
+    write_video: WriteVideo, decoder: Decoder, cache: Cache
+) -> None:
+    film = Video("film", write_video("film.avi", [40] * 24))
+    windows = tuple(
+        replace(film, video_id=f"{at}", start=at, end=at + 1.0, film="film", content="known") for at in (0.0, 1.0)
+    )
+    _, encoder = embed(Gallery("film", windows), decoder, cache)
+    assert encoder.num_encoded == 2 * 4
+    _, encoder = embed(Gallery("film", windows[::-1]), decoder, cache)
+    assert encoder.num_encoded == 0
+
+
+def test_opening_decodes_nothing_and_lists_what_is_missing(
+    gallery: Gallery, decoder: CountingDecoder, cache: Cache
+) -> None:
+    encoder: Any = BrightnessEncoder()
+    assert count_missing(gallery, encoder.card, cache) == 40
+    assert open_gallery(gallery, encoder, cache).gallery.videos == () and not cache.galleries.exists()
+    embed(Gallery("part", gallery.videos[10:]), decoder, cache)
+    before = decoder.num_decoded
+    opened = open_gallery(gallery, encoder, cache)
+    assert opened.gallery.videos == gallery.videos[10:]
+    assert opened.skipped[9] == ("v9", "Not embedded yet.") and len(opened.skipped) == 10
+    assert count_missing(gallery, encoder.card, cache) == 10
+    assert count_missing(gallery, replace(encoder.card, visual_fingerprint="another"), cache) == 40
+    assert (encoder.num_encoded, decoder.num_decoded) == (0, before)
+
+
+def test_a_gallery_whose_contents_are_known_opens_without_its_files(
+    gallery: Gallery, decoder: Decoder, cache: Cache
+) -> None:
+    known = replace(
+        gallery, videos=tuple(replace(video, content=cache.content_hash(video.path)) for video in gallery.videos)
+    )
+    first, _ = embed(known, decoder, cache)
+    for video in gallery.videos:
+        video.path.unlink()
+    opened = open_gallery(known, BrightnessEncoder(), cache)  # type: ignore[arg-type]
+    assert opened.gallery == known
+    np.testing.assert_array_equal(opened.embeddings, first.embeddings)
+
+
+def test_an_open_gallery_is_unaffected_by_later_changes(gallery: Gallery, decoder: Decoder, cache: Cache) -> None:
+    """Clips are removed, the file is compacted and grows again; the gallery opened before answers as before."""
+    whole = replace(gallery, key="library-1")
+    before, _ = embed(whole, decoder, cache)
+    frames, answer = before.frame_embeddings(39), before.search(np.array([0, 1], np.float32), 40)
+    few = replace(whole, videos=whole.videos[::10])
+    drop_unused(few, cache)
+    after, encoder = embed(replace(whole, videos=whole.videos[::-5]), decoder, cache)
+    assert encoder.num_encoded == 8 * 4  # of v39, v34, …: the four that are left are others
+    np.testing.assert_array_equal(before.frame_embeddings(39), frames)
+    for one, other in zip(before.search(np.array([0, 1], np.float32), 40), answer, strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(after.embeddings, before.embeddings[::-5])
+    assert after.search(np.array([0, 1], np.float32), 3)[1].tolist() == [0, 1, 2]
+
+
+def test_embeddings_are_not_dropped_while_files_cannot_be_read(
+    gallery: Gallery, decoder: Decoder, cache: Cache
+) -> None:
+    keyed = replace(gallery, key="library-1")
+    embed(keyed, decoder, cache)
+    gallery.videos[0].path.unlink()
+    drop_unused(replace(keyed, videos=gallery.videos[:2]), cache)
+    assert count_missing(Gallery("rest", gallery.videos[1:], "library-1"), BrightnessEncoder.card, cache) == 0
+
+
+def test_the_towers_opened_least_recently_are_dropped(gallery: Gallery, decoder: Decoder, cache: Cache) -> None:
+    few, encoder = replace(gallery, videos=gallery.videos[:2]), BrightnessEncoder()
+    cards = [replace(encoder.card, visual_fingerprint=str(number)) for number in range(MAX_TOWERS + 2)]
+    for number, card in enumerate(cards):
+        encoder.card = card
+        embed_gallery(few, encoder, decoder, cache)  # type: ignore[arg-type]
+        os.utime(tower_folder(few, card, cache), (number, number))
+        encoder.card = cards[0]
+        embed_gallery(few, encoder, decoder, cache)  # type: ignore[arg-type]
+    missing = [number for number, card in enumerate(cards) if count_missing(few, card, cache)]
+    assert missing == [1, 2]
+
+
+def test_embeddings_that_are_not_finite_are_the_models_fault(gallery: Gallery, decoder: Decoder, cache: Cache) -> None:
+    class Broken(BrightnessEncoder):
+        def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
+            return super().encode_frames(frames) * np.float32(np.nan)
+
+    with pytest.raises(CheckpointError, match="brightness are not finite"):
+        embed_gallery(gallery, Broken(), decoder, cache)  # type: ignore[arg-type]
+
+
+def test_a_clip_embedded_by_another_process_meanwhile_is_not_encoded_again(
+    gallery: Gallery, decoder: Decoder, cache: Cache
+) -> None:
+    others: list[BrightnessEncoder] = []
+
+    def embed_elsewhere(done: int, total: int, doing: str) -> None:
+        if doing == "reading clips" and not others:
+            others.append(embed(gallery, decoder, cache)[1])
+
+    embedded, encoder = embed(gallery, decoder, cache, progress=embed_elsewhere)
+    assert (others[0].num_encoded, encoder.num_encoded) == (40 * 4, 0) and embedded.gallery == gallery
+
+
+@pytest.mark.parametrize("options", ["size=4k", "size=1m,ro"], ids=["full", "read-only"])
+def test_without_room_for_embeddings_a_gallery_is_searched_in_memory_or_refused(
+    gallery: Gallery, decoder: Decoder, tmp_path: Path, options: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    with mounted(disk, options), Cache(tmp_path / "cache", galleries=disk) as cache:
+        embedded, _ = embed(gallery, decoder, cache)
+        assert embedded.gallery == gallery and embedded.skipped == ()
+        assert embedded.search(np.array([0, 1], np.float32), 3)[1].tolist() == [39, 38, 37]
+        assert all(np.isfinite(embedded.frame_embeddings(row)).all() for row in range(40))
+        (warning,) = (record.message for record in caplog.records if record.levelno >= logging.WARNING)
+        assert "cannot be stored" in warning and "\n" not in warning
+        with pytest.raises(ConfigError, match=r"cannot be stored in .*(full|Read-only)"):
+            embed(gallery, decoder, cache, in_memory=False)
+
+
+def test_a_large_gallery_is_searched_approximately_with_a_known_recall(
+    gallery: Gallery, decoder: Decoder, cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded_module, "APPROXIMATE_FROM", 20)
+    copy = replace(gallery.videos[39], video_id="copy")
+    part = replace(gallery, videos=(*gallery.videos[1:], copy))
+    embedded, encoder = embed(part, decoder, cache)
+    assert isinstance(embedded.index, FaissIndex) and embedded.index.recall == 1
+    assert embedded.search(np.array([0, 1], np.float32), 4)[1].tolist() == [38, 39, 37, 36]
+    changed = replace(gallery, videos=(*gallery.videos[9::-1], *gallery.videos[11:]))  # one added, one removed
+    opened = open_gallery(changed, encoder, cache)  # type: ignore[arg-type]
+    assert isinstance(opened.index, FaissIndex) and len(opened.index) == 38  # v0 is not embedded, v10 not there
+    embed(changed, decoder, cache)
+    opened = open_gallery(changed, encoder, cache)  # type: ignore[arg-type]
+    assert isinstance(opened.index, FaissIndex) and len(opened.index) == 39
+    assert opened.search(np.array([1, 0], np.float32), 3)[1].tolist() == [9, 8, 7]
+    (folder_of(cache) / "mean.faiss").write_bytes(b"damaged")
+    assert isinstance(open_gallery(changed, encoder, cache).index, ExactIndex)  # type: ignore[arg-type]
 
 
 EMBED = """

@@ -1,0 +1,275 @@
+"""The file of embeddings: kills, damage, full disks and other writers; readers keep what they opened."""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nt2vr.search.embedding_file import EmbeddingFile
+from tests.disks import mounted
+from tests.paths import ROOT
+from tests.pooling import pool_by_mean
+
+SHAPE = (4, 8)
+
+
+def rows(*numbers: int) -> NDArray[np.float32]:
+    """Return (N, 4, 8) frames that tell their number."""
+    return np.stack([np.full(SHAPE, number + 1, np.float32) for number in numbers])
+
+
+def keys(*numbers: int) -> list[str]:
+    return [f"clip {number}" for number in numbers]
+
+
+def write(folder: Path, *numbers: int) -> EmbeddingFile:
+    file = EmbeddingFile(folder, SHAPE)
+    file.append(keys(*numbers), rows(*numbers))
+    return file
+
+
+def content(folder: Path, *numbers: int) -> list[float | None]:
+    """Return what the file has of clips, checking that all values of a row agree."""
+    file = EmbeddingFile(folder, SHAPE)
+    frames, found = file.frames(), file.find(keys(*numbers)).tolist()
+    assert all(len(np.unique(frames[row])) == 1 for row in found if row >= 0)
+    return [frames[row, 0, 0] - 1 if row >= 0 else None for row in found]
+
+
+def only(folder: Path, name: str) -> Path:
+    (path,) = folder.glob(f"*/{name}")
+    return path
+
+
+def test_rows_are_found_by_key_and_equal_keys_are_stored_once(tmp_path: Path) -> None:
+    file = write(tmp_path, 3, 1)
+    file.append(keys(1, 2, 2), rows(1, 2, 2))
+    assert len(file) == 3 and content(tmp_path, 1, 2, 3, 4) == [1, 2, 3, None]
+
+
+def test_nothing_is_written_by_reading(tmp_path: Path) -> None:
+    file = EmbeddingFile(tmp_path / "gone", SHAPE)
+    assert (len(file), file.find(["a"]).tolist(), file.frames().shape) == (0, [-1], (0, *SHAPE))
+    assert file.pooled("mean", pool_by_mean).shape == (0, 8) and not (tmp_path / "gone").exists()
+
+
+def test_pooled_rows_follow_the_frames_under_every_pooling(tmp_path: Path) -> None:
+    write(tmp_path, 0, 1).pooled("mean", pool_by_mean)
+    file = write(tmp_path, 2)
+    pooled: list[int] = []
+
+    def pool(frames: NDArray[np.float32]) -> NDArray[np.float32]:
+        pooled.append(len(frames))
+        return frames[:, 0]
+
+    assert file.pooled("first", pool)[:, 0].tolist() == [1, 2, 3]
+    np.testing.assert_allclose(file.pooled("mean", pool_by_mean), np.full((3, 8), 8**-0.5), atol=1e-6)
+    assert EmbeddingFile(tmp_path, SHAPE).pooled("first", pool)[:, 0].tolist() == [1, 2, 3]
+    assert pooled == [3]  # stored
+    with pytest.raises(ValueError, match="name of a file"):
+        file.pooled("../first", pool)
+
+
+def test_a_reader_keeps_its_rows_while_others_append_and_compact(tmp_path: Path) -> None:
+    reader = write(tmp_path, *range(10))
+    frames, pooled = reader.frames(), reader.pooled("first", lambda frames: frames[:, 0])
+    writer = write(tmp_path, 10, 11)
+    writer.retain(keys(0, 11))
+    writer.append(keys(12), rows(12))
+    assert content(tmp_path, 0, 5, 10, 11, 12) == [0, None, None, 11, 12]
+    assert frames[:, 0, 0].tolist() == pooled[:, 0].tolist() == list(range(1, 11))
+    assert not frames.flags.writeable
+    assert writer.pooled("first", lambda frames: frames[:, 0])[:, 0].tolist() == [1, 12, 13]
+    reader.append(keys(13), rows(13))  # finds the compacted file
+    assert content(tmp_path, 0, 11, 12, 13) == [0, 11, 12, 13]
+    assert len(list(tmp_path.glob("*/ids"))) == 1  # the old one is gone
+
+
+def test_pooled_rows_that_another_reader_stored_are_not_cut(tmp_path: Path) -> None:
+    reader = write(tmp_path, 0, 1)
+    done: list[NDArray[np.float32]] = []
+    write(tmp_path, 2, 3)
+
+    def pool(frames: NDArray[np.float32]) -> NDArray[np.float32]:
+        if not done:
+            done.append(EmbeddingFile(tmp_path, SHAPE).pooled("first", lambda frames: frames[:, 0]))
+        return frames[:, 0]
+
+    assert reader.pooled("first", pool)[:, 0].tolist() == [1, 2]
+    assert done[0][:, 0].tolist() == [1, 2, 3, 4]
+    assert only(tmp_path, "first.f32").stat().st_size == 4 * 8 * 4
+
+
+def test_rows_are_there_at_every_moment_of_a_compaction(tmp_path: Path) -> None:
+    write(tmp_path, *range(10))
+    ended = threading.Event()
+
+    def compact() -> None:
+        while not ended.is_set():
+            write(tmp_path, *range(100, 110)).retain(keys(*range(10)))
+
+    thread = threading.Thread(target=compact)
+    thread.start()
+    try:
+        for _ in range(50):
+            file = EmbeddingFile(tmp_path, SHAPE)
+            pooled, found = file.pooled("first", lambda frames: frames[:, 0]), file.find(keys(*range(10)))
+            assert file.frames()[found, 0, 0].tolist() == pooled[found, 0].tolist() == list(range(1, 11))
+    finally:
+        ended.set()
+        thread.join()
+
+
+def test_a_compaction_between_two_looks_at_the_folder_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, *range(10))
+    newest = EmbeddingFile._newest
+
+    def then_compacted(file: EmbeddingFile) -> Path | None:
+        monkeypatch.undo()
+        found = newest(file)
+        EmbeddingFile(tmp_path, SHAPE).retain(keys(0))
+        return found
+
+    monkeypatch.setattr(EmbeddingFile, "_newest", then_compacted)
+    assert content(tmp_path, 0, 9) == [0, None]
+
+
+def test_few_unused_rows_stay_and_what_a_killed_compaction_left_does_not(tmp_path: Path) -> None:
+    file = write(tmp_path, *range(10))
+    (tmp_path / "7").mkdir()
+    (tmp_path / "7" / "frames.f32").write_bytes(bytes(1000))
+    assert content(tmp_path, 9) == [9]
+    file.retain(keys(*range(9)))
+    assert content(tmp_path, 9) == [9] and not (tmp_path / "7").exists()
+
+
+@pytest.mark.parametrize("name", ["frames.f32", "ids", "first.f32"])
+@pytest.mark.parametrize("kept", [0.0, 0.1, 0.5, 0.95])
+def test_of_a_file_cut_off_the_complete_rows_are_used_and_the_rest_written_again(
+    tmp_path: Path, name: str, kept: float
+) -> None:
+    write(tmp_path, *range(20)).pooled("first", lambda frames: frames[:, 0])
+    os.truncate(only(tmp_path, name), int(only(tmp_path, name).stat().st_size * kept))
+    found = content(tmp_path, *range(20))
+    assert all(value in (row, None) for row, value in enumerate(found))
+    assert found.count(None) <= 20 * (1 - kept) + 2
+    file = write(tmp_path, *range(20))
+    assert content(tmp_path, *range(20)) == list(range(20))
+    firsts = file.pooled("first", lambda frames: frames[:, 0])
+    assert firsts[file.find(keys(*range(20))), 0].tolist() == list(range(1, 21))
+
+
+@pytest.mark.parametrize("position", [0, 8, 12, 20])
+def test_a_file_with_a_damaged_header_is_replaced(tmp_path: Path, position: int) -> None:
+    write(tmp_path, *range(5))
+    damaged = bytearray(only(tmp_path, "ids").read_bytes())
+    damaged[position] ^= 255
+    only(tmp_path, "ids").write_bytes(damaged)
+    assert content(tmp_path, 0) == [None]
+    write(tmp_path, 7)
+    assert content(tmp_path, 0, 7) == [None, 7] and len(list(tmp_path.glob("*/ids"))) == 1
+
+
+def test_a_file_of_another_shape_is_replaced(tmp_path: Path) -> None:
+    EmbeddingFile(tmp_path, (2, 2)).append(["clip 0"], np.ones((1, 2, 2), np.float32))
+    write(tmp_path, 1)
+    assert content(tmp_path, 0, 1) == [None, 1]
+
+
+def test_rows_that_are_not_finite_are_missing_and_stored_again(tmp_path: Path) -> None:
+    write(tmp_path, 0, 1, 2).append(["bad"], np.full((1, *SHAPE), np.nan, np.float32))
+    file = EmbeddingFile(tmp_path, SHAPE)
+    file.pooled("mean", pool_by_mean)
+    assert file.find(["bad", "clip 2"]).tolist() == [-1, 2]
+    file.append(["bad"], rows(3))
+    again = EmbeddingFile(tmp_path, SHAPE)
+    again.pooled("mean", pool_by_mean)
+    assert again.find(["bad"]).tolist() == [4]
+
+
+def test_pooled_rows_lost_by_a_crash_of_the_machine_are_made_again(tmp_path: Path) -> None:
+    write(tmp_path, 0, 1, 2).pooled("first", lambda frames: frames[:, 0])
+    with only(tmp_path, "first.f32").open("r+b") as file:
+        file.seek(32)
+        file.write(bytes(32))
+    again = EmbeddingFile(tmp_path, SHAPE).pooled("first", lambda frames: frames[:, 0])
+    assert again[:, 0].tolist() == [1, 2, 3]
+
+
+WRITE = """
+import sys, numpy as np
+from pathlib import Path
+from nt2vr.search.embedding_file import EmbeddingFile
+folder, first, last = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+file = EmbeddingFile(folder, (4, 8))
+print("ready", flush=True)
+for number in range(first, last):
+    batch = range(number, number + 3)  # overlapping batches
+    frames = np.stack([np.full((4, 8), each + 1, np.float32) for each in batch])
+    file.append([f"clip {each}" for each in batch], frames)
+"""
+
+
+def start_writer(folder: Path, first: int, last: int) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-c", WRITE, str(folder), str(first), str(last)]
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_a_killed_writer_loses_nothing_that_was_appended(tmp_path: Path) -> None:
+    last = 0
+    for attempt in range(4):
+        with start_writer(tmp_path, last, last + 100_000) as writer:
+            assert writer.stdout is not None and writer.stdout.readline() == "ready\n"
+            time.sleep(0.02 + 0.013 * attempt)
+            writer.send_signal(signal.SIGKILL)
+        count = len(EmbeddingFile(tmp_path, SHAPE))
+        assert count >= last and content(tmp_path, *range(count)) == list(range(count))  # in the order of writing
+        last = count
+    assert last > 10
+
+
+def test_two_writers_store_each_row_once(tmp_path: Path) -> None:
+    writers = [start_writer(tmp_path, first, 120) for first in (0, 40)]
+    for writer in writers:
+        assert (writer.communicate(timeout=60)[1], writer.returncode) == ("", 0)
+    assert len(EmbeddingFile(tmp_path, SHAPE)) == 122
+    assert content(tmp_path, *range(122)) == list(range(122))
+
+
+def test_a_full_disk_is_an_error_and_leaves_the_rows(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    with mounted(tmp_path / "disk", "size=100k"):
+        file, number = EmbeddingFile(tmp_path / "disk", SHAPE), 0
+        with pytest.raises(OSError, match="No space left"):
+            for number in range(0, 10_000, 100):
+                file.append(keys(*range(number, number + 100)), rows(*range(number, number + 100)))
+        assert content(tmp_path / "disk", *range(number)) == list(range(number)) and number >= 300
+        assert only(tmp_path / "disk", "frames.f32").stat().st_size == number * 128
+        pooled = EmbeddingFile(tmp_path / "disk", SHAPE).pooled("first", lambda frames: frames[:, 0])
+        assert pooled[:, 0].tolist() == list(range(1, number + 1))
+
+
+def test_a_read_only_folder_can_be_read_and_not_written_to(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    with mounted(disk, "size=1m"):
+        write(disk / "tower", 0, 1)
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        file, start_s = EmbeddingFile(disk / "tower", SHAPE), time.monotonic()
+        assert file.pooled("first", lambda frames: frames[:, 0])[:, 0].tolist() == [1, 2]
+        for folder in (disk / "tower", disk / "other"):
+            with pytest.raises(OSError, match="Read-only"):
+                EmbeddingFile(folder, SHAPE).append(keys(2), rows(2))
+        assert content(disk / "tower", 0, 1, 2) == [0, 1, None] and time.monotonic() - start_s < 5
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
