@@ -53,7 +53,7 @@ class Settings:
         space_owner: on a Hugging Face Space, the user whose it is.
         host_names: names, beyond this machine's addresses, under which the app is reached; "*" is any.
         max_upload_gb: size in 10^9 bytes of what those who may import can upload.
-        allow_roots: folders in which libraries may be named over the page.
+        roots: folders in which libraries may be named over the page, where the settings name some.
 
     Raises:
         ConfigError: if there is no such kind of device or rule, the token is short, or the size is no positive number.
@@ -70,7 +70,7 @@ class Settings:
     space_owner: str = ""
     host_names: tuple[str, ...] = ()
     max_upload_gb: float = MAX_UPLOAD_GB
-    allow_roots: tuple[Path, ...] = ()
+    roots: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         """Check the device's name, not whether this machine has one."""
@@ -116,8 +116,13 @@ class Settings:
             space_owner=environment.get("SPACE_AUTHOR_NAME", "") if on_space else "",
             host_names=(*host_names, *_listed(names)),
             max_upload_gb=_number("NT2VR_MAX_UPLOAD_GB", environment, MAX_UPLOAD_GB),
-            allow_roots=_roots([*roots, *_paths(environment.get("NT2VR_ALLOW_ROOT", ""))], host),
+            roots=_roots([*roots, *_paths(environment.get("NT2VR_ALLOW_ROOT", ""))]),
         )
+
+    @property
+    def allow_roots(self) -> tuple[Path, ...]:
+        """Folders in which libraries may be named; without any named, the home folder if nobody else can ask."""
+        return self.roots or ((Path.home().resolve(),) if is_loopback(self.host) else ())
 
 
 def _listed(text: str) -> tuple[str, ...]:
@@ -129,12 +134,11 @@ def _paths(text: str) -> list[Path]:
     return [Path(part) for part in text.split(os.pathsep) if part.strip()]
 
 
-def _roots(named: Sequence[Path], host: str) -> tuple[Path, ...]:
-    """Resolve the named roots; without any, the home folder where nobody else can reach the app, otherwise none."""
-    roots = [root.expanduser().resolve() for root in named]
+def _roots(named: Sequence[Path]) -> tuple[Path, ...]:
+    roots = tuple(root.expanduser().resolve() for root in named)
     if missing := [root for root in roots if not root.is_dir()]:
         raise ConfigError(f"{missing[0]} is no folder, so no library can be named in it. Name another root.")
-    return tuple(roots) if roots or not is_loopback(host) else (Path.home().resolve(),)
+    return roots
 
 
 def _number(name: str, environment: Mapping[str, str], default: float) -> float:

@@ -75,7 +75,7 @@ def _update(libraries: Libraries, settings: Settings, options: Namespace) -> Non
         libraries.add(options.name, options.kind, options.path, options.split, options.window)
     elif options.retry:
         libraries.retry(options.name)
-    with Decoder() as decoder, Cache(settings.data_dir / "cache") as cache, progress_bar() as progress:
+    with Decoder() as decoder, Cache.of(settings.data_dir) as cache, progress_bar() as progress:
         updated = update_library(
             libraries, options.name, encoder, decoder, cache, progress, previews=not options.no_previews
         )

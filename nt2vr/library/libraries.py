@@ -246,7 +246,7 @@ class Libraries:
             return Source(**{**data, "id": folder.name, "path": place, "within": within})
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError, KeyError, Nt2vrError) as error:
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, Nt2vrError) as error:
             logger.warning("The library in %s cannot be read (%s).", folder, error)
             return None
 

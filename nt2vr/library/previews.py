@@ -63,25 +63,26 @@ class Previews:
         """
         failed: dict[str, str] = {}
         ahead: deque[tuple[Video, Decoding]] = deque()
+        done = 0
 
-        def finish(done: int) -> None:
+        def finish() -> None:
             video, decoding = ahead.popleft()
             try:
                 decoding.result()
             except MediaError as error:
                 failed[video.video_id] = str(error)
-            progress(done, total, f"making previews: {video.video_id}")
+            progress(done - len(ahead), total, f"making previews: {video.video_id}")
 
-        done = 0
-        for done, video in enumerate(videos, start=1):
+        for video in videos:
             if should_stop():
                 raise InterruptedError
+            done += 1
             if not self.has(video):
                 ahead.append((video, self._start(video)))
             if len(ahead) > AHEAD_PER_CHILD * self._decoder.num_workers:
-                finish(done - len(ahead))
+                finish()
         while ahead:
-            finish(done - len(ahead))
+            finish()
         progress(total, total, "making previews")
         return failed
 

@@ -3,6 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from nt2vr.media.probe import Probe
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
-from nt2vr.search.embedded import embed_gallery
+from nt2vr.search.embedded import drop_unused, embed_gallery
 
 PROBES_PER_CHILD = 8  # files under way
 COMMIT_S = 1.0  # what is read is stored at least so often
@@ -80,11 +81,12 @@ def update_library(
         if encoder is not None and gallery.videos:
             embedded = _embed(gallery, inventory, encoder, decoder, cache, progress, should_stop)
             gallery = libraries.gallery(source.id)
+        made = libraries.previews(source.id, decoder)
         if previews:
-            made = libraries.previews(source.id, decoder)
             made.make(gallery.videos, len(gallery.videos), progress, should_stop)
-            if changes.changed or changes.removed:
-                made.retain(gallery.videos)
+        made.retain(gallery.videos)
+        with suppress(OSError):  # a full disk: the next update tries again
+            drop_unused(gallery, cache)
         return Updated(changes, len(gallery.videos), embedded, inventory.counts().num_skipped)
 
 
@@ -166,7 +168,7 @@ def _embed(
     should_stop: ShouldStop,
 ) -> int:
     """Embed the clips, and note those that cannot be decoded; return the number of the others."""
-    embedded = embed_gallery(gallery, encoder, decoder, cache, progress, should_stop)
+    embedded = embed_gallery(gallery, encoder, decoder, cache, progress, should_stop, in_memory=False)
     if isinstance(encoder, PrecomputedEncoder):
         return len(embedded.gallery.videos)  # it lacks clips for other reasons
     if should_stop() or any(CLOSED in reason for _, reason in embedded.skipped):

@@ -1,6 +1,7 @@
 """Animated pictures: WebP, PNG and AVIF files of several frames, which FFmpeg does not read."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from nt2vr.errors import MediaError
-from nt2vr.media.picture import opened_picture, to_rgb
+from nt2vr.media.picture import Limits, opened_picture, shrunk, to_rgb
 
 SUFFIXES = frozenset(".apng .avif .png .webp".split())
 MAX_FRAMES = 5_000
@@ -32,14 +33,14 @@ class Animation:
         """Open nothing yet."""
         self._path = path
 
-    def frames(self, moment: float = 0.0) -> Iterator[tuple[float, Callable[[], NDArray[np.uint8]]]]:
+    def frames(self, moment: float = 0.0) -> Iterator[tuple[float, Callable[[Limits | None], NDArray[np.uint8]]]]:
         """Yield all frames, each with the time when it appears."""
         seconds = 0.0
         with opened_picture(self._path) as image:
             for number in range(self._count(image)):
                 image.seek(number)
                 picture = to_rgb(image)
-                yield seconds, lambda picture=picture: picture  # type: ignore[misc]  # mypy cannot infer it
+                yield seconds, partial(_read, picture)
                 seconds += float(image.info.get("duration") or 1000 * FRAME_S) / 1000
 
     def length(self) -> tuple[float, int]:
@@ -57,3 +58,7 @@ class Animation:
         if num_frames > MAX_FRAMES:
             raise MediaError(f"{self._path.name} has {num_frames} frames; the limit for a picture is {MAX_FRAMES}.")
         return num_frames
+
+
+def _read(picture: NDArray[np.uint8], limits: Limits | None) -> NDArray[np.uint8]:
+    return shrunk(picture, limits) if limits else picture

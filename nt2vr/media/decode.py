@@ -164,6 +164,8 @@ class Decoding:
             return self.future.result()
         except TimeoutError:
             raise MediaError(f"{name} takes too long to decode. {slow}.") from None
+        except MemoryError:
+            raise MediaError(f"{name} takes too much memory to decode. {slow}.") from None
         except (ProcessExpired, BrokenProcessPool):
             raise MediaError(f"{name} crashed the decoder. {fatal} and try again.") from None
         except CancelledError:

@@ -40,6 +40,7 @@ UPRIGHT = {
     8: Image.Transpose.ROTATE_90,
 }
 RESAMPLING = {BICUBIC: Image.Resampling.BICUBIC, BILINEAR: Image.Resampling.BILINEAR}
+Limits = tuple[int, int]  # of the short and the long side, in pixels
 MAX_ASPECT = 50  # a thinner picture is cropped first: 1 x 1,000,000 pixels would be resized to 224 x 224,000,000
 
 
@@ -70,12 +71,16 @@ def fit(picture: NDArray[np.uint8], framing: Framing) -> NDArray[np.uint8]:
     return np.ascontiguousarray(_centre(resized, size, size))
 
 
-def shrunk(picture: NDArray[np.uint8], short_side: int, long_side: int) -> NDArray[np.uint8]:
-    """Shrink a picture to fit, keeping its shape; both sides get an even number of pixels, as video codecs want."""
-    height, width = picture.shape[:2]
-    scale = min(1.0, short_side / min(height, width), long_side / max(height, width))
-    size = (max(2, round(width * scale / 2) * 2), max(2, round(height * scale / 2) * 2))
-    return np.asarray(Image.fromarray(picture).resize(size, Image.Resampling.BILINEAR, reducing_gap=2.0))
+def shrunk_size(height: int, width: int, limits: Limits) -> tuple[int, int]:
+    """Return height and width within the limits, in the same proportion and even, as video codecs want them."""
+    scale = min(1.0, limits[0] / min(height, width), limits[1] / max(height, width))
+    return max(2, round(height * scale / 2) * 2), max(2, round(width * scale / 2) * 2)
+
+
+def shrunk(picture: NDArray[np.uint8], limits: Limits) -> NDArray[np.uint8]:
+    """Shrink a picture to `shrunk_size`."""
+    height, width = shrunk_size(picture.shape[0], picture.shape[1], limits)
+    return np.asarray(Image.fromarray(picture).resize((width, height), Image.Resampling.BILINEAR, reducing_gap=2.0))
 
 
 def write_jpeg(picture: NDArray[np.uint8], path: Path) -> None:

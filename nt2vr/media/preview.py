@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from nt2vr.errors import MediaError
 from nt2vr.files import atomic_write, is_disk_full
 from nt2vr.media.film import Screen
-from nt2vr.media.picture import shrunk, write_jpeg
+from nt2vr.media.picture import write_jpeg
 
-SHORT_SIDE, LONG_SIDE = 224, 640  # pixels, at most
+LIMITS = (224, 640)  # pixels of the short and the long side
 FPS = 12
 MAX_SECONDS = 10.0
 OPTIONS = {"crf": "40", "b": "0", "deadline": "realtime", "cpu-used": "8"}
@@ -44,10 +44,10 @@ def write_preview(path: Path, start: float, end: float | None, poster: Path, pre
 
 
 def _frames(path: Path, start: float, end: float | None) -> list[NDArray[np.uint8]]:
-    screen = Screen(path)
+    screen = Screen(path, limits=LIMITS)
     last = min(start + MAX_SECONDS, screen.length() if end is None else end)
     count = max(1, round((last - start) * FPS))
-    return [shrunk(screen.at(start + number / FPS), SHORT_SIDE, LONG_SIDE) for number in range(count)]
+    return [screen.at(start + number / FPS) for number in range(count)]
 
 
 def _write_webm(frames: list[NDArray[np.uint8]], path: Path) -> None:

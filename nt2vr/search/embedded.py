@@ -121,8 +121,9 @@ def embed_gallery(
     done = len(files) - sum(copies[file.key] for file in missing)
     failed: dict[str, str] = {}
 
-    def report() -> None:
-        progress(done + len(failed) + len(skipped), len(gallery.videos), "reading clips")
+    def report(current: str = "") -> None:
+        doing = f"reading clips: {current}" if current else "reading clips"
+        progress(done + len(failed) + len(skipped), len(gallery.videos), doing)
 
     report()
     framing = encoder.card.framing
@@ -130,7 +131,7 @@ def embed_gallery(
     while batch := list(islice(decoded, max(1, BATCH_FRAMES // encoder.num_frames))):
         store.embed(batch)
         done += sum(copies[file.key] for file, _ in batch)
-        report()
+        report(batch[-1][0].video.video_id)
     reasons = {file.key: failed[file.video.video_id] for file in missing if file.video.video_id in failed}
     skipped |= {file.video.video_id: reasons[file.key] for file in files if file.key in reasons}
     return store.opened(files, skipped, "Not embedded: stopped before its turn.", may_build=not should_stop())

@@ -119,3 +119,16 @@ def test_a_training_uses_the_first_visible_gpus_where_there_is_a_driver_and_othe
 
     monkeypatch.setattr(ctypes, "CDLL", missing)
     assert training_devices(environment) == ("cpu",)
+
+
+def test_libraries_may_be_named_in_the_home_folder_only_while_nobody_else_can_ask(tmp_path: Path) -> None:
+    assert Settings.read(environment={}).allow_roots == (Path.home().resolve(),)
+    assert Settings.read(host="0.0.0.0", environment={}).allow_roots == ()
+    (tmp_path / "films").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "films")
+    environment = {"NT2VR_ALLOW_ROOT": f"{tmp_path / 'link'}:{tmp_path}"}
+    named = (tmp_path / "films").resolve(), tmp_path.resolve()
+    assert Settings.read(host="0.0.0.0", environment=environment).allow_roots == named
+    assert Settings.read(roots=[tmp_path], environment={}).allow_roots == named[1:]
+    with pytest.raises(ConfigError, match="gone is no folder"):
+        Settings.read(roots=[tmp_path / "gone"], environment={})

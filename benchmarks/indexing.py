@@ -1,0 +1,277 @@
+"""Indexing a library: `python -m benchmarks.indexing pipeline|unchanged|film|decoders [--count N] [--model NAME]`.
+
+Videos are copies of those inside the installed `gradio` package, each with a number of its own appended, so that all
+contents differ. Times include starting and ending the decoder's children, without which their CPU time is not known.
+"""
+
+import argparse
+import os
+import resource
+import struct
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
+from typing import Any, NamedTuple
+
+import av
+import cv2
+import gradio
+import numpy as np
+
+from nt2vr.library.libraries import Libraries
+from nt2vr.library.update import update_library
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder, sample_frames
+from nt2vr.media.film import probe, sample_windows
+from nt2vr.media.gallery import Video
+from nt2vr.models.card import Card
+from nt2vr.models.catalog import Catalog
+from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
+from nt2vr.models.encoder import Encoder
+from nt2vr.models.framing import Framing
+from nt2vr.settings import Settings, prepare_environment
+
+FOOTAGE = Path(gradio.__file__).parent / "media_assets" / "videos"
+SHORT = ("b.mp4", "muted_b.mp4", "b.avi")  # 480 x 270, 5 s
+RANDOM = "ViT-B-32 with random weights"
+CORES = os.cpu_count() or 1
+FILM_S = 7200
+HEAD = "| | wall s | CPU s | wall × cores / CPU | per s |\n|:--|--:|--:|--:|--:|\n"
+
+
+class Cost(NamedTuple):
+    """What a piece of work took, children included."""
+
+    wall_s: float
+    cpu_s: float
+
+    def row(self, name: str, count: int) -> str:
+        """Write a row of the table."""
+        ratio = self.wall_s / (self.cpu_s / CORES)
+        return f"| {name} | {self.wall_s:.1f} | {self.cpu_s:.1f} | {ratio:.2f} | {count / self.wall_s:.1f} |\n"
+
+
+class Memory(Thread):
+    """Looks at the memory of this process and its children twice a second, and keeps the largest sum."""
+
+    def __init__(self) -> None:
+        """Begin."""
+        super().__init__(daemon=True)
+        self.peak_mb, self.own_mb = 0.0, 0.0
+        self.start()
+
+    def run(self) -> None:
+        """Look until the process ends."""
+        while True:
+            tasks = Path("/proc/self/task").glob("*/children")
+            children = [pid for task in tasks for pid in task.read_text().split()]
+            own, *others = (_resident_mb(pid) for pid in ("self", *children))
+            self.own_mb, self.peak_mb = max(self.own_mb, own), max(self.peak_mb, own + sum(others))
+            time.sleep(0.5)
+
+    def text(self) -> str:
+        """Say it."""
+        return f"\nPeak memory so far: {self.peak_mb:,.0f} MB with the children, {self.own_mb:,.0f} MB without.\n\n"
+
+
+def _resident_mb(pid: str) -> float:
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:  # it has ended
+        return 0.0
+    return next((int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS")), 0.0)
+
+
+def cost_of(work: Callable[[], object]) -> Cost:
+    """Run work that ends its child processes."""
+
+    def cpu_s() -> float:
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return time.process_time() + ended.ru_utime + ended.ru_stime
+
+    wall, cpu = time.perf_counter(), cpu_s()
+    work()
+    return Cost(time.perf_counter() - wall, cpu_s() - cpu)
+
+
+def write_videos(folder: Path, count: int) -> None:
+    """Copy short footage under `count` names, each with other content."""
+    folder.mkdir()
+    contents = [(FOOTAGE / name).read_bytes() for name in SHORT]
+    for number in range(count):
+        suffix = Path(SHORT[number % len(SHORT)]).suffix
+        mark = struct.pack(">I4sQ", 16, b"free", number)  # a box that players skip
+        (folder / f"{number:05}{suffix}").write_bytes(contents[number % len(SHORT)] + mark)
+
+
+def load(name: str, settings: Settings, folder: Path) -> Encoder:
+    """Load a model of the app's, or build the one with random weights."""
+    if name != RANDOM:
+        return Catalog([settings.assets / "models", settings.data_dir / "models"], settings.device).load(name)
+    import open_clip  # noqa: PLC0415
+
+    config = open_clip.get_model_config("ViT-B-32")
+    write_checkpoint(folder, open_clip.create_model("ViT-B-32"), config, {}, Card(RANDOM))
+    return read_checkpoint(folder, settings.device)
+
+
+def pipeline(count: int, encoder: Encoder, folder: Path, memory: Memory) -> Iterator[str]:
+    """Index a folder of short videos, beside the parts alone and one after the other."""
+    write_videos(folder / "videos", count)
+    libraries = Libraries(folder / "libraries")
+    libraries.add("videos", "folder", folder / "videos")
+    framing, num_frames = encoder.card.framing, encoder.num_frames
+    encoder.encode_frames(np.zeros((num_frames, framing.size, framing.size, 3), np.uint8))  # warms torch up
+
+    def update(embed: bool, previews: bool = False) -> None:
+        with Decoder() as decoder, Cache.of(folder) as cache:
+            update_library(libraries, "videos", encoder if embed else None, decoder, cache, previews=previews)
+
+    def decode() -> list[Any]:
+        with Decoder() as decoder:
+            return [each.result() for each in [decoder.windows(*of(video)) for video in videos()]]
+
+    def of(video: Video) -> tuple[Path, list[tuple[float, float]], int, Framing]:
+        return video.path, [(video.start, video.end or 0.0)], num_frames, framing
+
+    def videos() -> Sequence[Video]:
+        return libraries.gallery("videos").videos
+
+    def encode() -> None:
+        frames = np.zeros((8 * num_frames, framing.size, framing.size, 3), np.uint8)
+        for _ in range(0, count, 8):
+            encoder.encode_frames(frames)
+
+    def in_turn() -> None:
+        for video in videos():
+            (frames,) = sample_windows(*of(video))
+            if not isinstance(frames, str):
+                encoder.encode_frames(frames)
+
+    yield f"\n{count} videos, {encoder.name}\n\n{HEAD}"
+    yield cost_of(lambda: update(False)).row("scan: hash and probe", count)
+    yield cost_of(decode).row("decoding alone, in the children", count)
+    yield cost_of(encode).row("encoding alone", count)
+    yield cost_of(in_turn).row("decode, then encode, in one process", count)
+    yield cost_of(lambda: update(True)).row("embedding (decode, encode and write at once)", count)
+    yield cost_of(lambda: update(False, True)).row("posters and previews", count)
+    libraries.remove("videos")
+    libraries.add("videos", "folder", folder / "videos")
+    yield cost_of(lambda: update(True)).row("**indexing: scan and embedding, without previews**", count)
+    yield memory.text()
+
+
+def unchanged(count: int, encoder: Encoder, folder: Path, memory: Memory) -> Iterator[str]:
+    """Index many videos, then pass over them when nothing has changed."""
+    write_videos(folder / "videos", count)
+    libraries = Libraries(folder / "libraries")
+    libraries.add("videos", "folder", folder / "videos")
+
+    def update() -> None:
+        with Decoder() as decoder, Cache.of(folder) as cache:
+            update_library(libraries, "videos", encoder, decoder, cache, previews=False)
+
+    yield f"\n{count} videos\n\n{HEAD}"
+    yield cost_of(update).row("first pass", count)
+    yield memory.text()
+    yield cost_of(update).row("second pass, nothing changed", count)
+    yield cost_of(lambda: libraries.check("videos")).row("check", count)
+
+
+def film(seconds: int, encoder: Encoder, folder: Path, memory: Memory) -> Iterator[str]:
+    """Index one long film."""
+    (folder / "videos").mkdir()
+    write_film(folder / "videos" / "film.mp4", seconds)
+    libraries = Libraries(folder / "libraries")
+    libraries.add("videos", "folder", folder / "videos")
+
+    def update(previews: bool) -> None:
+        with Decoder() as decoder, Cache.of(folder) as cache:
+            update_library(libraries, "videos", encoder, decoder, cache, previews=previews)
+
+    yield f"\nA film of {seconds} s, and seconds of it per second\n\n{HEAD}"
+    yield cost_of(lambda: update(False)).row("indexing", seconds)
+    yield cost_of(lambda: update(True)).row("posters and previews", seconds)
+    yield f"\n{libraries.find('videos').num_clips} moments.\n" + memory.text()
+
+
+def write_film(path: Path, seconds: int) -> None:
+    """Repeat the frames of real footage, 480 x 270 at 30 per second, and encode them as H.264."""
+    with av.open(str(FOOTAGE / "world.mp4")) as source:
+        frames = [frame.to_ndarray(format="yuv420p") for frame in source.decode(video=0)]
+    with av.open(str(path), "w") as container:
+        stream: Any = container.add_stream("libx264", rate=Fraction(30))
+        stream.height, stream.width = frames[0].shape[0] * 2 // 3, frames[0].shape[1]
+        stream.pix_fmt, stream.options = "yuv420p", {"preset": "ultrafast", "g": "250"}
+        for number in range(30 * seconds):
+            frame = av.VideoFrame.from_ndarray(frames[number % len(frames)], format="yuv420p")
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+
+
+def decoders(count: int, encoder: Encoder, folder: Path, memory: Memory) -> Iterator[str]:
+    """Decode eight frames of each piece of footage with one thread; the median of `count` turns."""
+    yield "\n| file | OpenCV ms | PyAV ms | torchcodec ms |\n|:--|--:|--:|--:|\n"
+    framing = encoder.card.framing
+    for path in sorted([*FOOTAGE.glob("*.mp4"), *FOOTAGE.glob("*.avi")]):
+        end = probe(path).seconds
+        works: list[Callable[[], object]] = [
+            lambda path=path: sample_frames(path, 8, framing),  # type: ignore[misc]
+            lambda path=path, end=end: sample_windows(path, [(0.0, end)], 8, framing),  # type: ignore[misc]
+        ]
+        if torchcodec := _torchcodec(path):
+            works.append(torchcodec)
+        times: list[list[float]] = [[] for _ in works]
+        for _ in range(count):  # in turns
+            for work, took in zip(works, times, strict=True):
+                took.append(cost_of(work).cpu_s)
+        cells = [f"{1000 * float(np.median(took)):.0f}" for took in times] + ["not installed"] * (3 - len(works))
+        yield f"| {path.name} | {' | '.join(cells)} |\n"
+    yield f"\nOpenCV {cv2.__version__}, PyAV {av.__version__}\n"
+
+
+def _torchcodec(path: Path) -> Callable[[], object] | None:
+    try:
+        from torchcodec.decoders import VideoDecoder  # type: ignore[import-not-found]  # noqa: PLC0415
+    except (ImportError, RuntimeError, OSError):  # it looks for FFmpeg's libraries
+        return None
+
+    def decode() -> object:
+        decoder = VideoDecoder(str(path), num_ffmpeg_threads=1, seek_mode="approximate")
+        length = decoder.metadata.num_frames
+        return decoder.get_frames_at([(2 * i + 1) * length // 16 for i in range(8)])
+
+    return decode
+
+
+PARTS = {
+    "pipeline": (pipeline, 600),
+    "unchanged": (unchanged, 5000),
+    "film": (film, FILM_S),
+    "decoders": (decoders, 5),
+}
+
+
+def main() -> None:
+    """Print the tables of one part."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--count", type=int, help="videos, seconds of film, or turns")
+    parser.add_argument("--model", default="CLIP", help=f'a model of the app\'s, or "{RANDOM}"')
+    options = parser.parse_args()
+    prepare_environment()
+    work, count = PARTS[options.part]
+    memory = Memory()
+    with TemporaryDirectory() as name:
+        encoder = load(options.model, Settings.read(), Path(name) / "model")
+        for text in work(options.count or count, encoder, Path(name), memory):
+            sys.stdout.write(text)
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+"""`nt2vr library`, as typed."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nt2vr.__main__ import main
+from tests.tiny import write_tiny
+
+WriteVideo = Callable[..., Path]
+
+
+def test_a_folder_is_added_checked_updated_and_removed(
+    tmp_path: Path, write_video: WriteVideo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_video("films/a.avi", [50] * 12)
+    (tmp_path / "films" / "text.mp4").write_text("no film")
+    write_tiny(tmp_path / "data" / "models" / "mine", "Mine")
+    flags = ["--data-dir", str(tmp_path / "data")]
+
+    def say(*arguments: str, status: int = 0) -> str:
+        assert main(["library", *arguments, *flags]) == status
+        out, err = capsys.readouterr()
+        return err if status else out
+
+    assert say("list") == "No libraries yet.\n"
+    said = say("add", str(tmp_path / "films"), "--name", "My films", "--model", "Mine")
+    assert "2 new: a.avi, text.mp4\n1 of 1 clips are indexed by Mine.\n1 are skipped" in said
+    assert say("check", "my films") == "Nothing changed.\n"
+    shutil.move(tmp_path / "films" / "a.avi", tmp_path / "films" / "b.avi")
+    assert say("check", "My films") == "1 renamed: a.avi → b.avi\n"
+    assert "1 renamed: a.avi → b.avi\n1 of 1 clips" in say("update", "My films", "--model", "Mine", "--retry")
+    assert say("skipped", "My films").startswith("text.mp4\ttext.mp4 is not a readable video")
+    (info,) = json.loads(say("list", "--json"))
+    assert (info["name"], info["num_clips"], info["num_skipped"], info["window_s"]) == ("My films", 1, 1, 10.0)
+    assert "My films" in say("list")
+    assert "There is a library 'My films' already" in say(
+        "add", "x", "--name", "My films", "--model", "Mine", status=2
+    )
+    assert say("remove", "My films") == "My films is removed.\n"
+    assert (tmp_path / "films" / "b.avi").is_file()
+    assert "no library 'My films'" in say("update", "My films", "--model", "Mine", status=2)
+
+
+def test_a_model_that_is_not_there_is_noticed_before_a_library_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ["--data-dir", str(tmp_path)]
+    assert main(["library", "add", str(tmp_path), "--name", "a", "--model", "none", *flags]) == 2
+    assert main(["library", "list", *flags]) == 0
+    assert "No libraries yet." in capsys.readouterr().out

@@ -1,0 +1,70 @@
+"""Films made by script for tests: of given timestamps, turned, without pictures, and with headers that lie."""
+
+import struct
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import gradio
+import numpy as np
+
+FOOTAGE = Path(gradio.__file__).parent / "media_assets" / "videos"  # real videos inside the wheel
+MATRIX = struct.pack(">9i", 1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30)  # "as it is", in an MP4's track header
+QUARTER = struct.pack(">9i", 0, 1 << 16, 0, -(1 << 16), 0, 0, 0, 0, 1 << 30)  # a quarter turn, as phones write it
+
+
+def write_film(
+    path: Path,
+    levels: Sequence[int],
+    seconds: Sequence[float] | None = None,
+    rate: int = 10,
+    side: int = 32,
+    codec: str = "libx264",
+    options: Mapping[str, str] | None = None,
+) -> Path:
+    """Write a video of one grey frame per level, each on screen from its second on; they may be unevenly spaced."""
+    with av.open(str(path), "w") as container:
+        stream: Any = container.add_stream(codec, rate=rate)
+        stream.width = stream.height = side
+        stream.pix_fmt = "yuv420p"
+        stream.options = dict(options or {})
+        stream.time_base = stream.codec_context.time_base = Fraction(1, 1000)
+        for number, level in enumerate(levels):
+            frame = av.VideoFrame.from_ndarray(np.full((side, side, 3), level, np.uint8), format="rgb24")
+            frame.pts = round(1000 * (seconds[number] if seconds else number / rate))
+            frame.time_base = Fraction(1, 1000)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+    return path
+
+
+def write_sound(path: Path) -> Path:
+    """Write a second of silence, and no picture."""
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("aac", rate=8000)
+        stream.layout = "mono"
+        for start in range(0, 8192, 1024):
+            frame = av.AudioFrame.from_ndarray(np.zeros((1, 1024), np.float32), format="fltp", layout="mono")
+            frame.sample_rate, frame.pts = 8000, start
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+    return path
+
+
+def turned(path: Path, to: Path) -> Path:
+    """Copy an MP4 with a quarter turn in its header."""
+    content = path.read_bytes()
+    assert MATRIX in content
+    to.write_bytes(content[: content.index(b"trak")] + content[content.index(b"trak") :].replace(MATRIX, QUARTER, 1))
+    return to
+
+
+def with_number(path: Path, after: bytes, offset: int, number: int) -> Path:
+    """Overwrite a little-endian number in a header, so many bytes after a name."""
+    content = bytearray(path.read_bytes())
+    place = content.index(after) + len(after) + offset
+    content[place : place + 4] = struct.pack("<I", number)
+    path.write_bytes(bytes(content))
+    return path

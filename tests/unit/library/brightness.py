@@ -1,0 +1,26 @@
+"""An encoder for tests of libraries."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.models.card import Card
+from tests.pooling import pool_by_mean
+
+
+class BrightnessEncoder:
+    """Embeds a frame as the point on the quarter circle that its brightness says; counts what it embeds."""
+
+    name = "brightness"
+    num_frames, image_size, embed_dim, visual_fingerprint = 4, 16, 2, "brightness"
+    card = Card("brightness", frames=4, image_size=16, visual_fingerprint="brightness")
+
+    def __init__(self) -> None:
+        self.num_clips = 0
+
+    def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
+        self.num_clips += len(frames) // self.num_frames
+        angle = frames.mean(axis=(1, 2, 3)) / 255 * np.pi / 2
+        return np.stack([np.cos(angle), np.sin(angle)], axis=-1).astype(np.float32)
+
+    def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
+        return pool_by_mean(frame_embeddings)

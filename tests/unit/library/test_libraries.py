@@ -1,0 +1,159 @@
+"""Adding, naming, removing libraries; roots, and uploads."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from nt2vr.errors import AccessError, ConfigError
+from nt2vr.library.libraries import Libraries
+from tests.paths import ROOT
+
+
+@pytest.fixture
+def libraries(tmp_path: Path) -> Libraries:
+    (tmp_path / "films").mkdir()
+    (tmp_path / "films" / "a.mp4").write_bytes(b"film")
+    return Libraries(tmp_path / "data" / "libraries")
+
+
+def test_libraries_are_found_by_name_in_any_case_and_by_id_and_survive_a_restart(
+    libraries: Libraries, tmp_path: Path
+) -> None:
+    assert libraries.infos() == []
+    info = libraries.add("Films", "folder", tmp_path / "films")
+    assert (info.name, info.source.window_s, info.available, info.num_clips) == ("Films", 10.0, True, 0)
+    again = Libraries(tmp_path / "data" / "libraries")
+    assert again.find("films") == again.find(info.id) == again.infos()[0] == info
+    with pytest.raises(ConfigError, match=r"There is no library 'other'\. There: Films\."):
+        again.find("other")
+
+
+def test_a_renamed_library_keeps_its_id_and_no_two_have_the_same_name(libraries: Libraries, tmp_path: Path) -> None:
+    first = libraries.add("Films", "folder", tmp_path / "films")
+    other = libraries.add("Other", "folder", tmp_path / "films")
+    assert libraries.rename(other.id, " More ").id == other.id
+    assert libraries.rename(first.id, "FILMS").name == "FILMS"
+    for name in ("films", "", "x" * 81, "a\nb", "built-in", first.id):
+        with pytest.raises(ConfigError):
+            libraries.rename(other.id, name)
+    assert [info.name for info in libraries.infos()] == ["FILMS", "More"]
+
+
+def test_removing_deletes_the_index_but_not_the_films(libraries: Libraries, tmp_path: Path) -> None:
+    info = libraries.add("Films", "folder", tmp_path / "films")
+    embeddings = tmp_path / "data" / "embeddings" / info.source.key / "tower"
+    embeddings.mkdir(parents=True)
+    libraries.remove("Films")
+    assert libraries.infos() == [] and not embeddings.exists()
+    assert not list((tmp_path / "data" / "libraries").iterdir())
+    assert (tmp_path / "films" / "a.mp4").read_bytes() == b"film"
+
+
+def test_a_library_under_update_is_not_removed(libraries: Libraries, tmp_path: Path) -> None:
+    info = libraries.add("Films", "folder", tmp_path / "films")
+    with (
+        libraries.updating(info.id),
+        pytest.raises(ConfigError, match=r"Films is being updated\. Cancel the update"),
+    ):
+        libraries.remove(info.id)
+    libraries.remove(info.id)
+
+
+def test_a_second_update_waits_for_the_first_until_it_is_stopped(libraries: Libraries, tmp_path: Path) -> None:
+    info = libraries.add("Films", "folder", tmp_path / "films")
+    said: list[str] = []
+    with libraries.updating(info.id):
+        waiting = Libraries(libraries.folder).updating(info.id, lambda *state: said.append(state[2]), lambda: True)
+        with pytest.raises(InterruptedError), waiting:
+            pass
+    assert said == ["waiting for another update of this library"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "window_s", "message"),
+    [
+        ("folder", "", None, "No folder is named"),
+        ("folder", "gone", None, "is not there"),
+        ("folder", "films/a.mp4", None, "is not a folder"),
+        ("folder", "films\0", None, "cannot be used as a path"),
+        ("folder", "x" * 5000, None, "cannot be used as a path"),
+        ("manifest", "films/a.mp4", None, "is not a manifest"),
+        ("dataset", "vhs:films", None, "Unknown kind of dataset 'vhs'"),
+        ("cloud", "films", None, "Unknown kind of library 'cloud'"),
+        ("folder", "films", 0.1, "Windows of 0.1 s"),
+        ("folder", "films", float("nan"), "Windows of nan s"),
+    ],
+)
+def test_what_cannot_be_a_library_is_refused_and_leaves_nothing(
+    libraries: Libraries, tmp_path: Path, kind: str, path: str, window_s: float | None, message: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match=message):
+        libraries.add("Films", kind, path, window_s=window_s)  # type: ignore[arg-type]
+    assert libraries.infos() == []
+
+
+def test_over_the_page_only_paths_within_the_roots_are_taken_after_following_links(
+    libraries: Libraries, tmp_path: Path
+) -> None:
+    (tmp_path / "films" / "out").symlink_to(tmp_path)
+    (tmp_path / "in").symlink_to(tmp_path / "films")
+    roots = [tmp_path / "films"]
+    assert libraries.add("a", "folder", tmp_path / "in", roots=roots).source.path == (tmp_path / "films").resolve()
+    for path in (tmp_path, tmp_path / "films" / "out", tmp_path / "films" / "..", ROOT, "/etc", "~"):
+        with pytest.raises(AccessError, match="is not in an allowed folder"):
+            libraries.add("b", "folder", path, roots=roots)
+    with pytest.raises(AccessError, match="No folder is allowed here"):
+        libraries.add("b", "folder", tmp_path / "films", roots=[])
+
+
+def test_a_folder_that_became_a_link_or_was_unmounted_is_unavailable(libraries: Libraries, tmp_path: Path) -> None:
+    info = libraries.add("Films", "folder", tmp_path / "films")
+    (tmp_path / "films" / "a.mp4").rename(tmp_path / "a.mp4")
+    assert not libraries.find(info.id).available  # where a drive was mounted, an empty folder remains
+    (tmp_path / "films").rmdir()
+    assert not libraries.find(info.id).available
+    (tmp_path / "films").symlink_to("/etc")
+    assert not libraries.find(info.id).available
+
+
+NAMES = [
+    "../../etc/passwd",
+    "a/b\\c.mp4",
+    "x" * 300 + ".mp4",
+    "nul\0l.mp4",
+    ".hidden",
+    "",
+    "..",
+    "猫" * 200 + ".webm",
+    "\ud800.mp4",
+    "a.mp4",
+]
+
+
+def test_uploads_get_safe_and_unique_names(libraries: Libraries, tmp_path: Path) -> None:
+    info = libraries.add("Mine", "uploads")
+    film = tmp_path / "films" / "a.mp4"
+    names = libraries.upload(info.id, [(name, film) for name in [*NAMES, "a.mp4"]])
+    assert sorted(names) == sorted(os.listdir(info.source.path)) and len(set(names)) == len(names)
+    assert names[:2] == ["passwd", "c.mp4"] and names[-2:] == ["a.mp4", "a (2).mp4"]
+    assert all(len(name.encode()) <= 210 and not name.startswith(".") for name in names)
+    assert not (tmp_path / "etc").exists()
+    libraries.remove(info.id)
+    assert film.exists()
+
+
+def test_nothing_is_uploaded_into_a_folder_of_ones_own(libraries: Libraries, tmp_path: Path) -> None:
+    info = libraries.add("Films", "folder", tmp_path / "films")
+    with pytest.raises(ConfigError, match="is not a library of uploads"):
+        libraries.upload(info.id, [("b.mp4", tmp_path / "films" / "a.mp4")])
+
+
+def test_damaged_settings_hide_a_library_and_stop_no_other(libraries: Libraries, tmp_path: Path) -> None:
+    info = libraries.add("Films", "folder", tmp_path / "films")
+    other = libraries.add("Other", "folder", tmp_path / "films")
+    for text in ("", "[]", "{}", '{"schema": 99}', '{"id": 3}'):
+        (libraries.folder / other.id / "library.json").write_text(text)
+        assert libraries.infos() == [info]

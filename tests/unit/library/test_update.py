@@ -1,0 +1,396 @@
+"""Updating a library: what is read, embedded, previewed, noticed and kept."""
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from nt2vr.errors import GalleryError
+from nt2vr.library.info import Changes
+from nt2vr.library.libraries import Libraries
+from nt2vr.library.update import Updated, update_library
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder, Decoding
+from nt2vr.progress import Progress, ShouldStop, never, silent
+from tests.films import write_film
+from tests.paths import ROOT
+from tests.unit.library.brightness import BrightnessEncoder
+
+WriteVideo = Callable[..., Path]
+
+
+class CountingDecoder(Decoder):
+    """Counts what is asked of the children."""
+
+    def __init__(self) -> None:
+        super().__init__(num_workers=1, timeout_s=20)
+        self.jobs: list[str] = []
+
+    def _start(self, path: Path, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        self.jobs.append(f"{function.__name__} {path.name}")
+        return super()._start(path, function, *args, **options)
+
+
+@pytest.fixture(scope="module")
+def decoder() -> Iterator[CountingDecoder]:
+    decoder = CountingDecoder()
+    with decoder:
+        yield decoder
+
+
+@dataclass
+class Room:
+    """A folder of films, the libraries of a data folder, and what updates them."""
+
+    films: Path
+    libraries: Libraries
+    decoder: CountingDecoder
+    cache: Cache
+    encoder: Any
+
+    def add(self, **options: Any) -> str:
+        return self.libraries.add("films", "folder", self.films, **options).id
+
+    def update(self, progress: Progress = silent, should_stop: ShouldStop = never, previews: bool = False) -> Updated:
+        self.decoder.jobs.clear()
+        self.encoder.num_clips = 0
+        return update_library(
+            self.libraries, "films", self.encoder, self.decoder, self.cache, progress, should_stop, previews
+        )
+
+    @property
+    def ids(self) -> list[str]:
+        return [video.video_id for video in self.libraries.gallery("films").videos]
+
+    @property
+    def skipped(self) -> dict[str, str]:
+        return {each.id: each.reason for each in self.libraries.skipped("films")}
+
+
+@pytest.fixture
+def room(tmp_path: Path, decoder: CountingDecoder, write_video: WriteVideo) -> Iterator[Room]:
+    for number, name in enumerate(("a.avi", "b.avi", "sub/c.avi"), start=1):
+        write_video(f"films/{name}", [50 * number] * 12)
+    with Cache.of(tmp_path / "data") as cache:
+        yield Room(tmp_path / "films", Libraries(tmp_path / "data" / "libraries"), decoder, cache, BrightnessEncoder())
+
+
+def test_files_are_found_read_and_embedded_once(room: Room) -> None:
+    room.add()
+    assert room.update() == Updated(Changes(new=("a.avi", "b.avi", "sub/c.avi")), 3, 3, 0)
+    assert room.ids == ["a.avi", "b.avi", "sub/c.avi"]
+    info = room.libraries.find("films")
+    assert (info.num_files, info.num_clips, info.num_skipped, info.has_captions) == (3, 3, 0, False)
+    assert info.seconds == pytest.approx(3.0, abs=0.1)
+    assert room.update() == Updated(Changes(), 3, 3, 0)
+    assert room.decoder.jobs == [] and room.encoder.num_clips == 0
+    assert not room.libraries.check("films")
+
+
+def test_only_what_is_new_or_changed_is_read_again(room: Room, write_video: WriteVideo) -> None:
+    room.add()
+    room.update()
+    write_video("films/d.avi", [220] * 12)
+    write_video("films/a.avi", [10] * 24)
+    (room.films / "b.avi").unlink()
+    expected = Changes(new=("d.avi",), changed=("a.avi",), removed=("b.avi",))
+    assert room.libraries.check("films") == expected
+    assert room.update() == Updated(expected, 3, 3, 0)
+    assert sorted(set(room.decoder.jobs)) == ["_probe a.avi", "_probe d.avi", "_windows a.avi", "_windows d.avi"]
+    assert room.ids == ["a.avi", "d.avi", "sub/c.avi"]
+
+
+def test_a_renamed_file_is_recognised_by_its_content_and_not_embedded_again(room: Room) -> None:
+    room.add()
+    room.update(previews=True)
+    (room.films / "a.avi").rename(room.films / "sub" / "new.avi")
+    assert room.libraries.check("films") == Changes(renamed={"a.avi": "sub/new.avi"})
+    os.utime(room.films / "sub" / "new.avi", (1, 1))  # its content is what counts
+    assert room.update(previews=True).changes == Changes(renamed={"a.avi": "sub/new.avi"})
+    assert room.decoder.jobs == ["_probe new.avi"] and room.encoder.num_clips == 0
+    assert room.ids == ["b.avi", "sub/c.avi", "sub/new.avi"]
+
+
+def test_a_copy_is_left_out_until_the_original_is_gone(room: Room) -> None:
+    room.add()
+    shutil.copy(room.films / "a.avi", room.films / "z.avi")
+    assert room.update().num_clips == 3
+    assert room.skipped == {"z.avi": "It is a copy of a.avi."}
+    assert room.libraries.find("films").num_skipped == 0
+    (room.films / "a.avi").unlink()
+    room.update()
+    assert "z.avi" in room.ids and room.skipped == {} and room.encoder.num_clips == 0
+
+
+def test_a_bad_file_is_skipped_with_its_reason_and_read_again_on_request(room: Room, write_video: WriteVideo) -> None:
+    room.add()
+    (room.films / "text.mp4").write_text("not a film")
+    (room.films / "empty.mp4").touch()
+    (room.films / "notes.txt").write_text("no film, and not named as one")
+    os.mkfifo(room.films / "pipe.mp4")
+    assert room.update().num_skipped == 3
+    assert list(room.skipped) == ["empty.mp4", "pipe.mp4", "text.mp4"]
+    assert "text.mp4 is not a readable video" in room.skipped["text.mp4"]
+    assert "pipe" in room.skipped["pipe.mp4"] and "0 bytes" in room.skipped["empty.mp4"]
+    room.update()
+    assert room.decoder.jobs == []
+    assert room.libraries.retry("films", ["text.mp4"]) == 1
+    room.update()
+    assert room.decoder.jobs == ["_probe text.mp4"]
+    good = write_video("other.avi", [90] * 12).read_bytes()
+    (room.films / "text.mp4").write_bytes(good)
+    assert room.update().changes == Changes(changed=("text.mp4",))
+    assert "text.mp4" in room.ids and room.libraries.retry("films") == 2
+
+
+def test_links_out_of_the_folder_are_skipped_and_those_within_are_copies(room: Room, tmp_path: Path) -> None:
+    room.add()
+    (tmp_path / "secret").mkdir()
+    shutil.copy(room.films / "a.avi", tmp_path / "secret" / "s.avi")
+    (room.films / "link.avi").symlink_to(tmp_path / "secret" / "s.avi")
+    (room.films / "folder").symlink_to(tmp_path / "secret")
+    (room.films / "loop").symlink_to(room.films)
+    (room.films / "gone.avi").symlink_to(room.films / "nowhere.avi")
+    (room.films / "y.avi").symlink_to("a.avi")
+    room.update()
+    assert room.ids == ["a.avi", "b.avi", "sub/c.avi"]
+    assert {name for name, reason in room.skipped.items() if "leads out" in reason} == {"link.avi", "folder"}
+    assert "No such file" in room.skipped["gone.avi"] and "copy of a.avi" in room.skipped["y.avi"]
+    assert "loop" not in room.skipped
+
+
+@pytest.mark.parametrize(
+    "name", ["x" * 251 + ".avi", "猫 — é.avi", "a\nb.avi", "%2e%2e.avi", "' OR 1=1; --.avi", "-f.avi"]
+)
+def test_odd_names_are_only_names(room: Room, write_video: WriteVideo, name: str) -> None:
+    room.add()
+    (room.films / "a.avi").rename(room.films / name)
+    assert room.update(previews=True).num_embedded == 3 and name in room.ids and room.skipped == {}
+
+
+def test_a_name_that_is_not_unicode_is_skipped(room: Room) -> None:
+    room.add()
+    os.rename(os.fsencode(room.films / "a.avi"), os.fsencode(room.films) + b"/\xff.avi")
+    assert room.update().num_clips == 2
+    assert room.skipped == {"\\udcff.avi": "Its name is not valid Unicode. Rename it."}
+
+
+def test_an_unmounted_drive_keeps_everything(room: Room, tmp_path: Path) -> None:
+    room.add()
+    room.update(previews=True)
+    room.films.rename(tmp_path / "away")
+    for there in (False, True):
+        if there:
+            room.films.mkdir()  # the mount point is an empty folder
+        with pytest.raises(GalleryError, match="is its drive mounted"):
+            room.update()
+        with pytest.raises(GalleryError, match="is its drive mounted"):
+            room.libraries.check("films")
+        assert not room.libraries.find("films").available and len(room.ids) == 3
+    room.films.rmdir()
+    (tmp_path / "away").rename(room.films)
+    assert room.update(previews=True) == Updated(Changes(), 3, 3, 0) and room.decoder.jobs == []
+
+
+def test_a_folder_that_cannot_be_opened_is_not_taken_for_empty(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    room.add()
+    room.update()
+    scandir = os.scandir
+
+    def refused(path: Any) -> Any:
+        if Path(path).name == "sub":
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refused)
+    assert room.update().changes.removed == ()
+    assert "sub/c.avi" in room.ids and "Permission denied" in room.skipped["sub"]
+    monkeypatch.undo()
+    room.update()
+    assert room.skipped == {}
+
+
+def test_long_videos_become_windows_and_pictures_are_clips(room: Room) -> None:
+    room.add(window_s=2.0)
+    write_film(room.films / "long.mp4", [20 * i for i in range(10)], rate=1)
+    Image.new("RGB", (40, 20), (90, 90, 90)).save(room.films / "p.jpg")
+    updated = room.update(previews=True)
+    assert (updated.num_clips, updated.num_embedded) == (9, 9)
+    videos = {video.video_id: video for video in room.libraries.gallery("films").videos}
+    window = videos["long.mp4@4-6"]
+    assert (window.start, window.end, window.film, window.path.name) == (4.0, 6.0, "long.mp4", "long.mp4")
+    assert [video.film for video in videos.values()].count("long.mp4") == 5
+    assert (videos["p.jpg"].start, videos["p.jpg"].end, videos["a.avi"].film) == (0.0, None, "")
+    assert room.decoder.jobs.count("_windows long.mp4") == 1  # opened once for all its windows
+    with Image.open(room.libraries.previews("films", room.decoder).poster(window)) as poster:
+        assert np.asarray(poster).mean() == pytest.approx(100, abs=6)  # the middle, at 5 s
+
+
+def test_a_window_that_cannot_be_decoded_is_skipped_alone(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    room.add(window_s=2.0)
+    write_film(room.films / "long.mp4", [20 * i for i in range(10)], rate=1)
+    windows = room.decoder.windows
+
+    def broken(path: Path, spans: Any, *args: Any) -> Any:
+        decoding = windows(path, spans, *args)
+        if path.name == "long.mp4":
+            result = decoding.result()
+            result[1] = "long.mp4 is damaged there."
+            ready: Any = Future()
+            ready.set_result(result)
+            return Decoding(path, ready)
+        return decoding
+
+    monkeypatch.setattr(room.decoder, "windows", broken)
+    updated = room.update(previews=True)
+    assert (updated.num_clips, updated.num_embedded, updated.num_skipped) == (7, 7, 1)
+    assert room.skipped == {"long.mp4@2-4": "long.mp4 is damaged there."}
+    monkeypatch.undo()
+    assert room.libraries.retry("films") == 1
+    assert room.update(previews=True).num_clips == 8 and room.skipped == {}
+
+
+def test_a_manifest_and_a_dataset_keep_their_ids_captions_and_copies(room: Room) -> None:
+    shutil.copy(room.films / "a.avi", room.films / "b.avi")
+    lines = [{"video_id": name, "path": f"{name}.avi", "captions": [f"film {name}"]} for name in "ab"]
+    lines += [{"video_id": "gone", "path": "gone.avi"}]
+    manifest = room.films / "films.jsonl"
+    manifest.write_text("\n".join(map(json.dumps, lines)))
+    info = room.libraries.add("films", "manifest", manifest)
+    assert info.source.window_s == 0
+    room.update()
+    assert room.ids == ["a", "b"] and list(room.skipped) == ["gone"]
+    assert room.encoder.num_clips == 1  # equal content
+    assert room.libraries.find("films").has_captions
+    lines[0]["captions"] = ["another"]
+    manifest.write_text("\n".join(map(json.dumps, lines[:2])))
+    room.update()
+    assert room.libraries.gallery("films").videos[0].captions == ("another",) and room.decoder.jobs == []
+    data = room.libraries.add("data", "dataset", room.films)
+    update_library(room.libraries, data.id, None, room.decoder, room.cache, previews=False)
+    videos = room.libraries.gallery("data").videos
+    assert {video.video_id: video.captions for video in videos} == {"a": ("another",), "b": ("film b",)}
+
+
+def test_posters_and_previews_are_made_once_and_removed_with_their_files(room: Room) -> None:
+    room.add()
+    room.update(previews=True)
+    previews = room.libraries.previews("films", room.decoder)
+    videos = room.libraries.gallery("films").videos
+    assert all(previews.has(video) for video in videos)
+    assert sum("_preview" in job for job in room.decoder.jobs) == 3
+    (room.films / "a.avi").unlink()
+    room.update(previews=True)
+    assert room.decoder.jobs == []
+    assert [previews.has(video) for video in videos] == [False, True, True]
+
+
+def test_a_stopped_update_keeps_what_it_did(room: Room) -> None:
+    room.add()
+    asked: list[int] = []
+
+    def soon() -> bool:
+        asked.append(1)
+        return len(asked) > 4
+
+    with pytest.raises(InterruptedError):
+        room.update(should_stop=soon)
+    known = room.libraries.inventory(room.libraries.find("films").id).files()
+    assert {file.state for file in known.values()} <= {"ready", "new"} and room.skipped == {}
+    assert room.update().num_embedded == 3
+
+
+def test_progress_names_the_step_and_the_file(room: Room) -> None:
+    room.add()
+    said: list[tuple[int, int, str]] = []
+    room.update(lambda *state: said.append(state), previews=True)
+    assert (0, 3, "reading files: a.avi") in said and (3, 3, "reading files") in said
+    assert any(doing.startswith("reading clips: ") for _, _, doing in said)
+    assert (1, 3, "making previews: a.avi") in said and (3, 3, "making previews: sub/c.avi") in said
+
+
+def test_a_damaged_list_of_files_is_made_again_without_embedding_again(room: Room) -> None:
+    info = room.libraries.find(room.add())
+    room.update()
+    database = room.libraries.folder / info.id / "files.db"
+    with sqlite3.connect(database) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    database.write_bytes(b"x" * 8192)
+    with pytest.raises(GalleryError, match="was damaged"):
+        room.libraries.gallery("films")
+    assert room.update().num_embedded == 3 and room.encoder.num_clips == 0
+
+
+def test_readers_see_the_last_commit_while_an_update_writes(room: Room) -> None:
+    inventory = room.libraries.inventory(room.add())
+    room.update()
+    with inventory._transaction() as writer:
+        writer.execute("DELETE FROM files")
+        assert len(room.ids) == 3
+        writer.rollback()
+    assert len(room.ids) == 3
+
+
+CHILD = """
+import sys
+from pathlib import Path
+from nt2vr.library.libraries import Libraries
+from nt2vr.library.update import update_library
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from tests.unit.library.brightness import BrightnessEncoder
+
+if __name__ == "__main__":
+    data = Path(sys.argv[1])
+    with Decoder(1) as decoder, Cache.of(data) as cache:
+        def progress(done, total, doing):
+            print(done, total, doing, flush=True)
+        update_library(Libraries(data / "libraries"), "films", BrightnessEncoder(), decoder, cache, progress)
+"""
+
+
+def test_a_killed_update_goes_on_where_it_was(room: Room, tmp_path: Path) -> None:
+    room.add()
+    script = tmp_path / "child.py"
+    script.write_text(CHILD)
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, str(script), str(tmp_path / "data")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as child:
+        assert child.stdout is not None
+        assert any("making previews" in line for line in child.stdout)
+        child.send_signal(signal.SIGKILL)
+    assert room.update() == Updated(Changes(), 3, 3, 0)
+    assert room.decoder.jobs == [] and room.encoder.num_clips == 0
+
+
+def test_thousands_of_unchanged_files_are_passed_over_quickly(room: Room) -> None:
+    info = room.libraries.find(room.add())
+    room.update()
+    inventory = room.libraries.inventory(info.id)
+    content = (room.films / "a.avi").read_bytes()
+    row = inventory.files()["a.avi"]
+    rows = []
+    for number in range(2000):
+        path = room.films / f"{number}.avi"
+        path.write_bytes(content)
+        status = path.stat()
+        rows.append((*row._replace(id=path.name, path=str(path), size=status.st_size, mtime_ns=status.st_mtime_ns),))
+    with inventory._transaction() as writer:
+        writer.executemany(f"INSERT INTO files VALUES ({','.join('?' * 13)})", rows)
+    start_s = time.process_time()
+    room.update()
+    assert room.decoder.jobs == [] and time.process_time() - start_s < 2.0

@@ -1,0 +1,140 @@
+"""Frames of windows by timestamp, and what a file contains, whatever its header says."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+from nt2vr.errors import MediaError
+from nt2vr.media import film
+from nt2vr.media.decode import sample_frames
+from nt2vr.media.film import Screen, probe, sample_windows
+from nt2vr.models.framing import ENDS, Framing
+from tests.films import FOOTAGE, turned, with_number, write_film, write_sound
+
+WriteVideo = Callable[..., Path]
+SMALL = Framing(32)
+
+
+def levels(frames: NDArray[np.uint8] | str) -> list[int]:
+    """Return the grey level of each frame, to the nearest ten."""
+    assert not isinstance(frames, str), frames
+    return [round(float(frame.mean()) / 10) * 10 for frame in frames]
+
+
+@pytest.mark.parametrize("framing", [SMALL, Framing(32, positions=ENDS)], ids=["centres", "ends"])
+@pytest.mark.parametrize("name", ["b.mp4", "muted_b.mp4"])
+def test_at_a_constant_rate_moments_are_the_frames_that_their_numbers_say(name: str, framing: Framing) -> None:
+    path = FOOTAGE / name
+    (by_time,) = sample_windows(path, [(0.0, probe(path).seconds)], 4, framing)
+    assert not isinstance(by_time, str)
+    np.testing.assert_array_equal(by_time, sample_frames(path, 4, framing))
+
+
+def test_windows_show_the_same_however_they_are_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    path, windows = FOOTAGE / "world.mp4", [(18.0, 24.0), (24.0, 30.0)]
+    monkeypatch.setattr(film, "SEEK_S", 3.0)
+    by_seeking = sample_windows(path, windows, 2, SMALL)
+    alone = sample_windows(path, windows[1:], 2, SMALL)[0]
+    monkeypatch.setattr(film, "SEEK_S", float("inf"))
+    np.testing.assert_array_equal(by_seeking, sample_windows(path, windows, 2, SMALL))
+    np.testing.assert_array_equal(by_seeking[1], alone)
+
+
+def test_seeking_does_not_decode_what_lies_before() -> None:
+    read: list[float] = []
+    screen = Screen(FOOTAGE / "world.mp4")
+    frames = screen._film.frames
+
+    def counted(moment: float = 0.0) -> object:
+        for frame in frames(moment):
+            read.append(frame[0])
+            yield frame
+
+    screen._film.frames = counted  # type: ignore[method-assign,assignment]
+    screen.at(28.0)
+    assert len(read) < 28 * 30 / 2
+
+
+def test_an_index_that_leads_too_far_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_film(tmp_path / "a.mp4", [10 * i for i in range(20)], rate=1)
+    honest = film._Video.frames
+    monkeypatch.setattr(film._Video, "frames", lambda self, moment=0.0: honest(self, 18.0 if moment else 0.0))
+    assert levels(sample_windows(path, [(12.0, 14.0)], 2, None)[0]) == [120, 130]
+
+
+def test_a_variable_frame_rate_is_sampled_by_time(tmp_path: Path) -> None:
+    seconds = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 4.0, 8.0]
+    path = write_film(tmp_path / "a.mp4", [0, 20, 40, 60, 80, 100, 160, 220], seconds)
+    assert 8.0 < probe(path).seconds < 12.5
+    assert levels(sample_windows(path, [(0.0, 10.0)], 5, None)[0]) == [100, 100, 160, 160, 220]
+
+
+def test_a_turned_film_is_shown_upright(tmp_path: Path) -> None:
+    path = turned(FOOTAGE / "b.mp4", tmp_path / "turned.mp4")
+    (plain,) = sample_windows(FOOTAGE / "b.mp4", [(0.0, 5.0)], 2, None)
+    (upright,) = sample_windows(path, [(0.0, 5.0)], 2, None)
+    assert not isinstance(plain, str) and not isinstance(upright, str)
+    assert upright.shape[1:3] == plain.shape[2:0:-1]
+    np.testing.assert_array_equal(upright, sample_frames(path, 2))
+    np.testing.assert_array_equal(upright, np.rot90(plain, -1, axes=(1, 2)))
+
+
+def test_a_song_is_no_film(tmp_path: Path) -> None:
+    with pytest.raises(MediaError, match=r"^a\.mp4 has sound but no pictures\.$"):
+        probe(write_sound(tmp_path / "a.mp4"))
+
+
+def test_a_film_of_one_frame_is_a_picture(tmp_path: Path) -> None:
+    path = write_film(tmp_path / "a.mp4", [90])
+    assert (probe(path).kind, probe(path).seconds) == ("picture", 0.0)
+    assert levels(sample_windows(path, [(0.0, 1.0)], 2, None)[0]) == [90, 90]
+
+
+@pytest.mark.parametrize("suffix", ["gif", "webp", "png", "avif"])
+def test_an_animation_is_a_film_and_shows_each_frame_for_its_time(tmp_path: Path, suffix: str) -> None:
+    frames = [Image.fromarray(np.full((32, 32, 3), level, np.uint8)) for level in (0, 60, 120, 180)]
+    durations = [150, 200, 500, 150]
+    frames[0].save(tmp_path / f"a.{suffix}", save_all=True, append_images=frames[1:], duration=durations)
+    found = probe(tmp_path / f"a.{suffix}")
+    assert (found.kind, found.num_frames) == ("video", 4)
+    assert found.seconds == pytest.approx(1.0, abs=0.06)
+    assert levels(sample_windows(tmp_path / f"a.{suffix}", [(0.0, 1.0)], 5, None)[0]) == [0, 60, 120, 120, 180]
+
+
+@pytest.mark.parametrize("suffix", ["gif", "webp", "png"])
+def test_a_picture_that_could_move_but_does_not_is_a_picture(tmp_path: Path, suffix: str) -> None:
+    Image.new("RGB", (40, 20), (90, 90, 90)).save(tmp_path / f"a.{suffix}")
+    assert probe(tmp_path / f"a.{suffix}").kind == "picture"
+
+
+def test_a_header_that_lies_about_its_frames_is_not_believed(tmp_path: Path, write_video: WriteVideo) -> None:
+    path = write_video("a.avi", [10 * i for i in range(24)])
+    with_number(path, b"avih", 4 + 16, 2400)  # dwTotalFrames
+    with_number(path, b"vids", 4 + 24, 2400)  # dwLength of the stream
+    assert probe(path).num_frames == 24
+    assert probe(path).seconds == pytest.approx(2.0, abs=0.1)
+    assert levels(sample_windows(path, [(0.0, 2.0)], 4, None)[0]) == [30, 90, 150, 210]
+
+
+def test_a_window_that_takes_too_long_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    path, windows = FOOTAGE / "b.mp4", [(0.0, 4.0), (4.0, 4.2)]
+    monkeypatch.setattr(film, "MAX_FRAMES", 60)
+    slow, quick = sample_windows(path, windows, 2, SMALL)
+    assert isinstance(slow, str) and "b.mp4 takes too long to decode" in slow
+    assert isinstance(quick, str)  # it lies behind the first, which was given up
+    assert all(isinstance(each, str) for each in sample_windows(path, windows, 2, SMALL, timeout_s=-1.0))
+
+
+def test_what_is_damaged_in_the_middle_is_bridged_by_the_frame_before(tmp_path: Path) -> None:
+    path = write_film(tmp_path / "a.mp4", [10 * i for i in range(20)], rate=1, options={"g": "1"})
+    content = bytearray(path.read_bytes())
+    middle = content.index(b"mdat") + 850  # the first frame takes 620 bytes, the others 24 each
+    content[middle : middle + 50] = bytes(50)
+    path.write_bytes(content)
+    first, *_, last = levels(sample_windows(path, [(0.0, 20.0)], 5, None)[0])
+    assert (first, last) == (20, 180)
+    assert probe(path).num_frames == 20

@@ -1,0 +1,186 @@
+"""Files that are damaged, lie or are meant to hurt: each is a sentence or frames, in bounded time and memory."""
+
+import struct
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from nt2vr.errors import MediaError
+from nt2vr.media.decode import MAX_BYTES, Decoder
+from nt2vr.media.probe import Probe
+from nt2vr.models.framing import Framing
+from tests.films import FOOTAGE, write_film
+
+WriteVideo = Callable[..., Path]
+
+
+@pytest.fixture(scope="module")
+def decoder() -> Iterator[Decoder]:
+    with Decoder(num_workers=1, timeout_s=20) as decoder:
+        yield decoder
+
+
+@pytest.fixture
+def outcome(decoder: Decoder, tmp_path: Path) -> Callable[[Path], str]:
+    """Return `outcome(path)`: "frames" after a file went all the way, otherwise its sentence."""
+
+    def go(path: Path) -> str:
+        try:
+            found: Probe = decoder.probe(path).result()
+            end = found.seconds or None
+            if end is None:
+                frames = decoder.frames(path, 2, Framing(16)).result()
+            else:
+                (frames,) = decoder.windows(path, [(0.0, min(end, 10.0))], 2, Framing(16)).result()
+            if isinstance(frames, str):
+                raise MediaError(frames)
+            assert frames.shape == (2, 16, 16, 3)
+            decoder.preview(path, 0.0, end, tmp_path / "p.jpg", tmp_path / "p.webm").result()
+            assert (tmp_path / "p.jpg").stat().st_size and (tmp_path / "p.webm").stat().st_size
+        except MediaError as error:
+            assert "\n" not in str(error) and str(error).startswith((path.name, "The frames of"))
+            return str(error)
+        return "frames"
+
+    return go
+
+
+@pytest.fixture
+def still_alive(decoder: Decoder, tmp_path: Path) -> Iterator[None]:
+    """Check after the test that the next file is decoded."""
+    yield
+    Image.new("RGB", (8, 8)).save(tmp_path / "good.png")
+    assert decoder.frames(tmp_path / "good.png", 1, Framing(8)).result().shape == (1, 8, 8, 3)
+
+
+pytestmark = pytest.mark.usefixtures("still_alive")
+
+
+@pytest.mark.parametrize("percent", [10, 50, 90])
+@pytest.mark.parametrize("name", ["b.mp4", "b.avi", "x.webm", "x.gif", "x.webp", "x.jpg"])
+def test_a_truncated_file_shows_what_is_left_or_says_so(
+    tmp_path: Path, write_video: WriteVideo, outcome: Callable[[Path], str], name: str, percent: int
+) -> None:
+    whole = FOOTAGE / name
+    if name == "x.webm":
+        whole = write_video("whole.webm", [10 * i for i in range(24)])
+    elif name.startswith("x."):
+        noise = np.random.default_rng(0).integers(0, 255, (6, 64, 64, 3), np.uint8)
+        first, *others = [Image.fromarray(frame) for frame in noise]
+        whole = tmp_path / f"whole{Path(name).suffix}"
+        moving: dict[str, Any] = {} if name == "x.jpg" else {"save_all": True, "append_images": others}
+        first.save(whole, **moving)
+    content = whole.read_bytes()
+    path = tmp_path / name
+    path.write_bytes(content[: len(content) * percent // 100])
+    said = outcome(path)
+    assert said == "frames" or "truncated" in said or "cut off" in said or "cannot be decoded" in said
+    if name in ("b.avi", "x.webm") and percent >= 50:
+        assert said == "frames"
+
+
+@pytest.mark.parametrize("name", ["b.mp4", "b.avi", "muted_b.mp4"])
+def test_random_bytes_behind_a_valid_header(tmp_path: Path, outcome: Callable[[Path], str], name: str) -> None:
+    content = bytearray((FOOTAGE / name).read_bytes())
+    start = content.index(b"movi" if name.endswith("avi") else b"mdat") + 4
+    end = content.index(b"idx1") if name.endswith("avi") else min(len(content), start + 30_000)
+    content[start:end] = Random(0).randbytes(end - start)
+    (tmp_path / name).write_bytes(content)
+    assert outcome(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("text.mp4", b"not a film\n" * 100),
+        ("zeros.mp4", bytes(10_000)),
+        ("noise.webm", Random(1).randbytes(50_000)),
+        ("page.mkv", b"<html><video src=http://127.0.0.1/a.mp4></html>"),
+        ("list.mp4", b"#EXTM3U\n#EXTINF:1,\n/etc/passwd\n"),
+        ("concat.mp4", b"ffconcat version 1.0\nfile /etc/passwd\n"),
+        ("vector.png", b'<svg xmlns="http://www.w3.org/2000/svg"><image href="/etc/passwd"/></svg>'),
+    ],
+)
+def test_what_is_no_film_at_all(tmp_path: Path, outcome: Callable[[Path], str], name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert "not a" in outcome(tmp_path / name)
+
+
+def test_an_empty_file_and_one_that_is_gone(tmp_path: Path, outcome: Callable[[Path], str]) -> None:
+    (tmp_path / "a.mp4").touch()
+    assert "is empty (0 bytes)" in outcome(tmp_path / "a.mp4")
+    assert "gone.mp4 cannot be read (No such file" in outcome(tmp_path / "gone.mp4")
+
+
+def test_a_still_of_ten_hours_takes_no_longer_than_a_short_one(
+    tmp_path: Path, outcome: Callable[[Path], str], decoder: Decoder
+) -> None:
+    path = write_film(tmp_path / "a.mp4", [90, 90], [0.0, 36_000.0])
+    assert decoder.probe(path).result().seconds >= 36_000
+    start_s = time.monotonic()
+    assert outcome(path) == "frames"
+    assert time.monotonic() - start_s < 15
+
+
+def test_frames_too_large_for_memory_are_refused_by_the_header(
+    tmp_path: Path, write_video: WriteVideo, outcome: Callable[[Path], str]
+) -> None:
+    path = write_video("bomb.avi", [10] * 12)
+    content = path.read_bytes()
+    small, large = (b"\xff\xc0\x00\x11\x08" + struct.pack(">HH", side, side) for side in (32, 30_000))
+    assert content.count(small) == 12  # in each frame's own header, which decoders go by
+    path.write_bytes(content.replace(small, large))
+    assert outcome(path) != "frames"
+
+
+def bomb_gif() -> bytes:
+    """A canvas of 60,000 by 60,000 pixels in a few bytes."""
+    canvas = struct.pack("<HHBBB", 60_000, 60_000, 0x80, 0, 0) + bytes(6)
+    frame = b"\x2c" + struct.pack("<HHHHB", 0, 0, 60_000, 60_000, 0) + b"\x02\x02\x44\x01\x00"
+    return b"GIF89a" + canvas + frame + frame + b"\x3b"
+
+
+def bomb_webp() -> bytes:
+    """An animation with a canvas of 16,384 by 16,384 pixels."""
+    size = (16_383).to_bytes(3, "little")
+    chunks = b"VP8X" + struct.pack("<I", 10) + b"\x02\0\0\0" + size + size
+    chunks += b"ANIM" + struct.pack("<IIH", 6, 0, 0)
+    return b"RIFF" + struct.pack("<I", 4 + len(chunks)) + b"WEBP" + chunks
+
+
+def bomb_png() -> bytes:
+    """An animated picture of 30,000 by 30,000 pixels of one colour."""
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0)) + chunk(
+        b"acTL", struct.pack(">II", 3, 0)
+    )
+    return b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", zlib.compress(bytes(10**6))) + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize(("name", "bomb"), [("a.gif", bomb_gif()), ("a.webp", bomb_webp()), ("a.png", bomb_png())])
+def test_a_canvas_too_large_for_memory_is_refused(
+    tmp_path: Path, outcome: Callable[[Path], str], name: str, bomb: bytes
+) -> None:
+    (tmp_path / name).write_bytes(bomb)
+    assert outcome(tmp_path / name) != "frames"
+
+
+def test_an_animation_of_too_many_frames_is_refused(tmp_path: Path, outcome: Callable[[Path], str]) -> None:
+    frames = [Image.new("L", (1, 1), level % 256) for level in range(5_100)]
+    frames[0].save(tmp_path / "a.png", save_all=True, append_images=frames[1:])
+    assert "has 5100 frames" in outcome(tmp_path / "a.png")
+
+
+def test_a_child_gets_no_more_memory_than_its_limit(tmp_path: Path, decoder: Decoder) -> None:
+    with pytest.raises(MediaError, match="takes too much memory"):
+        decoder._start(tmp_path / "a.mp4", bytearray, MAX_BYTES).result()
