@@ -141,6 +141,11 @@ class Ranking:
     gallery: EmbeddedGallery | None = field(default=None, repr=False, compare=False)
     missing: int = 0
 
+    @property
+    def recall(self) -> float:
+        """Share of the true ten best that the index finds, as measured on a sample; 1 for exact search."""
+        return self.gallery.index.recall if self.gallery else 1.0
+
     @cached_property
     def counts(self) -> dict[Verdict, int]:
         """Number of hits per verdict."""
@@ -219,6 +224,7 @@ class Answer:
                     **({} if ranking.epoch is None else {"epoch": ranking.epoch}),
                     **({"read_as": dict(ranking.read_as)} if ranking.read_as else {}),
                     **({"missing": ranking.missing} if ranking.missing else {}),
+                    **({"recall": round(ranking.recall, 4)} if ranking.recall < 1 else {}),
                     "hits": [hit.as_dict() for hit in ranking.hits],
                 }
                 for ranking in self.rankings

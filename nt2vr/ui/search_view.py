@@ -237,6 +237,8 @@ def _note(ranking: Ranking, answer: Answer, judged: bool) -> str:
     notes = [ranking.notice] if ranking.notice else []
     if not ranking.hits:
         return " ".join([*notes, NOTHING_LEFT])
+    if ranking.recall < 1:
+        notes.append(f"Approximate search: it finds {100 * ranking.recall:.1f} % of the ten best clips.")
     if ranking.low and not judged:  # verdicts know better
         notes.append(NO_GOOD_MATCH)
     if as_typed := answer.as_typed(ranking):
