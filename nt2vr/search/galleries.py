@@ -26,7 +26,7 @@ MAX_OPEN = 4  # libraries; the least recently used is closed first
 
 
 class LibraryLike(Protocol):
-    """A library as it is listed; equal while its clips are."""
+    """A library as it is listed."""
 
     @property
     def id(self) -> str:
@@ -57,6 +57,10 @@ class Shelf(Protocol[L]):
         """Return a library's clips."""
         ...
 
+    def stamp(self, library_id: str) -> tuple[object, ...]:
+        """Return what changes whenever a library's clips do; takes no time."""
+        ...
+
 
 class Galleries:
     """Searchers of galleries by key; all of them share the loaded models.
@@ -80,7 +84,7 @@ class Galleries:
         self._models, self._decoder, self._cache, self._synonyms = models, decoder, cache, synonyms
         self._live = LiveModels(models, lambda key, encoder: self.searcher(key).embedded(encoder))
         self.built_in = Searcher(models, built_in, decoder, cache, judge, synonyms, self._live)
-        self._open: dict[str, tuple[LibraryLike, Searcher]] = {}  # least recently used first
+        self._open: dict[str, tuple[tuple[object, ...], Searcher]] = {}  # with stamps; least recently used first
         self._opening = Lock()
 
     def key(self, name: str) -> str:
@@ -99,13 +103,14 @@ class Galleries:
         """
         if not name or name == BUILT_IN:
             return self.built_in
-        info = self.shelf.find(name)
+        key = name if name in self._open else self.shelf.find(name).id
         with self._opening:
-            known, searcher = self._open.pop(info.id, (None, None))
-            if searcher is None or known != info:
-                searcher = self._opened(info)
-                self._live.forget(info.id)
-            self._open[info.id] = info, searcher
+            stamp = self.shelf.stamp(key)
+            known, searcher = self._open.pop(key, (None, None))
+            if searcher is None or known != stamp:
+                searcher = self._opened(self.shelf.find(key))
+                self._live.forget(key)
+            self._open[key] = stamp, searcher
             while len(self._open) > MAX_OPEN:
                 oldest = next(iter(self._open))
                 del self._open[oldest]

@@ -49,6 +49,9 @@ class FakeShelf:
     def gallery(self, library_id: str) -> Gallery:
         return self.libraries[library_id][1]
 
+    def stamp(self, library_id: str) -> tuple[object, ...]:
+        return (self.libraries.get(library_id),)
+
 
 @pytest.fixture(scope="module")
 def decoder() -> Iterator[Decoder]:
