@@ -54,6 +54,15 @@ def test_every_clip_has_a_poster_and_a_preview_that_browsers_keep(running_app: R
     assert (part.status_code, len(part.content)) == (206, 100)
 
 
+def test_programs_find_a_library_and_are_told_if_it_is_not_indexed(running_app: RunningApp, library: str) -> None:
+    galleries = httpx.get(f"{running_app.url}api/galleries").json()
+    assert [each["name"] for each in galleries] == ["built-in", "Media"]
+    assert galleries[1] == {"name": "Media", "id": library, "num_clips": 4}
+    for name, sentence in ((library, "Media is not indexed by CLIP yet: 4 clips"), ("none", "There is no library")):
+        answer = httpx.post(f"{running_app.url}api/search", json={"query": "a lion", "gallery": name}, timeout=60)
+        assert answer.status_code == 400 and sentence in answer.json()["error"]
+
+
 def test_a_missing_preview_is_made_when_it_is_asked_for(running_app: RunningApp, library: str) -> None:
     video = Libraries(running_app.data / "libraries").gallery(library).videos[0]
     previews = running_app.data / "libraries" / library / "previews"

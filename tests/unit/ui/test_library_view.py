@@ -147,8 +147,7 @@ def test_what_is_not_indexed_is_offered_to_be_indexed_unless_that_is_refused_or_
     assert index_view(None, problem, None) == {"text": str(problem), "models": "CLIP|other", "refusal": ""}
     assert index_view(None, problem, None, "Only the owner may.")["refusal"] == "Only the owner may."
     assert set(index_view(None, problem, RUNNING)) == {"job"}
-    behind = Answer(
-        Query("a"), (Ranking(System("CLIP"), (), missing=3), Ranking(System("CLIP", "drop"), (), missing=3))
-    )
+    rankings = (Ranking(System("CLIP", strategy), (), missing=3) for strategy in ("plain", "drop"))
+    behind = Answer(Query("a"), tuple(rankings))
     assert index_view(behind, None, None)["text"] == "3 clips are not indexed by CLIP: they were not searched."
     assert index_view(found(1), None, None) == {}
