@@ -3,6 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -192,6 +193,7 @@ class _Store:
         mark_used(self._folder)
         self._file = EmbeddingFile(self._folder, (encoder.num_frames, encoder.embed_dim))
         self._pooled = self._file.pooled(encoder.card.pooling, encoder.pool)  # notices damaged rows, too
+        self._pooled_at = self._file.state
         self._unwritten: dict[str, NDArray[np.float32]] = {}
 
     def missing(self, files: Sequence[VideoFile]) -> list[VideoFile]:
@@ -205,7 +207,8 @@ class _Store:
     def embed(self, batch: Sequence[tuple[VideoFile, NDArray[np.uint8]]]) -> None:
         """Encode the (F, S, S, 3) frames of files, and store the embeddings."""
         make_room(self._folder)
-        self._file.refresh()
+        with suppress(OSError):
+            self._file.refresh()
         known = self._file.find(file.key for file, _ in batch) >= 0  # embedded by another process in the meantime
         batch = [item for item, is_known in zip(batch, known, strict=True) if not is_known]
         if not batch:
@@ -244,7 +247,7 @@ class _Store:
             may_build: whether an approximate index may be built.
         """
         encoder, frames = self._encoder, self._file.frames()
-        if len(self._pooled) < len(frames):
+        if self._file.state != self._pooled_at:  # rows were added, or another process has moved them
             self._pooled = self._file.pooled(encoder.card.pooling, encoder.pool)
         pooled, places = self._pooled, self._file.find(file.key for file in files)
         if self._unwritten:

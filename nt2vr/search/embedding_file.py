@@ -10,6 +10,7 @@ by the next one. Rows never change. Compaction writes a new generation, whose id
 that they have mapped.
 """
 
+import logging
 import math
 import os
 import shutil
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 
 from nt2vr.files import atomic_write
 
+logger = logging.getLogger(__name__)
 Pool = Callable[[NDArray[np.float32]], NDArray[np.float32]]  # (N, F, D) to (N, D)
 
 MAGIC = b"nt2vr 1\n"
@@ -52,7 +54,10 @@ class EmbeddingFile:
         """Read the ids."""
         self._folder, self._expected = folder, shape
         self._forget_all(None)
-        self.refresh()
+        try:
+            self.refresh()
+        except OSError as error:  # also raised by `append`, which would otherwise replace what cannot be read
+            logger.warning("Embeddings in %s cannot be read (%s).", folder, error.strerror)
 
     def __len__(self) -> int:
         """Return the number of rows, including unused ones."""
@@ -64,6 +69,11 @@ class EmbeddingFile:
         self._num_rows = 0
         self._row_of: dict[bytes, int] = {}
         self._frames = np.empty((0, *self._shape), np.float32)
+
+    @property
+    def state(self) -> tuple[object, ...]:
+        """Changes whenever rows do."""
+        return self._generation, self._num_rows
 
     def refresh(self) -> None:
         """Notice the rows that other processes have added or compacted."""
@@ -153,7 +163,7 @@ class EmbeddingFile:
     def _newest(self) -> Path | None:
         try:
             numbers = [int(path.name) for path in self._folder.iterdir() if path.name.isdecimal()]
-        except OSError:
+        except FileNotFoundError:
             return None
         folders = (self._folder / str(number) for number in sorted(numbers, reverse=True))
         return next((folder for folder in folders if (folder / IDS).is_file()), None)

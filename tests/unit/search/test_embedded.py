@@ -305,6 +305,25 @@ def test_an_open_gallery_is_unaffected_by_later_changes(gallery: Gallery, decode
     assert after.search(np.array([0, 1], np.float32), 3)[1].tolist() == [0, 1, 2]
 
 
+def test_rows_belong_together_when_the_file_is_compacted_while_it_grows(
+    gallery: Gallery, decoder: Decoder, cache: Cache
+) -> None:
+    keyed = replace(gallery, key="library-1")
+    embed(replace(keyed, videos=keyed.videos[:30]), decoder, cache)
+
+    def compact(done: int, total: int, doing: str) -> None:
+        if doing == "reading clips" and done == 30:
+            drop_unused(replace(keyed, videos=keyed.videos[20:]), cache)
+
+    embedded, encoder = embed(keyed, decoder, cache, progress=compact)
+    assert embedded.gallery.videos == keyed.videos[20:]  # the others were dropped by someone else
+    for row, video in enumerate(embedded.gallery.videos):
+        frames = embedded.frame_embeddings(row)
+        np.testing.assert_array_equal(embedded.embeddings[row], encoder.pool(frames))
+        angle = np.arctan2(*frames[0][::-1]) / (np.pi / 2) * 255
+        assert angle == pytest.approx(6 * int(video.video_id[1:]), abs=3)
+
+
 def test_embeddings_are_not_dropped_while_files_cannot_be_read(
     gallery: Gallery, decoder: Decoder, cache: Cache
 ) -> None:

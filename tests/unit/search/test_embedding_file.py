@@ -247,6 +247,18 @@ def test_two_writers_store_each_row_once(tmp_path: Path) -> None:
     assert content(tmp_path, *range(122)) == list(range(122))
 
 
+def test_a_file_that_cannot_be_read_is_not_replaced(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    write(tmp_path, 0, 1)
+    ids = only(tmp_path, "frames.f32").rename(tmp_path / "frames")
+    only(tmp_path, "ids").with_name("frames.f32").symlink_to("frames.f32")  # OSError: too many levels of links
+    file = EmbeddingFile(tmp_path, SHAPE)
+    assert len(file) == 0 and "cannot be read" in caplog.text
+    with pytest.raises(OSError, match="symbolic links"):
+        file.append(keys(2), rows(2))
+    ids.rename(only(tmp_path, "ids").with_name("frames.f32"))
+    assert content(tmp_path, 0, 1, 2) == [0, 1, None]
+
+
 def test_a_full_disk_is_an_error_and_leaves_the_rows(tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir()
     with mounted(tmp_path / "disk", "size=100k"):
