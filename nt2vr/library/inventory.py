@@ -1,4 +1,7 @@
-"""The files of a library in SQLite: readers see the last commit while an update writes, also in another process."""
+"""The files of a library in SQLite: readers see the last commit while an update writes, also in another process.
+
+The journal is SQLite's default, not a write-ahead log: that cannot be read on a full disk or in a read-only folder.
+"""
 
 import json
 import logging
@@ -41,10 +44,10 @@ CREATE TABLE IF NOT EXISTS skipped_clips (
 ) WITHOUT ROWID;
 """
 SAME_CONTENT = """
-UPDATE files SET duplicate_of = coalesce(
-    (SELECT min(other.id) FROM files AS other
-     WHERE other.content = files.content AND other.state = 'ready' AND other.id < files.id), '')
-WHERE state = 'ready'
+UPDATE files SET duplicate_of = first FROM (
+    SELECT id AS one, iif(min(id) OVER same = id, '', min(id) OVER same) AS first
+    FROM files WHERE state = 'ready' WINDOW same AS (PARTITION BY content)
+) WHERE id = one AND duplicate_of != first
 """
 COUNTS = """
 SELECT count(*), coalesce(sum(num_clips), 0), coalesce(sum(seconds), 0), coalesce(max(captions != '[]'), 0)
@@ -199,7 +202,6 @@ class Inventory:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             database = sqlite3.connect(self._path, timeout=BUSY_S)
             try:
-                database.execute("PRAGMA journal_mode=WAL")
                 database.executescript(SCHEMA)
                 with database:
                     yield database
@@ -218,8 +220,7 @@ class Inventory:
     def _set_aside(self) -> None:
         logger.warning("%s is damaged and was set aside; the next update makes it again.", self._path)
         self._path.replace(self._path.with_name(f"{self._path.name}.damaged"))
-        for suffix in ("-wal", "-shm"):
-            self._path.with_name(f"{self._path.name}{suffix}").unlink(missing_ok=True)
+        self._path.with_name(f"{self._path.name}-journal").unlink(missing_ok=True)
 
 
 def captions_of(file: StoredFile) -> tuple[str, ...]:

@@ -4,11 +4,10 @@ import json
 import logging
 import os
 import shutil
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from uuid import uuid4
 
 from filelock import FileLock, Timeout
@@ -19,12 +18,13 @@ from nt2vr.errors import ConfigError, GalleryError, Nt2vrError, quoted
 from nt2vr.files import check_free, with_schema, without_schema, write_json
 from nt2vr.library.compare import compared
 from nt2vr.library.info import KINDS, Changes, Kind, LibraryInfo, Skipped, Source
-from nt2vr.library.inventory import Counts, Inventory, StoredFile, captions_of
+from nt2vr.library.inventory import Counts, Inventory
 from nt2vr.library.previews import Previews
 from nt2vr.library.sources import allowed_path, is_available, list_files
-from nt2vr.library.windows import window_id, windows
+from nt2vr.library.uploads import unused_path
+from nt2vr.library.windows import clips_of
 from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import Gallery, Video
+from nt2vr.media.gallery import Gallery
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.registry import pick
 
@@ -34,7 +34,6 @@ SETTINGS, INVENTORY, UPLOADS, PREVIEWS, LOCK = "library.json", "files.db", "uplo
 WINDOW_S = 10.0  # default of folders and uploads; manifests and datasets stay whole
 MIN_WINDOW_S, MAX_WINDOW_S = 1.0, 3600.0
 MAX_NAME = 80  # characters
-MAX_FILE_NAME = 120  # characters of an uploaded file's name
 EMBEDDINGS = "embeddings"  # beside the folder of libraries
 RESERVED = ("built-in",)
 WAIT_S = 0.5  # between looks at whether to stop waiting for another update
@@ -165,7 +164,7 @@ class Libraries:
         check_free(source.path, sum(path.stat().st_size for _, path in given), "Storing the uploads")
         names = []
         for name, path in given:
-            place = _unused(source.path, name)
+            place = unused_path(source.path, name)
             partial = place.with_name(f".{uuid4().hex}.partial")  # hidden from a scan
             try:
                 shutil.copyfile(path, partial)
@@ -315,22 +314,6 @@ class Libraries:
         return name
 
 
-def clips_of(file: StoredFile, source: Source) -> list[Video]:
-    """Return the clips of a file: itself, or its windows; none for a copy, or a file that cannot be used."""
-    if file.state != "ready" or file.duplicate_of:
-        return []
-    captions, path = captions_of(file), Path(file.path)
-    spans = windows(file.seconds, file.num_frames, source.window_s)
-    if file.kind == "picture" or (len(spans) == 1 and source.kind in ("manifest", "dataset")):
-        return [Video(file.id, path, captions, content=file.content)]  # sampled by frame numbers, as in the papers
-    if len(spans) == 1:
-        return [Video(file.id, path, captions, end=file.seconds, content=file.content)]
-    return [
-        Video(window_id(file.id, span), path, captions, None, *span, film=file.id, content=file.content)
-        for span in spans
-    ]
-
-
 def _named(source: Source, path: str | Path, roots: Sequence[Path] | None) -> Source:
     """Complete a source with the place that someone named."""
     loader, place = kind_and_path(path) if source.kind == "dataset" else ("", Path(path))
@@ -345,15 +328,3 @@ def _named(source: Source, path: str | Path, roots: Sequence[Path] | None) -> So
         raise ConfigError(f"{resolved.name} is not a manifest. Name a JSONL or CSV file.")
     within = {"folder": resolved, "manifest": resolved.parent}.get(source.kind, root)
     return replace(source, path=resolved, within=within, loader=loader)
-
-
-def _unused(folder: Path, name: str) -> Path:
-    """Make a visitor's file name safe, and unique in a folder."""
-    last = name.replace("\\", "/").rpartition("/")[2]
-    clean = "".join(each for each in unicodedata.normalize("NFC", last) if each.isprintable()).strip(". ")
-    path = PurePosixPath(clean.encode("utf-8", "replace").decode() or "file")
-    stem, suffix = path.stem[:MAX_FILE_NAME], path.suffix[:10]
-    while len(f"{stem}{suffix}".encode()) > 200:  # a file system counts bytes, up to 255
-        stem = stem[:-1]
-    names = (f"{stem}{suffix}" if number == 1 else f"{stem} ({number}){suffix}" for number in range(1, 1_000_000))
-    return next(folder / each for each in names if not (folder / each).exists())

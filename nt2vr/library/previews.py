@@ -8,6 +8,7 @@ from pathlib import Path
 from nt2vr.errors import MediaError
 from nt2vr.media.decode import Decoder, Decoding
 from nt2vr.media.gallery import Video
+from nt2vr.media.probe import DISK_FULL
 from nt2vr.media.video_files import VideoFile
 from nt2vr.progress import Progress, ShouldStop, never, silent
 
@@ -60,6 +61,7 @@ class Previews:
 
         Raises:
             InterruptedError: once `should_stop` returns True.
+            MediaError: if the disk is full.
         """
         failed: dict[str, str] = {}
         ahead: deque[tuple[Video, Decoding]] = deque()
@@ -70,6 +72,8 @@ class Previews:
             try:
                 decoding.result()
             except MediaError as error:
+                if DISK_FULL in str(error):
+                    raise
                 failed[video.video_id] = str(error)
             progress(done - len(ahead), total, f"making previews: {video.video_id}")
 

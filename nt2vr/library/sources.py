@@ -65,7 +65,8 @@ def list_files(source: Source) -> Iterator[FoundFile]:
     """
     if not is_available(source):
         raise GalleryError(
-            f"{source.path} is not there: is its drive mounted? What was indexed of {source.name} stays searchable."
+            f"{source.path} is not there, or empty: is its drive mounted? "
+            f"What was indexed of {source.name} stays searchable."
         )
     if source.kind in ("folder", "uploads"):
         yield from _in_folder(source.path, source.kind == "uploads")

@@ -1,5 +1,11 @@
 """Clips of a file: the file itself, or windows of a long video."""
 
+from pathlib import Path
+
+from nt2vr.library.info import Source
+from nt2vr.library.inventory import StoredFile, captions_of
+from nt2vr.media.gallery import Video
+
 WHOLE = 1.5  # windows; a video up to this long stays whole
 MAX_WINDOWS = 20_000  # per film: two days in windows of 10 s
 
@@ -26,3 +32,19 @@ def window_id(file_id: str, window: Window) -> str:
     """Name a window of a file."""
     start, end = window
     return f"{file_id}@{start:.7g}-{end:.7g}"
+
+
+def clips_of(file: StoredFile, source: Source) -> list[Video]:
+    """Return the clips of a file: itself, or its windows; none for a copy, or a file that cannot be used."""
+    if file.state != "ready" or file.duplicate_of:
+        return []
+    captions, path = captions_of(file), Path(file.path)
+    spans = windows(file.seconds, file.num_frames, source.window_s)
+    if file.kind == "picture" or (len(spans) == 1 and source.kind in ("manifest", "dataset")):
+        return [Video(file.id, path, captions, content=file.content)]  # sampled by frame numbers, as in the papers
+    if len(spans) == 1:
+        return [Video(file.id, path, captions, end=file.seconds, content=file.content)]
+    return [
+        Video(window_id(file.id, span), path, captions, None, *span, film=file.id, content=file.content)
+        for span in spans
+    ]

@@ -31,6 +31,7 @@ SEEK_GAP = 250  # frames between samples above which seeking (to a key frame, th
 MAX_WORKERS = 32  # children take 70 MB each
 MAX_BYTES = 2 << 30  # of a child: an 8K film takes 1.2 GB
 READ_BYTES_S = 10e6  # of a slow disk
+PACE = 3.0  # seconds to decode a second of film, at most: 4K at 60 frames per second takes 2 on a slow core
 CLOSED = "the decoder is closed"  # reason for files that nobody has tried
 M_MMAP_THRESHOLD = -3  # of glibc's mallopt
 FORMATS = "asf,avi,flv,gif,matroska,mov,mpeg,mpegts,ogg"  # self-contained ones: a playlist would read other files
@@ -202,9 +203,10 @@ class Decoder:
     def windows(
         self, path: Path, windows: Sequence[tuple[float, float]], num_frames: int, framing: Framing | None
     ) -> Decoding:
-        """Schedule `film.sample_windows` in a child, with the time limit for each window."""
-        timeout_s = self._timeout_s * (1 + len(windows))  # some films take a while to open; each window has its own
-        return self._start(path, _windows, path, windows, num_frames, framing, self._timeout_s, timeout_s=timeout_s)
+        """Schedule `film.sample_windows` in a child; each window has a time limit, longer for a longer one."""
+        limits_s = [self._timeout_s + PACE * (end - start) for start, end in windows]
+        timeout_s = self._timeout_s + sum(limits_s)  # for a child that hangs
+        return self._start(path, _windows, path, windows, num_frames, framing, limits_s, timeout_s=timeout_s)
 
     def preview(self, path: Path, start: float, end: float | None, poster: Path, preview: Path) -> Decoding:
         """Schedule `preview.write_preview` in a child."""

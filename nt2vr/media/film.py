@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
+from itertools import repeat
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -26,7 +27,7 @@ COVER = av.stream.Disposition.attached_pic  # of a song
 SEEK_S = 10.0  # gap before a wanted moment above which seeking beats decoding
 LATE_S = 0.5  # a first frame this long after the wanted moment means that the file's index is wrong
 TIE_S = 1e-4  # timestamps are rounded
-MAX_FRAMES = 20_000  # decoded per window: 10 s at 240 frames per second are 2,400
+MAX_RATE = 2_000  # frames decoded per second of a window, and a second's more
 MAX_MISSES = 1_000  # packets in a row without a frame
 
 Read = Callable[[Limits | None], NDArray[np.uint8]]  # (H, W, 3) RGB, shrunk to the limits if there are any
@@ -68,7 +69,7 @@ def sample_windows(
     windows: Sequence[tuple[float, float]],
     num_frames: int,
     framing: Framing | None,
-    timeout_s: float = float("inf"),
+    timeouts_s: Sequence[float] | None = None,
 ) -> list[NDArray[np.uint8] | str]:
     """Sample evenly spaced moments of each window, in one pass through the file.
 
@@ -77,7 +78,7 @@ def sample_windows(
         windows: (start, end) in seconds, in order.
         num_frames: F, per window.
         framing: which moments, and what `fit` makes of each; None leaves frames unchanged.
-        timeout_s: time limit per window.
+        timeouts_s: time limit of each window.
 
     Returns:
         Per window, (F, S, S, 3), or the reason why there is none.
@@ -89,8 +90,8 @@ def sample_windows(
     with _reading(path):
         screen = Screen(path, framing)
         positions = framing.positions if framing else CENTRES
-        for start, end in windows:
-            screen.limit(timeout_s)
+        for (start, end), timeout_s in zip(windows, timeouts_s or repeat(float("inf")), strict=timeouts_s is not None):
+            screen.limit(timeout_s, end - start)
             moments = _moments(start, end, num_frames, positions, screen.rate)
             try:
                 sampled.append(np.stack([screen.at(moment) for moment in moments]))
@@ -129,11 +130,11 @@ class Screen:
         self._now: Frame | None = None
         self._next: Frame | None = None
         self._shown: tuple[float, NDArray[np.uint8]] | None = None
-        self.limit(float("inf"))
+        self.limit(float("inf"), float("inf"))
 
-    def limit(self, timeout_s: float) -> None:
-        """Limit the time, and the frames to decode, from now on."""
-        self._deadline_s, self._left = time.monotonic() + timeout_s, MAX_FRAMES
+    def limit(self, timeout_s: float, seconds: float) -> None:
+        """Limit the time, and the frames to decode for so many seconds, from now on."""
+        self._deadline_s, self._left = time.monotonic() + timeout_s, MAX_RATE * (1 + seconds)
 
     def length(self) -> float:
         """Return when the last frame ends, in seconds."""

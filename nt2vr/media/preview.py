@@ -14,6 +14,7 @@ from nt2vr.errors import MediaError
 from nt2vr.files import atomic_write, is_disk_full
 from nt2vr.media.film import Screen
 from nt2vr.media.picture import write_jpeg
+from nt2vr.media.probe import DISK_FULL
 
 LIMITS = (224, 640)  # pixels of the short and the long side
 FPS = 12
@@ -67,5 +68,5 @@ def _writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:  # PyAV's errors are among them
         if is_disk_full(error):
-            raise MediaError("The disk is full. Free some space, and update the library again.") from None
+            raise MediaError(f"{DISK_FULL}. Free some space, and update the library again.") from None
         raise MediaError(f"No preview of {path.name} can be written ({os.strerror(error.errno or 0)}).") from error

@@ -1,7 +1,9 @@
-"""What a file contains, as `film.probe` finds out in a child."""
+"""What the decoder's children find out and say, apart from frames."""
 
 from dataclasses import dataclass
 from typing import Literal
+
+DISK_FULL = "The disk is full"  # a preview cannot be written, nor can the others
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ import json
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nt2vr.errors import GalleryError
+from nt2vr.errors import GalleryError, Nt2vrError
 from nt2vr.library.info import Changes
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import Updated, update_library
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder, Decoding
 from nt2vr.progress import Progress, ShouldStop, never, silent
+from tests.disks import mounted
 from tests.films import write_film
 from tests.paths import ROOT
 from tests.unit.library.brightness import BrightnessEncoder
@@ -95,9 +96,12 @@ def test_files_are_found_read_and_embedded_once(room: Room) -> None:
     info = room.libraries.find("films")
     assert (info.num_files, info.num_clips, info.num_skipped, info.has_captions) == (3, 3, 0, False)
     assert info.seconds == pytest.approx(3.0, abs=0.1)
+    database = room.libraries.folder / info.id / "files.db"
+    before = database.stat().st_mtime_ns
     assert room.update() == Updated(Changes(), 3, 3, 0)
     assert room.decoder.jobs == [] and room.encoder.num_clips == 0
     assert not room.libraries.check("films")
+    assert database.stat().st_mtime_ns == before  # the page reopens a library whose list has changed
 
 
 def test_only_what_is_new_or_changed_is_read_again(room: Room, write_video: WriteVideo) -> None:
@@ -326,9 +330,6 @@ def test_a_damaged_list_of_files_is_made_again_without_embedding_again(room: Roo
     info = room.libraries.find(room.add())
     room.update()
     database = room.libraries.folder / info.id / "files.db"
-    with sqlite3.connect(database) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    connection.close()
     database.write_bytes(b"x" * 8192)
     with pytest.raises(GalleryError, match="was damaged"):
         room.libraries.gallery("films")
@@ -343,6 +344,24 @@ def test_readers_see_the_last_commit_while_an_update_writes(room: Room) -> None:
         assert len(room.ids) == 3
         writer.rollback()
     assert len(room.ids) == 3
+
+
+def test_a_full_disk_is_one_sentence_and_costs_nothing_that_was_done(room: Room, tmp_path: Path) -> None:
+    with mounted(tmp_path / "data", "size=2m"), Cache.of(tmp_path / "data") as cache:
+        room.cache = cache
+        room.add()
+        room.update()
+        filler = tmp_path / "data" / "filler"
+        with suppress(OSError), filler.open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(4096))
+        write_film(room.films / "d.mp4", [200] * 10)
+        with pytest.raises(Nt2vrError, match=r"disk is full"):
+            room.update(previews=True)
+        assert len(room.ids) >= 3 and "d.mp4" not in room.skipped
+        filler.unlink()
+        room.update(previews=True)
+        assert len(room.ids) == 4 and room.encoder.num_clips <= 1
 
 
 CHILD = """
