@@ -10,6 +10,7 @@ from nt2vr.errors import DatasetError
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, world_benchmark
 from nt2vr.evaluation.captioned import captioned_benchmark
+from nt2vr.evaluation.media import embed_files
 from nt2vr.evaluation.tasks import MARKS, task_benchmark
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.cache import Cache
@@ -80,10 +81,10 @@ def load_benchmark(
         return gallery_benchmark(gallery, decoder, cache, progress, should_stop)
     if _is_task(Path(data.name)):
         return task_benchmark(Path(data.name), decoder, cache, progress, should_stop)
-    source = {}
+    library = None
     if libraries is not None and data.name.startswith(LIBRARY):
         library = libraries.find(data.name.removeprefix(LIBRARY))
-        dataset, source = _captioned(libraries, library.id, library.name), {"library": library.id}
+        dataset = _captioned(libraries, library.id, library.name)
     else:
         dataset = load_dataset(data.name, data.split)
     if data.queries:
@@ -92,7 +93,10 @@ def load_benchmark(
         captions = CaptionedVideos.all_as_queries({video.video_id: video.captions for video in dataset.videos})
         sets = cached_query_sets(captions, data.seed, folder, progress, should_stop)
     benchmark = captioned_benchmark(dataset, sets, decoder, cache, progress, should_stop)
-    return replace(benchmark, source={**benchmark.source, **source})
+    if library is None:
+        return benchmark
+    embed = embed_files(dataset.videos, decoder, cache, library.source.key)  # what is indexed is not encoded again
+    return replace(benchmark, source={**benchmark.source, "library": library.id}, embed=embed)
 
 
 def _captioned(libraries: Libraries, library_id: str, name: str) -> Dataset:

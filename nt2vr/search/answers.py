@@ -202,6 +202,12 @@ class Answer:
         """List words that other systems read differently, but this one, which knows them, was asked for."""
         return tuple(word for word in self.read_as if word not in {*ranking.read_as, *ranking.unseen})
 
+    def verdict(self, video_id: str) -> Verdict | None:
+        """Return the verdict on a clip that was found, perhaps as one of several windows; None if it has none."""
+        hits = (hit for ranking in self.rankings for hit in ranking.hits)
+        found = (hit for hit in hits if video_id in (hit.video_id, *(moment.video_id for moment in hit.moments)))
+        return next((hit.verdict for hit in found), None)
+
     def see(self, video_id: str) -> tuple[Seen, ...]:
         """Return every system's view of one clip, by the models that answered."""
         return tuple(_see(ranking, video_id) for ranking in self.rankings)

@@ -221,7 +221,7 @@ class Searcher:
                 if not encoder.card.queries:
                     self._batches.encode(encoder, _texts_of(readings[name].query))
             ranked = (
-                self._rank(readings[s.model], s, loaded[s.model], k, image, image_weight, strengths, leave_out)
+                self._rank(query, readings[s.model], s, loaded[s.model], k, image, image_weight, strengths, leave_out)
                 for s in chosen
             )
             judged_by = "captions" if self.judge is judge_by_captions else ""
@@ -248,9 +248,10 @@ class Searcher:
         return loaded
 
     def _rank(
-        self, reading: Reading, system: System, model: LoadedModel, k: int, image: NDArray[np.uint8] | None,
-        image_weight: float, strengths: Mapping[str, float] | None, leave_out: str,
+        self, asked: Query, reading: Reading, system: System, model: LoadedModel, k: int,
+        image: NDArray[np.uint8] | None, image_weight: float, strengths: Mapping[str, float] | None, leave_out: str,
     ) -> Ranking:  # fmt: skip
+        judged = asked if self._is_library else reading.query  # captions have all words
         query, encoder, embedded = reading.query, model.encoder, model.galleries[self.key]
         check_strategy(system, encoder.card)
         strength = system.strength_for(encoder.card, strengths)
@@ -267,7 +268,7 @@ class Searcher:
         found = [(video, score) for video, score in found if video.video_id != leave_out]
         groups = merge_windows(found, k)
         hits = tuple(
-            Hit(video.video_id, rank, round(score, 4), self.judge(query, video), video.film, moments_of(group))
+            Hit(video.video_id, rank, round(score, 4), self.judge(judged, video), video.film, moments_of(group))
             for rank, group in enumerate(groups, 1)
             for video, score in group[:1]
         )

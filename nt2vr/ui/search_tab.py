@@ -330,7 +330,7 @@ class SearchTab:
         video_id = event_value(event, "id", str)
         searcher = self.galleries.searcher(answer.gallery)
         video = searcher.video(video_id)
-        verdict, urls = searcher.judge(answer.query, video) or "", self.media.urls(answer.gallery, video)
+        verdict, urls = answer.verdict(video_id) or "", self.media.urls(answer.gallery, video)
         film = film_view(answer, video, searcher.gallery.videos)
         return detail_view(video, answer.see(video_id), verdict, urls, film, answer.judged_by)
 

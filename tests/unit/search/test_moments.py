@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
-from nt2vr.search.answers import Hit, Moment, merge_windows, moments_of
+from nt2vr.search.answers import Answer, Hit, Moment, Ranking, merge_windows, moments_of
+from nt2vr.search.systems import System
 
 
 def window(film: str, number: int, end: bool = True) -> Video:
@@ -59,6 +61,12 @@ def test_moments_are_in_the_order_of_time_with_their_scores() -> None:
     (hit,) = merge_windows(found(window("a", 3), window("a", 2)), 1)
     assert moments_of(hit) == (Moment("a@2", 20.0, 30.0, 0.9), Moment("a@3", 30.0, 40.0, 1.0))
     assert moments_of([(Video("v", Path("v")), 0.5)]) == ()
+
+
+def test_a_verdict_is_that_of_the_hit_also_for_its_other_windows() -> None:
+    moments = (Moment("a@2", 20.0, 30.0, 0.9), Moment("a@3", 30.0, 40.0, 1.0))
+    answer = Answer(Query("a"), (Ranking(System("CLIP"), (Hit("a@3", 1, 1.0, "violation", "a", moments),)),))
+    assert [answer.verdict(name) for name in ("a@2", "a@3", "b")] == ["violation", "violation", None]
 
 
 def test_the_api_says_where_a_hit_lies_and_nothing_more_of_whole_videos() -> None:
