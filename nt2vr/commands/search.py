@@ -10,7 +10,7 @@ from nt2vr.api import GallerySearcher, open_searcher
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.settings import add_flags
-from nt2vr.ui.search_view import times_text
+from nt2vr.ui.clip_view import times_text
 
 NONE = "–"
 ROW = "  {:>4}  {:>7}  {:9}  {:10}  {}"

@@ -4,7 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from nt2vr.errors import NotIndexedError
 from nt2vr.library.jobs import IndexJob, IndexJobs
+from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries, duration_text
 
 WORDS = {
@@ -65,3 +67,27 @@ def job_view(job: IndexJob | None) -> dict[str, Any]:
         "under_way": job.is_under_way,
         "stops": job.state == "stopping",
     }
+
+
+def index_view(
+    answer: Answer | None, problem: NotIndexedError | None, job: IndexJob | None, refusal: str = ""
+) -> dict[str, Any]:
+    """Show what a library lacks of its index, with a button that has it indexed, or how far that has come.
+
+    Args:
+        answer: to the search.
+        problem: why there is no answer.
+        job: the library's update, if it is under way or has failed.
+        refusal: why this visitor may not start one; empty if they may.
+    """
+    if job is not None:
+        return {"job": job_view(job)}
+    if problem is not None:
+        return {"text": str(problem), "models": "|".join(problem.models), "refusal": refusal}
+    behind = (
+        {ranking.system.model: ranking.missing for ranking in answer.rankings if ranking.missing} if answer else {}
+    )
+    if not behind:
+        return {}
+    parts = [f"{count:,} clips are not indexed by {model}" for model, count in behind.items()]
+    return {"text": f"{'; '.join(parts)}: they were not searched.", "models": "|".join(behind), "refusal": refusal}

@@ -6,8 +6,8 @@ from typing import Any
 from nt2vr.library.info import Changes, LibraryInfo, Skipped
 from nt2vr.library.jobs import IndexJob
 from nt2vr.media.gallery import Video
+from nt2vr.ui.clip_view import clock
 from nt2vr.ui.indexing import WORDS, job_view
-from nt2vr.ui.search_view import clock
 
 KIND_NAMES = {"uploads": "uploaded files", "folder": "folder", "manifest": "manifest", "dataset": "dataset"}
 POSTERS = 24

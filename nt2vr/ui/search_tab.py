@@ -23,9 +23,10 @@ from nt2vr.media.decode import Decoder
 from nt2vr.search.answers import Answer, Verdict
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.searcher import Searcher
+from nt2vr.ui.clip_view import detail_view, film_view
 from nt2vr.ui.errors import user_errors
 from nt2vr.ui.gate import Gate
-from nt2vr.ui.indexing import Indexing
+from nt2vr.ui.indexing import Indexing, index_view
 from nt2vr.ui.inputs import event_value
 from nt2vr.ui.link import DEFAULTS, link_values, read_link, read_strengths
 from nt2vr.ui.media import Media
@@ -40,9 +41,6 @@ from nt2vr.ui.search_layout import (
 from nt2vr.ui.search_view import (
     Marked,
     columns_view,
-    detail_view,
-    film_view,
-    index_view,
     no_marks,
     part_texts,
     picture_remark,

@@ -12,12 +12,12 @@ from nt2vr.language.query import Query, Span
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Hit, Ranking, Seen, Verdict
 from nt2vr.search.systems import System
+from nt2vr.ui.clip_view import detail_view
 from nt2vr.ui.search_view import (
     NO_GOOD_MATCH,
     NOTHING_LEFT,
     Marked,
     columns_view,
-    detail_view,
     picture_remark,
     understood_view,
 )
