@@ -134,7 +134,7 @@ def _lay_out_open(templates: Path, models: Sequence[str]) -> OpenParts:
         with gr.Row(elem_id="library-buttons"):
             remove = gr.Button("Remove", elem_id="library-remove", size="sm", min_width=90)
         with gr.Row(visible=False, elem_id="library-confirm", equal_height=True) as confirm:
-            gr.Markdown("Remove this library, its index and its uploads? Files in other folders stay.")
+            gr.Markdown("Remove this library, its index and its uploads?")
             remove_now = gr.Button("Remove", variant="stop", size="sm", elem_id="library-remove-now")
             keep = gr.Button("Keep it", size="sm", elem_id="library-keep")
         info = template(templates, "library-info", {})
