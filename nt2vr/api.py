@@ -12,7 +12,7 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.evaluation.protocol import evaluate as evaluate_systems
 from nt2vr.evaluation.protocol import with_controls
 from nt2vr.evaluation.report import Report
@@ -22,6 +22,7 @@ from nt2vr.evaluation.tables import markdown, write_tables
 from nt2vr.language.query import Query
 from nt2vr.language.query import understand as understand_tagged
 from nt2vr.language.tagger import Tagger, load_tagger
+from nt2vr.library.libraries import Libraries
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video, load_gallery
@@ -31,7 +32,7 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.search.answers import Answer
-from nt2vr.search.searcher import Searcher
+from nt2vr.search.galleries import Galleries
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.search.systems import System
 from nt2vr.settings import Settings, prepare_environment
@@ -83,25 +84,40 @@ def load_model(name_or_folder: str | Path, data_dir: str | Path | None = None, d
     return models.load(next((known for known in models.names() if known.casefold() == name.casefold()), name))
 
 
-def open_searcher(data_dir: str | Path | None = None, device: str | None = None) -> "GallerySearcher":
-    """Open the built-in gallery for searches; arguments as for `load_model`.
+def open_searcher(
+    data_dir: str | Path | None = None, device: str | None = None, library: str = ""
+) -> "GallerySearcher":
+    """Open a gallery for searches.
+
+    Args:
+        data_dir: as for `load_model`.
+        device: as for `load_model`.
+        library: name or id of a library; default: the built-in gallery.
 
     Raises:
-        ConfigError: if the cache in `data_dir` cannot be used.
+        ConfigError: if there is no such library, or the cache in `data_dir` cannot be used.
     """
     prepare_environment()
-    return GallerySearcher(Settings.read(data_dir, device))
+    return GallerySearcher(Settings.read(data_dir, device), library)
 
 
 class GallerySearcher:
-    """Searches the built-in gallery; close it, or use it in a `with`, to end its decoder processes."""
+    """Searches a gallery; close it, or use it in a `with`, to end its decoder processes."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, library: str = "") -> None:
         """Load nothing yet."""
         self._cache = Cache.of(settings.data_dir)
         self._decoder = Decoder()
         gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
-        self._searcher = Searcher(open_catalog(settings), gallery, self._decoder, self._cache, judge_video, synonyms())
+        galleries = Galleries(
+            open_catalog(settings), gallery, self._decoder, self._cache, judge_video, synonyms(),
+            Libraries(settings.data_dir / "libraries"),
+        )  # fmt: skip
+        try:
+            self._searcher = galleries.searcher(library)
+        except Nt2vrError:
+            self.close()
+            raise
 
     @property
     def system_names(self) -> list[str]:
@@ -117,7 +133,7 @@ class GallerySearcher:
         alpha: float = DEFAULT_ALPHA,
         literal: Collection[str] = (),
     ) -> Answer:
-        """Rank the gallery's videos with each system.
+        """Rank the gallery's videos with each system; adjacent windows of a long video are one hit with `moments`.
 
         Args:
             query: a sentence, or one that `understand` has split.
@@ -131,6 +147,7 @@ class GallerySearcher:
             QueryError: if there is nothing to search for.
             ConfigError: if a system, k, alpha or an array cannot be used.
             MediaError: if the picture cannot be read.
+            NotIndexedError: if the library is not indexed by one of the systems' models; see `nt2vr library update`.
         """
         parsed = understand(query) if isinstance(query, str) else query
         names = [system if isinstance(system, str) else system.name for system in _as_sequence(systems)]
@@ -208,7 +225,8 @@ def evaluate(
     """Evaluate systems, and the zero-shot base and `drop` as controls, on a benchmark; results are cached.
 
     Args:
-        data: "world", "gallery", or the path of a dataset or benchmark file; `Data` also sets split, seed and queries.
+        data: "world", "gallery", "library:NAME", or the path of a dataset or benchmark file; `Data` also sets split,
+            seed and queries.
         systems: as for `GallerySearcher.search`.
         data_dir: as for `load_model`.
         device: as for `load_model`.
@@ -228,6 +246,7 @@ def evaluate(
         benchmark = load_benchmark(
             data if isinstance(data, Data) else Data(data),
             folder, decoder, embeddings, progress, should_stop, settings.assets,
+            Libraries(settings.data_dir / "libraries"),
         )  # fmt: skip
         report = evaluate_systems(
             benchmark, with_controls(chosen, models), models, ResultStore(folder), progress, should_stop

@@ -5,6 +5,7 @@ Nt2vrError
 ├── QueryError         a query that cannot be searched
 ├── MediaError         an unreadable video or picture
 ├── GalleryError       an invalid gallery or manifest
+├── NotIndexedError    a gallery that is not indexed by a model yet
 ├── DatasetError       an invalid dataset of captioned videos
 ├── CheckpointError    a checkpoint folder that cannot be loaded
 ├── RunError           a training run that cannot be started, stopped or deleted now
@@ -36,6 +37,20 @@ class MediaError(Nt2vrError):
 
 class GalleryError(Nt2vrError):
     """An invalid gallery."""
+
+
+class NotIndexedError(Nt2vrError):
+    """A gallery that is not indexed by a model yet.
+
+    Attributes:
+        models: names of the models to index it with.
+        tower: identifies how these see videos; models that see them alike need one index.
+    """
+
+    def __init__(self, message: str, *models: str, tower: str = "") -> None:
+        """Keep the models' names, so that a page can offer to index the gallery."""
+        super().__init__(message)
+        self.models, self.tower = models, tower
 
 
 class DatasetError(Nt2vrError):

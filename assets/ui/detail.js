@@ -1,7 +1,9 @@
 const close = () => trigger("close", {});
 element.addEventListener("click", (event) => {
   const like = event.target.closest("[data-like]");
+  const moment = event.target.closest("[data-moment]");
   if (like) trigger("like", { id: like.dataset.like });
+  else if (moment) trigger("pick", { id: moment.dataset.moment });
   else if (event.target.matches("[data-close]")) close();
 });
 document.addEventListener("keydown", (event) => {

@@ -1,4 +1,4 @@
-"""`nt2vr search "a dog and not a cat"`: search the built-in gallery and print each system's ranking."""
+"""`nt2vr search "a dog and not a cat" [--library X]`: search a gallery and print each system's ranking."""
 
 import json
 import sys
@@ -10,6 +10,7 @@ from nt2vr.api import GallerySearcher, open_searcher
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.settings import add_flags
+from nt2vr.ui.clip_view import times_text
 
 NONE = "–"
 ROW = "  {:>4}  {:>7}  {:9}  {:10}  {}"
@@ -20,6 +21,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     default = "(default: %(default)s)"
     parser.add_argument("query", help="a sentence such as 'a dog and not a cat'")
     parser.add_argument("--systems", default="CLIP, CLIP-neg", help=f"names of systems, comma-separated {default}")
+    parser.add_argument("--library", default="", metavar="NAME", help="search this library, not the built-in gallery")
     parser.add_argument("--k", type=int, default=8, help=f"results per system {default}")
     parser.add_argument("--image", type=Path, metavar="FILE", help="reference picture")
     parser.add_argument(
@@ -38,7 +40,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Search and print the answer."""
     systems = options.systems.split(",")
-    with open_searcher(options.data_dir, options.device) as searcher:
+    with open_searcher(options.data_dir, options.device, options.library) as searcher:
         literal = [word.strip() for word in options.literal.split(",")]
         answer = searcher.search(options.query, systems, options.k, options.image, options.alpha, literal)
         if options.json:
@@ -65,7 +67,10 @@ def query_lines(answer: Answer) -> Iterator[str]:
 def ranking_lines(ranking: Ranking, answer: Answer, searcher: GallerySearcher) -> Iterator[str]:
     """Yield one system's table."""
     counts = ", ".join(f"{count} {verdict}" for verdict, count in ranking.counts.items() if count)
-    yield ranking.system.name + (f": {counts}" if counts else "")
+    by = f" by {answer.judged_by}" if counts and answer.judged_by else ""
+    yield ranking.system.name + (f": {counts}{by}" if counts else "")
+    if ranking.missing:
+        yield f"  not indexed by this model, and not searched: {ranking.missing} clips"
     if as_typed := answer.as_typed(ranking):
         yield f"  asked as typed: {', '.join(as_typed)}"
     if ranking.unseen:
@@ -78,4 +83,5 @@ def ranking_lines(ranking: Ranking, answer: Answer, searcher: GallerySearcher) -
     yield ROW.format("rank", "score", "verdict", "video", "caption")
     for hit in ranking.hits:
         caption = max(searcher.video(hit.video_id).captions, key=len, default=NONE)  # the longest says the most
-        yield ROW.format(hit.rank, f"{hit.score:.4f}", hit.verdict or NONE, hit.video_id, caption)
+        place = f"{hit.film} {times_text(hit.moments[0].start, hit.moments[-1].end)}" if hit.moments else hit.video_id
+        yield ROW.format(hit.rank, f"{hit.score:.4f}", hit.verdict or NONE, place, caption)

@@ -14,6 +14,7 @@ from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.protocol import evaluate, with_controls
 from nt2vr.evaluation.result_store import ResultStore
 from nt2vr.evaluation.sources import GALLERY, WORLD, Data, load_benchmark
+from nt2vr.library.libraries import Libraries
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.catalog import Catalog
@@ -67,13 +68,17 @@ class Evaluations:
         cache: stores embeddings of files.
         folder: for clips of the built-in world, per-query results and, in reports/, reports.
         assets: folder that contains the shipped gallery.
+        libraries: further data to evaluate on.
     """
 
-    def __init__(self, models: Catalog, decoder: Decoder, cache: Cache, folder: Path, assets: Path = ASSETS) -> None:
+    def __init__(
+        self, models: Catalog, decoder: Decoder, cache: Cache, folder: Path, assets: Path = ASSETS,
+        libraries: Libraries | None = None,
+    ) -> None:  # fmt: skip
         """Prepare without starting anything."""
         self.archive = Archive(folder / "reports")
         self._models, self._decoder, self._cache = models, decoder, cache
-        self._folder, self._assets = folder, assets
+        self._folder, self._assets, self._libraries = folder, assets, libraries
         self._job: Job | None = None
         self._changing, self._stop = Lock(), Event()
         self._built: dict[Data, Benchmark] = {}
@@ -136,8 +141,9 @@ class Evaluations:
             return self._built[data]
         self._report(0, 0, "reading the data")
         benchmark = load_benchmark(
-            data, self._folder, self._decoder, self._cache, self._report, self._stop.is_set, self._assets
-        )
+            data, self._folder, self._decoder, self._cache, self._report, self._stop.is_set, self._assets,
+            self._libraries,
+        )  # fmt: skip
         if data.name in BUILT_IN:
             self._built[data] = benchmark
         return benchmark

@@ -1,14 +1,18 @@
 """Evaluation data by name: the built-in world, the shipped gallery, a task or a dataset."""
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nt2vr.datasets import Split, load_dataset
+from nt2vr.datasets.base import Dataset
+from nt2vr.errors import DatasetError
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, world_benchmark
 from nt2vr.evaluation.captioned import captioned_benchmark
+from nt2vr.evaluation.media import embed_files
 from nt2vr.evaluation.tasks import MARKS, task_benchmark
+from nt2vr.library.libraries import Libraries
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import load_gallery
@@ -18,6 +22,7 @@ from nt2vr.querygen.query_sets import CaptionedVideos, QuerySets
 from nt2vr.settings import ASSETS
 
 WORLD, GALLERY = "world", "gallery"
+LIBRARY = "library:"  # before the name or id of a library
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,8 @@ class Data:
     """Selection of evaluation data.
 
     Attributes:
-        name: "world", "gallery" (the shipped one), a task's CSV file, or a dataset's folder or captions file.
+        name: "world", "gallery" (the shipped one), "library:NAME", a task's CSV file, or a dataset's folder or
+            captions file.
         clips: number of clips of the built-in world.
         seed: seed of these clips, or of a dataset's generated queries.
         split: split of a dataset; "all" for datasets without splits.
@@ -48,6 +54,7 @@ def load_benchmark(
     progress: Progress,
     should_stop: ShouldStop,
     assets: Path = ASSETS,
+    libraries: Libraries | None = None,
 ) -> Benchmark:
     """Load a benchmark, without loading models or decoding videos.
 
@@ -59,9 +66,10 @@ def load_benchmark(
         progress: called before each step.
         should_stop: polled between steps.
         assets: folder that contains the shipped gallery.
+        libraries: all libraries; only needed for one of them.
 
     Raises:
-        ConfigError: if a task or a query set cannot be used.
+        ConfigError: if there is no such library, or a task or a query set cannot be used.
         DatasetError: if there is no such dataset.
         GalleryError: if a manifest cannot be used.
         InterruptedError: if `should_stop` returned True.
@@ -73,13 +81,30 @@ def load_benchmark(
         return gallery_benchmark(gallery, decoder, cache, progress, should_stop)
     if _is_task(Path(data.name)):
         return task_benchmark(Path(data.name), decoder, cache, progress, should_stop)
-    dataset = load_dataset(data.name, data.split)
+    library = None
+    if libraries is not None and data.name.startswith(LIBRARY):
+        library = libraries.find(data.name.removeprefix(LIBRARY))
+        dataset = _captioned(libraries, library.id, library.name)
+    else:
+        dataset = load_dataset(data.name, data.split)
     if data.queries:
         sets = QuerySets.read(data.queries)
     else:
         captions = CaptionedVideos.all_as_queries({video.video_id: video.captions for video in dataset.videos})
         sets = cached_query_sets(captions, data.seed, folder, progress, should_stop)
-    return captioned_benchmark(dataset, sets, decoder, cache, progress, should_stop)
+    benchmark = captioned_benchmark(dataset, sets, decoder, cache, progress, should_stop)
+    if library is None:
+        return benchmark
+    embed = embed_files(dataset.videos, decoder, cache, library.source.key)  # what is indexed is not encoded again
+    return replace(benchmark, source={**benchmark.source, "library": library.id}, embed=embed)
+
+
+def _captioned(libraries: Libraries, library_id: str, name: str) -> Dataset:
+    """Return the captioned clips of a library as a dataset."""
+    videos = tuple(video for video in libraries.gallery(library_id).videos if any(video.captions))
+    if not videos:
+        raise DatasetError(f"{name} has no captions, so there are no queries to evaluate. Choose another library.")
+    return Dataset(name, "all", videos)
 
 
 def _is_task(path: Path) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -63,6 +64,18 @@ class Libraries:
             ConfigError: listing the names, if there is none.
         """
         return self._info(self._source(name))
+
+    def stamp(self, library_id: str) -> tuple[object, ...]:
+        """Return what changes whenever a library's clips or its name do, without opening anything."""
+        stats: list[os.stat_result | None] = []
+        for name in (SETTINGS, INVENTORY, f"{INVENTORY}-wal"):
+            try:
+                stats.append((self.folder / library_id / name).stat())
+            except OSError:
+                stats.append(None)
+        *files, log = stats
+        written = [stat and (stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in files]
+        return (*written, log.st_size if log else 0)  # readers make an empty log
 
     def add(
         self,

@@ -1,19 +1,20 @@
-"""Loaded models with their gallery embeddings, swapped atomically when newer checkpoints appear.
+"""Loaded models with their embeddings of galleries, swapped atomically when newer checkpoints appear.
 
-A LoadedModel is immutable. A newer one is loaded and its gallery embedded in the background, then one reference is
-replaced; a search finishes with the model it started with, and the last search to do so frees it.
+A LoadedModel is immutable. A newer one is loaded and its galleries embedded in the background, then one reference is
+replaced; a search finishes with the model it started with, and the last search to do so frees it. A model is in memory
+once, however many galleries are searched with it.
 """
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event, Lock
 
 import numpy as np
 
-from nt2vr.errors import CheckpointError
+from nt2vr.errors import CheckpointError, Nt2vrError
 from nt2vr.models.catalog import EPOCH, Catalog, CatalogEntry
 from nt2vr.models.checkpoint import WEIGHTS
 from nt2vr.models.encoder import Encoder
@@ -29,18 +30,18 @@ MAX_LOADED = 8  # models, as many as one search can compare; the least recently 
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A model with its gallery embeddings.
+    """A model with its embeddings of the galleries that were searched with it.
 
     Attributes:
         encoder: the model.
-        gallery: embedded by this model, or by one with an equal `Card.video_key`.
+        galleries: by key, each embedded by this model, or by one with an equal `Card.video_key`.
         stamp: identifies the state of its checkpoint folder.
         epoch: the epoch served, if the name stands for a run's newest or best; None otherwise.
         refused: reasons why newer checkpoints are not served, by their stamps.
     """
 
     encoder: Encoder
-    gallery: EmbeddedGallery
+    galleries: Mapping[str, EmbeddedGallery]
     stamp: Stamp
     epoch: int | None
     refused: Mapping[Stamp, str]
@@ -56,10 +57,10 @@ class LiveModels:
 
     Args:
         models: finds and reads them.
-        embed: returns a model's view of the gallery.
+        embed: returns a model's view of the gallery with a key.
     """
 
-    def __init__(self, models: Catalog, embed: Callable[[Encoder], EmbeddedGallery]) -> None:
+    def __init__(self, models: Catalog, embed: Callable[[str, Encoder], EmbeddedGallery]) -> None:
         """Load nothing yet."""
         self._models = models
         self._embed = embed
@@ -67,26 +68,64 @@ class LiveModels:
         self._changing = Lock()  # held only for moments
         self._loading: defaultdict[str, Lock] = defaultdict(Lock)  # held during the first load of a name
 
-    def get(self, name: str) -> LoadedModel:
-        """Return a model; only its first load blocks.
+    def get(self, name: str, gallery: str = "") -> LoadedModel:
+        """Return a model with its view of a gallery; only the first time blocks.
+
+        Args:
+            name: of the model.
+            gallery: the gallery's key.
 
         Raises:
             ConfigError: if there is no such model.
             CheckpointError: if it cannot be loaded.
+            NotIndexedError: if the gallery is not indexed by it.
         """
-        if model := self._used(name):
+        if (model := self._used(name)) and gallery in model.galleries:
             return model
         with self._changing:
             loading = self._loading[name]
         with loading:
-            if model := self._used(name):
-                return model
-            model = self._newest(self._models.find(name), None)
-            with self._changing:
-                self._loaded[name] = model
-                while len(self._loaded) > MAX_LOADED:
-                    del self._loaded[next(iter(self._loaded))]
+            model = self._used(name) or self._newest(self._models.find(name), None, (gallery,))
+            self._keep(name, model)  # also if the gallery turns out not to be indexed
+            while gallery not in model.galleries:
+                view = self._embed(gallery, model.encoder)
+                model = self._with_view(name, model, gallery, view)
             return model
+
+    def encoder(self, name: str) -> Encoder:
+        """Return a model, loaded if need be, without a view of any gallery; raises as `get` does."""
+        if model := self._used(name):
+            return model.encoder
+        with self._changing:
+            loading = self._loading[name]
+        with loading:
+            model = self._used(name) or self._newest(self._models.find(name), None, ())
+            self._keep(name, model)
+            return model.encoder
+
+    def _keep(self, name: str, model: LoadedModel) -> None:
+        with self._changing:
+            self._loaded.setdefault(name, model)
+            while len(self._loaded) > MAX_LOADED:
+                del self._loaded[next(iter(self._loaded))]
+
+    def _with_view(self, name: str, model: LoadedModel, gallery: str, view: EmbeddedGallery) -> LoadedModel:
+        """Add a view to a model; if the model was swapped in the meantime, return the newer one without it."""
+        viewing = replace(model, galleries={**model.galleries, gallery: view})
+        with self._changing:
+            current = self._loaded.get(name)
+            if current is not None and current.encoder is not model.encoder:
+                return current
+            if current is not None:
+                viewing = self._loaded[name] = replace(current, galleries={**current.galleries, gallery: view})
+        return viewing
+
+    def forget(self, gallery: str) -> None:
+        """Drop the models' views of a gallery that has changed or is no longer open."""
+        with self._changing:
+            for name, model in self._loaded.items():
+                views = {key: view for key, view in model.galleries.items() if key != gallery}
+                self._loaded[name] = replace(model, galleries=views)
 
     def _used(self, name: str) -> LoadedModel | None:
         """Return a model if it is loaded, and mark it as the most recently used."""
@@ -99,10 +138,10 @@ class LiveModels:
         """Swap in newer checkpoints of the loaded models, and unload models whose folders are gone."""
         entries = self._models.entries() if self._loaded else {}
         for name, served in list(self._loaded.items()):
-            newest = self._newest(entries[name], served) if name in entries else None
+            newest = self._newest(entries[name], served, served.galleries) if name in entries else None
             with self._changing:
                 if self._loaded.get(name) is not served:
-                    continue  # unloaded in the meantime
+                    continue  # unloaded, or searched in another gallery, in the meantime: next time
                 if newest is None:
                     del self._loaded[name]
                 else:
@@ -119,8 +158,8 @@ class LiveModels:
                 logger.exception("Newer checkpoints could not be looked for.")
                 rest_s = FAILED_POLL_S
 
-    def _newest(self, entry: CatalogEntry, served: LoadedModel | None) -> LoadedModel:
-        """Return the newest usable checkpoint: the served one itself if there is no newer."""
+    def _newest(self, entry: CatalogEntry, served: LoadedModel | None, galleries: Collection[str]) -> LoadedModel:
+        """Return the newest usable checkpoint, with views of galleries: the served one itself if there is no newer."""
         refused: dict[Stamp, str] = {}
         for folder in entry.folders:
             stamp = _stamp(folder)
@@ -130,7 +169,7 @@ class LiveModels:
                 refused[stamp] = served.refused[stamp]
                 continue
             try:
-                return self._load(folder, stamp, entry, served, refused)
+                return self._load(folder, stamp, entry, served, refused, galleries)
             except CheckpointError as error:
                 logger.warning("%s", error)
                 refused[stamp] = str(error).replace(f"{folder.parent}/", "")  # the epoch's folder name suffices
@@ -145,14 +184,24 @@ class LiveModels:
         entry: CatalogEntry,
         served: LoadedModel | None,
         refused: Mapping[Stamp, str],
+        galleries: Collection[str],
     ) -> LoadedModel:
         encoder = self._models.read(folder, served.encoder if served else None)
-        gallery = self._embed(encoder)
+        views = {key: view for key in galleries if (view := self._view(key, encoder)) is not None}
         probe = [] if encoder.card.queries else ["a dog"]
-        if not np.isfinite(encoder.encode_text(probe)).all():  # the gallery's embeddings are
+        if not np.isfinite(encoder.encode_text(probe)).all():  # the galleries' embeddings are
             raise CheckpointError(f"The embeddings of {folder} are not finite. Choose an earlier checkpoint.")
         epoch = EPOCH.fullmatch(folder.name) if entry.kind == "run" else None
-        return LoadedModel(encoder, gallery, stamp, int(epoch[1]) if epoch else None, refused)
+        return LoadedModel(encoder, views, stamp, int(epoch[1]) if epoch else None, refused)
+
+    def _view(self, gallery: str, encoder: Encoder) -> EmbeddedGallery | None:
+        """Embed a gallery; None where that fails for another reason than the model, which its next search will say."""
+        try:
+            return self._embed(gallery, encoder)
+        except CheckpointError:
+            raise
+        except Nt2vrError:
+            return None
 
 
 def _stamp(folder: Path) -> Stamp:

@@ -1,7 +1,7 @@
 """Search over one gallery: a query and systems in, ranked clips out, with verdicts where the truth is known."""
 
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.errors import ConfigError, Nt2vrError, QueryError
+from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError, QueryError
 from nt2vr.language.query import Query, check_query, understand
 from nt2vr.language.tagger import load_tagger
 from nt2vr.media.cache import Cache
@@ -23,7 +23,8 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.zero_gpu import on_gpu
 from nt2vr.registry import pick
-from nt2vr.search.answers import Answer, Hit, Judge, Ranking, no_verdict
+from nt2vr.search.answers import Answer, Hit, Judge, Ranking, merge_windows, moments_of, no_verdict
+from nt2vr.search.by_captions import judge_by_captions
 from nt2vr.search.embedded import EmbeddedGallery, embed_gallery, prefetch_frames
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.reading import Reading, Synonyms, read_query
@@ -48,16 +49,29 @@ class Searcher:
         models: the catalog.
         gallery: the clips.
         judge: gives verdicts.
-        live: the loaded models.
+        live: the loaded models, which the searchers of several galleries may share.
         status: progress of the start-up, for the page.
         is_ready: whether the start-up has finished.
     """
 
     def __init__(
         self, models: Catalog, gallery: Gallery, decoder: Decoder, cache: Cache, judge: Judge = no_verdict,
-        synonyms: Synonyms = MappingProxyType({}),
+        synonyms: Synonyms = MappingProxyType({}), live: LiveModels | None = None, key: str = "",
+        embed: Callable[[Encoder], EmbeddedGallery] | None = None,
     ) -> None:  # fmt: skip
-        """Load nothing yet; `synonyms` are for words that a model does not know."""
+        """Load nothing yet.
+
+        Args:
+            models: the catalog.
+            gallery: the clips.
+            decoder: decodes them.
+            cache: of their frames and embeddings.
+            judge: gives verdicts.
+            synonyms: for words that a model does not know.
+            live: the loaded models, if other galleries share them.
+            key: of the gallery among these.
+            embed: returns the gallery's embeddings under a model; default: those missing are computed.
+        """
         self.judge = judge
         self._synonyms = synonyms
         self.models = models
@@ -70,7 +84,9 @@ class Searcher:
         self._prefetching: threading.Thread | None = None
         self._in_flight: InFlight[Answer] = InFlight()
         self._batches = TextBatches()
-        self.live = LiveModels(models, self.embedded)
+        self.key = key
+        self._embed, self._is_library = embed or self._embed_all, embed is not None
+        self.live = live or LiveModels(models, lambda _, encoder: self.embedded(encoder))
         self.status = "starting"
         self.is_ready = False
 
@@ -115,9 +131,12 @@ class Searcher:
             if self._prefetching is not None:
                 self._prefetching.join()
             if (embedded := self._embedded.get(key)) is None:
-                embedded = embed_gallery(self.gallery, encoder, self._decoder, self._cache, self._report)
+                embedded = self._embed(encoder)
                 self._embedded[key] = embedded
         return embedded
+
+    def _embed_all(self, encoder: Encoder) -> EmbeddedGallery:
+        return embed_gallery(self.gallery, encoder, self._decoder, self._cache, self._report)
 
     def _report(self, done: int, total: int, doing: str) -> None:
         if not self.is_ready:  # later on, galleries are embedded in the background
@@ -145,11 +164,11 @@ class Searcher:
             prefetching.start()  # decodes in child processes while this one imports torch
             self._prefetching = prefetching
             self.understand("a dog and not a cat")
-            loaded = self.live.get(model)
+            view = self.live.get(model, self.key).galleries[self.key]
         except Nt2vrError as error:
             self.status = str(error)
         else:
-            self.status = f"{len(loaded.gallery.gallery.videos)} clips"
+            self.status = f"{len(view.gallery.videos)} clips"
         self.is_ready = True
 
     def search(
@@ -178,6 +197,7 @@ class Searcher:
         Raises:
             QueryError: if there is nothing to search for, or the query is too long or not valid Unicode.
             ConfigError: if a system, k or a weight is invalid.
+            NotIndexedError: if the gallery is a library that is not indexed by one of the models.
         """
         check_query(query)
         if not query.text.strip() and image is None:
@@ -192,7 +212,7 @@ class Searcher:
         chosen = [System.named(name, names) for name in systems]
         for strategy, strength in (strengths or {}).items():
             pick("strategy with a number", strategy, STRENGTHS).check(strength)
-        loaded = {model: self.live.get(model) for model in dict.fromkeys(system.model for system in chosen)}
+        loaded = self._load(dict.fromkeys(system.model for system in chosen))
 
         def answer() -> Answer:
             encoders = {name: model.encoder for name, model in loaded.items()}
@@ -201,10 +221,11 @@ class Searcher:
                 if not encoder.card.queries:
                     self._batches.encode(encoder, _texts_of(readings[name].query))
             ranked = (
-                self._rank(readings[s.model], s, loaded[s.model], k, image, image_weight, strengths, leave_out)
+                self._rank(query, readings[s.model], s, loaded[s.model], k, image, image_weight, strengths, leave_out)
                 for s in chosen
             )
-            return Answer(query, tuple(ranked))
+            judged_by = "captions" if self.judge is judge_by_captions else ""
+            return Answer(query, tuple(ranked), judged_by, self.key)
 
         if image is not None:
             return answer()
@@ -212,29 +233,48 @@ class Searcher:
         key = (query, *chosen, k, *settings, *map(id, loaded.values()))
         return self._in_flight.get(key, answer)
 
+    def _load(self, models: Iterable[str]) -> dict[str, LoadedModel]:
+        """Return models with their view of the gallery; one error names all by which it is not indexed."""
+        loaded: dict[str, LoadedModel] = {}
+        refused: dict[str, NotIndexedError] = {}  # by tower
+        for model in models:
+            try:
+                loaded[model] = self.live.get(model, self.key)
+            except NotIndexedError as error:
+                refused.setdefault(error.tower, error)
+        if refused:
+            names = [name for error in refused.values() for name in error.models]
+            raise NotIndexedError(" ".join(map(str, refused.values())), *names)
+        return loaded
+
     def _rank(
-        self, reading: Reading, system: System, model: LoadedModel, k: int, image: NDArray[np.uint8] | None,
-        image_weight: float, strengths: Mapping[str, float] | None, leave_out: str,
+        self, asked: Query, reading: Reading, system: System, model: LoadedModel, k: int,
+        image: NDArray[np.uint8] | None, image_weight: float, strengths: Mapping[str, float] | None, leave_out: str,
     ) -> Ranking:  # fmt: skip
-        query, encoder, embedded = reading.query, model.encoder, model.gallery
+        judged = asked if self._is_library else reading.query  # captions have all words
+        query, encoder, embedded = reading.query, model.encoder, model.galleries[self.key]
         check_strategy(system, encoder.card)
         strength = system.strength_for(encoder.card, strengths)
-        parts = _embed(encoder, query, image, image_weight, strength)
+        parts = _embed_parts(encoder, query, image, image_weight, strength)
         vector = STRATEGIES[system.strategy](parts)
         nothing = Ranking(
             system, (), reading.unseen, reading.read_as, strength=strength, epoch=model.epoch, notice=model.notice,
-            gallery=embedded,
+            gallery=embedded, missing=len(embedded.skipped) if self._is_library else 0,
         )  # fmt: skip
         if vector is None:
             return nothing
         scores, rows = embedded.search(vector, max(k + 1, RANKED))
         found = [(embedded.gallery.videos[row], float(score)) for row, score in zip(rows, scores, strict=True)]
-        ranked = [(video, score) for video, score in found if video.video_id != leave_out]
+        found = [(video, score) for video, score in found if video.video_id != leave_out]
+        groups = merge_windows(found, k)
         hits = tuple(
-            Hit(video.video_id, rank, round(score, 4), self.judge(query, video))
-            for rank, (video, score) in enumerate(ranked[:k], 1)
+            Hit(video.video_id, rank, round(score, 4), self.judge(judged, video), video.film, moments_of(group))
+            for rank, group in enumerate(groups, 1)
+            for video, score in group[:1]
         )
-        ranks = {video.video_id: rank for rank, (video, _) in enumerate(ranked, 1)}
+        ranks = {video.video_id: rank for rank, group in enumerate(groups, 1) for video, _ in group}
+        others = (video.video_id for video, _ in found if video.video_id not in ranks)
+        ranks |= {video_id: rank for rank, video_id in enumerate([*others], len(groups) + 1)}
         floor = encoder.card.metrics.get(LOW_SCORE, -1.0)
         comparable = image is None and not query.unwanted and system.strategy in COSINE
         low = comparable and bool(hits) and hits[0].score < floor
@@ -248,7 +288,7 @@ def _texts_of(query: Query) -> list[str]:
 
 
 @on_gpu
-def _embed(
+def _embed_parts(
     encoder: Encoder, query: Query, image: NDArray[np.uint8] | None, image_weight: float, strength: float
 ) -> Parts:
     """Embed a query's parts in one batch; the reference picture joins the wanted parts, not the unwanted."""

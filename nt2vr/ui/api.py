@@ -44,7 +44,9 @@ def build_api(tab: SearchTab, evaluate_tab: EvaluateTab) -> None:
         data, evaluated_systems = gr.Textbox("gallery", label="data"), gr.JSON(["CLIP"], label="systems")
         report = gr.JSON()
         gr.Button().click(search, inputs, answer, api_name="search", concurrency_limit=CONCURRENT)
-        gr.Button().click(tab.searcher.system_names, None, names, api_name="systems", concurrency_limit=CONCURRENT)
+        gr.Button().click(
+            tab.galleries.built_in.system_names, None, names, api_name="systems", concurrency_limit=CONCURRENT
+        )
         gr.Button().click(
             evaluate, [data, evaluated_systems], report, api_name="evaluate", concurrency_limit=CONCURRENT
         )

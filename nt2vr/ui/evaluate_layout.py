@@ -7,7 +7,8 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.evaluation.built_in import NUM_CLIPS
-from nt2vr.evaluation.sources import GALLERY, WORLD
+from nt2vr.evaluation.sources import GALLERY, LIBRARY, WORLD
+from nt2vr.library.libraries import Libraries
 from nt2vr.ui.theme import template
 
 POLL_S = 1.0
@@ -80,7 +81,20 @@ class EvaluateParts:
     report: ReportParts
 
 
-def lay_out_evaluate(templates: Path, systems: list[str], num_gallery_clips: int) -> EvaluateParts:
+def data_choices(num_gallery_clips: int, libraries: Libraries) -> list[tuple[str, str]]:
+    """List the built-in data and the libraries with captions."""
+    return [
+        (f"Built-in world, test scenes ({NUM_CLIPS:,} clips, rendered on first use)", WORLD),
+        (f"Gallery ({num_gallery_clips} clips): every query opens in Search with its relevant clips", GALLERY),
+        *(
+            (f"{info.name} ({info.num_clips:,} clips): from your libraries", f"{LIBRARY}{info.id}")
+            for info in libraries.infos()
+            if info.has_captions
+        ),
+    ]
+
+
+def lay_out_evaluate(templates: Path, systems: list[str], data: list[tuple[str, str]]) -> EvaluateParts:
     """Build the components inside the open tab: at the left the reports, at the right the form or the open report."""
     chosen = gr.BrowserState(None, storage_key="nt2vr-report", secret="nt2vr")
     seen, timer = gr.State(), gr.Timer(POLL_S, active=False)
@@ -89,16 +103,12 @@ def lay_out_evaluate(templates: Path, systems: list[str], num_gallery_clips: int
             new = gr.Button("New evaluation", elem_id="evaluate-new")
             reports = template(templates, "evaluate-reports", {"reports": []}, "pick")
         with gr.Column(scale=5, min_width=500):
-            form = _lay_out_form(templates, systems, num_gallery_clips)
+            form = _lay_out_form(templates, systems, data)
             report = _lay_out_report(templates)
     return EvaluateParts(chosen, seen, timer, new, reports, form, report)
 
 
-def _lay_out_form(templates: Path, systems: list[str], num_gallery_clips: int) -> FormParts:
-    choices = [
-        (f"Built-in world, test scenes ({NUM_CLIPS:,} clips, rendered on first use)", WORLD),
-        (f"Gallery ({num_gallery_clips} clips): every query opens in Search with its relevant clips", GALLERY),
-    ]
+def _lay_out_form(templates: Path, systems: list[str], choices: list[tuple[str, str]]) -> FormParts:
     with gr.Column(elem_id="evaluate-form") as column:
         with gr.Row(equal_height=True):
             data = gr.Dropdown(

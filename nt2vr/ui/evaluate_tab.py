@@ -10,8 +10,10 @@ import gradio as gr
 
 from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.evaluation.jobs import BUILT_IN, Evaluations, Job
-from nt2vr.evaluation.sources import Data
-from nt2vr.search.searcher import Searcher
+from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.sources import LIBRARY, Data
+from nt2vr.library.libraries import Libraries
+from nt2vr.search.galleries import Galleries
 from nt2vr.ui.errors import user_errors
 from nt2vr.ui.evaluate_layout import (
     BUILT_IN_DATA,
@@ -19,10 +21,12 @@ from nt2vr.ui.evaluate_layout import (
     OWN_DATA,
     WORSENED,
     EvaluateParts,
+    data_choices,
     lay_out_evaluate,
 )
 from nt2vr.ui.evaluate_view import (
     ANY,
+    Home,
     cues_of,
     job_view,
     kinds_of,
@@ -48,21 +52,27 @@ class EvaluateTab:
 
     Args:
         evaluations: runs them and stores their reports.
-        searcher: lists the systems, and has the videos that queries can be opened on.
+        galleries: list the systems, and have the videos that queries can be opened on.
+        libraries: data to evaluate on, as far as they have captions.
         gate: says who may delete reports, and evaluate data of this machine.
         templates: folder of the page's templates.
     """
 
     _parts: EvaluateParts
 
-    def __init__(self, evaluations: Evaluations, searcher: Searcher, gate: Gate, templates: Path) -> None:
+    def __init__(
+        self, evaluations: Evaluations, galleries: Galleries, libraries: Libraries, gate: Gate, templates: Path
+    ) -> None:
         """Components are built by `build`."""
-        self._evaluations, self._searcher, self._gate, self._templates = evaluations, searcher, gate, templates
-        self._ids = frozenset(video.video_id for video in searcher.gallery.videos)
+        self._evaluations, self._galleries, self._gate, self._templates = evaluations, galleries, gate, templates
+        self._searcher, self._libraries = galleries.built_in, libraries
+        self._ids = frozenset(video.video_id for video in self._searcher.gallery.videos)
 
     def build(self, tab: gr.Tab, opens: OpensQueries) -> None:
         """Lay the tab out inside the open tab and wire it."""
-        self._parts = lay_out_evaluate(self._templates, self._searcher.system_names(), len(self._ids))
+        self._parts = lay_out_evaluate(
+            self._templates, self._searcher.system_names(), data_choices(len(self._ids), self._libraries)
+        )
         self._wire_evaluations(tab)
         self._wire_report()
         opens(self._parts.report.queries.open, self.on_open_query)
@@ -95,16 +105,17 @@ class EvaluateTab:
         report.keep.click(lambda: gr.Row(visible=False), None, report.confirm, **QUIET)
         report.delete_now.click(self.on_delete, p.chosen, self._outputs, **QUIET)
 
-    def marked(self, judged: str, text: str) -> Marked:
-        """Return the relevant clips of a report's query; none once the text has changed."""
+    def marked(self, judged: str, text: str, gallery: str) -> Marked:
+        """Return the relevant clips of a report's query; none once the text or the gallery has changed."""
         if not judged:
             return Marked()
         report_id, _, place = judged.rpartition(":")
         try:
-            row = self._evaluations.archive.load(report_id).row(int(place))
+            report = self._evaluations.archive.load(report_id)
+            row = report.row(int(place))
         except (Nt2vrError, ValueError, IndexError):
             return Marked()
-        return marks_of(row) if row.text == text else Marked()
+        return marks_of(row) if row.text == text and report.source.get("library", "") == gallery else Marked()
 
     @user_errors
     def on_visit(self, request: gr.Request) -> list[Any]:
@@ -113,7 +124,7 @@ class EvaluateTab:
         refusal = self._gate.refusal(request, "paths", "delete")
         return [
             gr.Dropdown(choices=self._searcher.system_names()),
-            gr.Dropdown(info=OWN_DATA if own else BUILT_IN_DATA),
+            gr.Dropdown(data_choices(len(self._ids), self._libraries), info=OWN_DATA if own else BUILT_IN_DATA),
             gr.Dropdown(visible=own),
             gr.Button(interactive=delete),
             gr.Markdown(refusal, visible=bool(refusal)),
@@ -135,11 +146,21 @@ class EvaluateTab:
         name = (data or "").strip()
         if not name:
             raise ConfigError("No data is chosen. Choose the built-in world or the gallery, or name a path.")
-        if name not in BUILT_IN:
-            self._gate.check("paths", visitor)
+        if name in BUILT_IN or name.startswith(LIBRARY):
+            return self._evaluations.start(Data(name), systems or [])
+        self._gate.check("paths", visitor)
         if name.startswith("~"):
             name = str(Path(name).expanduser())
+        name = self._library_of(name, split) or name
         return self._evaluations.start(Data(name, split=split), systems or [])  # type: ignore[arg-type]
+
+    def _library_of(self, path: str, split: str) -> str:
+        """Return the data's name if a library has the same files: then queries open on them."""
+        for info in self._libraries.infos():
+            source = info.source
+            if info.has_captions and source.split == split and Path(path).resolve() == source.path:
+                return f"{LIBRARY}{info.id}"
+        return ""
 
     @user_errors
     def on_poll(self, chosen: str | None, seen: Job | None) -> Any:
@@ -258,5 +279,15 @@ class EvaluateTab:
             fails_everywhere=fails,
             worsened=order == WORSENED,
             page=page,
-            is_here=self._ids.__contains__,
+            home=self._home(self._evaluations.archive.load(chosen)),
         )
+
+    def _home(self, report: Report) -> Home | None:
+        """Find the gallery with a report's videos; None if it was removed, or there never was one."""
+        try:
+            searcher = self._galleries.searcher(str(report.source.get("library", "")))
+        except Nt2vrError:
+            return None
+        if searcher.key:
+            return Home(searcher.key, frozenset(video.video_id for video in searcher.gallery.videos))
+        return Home("", self._ids) if not self._ids.isdisjoint(report.video_ids) else None

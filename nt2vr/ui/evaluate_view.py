@@ -1,6 +1,7 @@
 """Jobs and reports as plain data for the Evaluate tab's templates; independent of Gradio."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -41,8 +42,8 @@ X = "composed/MIR", "Composed MIR: finds the wanted part"
 Y = "composed/hard_pairs", "Hard pairs in order, %: respects the negated part"
 OPENS_HERE = "Click a query to open it in Search, where its relevant clips are starred."
 OPENS_ELSEWHERE = (
-    "Click a query to run it on Search's gallery, which does not have these videos; unfold a row for the ids of the "
-    "relevant ones."
+    "Click a query to run it on the built-in gallery, which does not have these videos. To open queries on their own "
+    "videos, add these in the Library tab and evaluate that library. Unfold a row for the ids of the relevant ones."
 )
 MEANINGS = {
     "hard_pairs": "Hard pairs: percentage of pairs in which a relevant video scores above one that also shows the "
@@ -51,6 +52,14 @@ MEANINGS = {
     "delta": "Δ: how much lower negated captions rank the original's video; a system that rejects every negated "
     "caption gains here, too.",
 }
+
+
+@dataclass(frozen=True)
+class Home:
+    """The gallery with a report's videos: its key in links, and the ids of its clips."""
+
+    key: str
+    video_ids: frozenset[str]
 
 
 def job_view(job: Job | None) -> dict[str, Any]:
@@ -203,7 +212,7 @@ def queries_view(
     fails_everywhere: bool = False,
     worsened: bool = False,
     page: int = 0,
-    is_here: Callable[[str], bool] = lambda video_id: False,
+    home: Home | None = None,
 ) -> dict[str, Any]:
     """List queries, those first on which two systems differ most.
 
@@ -217,7 +226,7 @@ def queries_view(
         fails_everywhere: only queries that no system answers on its first page.
         worsened: list those first where `second` is worse instead of better.
         page: number of the page, from 0; the last page if there are fewer.
-        is_here: whether Search has a video.
+        home: the gallery in which queries open; None if Search has none with the report's videos.
 
     Raises:
         ConfigError: if the report has no such system.
@@ -233,18 +242,18 @@ def queries_view(
         "first": first,
         "second": second,
         "count": f"{len(places):,} of {len(report.queries):,} queries",
-        "opens": OPENS_HERE if any(map(is_here, report.video_ids)) else OPENS_ELSEWHERE,
+        "opens": OPENS_HERE if home else OPENS_ELSEWHERE,
         "page": page,
         "where": f"page {page + 1:,} of {last + 1:,}",
         "has_before": page > 0,
         "has_after": page < last,
-        "rows": [_row_view(report.row(place), f"{report_id}:{place}", first, second, is_here) for place in listed],
+        "rows": [_row_view(report.row(place), f"{report_id}:{place}", first, second, home) for place in listed],
     }
 
 
-def _row_view(row: Row, judged: str, first: str, second: str, is_here: Callable[[str], bool]) -> dict[str, Any]:
+def _row_view(row: Row, judged: str, first: str, second: str, home: Home | None) -> dict[str, Any]:
     before, after = row.ranks[first], row.ranks[second]
-    here = [video_id for video_id in row.relevant if is_here(video_id)]
+    here = home is not None and any(video_id in home.video_ids for video_id in row.relevant)
     better = before - after if row.kind != "negated" else after - before
     return {
         "text": row.text,
@@ -257,7 +266,7 @@ def _row_view(row: Row, judged: str, first: str, second: str, is_here: Callable[
         "move": f"▲{better:,}" if better > 0 else f"▼{-better:,}" if better < 0 else "=",
         "good": better > 0,
         "bad": better < 0,
-        "link": search_link(row.text, (first, second), judged if here else ""),
+        "link": search_link(row.text, (first, second), judged if here else "", home.key if home else ""),
         "right": _right(row),
         "ids": list(row.relevant[:SOME_IDS]),
         "more": f"and {len(row.relevant) - SOME_IDS:,} more" if len(row.relevant) > SOME_IDS else "",
@@ -283,6 +292,15 @@ def marks_of(row: Row) -> Marked:
     return Marked(frozenset(row.relevant), legend)
 
 
-def search_link(text: str, systems: Sequence[str], judged: str) -> str:
-    """Return the relative link to a query in Search; `judged` names the query whose relevant clips are marked."""
-    return "?" + urlencode({"q": text, "systems": "|".join(systems), **({"judged": judged} if judged else {})})
+def search_link(text: str, systems: Sequence[str], judged: str, gallery: str = "") -> str:
+    """Return the relative link to a query in Search.
+
+    Args:
+        text: the query.
+        systems: names of systems.
+        judged: names the query whose relevant clips are marked, if any.
+        gallery: key of a gallery.
+    """
+    optional = {"gallery": gallery, "judged": judged}
+    known = {name: value for name, value in optional.items() if value}
+    return "?" + urlencode({"q": text, "systems": "|".join(systems), **known})

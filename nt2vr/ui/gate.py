@@ -26,9 +26,9 @@ logger = logging.getLogger(__name__)
 TOKEN_FILE = "owner-token"  # in the data folder, so that all its processes have the same
 DOING = {
     "train": "train models",
-    "import": "import models",
+    "import": "import models and videos",
     "download": "download models",
-    "delete": "delete runs and reports",
+    "delete": "delete runs, reports and libraries",
     "paths": "name files of this machine",
 }
 PROVE = "open the link that the app printed at its start, or add ?token=… with the token from the app's data folder"

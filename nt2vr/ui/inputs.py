@@ -54,6 +54,8 @@ def _checked(block: Any, value: Any) -> Any:
         ok = isinstance(value, int | float) and math.isfinite(value)
     elif isinstance(block, gr.Dropdown):
         ok = isinstance(value, list | None) if block.multiselect else not isinstance(value, list | None)
+    elif isinstance(block, gr.Radio):
+        ok = isinstance(value, str)
     elif isinstance(block, gr.BrowserState):
         ok = value is None or isinstance(value, str)
     elif isinstance(block, gr.HTML):

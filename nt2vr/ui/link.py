@@ -1,4 +1,4 @@
-"""Links to a search: the address bar holds query, systems, number of results, weights and reference clip."""
+"""Links to a search: the address bar holds query, gallery, systems, number of results, weights and reference clip."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -22,6 +22,7 @@ SLIDERS = {  # strategy -> smallest and largest value on its slider, and the ste
 
 DEFAULTS: dict[str, Any] = {
     "q": DEFAULT_QUERY,
+    "gallery": "",
     "systems": list(DEFAULT_SYSTEMS),
     "k": DEFAULT_K,
     **dict.fromkeys(WORDS.values(), ""),  # "" takes each model's own
@@ -43,6 +44,7 @@ def read_link(link: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:
     k = _number(link, "k", DEFAULT_K, 1, MAX_K)
     return {
         "q": link.get("q", DEFAULT_QUERY),
+        "gallery": link.get("gallery", ""),
         "systems": systems or [name for name in DEFAULT_SYSTEMS if name in names],
         "k": min(K_CHOICES, key=lambda count: abs(count - k)),
         **{word: _number(link, word, "", *SLIDERS[strategy][:2]) for strategy, word in WORDS.items()},
@@ -55,7 +57,7 @@ def read_link(link: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:
 
 def link_values(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the browser writes into the address for a value each of DEFAULTS; unused ones are left out."""
-    optional = ("like", "judged", "literal", *WORDS.values())
+    optional = ("gallery", "like", "judged", "literal", *WORDS.values())
     return {
         name: "|".join(value) if name == "systems" else value
         for name, value in values.items()

@@ -1,29 +1,28 @@
 """“More models” on the Search tab: downloads open_clip's pretrained models and imports checkpoints."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import gradio as gr
 
 from nt2vr.errors import ConfigError
+from nt2vr.models.downloads import available
 from nt2vr.models.foreign import ACTIVATIONS, import_checkpoint
 from nt2vr.models.foreign_file import SUFFIXES
+from nt2vr.models.recommended import RECOMMENDED, Recommended
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.systems import check_model_name
 from nt2vr.ui.errors import user_errors
 from nt2vr.ui.gate import Gate
-from nt2vr.ui.theme import fold
+from nt2vr.ui.inputs import event_value
+from nt2vr.ui.theme import fold, template
 from nt2vr.ui.uploads import is_upload
 
-PRETRAINED = (
-    "ViT-B-32 / openai",
-    "ViT-B-16 / openai",
-    "ViT-L-14 / openai",
-    "ViT-B-32 / laion2b_s34b_b79k",
-    "ViT-B-16 / datacomp_xl_s13b_b90k",
-)
+MOST_FOUND = 24  # names listed while typing
 WHERE = "Models are stored in the data folder. Files are never executed: only their tensors are read."
 
 
@@ -43,11 +42,14 @@ class MoreModels:
         searcher: gets the models.
         max_columns: most systems to compare; where all are taken, a new model replaces the last.
         gate: says who may download and import models, and name files of this machine.
+        templates: folder of the page's templates.
     """
 
     searcher: Searcher
     max_columns: int
     gate: Gate
+    templates: Path
+    _downloads: list[Event] = field(default_factory=list)  # each cancels a download under way
     _systems: gr.Dropdown = field(init=False)
     _note: gr.Markdown = field(init=False)
     _added: gr.JSON = field(init=False)  # for the browser: the model, and what the boxes held
@@ -56,12 +58,14 @@ class MoreModels:
         """Lay the panel out; return the events after which a model has joined the chosen `systems`."""
         self._systems = systems
         with fold("More models", elem_id="more-models"):
+            recommended = template(self.templates, "recommended", recommended_view(self.searcher.models.names()))
             with gr.Row():
-                pretrained = gr.Dropdown(
-                    list(PRETRAINED), value=PRETRAINED[0], allow_custom_value=True, elem_id="pretrained", scale=4,
-                    label="Any pretrained model of open_clip, as architecture / weights",
+                pretrained = gr.Textbox(
+                    RECOMMENDED[0].name, elem_id="pretrained", max_lines=1, scale=4,
+                    label="Model to download: one of the above, or type to search all of open_clip's",
                 )  # fmt: skip
                 download = gr.Button("Download and add", elem_id="download", scale=1, min_width=170)
+                cancel = gr.Button("Cancel download", elem_id="download-cancel", scale=1, min_width=150)
             with gr.Row():
                 file = gr.Textbox(
                     label=f"Or a CLIP checkpoint of your own: a file on this computer ({', '.join(SUFFIXES)})",
@@ -74,10 +78,13 @@ class MoreModels:
             self._note = gr.Markdown(WHERE, min_height=40, elem_id="more-models-note")
             self._added = gr.JSON(visible="hidden")
         private: dict[str, Any] = {"api_visibility": "private", "show_progress_on": self._note}
+        quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+        recommended.choose(self.on_choose, None, [pretrained, recommended], **quiet)
+        pretrained.input(self.on_find, pretrained, recommended, trigger_mode="always_last", **quiet)
+        cancel.click(self.on_cancel, None, self._note, **quiet)
         upload.upload(self.on_upload, upload, file, **private)
         page.load(
-            self.on_visit, None, [download, upload, start, self._note], show_progress="hidden",
-            api_visibility="private",
+            self.on_visit, None, [download, upload, start, self._note, recommended], **quiet
         )  # fmt: skip
         answered = [systems, self._note, self._added]
         downloaded = download.click(self.on_download, [pretrained, systems], answered, **private)
@@ -116,7 +123,28 @@ class MoreModels:
         may_import, may_download = (self.gate.may(action, request) for action in ("import", "download"))
         note = self.gate.refusal(request, "download", "import") or WHERE
         buttons = (may_download, may_import, may_import)
-        return [*(gr.Button(interactive=allowed) for allowed in buttons), note]
+        here = recommended_view(self.searcher.models.names())
+        return [*(gr.Button(interactive=allowed) for allowed in buttons), note, here]
+
+    @user_errors
+    def on_choose(self, event: gr.EventData) -> tuple[str, dict[str, Any]]:
+        """Put a listed model's name in the box."""
+        return event_value(event, "name", str), recommended_view(self.searcher.models.names())
+
+    @user_errors
+    def on_find(self, text: str) -> dict[str, Any]:
+        """List the models of open_clip's with the typed words in their names."""
+        words = text.casefold().split()
+        found = [name for name in _available() if all(word in name.casefold() for word in words)] if words else []
+        return recommended_view(self.searcher.models.names(), found)
+
+    @user_errors
+    def on_cancel(self, request: gr.Request) -> str:
+        """Cancel the download under way."""
+        self.gate.check("download", request)
+        for stop in self._downloads:
+            stop.set()
+        return "The download is being cancelled." if self._downloads else "No download is under way."
 
     @user_errors
     def on_upload(self, path: str | None, request: gr.Request) -> str:
@@ -137,10 +165,23 @@ class MoreModels:
         """Fetch a pretrained model and add it to the columns."""
         self.gate.check("download", request)
         progress(0, desc=f"asking for {name}")
-        added = self.searcher.models.download(
-            name, lambda done, total, doing: progress((done, total or None), desc=doing, unit="bytes")
-        )
-        return self._result(added, "", chosen)
+        said, stop = [""], Event()
+
+        def report(done: int, total: int, doing: str) -> None:
+            progress((done, total or None), desc=f"{doing}. {said[-1]}", unit="bytes")
+
+        def announce(text: str) -> None:
+            said.append(text)
+            progress(0, desc=text)
+
+        self._downloads.append(stop)
+        try:
+            added = self.searcher.models.download(name, report, stop.is_set, announce)
+        except InterruptedError:
+            raise ConfigError(f"The download of {name} was cancelled, and nothing of it was kept.") from None
+        finally:
+            self._downloads.remove(stop)
+        return self._result(added, said[-1], chosen)
 
     @user_errors
     def on_import(
@@ -167,3 +208,36 @@ class MoreModels:
             self._note: f"Added {model}. {remark}",
             self._added: {"model": model, **boxes},
         }
+
+
+@cache
+def _available() -> Sequence[str]:
+    return available()
+
+
+def recommended_view(here: Iterable[str], found: Sequence[str] = ()) -> dict[str, Any]:
+    """List the recommended models with what a person needs to choose among them.
+
+    Args:
+        here: models on this machine.
+        found: further models, by name.
+    """
+    known = {name.replace(" ", "") for name in here}
+    more = len(found) - MOST_FOUND
+    return {
+        "models": [_model_view(model, model.name in known) for model in RECOMMENDED],
+        "found": list(found[:MOST_FOUND]),
+        "more": f"and {more:,} more: type more of the name" if more > 0 else "",
+    }
+
+
+def _model_view(model: Recommended, is_here: bool) -> dict[str, Any]:
+    return {
+        "name": model.name,
+        "size": f"{model.size_mb:,} MB",
+        "speed": model.speed,
+        "msrvtt": f"{model.msrvtt:.1f}" if model.msrvtt else "",
+        "source": model.source,
+        "remark": model.remark,
+        "here": is_here,
+    }

@@ -5,7 +5,6 @@ import logging
 import socket
 import threading
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -16,18 +15,23 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from nt2vr.evaluation.jobs import Evaluations
+from nt2vr.library.jobs import IndexJobs
+from nt2vr.library.libraries import Libraries
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import Video, load_gallery
+from nt2vr.media.gallery import load_gallery
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.downloads import download_all
-from nt2vr.search.searcher import Searcher
+from nt2vr.search.galleries import Galleries
 from nt2vr.settings import Settings, is_loopback
 from nt2vr.ui.api import build_api
 from nt2vr.ui.door import Door
 from nt2vr.ui.evaluate_tab import EvaluateTab
 from nt2vr.ui.gate import Gate
+from nt2vr.ui.indexing import Indexing
 from nt2vr.ui.inputs import check_inputs
+from nt2vr.ui.library_tab import LibraryTab
+from nt2vr.ui.media import Media
 from nt2vr.ui.memory import give_back_freed_memory
 from nt2vr.ui.routes import build_routes
 from nt2vr.ui.search_tab import SearchTab
@@ -63,11 +67,6 @@ class ImmutableFiles(StaticFiles):
         return response
 
 
-def clip_url(video: Video) -> str:
-    """Return the URL of a gallery clip, relative so that the app may be mounted below a path."""
-    return f"clips/{video.path.name}"
-
-
 def status_line(text: str) -> str:
     """Return the page's head: the brand at the left, the status at the right."""
     return (
@@ -77,26 +76,31 @@ def status_line(text: str) -> str:
 
 
 def build_page(
-    searcher: Searcher,
-    decoder: Decoder,
+    galleries: Galleries,
+    media: Media,
+    indexing: Indexing,
     evaluations: Evaluations,
     gate: Gate,
-    templates: Path,
+    settings: Settings,
     tabs: Mapping[str, TabBuilder] = NO_TABS,
 ) -> tuple[gr.Blocks, SearchTab]:
     """Build the head, the tabs and the API; `tabs` adds those of other packages, by name."""
     page: gr.Blocks
+    searcher, templates = galleries.built_in, settings.assets / "ui"
     with gr.Blocks(title="nT2VR", fill_width=True, analytics_enabled=False, delete_cache=(HOUR_S, DAY_S)) as page:
         head = gr.HTML(status_line(searcher.status), elem_id="head")
         if gate.space_owner:
             gr.LoginButton(size="sm", elem_id="login")  # on a Space only: elsewhere Gradio asks the Hub for a token
-        evaluate = EvaluateTab(evaluations, searcher, gate, templates)
+        evaluate = EvaluateTab(evaluations, galleries, media.libraries, gate, templates)
         tab = SearchTab(
-            searcher, decoder, clip_url, templates, gate, evaluate.marked, offered_words(), story_queries()
-        )
+            galleries, media, indexing, media.decoder, templates, gate, evaluate.marked, offered_words(),
+            story_queries(),
+        )  # fmt: skip
         with gr.Tabs() as all_tabs:
             with gr.Tab("Search", id="search"):
                 opens_queries = tab.build(page, all_tabs)
+            with gr.Tab("Library", id="library") as opened:
+                LibraryTab(media, indexing, gate, settings.allow_roots, templates).build(opened, opens_queries)
             with gr.Tab("Evaluate", id="evaluate") as opened:
                 evaluate.build(opened, opens_queries)
             for name, build in tabs.items():
@@ -128,9 +132,12 @@ def serve(settings: Settings, gate: Gate, tabs: Mapping[str, TabBuilder] = NO_TA
     models = Catalog(model_folders, settings.device, settings.data_dir / "runs")
     with Decoder() as decoder:
         cache = Cache.of(settings.data_dir)
-        searcher = Searcher(models, gallery, decoder, cache, judge_video, synonyms())
-        evaluations = Evaluations(models, decoder, cache, settings.data_dir / "evaluation", settings.assets)
-        page, tab = build_page(searcher, decoder, evaluations, gate, settings.assets / "ui", tabs)
+        libraries = Libraries(settings.data_dir / "libraries")
+        galleries = Galleries(models, gallery, decoder, cache, judge_video, synonyms(), libraries)
+        searcher, media = galleries.built_in, Media(galleries, libraries, decoder)
+        indexing = Indexing(IndexJobs(libraries, galleries.encoder, decoder, cache), galleries)
+        evaluations = Evaluations(models, decoder, cache, settings.data_dir / "evaluation", settings.assets, libraries)
+        page, tab = build_page(galleries, media, indexing, evaluations, gate, settings, tabs)
         clips = ImmutableFiles(directory=settings.assets / "gallery" / "clips")
         reports = StaticFiles(directory=evaluations.archive.folder, check_dir=False)
         max_upload_bytes = round(settings.max_upload_gb * 1e9)
@@ -147,7 +154,12 @@ def serve(settings: Settings, gate: Gate, tabs: Mapping[str, TabBuilder] = NO_TA
             state_session_capacity=SESSIONS,
             app_kwargs={
                 "middleware": [Middleware(Door, gate, settings.host, settings.host_names, max_upload_bytes)],
-                "routes": [Mount("/clips", clips), Mount("/reports", reports), Mount("/api", build_routes(tab))],
+                "routes": [
+                    Mount("/clips", clips),
+                    Mount("/reports", reports),
+                    media.route(),
+                    Mount("/api", build_routes(tab)),
+                ],
             },
             prevent_thread_lock=True,
         )

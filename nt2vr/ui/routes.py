@@ -1,4 +1,4 @@
-"""Plain HTTP routes: `POST /api/search`, `GET /api/systems`, `GET /api/health`, and their OpenAPI docs.
+"""Plain HTTP routes: `POST /api/search`, `GET /api/galleries`, `/api/systems`, `/api/health`, and their OpenAPI docs.
 
 Same functions, limits and errors as the page; an error is `{"error": "one sentence"}`.
 """
@@ -22,6 +22,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from nt2vr.errors import MAX_QUOTED, ConfigError, MediaError, Nt2vrError
+from nt2vr.search.galleries import BUILT_IN
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.ui.door import MAX_PICTURE_MB, MB
 from nt2vr.ui.link import DEFAULT_K, DEFAULT_SYSTEMS, DEFAULT_WEIGHT
@@ -40,6 +41,7 @@ class SearchRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     query: str = Field("", description="what the clip should show, and what it should not")
+    gallery: str = Field("", description="name or id of a library, as listed by /api/galleries; default: the built-in")
     systems: list[str] = Field(list(DEFAULT_SYSTEMS), description="names, as listed by /api/systems")
     k: int = Field(DEFAULT_K, description="hits per system")
     image: str | None = Field(None, description="a reference picture as a data URL; in a form, a file")
@@ -72,16 +74,26 @@ def build_routes(tab: SearchTab) -> FastAPI:
             logger.exception("A search over HTTP failed.")
             return JSONResponse({"error": "Something went wrong; the log has the details."}, 500)
 
+    @api.get("/galleries")
+    def galleries() -> list[dict[str, Any]]:
+        """List the galleries: the built-in one, then the libraries."""
+        built_in = {"name": BUILT_IN, "id": BUILT_IN, "num_clips": len(tab.galleries.built_in.gallery.videos)}
+        return [
+            built_in,
+            *({"name": i.name, "id": i.id, "num_clips": i.num_clips} for i in tab.media.libraries.infos()),
+        ]
+
     @api.get("/systems")
     def systems() -> list[str]:
         """List the names of all systems."""
-        return tab.searcher.system_names()
+        return tab.galleries.built_in.system_names()
 
     @api.get("/health")
     def health() -> Response:
         """Tell whether searches are answered at once: 200, or 503 while the first model is being loaded."""
-        ready = tab.searcher.is_ready
-        return JSONResponse({"ready": ready, "status": tab.searcher.status}, 200 if ready else 503)
+        built_in = tab.galleries.built_in
+        ready = built_in.is_ready
+        return JSONResponse({"ready": ready, "status": built_in.status}, 200 if ready else 503)
 
     return api
 
@@ -154,9 +166,11 @@ def _decode(url: str) -> bytes:
 
 def search_gallery(tab: SearchTab, asked: SearchRequest, picture: str | None = None) -> dict[str, Any]:
     """Search, with the path of a reference picture if there is one; return the answer as plain data."""
-    query = tab.searcher.understand(asked.query)
-    strengths = {"boolean": asked.alpha}
-    answer = tab.search(query, asked.systems, asked.k, picture, asked.image_weight, strengths, literal=asked.literal)
+    searcher = tab.galleries.searcher(asked.gallery)
+    query, strengths = searcher.understand(asked.query), {"boolean": asked.alpha}
+    answer = tab.search(
+        searcher, query, asked.systems, asked.k, picture, asked.image_weight, strengths, literal=asked.literal
+    )
     return answer.as_dict()
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import gradio as gr
 
+from nt2vr.search.galleries import Galleries
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import STRENGTHS
 from nt2vr.ui.gate import Gate
@@ -62,6 +63,7 @@ class Controls:
     picture: gr.Image
     weight: gr.Slider
     examples: gr.Dataset
+    gallery: gr.Dropdown
     systems: gr.Dropdown
     k: gr.Dropdown
     like: gr.Textbox
@@ -81,6 +83,8 @@ class Results:
         strengths: hidden; what the sliders were moved to, empty until then.
         systems_added: events after which a model has joined the chosen systems.
         answer: the Answer on display.
+        index: what a library lacks of its index, and the progress of indexing it.
+        indexing: ticks while a library is being indexed for a search.
     """
 
     understood: gr.HTML
@@ -90,12 +94,19 @@ class Results:
     strengths: Sequence[gr.Textbox]
     systems_added: Sequence[Any]
     answer: gr.State
+    index: gr.HTML
     columns: gr.HTML
     detail: gr.HTML
+    indexing: gr.Timer
 
 
-def lay_out_controls(searcher: Searcher, templates: Path, words: Sequence[str]) -> Controls:
-    """Build query, reference picture, examples and the choice of systems."""
+def gallery_choices(galleries: Galleries) -> list[tuple[str, str]]:
+    """List the galleries with their keys."""
+    return [("Built-in world", ""), *((info.name, info.id) for info in galleries.shelf.infos())]
+
+
+def lay_out_controls(galleries: Galleries, templates: Path, words: Sequence[str]) -> Controls:
+    """Build query, reference picture, examples, and the choice of gallery and systems."""
     with gr.Row(equal_height=True):
         query = gr.Textbox(
             DEFAULT_QUERY, label="Query", container=False, lines=1, max_lines=3, elem_id="query", scale=10,
@@ -124,8 +135,12 @@ def lay_out_controls(searcher: Searcher, templates: Path, words: Sequence[str]) 
         elem_id="examples",
     )  # fmt: skip
     with gr.Row(equal_height=True):
+        gallery = gr.Dropdown(
+            gallery_choices(galleries), value="", label="Gallery", container=False, elem_id="gallery", min_width=170,
+            scale=2,
+        )  # fmt: skip
         systems = gr.Dropdown(
-            searcher.system_names(), value=list(DEFAULT_SYSTEMS), multiselect=True, max_choices=MAX_COLUMNS,
+            galleries.built_in.system_names(), value=list(DEFAULT_SYSTEMS), multiselect=True, max_choices=MAX_COLUMNS,
             label="Systems to compare, one per column; the first is the baseline", container=False,
             elem_id="systems", scale=8,
         )  # fmt: skip
@@ -136,8 +151,8 @@ def lay_out_controls(searcher: Searcher, templates: Path, words: Sequence[str]) 
     like, judged, literal, ask = (gr.Textbox(visible="hidden") for _ in range(4))  # a State is not in the browser
     link, link_picture = gr.JSON(visible="hidden"), gr.Image(visible="hidden")
     return Controls(
-        query, reference, with_picture, options, find, picture_row, picture, weight, examples, systems, k, like,
-        judged, literal, link, link_picture, ask,
+        query, reference, with_picture, options, find, picture_row, picture, weight, examples, gallery, systems,
+        k, like, judged, literal, link, link_picture, ask,
     )  # fmt: skip
 
 
@@ -159,7 +174,11 @@ def lay_out_results(searcher: Searcher, systems: gr.Dropdown, templates: Path, g
                 for strategy, strength in STRENGTHS.items()
             ]  # fmt: skip
             strengths = [gr.Textbox(visible="hidden") for _ in sliders]  # a Number turns None into 0
-        added = MoreModels(searcher, MAX_COLUMNS, gate).build(systems, page)
+        added = MoreModels(searcher, MAX_COLUMNS, gate, templates).build(systems, page)
+    index = template(templates, "search-index", {})
     columns = template(templates, "columns", {"columns": []}, "pick")
     detail = template(templates, "detail", {})
-    return Results(understood, wanted, unwanted, sliders, strengths, added, gr.State(), columns, detail)
+    indexing = gr.Timer(1.0, active=False)
+    return Results(
+        understood, wanted, unwanted, sliders, strengths, added, gr.State(), index, columns, detail, indexing
+    )

@@ -11,11 +11,15 @@ from urllib.parse import quote
 
 from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
-from nt2vr.search.answers import Answer, Hit, Ranking, Seen, Verdict
+from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
 from nt2vr.search.strategies import STRENGTHS
+from nt2vr.ui.clip_view import MARKS, times_text
 
-MARKS = {"right": "✓", "violation": "violates", "miss": "misses"}
 NOTHING_LEFT = "Without its negated part, this query is empty."
+BY_CAPTIONS = (
+    "✓ and “violates” are by captions, from what they say of the wanted and of the unwanted part. What no caption "
+    "mentions may still be in the picture."
+)
 NO_GOOD_MATCH = "No good match: the best score is below what matching clips usually get."
 
 
@@ -27,7 +31,7 @@ class Marked:
     legend: str = ""
 
 
-def no_marks(judged: str, text: str) -> Marked:
+def no_marks(judged: str, text: str, gallery: str) -> Marked:
     """Mark nothing."""
     return Marked()
 
@@ -112,7 +116,8 @@ def _as_csv(answer: Answer) -> str:
     writer.writerow(("system", "rank", "video_id", "score", "verdict"))
     for ranking in answer.rankings:
         for hit in ranking.hits:
-            writer.writerow((ranking.system.name, hit.rank, hit.video_id, hit.score, hit.verdict or ""))
+            for name in [moment.video_id for moment in hit.moments] or [hit.video_id]:
+                writer.writerow((ranking.system.name, hit.rank, name, hit.score, hit.verdict or ""))
     return table.getvalue()
 
 
@@ -120,26 +125,33 @@ def _data_url(kind: str, text: str) -> str:
     return f"data:{kind};charset=utf-8,{quote(text)}"
 
 
+Urls = Callable[[Video], Mapping[str, str]]  # a clip's `src` and `poster`
+
+
 def columns_view(
-    answer: Answer, video_of: Callable[[str], Video], url_of: Callable[[Video], str], marked: Marked = Marked()
+    answer: Answer, video_of: Callable[[str], Video], urls: Urls, marked: Marked = Marked()
 ) -> dict[str, Any]:
     """Show each system's hits in a column, with their movement compared with the first system."""
+    if not answer.rankings:
+        return {"columns": []}
     first = answer.rankings[0]
     verdicts = {hit.verdict for ranking in answer.rankings for hit in ranking.hits}
     judged = bool(verdicts - {None})
     return {
         "legend": marked.legend,
+        "by_captions": BY_CAPTIONS if judged and answer.judged_by else "",
         "columns": [
             {
                 "name": ranking.system.model,
                 "system": ranking.system.name,
                 "how": _how(ranking),
-                "badge": _badge(ranking, bool(answer.query.unwanted), None not in verdicts) if judged else {},
+                "badge": _badge(ranking, answer, None not in verdicts) if judged else {},
                 "note": _note(ranking, answer, judged),
                 "hits": [
                     {
                         "id": hit.video_id,
-                        "src": url_of(video_of(hit.video_id)),
+                        **urls(video_of(hit.video_id)),
+                        "where": times_text(hit.moments[0].start, hit.moments[-1].end) if hit.moments else "",
                         "caption": next(iter(video_of(hit.video_id).captions), hit.video_id),
                         "rank": hit.rank,
                         "score": f"{hit.score:.3f}",
@@ -162,14 +174,23 @@ def _how(ranking: Ranking) -> str:
     return strategy if ranking.epoch is None else f"epoch {ranking.epoch} · {strategy}"
 
 
-def _badge(ranking: Ranking, negated: bool, complete: bool) -> dict[str, Any]:
+def _badge(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, Any]:
     """Count the clips that are right, which decides the colour; then the violations.
 
     Only violations are known where a word of the query is unknown: verdicts are not `complete`.
     """
     total, right, violations = len(ranking.hits), ranking.counts["right"], ranking.counts["violation"]
+    negated = bool(answer.query.unwanted)
     if not total:
         return {}
+    if answer.judged_by:
+        return {
+            "kind": "bad" if violations else "neutral",
+            "text": f"{right} of {total} right by {answer.judged_by}",
+            "brief": f"{right}/{total}",
+            "more": f"{violations} violate" if negated else "",
+            "worse": negated and violations > 0,
+        }
     if not complete:
         kind = "bad" if violations else "neutral"
         return {"kind": kind, "text": f"{violations} of {total} violate", "brief": f"{violations} violate", "more": ""}
@@ -186,6 +207,8 @@ def _note(ranking: Ranking, answer: Answer, judged: bool) -> str:
     notes = [ranking.notice] if ranking.notice else []
     if not ranking.hits:
         return " ".join([*notes, NOTHING_LEFT])
+    if ranking.recall < 1:
+        notes.append(f"Approximate search: it finds {100 * ranking.recall:.1f} % of the ten best clips.")
     if ranking.low and not judged:  # verdicts know better
         notes.append(NO_GOOD_MATCH)
     if as_typed := answer.as_typed(ranking):
@@ -202,23 +225,3 @@ def _movement(hit: Hit, first: Ranking, num_shown: int) -> str:
         return "new"
     better = before - hit.rank
     return f"▲{better}" if better > 0 else f"▼{-better}" if better < 0 else "="
-
-
-def detail_view(video: Video, seen: tuple[Seen, ...], verdict: str, url: str) -> dict[str, Any]:
-    """Show one clip enlarged: captions, and its rank and best-matching frames in every column."""
-    return {
-        "id": video.video_id,
-        "src": url,
-        "verdict": verdict,
-        "mark": MARKS.get(verdict, ""),
-        "captions": list(video.captions),
-        "seen": [
-            {
-                "name": one.system.name,
-                "rank": f"#{one.rank}" if one.rank is not None else "–",
-                "score": f"{one.score:.3f}" if one.score is not None else "",
-                "frames": [{"src": url, "at": moment} for moment in one.moments],
-            }
-            for one in seen
-        ],
-    }

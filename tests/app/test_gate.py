@@ -24,15 +24,25 @@ META = {"_type": "gradio.FileData"}
 STRANGER = {"X-Forwarded-For": "203.0.113.7"}  # somebody behind a proxy
 GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission for, and a value for its first input
     ("download", "click"): ("download models", "ViT-B-32 / none"),
-    ("import", "click"): ("import models", "/etc/hostname"),
-    ("import-upload", "upload"): ("import models", None),
+    ("download-cancel", "click"): ("download models", None),
+    ("import", "click"): ("import models and videos", "/etc/hostname"),
+    ("import-upload", "upload"): ("import models and videos", None),
+    ("search-index", "start"): ("import models and videos", None),
+    ("library-add", "click"): ("name files of this machine", "folder"),
+    ("library-update", "click"): ("import models and videos", "none"),
+    ("library-cancel", "click"): ("import models and videos", "none"),
+    ("library-check", "click"): ("import models and videos", "none"),
+    ("library-more", "upload"): ("import models and videos", "none"),
+    ("library-rename", "click"): ("import models and videos", "none"),
+    ("library-retry", "click"): ("import models and videos", "none"),
+    ("library-remove-now", "click"): ("delete runs, reports and libraries", "none"),
     ("evaluate-start", "click"): ("name files of this machine", "/etc"),
-    ("evaluate-delete-now", "click"): ("delete runs and reports", "none"),
+    ("evaluate-delete-now", "click"): ("delete runs, reports and libraries", "none"),
     ("train-start", "click"): ("train models", None),
     ("train-stop", "click"): ("train models", "none"),
     ("train-resume", "click"): ("train models", "none"),
-    ("train-delete-now", "click"): ("delete runs and reports", "none"),
-    ("train-empty-trash", "click"): ("delete runs and reports", "none"),
+    ("train-delete-now", "click"): ("delete runs, reports and libraries", "none"),
+    ("train-empty-trash", "click"): ("delete runs, reports and libraries", "none"),
 }
 OPEN_TARGETS = (
     *(
@@ -49,13 +59,17 @@ OPEN_TARGETS = (
         "detail",
         "understood",
         "reference",
+        "gallery",
+        "recommended",
+        "pretrained",
     ),
+    *("library-new", "library-list", "library-remove", "library-keep", "library-posters"),
     *("evaluate-cancel", "evaluate-new", "evaluate-reports", "evaluate-delete", "evaluate-keep", "evaluate-queries"),
     *("evaluate-first", "evaluate-second", "evaluate-order", "evaluate-kind", "evaluate-cue", "evaluate-fails"),
     *("train-preset", "train-new", "train-runs", "train-delete", "train-keep"),
 )
 OPEN_HANDLERS = (  # of events without a component of their own: load, select, tick, success, and the public API
-    *("on_load", "on_visit", "on_search", "on_open", "on_opened", "on_poll", "_show", "lambda"),
+    *("on_load", "on_visit", "on_search", "on_open", "on_opened", "on_poll", "on_indexing", "_show", "lambda"),
     *("search", "system_names", "systems", "evaluate"),
 )
 

@@ -151,7 +151,7 @@ def test_what_a_visitor_may_not_do_is_disabled_with_the_reason(chromium: Browser
     with fresh_page(chromium, public_app.url) as page:
         open_tab(page, public_app.url)
         expect(page.locator("#train-note")).to_contain_text(
-            "Only the owner may train models or delete runs and reports here", timeout=WAIT_MS
+            "Only the owner may train models or delete runs, reports and libraries here", timeout=WAIT_MS
         )
         expect(page.locator("#train-start")).to_be_disabled()
         page.get_by_role("tab", name="Evaluate").click()
@@ -160,7 +160,7 @@ def test_what_a_visitor_may_not_do_is_disabled_with_the_reason(chromium: Browser
         page.get_by_role("tab", name="Search").click()
         page.get_by_role("button", name="More models").click()
         expect(page.locator("#more-models-note")).to_contain_text(
-            "Only the owner may download models or import models here"
+            "Only the owner may download models or import models and videos here"
         )
         for button in ("#download", "#import"):
             expect(page.locator(button)).to_be_disabled()

@@ -13,8 +13,12 @@ from PIL import Image
 
 import nt2vr
 from nt2vr import api
-from nt2vr.errors import ConfigError, QueryError
+from nt2vr.errors import ConfigError, NotIndexedError, QueryError
 from nt2vr.evaluation.sources import Data
+from nt2vr.library.libraries import Libraries
+from nt2vr.library.update import update_library
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
 from tests.paths import ROOT
 from tests.tiny import write_tiny
 
@@ -87,6 +91,27 @@ def test_the_gallery_is_searched_with_systems_by_name_or_not(gallery_data: Path,
                 searcher.search("a dog", "CLIP", image=image)
         with pytest.raises(QueryError):
             searcher.search("", "CLIP")
+
+
+def test_a_library_is_searched_by_its_name_once_it_is_indexed(tmp_path: Path) -> None:
+    write_tiny(tmp_path / "data" / "models" / "tiny", "tiny")
+    (tmp_path / "films").mkdir()
+    for colour in ("red", "green"):
+        Image.new("RGB", (32, 32), colour).save(tmp_path / "films" / f"{colour}.png")
+    libraries = Libraries(tmp_path / "data" / "libraries")
+    library = libraries.add("Colours", "folder", tmp_path / "films").id
+    with Decoder(num_workers=1) as decoder, Cache.of(tmp_path / "data") as cache:
+        update_library(libraries, library, None, decoder, cache, previews=False)
+        refused = pytest.raises(NotIndexedError, match="Colours is not indexed by tiny yet: 2 clips")
+        with nt2vr.open_searcher(tmp_path / "data", library="colours") as searcher, refused:
+            searcher.search("a dog", "tiny")
+        update_library(libraries, library, nt2vr.load_model("tiny", tmp_path / "data"), decoder, cache, previews=False)
+    with nt2vr.open_searcher(tmp_path / "data", library="colours") as searcher:
+        answer = searcher.search("", "tiny", k=2, image=tmp_path / "films" / "red.png")
+        assert [hit.video_id for hit in answer.rankings[0].hits] == ["red.png", "green.png"]
+        assert answer.as_dict()["gallery"] == library
+    with pytest.raises(ConfigError, match=r"There is no library 'none'\. There: Colours"):
+        nt2vr.open_searcher(tmp_path / "data", library="none")
 
 
 def test_an_evaluation_has_metrics_and_tables_and_is_saved(tmp_path: Path) -> None:

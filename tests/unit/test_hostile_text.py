@@ -14,6 +14,7 @@ from nt2vr.models.foreign_file import TOWER
 from nt2vr.models.open_clip_encoder import WORD
 from nt2vr.search.reading import with_words
 from nt2vr.search.systems import _NUMBER, _split
+from nt2vr.ui.media import FRAME
 from nt2vr.world.lexicon import _WORD
 from trainer.layers import LAYER
 
@@ -43,6 +44,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "the words of a claim": _WORD.findall,
     "a tower in a checkpoint": lambda text: list(TOWER.finditer(text)),
     "a layer": LAYER.fullmatch,
+    "a frame of a clip": FRAME.fullmatch,
     "an article": lambda text: re.sub(r"\ban? (?=\w)(?=([aeiou])?)", "an ", text),
     "a name for a folder": lambda text: re.sub(r"[^a-z0-9]+", "-", text),
     "a folder of a model": lambda text: re.sub(r"[^\w.-]+", "-", text),

@@ -81,7 +81,7 @@ def live(runs: Path) -> LiveModels:
     videos = tuple(Video(str(number), Path()) for number in range(len(FRAMES)))
     cached: weakref.WeakValueDictionary[str, EmbeddedGallery] = weakref.WeakValueDictionary()
 
-    def embed(encoder: Encoder) -> EmbeddedGallery:
+    def embed(key: str, encoder: Encoder) -> EmbeddedGallery:
         gallery = cached.get(encoder.visual_fingerprint)
         if gallery is None:
             frames = encoder.encode_frames(FRAMES.reshape(-1, 64, 64, 3)).reshape(5, 2, -1)
@@ -183,7 +183,7 @@ def test_a_swap_gives_what_a_fresh_load_gives(live: LiveModels, sources: Path, r
         np.testing.assert_array_equal(swapped.encode_text(["a dog", "a man"]), fresh.encode_text(["a dog", "a man"]))
         np.testing.assert_array_equal(swapped.encode_frames(FRAMES[0]), fresh.encode_frames(FRAMES[0]))
         np.testing.assert_array_equal(
-            live.get("run").gallery.all_frames,
+            live.get("run").galleries[""].all_frames,
             fresh.encode_frames(FRAMES.reshape(-1, 64, 64, 3)).reshape(5, 2, -1),
         )
 
@@ -195,7 +195,7 @@ def test_a_new_text_tower_shares_the_index_and_the_visual_tower(live: LiveModels
     live.refresh()
     after = live.get("run")
     assert after.epoch == 2
-    assert after.gallery is before.gallery
+    assert after.galleries[""] is before.galleries[""]
     assert model_of(after).visual is model_of(before).visual
     assert np.abs(after.encoder.encode_text(["a dog"]) - old_text).max() > 0.01
     assert isinstance(before.encoder, OpenClipEncoder)
@@ -264,7 +264,7 @@ def test_a_broken_checkpoint_is_not_served_and_is_reported_once(
         for _ in range(3):
             live.refresh()
     after = live.get("run")
-    assert (after.encoder, after.gallery, after.epoch) == (before.encoder, before.gallery, 1)
+    assert (after.encoder, after.galleries, after.epoch) == (before.encoder, before.galleries, 1)
     assert "refused" in after.notice and "epoch_002" in after.notice and "\n" not in after.notice
     assert re.search(reason, after.notice)
     assert len(caplog.records) == 1
@@ -312,7 +312,7 @@ def test_old_models_are_freed_when_their_last_search_ends(
         answer = searcher.search(QUERY, SYSTEMS, 5)
         seen = answer.see("3")
         searching = searcher.live.get("run")
-        model, embedded = weakref.ref(model_of(searching)), weakref.ref(searching.gallery)
+        model, embedded = weakref.ref(model_of(searching)), weakref.ref(searching.galleries[""])
         publish(runs, 2, sources / "1")
         searcher.live.refresh()
         gc.collect()
@@ -330,10 +330,10 @@ def test_searches_do_not_wait_for_a_swap(sources: Path, runs: Path, live: LiveMo
     before = live.get("run")
     embed, may_go_on, started = live._embed, threading.Event(), threading.Event()
 
-    def slow(encoder: Encoder) -> EmbeddedGallery:
+    def slow(key: str, encoder: Encoder) -> EmbeddedGallery:
         started.set()
         may_go_on.wait(PATIENCE_S)
-        return embed(encoder)
+        return embed(key, encoder)
 
     live._embed = slow
     publish(runs, 2, sources / "1")

@@ -16,6 +16,7 @@ from nt2vr.evaluation.sources import Data
 from nt2vr.search.systems import System
 from nt2vr.ui.evaluate_view import (
     PER_PAGE,
+    Home,
     cues_of,
     day_text,
     job_view,
@@ -137,9 +138,14 @@ def test_pages_hold_twenty_and_there_is_none_beyond_the_last() -> None:
 
 
 def test_a_row_links_to_search_and_names_its_query_only_if_search_has_its_videos(report: Report) -> None:
-    here = queries_view(report, "r", FIRST, SECOND, kind="composed", is_here="a man sings".__eq__)
+    here = queries_view(report, "r", FIRST, SECOND, kind="composed", home=Home("films", frozenset({"a man sings"})))
     link = parse_qs(here["rows"][0]["link"].removeprefix("?"))
-    assert link == {"q": ["sings and not dancing"], "systems": [f"{FIRST}|{SECOND}"], "judged": ["r:3"]}
+    assert link == {
+        "q": ["sings and not dancing"],
+        "systems": [f"{FIRST}|{SECOND}"],
+        "gallery": ["films"],
+        "judged": ["r:3"],
+    }
     elsewhere = queries_view(report, "r", FIRST, SECOND, kind="composed")
     assert "judged" not in elsewhere["rows"][0]["link"]
     assert "star" in here["opens"] and "does not have these videos" in elsewhere["opens"]

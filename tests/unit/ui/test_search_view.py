@@ -12,12 +12,12 @@ from nt2vr.language.query import Query, Span
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Hit, Ranking, Seen, Verdict
 from nt2vr.search.systems import System
+from nt2vr.ui.clip_view import detail_view
 from nt2vr.ui.search_view import (
     NO_GOOD_MATCH,
     NOTHING_LEFT,
     Marked,
     columns_view,
-    detail_view,
     picture_remark,
     understood_view,
 )
@@ -36,9 +36,13 @@ def ranking(name: str, ids: str, verdicts: tuple[Verdict | None, ...] = (), **fa
 
 def columns(*rankings: Ranking, query: Query = NEGATED) -> list[dict]:  # type: ignore[type-arg]
     view = columns_view(
-        Answer(query, rankings), lambda name: Video(name, Path(name)), lambda video: f"clips/{video.video_id}"
+        Answer(query, rankings), lambda name: Video(name, Path(name)), lambda video: {"src": f"clips/{video.video_id}"}
     )
     return view["columns"]  # type: ignore[no-any-return]
+
+
+def no_urls(video: Video) -> dict[str, str]:
+    return {"src": "", "poster": ""}
 
 
 def test_the_sentence_is_cut_at_cue_and_scope_and_nothing_is_lost() -> None:
@@ -137,7 +141,7 @@ def test_a_slider_shows_what_its_strategy_used_and_only_where_a_name_does_not_fi
 
 def test_the_enlarged_clip_lists_every_systems_rank_and_frames() -> None:
     seen = (Seen(System("CLIP"), 3, 0.51234, (0.125, 0.375)), Seen(System("CLIP", "drop"), None, None, ()))
-    view = detail_view(Video("v", Path("v"), ("a dog runs",)), seen, "right", "clips/v")
+    view = detail_view(Video("v", Path("v"), ("a dog runs",)), seen, "right", {"src": "clips/v"})
     assert [(one["name"], one["rank"], one["score"]) for one in view["seen"]] == [
         ("CLIP", "#3", "0.512"),
         ("CLIP drop", "–", ""),
@@ -147,13 +151,13 @@ def test_the_enlarged_clip_lists_every_systems_rank_and_frames() -> None:
 
 def test_the_clips_of_a_judged_query_are_marked_in_every_column_and_no_others() -> None:
     answer = Answer(NEGATED, (ranking("CLIP", "abc"), ranking("CLIP drop", "cda")))
-    view = columns_view(answer, lambda name: Video(name, Path(name)), str, Marked(frozenset("ad"), "relevant"))
+    view = columns_view(answer, lambda name: Video(name, Path(name)), no_urls, Marked(frozenset("ad"), "relevant"))
     assert [[hit["id"] for hit in column["hits"] if hit["judged"]] for column in view["columns"]] == [
         ["a"],
         ["d", "a"],
     ]
     assert view["legend"] == "relevant"
-    plain = columns_view(answer, lambda name: Video(name, Path(name)), str)
+    plain = columns_view(answer, lambda name: Video(name, Path(name)), no_urls)
     assert not plain["legend"] and not any(hit["judged"] for column in plain["columns"] for hit in column["hits"])
 
 

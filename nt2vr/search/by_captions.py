@@ -1,0 +1,53 @@
+"""Verdicts from captions, for clips whose content is known only as far as people described it."""
+
+from functools import lru_cache
+
+from nt2vr.errors import QueryError
+from nt2vr.language.inflect import verb_of
+from nt2vr.language.phrases import Phrases
+from nt2vr.language.query import MAX_QUERY_CHARS, Query, understand
+from nt2vr.language.tagger import VERB_TAGS
+from nt2vr.language.wordlists import words
+from nt2vr.media.gallery import Video
+from nt2vr.querygen.negator import caption_tagger
+from nt2vr.querygen.related import derived_from, related
+from nt2vr.search.answers import Verdict
+
+_CONTENT = frozenset({"NOUN", "ADJ"}) | VERB_TAGS
+_EMPTY = words("be have do get go there video clip scene")
+_READ = 20_000  # captions remembered
+
+
+def judge_by_captions(query: Query, video: Video) -> Verdict | None:
+    """Judge a clip by what its captions say; what they do not mention is no evidence, and gets no verdict.
+
+    Returns:
+        "violation" if a caption has all content words of an unwanted part; "right" if a caption has all those of the
+        wanted part, and none has a content word of an unwanted part or a related one; otherwise None.
+    """
+    said = [_content_of(caption) for caption in video.captions]
+    unwanted = [content for part in query.unwanted if (content := _content_of(part))]
+    if any(content <= caption for content in unwanted for caption in said):
+        return "violation"
+    everything = frozenset().union(*said)
+    if any(_maybe_said(word, everything) for content in unwanted for word in content):
+        return None
+    wanted = _content_of(" ".join(query.wanted))
+    return "right" if wanted and any(wanted <= caption for caption in said) else None
+
+
+def _maybe_said(word: str, everything: frozenset[str]) -> bool:
+    return bool(related(word) & everything or derived_from(word, everything))
+
+
+@lru_cache(_READ)
+def _content_of(text: str) -> frozenset[str]:
+    """Return the lemmas of the content words that a text says are there, and none that it denies."""
+    try:
+        affirmed = " ".join(understand(text[:MAX_QUERY_CHARS], caption_tagger()).wanted)
+    except QueryError:  # not valid Unicode
+        return frozenset()
+    tokens = Phrases(caption_tagger().tag(affirmed)).tokens
+    lemmas = {token.lemma for token in tokens if token.tag in _CONTENT}
+    verbs = {verb_of(token.text.lower()) for token in tokens if token.tag in VERB_TAGS}
+    return frozenset(lemmas | verbs) - _EMPTY

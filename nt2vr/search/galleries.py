@@ -1,0 +1,183 @@
+"""All galleries that can be searched: the built-in one and a person's libraries, with one list of loaded models."""
+
+import time
+from collections.abc import Sequence
+from threading import Lock
+from typing import Protocol, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from nt2vr.errors import NotIndexedError
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Gallery
+from nt2vr.models.catalog import Catalog
+from nt2vr.models.encoder import Encoder
+from nt2vr.search.answers import Judge
+from nt2vr.search.by_captions import judge_by_captions
+from nt2vr.search.embedded import EmbeddedGallery, open_gallery
+from nt2vr.search.live import LiveModels
+from nt2vr.search.reading import Synonyms
+from nt2vr.search.searcher import Searcher
+
+BUILT_IN = "built-in"  # its name on the command line and in the APIs; its key is ""
+MAX_OPEN = 4  # libraries; the least recently used is closed first
+
+
+class LibraryLike(Protocol):
+    """A library as it is listed."""
+
+    @property
+    def id(self) -> str:
+        """Unique, and the same after renaming."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Display name."""
+        ...
+
+
+L = TypeVar("L", bound=LibraryLike, covariant=True)
+
+
+class Shelf(Protocol[L]):
+    """Where libraries come from."""
+
+    def infos(self) -> Sequence[L]:
+        """List the libraries."""
+        ...
+
+    def find(self, name: str) -> L:
+        """Return a library by its name or id, or raise a ConfigError that lists the names."""
+        ...
+
+    def gallery(self, library_id: str) -> Gallery:
+        """Return a library's clips."""
+        ...
+
+    def stamp(self, library_id: str) -> tuple[object, ...]:
+        """Return what changes whenever a library's clips do; takes no time."""
+        ...
+
+
+class Galleries:
+    """Searchers of galleries by key; all of them share the loaded models.
+
+    Args:
+        models: the catalog.
+        built_in: the built-in gallery, embedded when it is first searched; its key is "".
+        decoder: decodes clips.
+        cache: of frames.
+        judge: gives verdicts in the built-in gallery.
+        synonyms: for words that a model does not know.
+        shelf: has the libraries, whose keys are their ids; these are searched as far as they are indexed.
+    """
+
+    def __init__(
+        self, models: Catalog, built_in: Gallery, decoder: Decoder, cache: Cache, judge: Judge, synonyms: Synonyms,
+        shelf: Shelf[LibraryLike],
+    ) -> None:  # fmt: skip
+        """Open the built-in gallery; nothing is loaded yet."""
+        self.shelf = shelf
+        self._models, self._decoder, self._cache, self._synonyms = models, decoder, cache, synonyms
+        self._live = LiveModels(models, lambda key, encoder: self.searcher(key).embedded(encoder))
+        self.built_in = Searcher(models, built_in, decoder, cache, judge, synonyms, self._live)
+        self._open: dict[str, tuple[tuple[object, ...], Searcher]] = {}  # with stamps; least recently used first
+        self._opening = Lock()
+
+    def key(self, name: str) -> str:
+        """Return the key of a gallery given by name or key.
+
+        Raises:
+            ConfigError: if there is none, with the names.
+        """
+        return "" if not name or name == BUILT_IN else self.shelf.find(name).id
+
+    def searcher(self, name: str) -> Searcher:
+        """Return the searcher of a gallery given by name or key, reopened if its library has changed.
+
+        Raises:
+            ConfigError: if there is no such gallery.
+        """
+        if not name or name == BUILT_IN:
+            return self.built_in
+        key = name if name in self._open else self.shelf.find(name).id
+        with self._opening:
+            stamp = self.shelf.stamp(key)
+            known, searcher = self._open.pop(key, (None, None))
+            if searcher is None or known != stamp:
+                searcher = self._opened(self.shelf.find(key))
+                self._live.forget(key)
+            self._open[key] = stamp, searcher
+            while len(self._open) > MAX_OPEN:
+                oldest = next(iter(self._open))
+                del self._open[oldest]
+                self._live.forget(oldest)
+        return searcher
+
+    def encoder(self, model: str) -> Encoder:
+        """Return a model, which searches share."""
+        return self._live.encoder(model)
+
+    def forget(self, key: str) -> None:
+        """Close a library whose clips or embeddings have changed; its next search opens it again."""
+        with self._opening:
+            self._open.pop(key, None)
+            self._live.forget(key)
+
+    def _opened(self, info: LibraryLike) -> Searcher:
+        gallery = self.shelf.gallery(info.id)
+
+        def embed(encoder: Encoder) -> EmbeddedGallery:
+            return open_indexed(gallery, encoder, self._cache)
+
+        return Searcher(
+            self._models, gallery, self._decoder, self._cache, judge_by_captions, self._synonyms, self._live, info.id,
+            embed,
+        )  # fmt: skip
+
+
+def open_indexed(gallery: Gallery, encoder: Encoder, cache: Cache) -> EmbeddedGallery:
+    """Open what is indexed of a library, without decoding or encoding anything.
+
+    Raises:
+        NotIndexedError: if that is nothing, with what indexing takes.
+    """
+    opened = open_gallery(gallery, encoder, cache)
+    if not opened.gallery.videos:
+        raise not_indexed(gallery.name, encoder, len(gallery.videos))
+    return opened
+
+
+_seconds_per_clip: WeakKeyDictionary[Encoder, float] = WeakKeyDictionary()
+
+
+def seconds_per_clip(encoder: Encoder) -> float:
+    """Measure once per model how long it takes for a clip's frames, which is most of what indexing takes."""
+    if encoder not in _seconds_per_clip:
+        side = encoder.image_size
+        frames = np.zeros((encoder.num_frames, side, side, 3), np.uint8)
+        began = time.perf_counter()
+        encoder.encode_frames(frames)
+        _seconds_per_clip[encoder] = time.perf_counter() - began
+    return _seconds_per_clip[encoder]
+
+
+def not_indexed(name: str, encoder: Encoder, num_clips: int) -> NotIndexedError:
+    """Say that a library is not indexed by a model, and what that takes."""
+    if not num_clips:
+        return NotIndexedError(f"{name} has no clips yet. Update it in the Library tab.", encoder.name)
+    takes = duration_text(num_clips * seconds_per_clip(encoder))
+    return NotIndexedError(
+        f"{name} is not indexed by {encoder.name} yet: {num_clips:,} clips, {takes} of computing on this machine.",
+        encoder.name, tower=encoder.card.video_key,
+    )  # fmt: skip
+
+
+def duration_text(seconds: float) -> str:
+    """Write an estimate as people say it: about 40 s, about 5 min, about 2.5 h."""
+    if seconds < 90:
+        return f"about {max(1, round(seconds))} s"
+    return f"about {seconds / 60:.0f} min" if seconds < 90 * 60 else f"about {seconds / 3600:.1f} h"

@@ -1,0 +1,105 @@
+"""One clip enlarged as plain data, with its place in its film; independent of Gradio."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from nt2vr.media.gallery import Video
+from nt2vr.media.picture import PICTURE_SUFFIXES
+from nt2vr.media.preview import MAX_SECONDS
+from nt2vr.search.answers import Answer, Seen
+
+MARKS = {"right": "✓", "violation": "violates", "miss": "misses"}
+SLACK_S = 0.5  # that a preview may be shorter than its clip before its frames are shown at wrong places
+
+
+def times_text(start: float, end: float | None) -> str:
+    """Write where a window lies in its film: 1:05–1:15."""
+    return f"{clock(start)}–{clock(end) if end is not None else 'end'}"
+
+
+def clock(seconds: float) -> str:
+    """Write a time as players do: 0:05, 12:30, 1:02:03."""
+    hours, rest = divmod(round(seconds), 3600)
+    minutes, seconds = divmod(rest, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+def detail_view(
+    video: Video, seen: Sequence[Seen], verdict: str, urls: Mapping[str, str],
+    film: Mapping[str, Any] = MappingProxyType({}), judged_by: str = "",
+) -> dict[str, Any]:  # fmt: skip
+    """Show one clip enlarged: captions, its rank and best-matching frames in every column, its place in its film.
+
+    Args:
+        video: the clip.
+        seen: each system's view of it.
+        verdict: on it, if any.
+        urls: its `src` and `poster`.
+        film: as `film_view` shows it; empty if it is no window.
+        judged_by: as in the answer.
+    """
+    return {
+        "id": video.video_id,
+        **urls,
+        "verdict": verdict,
+        "mark": MARKS.get(verdict, ""),
+        "by": f"by {judged_by}" if judged_by else "",
+        "file": video.path.name if urls.get("poster") else "",
+        "captions": list(video.captions),
+        "film": dict(film),
+        "seen": [
+            {
+                "name": one.system.name,
+                "rank": f"#{one.rank}" if one.rank is not None else "–",
+                "score": f"{one.score:.3f}" if one.score is not None else "",
+                "frames": _frames(video, one, urls),
+            }
+            for one in seen
+        ],
+    }
+
+
+def _frames(video: Video, seen: Seen, urls: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Show the best frames as stills of the clip's own video, or as pictures where its preview may end before them."""
+    if video.path.suffix.lower() in PICTURE_SUFFIXES:
+        return []
+    is_covered = video.end is not None and video.end - video.start <= MAX_SECONDS + SLACK_S
+    if not urls.get("poster") or is_covered:
+        return [{"src": urls["src"], "at": moment} for moment in seen.moments]
+    base, count = urls["src"].rpartition("/")[0], seen.num_frames
+    return [{"still": f"{base}/frame-{int(moment * count)}-of-{count}.jpg"} for moment in seen.moments]
+
+
+def film_view(answer: Answer, video: Video, windows: Iterable[Video]) -> dict[str, Any]:
+    """Lay a film out as a bar from 0 to 100 %, with the moments that any system found, and the one on display.
+
+    Args:
+        answer: to the search.
+        video: the window on display; of a clip that is none, nothing is shown.
+        windows: all clips of the gallery.
+    """
+    film = [each for each in windows if video.film and each.film == video.film]
+    if not film:
+        return {}
+    length = max(each.end or each.start for each in film) or 1.0
+    found = {m.video_id for r in answer.rankings for hit in r.hits for m in hit.moments} | {video.video_id}
+
+    def percent(seconds: float) -> str:
+        return f"{100 * min(seconds / length, 1):.3f}"
+
+    return {
+        "length": clock(length),
+        "where": times_text(video.start, video.end),
+        "moments": [
+            {
+                "id": each.video_id,
+                "left": percent(each.start),
+                "width": percent((each.end or length) - each.start),
+                "text": times_text(each.start, each.end),
+                "here": each.video_id == video.video_id,
+            }
+            for each in film
+            if each.video_id in found
+        ],
+    }

@@ -1,0 +1,93 @@
+"""Updates of libraries behind the page: started from Search and Library alike, and shown as plain data."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from nt2vr.errors import NotIndexedError
+from nt2vr.library.jobs import IndexJob, IndexJobs
+from nt2vr.search.answers import Answer
+from nt2vr.search.galleries import Galleries, duration_text
+
+WORDS = {
+    "waiting": "waiting",
+    "running": "indexing",
+    "stopping": "stopping",
+    "finished": "up to date",
+    "stopped": "cancelled",
+    "failed": "failed",
+}
+
+
+@dataclass(frozen=True)
+class Indexing:
+    """Updates of libraries, after each of which searches see what is new.
+
+    Attributes:
+        jobs: runs the updates.
+        galleries: has the searchers.
+    """
+
+    jobs: IndexJobs
+    galleries: Galleries
+
+    def start(self, library_id: str, models: Iterable[str]) -> None:
+        """Update a library under each of the models.
+
+        Raises:
+            ConfigError: if there is no such library or model.
+        """
+        for model in models:
+            self.galleries.built_in.models.find(model)
+            ended = self.jobs.start(library_id, model)
+            ended.add_done_callback(lambda _: self.galleries.forget(library_id))
+
+    def under_way(self, library_id: str) -> IndexJob | None:
+        """Return the update of a library that is running, or else waiting, if any."""
+        return next((job for job in self.jobs.jobs if job.library_id == library_id and job.is_under_way), None)
+
+
+def job_view(job: IndexJob | None) -> dict[str, Any]:
+    """Show an update's progress, or why it failed; nothing of one that finished."""
+    if job is None or job.state == "finished":
+        return {}
+    rate = f"{job.per_second:,.1f} per second" if job.per_second else ""
+    left = f"{duration_text(job.remaining_s)} left" if job.remaining_s is not None else ""
+    return {
+        "number": job.number,
+        "state": job.state if job.total or not job.is_under_way else "preparing",
+        "word": WORDS[job.state],
+        "library": job.library,
+        "model": job.model,
+        "doing": f"{job.doing}: {job.done:,} of {job.total:,}" if job.total else job.doing,
+        "current": job.current,
+        "rate": " · ".join(filter(None, (rate, left))),
+        "share": f"{100 * min(job.done / job.total, 1):.1f}" if job.total else "0",
+        "error": job.error,
+        "under_way": job.is_under_way,
+        "stops": job.state == "stopping",
+    }
+
+
+def index_view(
+    answer: Answer | None, problem: NotIndexedError | None, job: IndexJob | None, refusal: str = ""
+) -> dict[str, Any]:
+    """Show what a library lacks of its index, with a button that has it indexed, or how far that has come.
+
+    Args:
+        answer: to the search.
+        problem: why there is no answer.
+        job: the library's update, if it is under way or has failed.
+        refusal: why this visitor may not start one; empty if they may.
+    """
+    if job is not None:
+        return {"job": job_view(job)}
+    if problem is not None:
+        return {"text": str(problem), "models": "|".join(problem.models), "refusal": refusal}
+    behind = (
+        {ranking.system.model: ranking.missing for ranking in answer.rankings if ranking.missing} if answer else {}
+    )
+    if not behind:
+        return {}
+    parts = [f"{count:,} clips are not indexed by {model}" for model, count in behind.items()]
+    return {"text": f"{'; '.join(parts)}: they were not searched.", "models": "|".join(behind), "refusal": refusal}

@@ -1,0 +1,130 @@
+"""Clips as browsers see them: URLs of posters and previews, and the route that serves those of libraries.
+
+A URL names a library and a clip's content. It is looked up among the library's clips and never becomes a path, so
+nothing but posters and previews can be asked for.
+"""
+
+import logging
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from weakref import WeakKeyDictionary
+
+from anyio import CapacityLimiter, to_thread
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Route
+
+from nt2vr.errors import Nt2vrError
+from nt2vr.library.libraries import Libraries
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Video
+from nt2vr.media.picture import write_jpeg
+from nt2vr.models.framing import Framing
+from nt2vr.search.galleries import Galleries
+from nt2vr.search.searcher import Searcher
+
+logger = logging.getLogger(__name__)
+
+KINDS = {"poster.jpg": "image/jpeg", "preview.webm": "video/webm"}
+FRAME = re.compile(r"frame-([0-9]{1,2})-of-([0-9]{1,2})\.jpg")
+FRAME_SIDE = 224  # pixels
+FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
+MAKING = 4  # posters and previews made at a time for those who look at clips before they are indexed
+
+
+@dataclass
+class Media:
+    """URLs and files of clips.
+
+    Attributes:
+        galleries: finds clips.
+        libraries: have the posters and previews of their clips.
+        decoder: makes those that are missing.
+    """
+
+    galleries: Galleries
+    libraries: Libraries
+    decoder: Decoder
+    _by_content: WeakKeyDictionary[Searcher, Mapping[str, Video]] = field(default_factory=WeakKeyDictionary)
+    _lock: Lock = field(default_factory=Lock)
+
+    def urls(self, gallery: str, video: Video) -> dict[str, str]:
+        """Return a clip's `src` and `poster`, relative so that the app may be mounted below a path.
+
+        Clips of the built-in gallery have no poster, since they are small and play in every browser.
+        """
+        if not gallery:
+            return {"src": f"clips/{video.path.name}", "poster": ""}
+        poster, preview = (f"media/{gallery}/{content_key(video)}/{kind}" for kind in KINDS)
+        return {"src": preview, "poster": poster}
+
+    def still(self, gallery: str, video: Video) -> Path:
+        """Return a picture of a library's clip; raises MediaError if it cannot be decoded."""
+        return self.libraries.previews(gallery, self.decoder).poster(video)
+
+    def route(self) -> Route:
+        """Build the route of the URLs."""
+        limiter = CapacityLimiter(MAKING)
+
+        async def serve(request: Request) -> Response:
+            asked = request.path_params
+            if frame := FRAME.fullmatch(asked["kind"]):
+                place = asked["library"], asked["content"], int(frame[1]), int(frame[2])
+                jpeg = await to_thread.run_sync(self._frame, *place, limiter=limiter)
+                return Response(jpeg, media_type="image/jpeg", headers=FOREVER)
+            path = await to_thread.run_sync(
+                self._file, asked["library"], asked["content"], asked["kind"], limiter=limiter
+            )
+            return FileResponse(path, media_type=KINDS[asked["kind"]], headers=FOREVER)
+
+        return Route("/media/{library}/{content}/{kind}", serve, methods=["GET"])
+
+    def _clip(self, library: str, content: str) -> Video:
+        video = self._clips(self.galleries.searcher(library)).get(content) if library else None
+        if video is None:
+            raise HTTPException(404)
+        return video
+
+    def _frame(self, library: str, content: str, number: int, count: int) -> bytes:
+        """Return one of a clip's `count` evenly spaced frames as JPEG."""
+        if not number < count:
+            raise HTTPException(404)
+        try:
+            video, framing = self._clip(library, content), Framing(FRAME_SIDE)
+            if video.end is None:
+                frames = self.decoder.frames(video.path, count, framing).result()
+            else:
+                (frames,) = self.decoder.windows(video.path, [(video.start, video.end)], count, framing).result()
+        except Nt2vrError as error:
+            raise HTTPException(404, str(error)) from error
+        if isinstance(frames, str):  # the reason why there are none
+            raise HTTPException(404, frames)
+        with tempfile.TemporaryDirectory(prefix="nt2vr-") as folder:
+            write_jpeg(frames[number], Path(folder) / "frame.jpg")
+            return (Path(folder) / "frame.jpg").read_bytes()
+
+    def _file(self, library: str, content: str, kind: str) -> Path:
+        if kind not in KINDS:
+            raise HTTPException(404)
+        try:
+            video = self._clip(library, content)
+            previews = self.libraries.previews(self.galleries.key(library), self.decoder)
+            return previews.poster(video) if kind == "poster.jpg" else previews.preview(video)
+        except Nt2vrError as error:  # no such library, or a clip that cannot be decoded any more
+            raise HTTPException(404, str(error)) from error
+
+    def _clips(self, searcher: Searcher) -> Mapping[str, Video]:
+        with self._lock:
+            if searcher not in self._by_content:
+                self._by_content[searcher] = {content_key(video): video for video in searcher.gallery.videos}
+            return self._by_content[searcher]
+
+
+def content_key(video: Video) -> str:
+    """Name a clip by its file's content, and its place in it."""
+    return f"{video.content}-{round(1000 * video.start)}-{round(1000 * (video.end or 0))}"

@@ -1,0 +1,155 @@
+"""What a person does with videos of their own: upload or name them, search them, open evaluated queries there."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import gradio
+import pytest
+from playwright.sync_api import Page, expect
+
+from nt2vr.library.libraries import Libraries
+from tests.browser.actions import MODELS_MS, choose, columns, open_search, submit
+from tests.conftest import RunningApp
+from tests.tiny import write_tiny
+
+pytestmark = pytest.mark.browser
+
+ASSETS = Path(gradio.__file__).parent / "media_assets"
+LION, CHEETAH, EARTH = (
+    ASSETS / "images" / "lion.jpg",
+    ASSETS / "images" / "cheetah.jpg",
+    ASSETS / "videos" / "world.mp4",
+)
+
+
+@pytest.fixture(autouse=True)
+def libraries(running_app: RunningApp) -> Iterator[Libraries]:
+    """The app's libraries, removed afterwards."""
+    libraries = Libraries(running_app.data / "libraries")
+    yield libraries
+    for info in libraries.infos():
+        libraries.remove(info.id)
+
+
+@pytest.fixture
+def films(running_app: RunningApp) -> Iterator[Path]:
+    """Captioned files in the home folder of the app, where libraries may be named."""
+    folder = running_app.data.parent / "films"
+    folder.mkdir()
+    captions = {
+        LION: ["a lion is resting on a rock", "a lion lies in the sun"],
+        CHEETAH: ["a cheetah is running", "a cheetah runs and does not rest"],
+        EARTH: ["the earth is turning at night"],
+    }
+    for file in captions:
+        shutil.copy(file, folder)
+    lines = [
+        json.dumps({"video_id": file.stem, "path": file.name, "captions": said}) for file, said in captions.items()
+    ]
+    (folder / "films.jsonl").write_text("\n".join(lines))
+    yield folder
+    shutil.rmtree(folder)
+
+
+def open_library_tab(page: Page) -> None:
+    page.get_by_role("tab", name="Library").click()
+    expect(page.get_by_role("button", name="Add and index")).to_be_visible()
+
+
+def wait_until_ready(page: Page, name: str) -> None:
+    listed = page.get_by_role("list", name="Libraries").get_by_role("button").filter(has_text=name)
+    expect(listed).to_contain_text("ready", timeout=MODELS_MS)
+
+
+def add_films(page: Page, films: Path) -> None:
+    open_library_tab(page)
+    page.get_by_label("Manifest with captions").check()
+    page.locator("#library-path").get_by_role("textbox").fill(str(films / "films.jsonl"))
+    page.locator("#library-name").get_by_role("textbox").fill("Films")
+    page.get_by_role("button", name="Add and index").click()
+    wait_until_ready(page, "Films")
+
+
+def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
+    page: Page, running_app: RunningApp, libraries: Libraries, tmp_path: Path
+) -> None:
+    (tmp_path / "broken.mp4").write_bytes(EARTH.read_bytes()[:3000])
+    open_search(page, running_app.url)
+    open_library_tab(page)
+    page.locator("#library-files input[type=file]").set_input_files([LION, EARTH, tmp_path / "broken.mp4"])
+    expect(page.locator("#library-files").get_by_role("button", name="Remove this file")).to_have_count(3)
+    page.locator("#library-name").get_by_role("textbox").fill("Mine")
+    page.get_by_role("button", name="Add and index").click()
+    wait_until_ready(page, "Mine")
+    expect(page.get_by_role("list", name="Some of its clips").locator("img")).to_have_count(4)
+    page.get_by_text("1 skipped").click()
+    expect(page.locator(".nt-skipped")).to_contain_text("broken.mp4 is not a readable video")
+
+    page.get_by_role("link", name="Search this library").click()
+    submit(page, "the earth")
+    expect(page).to_have_url(re.compile("gallery="), timeout=MODELS_MS)
+    film = columns(page).first.locator(".nt-clip", has_text="0:00–0:30")
+    expect(film).to_have_count(1)  # its three windows are one hit
+    film.click()
+    moments = page.get_by_role("group", name="Where in the film").get_by_role("button")
+    expect(moments).to_have_count(3)
+    moments.last.click()
+    expect(page.locator(".nt-film b")).to_have_text("0:20–0:30")
+    page.keyboard.press("Escape")
+    page.reload()
+    expect(page.locator("#gallery input")).to_have_value("Mine", timeout=MODELS_MS)
+    expect(film).to_have_count(1, timeout=MODELS_MS)
+
+    page.get_by_role("tab", name="Library").click()
+    page.locator("#library-new-name").get_by_role("textbox").fill("Ours")
+    page.get_by_role("button", name="Rename").click()
+    expect(page.get_by_role("list", name="Libraries")).to_contain_text("Ours")
+    page.locator("#library-remove").click()
+    page.locator("#library-remove-now").click()
+    expect(page.get_by_role("list", name="Libraries").get_by_role("button")).to_have_count(0)
+    assert libraries.infos() == []
+    assert LION.is_file()
+
+
+def test_a_model_that_has_no_index_asks_first_and_searches_once_it_has_one(
+    page: Page, running_app: RunningApp, films: Path
+) -> None:
+    write_tiny(running_app.data / "models" / "tiny", "tiny")
+    open_search(page, running_app.url)
+    add_films(page, films)
+    page.get_by_role("link", name="Search this library").click()
+    expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
+    choose(page, "systems", "tiny")
+    page.keyboard.press("Escape")
+    expect(page.get_by_text("Films is not indexed by tiny yet: 3 clips")).to_be_visible(timeout=MODELS_MS)
+    expect(columns(page)).to_have_count(0)
+    page.get_by_role("button", name="Index now").click()
+    expect(columns(page)).to_have_count(4, timeout=MODELS_MS)
+    expect(page.locator("#search-index")).to_be_hidden()
+    shutil.rmtree(running_app.data / "models" / "tiny")
+
+
+def test_an_evaluated_query_opens_in_its_own_gallery_with_its_captions_and_verdicts(
+    page: Page, running_app: RunningApp, films: Path
+) -> None:
+    open_search(page, running_app.url)
+    add_films(page, films)
+    page.get_by_role("tab", name="Evaluate").click()
+    page.locator("#evaluate-data input").click()
+    page.get_by_role("option", name=re.compile("^Films")).click()
+    page.get_by_role("button", name="Evaluate", exact=True).click()
+    row = page.locator("#evaluate-queries a", has_text="a lion is resting on a rock").first
+    page.locator("#evaluate-kind input").wait_for(timeout=MODELS_MS)
+    expect(row).to_be_visible(timeout=MODELS_MS)
+    row.click()
+    expect(page.locator("#gallery input")).to_have_value("Films")
+    starred = columns(page).first.locator(".nt-clip:has(.nt-judged)")
+    expect(starred).to_have_count(1, timeout=MODELS_MS)
+    expect(starred).to_have_attribute("data-id", "lion")
+    expect(columns(page).first.locator(".nt-badge")).to_have_text("1 of 3 right by captions")
+    starred.click()
+    expect(page.get_by_role("dialog").locator("li")).to_have_count(2)
+    shutil.rmtree(running_app.data / "evaluation" / "reports")

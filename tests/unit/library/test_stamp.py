@@ -1,0 +1,40 @@
+"""Whether a library has changed is told without opening it."""
+
+import shutil
+from pathlib import Path
+
+import gradio
+import pytest
+
+from nt2vr.library.libraries import Libraries
+from nt2vr.library.update import update_library
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+
+LION = Path(gradio.__file__).parent / "media_assets" / "images" / "lion.jpg"
+
+
+def test_a_stamp_changes_with_clips_and_name_and_with_nothing_else(tmp_path: Path) -> None:
+    films = tmp_path / "films"
+    films.mkdir()
+    shutil.copy(LION, films / "1.jpg")
+    libraries = Libraries(tmp_path / "libraries")
+    library = libraries.add("Films", "folder", films).id
+    with Decoder(num_workers=1) as decoder, Cache.of(tmp_path) as cache:
+        stamps = [libraries.stamp(library)]
+        for _ in range(2):
+            update_library(libraries, library, None, decoder, cache, previews=False)
+            stamps.append(libraries.stamp(library))
+            libraries.infos(), libraries.gallery(library), libraries.skipped(library)
+            assert libraries.stamp(library) == stamps[-1]
+            (films / "2.jpg").write_bytes(LION.read_bytes() + b"more")
+        libraries.rename(library, "Other")
+        stamps.append(libraries.stamp(library))
+        libraries.remove(library)
+        stamps.append(libraries.stamp(library))
+    assert len(set(stamps)) == len(stamps)
+
+
+@pytest.mark.parametrize("name", ["none", "x" * 5000])
+def test_an_unknown_library_has_a_stamp_too(tmp_path: Path, name: str) -> None:
+    assert not any(Libraries(tmp_path).stamp(name))

@@ -1,0 +1,47 @@
+"""Verdicts from captions: only what captions say counts."""
+
+from pathlib import Path
+
+import pytest
+
+from nt2vr.language.query import Query
+from nt2vr.media.gallery import Video
+from nt2vr.search.by_captions import judge_by_captions
+
+CAPTIONS = (
+    "a man is playing the guitar in a park",
+    "a guy sings on a stage",
+    "somebody with no hat is strumming",
+)
+VIDEO = Video("v", Path("v.mp4"), CAPTIONS)
+
+
+def judge(wanted: str, *unwanted: str, video: Video = VIDEO) -> str | None:
+    return judge_by_captions(Query("", (wanted,) if wanted else (), unwanted), video)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "unwanted", "verdict"),
+    [
+        ("a man playing a guitar", ("singing",), "violation"),  # said in another caption
+        ("a man plays guitars", (), "right"),
+        ("a man playing a guitar", ("a dog",), "right"),
+        ("a man playing a guitar", ("a hat",), "right"),  # a caption denies the hat
+        ("a man playing a guitar", ("a concert",), None),  # a related word: it may well be one
+        ("a horse", ("a dog",), None),  # not mentioned is not absent
+        ("", ("singing",), "violation"),
+        ("", ("a dog",), None),
+        ("a man on a stage", (), None),  # no single caption says so
+    ],
+)
+def test_a_verdict_needs_a_caption_that_says_so(wanted: str, unwanted: tuple[str, ...], verdict: str | None) -> None:
+    assert judge(wanted, *unwanted) == verdict
+
+
+def test_a_clip_without_captions_has_no_verdict() -> None:
+    assert judge("a man", "a dog", video=Video("v", Path("v.mp4"))) is None
+
+
+@pytest.mark.parametrize("caption", ["", "\ud800 man", "man " * 5000, "!!!"])
+def test_odd_captions_are_no_error(caption: str) -> None:
+    judge("a man", "a dog", video=Video("v", Path("v.mp4"), (caption,)))

@@ -1,0 +1,216 @@
+"""Galleries: every library has a searcher of its own, all share the loaded models, and none is indexed in silence."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from nt2vr.errors import ConfigError, NotIndexedError
+from nt2vr.language.query import Query
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Gallery, Video
+from nt2vr.models.catalog import Catalog
+from nt2vr.search import galleries as galleries_module
+from nt2vr.search.answers import no_verdict
+from nt2vr.search.embedded import embed_gallery
+from nt2vr.search.galleries import Galleries, duration_text
+from tests.tiny import write_tiny
+
+QUERY = Query("a man sings", ("a man sings",))
+
+
+@dataclass(frozen=True)
+class Info:
+    id: str
+    name: str
+    version: int = 0
+
+
+class FakeShelf:
+    """Libraries in memory."""
+
+    def __init__(self) -> None:
+        self.libraries: dict[str, tuple[Info, Gallery]] = {}
+
+    def put(self, info: Info, *videos: Video) -> None:
+        self.libraries[info.id] = info, Gallery(info.name, videos, f"library-{info.id}")
+
+    def infos(self) -> list[Info]:
+        return [info for info, _ in self.libraries.values()]
+
+    def find(self, name: str) -> Info:
+        for info in self.infos():
+            if name in (info.id, info.name):
+                return info
+        raise ConfigError(f"There is no library {name!r}.")
+
+    def gallery(self, library_id: str) -> Gallery:
+        return self.libraries[library_id][1]
+
+    def stamp(self, library_id: str) -> tuple[object, ...]:
+        return (self.libraries.get(library_id),)
+
+
+@pytest.fixture(scope="module")
+def decoder() -> Iterator[Decoder]:
+    with Decoder(num_workers=1) as decoder:
+        yield decoder
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Iterator[Cache]:
+    with Cache.of(tmp_path) as cache:
+        yield cache
+
+
+@pytest.fixture
+def shelf() -> FakeShelf:
+    return FakeShelf()
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
+    """Two models with one visual tower, and another model."""
+    folder = tmp_path_factory.mktemp("models")
+    for name, seed in (("first", 0), ("second", 0), ("other", 1)):
+        write_tiny(folder / name, name, seed)
+    return Catalog([folder])
+
+
+@pytest.fixture
+def videos(write_video: Callable[..., Path]) -> list[Video]:
+    return [
+        Video(name, write_video(f"{name}.avi", [level] * 4), (f"a {name}",))
+        for name, level in (("dark", 10), ("grey", 120), ("light", 240))
+    ]
+
+
+@pytest.fixture
+def galleries(models: Catalog, videos: list[Video], decoder: Decoder, cache: Cache, shelf: FakeShelf) -> Galleries:
+    built_in = Gallery("built-in", tuple(videos[:1]), "built-in")
+    return Galleries(models, built_in, decoder, cache, no_verdict, {}, shelf)
+
+
+def index(galleries: Galleries, gallery: Gallery, model: str, decoder: Decoder, cache: Cache) -> None:
+    embed_gallery(gallery, galleries.encoder(model), decoder, cache)
+
+
+def found(galleries: Galleries, name: str, *models: str) -> list[str]:
+    answer = galleries.searcher(name).search(QUERY, models or ("first",), 9)
+    return sorted(hit.video_id for hit in answer.rankings[0].hits)
+
+
+def test_a_library_is_found_by_name_and_by_id_and_the_built_in_gallery_by_neither(
+    galleries: Galleries, shelf: FakeShelf
+) -> None:
+    shelf.put(Info("1", "Holiday"))
+    assert galleries.searcher("Holiday") is galleries.searcher("1") is not galleries.built_in
+    assert galleries.searcher("") is galleries.searcher("built-in") is galleries.built_in
+    assert (galleries.key("Holiday"), galleries.key("built-in")) == ("1", "")
+    with pytest.raises(ConfigError, match="There is no library 'gone'"):
+        galleries.searcher("gone")
+
+
+def test_a_search_never_indexes_a_library_but_says_what_that_takes(
+    galleries: Galleries, shelf: FakeShelf, videos: list[Video], decoder: Decoder, cache: Cache
+) -> None:
+    shelf.put(Info("1", "Holiday"), *videos)
+    with pytest.raises(NotIndexedError, match=r"Holiday is not indexed by first yet: 3 clips, about \d+ s") as refused:
+        found(galleries, "1")
+    assert refused.value.models == ("first",)
+    index(galleries, shelf.gallery("1"), "first", decoder, cache)
+    assert found(galleries, "1") == ["dark", "grey", "light"]
+
+
+def test_models_that_see_alike_need_one_index_and_all_others_are_named_at_once(
+    galleries: Galleries, shelf: FakeShelf, videos: list[Video]
+) -> None:
+    shelf.put(Info("1", "Holiday"), *videos)
+    with pytest.raises(NotIndexedError) as refused:
+        found(galleries, "1", "first", "second", "other")
+    assert refused.value.models == ("first", "other")
+
+
+def test_what_is_indexed_is_searched_and_the_rest_is_counted(
+    galleries: Galleries, shelf: FakeShelf, videos: list[Video], decoder: Decoder, cache: Cache
+) -> None:
+    shelf.put(Info("1", "Holiday"), *videos)
+    index(galleries, Gallery("part", tuple(videos[:2]), "library-1"), "first", decoder, cache)
+    (ranking,) = galleries.searcher("1").search(QUERY, ["first"], 9).rankings
+    assert (len(ranking.hits), ranking.missing) == (2, 1)
+    (ranking,) = galleries.built_in.search(QUERY, ["first"], 9).rankings
+    assert ranking.missing == 0
+
+
+def test_all_galleries_share_one_encoder(
+    galleries: Galleries, shelf: FakeShelf, videos: list[Video], decoder: Decoder, cache: Cache
+) -> None:
+    """A large model must not be in memory once per gallery."""
+    shelf.put(Info("1", "Holiday"), *videos)
+    index(galleries, shelf.gallery("1"), "first", decoder, cache)
+    found(galleries, "1")
+    found(galleries, "")
+    in_library, built_in = (galleries.searcher(name).live.get("first", name).encoder for name in ("1", ""))
+    assert in_library is built_in is galleries.encoder("first")
+
+
+def test_a_library_that_has_changed_is_opened_again(
+    galleries: Galleries, shelf: FakeShelf, videos: list[Video], decoder: Decoder, cache: Cache
+) -> None:
+    shelf.put(Info("1", "Holiday"), *videos)
+    index(galleries, shelf.gallery("1"), "first", decoder, cache)
+    assert found(galleries, "1") == ["dark", "grey", "light"]
+    shelf.put(Info("1", "Holiday", version=1), *videos[1:])
+    assert found(galleries, "1") == ["grey", "light"]
+
+
+def test_after_forgetting_a_search_sees_what_was_indexed_since(
+    galleries: Galleries, shelf: FakeShelf, videos: list[Video], decoder: Decoder, cache: Cache
+) -> None:
+    shelf.put(Info("1", "Holiday"), *videos)
+    index(galleries, Gallery("part", tuple(videos[:1]), "library-1"), "first", decoder, cache)
+    assert found(galleries, "1") == ["dark"]
+    index(galleries, shelf.gallery("1"), "first", decoder, cache)
+    galleries.forget("1")
+    assert found(galleries, "1") == ["dark", "grey", "light"]
+
+
+def test_the_least_recently_used_library_is_closed_first_and_can_be_searched_again(
+    galleries: Galleries, shelf: FakeShelf, videos: list[Video], decoder: Decoder, cache: Cache,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(galleries_module, "MAX_OPEN", 2)
+    for number in "123":
+        shelf.put(Info(number, f"library {number}"), videos[int(number) - 1])
+        index(galleries, shelf.gallery(number), "first", decoder, cache)
+    first = galleries.searcher("1")
+    for number in "213":
+        assert found(galleries, number) == [videos[int(number) - 1].video_id]
+    assert galleries.searcher("1") is first
+    galleries.searcher("2")
+    assert galleries.searcher("3") is not first
+    assert found(galleries, "1") == ["dark"]
+    assert first.search(QUERY, ["first"], 1).rankings[0].hits[0].video_id == "dark"  # a search that had begun
+
+
+def test_verdicts_in_libraries_are_by_captions_and_labelled_only_where_there_are_any(
+    galleries: Galleries, shelf: FakeShelf, videos: list[Video], decoder: Decoder, cache: Cache
+) -> None:
+    shelf.put(Info("1", "Holiday"), *videos)
+    index(galleries, shelf.gallery("1"), "first", decoder, cache)
+    searcher = galleries.searcher("1")
+    answer = searcher.search(Query("no light", (), ("a light",)), ["first"], 9)
+    verdicts = {hit.video_id: hit.verdict for hit in answer.rankings[0].hits}
+    assert verdicts == {"dark": None, "grey": None, "light": "violation"}
+    assert answer.as_dict()["judged_by"] == "captions"
+    assert "judged_by" not in searcher.search(QUERY, ["first"], 9).as_dict()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.2, "about 1 s"), (45, "about 45 s"), (300, "about 5 min"), (9000, "about 2.5 h")],
+)
+def test_durations_read_as_people_say_them(seconds: float, text: str) -> None:
+    assert duration_text(seconds) == text

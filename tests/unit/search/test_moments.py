@@ -1,0 +1,78 @@
+"""Windows of films as hits: which are merged, and what the APIs say of them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nt2vr.language.query import Query
+from nt2vr.media.gallery import Video
+from nt2vr.search.answers import Answer, Hit, Moment, Ranking, merge_windows, moments_of
+from nt2vr.search.systems import System
+
+
+def window(film: str, number: int, end: bool = True) -> Video:
+    """The window of 10 s with this number."""
+    start = 10.0 * number
+    return Video(f"{film}@{number}", Path(film), start=start, end=start + 10 if end else None, film=film)
+
+
+def ids(hits: list[list[tuple[Video, float]]]) -> list[list[str]]:
+    return [[video.video_id for video, _ in hit] for hit in hits]
+
+
+def found(*videos: Video) -> list[tuple[Video, float]]:
+    return [(video, 1 - rank / 10) for rank, video in enumerate(videos)]
+
+
+def test_adjacent_windows_of_one_film_are_one_hit_under_the_best_of_them() -> None:
+    hits = merge_windows(found(window("a", 3), window("b", 4), window("a", 2), window("a", 7)), 4)
+    assert ids(hits) == [["a@3", "a@2"], ["b@4"], ["a@7"]]
+
+
+def test_a_window_between_two_hits_joins_them_and_makes_room_for_another() -> None:
+    hits = merge_windows(found(window("a", 1), window("a", 3), window("a", 2), window("b", 0), window("c", 0)), 2)
+    assert ids(hits) == [["a@1", "a@2", "a@3"], ["b@0"]]
+
+
+def test_whole_videos_are_never_merged_even_if_their_times_touch() -> None:
+    whole = [Video(name, Path(name), end=10.0) for name in "abc"]
+    assert ids(merge_windows(found(*whole), 2)) == [["a"], ["b"]]
+
+
+def test_the_last_window_of_a_film_may_have_no_end() -> None:
+    assert ids(merge_windows(found(window("a", 2, end=False), window("a", 1)), 4)) == [["a@2", "a@1"]]
+
+
+def test_windows_that_overlap_or_almost_touch_are_adjacent() -> None:
+    first = Video("1", Path("a"), start=0.0, end=10.0, film="a")
+    overlapping, close, apart = (Video(str(s), Path("a"), start=s, end=s + 1, film="a") for s in (5.0, 10.04, 12.0))
+    assert len(merge_windows(found(first, overlapping, close), 9)) == 1
+    assert len(merge_windows(found(first, apart), 9)) == 2
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_no_more_hits_than_asked_for_in_the_order_of_their_scores(k: int) -> None:
+    clips = found(*(window(film, 5 * number) for number in range(3) for film in "ab"))
+    assert ids(merge_windows(clips, k)) == [[video.video_id] for video, _ in clips[:k]]
+
+
+def test_moments_are_in_the_order_of_time_with_their_scores() -> None:
+    (hit,) = merge_windows(found(window("a", 3), window("a", 2)), 1)
+    assert moments_of(hit) == (Moment("a@2", 20.0, 30.0, 0.9), Moment("a@3", 30.0, 40.0, 1.0))
+    assert moments_of([(Video("v", Path("v")), 0.5)]) == ()
+
+
+def test_a_verdict_is_that_of_the_hit_also_for_its_other_windows() -> None:
+    moments = (Moment("a@2", 20.0, 30.0, 0.9), Moment("a@3", 30.0, 40.0, 1.0))
+    answer = Answer(Query("a"), (Ranking(System("CLIP"), (Hit("a@3", 1, 1.0, "violation", "a", moments),)),))
+    assert [answer.verdict(name) for name in ("a@2", "a@3", "b")] == ["violation", "violation", None]
+
+
+def test_the_api_says_where_a_hit_lies_and_nothing_more_of_whole_videos() -> None:
+    moments = (Moment("a@2", 20.0, 30.0, 0.9), Moment("a@3", 30.0, None, 1.0))
+    said = Hit("a@3", 1, 1.0, None, "a", moments).as_dict()
+    assert (said["film"], said["start"], said["end"]) == ("a", 30.0, None)
+    assert [moment["start"] for moment in said["moments"]] == [20.0, 30.0]
+    assert json.loads(json.dumps(said)) == said
+    assert Hit("v", 1, 1.0, "right").as_dict() == {"video_id": "v", "rank": 1, "score": 1.0, "verdict": "right"}
