@@ -1,0 +1,57 @@
+"""Compositions of a picture and a text, against values by hand."""
+
+import numpy as np
+import pytest
+
+from nt2vr.search.composed import COMPOSITIONS, Composed, Weights, compose
+
+EAST, NORTH, UP = np.eye(3, dtype=np.float32)
+NOTHING = np.zeros(3, np.float32)
+QUERY = Composed(EAST, NORTH, NORTH, UP)
+HALF = np.sqrt(0.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "weights", "expected"),
+    [
+        ("picture", Weights(), [1, 0, 0]),
+        ("text", Weights(), [0, 1, 0]),
+        ("sum", Weights(sum=0.5), [HALF, HALF, 0]),
+        ("sum", Weights(sum=0.6), [0.5547, 0.8321, 0]),
+        ("slerp", Weights(slerp=0.5), [HALF, HALF, 0]),
+        ("slerp", Weights(slerp=1 / 3), [np.cos(np.pi / 6), np.sin(np.pi / 6), 0]),
+        ("parts", Weights(wanted=2, unwanted=2), [1 / 3, 2 / 3, -2 / 3]),
+    ],
+)
+def test_values_by_hand(name: str, weights: Weights, expected: list[float]) -> None:
+    np.testing.assert_allclose(COMPOSITIONS[name](QUERY, weights), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", sorted(set(COMPOSITIONS) - {"text"}))
+def test_a_picture_without_a_text_is_searched_for_itself(name: str) -> None:
+    alone = Composed(EAST, NOTHING, NOTHING, NOTHING)
+    np.testing.assert_allclose(COMPOSITIONS[name](alone, Weights()), EAST, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", sorted(COMPOSITIONS))
+def test_many_queries_at_once_are_each_query_alone(name: str) -> None:
+    rng = np.random.default_rng(3)
+    arrays = rng.normal(size=(4, 5, 8)).astype(np.float32)
+    arrays /= np.linalg.norm(arrays, axis=-1, keepdims=True)
+    together = COMPOSITIONS[name](Composed(*arrays), Weights())
+    for row in range(5):
+        one = COMPOSITIONS[name](Composed(*arrays[:, row]), Weights())
+        np.testing.assert_allclose(together[row], one, atol=1e-6)
+
+
+def test_slerp_between_equal_vectors_is_that_vector() -> None:
+    same = Composed(EAST, EAST, EAST, NOTHING)
+    assert np.isfinite(COMPOSITIONS["slerp"](same, Weights())).all()
+
+
+def test_a_model_without_a_fusion_answers_with_parts() -> None:
+    np.testing.assert_array_equal(compose("fusion", QUERY, Weights(), None), COMPOSITIONS["parts"](QUERY, Weights()))
+
+
+def test_weights_are_read_from_a_card_and_unknown_names_ignored() -> None:
+    assert Weights.of({"sum": 0.25, "wanted": 2, "of tomorrow": 1}) == Weights(sum=0.25, wanted=2.0)
