@@ -42,13 +42,17 @@ Image = NDArray[np.uint8]
 Systems = str | System | Sequence[str | System]
 
 
-def understand(text: str) -> Query:
+def understand(text: str, editing: bool = False) -> Query:
     """Split a sentence into its wanted and unwanted parts.
+
+    Args:
+        text: the sentence.
+        editing: read the words of editing too, as next to a reference picture: "replace the dog by a cat".
 
     Raises:
         QueryError: if the sentence is too long.
     """
-    return understand_tagged(text, _tagger())
+    return understand_tagged(text, _tagger(), editing)
 
 
 @cache
@@ -123,7 +127,7 @@ class GallerySearcher:
             query: a sentence, or one that `understand` has split.
             systems: one or more, or their names: "CLIP", "CLIP-neg", "CLIP boolean α 0.5".
             k: number of hits per system.
-            image: reference picture, a file or (H, W, 3) uint8 RGB.
+            image: reference picture, a file or (H, W, 3) uint8 RGB; the query says what should be different.
             alpha: weight of the unwanted part in `boolean` systems that do not set their own.
             literal: words to ask for as typed; others that a model does not know are read as the answer's `read_as`.
 
@@ -132,7 +136,7 @@ class GallerySearcher:
             ConfigError: if a system, k, alpha or an array cannot be used.
             MediaError: if the picture cannot be read.
         """
-        parsed = understand(query) if isinstance(query, str) else query
+        parsed = understand(query, editing=image is not None) if isinstance(query, str) else query
         names = [system if isinstance(system, str) else system.name for system in _as_sequence(systems)]
         strengths = {"boolean": alpha}
         return self._searcher.search(parsed, names, k, self._picture(image), strengths=strengths, literal=literal)

@@ -1,7 +1,7 @@
 """Words of editing, for a text next to a reference: "replace X by Y", "add Y", "take away X", "like this, but …".
 
-They say what should be different; the reference itself ("this", "the same") is no wanted word. Only read where there is
-a reference: elsewhere "add" and "change" are words like others.
+They say what should be different; the reference itself ("this", "the same") is no wanted word. Only read where there
+is a reference: elsewhere "add" and "change" are words like others.
 """
 
 from collections.abc import Iterator

@@ -67,8 +67,9 @@ class Fusion:
     @property
     def fingerprint(self) -> str:
         """Hash of everything that changes the vectors."""
-        digest = blake2b(repr(self.weights).encode(), digest_size=16)
-        for tensor in (tensor for layer in self.layers for tensor in layer):
+        digest = blake2b(digest_size=16)
+        parts = np.array([self.weights.wanted, self.weights.unwanted], np.float32)
+        for tensor in (parts, *(tensor for layer in self.layers for tensor in layer)):
             digest.update(f"{tensor.shape}".encode() + np.ascontiguousarray(tensor, np.float32).tobytes())
         return digest.hexdigest()
 

@@ -115,6 +115,25 @@ def compose(name: str, query: Composed, weights: Weights, fusion: Fusion | None)
     return parts(query, weights) if fusion is None else fusion(query.picture, query.wanted, query.unwanted)
 
 
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """A reference picture next to a text, and how a model composes them.
+
+    Attributes:
+        query: their embeddings, one query.
+        weights: of the model.
+        fusion: of the model; None if it has none.
+    """
+
+    query: Composed
+    weights: Weights
+    fusion: Fusion | None
+
+    def composed(self, name: str) -> Vectors:
+        """Return the vector of a composition, see `compose`."""
+        return compose(name, self.query, self.weights, self.fusion)
+
+
 def fusion_of(encoder: Encoder) -> Fusion | None:
     """Return a model's trained fusion; None if it has none."""
     return encoder.fusion if isinstance(encoder, OpenClipEncoder) else None
