@@ -23,6 +23,7 @@ COMMANDS = {  # name -> its module, which has `add_arguments` and `run`, and a l
     "serve": ("nt2vr.commands.serve", "open the app (default)"),
     "search": ("nt2vr.commands.search", "search the built-in gallery with one or more systems"),
     "evaluate": ("nt2vr.commands.evaluate", "evaluate systems and print the paper's table"),
+    "compose": ("nt2vr.commands.compose", "evaluate a picture plus a text, and print the table"),
     "train": ("trainer.__main__", "train a model, or resume a run"),
     "queries": ("nt2vr.commands.queries", "build negated and composed queries from captions; split sentences"),
     "models": ("nt2vr.commands.models", "list, download and remove models"),

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import TracebackType
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.composed import ask, editing_parser, evaluate_composed, table_lines
+from nt2vr.evaluation.composed_world import composed_world
 from nt2vr.evaluation.protocol import evaluate as evaluate_systems
 from nt2vr.evaluation.protocol import with_controls
 from nt2vr.evaluation.report import Report
@@ -237,6 +240,34 @@ def evaluate(
             benchmark, with_controls(chosen, models), models, ResultStore(folder), progress, should_stop
         )
     return Evaluation(report)
+
+
+def compose(
+    model: str | Path,
+    split: Literal["validation", "test"] = "test",
+    per_kind: int = 0,
+    data_dir: str | Path | None = None,
+    device: str | None = None,
+    progress: Progress = silent,
+) -> list[str]:
+    """Evaluate composed retrieval, a picture plus a text, in the built-in world; return a Markdown table's lines.
+
+    Args:
+        model: as for `load_model`.
+        split: "test" for reporting, "validation" for choices.
+        per_kind: queries per kind of change; 0 for the default.
+        data_dir: as for `load_model`.
+        device: as for `load_model`.
+        progress: called while clips are drawn.
+
+    Raises:
+        ConfigError: if there is no such model.
+        CheckpointError: if it cannot be loaded.
+    """
+    encoder = load_model(model, data_dir, device)
+    benchmark = composed_world(Settings.read(data_dir, device).data_dir / "evaluation", split, per_kind)
+    asked = ask(benchmark, encoder, editing_parser(), progress=progress)
+    return table_lines(evaluate_composed(asked, encoder))
 
 
 def _as_sequence(systems: Systems) -> Sequence[str | System]:

@@ -5,8 +5,7 @@
 Every candidate that a person would call almost right is a negative: the reference, its twin, and its other edits.
 """
 
-import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -16,14 +15,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
+from nt2vr.evaluation.composed import ask, choose_weights, editing_parser, measure, summarise, vectors_of
+from nt2vr.evaluation.composed_world import composed_world
 from nt2vr.models.card import read_card, write_card
 from nt2vr.models.fusion import INPUTS, Fusion, PartWeights, save_fusion
-from nt2vr.progress import Progress, silent
-from nt2vr.search.composed import Weights
+from nt2vr.progress import Progress, progress_bar, silent
+from nt2vr.search.composed import TRAINING_FREE, Weights
+from nt2vr.settings import prepare_environment
 from trainer.fusion_data import FusionData
 from trainer.fusion_losses import hn_nce, info_nce
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class FusionConfig:
     random_clips: int = 1_000
     learning_rate: float = 1e-3
     weight_decay: float = 0.05
-    temperature: float = 0.04
+    temperature: float = 0.02
     loss: Literal["info_nce", "hn_nce"] = "info_nce"
     seed: int = 1
 
@@ -167,7 +167,9 @@ LOSSES: dict[str, Callable[[FusionModule, FusionData, Tensor, FusionConfig], Ten
 }
 
 
-def add_fusion(folder: Path, fusion: Fusion, weights: Weights, config: FusionConfig) -> None:
+def add_fusion(
+    folder: Path, fusion: Fusion, weights: Weights, config: FusionConfig, metrics: Mapping[str, float] | None = None
+) -> None:
     """Write a fusion into a checkpoint folder, and its entry and weights into the card."""
     hidden = len(fusion.layers[0][0]) if len(fusion.layers) > 1 else 0
     entry = {
@@ -175,7 +177,62 @@ def add_fusion(folder: Path, fusion: Fusion, weights: Weights, config: FusionCon
         "weights": fusion.num_weights,
         "data": f"built-in world, {config.families} families",
         "training": asdict(config),
+        "metrics": {name: round(value, 4) for name, value in (metrics or {}).items()},
         "fingerprint": fusion.fingerprint,
     }
     save_fusion(folder, fusion)
     write_card(folder, replace(read_card(folder), composition=asdict(weights), fusion=entry))
+
+
+def fuse(folder: Path, config: FusionConfig, cache: Path, progress: Progress = silent) -> dict[str, float]:
+    """Choose weights on validation scenes, train a fusion, measure it on both splits, and add it to the folder.
+
+    Args:
+        folder: of the checkpoint.
+        config: how to train.
+        cache: folder for embeddings.
+        progress: called while clips are drawn, and after every step.
+
+    Returns:
+        Metrics such as "test/fusion/remove actor/R@1", as in the card.
+    """
+    encoder = read_checkpoint(folder)
+    understand = editing_parser()
+    validation = ask(composed_world(cache, "validation"), encoder, understand, progress=progress)
+    weights = choose_weights(validation)
+    data = load_families(encoder, config.families, config.seed, cache, progress=progress)
+    fusion, _ = train_fusion(data, weights.parts, config, progress)
+    test = ask(composed_world(cache, "test"), encoder, understand, progress=progress)
+    metrics: dict[str, float] = {}
+    for split, asked in (("validation", validation), ("test", test)):
+        for system in (*TRAINING_FREE, "fusion"):
+            table = summarise(asked.queries, measure(vectors_of(asked, system, weights, fusion), asked))
+            metrics |= {f"{split}/{system}/{row}/R@1": values["R@1"] for row, values in table.items()}
+            removals = [values["violations@5"] for row, values in table.items() if row.startswith("remove")]
+            metrics[f"{split}/{system}/remove/violations@5"] = sum(removals) / len(removals)
+    add_fusion(folder, fusion, weights, config, metrics)
+    return metrics
+
+
+def main() -> None:
+    """Add a fusion to a checkpoint folder from the command line."""
+    default = FusionConfig()
+    parser = argparse.ArgumentParser(prog="python -m trainer.fusion", description="Train a fusion.")
+    parser.add_argument("folder", type=Path, help="checkpoint folder, which gets the fusion")
+    parser.add_argument("--families", type=int, default=default.families, help="training families")
+    parser.add_argument("--steps", type=int, default=default.steps)
+    parser.add_argument("--hidden", type=int, default=default.hidden, help="units of a hidden layer; 0: linear")
+    parser.add_argument("--loss", choices=sorted(LOSSES), default=default.loss)
+    parser.add_argument("--seed", type=int, default=default.seed)
+    parser.add_argument("--cache", type=Path, help="folder for embeddings (default: FOLDER/../.frames)")
+    options = parser.parse_args()
+    prepare_environment()
+    cache = options.cache or options.folder.resolve().parent / ".frames"
+    config = FusionConfig(**{name: getattr(options, name) for name in ("families", "steps", "hidden", "loss", "seed")})
+    with progress_bar() as progress:
+        metrics = fuse(options.folder, config, cache, progress)
+    sys.stdout.writelines(f"{name}: {value:.1f}\n" for name, value in metrics.items())
+
+
+if __name__ == "__main__":
+    main()

@@ -7,6 +7,7 @@ ignoring the picture: never read them without R@1.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,12 @@ from numpy.typing import NDArray
 
 from nt2vr.evaluation.ranks import first_ranks, shares_among_first
 from nt2vr.evaluation.scoring import Understand
+from nt2vr.language.query import understand
+from nt2vr.language.tagger import load_tagger
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.fusion import Fusion
 from nt2vr.progress import Progress, ShouldStop, never, silent
-from nt2vr.search.composed import Composed, Weights, compose
+from nt2vr.search.composed import COMPOSITIONS, Composed, Weights, compose, fusion_of
 
 KS = (1, 5, 10, 50)
 FIRST = 5  # clips checked for violations
@@ -103,10 +106,15 @@ class Asked:
     clips: Vectors
 
 
+def editing_parser() -> Understand:
+    """Return the parser of texts next to a reference."""
+    return partial(understand, tagger=load_tagger(), editing=True)
+
+
 def ask(
     benchmark: ComposedBenchmark,
     encoder: Encoder,
-    understand: Understand,
+    parser: Understand,
     parsed: bool = True,
     progress: Progress = silent,
     should_stop: ShouldStop = never,
@@ -116,7 +124,7 @@ def ask(
     Args:
         benchmark: the queries.
         encoder: the model.
-        understand: the parser.
+        parser: splits the texts, see `editing_parser`.
         parsed: False asks with the known parts where the benchmark has them, as if the parser never erred.
         progress: called while clips are embedded.
         should_stop: polled meanwhile.
@@ -126,7 +134,7 @@ def ask(
     """
     embedded = benchmark.embed(encoder, progress, should_stop)
     queries = benchmark.queries
-    parts = [_parts(query, understand, parsed) for query in queries]
+    parts = [_parts(query, parser, parsed) for query in queries]
     wanted = [wanted for wanted, _ in parts]
     texts = dict.fromkeys((*wanted, *(query.text for query in queries), *(query.caption for query in queries)))
     texts |= dict.fromkeys(text for _, unwanted in parts for text in unwanted)
@@ -146,10 +154,10 @@ def ask(
     return Asked(queries, composed, stacked(query.caption for query in queries), embedded.clips)
 
 
-def _parts(query: ComposedQuery, understand: Understand, parsed: bool) -> tuple[str, tuple[str, ...]]:
+def _parts(query: ComposedQuery, parser: Understand, parsed: bool) -> tuple[str, tuple[str, ...]]:
     if not parsed and query.parts is not None:
         return query.parts
-    read = understand(query.text)
+    read = parser(query.text)
     return " ".join(read.wanted), tuple(text for text in read.unwanted if text.strip())
 
 
@@ -243,6 +251,16 @@ def _metrics(outcome: Outcome, chosen: NDArray[np.bool_]) -> dict[str, float]:
 def _mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: float(np.mean([row[name] for row in rows if name in row])) for name in names}
+
+
+def evaluate_composed(asked: Asked, encoder: Encoder) -> dict[str, dict[str, dict[str, float]]]:
+    """Summarise every composition, its controls and the ceiling; the fusion if the model has one."""
+    weights, fusion = Weights.of(encoder.card.composition), fusion_of(encoder)
+    systems = [*COMPOSITIONS, *(["fusion"] if fusion else []), *([CEILING] if asked.captions.any() else [])]
+    return {
+        system: summarise(asked.queries, measure(vectors_of(asked, system, weights, fusion), asked))
+        for system in systems
+    }
 
 
 SHARES = tuple(step / 20 for step in range(1, 20))
