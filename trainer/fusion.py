@@ -5,6 +5,8 @@
 Every candidate that a person would call almost right is a negative: the reference, its twin, and its other edits.
 """
 
+import argparse
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
@@ -18,11 +20,12 @@ from torch.nn.functional import normalize
 from nt2vr.evaluation.composed import ask, choose_weights, editing_parser, measure, summarise, vectors_of
 from nt2vr.evaluation.composed_world import composed_world
 from nt2vr.models.card import read_card, write_card
+from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import INPUTS, Fusion, PartWeights, save_fusion
 from nt2vr.progress import Progress, progress_bar, silent
 from nt2vr.search.composed import TRAINING_FREE, Weights
 from nt2vr.settings import prepare_environment
-from trainer.fusion_data import FusionData
+from trainer.fusion_data import FusionData, load_families
 from trainer.fusion_losses import hn_nce, info_nce
 
 
@@ -43,12 +46,12 @@ class FusionConfig:
         seed: of weights, batches and families.
     """
 
-    families: int = 1_000
+    families: int = 2_000
     hidden: int = 0
-    steps: int = 600
+    steps: int = 300
     batch: int = 64
     random_clips: int = 1_000
-    learning_rate: float = 1e-3
+    learning_rate: float = 3e-3
     weight_decay: float = 0.05
     temperature: float = 0.02
     loss: Literal["info_nce", "hn_nce"] = "info_nce"
@@ -63,20 +66,21 @@ class FusionModule(nn.Module):
         super().__init__()
         self.weights = weights
         widths = [INPUTS * embed_dim, *([hidden] if hidden else []), embed_dim]
-        self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(widths))
-        nn.init.zeros_(self.layers[-1].weight)
-        nn.init.zeros_(self.layers[-1].bias)
+        layers = [nn.Linear(*pair) for pair in pairwise(widths)]
+        nn.init.zeros_(layers[-1].weight)
+        nn.init.zeros_(layers[-1].bias)
+        self.layers = nn.ModuleList(layers)
 
     def forward(self, picture: Tensor, wanted: Tensor, unwanted: Tensor) -> Tensor:
         """Return unit vectors (Q, D) of queries."""
-        hidden = torch.cat([picture, wanted, unwanted, picture * wanted, picture * unwanted], dim=-1)
+        hidden: Tensor = torch.cat([picture, wanted, unwanted, picture * wanted, picture * unwanted], dim=-1)
         for number, layer in enumerate(self.layers):
             hidden = layer(hidden.relu() if number else hidden)
         return normalize(picture + self.weights.wanted * wanted - self.weights.unwanted * unwanted + hidden, dim=-1)
 
     def frozen(self) -> Fusion:
         """Return the fusion with the current weights, rounded to the half precision of its file."""
-        layers = ((layer.weight, layer.bias) for layer in self.layers)
+        layers = ((layer.weight, layer.bias) for layer in self.layers if isinstance(layer, nn.Linear))
         rounded = tuple(
             (matrix.detach().half().float().numpy(), bias.detach().half().float().numpy()) for matrix, bias in layers
         )
@@ -130,7 +134,7 @@ def _info_nce(model: FusionModule, data: FusionData, families: Tensor, config: F
     own = torch.isin(data.families, families)
     others = (~own).nonzero()[:, 0]
     drawn = others[torch.randint(len(others), (config.random_clips,))] if len(others) else others
-    candidates = torch.cat([own.nonzero()[:, 0], drawn.unique()])
+    candidates = torch.cat([own.nonzero()[:, 0], torch.unique(drawn)])
     columns = torch.full((len(data.clips),), -1)
     columns[candidates] = torch.arange(len(candidates))
     targets = columns[data.targets[rows]]

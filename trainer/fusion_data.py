@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.models.encoder import Encoder
@@ -16,6 +17,7 @@ from nt2vr.world.families import Edit, Family, WishTable, copies, training_famil
 from nt2vr.world.modifications import Modification, modify
 from nt2vr.world.scenes import Scene
 
+BLOCK = 1_000  # families per file of embeddings
 FRAMES = 2  # per clip: frames of one clip are nearly alike
 WORDINGS = 4  # texts per triplet, of which each step draws one
 
@@ -69,19 +71,19 @@ def load_families(
         InterruptedError: if `should_stop` returned True.
     """
     families = training_families(count, seed)
-    scenes = [scene for family in families for scene in (*copies(family.reference, 1), *_edited(family))]
+    scenes = _clips_of(families)
     owners = [row for row, family in enumerate(families) for _ in range(1 + len(family.edits))]
     references = [family.reference for family in families]
-    framing = encoder.card.framing
-    pictures = ClipFile.of("train", references, 1, framing, cache).embeddings_alone(encoder, progress, should_stop)
-    clips = ClipFile.of("train", scenes, FRAMES, framing, cache).embeddings_alone(encoder, progress, should_stop)
+    blocks = [families[start : start + BLOCK] for start in range(0, count, BLOCK)]  # more families reuse the first
+    embedded = [_embed(block, encoder, cache, progress, should_stop) for block in blocks]
+    pictures, clips = (np.concatenate(arrays) for arrays in zip(*embedded, strict=True))
     table = WishTable([*scenes, *references])
     triplets = _triplets(families, without)
     rng = random.Random(seed)
     texts = [
         modify(families[number].reference, edit.changes, rng) for number, _, edit in triplets for _ in range(WORDINGS)
     ]
-    wanted, unwanted = (part.unflatten(0, (-1, WORDINGS)) for part in _embedded_parts(texts, encoder))
+    wanted, unwanted = (part.view(len(triplets), WORDINGS, -1) for part in _embedded_parts(texts, encoder))
     return FusionData(
         torch.from_numpy(pictures),
         wanted,
@@ -94,8 +96,26 @@ def load_families(
     )
 
 
-def _edited(family: Family) -> list[Scene]:
-    return [edit.scene for edit in family.edits]
+def _clips_of(families: Sequence[Family]) -> list[Scene]:
+    """List a twin and the edited scenes of each family."""
+    return [
+        scene
+        for family in families
+        for scene in (*copies(family.reference, 1), *(edit.scene for edit in family.edits))
+    ]
+
+
+def _embed(
+    families: Sequence[Family], encoder: Encoder, cache: Path, progress: Progress, should_stop: ShouldStop
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the embeddings of the references' frames and of the clips."""
+    references, framing = [family.reference for family in families], encoder.card.framing
+    files = (
+        ClipFile.of("train", references, 1, framing, cache),
+        ClipFile.of("train", _clips_of(families), FRAMES, framing, cache),
+    )
+    pictures, clips = (file.embeddings_alone(encoder, progress, should_stop) for file in files)
+    return pictures, clips
 
 
 def _triplets(families: Sequence[Family], without: Set[str]) -> list[tuple[int, int, Edit]]:

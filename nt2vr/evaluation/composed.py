@@ -23,6 +23,7 @@ from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.search.composed import COMPOSITIONS, Composed, Weights, compose, fusion_of
 
 KS = (1, 5, 10, 50)
+MAP_KS = (5, 10, 25, 50)
 FIRST = 5  # clips checked for violations
 CEILING = "caption"
 ROUNDS = 2  # of the search for the weights of `parts`
@@ -45,6 +46,7 @@ class ComposedQuery:
         subset: rows to rank in a second measure, as in CIRR; empty for none.
         labels: further names of groups that it is reported in.
         parts: its wanted part and its unwanted parts, if known.
+        names: of the vocabulary of the built-in world that the text mentions.
     """
 
     kind: str
@@ -57,6 +59,7 @@ class ComposedQuery:
     subset: tuple[int, ...] = ()
     labels: tuple[str, ...] = ()
     parts: tuple[str, tuple[str, ...]] | None = None
+    names: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,11 +177,13 @@ class Outcome:
         ranks: (Q,), 1 is best.
         subset_ranks: (Q,); 0 for queries without a subset.
         violations: (Q,), share of the first FIRST clips; NaN where nothing was to be removed.
+        precisions: (Q, len(MAP_KS)), average precision at each; NaN for queries with a single right clip.
     """
 
     ranks: NDArray[np.int64]
     subset_ranks: NDArray[np.int64]
     violations: NDArray[np.float64]
+    precisions: NDArray[np.float64]
 
 
 def measure(vectors: Vectors, asked: Asked) -> Outcome:
@@ -194,7 +199,23 @@ def measure(vectors: Vectors, asked: Asked) -> Outcome:
     subset = _mask([query.subset for query in queries], scores.shape[1])
     inside = np.where(subset | right, scores, -np.inf)
     subset_ranks = np.where(subset.any(axis=1), first_ranks(inside.astype(np.float32), right), 0)
-    return Outcome(first_ranks(scores, right), subset_ranks, violations)
+    return Outcome(first_ranks(scores, right), subset_ranks, violations, average_precisions(scores, right))
+
+
+def average_precisions(scores: NDArray[np.float32], right: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """AP@k for each k of MAP_KS: mean precision at the right clips among the first k, of min(k, all right) clips.
+
+        AP@k = sum over i <= k of precision@i * right_i / min(k, number of right clips)
+
+    Source: Baldrati et al., "Zero-Shot Composed Image Retrieval with Textual Inversion", ICCV 2023, CIRCO's measure.
+    """
+    precisions = np.full((len(scores), len(MAP_KS)), np.nan)
+    for row in np.flatnonzero(right.sum(axis=1) > 1):
+        order = np.lexsort((right[row], -scores[row]))[: max(MAP_KS)]  # of tied clips, right ones come last
+        hits = right[row][order]
+        at = np.cumsum(hits) / np.arange(1, len(hits) + 1) * hits
+        precisions[row] = [at[:k].sum() / min(k, right[row].sum()) for k in MAP_KS]
+    return precisions
 
 
 def _mask(rows: Sequence[Sequence[int]], width: int) -> NDArray[np.bool_]:
@@ -223,7 +244,7 @@ def summarise(queries: Sequence[ComposedQuery], outcome: Outcome) -> dict[str, d
     return table
 
 
-COLUMNS = ("R@1", "R@5", "R@10", "R@50", "violations@5", "subset R@1")
+COLUMNS = ("R@1", "R@5", "R@10", "R@50", "violations@5", "subset R@1", "mAP@10")
 
 
 def table_lines(systems: Mapping[str, Mapping[str, Mapping[str, float]]]) -> list[str]:
@@ -243,6 +264,11 @@ def _metrics(outcome: Outcome, chosen: NDArray[np.bool_]) -> dict[str, float]:
     violations = outcome.violations[chosen]
     if not np.isnan(violations).all():
         metrics["violations@5"] = 100 * float(np.nanmean(violations))
+    precisions = outcome.precisions[chosen]
+    if not np.isnan(precisions).all():
+        metrics |= dict(
+            zip((f"mAP@{k}" for k in MAP_KS), 100 * np.nanmean(precisions, axis=0).astype(float), strict=True)
+        )
     if len(ranks := outcome.subset_ranks[chosen & (outcome.subset_ranks > 0)]):
         metrics |= {f"subset R@{k}": 100 * float((ranks <= k).mean()) for k in (1, 2, 3)}
     return metrics

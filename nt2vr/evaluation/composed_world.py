@@ -56,6 +56,7 @@ def _queries(families: Sequence[Family], clips: Sequence[Scene]) -> list[Compose
             caption=full_caption(edit.scene),
             labels=(UNSEEN if edit.unseen else SEEN,),
             parts=(edit.modification.wanted_text, edit.modification.unwanted),
+            names=edit.names,
         )
         for row, family in enumerate(families)
         for edit in family.edits

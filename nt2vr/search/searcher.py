@@ -266,8 +266,8 @@ def _embed(
         return Parts(sentence, wanted, unwanted, strength, anchor_of(encoder))
     picture = encoder.pool(encoder.encode_frames(fit(image, encoder.card.framing)[None]))
     nothing = np.zeros_like(picture)
-    texts_alone = [nothing if text is None else text for text in (sentence, wanted)]
-    composed = Composed(picture, *texts_alone, unwanted.sum(axis=0))
+    typed = nothing if sentence is None else sentence
+    composed = Composed(picture, typed, nothing if wanted is None else wanted, unwanted.sum(axis=0))
     reference = Reference(composed, Weights.of(encoder.card.composition), fusion_of(encoder))
     sentence, wanted = _mix(sentence, picture, image_weight), _mix(wanted, picture, image_weight)
     return Parts(sentence, wanted, unwanted, strength, anchor_of(encoder), reference)

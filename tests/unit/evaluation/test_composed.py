@@ -9,6 +9,7 @@ from nt2vr.evaluation.composed import (
     Asked,
     ComposedQuery,
     Outcome,
+    average_precisions,
     choose_weights,
     measure,
     summarise,
@@ -50,17 +51,30 @@ def test_violations_are_counted_among_the_first_five_and_only_where_something_is
 def test_the_subset_measure_ranks_the_subset_alone() -> None:
     query = ComposedQuery("edit", "", 0, right=(1,), subset=(1, 3))
     outcome = outcome_of(query, [0.9, 0.1, 0.8, 0.2])
-    assert (outcome.ranks, outcome.subset_ranks) == ([4], [2])
+    assert [*outcome.ranks, *outcome.subset_ranks] == [4, 2]
 
 
 def test_the_mean_weighs_kinds_alike() -> None:
     queries = [ComposedQuery(kind, "", 0, right=(0,), labels=("seen",)) for kind in ("add", "add", "add", "remove")]
-    outcome = Outcome(np.array([1, 1, 1, 6]), np.zeros(4, np.int64), np.array([np.nan, np.nan, np.nan, 0.4]))
+    violations, precisions = np.array([np.nan, np.nan, np.nan, 0.4]), np.full((4, 4), np.nan)
+    outcome = Outcome(np.array([1, 1, 1, 6]), np.zeros(4, np.int64), violations, precisions)
     table = summarise(queries, outcome)
     assert table["add"]["R@1"] == 100
     assert table["remove"] == {"R@1": 0, "R@5": 0, "R@10": 100, "R@50": 100, "violations@5": pytest.approx(40)}
     assert table[ALL]["R@1"] == table["seen"]["R@1"] == 50
     assert "violations@5" not in table["add"]
+
+
+def test_average_precision_by_hand() -> None:
+    query = ComposedQuery("edit", "", 0, right=(0, 3))
+    (precisions,) = outcome_of(query, [0.9, 0.1, 0.8, 0.5]).precisions
+    np.testing.assert_allclose(precisions, (1 + 2 / 3) / 2)
+    many = np.zeros((1, 12), np.float32)
+    many[0, :6] = [6, 5, 4, 3, 2, 1]
+    right = np.zeros((1, 12), bool)
+    right[0, [0, 2, 5, 6, 7, 8]] = True
+    first_five = (1 + 2 / 3) / 5  # of six right clips, five could be among the first five
+    assert average_precisions(many, right)[0, 0] == pytest.approx(first_five)
 
 
 def test_weights_are_chosen_by_recall() -> None:

@@ -25,7 +25,7 @@ def some_fusion(hidden: int = 0, seed: int = 0, dim: int = DIM) -> Fusion:
 
 
 def some_vectors() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return tuple(np.random.default_rng(9).normal(size=(3, 4, DIM)).astype(np.float32))  # type: ignore[return-value]
+    return tuple(np.random.default_rng(9).normal(size=(3, 4, DIM)).astype(np.float32))
 
 
 @pytest.mark.parametrize("hidden", [0, 7])
