@@ -52,8 +52,7 @@ def main() -> None:
     prepare_environment()
     encoder, understand = read_checkpoint(options.model), editing_parser()
     validation, test = (
-        ask(composed_world(options.folder, split), encoder, understand)  # type: ignore[arg-type]
-        for split in ("validation", "test")
+        ask(composed_world(options.folder, split), encoder, understand) for split in ("validation", "test")
     )
     weights, config = choose_weights(validation), FusionConfig()
     sys.stdout.write(

@@ -46,7 +46,7 @@ class FusionConfig:
         seed: of weights, batches and families.
     """
 
-    families: int = 2_000
+    families: int = 1_000
     hidden: int = 0
     steps: int = 300
     batch: int = 64
