@@ -1,16 +1,14 @@
 """Compositions of a picture and a text, against values by hand."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from nt2vr.media.gallery import Gallery
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.fusion import Fusion, PartWeights, save_fusion
 from nt2vr.search.composed import COMPOSITIONS, Composed, Weights, compose, fusion_of
-from nt2vr.search.embedded import EmbeddedGallery
-from nt2vr.search.index.exact import ExactIndex
 from nt2vr.search.live import LiveModels
 from tests.tiny import write_tiny
 
@@ -69,8 +67,8 @@ def test_weights_are_read_from_a_card_and_unknown_names_ignored() -> None:
 def test_a_fusion_added_to_a_checkpoint_is_swapped_in(tmp_path: Path) -> None:
     folder = tmp_path / "CLIP"
     write_tiny(folder, "CLIP")
-    gallery = EmbeddedGallery(Gallery("none", ()), *np.zeros((2, 0, 16), np.float32), ExactIndex(16), ())
-    live = LiveModels(Catalog([tmp_path]), lambda encoder: gallery)
+    gallery = SimpleNamespace(frame_embeddings=np.zeros((0, 2, 16)))
+    live = LiveModels(Catalog([tmp_path]), lambda encoder: gallery)  # type: ignore[arg-type, return-value]
     assert fusion_of(live.get("CLIP").encoder) is None
     save_fusion(folder, Fusion(PartWeights(), ((np.ones((16, 80), np.float32), np.ones(16, np.float32)),)))
     live.refresh()
