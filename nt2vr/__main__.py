@@ -24,6 +24,7 @@ COMMANDS = {  # name -> its module, which has `add_arguments` and `run`, and a l
     "search": ("nt2vr.commands.search", "search the built-in gallery with one or more systems"),
     "library": ("nt2vr.commands.library", "add, update and remove libraries of your own videos"),
     "evaluate": ("nt2vr.commands.evaluate", "evaluate systems and print the paper's table"),
+    "compose": ("nt2vr.commands.compose", "evaluate a picture plus a text, and print the table"),
     "train": ("trainer.__main__", "train a model, or resume a run"),
     "sweep": ("trainer.sweep", "train a grid of settings with several seeds, and tabulate them"),
     "queries": ("nt2vr.commands.queries", "build negated and composed queries from captions; split sentences"),

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import TracebackType
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, Nt2vrError
+from nt2vr.evaluation.composed import ask, editing_parser, evaluate_composed, table_lines
+from nt2vr.evaluation.composed_world import composed_world
 from nt2vr.evaluation.protocol import evaluate as evaluate_systems
 from nt2vr.evaluation.protocol import with_controls
 from nt2vr.evaluation.report import Report
@@ -43,13 +46,17 @@ Image = NDArray[np.uint8]
 Systems = str | System | Sequence[str | System]
 
 
-def understand(text: str) -> Query:
+def understand(text: str, editing: bool = False) -> Query:
     """Split a sentence into its wanted and unwanted parts.
+
+    Args:
+        text: the sentence.
+        editing: read the words of editing too, as next to a reference picture: "replace the dog by a cat".
 
     Raises:
         QueryError: if the sentence is too long.
     """
-    return understand_tagged(text, _tagger())
+    return understand_tagged(text, _tagger(), editing)
 
 
 @cache
@@ -139,7 +146,7 @@ class GallerySearcher:
             query: a sentence, or one that `understand` has split.
             systems: one or more, or their names: "CLIP", "CLIP-neg", "CLIP boolean α 0.5".
             k: number of hits per system.
-            image: reference picture, a file or (H, W, 3) uint8 RGB.
+            image: reference picture, a file or (H, W, 3) uint8 RGB; the query says what should be different.
             alpha: weight of the unwanted part in `boolean` systems that do not set their own.
             literal: words to ask for as typed; others that a model does not know are read as the answer's `read_as`.
 
@@ -149,7 +156,7 @@ class GallerySearcher:
             MediaError: if the picture cannot be read.
             NotIndexedError: if the library is not indexed by one of the systems' models; see `nt2vr library update`.
         """
-        parsed = understand(query) if isinstance(query, str) else query
+        parsed = understand(query, editing=image is not None) if isinstance(query, str) else query
         names = [system if isinstance(system, str) else system.name for system in _as_sequence(systems)]
         strengths = {"boolean": alpha}
         return self._searcher.search(parsed, names, k, self._picture(image), strengths=strengths, literal=literal)
@@ -252,6 +259,34 @@ def evaluate(
             benchmark, with_controls(chosen, models), models, ResultStore(folder), progress, should_stop
         )
     return Evaluation(report)
+
+
+def compose(
+    model: str | Path,
+    split: Literal["validation", "test"] = "test",
+    per_kind: int = 0,
+    data_dir: str | Path | None = None,
+    device: str | None = None,
+    progress: Progress = silent,
+) -> list[str]:
+    """Evaluate composed retrieval, a picture plus a text, in the built-in world; return a Markdown table's lines.
+
+    Args:
+        model: as for `load_model`.
+        split: "test" for reporting, "validation" for choices.
+        per_kind: queries per kind of change; 0 for the default.
+        data_dir: as for `load_model`.
+        device: as for `load_model`.
+        progress: called while clips are drawn.
+
+    Raises:
+        ConfigError: if there is no such model.
+        CheckpointError: if it cannot be loaded.
+    """
+    encoder = load_model(model, data_dir, device)
+    benchmark = composed_world(Settings.read(data_dir, device).data_dir / "evaluation", split, per_kind)
+    asked = ask(benchmark, encoder, editing_parser(), progress=progress)
+    return table_lines(evaluate_composed(asked, encoder))
 
 
 def _as_sequence(systems: Systems) -> Sequence[str | System]:

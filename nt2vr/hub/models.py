@@ -16,16 +16,19 @@ from nt2vr.hub.model_card import readme_of
 from nt2vr.hub.verify import SMALL_BYTES, verify
 from nt2vr.models.card import CARD, CONFIG, read_card
 from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint, read_configs
+from nt2vr.models.fusion import FUSION
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, needs_file
 from nt2vr.progress import Progress, silent
 
 MAX_WEIGHTS = 8 << 30  # bytes
 MAX_TOKENIZER = 128 << 20  # bytes: 34 MB for 256,000 tokens
+MAX_FUSION = 256 << 20  # bytes: 80 MB for two layers of 2,048 units at 4,096 dimensions
 LIMITS = {
     CARD: SMALL_BYTES,
     CONFIG: SMALL_BYTES,
     TOKENIZER_CONFIG: SMALL_BYTES,
     TOKENIZER: MAX_TOKENIZER,
+    FUSION: MAX_FUSION,
     WEIGHTS: MAX_WEIGHTS,
 }  # the files of a checkpoint, in the order in which they are pulled
 LOCK = ".pull.lock"  # in the folder of models: one pull at a time; never deleted, or two could hold it

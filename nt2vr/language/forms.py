@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from nt2vr.language.wordlists import Runs
 
-CueKind = Literal["not", "no", "without", "nobody", "minus", "order", "absent", "free", "less", "double"]
+CueKind = Literal["not", "no", "without", "nobody", "minus", "order", "absent", "free", "less", "double", "edit"]
 """What a cue denies:
 
 not: the verb, noun, place or quality after it; the thing before it, if the words after it only mean "in the picture".
@@ -21,6 +21,7 @@ absent: the thing before it, or after it if the order is inverted.
 free: the noun to which it is attached.
 less: the thing that its word names, in LESS.
 double: nothing, since two negations affirm.
+edit: what is replaced or removed, or nothing: see `nt2vr.language.editing`.
 """
 
 

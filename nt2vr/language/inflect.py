@@ -5,7 +5,14 @@ from typing import Literal
 
 from lemminflect import getAllLemmas, getInflection
 
+from nt2vr.language.wordlists import words
+
 Form = Literal["VB", "VBZ", "VBG", "VBD", "NNS"]  # Penn tags: play, plays, playing, played; dogs
+_FUNCTION_WORDS = words(
+    "a an the this that these those in on at of to from by with without into onto over under near behind beside "
+    "between above below through across along around up down off out and or but while as is are his her their its he "
+    "she it they one two three four five six seven eight nine ten some many several few no not who which"
+)
 _VERB_FORMS: tuple[Form, ...] = ("VBG", "VBZ", "VBD")
 
 
@@ -41,3 +48,14 @@ def inflect_phrase(phrase: str, form: Form) -> str:
     """Inflect the verb that begins a phrase: ("ride a bike", "VBZ") gives "rides a bike"."""
     verb, _, rest = phrase.partition(" ")
     return f"{inflect(verb, form)} {rest}".rstrip()
+
+
+def is_function_word(word: str) -> bool:
+    """Return whether a word is an article, a preposition, a pronoun or the like."""
+    return word in _FUNCTION_WORDS
+
+
+@cache
+def is_known(word: str) -> bool:
+    """Return whether the dictionary lists a word; words with digits are not words."""
+    return word.isalpha() and (bool(getAllLemmas(word)) or word in _FUNCTION_WORDS)

@@ -52,8 +52,13 @@ class Query:
         return notice_of(self.text)
 
 
-def understand(text: str, tagger: Tagger) -> Query:
+def understand(text: str, tagger: Tagger, editing: bool = False) -> Query:
     """Split `text` into wanted and unwanted parts; blank text gives an empty query.
+
+    Args:
+        text: the sentence.
+        tagger: tags its words.
+        editing: it says what should be different from a reference: see `nt2vr.language.editing`.
 
     Raises:
         QueryError: if the text is longer than MAX_QUERY_CHARS, or not valid Unicode.
@@ -61,7 +66,7 @@ def understand(text: str, tagger: Tagger) -> Query:
     check_text(text, MAX_QUERY_CHARS)
     if not text.strip():
         return Query(text)
-    return split_query(text, Phrases(tagger.tag(text)))
+    return split_query(text, Phrases(tagger.tag(text)), editing)
 
 
 def check_query(query: Query) -> None:
@@ -88,10 +93,10 @@ def check_text(text: str, longest: int) -> None:
         raise QueryError("The query has a character that is not valid Unicode. Type it again.")
 
 
-def split_query(text: str, phrases: Phrases) -> Query:
+def split_query(text: str, phrases: Phrases, editing: bool = False) -> Query:
     """Split text whose words are tagged already; there must be at least one."""
     sentence = _QueryText(text, phrases)
-    finder = ScopeFinder(phrases)
+    finder = ScopeFinder(phrases, editing)
     negations = finder.negations()
     if not negations:
         return Query(text, (" ".join(text.split()),))

@@ -21,6 +21,7 @@ from dataclasses import replace
 
 from nt2vr.language.absence import Absence
 from nt2vr.language.denied import DeniedAfter
+from nt2vr.language.editing import Editing
 from nt2vr.language.forms import CUE_RUNS, CUES, NO_NEGATION, NOBODY, CueKind
 from nt2vr.language.lists import Lists
 from nt2vr.language.phrases import Phrase, Phrases
@@ -39,9 +40,10 @@ _BEFORE_ABSENCE = words("in the by with a an due to complete total is notable no
 class ScopeFinder:
     """Finds the negations in one tagged sentence, and the wanted stretches around them."""
 
-    def __init__(self, phrases: Phrases) -> None:
-        """Prepare to search the sentence behind `phrases`."""
+    def __init__(self, phrases: Phrases, editing: bool = False) -> None:
+        """Prepare to search the sentence behind `phrases`; with `editing`, for words of editing too."""
         self.phrases, self.num_words = phrases, len(phrases.tokens)
+        self._edits = {edit.start: edit for edit in Editing(phrases).edits()} if editing else {}
         self.presence = Presence(phrases)
         self._before = Absence(phrases, self.presence)
         self._after = DeniedAfter(phrases, self.presence)
@@ -57,6 +59,9 @@ class ScopeFinder:
         found: list[Negation] = []
         for kind, cue, after_cue in self._cues():
             first = found[-1].end if found else 0
+            if kind == "edit":
+                found += [self._edits[cue]] if cue >= first else []
+                continue
             if cue < first or (kind == "order" and not self._starts_clause(cue)):
                 continue
             if backward := self._before.find(kind, cue, after_cue, first):
@@ -76,6 +81,10 @@ class ScopeFinder:
     def _cues(self) -> Iterator[tuple[CueKind, int, int]]:
         i = 0
         while i < self.num_words:
+            if edit := self._edits.get(i):
+                yield edit.kind, i, edit.after_cue
+                i = edit.end
+                continue
             length = self.presence.longest(CUE_RUNS, i)
             idiom = self.presence.longest(NO_NEGATION, i) or (length and self._length_of_name(i))
             if length and not idiom:
@@ -181,7 +190,7 @@ class ScopeFinder:
     def _without_setting(self, negation: Negation, found: Sequence[Negation]) -> Negation:
         """Rule 3: assign the place at the end to the wanted or to the unwanted part."""
         last = negation.items[-1] if negation.items else None
-        if last is None or last.core == last.end:
+        if last is None or last.core == last.end or negation.kind == "edit":
             return negation
         wanted = self._wanted.words(found)
         if self._is_mentioned(last.core, wanted):

@@ -73,9 +73,11 @@ class WantedFinder:
         end = self.num_words if end is None else end
         starts, stops = [0, *(negation.end for negation in negations)], [*(n.start for n in negations), end]
         stretches: list[Stretch] = []
-        for first, last, given in zip(starts, stops, ["", *(negation.link for negation in negations)], strict=True):
+        edited = [False, *(negation.kind == "edit" for negation in negations)]
+        links = ["", *(negation.link for negation in negations)]
+        for first, last, given, edit in zip(starts, stops, links, edited, strict=True):
             subject_only = bool(stretches) and not self.acts(range(stretches[-1].start, stretches[-1].end))
-            start, stop = self._trimmed(first, last, starts=not stretches, subject_only=subject_only)
+            start, stop = self._trimmed(first, last, starts=not stretches and not edit, subject_only=subject_only)
             if start < stop and (self._determines(stop, negations) or not self.presence.says_nothing(start, stop)):
                 stretches.append(Stretch(start, stop, given or self._link(first, start)))
         return stretches

@@ -44,6 +44,9 @@ class Card:
         metrics: measured values, such as "validation/original/MIR" to 0.7.
         exclusion: settings of search strategies: "lambda" and "t", chosen on validation clips, and "anchor", a list of
             neutral texts; see `nt2vr.search.strategies`.
+        composition: weights of composed queries, chosen on validation data; see `nt2vr.search.composed.Weights`.
+        fusion: about the trained fusion in the folder, if there is one: "hidden" units (0: linear), "weights", "data",
+            "metrics" and "fingerprint"; see `nt2vr.models.fusion`.
         notes: remarks on the metrics for people: where the model falls short, compared with which.
         created: ISO 8601, UTC.
         visual_fingerprint: hash of the visual tower's weights.
@@ -69,6 +72,8 @@ class Card:
     epoch: int = 0
     metrics: Mapping[str, float] = field(default_factory=dict)
     exclusion: Mapping[str, Any] = field(default_factory=dict)
+    composition: Mapping[str, float] = field(default_factory=dict)
+    fusion: Mapping[str, Any] = field(default_factory=dict)
     notes: str = ""
     created: str = ""
     visual_fingerprint: str = ""
@@ -151,6 +156,8 @@ def read_card(folder: Path) -> Card:
         raise CheckpointError(f"{folder / CARD} has positions other than {' or '.join(POSITIONS)}. Correct them.")
     if not is_exclusion(card.exclusion):
         raise CheckpointError(f"{folder / CARD} has an invalid “exclusion”. Correct it, or remove it.")
+    if not (is_exclusion(card.composition) and "anchor" not in card.composition and isinstance(card.fusion, Mapping)):
+        raise CheckpointError(f"{folder / CARD} has an invalid “composition” or “fusion”. Correct it, or remove it.")
     return _with_config(card, folder)
 
 

@@ -2,6 +2,7 @@
 
     open_clip_config.json · open_clip_model.safetensors · nt2vr.json
     and, unless the tokenizer is CLIP's: tokenizer.json · tokenizer_config.json
+    and, if it has a trained fusion: fusion.safetensors
 
 Nothing here uses the network, and importing it does not import torch.
 """
@@ -25,6 +26,7 @@ from nt2vr.models.card import CONFIG, Card, configured, read_card, write_card
 from nt2vr.models.device import resolve_device
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
+from nt2vr.models.fusion import read_fusion
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.tokenizer import digest_of, file_digest, files_of, load_tokenizer
 
@@ -192,6 +194,7 @@ def read_checkpoint(
             encoder = OpenClipEncoder(model, tokenizer, card, config)
     if not _matches(card, weights, encoder, verify, like):
         raise CheckpointError(f"{folder} holds weights that do not match its card. Write the checkpoint again.")
+    encoder.fusion = read_fusion(folder, encoder.embed_dim)
     return encoder
 
 

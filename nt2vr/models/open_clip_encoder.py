@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from nt2vr.models.card import Card
 from nt2vr.models.device import autocast_of
 from nt2vr.models.framing import Framing
+from nt2vr.models.fusion import Fusion
 from nt2vr.models.tokenizer import digest_of
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class OpenClipEncoder:
     Attributes:
         config: the configuration that open_clip builds such a model from; None if unknown.
         tokenizer_digest: see `digest_of`.
+        fusion: composes pictures with texts; None if the model has no trained fusion.
         cached_texts: embeddings of the latest texts; replaced, never modified, so that threads need no lock.
     """
 
@@ -108,6 +110,7 @@ class OpenClipEncoder:
         self.cached_texts: dict[str, NDArray[np.float32]] = {}
         self.card = replace(card.framed(Framing.of(self._preprocess)), precision=self._autocast.name)
         self.config = config
+        self.fusion: Fusion | None = None
         self.name = card.name
         self.num_frames = card.frames
         self.visual_fingerprint = card.visual_fingerprint

@@ -25,6 +25,7 @@ from nt2vr.models.zero_gpu import on_gpu
 from nt2vr.registry import pick
 from nt2vr.search.answers import Answer, Hit, Judge, Ranking, merge_windows, moments_of, no_verdict
 from nt2vr.search.by_captions import judge_by_captions
+from nt2vr.search.composed import Composed, Reference, Weights, fusion_of
 from nt2vr.search.embedded import EmbeddedGallery, embed_gallery, prefetch_frames
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.reading import Reading, Synonyms, read_query
@@ -114,9 +115,9 @@ class Searcher:
     def _tagger(self) -> Any:
         return load_tagger()
 
-    def understand(self, text: str) -> Query:
-        """Split a sentence into its wanted and unwanted parts."""
-        return understand(text, self._tagger)
+    def understand(self, text: str, editing: bool = False) -> Query:
+        """Split a sentence into its wanted and unwanted parts; `editing` if it stands next to a reference picture."""
+        return understand(text, self._tagger, editing)
 
     def video(self, video_id: str) -> Video:
         """Return a video of the gallery."""
@@ -188,7 +189,8 @@ class Searcher:
             query: as understood, or as edited by the person.
             systems: their names.
             k: hits per system.
-            image: (H, W, 3) uint8 RGB reference picture; joins the query as a weighted mean of unit vectors.
+            image: (H, W, 3) uint8 RGB reference picture; joins the query as a weighted mean of unit vectors, or as the
+                strategies slerp, parts and fusion compose it.
             image_weight: 0 (text alone) to 1 (picture alone).
             strengths: strategy to strength, for systems that fix none; default the model's.
             leave_out: id of a clip that is not ranked: the one that the picture was taken from.
@@ -300,10 +302,15 @@ def _embed_parts(
     sentence = embeddings[0] if query.text.strip() else None
     wanted = embeddings[num_whole - 1] if " ".join(query.wanted).strip() else None
     unwanted = embeddings[num_whole:]
-    if image is not None:
-        picture = encoder.pool(encoder.encode_frames(fit(image, encoder.card.framing)[None]))
-        sentence, wanted = _mix(sentence, picture, image_weight), _mix(wanted, picture, image_weight)
-    return Parts(sentence, wanted, unwanted, strength, anchor_of(encoder))
+    if image is None:
+        return Parts(sentence, wanted, unwanted, strength, anchor_of(encoder))
+    picture = encoder.pool(encoder.encode_frames(fit(image, encoder.card.framing)[None]))
+    nothing = np.zeros_like(picture)
+    typed = nothing if sentence is None else sentence
+    composed = Composed(picture, typed, nothing if wanted is None else wanted, unwanted.sum(axis=0))
+    reference = Reference(composed, Weights.of(encoder.card.composition), fusion_of(encoder))
+    sentence, wanted = _mix(sentence, picture, image_weight), _mix(wanted, picture, image_weight)
+    return Parts(sentence, wanted, unwanted, strength, anchor_of(encoder), reference)
 
 
 def _mix(text: Vector | None, picture: Vector, weight: float) -> Vector:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.encoder import Encoder
+from nt2vr.search.composed import Reference
 
 Vector = NDArray[np.float32]
 
@@ -26,6 +27,7 @@ class Parts:
         unwanted: (U, D), one row per unwanted part.
         strength: the strategy's number, see `STRENGTHS`.
         anchor: mean embedding of the model's neutral texts, not normalised; None if it has none.
+        reference: the reference picture next to the text; None without a picture.
     """
 
     sentence: Vector | None
@@ -33,6 +35,7 @@ class Parts:
     unwanted: Vector
     strength: float
     anchor: Vector | None = None
+    reference: Reference | None = None
 
 
 def plain(parts: Parts) -> Vector | None:
@@ -96,6 +99,15 @@ def drop(parts: Parts) -> Vector | None:
     return parts.wanted
 
 
+def _composing(name: str) -> Callable[[Parts], Vector | None]:
+    """Return the strategy that composes a picture with a text; without a picture it is `plain`."""
+
+    def strategy(parts: Parts) -> Vector | None:
+        return plain(parts) if parts.reference is None else parts.reference.composed(name)
+
+    return strategy
+
+
 STRATEGIES: dict[str, Callable[[Parts], Vector | None]] = {
     "plain": plain,
     "boolean": boolean,
@@ -103,6 +115,9 @@ STRATEGIES: dict[str, Callable[[Parts], Vector | None]] = {
     "spherical": spherical,
     "projection": projection,
     "drop": drop,
+    "slerp": _composing("slerp"),
+    "parts": _composing("parts"),
+    "fusion": _composing("fusion"),
 }
 COSINE = ("plain", "drop")  # strategies whose scores are cosines with a sentence, as in validation
 _EQUAL = 1 - 1e-6  # cosine above which parts are the same up to float32 rounding

@@ -8,6 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -76,6 +77,29 @@ class ClipFile:
             encoder,
             lambda: embed_frames(encoder, self.frames(progress, should_stop), progress, should_stop),
         )
+
+    def embeddings_alone(
+        self, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
+    ) -> NDArray[np.float32]:
+        """Return the same embeddings, cached likewise, without keeping the frames.
+
+        Raises:
+            InterruptedError: if `should_stop` returned True.
+        """
+        if self.path.is_file():
+            return self.embeddings(encoder, progress, should_stop)
+
+        def embed() -> NDArray[np.float32]:
+            drawn = tracked(
+                _drawn(self.scenes, self.num_frames, self.framing), len(self.scenes), "drawing clips", progress,
+                should_stop,
+            )  # fmt: skip
+            chunks = iter(lambda: list(islice(drawn, CHUNK)), [])
+            embedded = [embed_frames(encoder, np.stack(chunk), silent, never) for chunk in chunks]
+            return np.concatenate([np.zeros((0, encoder.embed_dim), np.float32), *embedded])
+
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        return embedded_once(self.path, encoder, embed)
 
     def _draw(self, progress: Progress, should_stop: ShouldStop) -> None:
         count, drawn = len(self.scenes), _drawn(self.scenes, self.num_frames, self.framing)

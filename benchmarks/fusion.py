@@ -1,0 +1,106 @@
+"""Composed retrieval on test scenes, three seeds: `python -m benchmarks.fusion FOLDER`.
+
+FOLDER caches embeddings; drawing 22,000 clips takes minutes. Weights of the training-free systems are chosen on
+validation scenes. For each lot of `benchmarks.held_out`, a fusion is trained whose texts never mention its concepts,
+and compared with the first seed's on the queries that do.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.held_out import LOTS
+from nt2vr.evaluation.composed import (
+    ALL,
+    CEILING,
+    Asked,
+    ask,
+    choose_weights,
+    editing_parser,
+    measure,
+    summarise,
+    vectors_of,
+)
+from nt2vr.evaluation.composed_world import SEEN, UNSEEN, composed_world
+from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.fusion import Fusion
+from nt2vr.search.composed import COMPOSITIONS, Weights
+from nt2vr.settings import ASSETS, prepare_environment
+from nt2vr.world.families import EDIT_KINDS
+from trainer.fusion import FusionConfig, train_fusion
+from trainer.fusion_data import FusionData, load_families
+
+SEEDS = (1, 2, 3)
+VARIANTS: Mapping[str, Mapping[str, object]] = {
+    "fusion": {},
+    "hidden layer of 512": {"hidden": 512},
+    "HN-NCE": {"loss": "hn_nce"},
+}
+
+
+def main() -> None:
+    """Print the table of test scenes, the variants on validation scenes, and the held-out concepts."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.fusion", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--model", type=Path, default=ASSETS / "models" / "clip", help="default: %(default)s")
+    options = parser.parse_args()
+    prepare_environment()
+    encoder, understand = read_checkpoint(options.model), editing_parser()
+    validation, test = (
+        ask(composed_world(options.folder, split), encoder, understand) for split in ("validation", "test")
+    )
+    weights, config = choose_weights(validation), FusionConfig()
+    sys.stdout.write(
+        f"{weights}\n\n| test scenes | {' | '.join(EDIT_KINDS)} | mean | seen | unseen | violations@5 |\n"
+    )
+    sys.stdout.write(f"|:--|{'--:|' * (len(EDIT_KINDS) + 4)}\n")
+    for system in (*COMPOSITIONS, CEILING):
+        show(system, test, weights, system)
+    data = load_families(encoder, config.families, config.seed, options.folder)
+    for seed in SEEDS:
+        started = time.perf_counter()
+        fusion, _ = train_fusion(data, weights.parts, replace(config, seed=seed))
+        show(f"fusion, seed {seed}, {time.perf_counter() - started:.0f} s", test, weights, "fusion", fusion)
+    sys.stdout.write("\nValidation scenes, seed 1:\n\n")
+    for name, changes in VARIANTS.items():
+        fusion, _ = train_fusion(data, weights.parts, replace(config, **changes))  # type: ignore[arg-type]
+        show(name, validation, weights, "fusion", fusion)
+    show_held_out(data, test, weights, config, [
+        load_families(encoder, config.families, config.seed, options.folder, without=lot) for lot in LOTS
+    ])  # fmt: skip
+
+
+def show(name: str, asked: Asked, weights: Weights, system: str, fusion: Fusion | None = None) -> None:
+    """Print R@1 by kind, their mean, by wording, and the mean violations of the removals."""
+    table = summarise(asked.queries, measure(vectors_of(asked, system, weights, fusion), asked))
+    recalls = [f"{table[row]['R@1']:.0f}" for row in EDIT_KINDS]
+    means = [f"{table[row]['R@1']:.1f}" for row in (ALL, SEEN, UNSEEN)]
+    removals = [table[kind]["violations@5"] for kind in EDIT_KINDS if kind.startswith("remove")]
+    sys.stdout.write(f"| {name} | {' | '.join([*recalls, *means])} | {np.mean(removals):.1f} |\n")
+    sys.stdout.flush()
+
+
+def show_held_out(
+    data: FusionData, test: Asked, weights: Weights, config: FusionConfig, lots: Sequence[FusionData]
+) -> None:
+    """Print R@1 of test queries that mention a lot's concepts, trained with and without texts that mention them."""
+    sys.stdout.write("\n| concepts | queries | parts | trained on all | never mentioned |\n|:--|--:|--:|--:|--:|\n")
+    whole, _ = train_fusion(data, weights.parts, config)
+    for lot, without in zip(LOTS, lots, strict=True):
+        fusion, _ = train_fusion(without, weights.parts, config)
+        mentions = np.array([not query.names.isdisjoint(lot) for query in test.queries])
+        row = []
+        for system, each in (("parts", None), ("fusion", whole), ("fusion", fusion)):
+            ranks = measure(vectors_of(test, system, weights, each), test).ranks
+            row.append(f"{100 * float((ranks[mentions] == 1).mean()):.1f}")
+        sys.stdout.write(f"| {', '.join(sorted(lot))} | {mentions.sum()} | {' | '.join(row)} |\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,227 @@
+"""Changes of a scene for composed retrieval: one thing replaced, added or removed, and which scenes are right then."""
+
+import random
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
+from typing import Literal
+
+from nt2vr.world.scenes import PEOPLE, Actor, Scene
+from nt2vr.world.truth import Claim, Who
+from nt2vr.world.vocabulary import ACCESSORIES, ANIMAL_ACTIVITIES, FLYING, PLACES, SUBJECTS
+
+ChangeKind = Literal[
+    "replace subject", "replace activity", "replace place", "add actor", "add prop", "add accessory",
+    "remove actor", "remove activity", "remove prop", "remove accessory",
+]  # fmt: skip
+CHANGE_KINDS: tuple[ChangeKind, ...] = ChangeKind.__args__  # type: ignore[attr-defined]
+MAX_ACTORS, MAX_PROPS = 3, 2  # of a scene, see `draw_scene`
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that is different; what does not change is empty.
+
+    Attributes:
+        kind: what is changed, and how. "remove activity" removes the actor, named by what it does.
+        old: actor before.
+        new: actor after.
+        prop: added or removed.
+        place: after.
+    """
+
+    kind: ChangeKind
+    old: Actor | None = None
+    new: Actor | None = None
+    prop: str = ""
+    place: str = ""
+
+    def applied(self, scene: Scene) -> Scene:
+        """Return the scene with the change, and without the props that its place does not have."""
+        actors = tuple(self.new if actor == self.old else actor for actor in scene.actors)
+        if self.old is None and self.new is not None:
+            actors = (*actors, self.new)
+        place = self.place or scene.place
+        props = [prop for prop in scene.props if prop != self.prop] + [self.prop] * (self.kind == "add prop")
+        kept = tuple(prop for prop in props if prop in PLACES[place].props)
+        return replace(scene, place=place, actors=tuple(filter(None, actors)), props=kept)
+
+    @property
+    def shown(self) -> Claim:
+        """What the change adds; empty for a removal."""
+        if self.kind == "add prop":
+            return Claim(props=(frozenset((self.prop,)),))
+        if self.new is None or self.kind == "remove accessory":
+            return Claim(places=frozenset((self.place,) if self.place else ()))
+        if self.kind == "add accessory":
+            return Claim((Who(frozenset((self.new.subject,)), wearing=frozenset((self.new.wearing or "",))),))
+        return Claim((Who(frozenset((self.new.subject,)), frozenset((self.new.activity,))),))
+
+    @property
+    def gone(self) -> Claim:
+        """What the change takes away; empty for an addition."""
+        if self.kind == "remove prop":
+            return Claim(props=(frozenset((self.prop,)),))
+        if self.old is None or self.kind == "add accessory":
+            return Claim()
+        if self.kind == "remove accessory":
+            return Claim((Who(wearing=frozenset((self.old.wearing or "",))),))
+        if self.kind in ("remove activity", "replace activity"):
+            return Claim((Who(activities=frozenset((self.old.activity,))),))
+        return Claim((Who(frozenset((self.old.subject,))),))
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a changed scene must be: its place, and exactly its actors with their activities; the rest is free.
+
+    Attributes:
+        place: the place.
+        cast: (subject, activity) of all actors.
+        shown: claims of what the changes add.
+        gone: claims of what they take away.
+    """
+
+    place: str
+    cast: frozenset[tuple[str, str]]
+    shown: tuple[Claim, ...]
+    gone: tuple[Claim, ...]
+
+    @classmethod
+    def of(cls, scene: Scene, changes: Sequence[Change]) -> "Wish":
+        """Return what is right for changes that led to `scene`."""
+        shown, gone = ([claim for claim in claims if claim != Claim()] for claims in (
+            [change.shown for change in changes], [change.gone for change in changes],
+        ))  # fmt: skip
+        return cls(scene.place, cast_of(scene), tuple(shown), tuple(gone))
+
+    def holds(self, scene: Scene) -> bool:
+        """Return whether a scene is right."""
+        return (
+            scene.place == self.place
+            and cast_of(scene) == self.cast
+            and all(claim.holds(scene) for claim in self.shown)
+            and not self.violated_by(scene)
+        )
+
+    def violated_by(self, scene: Scene) -> bool:
+        """Return whether a scene shows what was to be taken away."""
+        return any(claim.holds(scene) for claim in self.gone)
+
+
+def names_in(claim: Claim) -> frozenset[str]:
+    """Return the names of the vocabulary in a claim."""
+    of_actors = (names for who in claim.actors for names in (who.subjects, who.activities, who.wearing))
+    return claim.places.union(*of_actors, *claim.props)
+
+
+def cast_of(scene: Scene) -> frozenset[tuple[str, str]]:
+    """Return who does what in a scene."""
+    return frozenset((actor.subject, actor.activity) for actor in scene.actors)
+
+
+def possible(scene: Scene) -> bool:
+    """Return whether `draw_scene` could draw a scene."""
+    place = PLACES[scene.place]
+    vehicles = [actor for actor in scene.actors if SUBJECTS[actor.subject].kind == "vehicle"]
+    return (
+        1 <= len(scene.actors) == len(cast_of(scene)) <= MAX_ACTORS
+        and len(vehicles) <= 1
+        and all((actor.subject, actor.activity) in _deeds(scene.place) for actor in scene.actors)
+        and len(scene.props) == len(set(scene.props)) <= MAX_PROPS
+        and set(scene.props) <= set(place.props)
+    )
+
+
+@cache
+def _deeds(place: str) -> Collection[tuple[str, str]]:
+    """Return who may do what in a place, in the order of the vocabulary."""
+    where = PLACES[place]
+    driven = ((vehicle, "fly" if vehicle in FLYING else "drive") for vehicle in where.vehicles)
+    return dict.fromkeys((*product(PEOPLE, where.activities), *product(where.animals, ANIMAL_ACTIVITIES), *driven))
+
+
+def changes_of(scene: Scene, kind: ChangeKind, rng: random.Random) -> Iterator[Change]:
+    """Yield the changes of a kind that lead to possible scenes, in random order.
+
+    What a change takes away is in the scene once, so that its words are unambiguous; what it adds is new to the scene.
+    """
+    candidates = list(_CANDIDATES[kind.split()[0]](scene, kind))
+    rng.shuffle(candidates)
+    yield from (change for change in candidates if _is_clear(change, scene))
+
+
+def _is_clear(change: Change, scene: Scene) -> bool:
+    after = change.applied(scene)
+    without = replace(scene, actors=tuple(actor for actor in scene.actors if actor != change.old))
+    return (
+        possible(after)
+        and not (change.shown != Claim() and change.shown.holds(scene))
+        and not (change.gone != Claim() and (change.gone.holds(after) or not change.gone.holds(scene)))
+        and not (change.old is not None and change.new is not None and _names_another(change.old, without))
+    )
+
+
+def _names_another(actor: Actor, others: Scene) -> bool:
+    """Return whether "the man" could mean another actor too."""
+    return any(other.subject == actor.subject for other in others.actors)
+
+
+def _replacements(scene: Scene, kind: ChangeKind) -> Iterator[Change]:
+    if kind == "replace place":
+        yield from (Change(kind, place=place) for place in PLACES if place != scene.place)
+        return
+    subjects, activities = ({getattr(a, name) for a in scene.actors} for name in ("subject", "activity"))
+    for old, (subject, activity) in product(scene.actors, _deeds(scene.place)):
+        if SUBJECTS[subject].kind != SUBJECTS[old.subject].kind:
+            continue
+        if kind == "replace subject" and activity == old.activity and subject not in subjects:
+            yield Change(kind, old, replace(old, subject=subject))
+        if kind == "replace activity" and subject == old.subject and activity not in activities:
+            yield Change(kind, old, replace(old, activity=activity))
+
+
+def _additions(scene: Scene, kind: ChangeKind) -> Iterator[Change]:
+    match kind:
+        case "add actor":
+            subjects, activities = ({getattr(a, name) for a in scene.actors} for name in ("subject", "activity"))
+            for subject, activity in _deeds(scene.place):
+                if subject not in subjects and activity not in activities:
+                    yield Change(kind, new=Actor(subject, activity))
+        case "add prop":
+            yield from (Change(kind, prop=prop) for prop in PLACES[scene.place].props if prop not in scene.props)
+        case "add accessory":
+            worn = {actor.wearing for actor in scene.actors}
+            for actor, accessory in product(scene.actors, ACCESSORIES):
+                if SUBJECTS[actor.subject].kind == "person" and not actor.wearing and accessory not in worn:
+                    yield Change(kind, actor, replace(actor, wearing=accessory))
+
+
+def _removals(scene: Scene, kind: ChangeKind) -> Iterator[Change]:
+    match kind:
+        case "remove prop":
+            yield from (Change(kind, prop=prop) for prop in scene.props)
+        case "remove accessory":
+            yield from (Change(kind, actor, replace(actor, wearing=None)) for actor in scene.actors if actor.wearing)
+        case "remove actor" | "remove activity":
+            for actor in scene.actors:
+                if kind == "remove actor" or SUBJECTS[actor.subject].kind != "vehicle":
+                    yield Change(kind, actor)
+
+
+_CANDIDATES = {"replace": _replacements, "add": _additions, "remove": _removals}
+
+
+def two_changes(scene: Scene, rng: random.Random) -> Iterator[tuple[Change, Change]]:
+    """Yield pairs of changes of different kinds, to different things, that lead to possible scenes."""
+    kinds = rng.sample(CHANGE_KINDS, len(CHANGE_KINDS))
+    found: list[Change] = []
+    for change in filter(None, (next(changes_of(scene, kind, rng), None) for kind in kinds)):
+        for other in found:
+            pair = (change, other) if rng.random() < 0.5 else (other, change)
+            after = pair[1].applied(pair[0].applied(scene))
+            apart = change.old is None or change.old != other.old
+            if apart and possible(after) and Wish.of(after, pair).holds(after):
+                yield pair
+        found.append(change)
