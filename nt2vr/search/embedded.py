@@ -246,7 +246,7 @@ class _Store:
             otherwise: the reason for those not in `skipped`.
             may_build: whether an approximate index may be built.
         """
-        encoder, frames = self._encoder, self._file.frames()
+        encoder, frames = self._encoder, self._file.rows()
         if self._file.state != self._pooled_at:  # rows were added, or another process has moved them
             self._pooled = self._file.pooled(encoder.card.pooling, encoder.pool)
         pooled, places = self._pooled, self._file.find(file.key for file in files)

@@ -39,7 +39,7 @@ def write(folder: Path, *numbers: int) -> EmbeddingFile:
 def content(folder: Path, *numbers: int) -> list[float | None]:
     """Return what the file has of clips, checking that all values of a row agree."""
     file = EmbeddingFile(folder, SHAPE)
-    frames, found = file.frames(), file.find(keys(*numbers)).tolist()
+    frames, found = file.rows(), file.find(keys(*numbers)).tolist()
     assert all(len(np.unique(frames[row])) == 1 for row in found if row >= 0)
     return [frames[row, 0, 0] - 1 if row >= 0 else None for row in found]
 
@@ -57,7 +57,7 @@ def test_rows_are_found_by_key_and_equal_keys_are_stored_once(tmp_path: Path) ->
 
 def test_nothing_is_written_by_reading(tmp_path: Path) -> None:
     file = EmbeddingFile(tmp_path / "gone", SHAPE)
-    assert (len(file), file.find(["a"]).tolist(), file.frames().shape) == (0, [-1], (0, *SHAPE))
+    assert (len(file), file.find(["a"]).tolist(), file.rows().shape) == (0, [-1], (0, *SHAPE))
     assert file.pooled("mean", pool_by_mean).shape == (0, 8) and not (tmp_path / "gone").exists()
 
 
@@ -80,7 +80,7 @@ def test_pooled_rows_follow_the_frames_under_every_pooling(tmp_path: Path) -> No
 
 def test_a_reader_keeps_its_rows_while_others_append_and_compact(tmp_path: Path) -> None:
     reader = write(tmp_path, *range(10))
-    frames, pooled = reader.frames(), reader.pooled("first", lambda frames: frames[:, 0])
+    frames, pooled = reader.rows(), reader.pooled("first", lambda frames: frames[:, 0])
     writer = write(tmp_path, 10, 11)
     writer.retain(keys(0, 11))
     writer.append(keys(12), rows(12))
@@ -122,7 +122,7 @@ def test_rows_are_there_at_every_moment_of_a_compaction(tmp_path: Path) -> None:
         for _ in range(50):
             file = EmbeddingFile(tmp_path, SHAPE)
             pooled, found = file.pooled("first", lambda frames: frames[:, 0]), file.find(keys(*range(10)))
-            assert file.frames()[found, 0, 0].tolist() == pooled[found, 0].tolist() == list(range(1, 11))
+            assert file.rows()[found, 0, 0].tolist() == pooled[found, 0].tolist() == list(range(1, 11))
     finally:
         ended.set()
         thread.join()
