@@ -1,7 +1,7 @@
 """Rows of equal shape by key: one memory-mapped, append-only file, safe against kills, full disks and other writers.
 
     FOLDER/lock              held by the process that writes
-    FOLDER/GENERATION/NAME   the rows
+    FOLDER/GENERATION/FILE   the rows
                       ids    a header and its digest, then the digest of each row's key
 
 A row counts once its id is written, after the row itself is on disk: what a killed writer left beyond the ids is cut
@@ -46,15 +46,15 @@ class RowFile(Generic[T]):
 
     Args:
         folder: created by the first write.
-        name: of the file of rows.
+        file: name of the file of rows.
         dtype: of the rows.
         num_dims: of a row.
         shape: of a row; a file of rows of another shape is replaced. None accepts any.
     """
 
-    def __init__(self, folder: Path, name: str, dtype: type[T], num_dims: int, shape: Shape | None = None) -> None:
+    def __init__(self, folder: Path, file: str, dtype: type[T], num_dims: int, shape: Shape | None = None) -> None:
         """Read the ids."""
-        self._folder, self._name, self._expected = folder, name, shape
+        self._folder, self._file, self._expected = folder, file, shape
         self._dtype, self._num_dims = np.dtype(dtype), num_dims
         self._forget_all(None)
         try:
@@ -118,7 +118,7 @@ class RowFile(Generic[T]):
                 self._begin(rows.shape[1:])
             assert self._generation is not None, "begun above"
             added = np.ascontiguousarray(rows[[places[digest] for digest in new]], self._dtype)
-            write_at(self._generation / self._name, len(self) * added[0].nbytes, added.data)
+            write_at(self._generation / self._file, len(self) * added[0].nbytes, added.data)
             first_free = self._ids_start + len(self) * DIGEST_BYTES
             write_at(self._generation / IDS, first_free, memoryview(b"".join(new)), sync=False)
             self.refresh()
@@ -168,7 +168,7 @@ class RowFile(Generic[T]):
         if shape is None or self._expected not in (None, shape):
             self._forget_all(None)
             return
-        written = (self._generation / self._name).stat().st_size // self._row_bytes(shape)
+        written = (self._generation / self._file).stat().st_size // self._row_bytes(shape)
         count = min(written, self._num_rows + len(digests) // DIGEST_BYTES)
         if count < self._num_rows:  # cut off from outside
             self._forget_all(self._generation)
@@ -179,7 +179,7 @@ class RowFile(Generic[T]):
             self._row_of[digests[start : start + DIGEST_BYTES]] = row
         if count > self._num_rows:
             self._num_rows = count
-            self._rows = mapped(self._generation / self._name, shape, self._dtype, count)
+            self._rows = mapped(self._generation / self._file, shape, self._dtype, count)
 
     def _begin(self, shape: Shape, parts: Iterable[NDArray[T]] = (), digests: Sequence[bytes] = ()) -> None:
         """Write a generation that takes the place of the others."""
@@ -187,7 +187,7 @@ class RowFile(Generic[T]):
         new = self._folder / str(max((int(path.name) for path in old), default=0) + 1)
         new.mkdir()
         try:
-            with (new / self._name).open("wb") as file:
+            with (new / self._file).open("wb") as file:
                 for part in parts:
                     file.write(np.ascontiguousarray(part).data)
                 file.flush()

@@ -24,8 +24,9 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.models.zero_gpu import on_gpu
 from nt2vr.registry import pick
 from nt2vr.search.answers import Answer, Hit, Judge, Ranking, no_verdict
-from nt2vr.search.embedded import EmbeddedGallery, embed_gallery, prefetch_frames
+from nt2vr.search.embedded import EmbeddedGallery, embed_gallery
 from nt2vr.search.live import LiveModels, LoadedModel
+from nt2vr.search.prefetch import prefetch_frames
 from nt2vr.search.reading import Reading, Synonyms, read_query
 from nt2vr.search.shared import InFlight, TextBatches
 from nt2vr.search.strategies import COSINE, STRATEGIES, STRENGTHS, Parts, Vector, anchor_of
