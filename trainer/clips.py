@@ -3,6 +3,7 @@
 import logging
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -181,8 +182,9 @@ def dataset_clips(
         videos, frames, name = decode_videos(
             videos, config.num_frames, config.framing, store, shown, should_stop, decodes
         )
-    for old in cache.glob("videos-*"):  # of version 0.1, which stored the frames of each training data
-        old.unlink(missing_ok=True)
+    with suppress(OSError):
+        for old in cache.glob("videos-*"):  # of version 0.1, which wrote a file for each set of clips
+            old.unlink(missing_ok=True)
     captions = [video.captions for video in videos]
     denials = None
     if "denied" in needs:
