@@ -177,14 +177,14 @@ def dataset_clips(
         for remark in dataset.remarks:
             logger.warning(remark)
         _refuse_too_few(dataset.name, len(videos), "clips", config)
+    with suppress(OSError):
+        for old in cache.glob("videos-*"):  # of version 0.1, which wrote a file for each set of clips
+            old.unlink(missing_ok=True)
     decodes = process_rank() == 0  # the others take what the first has stored
     with progress_bar(progress) as shown, frame_cache(cache) as store:
         videos, frames, name = decode_videos(
             videos, config.num_frames, config.framing, store, shown, should_stop, decodes
         )
-    with suppress(OSError):
-        for old in cache.glob("videos-*"):  # of version 0.1, which wrote a file for each set of clips
-            old.unlink(missing_ok=True)
     captions = [video.captions for video in videos]
     denials = None
     if "denied" in needs:

@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 
 SAMPLING = 1  # version of how frames are sampled and fitted: raise it to invalidate cached values
 DATABASE = "cache.db"
+SMALL_BYTES = 2 << 30  # limit of hashes and arrays: pooled embeddings of 10,000 clips of 512 are 20 MB
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _warned = threading.Event()  # one warning per process: a full disk would otherwise fill the log too
 
@@ -125,7 +126,6 @@ class Cache:
     Args:
         folder: created if missing.
         frames_bytes: limit for sampled frames, see `FrameStore`.
-        small_bytes: limit for the rest (the pooled embeddings of 10,000 clips under one visual tower are 20 MB).
         galleries: folder of the embeddings of galleries, which are never evicted; default one in `folder`.
         frames: folder of sampled frames; default one in `folder`.
     """
@@ -134,13 +134,12 @@ class Cache:
         self,
         folder: Path,
         frames_bytes: int | None = None,
-        small_bytes: int = 2 << 30,
         galleries: Path | None = None,
         frames: Path | None = None,
     ) -> None:
         self.galleries = galleries or folder / "galleries"
         self._frames, self._frames_bytes = frames or folder / "clips", frames_bytes
-        self._small = _Store(folder / "embeddings", small_bytes)
+        self._small = _Store(folder / "embeddings", SMALL_BYTES)
         if (folder / "frames" / DATABASE).exists():  # of version 0.1, up to 2 GB
             shutil.rmtree(folder / "frames", ignore_errors=True)
 

@@ -41,6 +41,7 @@ def decode_videos(
         The videos that could be decoded, their frames (N, F, S, S, 3), and a name of these contents in this order.
 
     Raises:
+        ConfigError: if the disk has no room for the frames.
         DatasetError: if no video can be decoded.
         InterruptedError: if stopped; what was decoded is stored.
         OSError: if frames cannot be stored.
@@ -77,6 +78,7 @@ def _decode_missing(
     }
     if not missing:
         return
+    store.check_free(len(missing))
     with Decoder(os.cpu_count() or 1) as decoder:
         decoded = decode_files(missing.values(), num_frames, framing, decoder, failed, store)
         for _ in tracked(decoded, len(missing), "decoding videos", progress, should_stop):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import reason_of
-from nt2vr.files import free_bytes
+from nt2vr.files import check_free, free_bytes
 from nt2vr.media.row_file import RowFile
 
 logger = logging.getLogger(__name__)
@@ -69,6 +69,14 @@ class FrameStore(RowFile[np.uint8]):
                 self.refresh()
             (row,) = self.find([key])
         return None if row < 0 else self.rows()[row]
+
+    def check_free(self, num_clips: int) -> None:
+        """Refuse clips that the disk has no room for.
+
+        Raises:
+            ConfigError: if it has less.
+        """
+        check_free(self._folder, num_clips * self._clip_bytes, f"Storing the frames of {num_clips:,} videos")
 
     def add(self, key: str, frames: NDArray[np.uint8]) -> None:
         """Store the frames of a clip, with the next batch."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from nt2vr.datasets import load_dataset
-from nt2vr.errors import CheckpointError, DatasetError, MediaError
+from nt2vr.errors import CheckpointError, ConfigError, DatasetError, MediaError
 from nt2vr.evaluation.media import embed_files
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder, Decoding
@@ -26,6 +26,7 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.progress import never, silent
 from nt2vr.search.prefetch import prefetch_frames
+from tests.disks import mounted
 from tests.tiny import TINY
 from tests.training import run_training
 from trainer import sentences as sentences_module
@@ -163,6 +164,32 @@ def test_training_and_evaluation_of_one_folder_decode_each_video_once(
     with Decoder(1) as decoder, Cache.of(tmp_path) as cache:
         assert len(embed_files(videos, decoder, cache)(encoder, silent, never)) == len(decoded) == 11
     assert not list(folder_of_runs.rglob("*.npy"))
+
+
+def test_a_follower_reads_what_the_leader_has_stored_and_tries_nothing_again(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = replace(CONFIG, data=str(folder))
+    leader = dataset_clips(config, "train", tmp_path / "cache")
+    decoded = count_decoded(monkeypatch)
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "any")
+    monkeypatch.setenv("RANK", "1")
+    follower = dataset_clips(config, "train", tmp_path / "cache")
+    assert decoded == [] and follower.path == leader.path
+    np.testing.assert_array_equal(follower.frames, leader.frames)
+
+
+def test_frames_that_the_disk_has_no_room_for_are_refused_before_any_is_decoded(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoded = count_decoded(monkeypatch)
+    (tmp_path / "disk").mkdir()
+    with (
+        mounted(tmp_path / "disk", "size=200k"),
+        pytest.raises(ConfigError, match="frames of 11 videos needs"),
+    ):
+        dataset_clips(replace(CONFIG, data=str(folder)), "train", tmp_path / "disk")
+    assert decoded == []
 
 
 def test_the_frames_of_version_0_1_make_room(folder: Path, tmp_path: Path) -> None:
