@@ -43,7 +43,11 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m trainer"
         metavar="KEY=VALUE",
         help="override a value of that config (repeatable)",
     )
-    parser.add_argument("--cache", type=Path, help="folder for cached frames (default: RUN_FOLDER/../.frames)")
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        help="folder for frames (default: RUN_FOLDER/../.frames; those of videos DATA/frames for a run in DATA/runs)",
+    )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:1 (default: auto, the first GPU)")
     options = parser.parse_args(arguments)
     prepare_environment()  # before torch is imported

@@ -3,6 +3,7 @@
 import logging
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -12,10 +13,14 @@ from numpy.typing import NDArray
 
 from nt2vr.datasets import kind_and_path, load_dataset, sample
 from nt2vr.errors import ConfigError
+from nt2vr.media.cache import Cache
+from nt2vr.media.frame_file import CACHE
 from nt2vr.media.frame_set import decode_videos
+from nt2vr.media.frame_store import StoredClips
 from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, ShouldStop, never, progress_bar, silent
 from nt2vr.querygen.denials import CaptionDenials
+from nt2vr.settings import process_rank
 from nt2vr.world.captions import describe
 from nt2vr.world.clips import ClipFile
 from nt2vr.world.scenes import Scene, SceneSplit, sample_scenes
@@ -41,11 +46,11 @@ class Clips:
     Attributes:
         frames: (N, F, S, S, 3) uint8 RGB, maybe on disk; F is 0 where only captions are read.
         sentences: about the clips.
-        path: the file of the frames; None if they are in memory only.
+        path: identifies the frames, next to the cache of their embeddings; None if these are not cached.
         name: display name of the data they come from.
     """
 
-    frames: NDArray[np.uint8]
+    frames: NDArray[np.uint8] | StoredClips
     sentences: SentenceSource
     path: Path | None = None
     name: str = "unnamed"
@@ -114,7 +119,7 @@ def load_clips(
     Args:
         config: names the data, and the largest number of clips.
         split: which of both.
-        cache: folder for frames.
+        cache: folder for frames; those of videos go where `frame_cache` says.
         should_stop: polled between clips.
         needs: see `WeightedLosses.needs`. Without "video", only captions are read of anything but the built-in world.
         progress: called between clips.
@@ -172,14 +177,27 @@ def dataset_clips(
         for remark in dataset.remarks:
             logger.warning(remark)
         _refuse_too_few(dataset.name, len(videos), "clips", config)
-    with progress_bar(progress) as shown:
-        videos, frames, path = decode_videos(videos, config.num_frames, config.framing, cache, shown, should_stop)
+    with suppress(OSError):
+        for old in cache.glob("videos-*"):  # of version 0.1, which wrote a file for each set of clips
+            old.unlink(missing_ok=True)
+    decodes = process_rank() == 0  # the others take what the first has stored
+    with progress_bar(progress) as shown, frame_cache(cache) as store:
+        videos, frames, name = decode_videos(
+            videos, config.num_frames, config.framing, store, shown, should_stop, decodes
+        )
     captions = [video.captions for video in videos]
     denials = None
     if "denied" in needs:
         most = -(-MAX_PARSED // len(videos))
         denials = denials_of([caption for some in captions for caption in some[:most]], should_stop, progress)
-    return Clips(frames, DatasetSentences(captions, denials, config.num_captions > 0), path, dataset.name)
+    return Clips(frames, DatasetSentences(captions, denials, config.num_captions > 0), cache / name, dataset.name)
+
+
+def frame_cache(folder: Path) -> Cache:
+    """Open the cache of video files: the app's for runs in its data folder, so that evaluation shares the frames."""
+    if folder.parts[-2:] == ("runs", ".frames"):
+        return Cache.of(folder.parents[1])
+    return Cache(folder / CACHE, frames=folder / "frames")
 
 
 def world_clips(

@@ -21,7 +21,8 @@ from nt2vr.media.probe import Probe
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
-from nt2vr.search.embedded import drop_unused, embed_gallery
+from nt2vr.search.embedded import embed_gallery
+from nt2vr.search.embedding_folders import drop_unused
 
 PROBES_PER_CHILD = 8  # files under way
 COMMIT_S = 1.0  # what is read is stored at least so often

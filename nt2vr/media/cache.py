@@ -1,10 +1,11 @@
-"""On-disk cache of sampled frames and embeddings, keyed by content.
+"""On-disk cache: content hashes, small arrays by content, and where sampled frames and galleries' embeddings lie.
 
 Arrays are stored as .npy bytes and never unpickled. Writes are atomic, also between processes. Nothing depends on the
 cache: a full disk or a read-only folder only costs time, and a damaged database is set aside.
 """
 
 import logging
+import re
 import shutil
 import sqlite3
 import threading
@@ -20,12 +21,14 @@ from diskcache.core import MODE_PICKLE
 from numpy.typing import NDArray
 
 from nt2vr.errors import MediaError, reason_of
+from nt2vr.media.frame_store import FrameStore
 from nt2vr.models.framing import Framing
 
 logger = logging.getLogger(__name__)
 
 SAMPLING = 1  # version of how frames are sampled and fitted: raise it to invalidate cached values
 DATABASE = "cache.db"
+SMALL_BYTES = 2 << 30  # limit of hashes and arrays: pooled embeddings of 10,000 clips of 512 are 20 MB
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _warned = threading.Event()  # one warning per process: a full disk would otherwise fill the log too
 
@@ -118,30 +121,38 @@ def _warn(folder: Path, error: Exception) -> None:
 
 
 class Cache:
-    """Frames and embeddings in one folder, each up to a size limit; the oldest are evicted first.
+    """Content hashes and small arrays in one folder, the oldest evicted first; frames and embeddings in others.
 
     Args:
         folder: created if missing.
-        frames_bytes: limit for sampled frames (8 of 224 by 224 are 1.2 MB).
-        embeddings_bytes: limit for embeddings and hashes (8 of 512 are 16 KB); separate, so that frames evict none.
+        frames_bytes: limit for sampled frames, see `FrameStore`.
         galleries: folder of the embeddings of galleries, which are never evicted; default one in `folder`.
+        frames: folder of sampled frames; default one in `folder`.
     """
 
     def __init__(
         self,
         folder: Path,
-        frames_bytes: int = 2 << 30,
-        embeddings_bytes: int = 2 << 30,
+        frames_bytes: int | None = None,
         galleries: Path | None = None,
+        frames: Path | None = None,
     ) -> None:
         self.galleries = galleries or folder / "galleries"
-        self._frames = _Store(folder / "frames", frames_bytes)
-        self._embeddings = _Store(folder / "embeddings", embeddings_bytes)
+        self._frames, self._frames_bytes = frames or folder / "clips", frames_bytes
+        self._small = _Store(folder / "embeddings", SMALL_BYTES)
+        if (folder / "frames" / DATABASE).exists():  # of version 0.1, up to 2 GB
+            shutil.rmtree(folder / "frames", ignore_errors=True)
 
     @classmethod
     def of(cls, data_dir: Path) -> "Cache":
-        """Open the cache of the app's data folder, with the galleries' embeddings beside it."""
-        return cls(data_dir / "cache", galleries=data_dir / "embeddings")
+        """Open the cache of the app's data folder, with frames and the galleries' embeddings beside it."""
+        return cls(data_dir / "cache", galleries=data_dir / "embeddings", frames=data_dir / "frames")
+
+    def frames(self, num_frames: int, framing: Framing, grows: bool = True, required: bool = False) -> FrameStore:
+        """Open the store of frames sampled and fitted in one way; for the last two arguments see `FrameStore`."""
+        name = re.sub(r"[^a-z0-9]+", "-", f"{SAMPLING} {num_frames} {framing.key}")
+        shape = (num_frames, framing.size, framing.size, 3)
+        return FrameStore(self._frames / name, shape, self._frames_bytes, grows, required)
 
     def content_hash(self, path: Path) -> str:
         """Hash the bytes of a file; the hash is cached until the file's size or modification time changes.
@@ -154,7 +165,7 @@ class Cache:
             if not path.is_file():  # reading a named pipe would block
                 raise MediaError(f"{path.name} is not a file.")
             key = f"hash {stat.st_size} {stat.st_mtime_ns} {path.absolute()}"
-            cached = self._embeddings.get(key)
+            cached = self._small.get(key)
             if isinstance(cached, str):
                 return cached
             content = blake2b(digest_size=16)
@@ -163,16 +174,8 @@ class Cache:
                     content.update(chunk)
         except OSError as error:
             raise MediaError(f"{path.name} cannot be read ({error.strerror}). Add it again.") from None
-        self._embeddings.set(key, content.hexdigest())
+        self._small.set(key, content.hexdigest())
         return content.hexdigest()
-
-    def get_frames(self, content: str, num_frames: int, framing: Framing) -> NDArray[np.uint8] | None:
-        """Return the (F, S, S, 3) frames of the video with this content hash, if cached."""
-        return _array(self._frames.get(f"frames {SAMPLING} {content} {num_frames} {framing.key}"))
-
-    def put_frames(self, content: str, num_frames: int, framing: Framing, frames: NDArray[np.uint8]) -> None:
-        """Store the (F, S, S, 3) frames of a video."""
-        self._frames.set(f"frames {SAMPLING} {content} {num_frames} {framing.key}", _npy(frames))
 
     def get_embeddings(self, content: str, model: str) -> NDArray[np.float32] | None:
         """Return the embeddings of a content under a model, if cached.
@@ -181,16 +184,15 @@ class Cache:
             content: hash of a video, or name of a file of frames.
             model: everything else that the embeddings depend on, such as visual fingerprint and number of frames.
         """
-        return _array(self._embeddings.get(f"embeddings {SAMPLING} {content} {model}"))
+        return _array(self._small.get(f"embeddings {SAMPLING} {content} {model}"))
 
     def put_embeddings(self, content: str, model: str, embeddings: NDArray[np.float32]) -> None:
         """Store embeddings: (F, D) of a video's frames, or (N, D) of the clips in a file."""
-        self._embeddings.set(f"embeddings {SAMPLING} {content} {model}", _npy(embeddings))
+        self._small.set(f"embeddings {SAMPLING} {content} {model}", _npy(embeddings))
 
     def close(self) -> None:
         """Close the files of this thread."""
-        self._frames.close()
-        self._embeddings.close()
+        self._small.close()
 
     def __enter__(self) -> "Cache":
         """Return the cache."""

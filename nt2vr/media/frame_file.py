@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from nt2vr.files import atomic_write
 from nt2vr.media.cache import Cache
+from nt2vr.media.frame_store import StoredClips
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop
 
@@ -40,7 +41,7 @@ def _write_header(file: IO[bytes], shape: tuple[int, ...]) -> None:
 
 
 def embed_frames(
-    encoder: Encoder, frames: NDArray[np.uint8], progress: Progress, should_stop: ShouldStop
+    encoder: Encoder, frames: NDArray[np.uint8] | StoredClips, progress: Progress, should_stop: ShouldStop
 ) -> NDArray[np.float32]:
     """Encode and pool the (N, F, S, S, 3) frames of clips: (N, D), L2-normalised.
 
@@ -62,7 +63,7 @@ def embedded_once(frames: Path, encoder: Encoder, embed: Callable[[], NDArray[np
     """Return the (N, D) embeddings of the clips in a file of frames, cached per visual tower and pooling.
 
     Args:
-        frames: the file, whose name identifies its content.
+        frames: the file, or the name of such in the cache's folder, which identifies the content.
         encoder: the model.
         embed: computes what is not cached.
     """

@@ -1,20 +1,14 @@
-"""The frames of many video files, decoded once into one .npy file."""
+"""The frames of many video files, all of them stored."""
 
-import json
 import logging
 import os
 from collections.abc import Sequence
 from hashlib import blake2b
-from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.errors import DatasetError
-from nt2vr.files import write_json
-from nt2vr.media.cache import SAMPLING, Cache
+from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
-from nt2vr.media.frame_file import CACHE, write_frames
+from nt2vr.media.frame_store import FrameStore, StoredClips
 from nt2vr.media.gallery import Video
 from nt2vr.media.video_files import VideoFile, decode_files, hash_files
 from nt2vr.models.framing import Framing
@@ -27,59 +21,65 @@ def decode_videos(
     videos: Sequence[Video],
     num_frames: int,
     framing: Framing,
-    folder: Path,
+    cache: Cache,
     progress: Progress = silent,
     should_stop: ShouldStop = never,
-) -> tuple[list[Video], NDArray[np.uint8], Path]:
-    """Decode videos in child processes, or read the frames stored for the same files.
+    decodes: bool = True,
+) -> tuple[list[Video], StoredClips, str]:
+    """Decode videos in child processes, as far as their frames are not stored yet.
 
     Args:
-        videos: those that cannot be decoded are skipped with a warning.
+        videos: those that cannot be decoded are skipped with a warning, and tried again next time.
         num_frames: frames per video, uniformly sampled.
         framing: what frames are fitted to.
-        folder: where frames are stored.
+        cache: where frames are stored, whatever its limit.
         progress: gets the number of videos.
         should_stop: polled after each video.
+        decodes: whether those without stored frames are decoded, or skipped.
 
     Returns:
-        The videos that could be decoded, their memory-mapped frames (N, F, S, S, 3), and the file of these.
+        The videos that could be decoded, their frames (N, F, S, S, 3), and a name of these contents in this order.
 
     Raises:
+        ConfigError: if the disk has no room for the frames.
         DatasetError: if no video can be decoded.
-        InterruptedError: if stopped.
+        InterruptedError: if stopped; what was decoded is stored.
+        OSError: if frames cannot be stored.
     """
-    files = _hashed(videos, folder / CACHE, progress, should_stop)
-    contents = [file.content for file in files]
-    key = blake2b(json.dumps([SAMPLING, num_frames, framing.key, contents]).encode(), digest_size=8).hexdigest()
-    path = folder / f"videos-{key}.npy"
-    record = path.with_suffix(".json")  # reasons by row, written last: without it the frames are incomplete
-    if not (record.is_file() and path.is_file()):
-        failed: dict[str, str] = {}
-        with Decoder(os.cpu_count() or 1) as decoder:
-            decoded = decode_files(files, num_frames, framing, decoder, failed)
-            clips = tracked((frames for _, frames in decoded), len(files), "decoding videos", progress, should_stop)
-            write_frames(path, (len(files), num_frames, framing.size, framing.size, 3), clips)
-        reasons = {row: failed.get(file.video.video_id) for row, file in enumerate(files)}
-        write_json(record, {row: reason for row, reason in reasons.items() if reason})
-    skipped = {int(row): reason for row, reason in json.loads(record.read_text(encoding="utf-8")).items()}
-    _warn({files[row].video.video_id: reason for row, reason in skipped.items()})
-    readable = [file.video for row, file in enumerate(files) if row not in skipped]
+    skipped: dict[str, str] = {}
+    files = list(hash_files(tracked(videos, len(videos), "checking videos", progress, should_stop), cache, skipped))
+    with cache.frames(num_frames, framing, required=True) as store:
+        if decodes:
+            _decode_missing(files, num_frames, framing, store, skipped, progress, should_stop)
+    rows = store.find(file.key for file in files)
+    readable = [file for file, row in zip(files, rows, strict=True) if row >= 0]
+    for video_id, reason in skipped.items():
+        logger.warning("Skipped %s: %s", video_id, reason)
     if not readable:
         raise DatasetError(f"None of the {len(videos)} videos can be decoded. The log gives a reason for each.")
     if len(readable) < len(videos):
         logger.warning("%d of %d videos could not be decoded.", len(videos) - len(readable), len(videos))
-    return readable, np.load(path, mmap_mode="r"), path
+    contents = blake2b(" ".join(file.key for file in readable).encode(), digest_size=8).hexdigest()
+    name = f"{store.name}-{contents}"
+    return [file.video for file in readable], StoredClips(store.rows(), rows[rows >= 0]), name
 
 
-def _hashed(videos: Sequence[Video], folder: Path, progress: Progress, should_stop: ShouldStop) -> list[VideoFile]:
-    """Hash the files that can be opened."""
-    failed: dict[str, str] = {}
-    with Cache(folder) as cache:  # holds the hash of every file that has not changed
-        files = list(hash_files(tracked(videos, len(videos), "checking videos", progress, should_stop), cache, failed))
-    _warn(failed)
-    return files
-
-
-def _warn(failed: dict[str, str]) -> None:
-    for video_id, reason in failed.items():
-        logger.warning("Skipped %s: %s", video_id, reason)
+def _decode_missing(
+    files: Sequence[VideoFile],
+    num_frames: int,
+    framing: Framing,
+    store: FrameStore,
+    failed: dict[str, str],
+    progress: Progress,
+    should_stop: ShouldStop,
+) -> None:
+    missing = {
+        file.key: file for file, row in zip(files, store.find(file.key for file in files), strict=True) if row < 0
+    }
+    if not missing:
+        return
+    store.check_free(len(missing))
+    with Decoder(os.cpu_count() or 1) as decoder:
+        decoded = decode_files(missing.values(), num_frames, framing, decoder, failed, store)
+        for _ in tracked(decoded, len(missing), "decoding videos", progress, should_stop):
+            pass

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from nt2vr.errors import MediaError
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder, Decoding
+from nt2vr.media.frame_store import FrameStore
 from nt2vr.media.gallery import Video
 from nt2vr.models.framing import Framing
 from nt2vr.progress import ShouldStop, never
@@ -51,7 +52,7 @@ def decode_files(
     framing: Framing,
     decoder: Decoder,
     failed: dict[str, str],
-    cache: Cache | None = None,
+    store: FrameStore | None = None,
     should_stop: ShouldStop = never,
 ) -> Iterator[tuple[VideoFile, NDArray[np.uint8]]]:
     """Yield (F, S, S, 3) frames in the order of the files, decoded ahead by the decoder's children.
@@ -62,7 +63,7 @@ def decode_files(
         framing: what frames are fitted to.
         decoder: decodes the files.
         failed: gets the ids of videos that cannot be decoded, with reasons.
-        cache: where frames are looked up and stored, if given.
+        store: where frames are looked up and stored, if given; it writes the last ones when it is left.
         should_stop: polled before each video.
     """
     jobs = _jobs(files)
@@ -70,7 +71,7 @@ def decode_files(
     ahead: deque[_Job] = deque()
     while not should_stop():
         while sum(len(job.files) for job in ahead) < most and (some := next(jobs, None)):
-            ahead.append(_started(some, num_frames, framing, decoder, cache))
+            ahead.append(_started(some, num_frames, framing, decoder, store))
         if not ahead:
             return
         job = ahead.popleft()
@@ -78,8 +79,8 @@ def decode_files(
             if isinstance(frames, str):
                 failed[file.video.video_id] = frames
                 continue
-            if cache and isinstance(job.frames, Decoding):
-                cache.put_frames(file.key, num_frames, framing, frames)
+            if store is not None and isinstance(job.frames, Decoding):
+                store.add(file.key, frames)
             yield file, frames
 
 
@@ -100,9 +101,11 @@ class _Job(NamedTuple):
         return result if isinstance(result, list) else [result]
 
 
-def _started(files: list[VideoFile], num_frames: int, framing: Framing, decoder: Decoder, cache: Cache | None) -> _Job:
-    cached = [cache.get_frames(file.key, num_frames, framing) if cache else None for file in files]
-    known = [frames for frames in cached if frames is not None]
+def _started(
+    files: list[VideoFile], num_frames: int, framing: Framing, decoder: Decoder, store: FrameStore | None
+) -> _Job:
+    stored = [store.get(file.key) if store is not None else None for file in files]
+    known = [frames for frames in stored if frames is not None]
     if len(known) == len(files):
         return _Job(files, known)
     video = files[0].video

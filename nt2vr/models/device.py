@@ -7,6 +7,7 @@ from typing import Any
 from nt2vr.settings import on_zero_gpu
 
 AUTO = "auto"
+FLOAT32, BF16 = PRECISIONS = ("", "bf16")
 TOLERANCE = 0.01  # of a cosine, bfloat16 compared with float32
 
 
@@ -30,11 +31,11 @@ class Autocast:
 
     Attributes:
         device: type of the device.
-        name: "bf16", or empty for float32 throughout.
+        name: of PRECISIONS; empty is float32 throughout.
     """
 
     device: str
-    name: str = ""
+    name: str = FLOAT32
 
     def on(self) -> AbstractContextManager[Any]:
         """Return the context in which to encode."""
@@ -52,4 +53,4 @@ def autocast_of(device: str) -> Autocast:
     import torch  # noqa: PLC0415  see `resolve_device`
 
     is_fast = device == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
-    return Autocast(device, "bf16" if is_fast else "")
+    return Autocast(device, BF16 if is_fast else FLOAT32)

@@ -23,7 +23,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.search.embedding_file import EmbeddingFile, content_id
-from nt2vr.search.embedding_folders import gallery_folder, make_room, mark_used, tower_folder, towers
+from nt2vr.search.embedding_folders import make_room, mark_used, tower_folder
 from nt2vr.search.gallery_index import APPROXIMATE_FROM, open_approximate
 from nt2vr.search.index import ExactIndex, Index
 
@@ -102,7 +102,7 @@ def embed_gallery(
         gallery: the clips; equal content is embedded once.
         encoder: embeds the frames.
         decoder: decodes in its children, ahead of the encoder.
-        cache: of frames and content hashes; names the folder of the embeddings.
+        cache: of content hashes; names the folders of the embeddings, and of frames.
         progress: gets the number of clips.
         should_stop: once it returns True, the remaining clips are skipped, and listed as such.
         in_memory: whether to go on without storing embeddings if their folder cannot be written to.
@@ -127,12 +127,13 @@ def embed_gallery(
         progress(done + len(failed) + len(skipped), len(gallery.videos), doing)
 
     report()
-    framing = encoder.card.framing
-    decoded = decode_files(missing, encoder.num_frames, framing, decoder, failed, cache, should_stop)
-    while batch := list(islice(decoded, max(1, BATCH_FRAMES // encoder.num_frames))):
-        store.embed(batch)
-        done += sum(copies[file.key] for file, _ in batch)
-        report(batch[-1][0].video.video_id)
+    framing, num_frames = encoder.card.framing, encoder.num_frames
+    with cache.frames(num_frames, framing, grows=not gallery.key) as frames:  # a library's clips are embedded once
+        decoded = decode_files(missing, num_frames, framing, decoder, failed, frames, should_stop)
+        while batch := list(islice(decoded, max(1, BATCH_FRAMES // num_frames))):
+            store.embed(batch)
+            done += sum(copies[file.key] for file, _ in batch)
+            report(batch[-1][0].video.video_id)
     reasons = {file.key: failed[file.video.video_id] for file in missing if file.video.video_id in failed}
     skipped |= {file.video.video_id: reasons[file.key] for file in files if file.key in reasons}
     return store.opened(files, skipped, "Not embedded: stopped before its turn.", may_build=not should_stop())
@@ -157,31 +158,6 @@ def count_missing(gallery: Gallery, card: Card, cache: Cache) -> int:
     stored = EmbeddingFile(tower_folder(gallery, card, cache))
     files = hash_files(gallery.videos, cache, {})
     return int((stored.find(file.key for file in files) < 0).sum())
-
-
-def drop_unused(gallery: Gallery, cache: Cache) -> None:
-    """Drop the embeddings of clips that the gallery has no longer, under every visual tower.
-
-    Raises:
-        OSError: if that fails; everything stays.
-    """
-    unreadable: dict[str, str] = {}
-    keys = [file.key for file in hash_files(gallery.videos, cache, unreadable)]
-    if gallery.key and not unreadable:  # otherwise others use the rows, or it is not known which are unused
-        for folder in towers(gallery_folder(gallery, cache)):
-            EmbeddingFile(folder).retain(keys)
-
-
-def prefetch_frames(
-    gallery: Gallery, card: Card, decoder: Decoder, cache: Cache, should_stop: ShouldStop = never
-) -> None:
-    """Decode into the cache the frames that `embed_gallery` will need, while a model is still loading."""
-    failed: dict[str, str] = {}  # embed_gallery will fail on the same files, and report them
-    stored = EmbeddingFile(tower_folder(gallery, card, cache))
-    files = hash_files(gallery.videos, cache, failed, should_stop)
-    missing = (file for file in files if stored.find([file.key])[0] < 0)
-    for _ in decode_files(missing, card.frames, card.framing, decoder, failed, cache, should_stop):
-        pass
 
 
 class _Store:
@@ -246,7 +222,7 @@ class _Store:
             otherwise: the reason for those not in `skipped`.
             may_build: whether an approximate index may be built.
         """
-        encoder, frames = self._encoder, self._file.frames()
+        encoder, frames = self._encoder, self._file.rows()
         if self._file.state != self._pooled_at:  # rows were added, or another process has moved them
             self._pooled = self._file.pooled(encoder.card.pooling, encoder.pool)
         pooled, places = self._pooled, self._file.find(file.key for file in files)

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from nt2vr.media.cache import SAMPLING, Cache
 from nt2vr.media.gallery import Gallery
+from nt2vr.media.video_files import hash_files
 from nt2vr.models.card import Card
+from nt2vr.search.embedding_file import EmbeddingFile
 
 SHARED = "shared"  # folder of galleries without a key
 MAX_TOWERS = 16  # per gallery; each epoch of a training may have a visual tower of its own
@@ -44,3 +46,16 @@ def make_room(tower: Path) -> None:
 def towers(folder: Path) -> list[Path]:
     """List the folders of a gallery's visual towers."""
     return [tower for tower in folder.iterdir() if tower.is_dir()] if folder.is_dir() else []
+
+
+def drop_unused(gallery: Gallery, cache: Cache) -> None:
+    """Drop the embeddings of clips that the gallery has no longer, under every visual tower.
+
+    Raises:
+        OSError: if that fails; everything stays.
+    """
+    unreadable: dict[str, str] = {}
+    keys = [file.key for file in hash_files(gallery.videos, cache, unreadable)]
+    if gallery.key and not unreadable:  # otherwise others use the rows, or it is not known which are unused
+        for folder in towers(gallery_folder(gallery, cache)):
+            EmbeddingFile(folder).retain(keys)

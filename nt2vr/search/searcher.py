@@ -26,8 +26,9 @@ from nt2vr.registry import pick
 from nt2vr.search.answers import Answer, Hit, Judge, Ranking, merge_windows, moments_of, no_verdict
 from nt2vr.search.by_captions import judge_by_captions
 from nt2vr.search.composed import Composed, Reference, Weights, fusion_of
-from nt2vr.search.embedded import EmbeddedGallery, embed_gallery, prefetch_frames
+from nt2vr.search.embedded import EmbeddedGallery, embed_gallery
 from nt2vr.search.live import LiveModels, LoadedModel
+from nt2vr.search.prefetch import prefetch_frames
 from nt2vr.search.reading import Reading, Synonyms, read_query
 from nt2vr.search.shared import InFlight, TextBatches
 from nt2vr.search.strategies import COSINE, STRATEGIES, STRENGTHS, Parts, Vector, anchor_of

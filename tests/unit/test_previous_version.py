@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import nt2vr
@@ -13,7 +12,6 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import load_gallery
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.framing import Framing
 from nt2vr.search.searcher import Searcher
 from tests.previous import unpack_previous_version
 from trainer.manager import RunManager
@@ -65,10 +63,3 @@ def test_the_same_evaluation_still_gives_the_same_metrics(data_dir: Path) -> Non
         same = {name: value for name, value in metrics.items() if not name.startswith("negated/")}
         found = {name: value for name, value in again.metrics[system].items() if name in same}
         assert found == pytest.approx(same, abs=1e-3, nan_ok=True), system
-
-
-def test_frames_decoded_before_are_found_in_the_cache(data_dir: Path) -> None:
-    with Cache(data_dir / "cache") as cache:
-        content = cache.content_hash(data_dir / "clips" / "clip0.mp4")
-        frames = cache.get_frames(content, 2, Framing(32))
-    assert frames is not None and frames.shape == (2, 32, 32, 3) and frames.dtype == np.uint8

@@ -16,31 +16,42 @@ from nt2vr.models.framing import Framing
 from tests.disks import mounted
 from tests.paths import ROOT
 
-FRAMES = np.random.default_rng(0).integers(0, 256, (8, 64, 64, 3), np.uint8)  # 98 KB: diskcache puts it in a file
-EMBEDDINGS = np.random.default_rng(0).standard_normal((8, 16), np.float32)
+EMBEDDINGS = np.random.default_rng(0).standard_normal((400, 64), np.float32)  # 102 KB: diskcache puts it in a file
+FEW = EMBEDDINGS[:8, :16]  # in the database
 
 
 def test_arrays_come_back_unchanged_also_after_reopening(tmp_path: Path) -> None:
     with Cache(tmp_path) as cache:
-        cache.put_frames("abc", 8, Framing(64), FRAMES)
-        cache.put_embeddings("abc", "tower 8", EMBEDDINGS)
+        cache.put_embeddings("abc", "tower mean", EMBEDDINGS)
     with Cache(tmp_path) as cache:
-        frames, embeddings = cache.get_frames("abc", 8, Framing(64)), cache.get_embeddings("abc", "tower 8")
-    assert frames is not None and frames.dtype == np.uint8
-    assert embeddings is not None and embeddings.dtype == np.float32
-    np.testing.assert_array_equal(frames, FRAMES)
-    np.testing.assert_array_equal(embeddings, EMBEDDINGS)
-
-
-def test_another_video_sampling_size_or_tower_is_a_miss(tmp_path: Path) -> None:
-    with Cache(tmp_path) as cache:
-        cache.put_frames("abc", 8, Framing(64), FRAMES)
-        cache.put_embeddings("abc", "tower 8", EMBEDDINGS)
-        squashed = Framing(64, "squash", "bilinear")
-        for key in [("abd", 8, Framing(64)), ("abc", 4, Framing(64)), ("abc", 8, Framing(32)), ("abc", 8, squashed)]:
-            assert cache.get_frames(*key) is None
-        for name in [("abd", "tower 8"), ("abc", "tower2 8"), ("abc", "tower 4")]:
+        embeddings = cache.get_embeddings("abc", "tower mean")
+        assert embeddings is not None and embeddings.dtype == np.float32
+        np.testing.assert_array_equal(embeddings, EMBEDDINGS)
+        for name in [("abd", "tower mean"), ("abc", "tower2 mean"), ("abc", "tower max")]:
             assert cache.get_embeddings(*name) is None
+
+
+def test_frames_are_stored_apart_by_their_number_and_framing(tmp_path: Path) -> None:
+    framings = [Framing(8), Framing(4), Framing(8, "squash", "bilinear"), Framing(8, positions="ends")]
+    ways = [*((2, framing) for framing in framings), (3, framings[0])]
+    clips = {way: np.full((way[0], way[1].size, way[1].size, 3), value, np.uint8) for value, way in enumerate(ways)}
+    with Cache(tmp_path) as cache:
+        for key, frames in clips.items():
+            with cache.frames(*key) as store:
+                store.add("abc", frames)
+        for key, frames in clips.items():
+            np.testing.assert_array_equal(cache.frames(*key).get("abc"), frames)
+        assert cache.frames(4, Framing(8)).get("abc") is None
+
+
+def test_frames_that_version_0_1_cached_make_room(tmp_path: Path) -> None:
+    (tmp_path / "cache" / "frames" / "a1").mkdir(parents=True)
+    (tmp_path / "cache" / "frames" / "cache.db").write_bytes(bytes(100))
+    with Cache.of(tmp_path) as cache:
+        with cache.frames(2, Framing(8)) as store:
+            store.add("abc", np.zeros((2, 8, 8, 3), np.uint8))
+        assert [path.name for path in (tmp_path / "frames").iterdir()] == ["1-2-8"]
+    assert not (tmp_path / "cache" / "frames").exists()
 
 
 def test_the_hash_is_of_the_content_and_follows_changes(tmp_path: Path) -> None:
@@ -88,26 +99,16 @@ def test_a_missing_file_is_one_sentence_and_a_pipe_does_not_block(tmp_path: Path
                 cache.content_hash(tmp_path / name)
 
 
-def test_frames_stay_within_their_limit_and_evict_no_embedding(tmp_path: Path) -> None:
-    with Cache(tmp_path, frames_bytes=3_000_000) as cache:
-        cache.put_embeddings("0", "tower 8", EMBEDDINGS)
-        for number in range(60):
-            cache.put_frames(str(number), 8, Framing(64), FRAMES)
-        cached = [number for number in range(60) if cache.get_frames(str(number), 8, Framing(64)) is not None]
-        assert 0 < len(cached) <= 31 and cached[-1] == 59
-        assert cache.get_embeddings("0", "tower 8") is not None
-
-
 def test_damaged_values_count_as_missing(tmp_path: Path) -> None:
     with Cache(tmp_path) as cache:
-        cache.put_frames("abc", 8, Framing(64), FRAMES)
-        (file,) = (tmp_path / "frames").rglob("*.val")
+        cache.put_embeddings("abc", "tower", EMBEDDINGS)
+        (file,) = (tmp_path / "embeddings").rglob("*.val")
         file.write_bytes(file.read_bytes()[:1000])
-        assert cache.get_frames("abc", 8, Framing(64)) is None
+        assert cache.get_embeddings("abc", "tower") is None
         file.write_bytes(b"")
-        assert cache.get_frames("abc", 8, Framing(64)) is None
+        assert cache.get_embeddings("abc", "tower") is None
         file.unlink()
-        assert cache.get_frames("abc", 8, Framing(64)) is None
+        assert cache.get_embeddings("abc", "tower") is None
 
 
 @pytest.fixture
@@ -120,21 +121,21 @@ def warnings(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) 
 def test_a_damaged_database_is_set_aside_and_rebuilt(tmp_path: Path, warnings: pytest.LogCaptureFixture) -> None:
     for number in (1, 2):
         with Cache(tmp_path) as cache:
-            cache.put_frames("old", 8, Framing(64), FRAMES)
-        (tmp_path / "frames" / "cache.db").write_bytes(b"not a database" * 100)
+            cache.put_embeddings("old", "tower", EMBEDDINGS)
+        (tmp_path / "embeddings" / "cache.db").write_bytes(b"not a database" * 100)
         with Cache(tmp_path) as cache:
-            assert cache.get_frames("old", 8, Framing(64)) is None
-            cache.put_frames("abc", 8, Framing(64), FRAMES)
-            assert cache.get_frames("abc", 8, Framing(64)) is not None
-        assert (tmp_path / "frames" / f"cache.db.damaged-{number}").read_bytes().startswith(b"not a database")
-        assert len(list((tmp_path / "frames").rglob("*.val"))) == 1  # none that no database knows
+            assert cache.get_embeddings("old", "tower") is None
+            cache.put_embeddings("abc", "tower", EMBEDDINGS)
+            assert cache.get_embeddings("abc", "tower") is not None
+        assert (tmp_path / "embeddings" / f"cache.db.damaged-{number}").read_bytes().startswith(b"not a database")
+        assert len(list((tmp_path / "embeddings").rglob("*.val"))) == 1  # none that no database knows
     assert len(warnings.records) == 1
 
 
 def test_a_database_damaged_while_it_is_open_is_rebuilt(tmp_path: Path, warnings: pytest.LogCaptureFixture) -> None:
     with Cache(tmp_path) as cache:
         for number in range(200):
-            cache.put_embeddings(str(number), "tower 8", EMBEDDINGS)
+            cache.put_embeddings(str(number), "tower 8", FEW)
     with Cache(tmp_path) as cache:
         database = tmp_path / "embeddings" / "cache.db"
         with database.open("r+b") as file:
@@ -142,17 +143,17 @@ def test_a_database_damaged_while_it_is_open_is_rebuilt(tmp_path: Path, warnings
             file.write(b"\xff" * (database.stat().st_size - 4096))
         for number in range(200):
             cache.get_embeddings(str(number), "tower 8")
-        cache.put_embeddings("abc", "tower 8", EMBEDDINGS)
+        cache.put_embeddings("abc", "tower 8", FEW)
         assert cache.get_embeddings("abc", "tower 8") is not None
     assert len(warnings.records) == 1
 
 
 def test_a_folder_that_cannot_be_used_costs_only_time(tmp_path: Path, warnings: pytest.LogCaptureFixture) -> None:
-    (tmp_path / "frames").write_text("a file")
+    (tmp_path / "embeddings").write_text("a file")
     (tmp_path / "clip.mp4").write_bytes(b"one")
     with Cache(tmp_path) as cache:
-        cache.put_frames("abc", 8, Framing(64), FRAMES)
-        assert cache.get_frames("abc", 8, Framing(64)) is None
+        cache.put_embeddings("abc", "tower", EMBEDDINGS)
+        assert cache.get_embeddings("abc", "tower") is None
         assert cache.content_hash(tmp_path / "clip.mp4")
     assert len(warnings.records) == 1
 
@@ -165,20 +166,20 @@ def test_a_full_or_read_only_disk_costs_only_time(
     (tmp_path / "clip.mp4").write_bytes(b"one")
     with mounted(tmp_path / "disk", options), Cache(tmp_path / "disk") as cache:
         for number in range(30):
-            cache.put_frames(str(number), 8, Framing(64), FRAMES)
-            cache.put_embeddings(str(number), "tower 8", EMBEDDINGS)
-            for array in (cache.get_frames(str(number), 8, Framing(64)),):
-                assert array is None or (array == FRAMES).all()
+            cache.put_embeddings(str(number), "few", FEW)
+            cache.put_embeddings(str(number), "tower", EMBEDDINGS)
+            for array in (cache.get_embeddings(str(number), "tower"),):
+                assert array is None or (array == EMBEDDINGS).all()
         assert cache.content_hash(tmp_path / "clip.mp4")
         values = list((tmp_path / "disk").rglob("*.val"))
-        assert all(path.stat().st_size > FRAMES.nbytes for path in values)  # none is partial
+        assert all(path.stat().st_size > EMBEDDINGS.nbytes for path in values)  # none is partial
     assert len(warnings.records) == 1
 
 
 def test_a_pickle_in_the_database_is_not_loaded(tmp_path: Path) -> None:
     with Cache(tmp_path) as cache:
         cache.put_embeddings("abc", "tower 8", EMBEDDINGS)
-        cache._embeddings.set("embeddings 1 abc tower 8", {"a": "pickle"})
+        cache._small.set("embeddings 1 abc tower 8", {"a": "pickle"})
         assert cache.get_embeddings("abc", "tower 8") is None
 
 
@@ -186,12 +187,11 @@ WRITER = """
 import sys, numpy as np
 from pathlib import Path
 from nt2vr.media.cache import Cache
-from nt2vr.models.framing import Framing
 
 cache = Cache(Path(sys.argv[1]))
 print("ready", flush=True)
 for number in range(1_000_000):
-    cache.put_frames(str(number), 8, Framing(64), np.full((8, 64, 64, 3), number % 256, np.uint8))
+    cache.put_embeddings(str(number), "tower", np.full((200, 64), number, np.float32))
 """
 
 
@@ -203,13 +203,13 @@ def test_a_killed_writer_leaves_no_partial_value_and_does_not_block_others(tmp_p
     ):
         assert writer.stdout is not None
         assert writer.stdout.readline() == b"ready\n"
-        while cache.get_frames("50", 8, Framing(64)) is None:
-            cache.put_frames("mine", 8, Framing(64), FRAMES)
+        while cache.get_embeddings("50", "tower") is None:
+            cache.put_embeddings("mine", "tower", EMBEDDINGS)
         writer.kill()
         writer.wait()
         number = 0
-        while (frames := cache.get_frames(str(number), 8, Framing(64))) is not None:
-            assert (frames == number % 256).all()
+        while (found := cache.get_embeddings(str(number), "tower")) is not None:
+            assert (found == number).all()
             number += 1
         assert number > 50
-        cache.put_frames("mine", 8, Framing(64), FRAMES)
+        cache.put_embeddings("mine", "tower", EMBEDDINGS)

@@ -21,9 +21,10 @@ from nt2vr.media.gallery import Gallery, Video, load_gallery
 from nt2vr.models.card import Card
 from nt2vr.models.framing import Framing
 from nt2vr.search import embedded as embedded_module
-from nt2vr.search.embedded import count_missing, drop_unused, embed_gallery, open_gallery, prefetch_frames
-from nt2vr.search.embedding_folders import MAX_TOWERS, tower_folder
+from nt2vr.search.embedded import count_missing, embed_gallery, open_gallery
+from nt2vr.search.embedding_folders import MAX_TOWERS, drop_unused, tower_folder
 from nt2vr.search.index import ExactIndex, FaissIndex
+from nt2vr.search.prefetch import prefetch_frames
 from tests.disks import mounted
 from tests.paths import ROOT
 from tests.pooling import pool_by_mean

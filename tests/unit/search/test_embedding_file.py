@@ -1,10 +1,8 @@
-"""The file of embeddings: kills, damage, full disks and other writers; readers keep what they opened."""
+"""The file of embeddings: damage, full disks, compaction; readers keep what they opened. Kills: `test_row_file`."""
 
 import logging
 import os
-import signal
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -15,7 +13,6 @@ from numpy.typing import NDArray
 
 from nt2vr.search.embedding_file import EmbeddingFile
 from tests.disks import mounted
-from tests.paths import ROOT
 from tests.pooling import pool_by_mean
 
 SHAPE = (4, 8)
@@ -39,7 +36,7 @@ def write(folder: Path, *numbers: int) -> EmbeddingFile:
 def content(folder: Path, *numbers: int) -> list[float | None]:
     """Return what the file has of clips, checking that all values of a row agree."""
     file = EmbeddingFile(folder, SHAPE)
-    frames, found = file.frames(), file.find(keys(*numbers)).tolist()
+    frames, found = file.rows(), file.find(keys(*numbers)).tolist()
     assert all(len(np.unique(frames[row])) == 1 for row in found if row >= 0)
     return [frames[row, 0, 0] - 1 if row >= 0 else None for row in found]
 
@@ -57,7 +54,7 @@ def test_rows_are_found_by_key_and_equal_keys_are_stored_once(tmp_path: Path) ->
 
 def test_nothing_is_written_by_reading(tmp_path: Path) -> None:
     file = EmbeddingFile(tmp_path / "gone", SHAPE)
-    assert (len(file), file.find(["a"]).tolist(), file.frames().shape) == (0, [-1], (0, *SHAPE))
+    assert (len(file), file.find(["a"]).tolist(), file.rows().shape) == (0, [-1], (0, *SHAPE))
     assert file.pooled("mean", pool_by_mean).shape == (0, 8) and not (tmp_path / "gone").exists()
 
 
@@ -80,7 +77,7 @@ def test_pooled_rows_follow_the_frames_under_every_pooling(tmp_path: Path) -> No
 
 def test_a_reader_keeps_its_rows_while_others_append_and_compact(tmp_path: Path) -> None:
     reader = write(tmp_path, *range(10))
-    frames, pooled = reader.frames(), reader.pooled("first", lambda frames: frames[:, 0])
+    frames, pooled = reader.rows(), reader.pooled("first", lambda frames: frames[:, 0])
     writer = write(tmp_path, 10, 11)
     writer.retain(keys(0, 11))
     writer.append(keys(12), rows(12))
@@ -122,7 +119,7 @@ def test_rows_are_there_at_every_moment_of_a_compaction(tmp_path: Path) -> None:
         for _ in range(50):
             file = EmbeddingFile(tmp_path, SHAPE)
             pooled, found = file.pooled("first", lambda frames: frames[:, 0]), file.find(keys(*range(10)))
-            assert file.frames()[found, 0, 0].tolist() == pooled[found, 0].tolist() == list(range(1, 11))
+            assert file.rows()[found, 0, 0].tolist() == pooled[found, 0].tolist() == list(range(1, 11))
     finally:
         ended.set()
         thread.join()
@@ -204,47 +201,6 @@ def test_pooled_rows_lost_by_a_crash_of_the_machine_are_made_again(tmp_path: Pat
         file.write(bytes(32))
     again = EmbeddingFile(tmp_path, SHAPE).pooled("first", lambda frames: frames[:, 0])
     assert again[:, 0].tolist() == [1, 2, 3]
-
-
-WRITE = """
-import sys, numpy as np
-from pathlib import Path
-from nt2vr.search.embedding_file import EmbeddingFile
-folder, first, last = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-file = EmbeddingFile(folder, (4, 8))
-print("ready", flush=True)
-for number in range(first, last):
-    batch = range(number, number + 3)  # overlapping batches
-    frames = np.stack([np.full((4, 8), each + 1, np.float32) for each in batch])
-    file.append([f"clip {each}" for each in batch], frames)
-"""
-
-
-def start_writer(folder: Path, first: int, last: int) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-c", WRITE, str(folder), str(first), str(last)]
-    env = os.environ | {"PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def test_a_killed_writer_loses_nothing_that_was_appended(tmp_path: Path) -> None:
-    last = 0
-    for attempt in range(4):
-        with start_writer(tmp_path, last, last + 100_000) as writer:
-            assert writer.stdout is not None and writer.stdout.readline() == "ready\n"
-            time.sleep(0.02 + 0.013 * attempt)
-            writer.send_signal(signal.SIGKILL)
-        count = len(EmbeddingFile(tmp_path, SHAPE))
-        assert count >= last and content(tmp_path, *range(count)) == list(range(count))  # in the order of writing
-        last = count
-    assert last > 10
-
-
-def test_two_writers_store_each_row_once(tmp_path: Path) -> None:
-    writers = [start_writer(tmp_path, first, 120) for first in (0, 40)]
-    for writer in writers:
-        assert (writer.communicate(timeout=60)[1], writer.returncode) == ("", 0)
-    assert len(EmbeddingFile(tmp_path, SHAPE)) == 122
-    assert content(tmp_path, *range(122)) == list(range(122))
 
 
 def test_a_file_that_cannot_be_read_is_not_replaced(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

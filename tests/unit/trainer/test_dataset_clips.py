@@ -13,17 +13,20 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from nt2vr.errors import CheckpointError, DatasetError
-from nt2vr.media import frame_set as frames_module
+from nt2vr.datasets import load_dataset
+from nt2vr.errors import CheckpointError, ConfigError, DatasetError, MediaError
+from nt2vr.evaluation.media import embed_files
 from nt2vr.media.cache import Cache
-from nt2vr.media.decode import Decoder
+from nt2vr.media.decode import Decoder, Decoding
 from nt2vr.media.frame_file import write_frames
 from nt2vr.media.frame_set import decode_videos
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.framing import Framing
-from nt2vr.search.embedded import prefetch_frames
+from nt2vr.progress import never, silent
+from nt2vr.search.prefetch import prefetch_frames
+from tests.disks import mounted
 from tests.tiny import TINY
 from tests.training import run_training
 from trainer import sentences as sentences_module
@@ -56,10 +59,6 @@ def folder(tmp_path: Path, write_video: WriteVideo) -> Path:
     return tmp_path / "mine"
 
 
-def no_decoding(*_: Any, **__: Any) -> Any:
-    pytest.fail("decoded again")
-
-
 def greys(clips: Clips) -> list[int]:
     return sorted(round(float(clip[0].mean()) / 20) for clip in np.asarray(clips.frames))
 
@@ -81,8 +80,9 @@ def test_rows_keep_their_own_captions_where_a_bad_file_is_left_out(write_video: 
     bad.write_bytes(b"")
     paths = [write_video("a.avi", [40] * 3), bad, tmp_path / "gone.avi", write_video("b.avi", [200] * 3)]
     videos = [Video(path.stem, path, (path.stem,)) for path in paths]
-    for _ in range(2):  # decoded, then read from the cache
-        decoded, frames, _ = decode_videos(videos, 2, Framing(16), tmp_path / "cache")
+    for _ in range(2):  # decoded, then read from the store
+        with Cache(tmp_path / "cache") as cache:
+            decoded, frames, _ = decode_videos(videos, 2, Framing(16), cache)
         assert [video.video_id for video in decoded] == ["a", "b"]
         assert frames.shape == (2, 2, 16, 16, 3)
         assert [round(float(clip.mean()), -1) for clip in np.asarray(frames)] == [40, 200]
@@ -94,42 +94,139 @@ def test_frames_are_decoded_once_and_again_when_a_file_or_the_sampling_is_anothe
     config, cache = replace(CONFIG, data=str(folder)), tmp_path / "cache"
     first = dataset_clips(config, "train", cache)
     with monkeypatch.context() as patch:
-        patch.setattr(frames_module, "Decoder", no_decoding)
+        decoded = count_decoded(patch)
         again = dataset_clips(config, "train", cache)
+    assert [path.name for path in decoded] == ["bad.avi"]
     np.testing.assert_array_equal(again.frames, first.frames)
     assert dataset_clips(replace(config, num_frames=3), "train", cache).frames.shape[1] == 3
     for path in (folder / "clips").glob("*.avi"):
         write_video(f"mine/clips/{path.name}", [250] * 2)
     changed = dataset_clips(config, "train", cache)
     assert np.asarray(changed.frames).min() > 240
-    assert len(list(cache.glob("*.npy"))) == 3
+    assert [path.name for path in sorted((cache / "frames").iterdir())] == ["1-2-64", "1-3-64"]
 
 
 def test_the_trainer_sees_the_frames_that_the_library_decodes(tmp_path: Path, write_video: WriteVideo) -> None:
     Image.fromarray(np.random.default_rng(0).integers(0, 255, (40, 70, 3), np.uint8)).save(tmp_path / "photo.png")
     paths = [write_video("a.mp4", list(range(0, 250, 10)), side=80), tmp_path / "photo.png"]
     videos = tuple(Video(path.stem, path, ("a clip",)) for path in paths)
-    _, frames, _ = decode_videos(videos, 4, Framing(64), tmp_path / "frames")
+    with Cache(tmp_path / "trainer") as cache:
+        _, frames, _ = decode_videos(videos, 4, Framing(64), cache)
     with Decoder(num_workers=1) as decoder, Cache(tmp_path / "app") as cache:
         prefetch_frames(Gallery("g", videos), Card("any", frames=4, image_size=64), decoder, cache)
-        seen = [cache.get_frames(cache.content_hash(path), 4, Framing(64)) for path in paths]
+        store = cache.frames(4, Framing(64))
+        seen = [store.get(cache.content_hash(path)) for path in paths]
     np.testing.assert_array_equal(frames, np.stack([some for some in seen if some is not None]))
     picture: NDArray[np.uint8] = frames[1]
     assert (picture == picture[0]).all()  # one frame, repeated
 
 
-def test_decoding_that_is_stopped_leaves_no_frames_behind(folder: Path, tmp_path: Path) -> None:
+def test_decoding_that_is_stopped_goes_on_where_it_was(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answers = iter([False] * 14 + [True])  # twelve files are hashed, then some decoded
     videos = [Video(path.stem, path, ("a",)) for path in sorted((folder / "clips").iterdir())]
-    with pytest.raises(InterruptedError):
-        decode_videos(videos, 2, Framing(16), tmp_path / "cache", should_stop=lambda: next(answers))
-    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["content"]
+    with Cache(tmp_path / "cache") as cache:
+        with pytest.raises(InterruptedError):
+            decode_videos(videos, 2, Framing(16), cache, should_stop=lambda: next(answers))
+        stored = len(cache.frames(2, Framing(16)))
+        counted = count_decoded(monkeypatch)
+        assert len(decode_videos(videos, 2, Framing(16), cache)[1]) == 11
+        assert stored >= 2 and len(counted) == 12 - stored
+
+
+def count_decoded(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Return a list to which every file that is decoded is added."""
+    decoded: list[Path] = []
+    frames = Decoder.frames
+
+    def counting(decoder: Decoder, path: Path, *how: Any) -> Any:
+        decoded.append(path)
+        return frames(decoder, path, *how)
+
+    monkeypatch.setattr(Decoder, "frames", counting)
+    return decoded
+
+
+def test_training_and_evaluation_of_one_folder_decode_each_video_once(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "clips" / "bad.avi").unlink()
+    decoded = count_decoded(monkeypatch)
+    config, folder_of_runs = replace(CONFIG, data=str(folder)), tmp_path / "runs"
+    for _ in range(2):
+        parts = [dataset_clips(config, split, folder_of_runs / ".frames") for split in ("train", "validation")]
+        assert (sum(map(len, parts)), len(decoded)) == (11, 11)
+    encoder: Any = MagicMock(num_frames=2, embed_dim=1, card=Card("any", frames=2, image_size=config.framing.size))
+    encoder.encode_frames = lambda frames: np.ones((len(frames), 1), np.float32)
+    encoder.pool = lambda frames: frames[:, 0]
+    videos = load_dataset(str(folder), "all").videos
+    with Decoder(1) as decoder, Cache.of(tmp_path) as cache:
+        assert len(embed_files(videos, decoder, cache)(encoder, silent, never)) == len(decoded) == 11
+    assert not list(folder_of_runs.rglob("*.npy"))
+
+
+def test_a_follower_reads_what_the_leader_has_stored_and_tries_nothing_again(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = replace(CONFIG, data=str(folder))
+    leader = dataset_clips(config, "train", tmp_path / "cache")
+    decoded = count_decoded(monkeypatch)
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "any")
+    monkeypatch.setenv("RANK", "1")
+    follower = dataset_clips(config, "train", tmp_path / "cache")
+    assert decoded == [] and follower.path == leader.path
+    np.testing.assert_array_equal(follower.frames, leader.frames)
+
+
+def test_frames_that_the_disk_has_no_room_for_are_refused_before_any_is_decoded(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoded = count_decoded(monkeypatch)
+    (tmp_path / "disk").mkdir()
+    with (
+        mounted(tmp_path / "disk", "size=200k"),
+        pytest.raises(ConfigError, match="frames of 11 videos needs"),
+    ):
+        dataset_clips(replace(CONFIG, data=str(folder)), "train", tmp_path / "disk")
+    assert decoded == []
+
+
+def test_the_frames_of_version_0_1_make_room(folder: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    for name in ("videos-0123.npy", "videos-0123.json", "built-in-train-0123.npy"):
+        (cache / name).touch()
+    dataset_clips(replace(CONFIG, data=str(folder)), "validation", cache)
+    assert sorted(path.name for path in cache.iterdir()) == ["built-in-train-0123.npy", "content", "frames"]
+
+
+def test_a_video_on_which_the_decoder_failed_is_tried_again(
+    write_video: WriteVideo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    videos = [Video(name, write_video(f"{name}.avi", [shade] * 3), ("a",)) for name, shade in [("a", 40), ("b", 200)]]
+    result = Decoding.result
+
+    def crash_on_a(decoding: Decoding) -> Any:
+        if decoding.path.stem == "a":
+            raise MediaError("a.avi crashed the decoder.")
+        return result(decoding)
+
+    with Cache(tmp_path / "cache") as cache:
+        with monkeypatch.context() as patch:
+            patch.setattr(Decoding, "result", crash_on_a)
+            assert [video.video_id for video in decode_videos(videos, 2, Framing(16), cache)[0]] == ["b"]
+        assert "Skipped a: a.avi crashed the decoder" in caplog.text
+        alone, _, _ = decode_videos(videos, 2, Framing(16), cache, decodes=False)  # as a follower sees them
+        both, frames, _ = decode_videos(videos, 2, Framing(16), cache)
+    assert [len(alone), len(both)] == [1, 2]
+    assert [round(float(clip.mean()), -1) for clip in np.asarray(frames)] == [40, 200]  # in the order of the videos
 
 
 def test_where_nothing_can_be_decoded_that_is_said(tmp_path: Path) -> None:
     (tmp_path / "bad.avi").write_text("no video")
-    with pytest.raises(DatasetError, match="None of the 1 videos can be decoded"):
-        decode_videos([Video("bad", tmp_path / "bad.avi", ("a",))], 2, Framing(16), tmp_path / "cache")
+    with Cache(tmp_path / "cache") as cache, pytest.raises(DatasetError, match="None of the 1 videos can be decoded"):
+        decode_videos([Video("bad", tmp_path / "bad.avi", ("a",))], 2, Framing(16), cache)
 
 
 @pytest.mark.parametrize("left_out", [0, 1, 95, 99], ids=str)
@@ -229,4 +326,4 @@ def test_what_cannot_be_trained_is_refused_before_anything_is_decoded(
     status = failed.status()
     assert status is not None and status.error is not None
     assert status.error.startswith(reason)
-    assert not list(tmp_path.rglob("*.npy"))
+    assert not list(tmp_path.rglob("frames.u8"))

@@ -101,7 +101,7 @@ def read_in_an_epoch(folder: Path) -> dict[str, Any]:
     """Learn an epoch of "some captions cannot be negated"; return what this process read, and the losses."""
     clips = world_clips("train", 24, 2, Framing(64), 0, folder / "frames")
     captions = [["a dog runs", "kites"] if row % 3 else ["kites"] for row in range(24)]
-    counted, source = Counted(clips.frames), DatasetSentences(captions)
+    counted, source = Counted(np.asarray(clips.frames)), DatasetSentences(captions)
     clips = replace(clips, frames=cast(NDArray[np.uint8], counted), sentences=source)
     config = replace(config_of("all", folder / "base"), losses={"bnl": {"detach_video": False}})
     learner = Learner(config)

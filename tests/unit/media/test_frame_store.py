@@ -1,0 +1,204 @@
+"""Stores of frames: bounded, but found again; shared by processes; a full disk costs only time."""
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nt2vr.media import frame_store as store_module
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.frame_store import UNUSED_S, FrameStore, StoredClips
+from nt2vr.media.gallery import Gallery, Video
+from nt2vr.models.card import Card
+from nt2vr.models.framing import Framing
+from nt2vr.search.embedded import embed_gallery
+from nt2vr.search.prefetch import prefetch_frames
+from tests.disks import mounted
+from tests.pooling import pool_by_mean
+
+WriteVideo = Callable[..., Path]
+SHAPE = (2, 8, 8, 3)
+CLIP_BYTES = 2 * 8 * 8 * 3
+
+
+def clip(number: int) -> NDArray[np.uint8]:
+    return np.full(SHAPE, number, np.uint8)
+
+
+def fill(folder: Path, *numbers: int, **options: Any) -> None:
+    with FrameStore(folder, SHAPE, **options) as store:
+        for number in numbers:
+            store.add(str(number), clip(number))
+
+
+def stored(folder: Path, count: int = 100) -> list[int]:
+    """Return which clips are stored, checking their frames."""
+    store, found = FrameStore(folder, SHAPE), []
+    for number in range(count):
+        if (frames := store.get(str(number))) is not None:
+            assert (frames == number).all()
+            found.append(number)
+    return found
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "BATCH_BYTES", 4 * CLIP_BYTES)
+
+
+class BrightEncoder:
+    num_frames, embed_dim = 2, 1
+
+    def __init__(self, tower: str) -> None:
+        self.card = Card("any", frames=2, image_size=16, visual_fingerprint=tower)
+
+    encode_frames = staticmethod(lambda frames: frames.mean(axis=(1, 2, 3))[:, None].astype(np.float32) + 1)
+    pool = staticmethod(pool_by_mean)
+
+
+class CountingDecoder(Decoder):
+    num_decoded = 0
+
+    def frames(self, path: Path, num_frames: int, framing: Framing | None) -> Any:
+        self.num_decoded += 1
+        return super().frames(path, num_frames, framing)
+
+
+@pytest.fixture(scope="module")
+def decoder() -> Iterator[CountingDecoder]:
+    decoder = CountingDecoder(1)
+    with decoder:
+        yield decoder
+
+
+@pytest.fixture
+def gallery(write_video: WriteVideo) -> Gallery:
+    return Gallery("greys", tuple(Video(f"v{i}", write_video(f"{i}.avi", [12 * i] * 3)) for i in range(20)))
+
+
+def decoded_by(decoder: CountingDecoder, gallery: Gallery, tower: str, cache: Cache) -> int:
+    """Embed a gallery under a visual tower, and count the files decoded for it."""
+    before, encoder = decoder.num_decoded, BrightEncoder(tower)
+    assert len(embed_gallery(gallery, encoder, decoder, cache).gallery.videos) == 20  # type: ignore[arg-type]
+    return decoder.num_decoded - before
+
+
+def test_in_a_cycle_over_more_clips_than_fit_only_the_others_are_decoded_again(
+    gallery: Gallery, decoder: CountingDecoder, tmp_path: Path
+) -> None:
+    """Evicting the oldest would decode all of them for every visual tower."""
+    with Cache(tmp_path / "cache", frames_bytes=12 * 2 * 16 * 16 * 3 + 1000) as cache:
+        assert [decoded_by(decoder, gallery, tower, cache) for tower in "abc"] == [20, 8, 8]
+
+
+def test_clips_of_a_library_are_not_stored_but_found(
+    gallery: Gallery, decoder: CountingDecoder, tmp_path: Path
+) -> None:
+    library = replace(gallery, key="library-1")
+    with Cache(tmp_path / "cache") as cache:
+        assert decoded_by(decoder, library, "a", cache) == 20
+        before = decoder.num_decoded
+        prefetch_frames(library, BrightEncoder("b").card, decoder, cache)
+        assert decoder.num_decoded == before and not (tmp_path / "cache" / "clips").exists()
+        assert decoded_by(decoder, gallery, "b", cache) == 20
+        assert decoded_by(decoder, library, "c", cache) == 0
+
+
+def test_frames_are_prefetched_only_for_clips_without_embeddings_in_any_precision(
+    gallery: Gallery, decoder: CountingDecoder, tmp_path: Path
+) -> None:
+    with Cache(tmp_path / "cache", frames_bytes=0) as cache:
+        encoder = BrightEncoder("a")
+        encoder.card = replace(encoder.card, precision="bf16")
+        embed_gallery(gallery, encoder, decoder, cache)  # type: ignore[arg-type]
+        before = decoder.num_decoded
+        prefetch_frames(gallery, BrightEncoder("a").card, decoder, cache)  # the card in the folder says nothing of it
+        assert decoder.num_decoded == before
+
+
+def test_the_limit_is_that_of_all_stores_and_what_must_be_stored_ignores_it(
+    tmp_path: Path, small_batches: None
+) -> None:
+    limit = 10 * CLIP_BYTES + 380  # with room for the ids
+    fill(tmp_path / "a", *range(6), limit=limit)
+    fill(tmp_path / "b", *range(9), limit=limit)
+    assert (stored(tmp_path / "a"), stored(tmp_path / "b")) == (list(range(6)), list(range(4)))
+    fill(tmp_path / "b", 50, limit=limit)
+    assert stored(tmp_path / "b") == list(range(4))
+    fill(tmp_path / "b", *range(9), limit=limit, required=True)
+    fill(tmp_path / "a", 60, limit=limit, grows=False)
+    assert (stored(tmp_path / "a"), stored(tmp_path / "b")) == (list(range(6)), list(range(9)))
+
+
+def test_without_a_limit_half_of_the_disk_is_left(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    with mounted(tmp_path / "disk", "size=80k"):
+        fill(tmp_path / "disk" / "a", *range(100))
+        assert 60 <= len(stored(tmp_path / "disk" / "a")) <= 110
+
+
+def test_where_there_is_no_room_stores_not_opened_for_a_month_are_deleted_one_by_one(tmp_path: Path) -> None:
+    for name, days in [("oldest", 50), ("old", 40), ("recent", 20)]:
+        fill(tmp_path / name, 1)
+        opened = time.time() - days / 30 * UNUSED_S
+        os.utime(tmp_path / name, (opened, opened))
+    limit = sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) + 100
+    mapped = FrameStore(tmp_path / "b", SHAPE)
+    fill(tmp_path / "new", 1, limit=limit)
+    sizes = {name: len(list((tmp_path / name).glob("*/frames.u8"))) for name in ("oldest", "old", "recent", "new")}
+    assert sizes == {"oldest": 0, "old": 1, "recent": 1, "new": 1} and len(mapped) == 0
+
+
+def test_a_store_that_was_opened_is_not_deleted_and_its_reader_keeps_the_frames_of_one_that_was(
+    tmp_path: Path,
+) -> None:
+    for name in ("opened", "unused"):
+        fill(tmp_path / name, 1, 2)
+    reader = FrameStore(tmp_path / "unused", SHAPE)
+    for name in ("opened", "unused"):
+        os.utime(tmp_path / name, (0, 0))
+    frames = reader.get("2")
+    assert stored(tmp_path / "opened") == [1, 2]
+    fill(tmp_path / "new", 1, limit=2 * CLIP_BYTES)
+    assert (stored(tmp_path / "opened"), stored(tmp_path / "unused")) == ([1, 2], [])
+    assert frames is not None and (frames == 2).all()
+    with reader:
+        reader.add("3", clip(3))
+    assert stored(tmp_path / "unused") == [3]
+
+
+@pytest.mark.parametrize("options", ["size=40k", "size=1m,ro"], ids=["full", "read-only"])
+def test_a_disk_that_cannot_be_written_to_costs_time_and_stops_what_needs_the_frames(
+    tmp_path: Path, options: str, caplog: pytest.LogCaptureFixture, small_batches: None
+) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    with mounted(disk, options):
+        fill(disk / "a", *range(99), limit=10**9)
+        found = stored(disk / "a")
+        assert found == list(range(len(found))) and len(found) < 99
+        with pytest.raises(OSError, match=r"No space left|Read-only"):
+            fill(disk / "a", *range(99), required=True)
+        assert stored(disk / "a")[: len(found)] == found
+    (warning,) = (record.message for record in caplog.records if record.levelno >= logging.WARNING)
+    assert "Frames cannot be stored" in warning and "\n" not in warning
+
+
+def test_clips_in_an_order_of_their_own_are_read_as_an_array_is() -> None:
+    frames = np.random.default_rng(0).integers(0, 256, (9, 3, 4, 4, 3), np.uint8)
+    rows = np.array([7, 2, 2, 5])
+    clips, array = StoredClips(frames, rows), frames[rows]
+    places, order = np.array([[3], [0]]), np.array([[2, 0], [1, 1]])
+    np.testing.assert_array_equal(clips[places, order], array[places, order])
+    np.testing.assert_array_equal(clips[1:3], array[1:3])
+    np.testing.assert_array_equal(clips[3], array[3])
+    np.testing.assert_array_equal(np.asarray(clips), array)
+    assert (clips.shape, len(clips)) == (array.shape, 4)

@@ -1,0 +1,92 @@
+"""Rows of any type and shape survive kills and other writers; damage and full disks are `test_embedding_file`'s."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nt2vr.media.row_file import RowFile
+from tests.paths import ROOT
+
+EMBEDDINGS = ("float32", (4, 8))
+FRAMES = ("uint8", (2, 16, 16, 3))  # 1.5 KB
+KINDS = pytest.mark.parametrize("kind", [EMBEDDINGS, FRAMES], ids=["embeddings", "frames"])
+Kind = tuple[str, tuple[int, ...]]
+
+WRITE = """
+import sys, numpy as np
+from pathlib import Path
+from nt2vr.media.row_file import RowFile
+folder, first, last, dtype, *shape = sys.argv[1:]
+shape = tuple(map(int, shape))
+file = RowFile(Path(folder), "rows", np.dtype(dtype).type, len(shape), shape)
+print("ready", flush=True)
+for number in range(int(first), int(last)):
+    batch = range(number, number + 3)  # overlapping batches
+    rows = np.stack([np.full(shape, each % 251 + 1, dtype) for each in batch])
+    file.append([f"clip {each}" for each in batch], rows)
+"""
+
+
+def opened(folder: Path, kind: Kind) -> RowFile[Any]:
+    dtype, shape = kind
+    return RowFile(folder, "rows", np.dtype(dtype).type, len(shape), shape)
+
+
+def is_right(folder: Path, kind: Kind, count: int) -> bool:
+    """Whether the file has the rows of these clips, in the order of writing, and nothing else."""
+    file, numbers = opened(folder, kind), np.arange(count)
+    assert file.rows().shape == (len(file), *kind[1])
+    values = file.rows()[file.find(f"clip {number}" for number in numbers)].reshape(count, -1)
+    return len(file) == count and bool((values == (numbers % 251 + 1)[:, None]).all())
+
+
+def start_writer(folder: Path, kind: Kind, first: int, last: int) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-c", WRITE, str(folder), str(first), str(last), kind[0], *map(str, kind[1])]
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@KINDS
+def test_a_killed_writer_loses_nothing_that_was_appended(tmp_path: Path, kind: Kind) -> None:
+    last = 0
+    for attempt in range(4):
+        with start_writer(tmp_path, kind, last, last + 100_000) as writer:
+            assert writer.stdout is not None and writer.stdout.readline() == "ready\n"
+            time.sleep(0.02 + 0.013 * attempt)
+            writer.send_signal(signal.SIGKILL)
+        count = len(opened(tmp_path, kind))
+        assert count >= last and is_right(tmp_path, kind, count)
+        last = count
+    assert last > 10
+
+
+@KINDS
+def test_two_writers_store_each_row_once(tmp_path: Path, kind: Kind) -> None:
+    writers = [start_writer(tmp_path, kind, first, 120) for first in (0, 40)]
+    for writer in writers:
+        assert (writer.communicate(timeout=60)[1], writer.returncode) == ("", 0)
+    file = opened(tmp_path, kind)
+    rows = file.find(f"clip {number}" for number in range(122))
+    assert len(file) == 122 and sorted(rows.tolist()) == list(range(122))
+    assert (file.rows()[rows].reshape(122, -1) == np.arange(1, 123)[:, None]).all()
+
+
+@KINDS
+def test_cleared_rows_are_gone_and_those_added_later_are_not(tmp_path: Path, kind: Kind) -> None:
+    dtype, shape = kind
+    for number in (1, 2):
+        opened(tmp_path, kind).append([f"clip {number}"], np.full((1, *shape), number, dtype))
+    reader = opened(tmp_path, kind)
+    rows = reader.rows()
+    opened(tmp_path, kind).clear()
+    assert (len(opened(tmp_path, kind)), list(tmp_path.glob("*/rows"))) == (0, [])
+    assert rows[1].min() == 2  # readers keep what they have mapped
+    reader.append(["clip 3"], np.full((1, *shape), 3, dtype))
+    assert opened(tmp_path, kind).find(["clip 1", "clip 3"]).tolist() == [-1, 0]
