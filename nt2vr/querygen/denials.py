@@ -190,7 +190,7 @@ class CaptionDenials:
         thing = self._thing(caption, rng)
         if not (wanted and thing):
             return None
-        template = _numbered(rng.choice(_FREE_WITHOUT), thing)
+        template = numbered(rng.choice(_FREE_WITHOUT), thing)
         return Denial("without", template.format(A=wanted, N=thing.text, n=thing.bare), wanted, thing.text)
 
     def _not(self, caption: _Parsed, rng: random.Random) -> Denial | None:
@@ -205,7 +205,7 @@ class CaptionDenials:
         thing = self._thing(caption, rng)
         if thing is None:
             return None
-        template = _numbered(rng.choice(NO_THING), thing)
+        template = numbered(rng.choice(NO_THING), thing)
         return Denial("not", template.format(N=thing.text, n=thing.bare), "", thing.text)
 
     def _fragment(self, caption: _Parsed, rng: random.Random) -> Denial | None:
@@ -239,7 +239,7 @@ def _is_new(deed: _Deed, caption: _Parsed) -> bool:
     return not deed.content <= caption.names
 
 
-def _numbered(template: str, thing: Thing) -> str:
+def numbered(template: str, thing: Thing) -> str:
     """Change "there is" to "there are" for plurals."""
     return template.replace("there is", "there are") if thing.is_plural else template
 
