@@ -1,5 +1,6 @@
 """Training batches: a pure function of seed, epoch and step."""
 
+import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -51,7 +52,7 @@ class Batch:
 
     Attributes:
         frames: (B, F, S, S, 3) uint8 RGB; None where the visual tower is not trained.
-        captions: B sentences.
+        captions: B sentences, or the `keep_share` of them.
         rows: (B,) which clips.
         negated: B captions, one thing in each denied; those that cannot be negated, as they are.
         negatable: (B,) which could be; None for all.
@@ -86,6 +87,7 @@ def epoch_batches(
         drawn = draws[step * config.batch_size : (step + 1) * config.batch_size]
         rows = np.array([draw.row for draw in drawn], np.int64)
         captions, negated, negatable = _captions(source, drawn, with_negated="negated" in needs)
+        captions = captions[: math.ceil(config.keep_share * len(captions))]
         denied = None
         if "denied" in needs:
             sentences = [draw_sentence(clips, config, draw.row, draw.key) for draw in drawn]
