@@ -159,7 +159,8 @@ def config_of(run: Run, captions: Path, steps: int) -> TrainConfig:
         not_epochs=int(run.get("not", preset.not_epochs)),
         learning_rate=run.get("rate", preset.learning_rate),
         seed=int(run.get("seed", 0)),
-        num_clips=EPOCH_STEPS * preset.batch_size,
+        batch_size=(batch := int(run.get("batch", preset.batch_size))),
+        num_clips=EPOCH_STEPS * batch,
         epochs=-(-int(run.get("steps", steps)) // EPOCH_STEPS),
         validation_clips=500,
     )

@@ -19,15 +19,15 @@ def early_warning(measured: Mapping[str, float], controls: Mapping[str, float], 
         controls: the same of the base, "base/…".
         learning_rate: of the config.
     """
-    order, before = measured["text/order"], controls["base/text/order"]
+    order, before, kept = measured["text/order"], controls["base/text/order"], measured["text/kept"]
+    if kept < LEAST_KEPT:
+        return (
+            f"text/kept has fallen to {kept:.3f} in {EARLY_STEPS} steps, so captions find less than before: "
+            f"lower the learning rate ({learning_rate:g})."
+        )
     if order - before < LEAST_GAIN:
         return (
             f"text/order has not moved in {EARLY_STEPS} steps ({before:.1f} to {order:.1f} %): "
             f"raise the learning rate ({learning_rate:g})."
-        )
-    if measured["text/kept"] < LEAST_KEPT:
-        return (
-            f"text/kept has fallen to {measured['text/kept']:.3f} in {EARLY_STEPS} steps, so affirmative captions "
-            f"find less than before: lower the learning rate ({learning_rate:g})."
         )
     return ""

@@ -152,7 +152,7 @@ class Learner:
 
     def _embed(self, batch: Batch) -> EmbeddedBatch:
         """Encode a batch, with all its sentences in one call; each process encodes its share."""
-        mine = distributed.share(self.config.batch_size)
+        mine = distributed.share(len(batch.captions if batch.denied is None else batch.denied.sentences))
         video = self._embed_videos(batch, mine)
         denied = [] if batch.denied is None else [sentence.text for sentence in batch.denied.sentences[mine]]
         texts = [batch.captions[mine], (batch.negated or [])[mine], denied]

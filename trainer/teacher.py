@@ -82,7 +82,9 @@ class Teacher:
             *(captions or ()),
         ]
         wanted, unwanted, caption = self.embed(texts).tensor_split([len(sentences), 2 * len(sentences)])
-        denies = torch.tensor([bool(sentence.unwanted) for sentence in sentences], device=self._device)
+        denies = torch.tensor(
+            [bool(sentence.unwanted) for sentence in sentences], dtype=torch.bool, device=self._device
+        )
         return Parts(
             wanted=wanted,
             unwanted=torch.where(denies[:, None], unwanted, self._unwanted_mean),
