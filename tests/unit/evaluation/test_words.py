@@ -12,6 +12,7 @@ from nt2vr.errors import DatasetError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.protocol import ask, evaluate
+from nt2vr.evaluation.report import load_report
 from nt2vr.evaluation.sources import Data, load_benchmark
 from nt2vr.evaluation.words import in_words, key_of
 from nt2vr.media.cache import Cache
@@ -161,6 +162,16 @@ def test_the_report_says_what_it_is(file: Path, tmp_path: Path) -> None:
     assert report.name == "mine in words, one caption"
     assert "text by text is easier than finding videos" in report.source["remarks"][0]
     assert "one of its captions" in report.source["remarks"][0]
+
+
+def test_rows_of_a_saved_report_have_the_captions_of_their_videos(file: Path, tmp_path: Path) -> None:
+    report = evaluate(read(f"words:{file}", tmp_path), [System("letters")], Models())
+    report.save(tmp_path / "report")
+    again = load_report(tmp_path / "report")
+    place = next(place for place, query in enumerate(again.queries) if query.kind == "composed")
+    row = again.row(place)
+    assert row.captions == {name: tuple(CAPTIONS[name]) for name in row.relevant}
+    assert report.metrics == again.metrics
 
 
 def test_captions_of_a_dataset_need_no_videos(tmp_path: Path) -> None:
