@@ -6,7 +6,8 @@ A RUN is a comma-separated list of settings, "alpha=0.8,seed=1"; "base" measures
 flickr8k_captions.txt, msrvtt_captions_2k.csv and msrvtt1k_captions.jsonl, which are not part of this project. MiniLM
 learns from the first two with the preset teach-text. The 1,000 videos of the third are split in half by the hashes of
 their ids: choices are made on the validation half, and the other is reported. The gallery is embedded by the untaught
-encoder, as a frozen visual tower would. Results go to OUT/results.jsonl, one line per run and half.
+encoder, as a frozen visual tower would. Results go to OUT/results.jsonl, one line per run and half, and ten queries
+with their first three videos to OUT/samples-RUN.txt.
 """
 
 import csv
@@ -110,6 +111,8 @@ def main() -> None:
         with (options.out / "results.jsonl").open("a", encoding="utf-8") as file:
             for line in measured(encoder, halves, name == "base"):
                 file.write(json.dumps({"run": name, "one_caption": options.one_caption, **line, **found}) + "\n")
+                file.flush()
+        (options.out / f"samples-{name}.txt").write_text("".join(samples(encoder, halves[-1])), encoding="utf-8")
 
 
 def halves_of(data: Path, out: Path, one_caption: bool) -> Iterator[Half]:
@@ -222,6 +225,18 @@ def measured(encoder: MiniLMEncoder, halves: Sequence[Half], is_base: bool) -> I
                 **{f"held_out/{name}": value for name, value in of_held_out(half.benchmark.queries, values).items()},
             }
             yield {"half": half.name, "system": system.name, "metrics": metrics}
+
+
+def samples(encoder: MiniLMEncoder, half: Half, count: int = 10) -> Iterator[str]:
+    """Yield random "A and not B" queries, each with the first three videos and whether these are right."""
+    benchmark = half.benchmark
+    composed = [query for query in benchmark.queries if query.kind == "composed" and len(query.hard)]
+    chosen = random.Random(SEED).sample(composed, count)
+    for query, vector in zip(chosen, encoder.encode_text([query.text for query in chosen]), strict=True):
+        yield f"{query.text}\n"
+        for video in np.argsort(-(half.videos[: len(benchmark.video_ids)] @ vector))[:3]:
+            verdict = "right" if video in query.relevant else "violates" if video in query.hard else "other"
+            yield f"    {verdict:8s} {benchmark.captions[benchmark.video_ids[video]][0]}\n"
 
 
 def of_held_out(queries: Sequence[JudgedQuery], values: Measured) -> dict[str, float]:

@@ -47,7 +47,7 @@ class Letters:
         for row, text in zip(rows, texts, strict=True):
             for a, b in pairwise(text):
                 row[((7 + self._shift) * ord(a) + ord(b)) % self.embed_dim] += 1
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
 
 
 class Models:
@@ -57,7 +57,8 @@ class Models:
         return ["letters", "others"]
 
     def card(self, name: str) -> Card:
-        return self.load(name).card
+        card: Card = self.load(name).card
+        return card
 
     def load(self, name: str) -> Any:
         return Letters(name, shift=5 * (name == "others"))

@@ -266,7 +266,8 @@ def test_a_run_that_learns_nothing_says_so_early(
     learner = Learner(replace(config, learning_rate=1e-9, epochs=1))
     folder = RunFolder(tmp_path / "run")
     folder.path.mkdir()
-    train(learner, folder, *loaded(learner, tmp_path))
+    clips, held_out = loaded(learner, tmp_path)
+    train(learner, folder, clips, held_out)
     (warning,) = (r.getMessage() for r in caplog.records if "has not moved" in r.getMessage())
     assert warning.endswith("raise the learning rate (1e-09).")
 
