@@ -92,6 +92,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=480)
+    parser.add_argument("--captions", type=int, default=50_000, help="most captions to learn from")
     parser.add_argument("--one-caption", action="store_true", help="one caption per video: the harder control")
     parser.add_argument("runs", nargs="*", default=["base"])
     options = parser.parse_args()
@@ -105,7 +106,7 @@ def main() -> None:
         if name != "base":
             run = {key: float(value) for key, value in (pair.split("=") for pair in name.split(","))}
             config = config_of(run, write_captions(options.data, options.out), options.steps)
-            clips = clips or clips_of(config)
+            clips = clips or clips_of(config, options.captions)
             model, found = teach(config, *clips, hold_out=bool(run.get("hold_out")))
             encoder = MiniLMEncoder(model, load_minilm()[1], f"MiniLM-neg {name}", "MiniLM")
         with (options.out / "results.jsonl").open("a", encoding="utf-8") as file:
@@ -169,9 +170,9 @@ def config_of(run: Run, captions: Path, steps: int) -> TrainConfig:
     )
 
 
-def clips_of(config: TrainConfig) -> tuple[Clips, Clips]:
-    """Read all training captions, and the held-out captions that text measures are taken on."""
-    return caption_clips(replace(config, num_clips=50_000), "train"), caption_clips(config, "validation")
+def clips_of(config: TrainConfig, most: int) -> tuple[Clips, Clips]:
+    """Read the training captions, and the held-out captions that text measures are taken on."""
+    return caption_clips(replace(config, num_clips=most), "train"), caption_clips(config, "validation")
 
 
 def teach(
