@@ -83,7 +83,11 @@ def words_benchmark(
     queries, remarks = judged_queries(sets, row_of)
     queries = (*queries, *(_absence(query, row_of) for query in absences))
     words = _Words.of(captions, seed, 1 if one_caption else None)
-    queries = words.without_own_captions(queries)
+    judged, queries = len(queries), words.without_own_captions(queries)
+    if judged > len(queries):
+        remarks.append(
+            f"{judged - len(queries)} queries are their video's only caption, or deny it; they are left out."
+        )
     content = blake2b(json.dumps(list(captions.items())).encode(), digest_size=12).hexdigest()
     stands_for = "one of its captions" if one_caption else "the mean of its captions' embeddings"
     return Benchmark(

@@ -118,6 +118,8 @@ def test_a_query_finds_none_of_its_own_duplicates(file: Path, tmp_path: Path) ->
     (query, *_) = (each for each in benchmark.queries if each.text == "a man plays the guitar")
     assert sorted(NAMES[video] for video in query.instead) == ["bike", "both", "guitar"]
     assert not [each for each in benchmark.queries if "cat" in each.text and each.kind in ("original", "negated")]
+    (_, remark) = benchmark.source["remarks"]
+    assert remark == "2 queries are their video's only caption, or deny it; they are left out."
     assert benchmark.captions["same"] == ("a cat sleeps", "A cat  sleeps .")  # still in the gallery
 
 
