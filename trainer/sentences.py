@@ -161,7 +161,9 @@ class WorldSentences:
         """Draw a sentence by the world's grammar, which makes neither fragments nor idioms, or of any caption."""
         if self._denials and rng.random() < self._free:
             return denial_of_captions(self._denials, shares, rng)
-        kinds: dict[world.SceneDenialKind, float] = {kind: shares[kind] for kind in SCENE_KINDS if kind in shares}
+        kinds: dict[world.SceneDenialKind, float] = {  # in the order of the shares, as drawing depends on it
+            kind: shares[kind] for name in shares for kind in SCENE_KINDS if kind == name
+        }
         return self.grammar.draw(row, rng.choices(list(kinds), list(kinds.values()))[0], rng)
 
     def truth(self, denial: Denial) -> Truth | None:
