@@ -4,6 +4,7 @@ import json
 import random
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,12 +24,13 @@ from trainer import loop
 from trainer.batches import epoch_batches
 from trainer.captions import captions_file, read_split
 from trainer.clips import Clips, load_clips
-from trainer.config import PRESETS, TrainConfig, load_config
+from trainer.config import PRESETS, SENTENCES, TrainConfig, load_config
 from trainer.early_check import early_warning
 from trainer.learner import Learner
 from trainer.loop import prepare, train
 from trainer.losses.distill import DistillLoss
 from trainer.run_folder import RunFolder
+from trainer.sentences import WorldSentences
 from trainer.text_measures import KEPT, TextMeasures, unseen_idioms
 
 WHO = ("a man", "a woman", "a boy", "a dog", "two girls")
@@ -241,6 +243,16 @@ def test_an_idiom_s_target_is_its_paraphrase_and_it_is_not_among_the_ordered(
     assert {"idiom", "not"} == set(kinds)
     ordered = measures(read_checkpoint(base))["text/order"] / 100 * kinds.count("not")
     assert ordered == pytest.approx(round(ordered))
+
+
+def test_the_world_draws_its_kinds_in_the_order_of_their_shares_and_none_of_those_made_from_captions() -> None:
+    """Another order would give other sentences, and other models, from the same config."""
+    grammar: Any = SimpleNamespace(draw=lambda row, kind, rng: kind)
+    world = WorldSentences([], grammar=grammar)
+    for seed in range(50):
+        expected = random.Random(seed).choices(list(SENTENCES), list(SENTENCES.values()))[0]
+        shares = {"idiom": 0.3, **SENTENCES, "fragment": 0.5}
+        assert world.denial(0, shares, random.Random(seed)) == expected
 
 
 def test_a_share_of_the_captions_is_held_in_place(tmp_path: Path, config: TrainConfig) -> None:
