@@ -195,11 +195,13 @@ class _Words:
 
         def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
             embeddings = np.empty((len(self.texts), encoder.embed_dim), np.float32)
-            for start in range(0, len(self.texts), CHUNK):
+            used = sorted({place for places in self.rows for place in places})
+            for start in range(0, len(used), CHUNK):
                 if should_stop():
                     raise InterruptedError
-                progress(start, len(self.texts), f"captions, {encoder.name}")
-                embeddings[start : start + CHUNK] = encoder.encode_text(self.texts[start : start + CHUNK])
+                progress(start, len(used), f"captions, {encoder.name}")
+                chunk = used[start : start + CHUNK]
+                embeddings[chunk] = encoder.encode_text([self.texts[place] for place in chunk])
             means = np.stack([embeddings[places].mean(axis=0) for places in self.rows])
             return np.asarray(means / np.linalg.norm(means, axis=1, keepdims=True), np.float32)
 
