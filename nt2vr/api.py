@@ -208,8 +208,7 @@ def evaluate(
     """Evaluate systems, and the zero-shot base and `drop` as controls, on a benchmark; results are cached.
 
     Args:
-        data: "world", "gallery", the path of a dataset or benchmark file, or "words:FILE" for captions alone; `Data`
-            also sets split, seed and queries.
+        data: "world", "gallery", or the path of a dataset or benchmark file; `Data` also sets split, seed and queries.
         systems: as for `GallerySearcher.search`.
         data_dir: as for `load_model`.
         device: as for `load_model`.
