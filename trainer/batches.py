@@ -1,5 +1,6 @@
 """Training batches: a pure function of seed, epoch and step. Each process reads its share of them alone."""
 
+import math
 import random
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
@@ -52,10 +53,10 @@ class Batch:
 
     Attributes:
         frames: (b, F, S, S, 3) uint8 RGB; None where the visual tower is not trained.
-        captions: b sentences.
+        captions: b sentences, or the `keep_share` of them.
         rows: (B,) which clips, of all processes.
         negated: b captions, one thing in each denied; those that cannot be negated, as they are.
-        negatable: (b,) which could be.
+        negatable: (b,) which could be; None for all.
         denied: other sentences that deny something.
     """
 
@@ -87,6 +88,7 @@ def epoch_batches(
         drawn = draws[step * config.batch_size : (step + 1) * config.batch_size]
         rows, mine = np.array([draw.row for draw in drawn], np.int64), share(len(drawn))
         captions, negated, negatable = _captions(source, drawn[mine], with_negated="negated" in needs)
+        captions = captions[: math.ceil(config.keep_share * len(captions))]
         seed = (config.seed, epoch, step)
         yield Batch(
             frames=None if config.train == "text" else _frames(clips, config, rows, mine, seed),

@@ -26,6 +26,7 @@ from trainer.batches import draw_sentence, epoch_batches
 from trainer.clips import Clips
 from trainer.config import METRICS
 from trainer.distributed import agree, in_turn, rank, stripe
+from trainer.early_check import EARLY_STEPS, early_warning
 from trainer.learner import Learner
 from trainer.metrics import MetricsWriter
 from trainer.prefetch import prefetched
@@ -174,6 +175,8 @@ class Books:
     def step(self, epoch: int, losses: dict[str, float]) -> None:
         """Report a step, and save the run if due."""
         self._report.add(epoch, losses)
+        if self._learner.steps == EARLY_STEPS:
+            self._validator.check_early()
         if self._saver.due:
             self.save()
 
@@ -273,6 +276,14 @@ class Validator:
     def _measure(self, encoder: Encoder) -> dict[str, float]:
         measured = validate(encoder, self._clips, self._videos) if self._clips.has_videos else {}
         return measured | (self._text(encoder) if self._text else {})
+
+    def check_early(self) -> None:
+        """Warn in the log if teaching from captions gets nowhere."""
+        if self._text:
+            measured = self._text(encoder_of(self._learner))
+            self._learner.start_epoch()  # as `encoder_of` puts the model in eval mode
+            if warning := early_warning(measured, self._controls, self._learner.config.learning_rate):
+                logger.warning(warning)
 
     def finish_epoch(self, epoch: int) -> float:
         """Validate and write the epoch's checkpoint; return the metric that patience watches, NaN if not measured."""

@@ -17,8 +17,8 @@ from nt2vr.world import negation as world
 from nt2vr.world.captions import describe
 from nt2vr.world.scenes import Scene
 from nt2vr.world.sentences import SceneDenials
-from trainer.config import FRAGMENT
 
+SCENE_KINDS: tuple[world.SceneDenialKind, ...] = get_args(world.SceneDenialKind)
 CAPTIONS_TRIED = 50  # per kind of denying sentence: one in three of MSR-VTT's captions gives "A and not B"
 NO_TRUTH = (
     "{losses} must know which clips a sentence is right for, as only the built-in world tells. "
@@ -162,10 +162,12 @@ class WorldSentences:
         return CaptionPair(caption.text, rng.choice(world.negate(caption)).text)
 
     def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
-        """Draw a sentence by the world's grammar, which makes no fragments, or of any caption."""
+        """Draw a sentence by the world's grammar, which makes neither fragments nor idioms, or of any caption."""
         if self._denials and rng.random() < self._free:
             return denial_of_captions(self._denials, shares, rng)
-        kinds: dict[world.SceneDenialKind, float] = {kind: shares[kind] for kind in shares if kind != FRAGMENT}  # type: ignore[misc]  # checked by the config
+        kinds: dict[world.SceneDenialKind, float] = {  # in the order of the shares, as drawing depends on it
+            kind: shares[kind] for name in shares for kind in SCENE_KINDS if kind == name
+        }
         return self.grammar.draw(row, rng.choices(list(kinds), list(kinds.values()))[0], rng)
 
     def truth(self, denial: Denial) -> Truth | None:

@@ -67,21 +67,27 @@ class Teacher:
             device: where embeddings go.
         """
         self.encoder, self._device = encoder, device
-        unwanted = list(dict.fromkeys(sentence.unwanted for sentence in sentences))
+        unwanted = list(dict.fromkeys(sentence.unwanted for sentence in sentences if sentence.unwanted))
         self._unwanted_mean = self.embed(unwanted).mean(dim=0)
         self._video_mean = torch.from_numpy(videos.mean(axis=0)).to(device)
 
     def parts(self, sentences: Sequence[Denial], captions: Sequence[str] | None) -> Parts:
-        """Embed the wanted and the unwanted parts of a batch of sentences, and captions if given."""
+        """Embed the wanted and the unwanted parts of a batch of sentences, and captions if given.
+
+        An idiom has no unwanted part: the mean stands for it, which subtracts nothing.
+        """
         texts = [
             *(sentence.wanted for sentence in sentences),
             *(sentence.unwanted for sentence in sentences),
             *(captions or ()),
         ]
         wanted, unwanted, caption = self.embed(texts).tensor_split([len(sentences), 2 * len(sentences)])
+        denies = torch.tensor(
+            [bool(sentence.unwanted) for sentence in sentences], dtype=torch.bool, device=self._device
+        )
         return Parts(
             wanted=wanted,
-            unwanted=unwanted,
+            unwanted=torch.where(denies[:, None], unwanted, self._unwanted_mean),
             pure=torch.tensor([not sentence.wanted for sentence in sentences], device=self._device),
             unwanted_mean=self._unwanted_mean,
             video_mean=self._video_mean,

@@ -1,16 +1,21 @@
 """Text-only validation of a text tower that learns negation. Searches no videos, so it does not measure retrieval."""
 
+import random
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nt2vr.querygen.denials import CaptionDenials, Denial
 from trainer.batches import draw_sentence
 from trainer.clips import Clips
 from trainer.learner import Learner
 from trainer.losses.distill import DistillLoss
 from trainer.teacher import Teacher, TextEncoder
+
+KEPT = 0.985  # text/kept above which retrieval by affirmative captions stays as it is
+IDIOMS = 256  # captions that idioms are made of
 
 
 class TextMeasures:
@@ -19,6 +24,9 @@ class TextMeasures:
         text/target   mean cosine between denying sentences and their distillation targets
         text/kept     mean cosine between captions as the model and as the base embed them; 1 means unchanged
         text/order    percentage of sentences nearer to "WANTED and OTHER" than to "WANTED and UNWANTED"
+        text/idioms   mean cosine between sentences that deny nothing, in wordings never trained on, and their
+                      affirmative paraphrases as the base embeds them
+        text/order_if_kept   text/order while text/kept is at least KEPT, otherwise 0: what patience watches
 
     text/order stands in for hard pairs, with texts embedded by the base in place of clips; OTHER is the unwanted part
     of the next sentence. A tower that treats "not" like any other word scores near 0, one that merely drops the
@@ -37,32 +45,52 @@ class TextMeasures:
         self.sentences = [draw_sentence(clips, learner.config, row, f"validation {row}") for row in range(len(clips))]
         self._captions = clips.captions("validation")
         parts = teacher.parts(self.sentences, self._captions)
-        unwanted = [sentence.unwanted for sentence in self.sentences]
-        both, other = (self._joined(teacher, phrases) for phrases in (unwanted, [*unwanted[1:], *unwanted[:1]]))
+        self._denies = np.array([bool(sentence.unwanted) for sentence in self.sentences])
+        denying = [sentence for sentence in self.sentences if sentence.unwanted]
+        unwanted = [sentence.unwanted for sentence in denying]
+        others = [*unwanted[1:], *unwanted[:1]]
+        both, other = (_joined(teacher, denying, phrases) for phrases in (unwanted, others))
         assert parts.caption is not None
         self._target = loss.target(parts).cpu().numpy()  # (N, D)
         self._captions_before = parts.caption.cpu().numpy()  # (N, D)
-        self._nearer = (other - both).cpu().numpy()  # (N, D)
+        self._nearer = (other - both).cpu().numpy()  # (N, D) without idioms
+        self._idioms = unseen_idioms(self._captions)
+        self._paraphrases = teacher.embed([idiom.wanted for idiom in self._idioms]).cpu().numpy()
         self.controls = {f"base/{name}": value for name, value in self(teacher.encoder).items()}
-        if (wants := ~parts.pure.cpu().numpy()).any():
-            self.controls["drop/text/order"] = _share_above(parts.wanted.cpu().numpy()[wants], self._nearer[wants])
-
-    def _joined(self, teacher: Teacher, phrases: Sequence[str]) -> Tensor:
-        """Embed each sentence's wanted part, if any, joined with a phrase: (N, D)."""
-        pairs = zip(self.sentences, phrases, strict=True)
-        return teacher.embed(
-            [f"{sentence.wanted} and {also}" if sentence.wanted else also for sentence, also in pairs]
-        )
+        wants = ~parts.pure.cpu().numpy()[self._denies]
+        if wants.any():
+            wanted = parts.wanted.cpu().numpy()[self._denies]
+            self.controls["drop/text/order"] = _share_above(wanted[wants], self._nearer[wants])
 
     def __call__(self, encoder: TextEncoder) -> dict[str, float]:
-        """Compute the three measures for an encoder."""
+        """Compute the measures for an encoder."""
         texts = encoder.encode_text([sentence.text for sentence in self.sentences])
         captions = encoder.encode_text(self._captions)
-        return {
+        kept = float((captions * self._captions_before).sum(axis=1).mean())
+        order = _share_above(texts[self._denies], self._nearer)
+        measured = {
             "text/target": float((texts * self._target).sum(axis=1).mean()),
-            "text/kept": float((captions * self._captions_before).sum(axis=1).mean()),
-            "text/order": _share_above(texts, self._nearer),
+            "text/kept": kept,
+            "text/order": order,
+            "text/order_if_kept": order if kept >= KEPT else 0.0,
         }
+        if self._idioms:
+            idioms = encoder.encode_text([idiom.text for idiom in self._idioms])
+            measured["text/idioms"] = float((idioms * self._paraphrases).sum(axis=1).mean())
+        return measured
+
+
+def unseen_idioms(captions: Sequence[str]) -> list[Denial]:
+    """Draw a sentence that denies nothing for each of the first captions that allow one, in unseen wordings."""
+    denials = CaptionDenials(captions[:IDIOMS])
+    drawn = (denials.unseen_idiom(row, random.Random(f"idiom {row}")) for row in range(len(denials)))
+    return [idiom for idiom in drawn if idiom]
+
+
+def _joined(teacher: Teacher, sentences: Sequence[Denial], phrases: Sequence[str]) -> Tensor:
+    """Embed each sentence's wanted part, if any, joined with a phrase: (N, D)."""
+    pairs = zip(sentences, phrases, strict=True)
+    return teacher.embed([f"{sentence.wanted} and {also}" if sentence.wanted else also for sentence, also in pairs])
 
 
 def _share_above(texts: NDArray[np.float32], directions: NDArray[np.float32]) -> float:

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, quoted
+from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop
 
 QueryKind = Literal[
     "original", "negated", "composed", "without", "not", "retrieval", "choice", "pair", "class", "negated class"
 ]
+NO_CAPTION = -1
 Rows = NDArray[np.int32]  # (n,), row numbers of a benchmark's videos
 Vectors = NDArray[np.float32]  # (N, D)
 Embed = Callable[[Encoder, Progress, ShouldStop], Vectors]
@@ -55,6 +57,8 @@ class JudgedQuery:
         cue: negation word.
         others: for a question, positions of the wrong answers among the benchmark's texts.
         group: name of a subset whose score is reported separately.
+        instead: videos that stand for other captions in this query, see `words`: row of a video to the row of what
+            `Benchmark.embed` returns that stands for it, NO_CAPTION if it has no other caption.
     """
 
     kind: QueryKind
@@ -68,6 +72,7 @@ class JudgedQuery:
     cue: str = ""
     others: Rows = field(default_factory=lambda: row_array(()))
     group: str = ""
+    instead: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +83,12 @@ class Benchmark:
         name: display name.
         video_ids: ids of the V videos.
         queries: judged queries.
-        embed: returns the videos' embeddings (V, D) under a model; raises InterruptedError when stopped.
+        embed: returns the videos' embeddings (V, D) under a model, of videos in words more rows, see
+            `JudgedQuery.instead`; raises InterruptedError when stopped.
         source: origin as plain JSON data (seeds, files, hashes); equal sources have equal videos.
         references: metrics of references such as an oracle, by name.
         texts: candidate answers of questions; empty if videos are searched.
+        captions: captions that stand for the videos, by id; empty if the videos themselves are searched.
     """
 
     name: str
@@ -91,6 +98,7 @@ class Benchmark:
     source: Mapping[str, Any]
     references: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     texts: tuple[str, ...] = ()
+    captions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Validate the benchmark.
@@ -103,6 +111,10 @@ class Benchmark:
         for query in self.queries:
             if not len(query.relevant):
                 raise ConfigError(f"{self.name} has no relevant video for {quoted(query.text)}. Leave the query out.")
+
+    def gallery_key(self, card: Card) -> str:
+        """Everything that `embed` depends on in a model: models with equal keys share the videos' embeddings."""
+        return card.text_key if self.captions else card.video_key
 
     @property
     def digest(self) -> str:

@@ -41,7 +41,7 @@ def captioned_benchmark(
         ConfigError: if no query has a relevant video.
         InterruptedError: if `should_stop` returned True.
     """
-    queries, remarks = _judged(sets, {video.video_id: row for row, video in enumerate(dataset.videos)})
+    queries, remarks = judged_queries(sets, {video.video_id: row for row, video in enumerate(dataset.videos)})
     source = {
         "data": dataset.name,
         "split": dataset.split,
@@ -52,7 +52,7 @@ def captioned_benchmark(
     return Benchmark(dataset.name, ids, queries, embed_files(dataset.videos, decoder, cache), source)
 
 
-def _judged(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[JudgedQuery, ...], list[str]]:
+def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[JudgedQuery, ...], list[str]]:
     """Find the videos of queries; also return remarks that count the queries left out."""
     queries: list[JudgedQuery] = []
     places: dict[str, int] = {}  # of captions, by their ids

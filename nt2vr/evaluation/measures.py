@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.benchmark import JudgedQuery, QueryKind, Vectors, mask
+from nt2vr.evaluation.benchmark import NO_CAPTION, JudgedQuery, QueryKind, Vectors, mask
 from nt2vr.evaluation.ranks import first_ranks, ordered_shares, retrieval_metrics, shares_among_first
 
 FIRST_PAGE = 10  # videos checked for violations
@@ -34,19 +34,27 @@ class Measured:
     violations: NDArray[np.float32]
 
 
-def measure_block(vectors: Vectors, videos: Vectors, queries: Sequence[JudgedQuery]) -> Measured:
+def measure_block(
+    vectors: Vectors, videos: Vectors, queries: Sequence[JudgedQuery], num_videos: int | None = None
+) -> Measured:
     """Score all videos for some queries, and measure each query.
 
     Args:
         vectors: (Q, D), query vectors; zeros search for nothing.
-        videos: (V, D), video embeddings; zeros for unreadable videos, which rank last.
+        videos: (V, D), video embeddings; zeros for unreadable videos, which rank last. Rows after the `num_videos`
+            first replace some of these in single queries, see `JudgedQuery.instead`.
         queries: the Q queries.
+        num_videos: V; None if there are no further rows.
     """
-    scores = vectors @ videos.T  # (Q, V)
-    scores[:, ~videos.any(axis=1)] = -np.inf
-    relevant = mask([query.relevant for query in queries], len(videos))
-    hard = mask([query.hard for query in queries], len(videos))
-    violating = mask([query.violating for query in queries], len(videos))
+    count = len(videos) if num_videos is None else num_videos
+    scores = vectors @ videos[:count].T  # (Q, V)
+    scores[:, ~videos[:count].any(axis=1)] = -np.inf
+    for row, query in enumerate(queries):
+        for video, other in query.instead.items():
+            scores[row, video] = -np.inf if other == NO_CAPTION else vectors[row] @ videos[other]
+    relevant = mask([query.relevant for query in queries], count)
+    hard = mask([query.hard for query in queries], count)
+    violating = mask([query.violating for query in queries], count)
     ordered, tied = ordered_shares(scores, relevant, hard)
     violations = shares_among_first(scores, violating, FIRST_PAGE)
     violations[~violating.any(axis=1) | ~vectors.any(axis=1)] = np.nan

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import cache
 from itertools import groupby
+from typing import Protocol
 
 from nt2vr.evaluation.benchmark import Benchmark, Vectors
 from nt2vr.evaluation.choices import choices_of, measure_choices
@@ -12,7 +13,7 @@ from nt2vr.evaluation.result_store import ResultStore
 from nt2vr.evaluation.scoring import query_vectors
 from nt2vr.language.query import Query, understand
 from nt2vr.language.tagger import Tagger, load_tagger
-from nt2vr.models.catalog import Catalog
+from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.search.systems import System, check_strategy
@@ -21,7 +22,23 @@ CONTROLS = ("plain", "drop")
 BLOCK = 1024  # queries per block: 12 MB of scores for 3,000 videos
 
 
-def with_controls(systems: Sequence[System], models: Catalog) -> list[System]:
+class Models(Protocol):
+    """Models by name; a `Catalog` is one."""
+
+    def names(self) -> list[str]:
+        """List the names."""
+        ...
+
+    def card(self, name: str) -> Card:
+        """Return the card of a model."""
+        ...
+
+    def load(self, name: str) -> Encoder:
+        """Load a model."""
+        ...
+
+
+def with_controls(systems: Sequence[System], models: Models) -> list[System]:
     """Prepend the controls that every table needs: the base models, with strategies `plain` and `drop`.
 
     They reveal mistakes in the set-up, and how far merely ignoring the negation gets.
@@ -33,7 +50,7 @@ def with_controls(systems: Sequence[System], models: Catalog) -> list[System]:
     return list(dict.fromkeys([*controls, *systems]))
 
 
-def _base(model: str, models: Catalog, names: Sequence[str]) -> str:
+def _base(model: str, models: Models, names: Sequence[str]) -> str:
     """Follow a model's bases back as far as they are available."""
     seen = {model}
     while (base := models.card(model).base) in names and base not in seen:
@@ -45,7 +62,7 @@ def _base(model: str, models: Catalog, names: Sequence[str]) -> str:
 def evaluate(
     benchmark: Benchmark,
     systems: Sequence[System],
-    models: Catalog,
+    models: Models,
     store: ResultStore | None = None,
     progress: Progress = silent,
     should_stop: ShouldStop = never,
@@ -55,7 +72,7 @@ def evaluate(
     Args:
         benchmark: videos and queries.
         systems: systems to evaluate; see `with_controls`.
-        models: catalog to load their encoders from.
+        models: loads their encoders.
         store: earlier results to reuse; new ones are added after each model.
         progress: called before each step.
         should_stop: polled between steps.
@@ -79,7 +96,7 @@ def evaluate(
         if missing := [system for system in specs if system not in found]:
             progress(0, 0, f"loading {model}")
             encoder = models.load(model)
-            key = encoder.card.video_key
+            key = benchmark.gallery_key(encoder.card)
             if key not in videos:
                 videos = {key: benchmark.embed(encoder, progress, should_stop)}
             values = ask(encoder, missing, videos[key], benchmark, progress, should_stop)
@@ -103,7 +120,7 @@ def ask(
     Args:
         encoder: the model.
         systems: its strategies.
-        videos: (V, D), embeddings of the benchmark's videos.
+        videos: what `benchmark.embed` returns.
         benchmark: videos and queries.
         progress: called as texts are parsed and encoded.
         should_stop: polled meanwhile.
@@ -128,7 +145,7 @@ def ask(
             if benchmark.texts:
                 parts.append(measure_choices(found, videos, block, places))
             else:
-                parts.append(measure_block(found, videos, block))
+                parts.append(measure_block(found, videos, block, len(benchmark.video_ids)))
     progress(len(queries), len(queries), doing)
     return [joined(parts) for parts in blocks]
 

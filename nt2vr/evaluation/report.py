@@ -1,8 +1,9 @@
-"""Evaluation reports: per-query results of several systems, with their provenance, in a folder of three files.
+"""Evaluation reports: per-query results of several systems, with their provenance, in a folder of three or four files.
 
 report.json    metrics, systems, benchmark and versions
 queries.jsonl  one query per line: kind, text, parts, cue, and each system's rank
 arrays.npz     all per-query values and relevant videos as arrays
+captions.json  of videos in words, the captions of each
 """
 
 import json
@@ -28,7 +29,7 @@ from nt2vr.search.strategies import STRENGTHS
 from nt2vr.search.systems import System
 from nt2vr.version import project_version
 
-REPORT, QUERIES, ARRAYS = "report.json", "queries.jsonl", "arrays.npz"
+REPORT, QUERIES, ARRAYS, CAPTIONS = "report.json", "queries.jsonl", "arrays.npz", "captions.json"
 PACKAGES = ("torch", "open_clip_torch", "numpy")
 JUDGED = ("relevant", "hard", "violating", "others")  # fields of queries that list rows
 
@@ -70,7 +71,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Row:
-    """One query of a report for display, with the ids of its relevant videos."""
+    """One query of a report for display, with the ids of its relevant videos, and their captions if in words."""
 
     kind: str
     text: str
@@ -79,6 +80,7 @@ class Row:
     unwanted: tuple[str, ...]
     relevant: tuple[str, ...]
     ranks: Mapping[str, int]
+    captions: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +99,7 @@ class Report:
         notes: remarks from the models' cards.
         created: ISO 8601, UTC.
         versions: versions of Python and packages.
+        captions: captions that stand for the videos, by id; empty if videos were searched.
     """
 
     name: str
@@ -110,6 +113,7 @@ class Report:
     notes: tuple[str, ...] = ()
     created: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
+    captions: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, benchmark: Benchmark, results: Sequence[Result], notes: Sequence[str] = ()) -> "Report":
@@ -126,6 +130,7 @@ class Report:
             tuple(notes),
             datetime.now(UTC).isoformat(timespec="seconds"),
             _versions(),
+            benchmark.captions,
         )
 
     @cached_property
@@ -137,14 +142,16 @@ class Report:
     def row(self, place: int) -> Row:
         """Return one query with its rank under each system."""
         query = self.queries[place]
+        relevant = tuple(self.video_ids[video] for video in query.relevant)
         return Row(
             query.kind,
             query.text,
             query.cue,
             query.wanted,
             query.unwanted,
-            tuple(self.video_ids[video] for video in query.relevant),
+            relevant,
             {result.system: int(result.measured.ranks[place]) for result in self.results},
+            {video_id: self.captions[video_id] for video_id in relevant if video_id in self.captions},
         )
 
     def save(self, folder: Path) -> None:
@@ -160,6 +167,8 @@ class Report:
             with atomic_write(folder / QUERIES) as partial:
                 lines = (json.dumps(self._line(place)) + "\n" for place in range(len(self.queries)))
                 partial.write_text("".join(lines), encoding="utf-8")
+            if self.captions:
+                write_json(folder / CAPTIONS, {video_id: list(some) for video_id, some in self.captions.items()})
             write_json(folder / REPORT, self._summary(), indent=2)
         except OSError as error:
             raise ConfigError(
@@ -230,6 +239,7 @@ def load_report(folder: Path) -> Report:
             queries=tuple(queries),
             results=tuple(results),
             notes=tuple(data.get("notes", ())),  # older reports have none
+            captions=_captions(folder / CAPTIONS),
             **{name: data[name] for name in ("name", "digest", "source", "references", "created", "versions")},
         )
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, BadZipFile) as error:
@@ -250,6 +260,13 @@ def _query(line: Mapping[str, Any], judged: Mapping[str, Rows]) -> JudgedQuery:
         others=judged["others"],
         group=line["group"],
     )
+
+
+def _captions(path: Path) -> dict[str, tuple[str, ...]]:
+    """Read the captions of videos in words; other reports have none."""
+    if not path.is_file():
+        return {}
+    return {video_id: tuple(some) for video_id, some in json.loads(path.read_text(encoding="utf-8")).items()}
 
 
 def _split(flat: Rows, lengths: Rows) -> list[Rows]:

@@ -1,4 +1,4 @@
-"""Evaluation data by name: the built-in world, the shipped gallery, a task or a dataset."""
+"""Evaluation data by name: the built-in world, the shipped gallery, a task, a dataset or captions alone."""
 
 import csv
 from dataclasses import dataclass, replace
@@ -12,6 +12,7 @@ from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, world_
 from nt2vr.evaluation.captioned import captioned_benchmark
 from nt2vr.evaluation.media import embed_files
 from nt2vr.evaluation.tasks import MARKS, task_benchmark
+from nt2vr.evaluation.words import ONE_CAPTION, in_words, read_words, words_benchmark
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
@@ -31,7 +32,7 @@ class Data:
 
     Attributes:
         name: "world", "gallery" (the shipped one), "library:NAME", a task's CSV file, or a dataset's folder or
-            captions file.
+            captions file; after "words:", captions alone, see `words`, and after "words1:" one caption per video.
         clips: number of clips of the built-in world.
         seed: seed of these clips, or of a dataset's generated queries.
         split: split of a dataset; "all" for datasets without splits.
@@ -79,6 +80,10 @@ def load_benchmark(
     if data.name == GALLERY:
         gallery = load_gallery(assets / "gallery" / "gallery.jsonl")
         return gallery_benchmark(gallery, decoder, cache, progress, should_stop)
+    if in_words(data.name):
+        prefix, _, path = data.name.partition(":")
+        videos, one = read_words(path, data.split), prefix + ":" == ONE_CAPTION
+        return words_benchmark(Path(path).stem, videos, data.seed, folder, one, progress, should_stop)
     if _is_task(Path(data.name)):
         return task_benchmark(Path(data.name), decoder, cache, progress, should_stop)
     library = None

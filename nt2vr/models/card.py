@@ -110,6 +110,11 @@ class Card:
         return " ".join(filter(None, known))
 
     @property
+    def text_key(self) -> str:
+        """Everything that the embedding of a text depends on."""
+        return " ".join(filter(None, (self.text_fingerprint, self.text_settings, self.precision)))
+
+    @property
     def normalises_frames(self) -> bool:
         """Whether frame embeddings are normalised before they are pooled."""
         return self.pooling != RAW_MEAN

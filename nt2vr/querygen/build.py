@@ -18,11 +18,14 @@ from nt2vr.language.inflect import verb_of
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.query import Query, understand
 from nt2vr.language.tagger import VERB_TAGS, load_tagger
-from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
+from nt2vr.querygen.absences import AbsenceQuery, Absences
 from nt2vr.querygen.actions import actions
-from nt2vr.querygen.composer import ComposedQuery, Composer, VideoContent
+from nt2vr.querygen.composer import ComposedQuery, Composer
+from nt2vr.querygen.content import VideoContent
 from nt2vr.querygen.negator import caption_tagger, negations
 from nt2vr.querygen.query_sets import Caption, CaptionedVideos, QuerySets, read_captioned_videos
+from nt2vr.querygen.things import things
 
 T = TypeVar("T")
 GENERATOR = 3  # cache version: raise it when the same captions give other queries
@@ -93,6 +96,25 @@ def cached_query_sets(
     return sets
 
 
+def cached_absences(
+    videos: CaptionedVideos, seed: int, folder: Path, progress: Progress = silent, should_stop: ShouldStop = never
+) -> list[AbsenceQuery]:
+    """Return the queries of `Absences`, from `folder` if the same ones were written before.
+
+    Raises:
+        InterruptedError: if `should_stop` returned True.
+    """
+    source = [GENERATOR, "absences", seed, list(videos.captions.items())]
+    path = folder / f"absences-{blake2b(json.dumps(source).encode(), digest_size=12).hexdigest()}.json"
+    if path.is_file():
+        return [AbsenceQuery(**_with_tuples(query)) for query in json.loads(path.read_text(encoding="utf-8"))]
+    items = tracked(videos.captions.items(), len(videos.captions), "reading captions", progress, should_stop)
+    queries = list(Absences({video_id: read_content(texts) for video_id, texts in items}).write(seed))
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(path, [asdict(query) for query in queries])
+    return queries
+
+
 def _sets_of(data: Mapping[str, Any]) -> QuerySets:
     original, negated = (tuple(Caption(*caption) for caption in data[name]) for name in ("original", "negated"))
     return QuerySets(original, negated, tuple(ComposedQuery(**_with_tuples(query)) for query in data["composed"]))
@@ -118,6 +140,7 @@ def read_content(captions: Iterable[str]) -> VideoContent:
     return VideoContent(
         tuple(action for sentence in sentences for action in actions(sentence)),
         frozenset(token.lemma for token in tokens) | verbs,
+        tuple(thing for sentence in sentences for thing in things(sentence)),
     )
 
 

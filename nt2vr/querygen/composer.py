@@ -8,30 +8,15 @@ call the same person "man" or "guy". Queries without relevant videos are dropped
 
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from types import MappingProxyType
 
 from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.subjects import Subject
-from nt2vr.language.wordlists import words
-from nt2vr.querygen.actions import Action
-from nt2vr.querygen.related import derived_from, related
+from nt2vr.querygen.content import ContentIndex, VideoContent
 from nt2vr.querygen.templates import CORRECTED, WITH_PRONOUN, WITHOUT_PRONOUN, Template
-from nt2vr.querygen.usage import Key, Usage
-
-_MIN_VIDEOS = 2  # that mention each word of B: a word of a single video is a name or a typo
-# Often visible without being mentioned in captions
-_UNSAID = words("stand sit smile gesture look walk lay lie move hold hand use wear wait turn step come go stay talk")
-
-
-@dataclass(frozen=True)
-class VideoContent:
-    """Content of one video according to its captions: actions, and the lemmas of all words."""
-
-    actions: Sequence[Action]
-    lemmas: frozenset[str]
+from nt2vr.querygen.usage import Key
 
 
 @dataclass(frozen=True)
@@ -58,17 +43,7 @@ class Composer:
 
     def __init__(self, videos: Mapping[str, VideoContent]) -> None:
         """Index the content of videos, given by their ids."""
-        self._videos = videos
-        self._usage = Usage()
-        self._content: dict[Key, frozenset[str]] = defaultdict(frozenset)
-        self._mentioned_in: dict[str, set[str]] = defaultdict(set)  # lemma -> videos
-        for video_id, content in videos.items():
-            for action in content.actions:
-                self._usage.add(video_id, action)
-                self._content[action.phrase.key] |= action.phrase.content
-            for lemma in content.lemmas:
-                self._mentioned_in[lemma].add(video_id)
-        self._maybe_shown_by = cache(self._find_maybe_shown_by)
+        self._videos, self._index = videos, ContentIndex(videos)
 
     def compose(self, seed: int) -> Iterator[ComposedQuery]:
         """Yield every possible query once, in the order of the videos; `seed` selects the templates."""
@@ -86,17 +61,11 @@ class Composer:
                     yield query
 
     def _query(self, subject: Subject, wanted: Key, unwanted: Key, seed: int) -> ComposedQuery | None:
-        a, b = self._usage.text(subject, wanted), self._usage.text(subject, unwanted)
-        content = self._content[unwanted]
-        if (
-            not a
-            or not b
-            or content <= _UNSAID
-            or any(len(self._mentioned_in[word]) < _MIN_VIDEOS for word in content)
-        ):
+        usage, index = self._index.usage, self._index
+        a, b = usage.text(subject, wanted), usage.text(subject, unwanted)
+        if not (a and b and index.is_deniable(unwanted)):
             return None
-        shown = self._usage.shown_by(subject, wanted)
-        maybe: frozenset[str] = frozenset().union(*map(self._maybe_shown_by, content))
+        shown, maybe = usage.shown_by(subject, wanted), index.maybe_shown_by(index.words_of(unwanted))
         relevant = tuple(video_id for video_id in shown if video_id not in maybe)
         if not relevant:
             return None
@@ -104,13 +73,8 @@ class Composer:
         return ComposedQuery(
             *fill_template(subject, a, b, rng, CORRECTED),
             video_ids=relevant,
-            violating_ids=tuple(video_id for video_id in shown if video_id in self._usage.shown_by(subject, unwanted)),
+            violating_ids=tuple(video_id for video_id in shown if video_id in usage.shown_by(subject, unwanted)),
         )
-
-    def _find_maybe_shown_by(self, lemma: str) -> frozenset[str]:
-        """Return the videos whose captions have a content word or a related one."""
-        lemmas = related(lemma) | derived_from(lemma, self._mentioned_in)
-        return frozenset().union(*(self._mentioned_in.get(word, ()) for word in lemmas))
 
 
 def _pairs(keys: Mapping[Subject, Mapping[Key, None]]) -> Iterator[tuple[Subject, Key, Key]]:

@@ -1,8 +1,9 @@
 """Negated sentences from arbitrary captions, with their wanted and unwanted parts; knows nothing of the videos.
 
-Five kinds: "negated", a caption with one thing denied (nT2VR's negated queries); "composed", A and not B (nT2VR's
-composed queries); "without", A without a thing N; "not", not B alone; and "fragment", a caption joined with a few
-words of another one, which teaches models the words of negation rather than the grammar of one generator.
+Six kinds: "negated", a caption with one thing denied (nT2VR's negated queries); "composed", A and not B (nT2VR's
+composed queries); "without", A without a thing N; "not", not B alone; "fragment", a caption joined with a few words
+of another one, which teaches models the words of negation rather than the grammar of one generator; and "idiom", which
+denies nothing although it has a negation word.
 """
 
 import random
@@ -22,12 +23,13 @@ from nt2vr.language.wordlists import ACTORS, ROLES
 from nt2vr.querygen.actions import actions
 from nt2vr.querygen.affirmer import affirm
 from nt2vr.querygen.composer import fill_template
+from nt2vr.querygen.idioms import TRAINED, UNSEEN, Wordings, draw_idiom
 from nt2vr.querygen.negator import caption_tagger, denials
 from nt2vr.querygen.things import Thing, things
 from nt2vr.querygen.usage import Key, Usage, agrees
 from nt2vr.querygen.verb_phrases import VerbPhrase
 
-DenialKind = Literal["negated", "composed", "without", "not", "fragment"]
+DenialKind = Literal["negated", "composed", "without", "not", "fragment", "idiom"]
 
 WITHOUT = ("{A} without {N}", "{A} without {N}", "{A} and no {n}", "{A} with no {n}")
 _FREE_WITHOUT = (  # the last four occur in no test grammar
@@ -68,10 +70,10 @@ class Denial:
     """A negated sentence.
 
     Attributes:
-        kind: one of the five kinds.
+        kind: one of the six kinds.
         text: the sentence.
-        wanted: phrase the video should show; empty for "not B".
-        unwanted: affirmative phrase the video should not show.
+        wanted: phrase the video should show; empty for "not B", an affirmative paraphrase for an idiom.
+        unwanted: affirmative phrase the video should not show; empty for an idiom.
     """
 
     kind: DenialKind
@@ -163,6 +165,13 @@ class CaptionDenials:
                 return self._not(caption, rng)
             case "fragment":
                 return self._fragment(caption, rng)
+            case "idiom":
+                return _idiom(caption, rng)
+
+    def unseen_idiom(self, caption_index: int, rng: random.Random) -> Denial | None:
+        """Draw an idiom as `draw` does, but in a wording that is never trained on."""
+        caption = self._captions[caption_index]
+        return _idiom(caption, rng, UNSEEN) if caption else None
 
     def _composed(self, caption: _Parsed, rng: random.Random) -> Denial | None:
         """Draw "A and not B", by nT2VR's templates or joined freely."""
@@ -190,7 +199,7 @@ class CaptionDenials:
         thing = self._thing(caption, rng)
         if not (wanted and thing):
             return None
-        template = _numbered(rng.choice(_FREE_WITHOUT), thing)
+        template = numbered(rng.choice(_FREE_WITHOUT), thing)
         return Denial("without", template.format(A=wanted, N=thing.text, n=thing.bare), wanted, thing.text)
 
     def _not(self, caption: _Parsed, rng: random.Random) -> Denial | None:
@@ -205,7 +214,7 @@ class CaptionDenials:
         thing = self._thing(caption, rng)
         if thing is None:
             return None
-        template = _numbered(rng.choice(NO_THING), thing)
+        template = numbered(rng.choice(NO_THING), thing)
         return Denial("not", template.format(N=thing.text, n=thing.bare), "", thing.text)
 
     def _fragment(self, caption: _Parsed, rng: random.Random) -> Denial | None:
@@ -235,11 +244,20 @@ class CaptionDenials:
         return None
 
 
+def _idiom(caption: _Parsed, rng: random.Random, wordings: Wordings = TRAINED) -> Denial | None:
+    """Draw a sentence that denies nothing."""
+    if len(caption.words) > MOST_WORDS:
+        return None
+    deeds = [(deed.subject, deed.text) for deed in caption.deeds]
+    found = draw_idiom(caption.text, deeds, caption.things, rng, wordings)
+    return Denial("idiom", found.text, found.meaning, "") if found else None
+
+
 def _is_new(deed: _Deed, caption: _Parsed) -> bool:
     return not deed.content <= caption.names
 
 
-def _numbered(template: str, thing: Thing) -> str:
+def numbered(template: str, thing: Thing) -> str:
     """Change "there is" to "there are" for plurals."""
     return template.replace("there is", "there are") if thing.is_plural else template
 

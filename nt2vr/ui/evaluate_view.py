@@ -36,6 +36,7 @@ KINDS = {  # kind of query -> its name on the page
 ANY = ""  # no filter
 PER_PAGE = 20
 SOME_IDS = 24  # video ids in an unfolded row
+SOME_CAPTIONS = 4  # of a video in words
 FILES = (REPORT, *FORMS, QUERIES, QUERIES_CSV)
 ROLES = {"base": "zero-shot", "drop": "control", "reference": "reads the scenes"}
 X = "composed/MIR", "Composed MIR: finds the wanted part"
@@ -270,6 +271,10 @@ def _row_view(row: Row, judged: str, first: str, second: str, home: Home | None)
         "right": _right(row),
         "ids": list(row.relevant[:SOME_IDS]),
         "more": f"and {len(row.relevant) - SOME_IDS:,} more" if len(row.relevant) > SOME_IDS else "",
+        "captions": [
+            {"video": video_id, "text": " · ".join(captions[:SOME_CAPTIONS])}
+            for video_id, captions in list(row.captions.items())[:SOME_IDS]
+        ],
         "ranks": [{"system": system, "rank": f"{rank:,}"} for system, rank in row.ranks.items()],
     }
 

@@ -44,11 +44,11 @@ class Parts:
 
     Attributes:
         wanted: (B, D), L2-normalised; meaningless where `pure` is True.
-        unwanted: (B, D), L2-normalised.
+        unwanted: (B, D), L2-normalised; `unwanted_mean` for idioms, which have no unwanted part.
         pure: (B,) bool, True for sentences that want nothing ("not B").
         unwanted_mean: (D,), mean of many unwanted parts, not normalised.
         video_mean: (D,), mean of many videos or, without videos, of many captions; not normalised.
-        caption: (B, D), the captions of the batch, L2-normalised; None if no loss needs them.
+        caption: the captions that `EmbeddedBatch.caption` has, L2-normalised; None if no loss needs them.
     """
 
     wanted: Tensor
@@ -65,7 +65,7 @@ class EmbeddedBatch:
 
     Attributes:
         video: (B, D), L2-normalised, pooled over frames.
-        caption: (B, D), L2-normalised; always present.
+        caption: (B, D), L2-normalised; always present, fewer rows with `keep_share`.
         logit_scale: scalar factor of cosines before a softmax (1 / temperature).
         negated: (B, D), L2-normalised captions with one thing denied in each.
         negatable: (B,) bool, True for captions that could be negated; None if all could.

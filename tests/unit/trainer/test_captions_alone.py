@@ -4,6 +4,7 @@ import json
 import random
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,17 +15,23 @@ import torch
 from nt2vr.errors import ConfigError, DatasetError
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
+from nt2vr.querygen.denials import Denial
 from nt2vr.querygen.query_sets import read_any_captions
 from tests.tiny import TINY, write_tiny
 from tests.training import run_training
 from trainer import clips as clips_module
+from trainer import loop
+from trainer.batches import epoch_batches
 from trainer.captions import captions_file, read_split
 from trainer.clips import Clips, load_clips
-from trainer.config import PRESETS, TrainConfig, load_config
+from trainer.config import PRESETS, SENTENCES, TrainConfig, load_config
+from trainer.early_check import early_warning
 from trainer.learner import Learner
 from trainer.loop import prepare, train
+from trainer.losses.distill import DistillLoss
 from trainer.run_folder import RunFolder
-from trainer.text_measures import TextMeasures
+from trainer.sentences import WorldSentences
+from trainer.text_measures import KEPT, TextMeasures, unseen_idioms
 
 WHO = ("a man", "a woman", "a boy", "a dog", "two girls")
 WHERE = ("on a stage", "in a park", "near a red car", "at home")
@@ -156,8 +163,8 @@ def test_a_run_on_captions_alone_comes_nearer_to_its_targets_and_leaves_the_visu
     losses = [line["distill"] for line in lines if "distill" in line]
     assert sum(losses[-5:]) < 0.6 * sum(losses[:5])
     controls, epochs = lines[0], [line for line in lines if "text/target" in line]
-    measured = {"base/text/target", "base/text/kept", "base/text/order", "drop/text/order"}
-    assert controls.keys() == {"epoch", "step", *measured}
+    measured = {f"base/text/{name}" for name in ("target", "kept", "order", "order_if_kept", "idioms")}
+    assert controls.keys() == {"epoch", "step", "drop/text/order", *measured}
     assert controls["base/text/kept"] == pytest.approx(1, abs=1e-5)
     assert epochs[-1]["text/target"] > controls["base/text/target"] + 0.05
     assert epochs[-1]["text/order"] > controls["base/text/order"] + 10
@@ -186,6 +193,7 @@ def test_what_is_measured_on_text_is_that_of_a_plain_loop(tmp_path: Path, config
         teacher.parts([], None).video_mean, encoder.encode_text(clips.captions("0 tokens")).mean(axis=0), atol=1e-6
     )
     measures = TextMeasures(learner, held_out)
+    idioms = unseen_idioms(held_out.captions("x"))
     write_tiny(tmp_path / "other", seed=1)
     other = read_checkpoint(tmp_path / "other")
     sentences = measures.sentences
@@ -206,12 +214,84 @@ def test_what_is_measured_on_text_is_that_of_a_plain_loop(tmp_path: Path, config
         if sentence.wanted:
             dropped.append(encoder.encode_text([sentence.wanted])[0] @ (with_other - both) > 0)
         preserved.append(float(other.encode_text([caption])[0] @ encoder.encode_text([caption])[0]))
-    assert 0 < sum(ordered) < 12
-    expected = {"text/target": np.mean(target), "text/kept": np.mean(preserved), "text/order": 100 * np.mean(ordered)}
-    assert measures(other) == pytest.approx(expected, abs=1e-4)
+    assert 0 < sum(ordered) < 12 and len(idioms) == 12
+    pairs = [(other.encode_text([idiom.text])[0], encoder.encode_text([idiom.wanted])[0]) for idiom in idioms]
+    expected = {
+        "text/target": np.mean(target), "text/kept": np.mean(preserved), "text/order": 100 * np.mean(ordered),
+        "text/order_if_kept": 0, "text/idioms": np.mean([text @ meaning for text, meaning in pairs]),
+    }  # fmt: skip
+    assert np.mean(preserved) < KEPT and measures(other) == pytest.approx(expected, abs=1e-4)
+    assert measures(encoder)["text/order_if_kept"] == measures(encoder)["text/order"] > 0
     assert 0 < len(dropped) < 12
     assert measures.controls["drop/text/order"] == pytest.approx(100 * np.mean(dropped), abs=1e-4)
     assert measures.controls["base/text/order"] == pytest.approx(measures(encoder)["text/order"], abs=1e-4)
+
+
+def test_an_idiom_s_target_is_its_paraphrase_and_it_is_not_among_the_ordered(
+    tmp_path: Path, config: TrainConfig, base: Path
+) -> None:
+    learner = Learner(replace(config, sentences={"idiom": 1, "not": 1}))
+    clips, held_out = loaded(learner, tmp_path)
+    prepare(learner, clips, lambda: False)
+    teacher, (_, distill) = learner.teacher, learner.losses.terms["distill"]
+    assert teacher is not None and isinstance(distill, DistillLoss)
+    idioms = [Denial("idiom", "a man can't stop singing", "a man keeps singing", "")]
+    expected = read_checkpoint(base).encode_text(["a man keeps singing"])
+    np.testing.assert_allclose(distill.target(teacher.parts(idioms, None)), expected, atol=1e-6)
+    measures = TextMeasures(learner, held_out)
+    kinds = [sentence.kind for sentence in measures.sentences]
+    assert {"idiom", "not"} == set(kinds)
+    ordered = measures(read_checkpoint(base))["text/order"] / 100 * kinds.count("not")
+    assert ordered == pytest.approx(round(ordered))
+
+
+def test_the_world_draws_its_kinds_in_the_order_of_their_shares_and_none_of_those_made_from_captions() -> None:
+    """Another order would give other sentences, and other models, from the same config."""
+    grammar: Any = SimpleNamespace(draw=lambda row, kind, rng: kind)
+    world = WorldSentences([], grammar=grammar)
+    for seed in range(50):
+        expected = random.Random(seed).choices(list(SENTENCES), list(SENTENCES.values()))[0]
+        shares = {"idiom": 0.3, **SENTENCES, "fragment": 0.5}
+        drawn: Any = world.denial(0, shares, random.Random(seed))
+        assert drawn == expected
+
+
+def test_a_share_of_the_captions_is_held_in_place(tmp_path: Path, config: TrainConfig) -> None:
+    quarter = Learner(replace(config, keep_share=0.25))
+    clips, _ = loaded(quarter, tmp_path)
+    whole, part = (
+        next(epoch_batches(clips, replace(config, keep_share=share), 1, 0, quarter.losses.needs))
+        for share in (1, 0.25)
+    )
+    assert part.captions == whole.captions[:5] and len(whole.captions) == 20
+    assert whole.denied is not None and part.denied is not None
+    assert part.denied.sentences == whole.denied.sentences
+    prepare(quarter, clips, lambda: False)
+    assert quarter.step([part])["distill"] > 0
+    with pytest.raises(ConfigError, match="keep_share is for distill alone"):
+        replace(config, keep_share=0.5, losses={"distill": {}, "contrastive": {}})
+
+
+def test_a_run_that_learns_nothing_says_so_early(
+    tmp_path: Path, config: TrainConfig, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "EARLY_STEPS", 4)
+    learner = Learner(replace(config, learning_rate=1e-9, epochs=1))
+    folder = RunFolder(tmp_path / "run")
+    folder.path.mkdir()
+    clips, held_out = loaded(learner, tmp_path)
+    train(learner, folder, clips, held_out)
+    (warning,) = (r.getMessage() for r in caplog.records if "has not moved" in r.getMessage())
+    assert warning.endswith("raise the learning rate (1e-09).")
+
+
+@pytest.mark.parametrize(
+    ("order", "kept", "said"),
+    [(8, 1, "text/order has not moved"), (8, 0.9, "text/kept has fallen to 0.900"), (30, 0.9, "lower"), (30, 1, "")],
+)
+def test_the_first_steps_say_whether_to_raise_or_lower_the_learning_rate(order: float, kept: float, said: str) -> None:
+    warning = early_warning({"text/order": order, "text/kept": kept}, {"base/text/order": 5}, 1e-4)
+    assert said in warning and bool(warning) == bool(said)
 
 
 def test_a_text_run_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path: Path, config: TrainConfig) -> None:

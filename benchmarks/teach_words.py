@@ -1,0 +1,261 @@
+"""Teach a real sentence encoder negation, and measure it on videos in words: `python -m benchmarks.teach_words`.
+
+    python -m benchmarks.teach_words --data FOLDER --out FOLDER [--steps N] RUN…
+
+A RUN is a comma-separated list of settings, "alpha=0.8,seed=1"; "base" measures the baselines. FOLDER holds
+flickr8k_captions.txt, msrvtt_captions_2k.csv and msrvtt1k_captions.jsonl, which are not part of this project. MiniLM
+learns from the first two with the preset teach-text. The 1,000 videos of the third are split in half by the hashes of
+their ids: choices are made on the validation half, and the other is reported. The gallery is embedded by the untaught
+encoder, as a frozen visual tower would. Results go to OUT/results.jsonl, one line per run and half, and ten queries
+with their first three videos to OUT/samples-RUN.txt.
+"""
+
+import csv
+import json
+import logging
+import random
+import sys
+import time
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.minilm import MODEL_CFG, MiniLM, MiniLMEncoder, load_minilm
+from nt2vr.datasets import sample_ids
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors
+from nt2vr.evaluation.measures import Measured, summarise
+from nt2vr.evaluation.protocol import ask
+from nt2vr.evaluation.words import words_benchmark
+from nt2vr.language.wordlists import words
+from nt2vr.models.card import Card
+from nt2vr.progress import never, silent
+from nt2vr.querygen.denials import Denial
+from nt2vr.querygen.query_sets import CaptionedVideos, read_captioned_videos
+from nt2vr.search.systems import System
+from trainer.batches import draw_sentence, epoch_batches
+from trainer.clips import Clips, caption_clips
+from trainer.config import PRESETS, TrainConfig, load_config
+from trainer.early_check import EARLY_STEPS, early_warning
+from trainer.learner import Learner
+from trainer.loop import SAMPLE
+from trainer.losses import losses_of
+from trainer.sentences import PlainSentences
+from trainer.start import PREPROCESS, Start
+from trainer.teacher import FrozenTexts, Teacher
+from trainer.text_measures import TextMeasures
+
+EPOCH_STEPS = 80  # steps between two validations; the first such epoch may be of "not B" alone
+SEED = 7
+ALPHAS = (0.25, 0.5, 0.65, 0.8, 1.0, 1.25)
+HELD_OUT = words(  # concepts that a run with hold_out=1 never denies: common nouns and verbs of both datasets
+    "dog ball water car guitar horse bike beach snow hat tree grass street table food game dress phone boat field "
+    "camera stage road pool rock fence bench shirt book piano "
+    "sing dance run jump ride cook swim climb eat throw drive laugh kick sleep cry fight draw walk cut paint"
+)
+logger = logging.getLogger(__name__)
+Run = Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Half:
+    """Half of the videos with the untaught encoder's embeddings."""
+
+    name: str
+    benchmark: Benchmark
+    videos: Vectors
+
+
+@dataclass(frozen=True, eq=False)
+class NeverDenied(PlainSentences):
+    """Captions whose denying sentences never deny a held-out concept."""
+
+    def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
+        """Draw until it does not."""
+        while denies_held_out((denial := super().denial(row, shares, rng)).unwanted):
+            pass
+        return denial
+
+
+def denies_held_out(unwanted: str) -> bool:
+    """Return whether a phrase has a held-out concept in any form."""
+    return any(word.startswith(concept.removesuffix("e")) for word in unwanted.split() for concept in HELD_OUT)
+
+
+def main() -> None:
+    """Run all runs in turn, each appending its results."""
+    parser = ArgumentParser(prog="benchmarks.teach_words")
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--steps", type=int, default=480)
+    parser.add_argument("--captions", type=int, default=50_000, help="most captions to learn from")
+    parser.add_argument("--one-caption", action="store_true", help="one caption per video: the harder control")
+    parser.add_argument("runs", nargs="*", default=["base"])
+    options = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
+    options.out.mkdir(parents=True, exist_ok=True)
+    halves = list(halves_of(options.data, options.out, options.one_caption))
+    clips: tuple[Clips, Clips] | None = None
+    for name in options.runs:
+        encoder = MiniLMEncoder(*load_minilm())
+        found: dict[str, float] = {}
+        if name != "base":
+            run = {key: float(value) for key, value in (pair.split("=") for pair in name.split(","))}
+            config = config_of(run, write_captions(options.data, options.out), options.steps)
+            clips = clips or clips_of(config, options.captions)
+            model, found = teach(config, *clips, hold_out=bool(run.get("hold_out")))
+            encoder = MiniLMEncoder(model, load_minilm()[1], f"MiniLM-neg {name}", "MiniLM")
+        with (options.out / "results.jsonl").open("a", encoding="utf-8") as file:
+            for line in measured(encoder, halves, name == "base"):
+                file.write(json.dumps({"run": name, "one_caption": options.one_caption, **line, **found}) + "\n")
+                file.flush()
+        (options.out / f"samples-{name}.txt").write_text("".join(samples(encoder, halves[-1])), encoding="utf-8")
+
+
+def halves_of(data: Path, out: Path, one_caption: bool) -> Iterator[Half]:
+    """Build the benchmark of each half of the videos, with the gallery of the untaught encoder."""
+    encoder = MiniLMEncoder(*load_minilm())
+    everything = read_captioned_videos(data / "msrvtt1k_captions.jsonl")
+    validation = set(sample_ids(everything.captions, len(everything.captions) // 2))
+    for name in ("validation", "report"):
+        captions = {v: some for v, some in everything.captions.items() if (v in validation) == (name == "validation")}
+        queries = tuple(query for query in everything.queries if query.video_id in captions)
+        videos = CaptionedVideos(captions, queries)
+        benchmark = words_benchmark(f"MSR-VTT1k {name}", videos, SEED, out / "queries", one_caption)
+        stored = out / f"gallery-{name}-{benchmark.digest}.npy"
+        if not stored.exists():
+            np.save(stored, benchmark.embed(encoder, silent, never))
+        yield Half(name, benchmark, np.load(stored))
+
+
+def write_captions(data: Path, out: Path) -> Path:
+    """Write the training captions to one file, without those of the test videos."""
+    path = out / "captions.txt"
+    if not path.exists():
+        tested = {
+            text for some in read_captioned_videos(data / "msrvtt1k_captions.jsonl").captions.values() for text in some
+        }
+        lines = (data / "flickr8k_captions.txt").read_text(encoding="utf-8").splitlines()
+        with (data / "msrvtt_captions_2k.csv").open(encoding="utf-8", newline="") as file:
+            lines += [f"{row['video_id']}#0\t{row['sentence']}" for row in csv.DictReader(file)]
+        path.write_text("".join(f"{line}\n" for line in lines if line.split("\t")[1] not in tested), encoding="utf-8")
+    return path
+
+
+def config_of(run: Run, captions: Path, steps: int) -> TrainConfig:
+    """Return the preset with a run's settings, in epochs of EPOCH_STEPS."""
+    preset = load_config(PRESETS / "teach-text.json")
+    shares = {**preset.sentences, "idiom": run.get("idiom", preset.sentences["idiom"])}
+    return replace(
+        preset,
+        base="MiniLM",
+        model=MODEL_CFG,
+        positions="centres",
+        pooling="mean",
+        keep_tokens=False,  # `teach` freezes the whole table, which saves its gradient
+        data=str(captions),
+        losses={"distill": {"alpha": run.get("alpha", 0.8), "keep": run.get("keep", 1.0)}},
+        sentences={kind: share for kind, share in shares.items() if share},
+        not_epochs=int(run.get("not", preset.not_epochs)),
+        learning_rate=run.get("rate", preset.learning_rate),
+        seed=int(run.get("seed", 0)),
+        batch_size=(batch := int(run.get("batch", preset.batch_size))),
+        num_clips=EPOCH_STEPS * batch,
+        epochs=-(-int(run.get("steps", steps)) // EPOCH_STEPS),
+        validation_clips=500,
+    )
+
+
+def clips_of(config: TrainConfig, most: int) -> tuple[Clips, Clips]:
+    """Read the training captions, and the held-out captions that text measures are taken on."""
+    return caption_clips(replace(config, num_clips=most), "train"), caption_clips(config, "validation")
+
+
+def teach(
+    config: TrainConfig, clips: Clips, validation: Clips, hold_out: bool = False
+) -> tuple[MiniLM, dict[str, float]]:
+    """Train; return the model, and its text measures with the time taken."""
+    started = time.monotonic()
+    if hold_out:
+        assert isinstance(clips.sentences, PlainSentences)
+        clips = replace(clips, sentences=NeverDenied(clips.sentences.captions, clips.sentences.denials))
+    model, tokenizer = load_minilm()
+    model.token_embedding.requires_grad_(False)
+    base = FrozenTexts(deepcopy(model), tokenizer, "cpu")
+    learner = Learner(config, Start(losses_of(config), "cpu", model, tokenizer, PREPROCESS, Card("MiniLM")))
+    rows = range(0, len(clips), max(1, len(clips) // SAMPLE))
+    sentences = [draw_sentence(clips, config, row, f"{config.seed} tokens {row}") for row in rows]
+    sampled = MiniLMEncoder(load_minilm()[0], tokenizer).encode_text(clips.captions("sample")[:SAMPLE])
+    learner.teacher = Teacher(base, sentences, sampled, "cpu")
+    measures = TextMeasures(learner, validation)
+    logger.info("%s", {name: round(value, 3) for name, value in measures.controls.items()})
+    found: dict[str, float] = {}
+    for epoch in range(1, config.epochs + 1):
+        learner.start_epoch()
+        batches = epoch_batches(clips, config, epoch, 0, learner.losses.needs)
+        while learner.steps < epoch * config.steps_per_epoch:
+            losses = learner.step(islice(batches, 1))
+            if learner.steps in (1, 10, EARLY_STEPS):
+                logger.info("step %d, %.0f s, %s", learner.steps, time.monotonic() - started, losses)
+            if learner.steps == EARLY_STEPS:
+                warning = early_warning(
+                    measures(FrozenTexts(model, tokenizer, "cpu")), measures.controls, config.learning_rate
+                )
+                logger.info("early check: %s", warning or "fine")
+                learner.start_epoch()
+        found = measures(FrozenTexts(model, tokenizer, "cpu"))
+        logger.info("step %d, %.0f s: %s", learner.steps, time.monotonic() - started, found)
+    return model, {**found, "steps": learner.steps, "seconds": round(time.monotonic() - started)}
+
+
+def measured(encoder: MiniLMEncoder, halves: Sequence[Half], is_base: bool) -> Iterator[dict[str, Any]]:
+    """Yield the metrics of both halves: of one taught encoder, or of every baseline."""
+    systems = [System(encoder.name)]
+    if is_base:
+        systems += [System(encoder.name, name) for name in ("drop", "projection", "anchored", "spherical")]
+        systems += [System(encoder.name, "boolean", alpha) for alpha in ALPHAS]
+    for half in halves:
+        found = ask(encoder, systems, half.videos, half.benchmark)
+        for system, values in zip(systems, found, strict=True):
+            metrics = {
+                **summarise(half.benchmark.queries, values),
+                **{f"held_out/{name}": value for name, value in of_held_out(half.benchmark.queries, values).items()},
+            }
+            yield {"half": half.name, "system": system.name, "metrics": metrics}
+
+
+def samples(encoder: MiniLMEncoder, half: Half, count: int = 10) -> Iterator[str]:
+    """Yield random "A and not B" queries, each with the first three videos and whether these are right."""
+    benchmark = half.benchmark
+    composed = [query for query in benchmark.queries if query.kind == "composed" and len(query.hard)]
+    chosen = random.Random(SEED).sample(composed, count)
+    for query, vector in zip(chosen, encoder.encode_text([query.text for query in chosen]), strict=True):
+        yield f"{query.text}\n"
+        for video in np.argsort(-(half.videos[: len(benchmark.video_ids)] @ vector))[:3]:
+            verdict = "right" if video in query.relevant else "violates" if video in query.hard else "other"
+            yield f"    {verdict:8s} {benchmark.captions[benchmark.video_ids[video]][0]}\n"
+
+
+def of_held_out(queries: Sequence[JudgedQuery], values: Measured) -> dict[str, float]:
+    """Return the hard pairs of "A and not B" in which B has a held-out concept, and of the others."""
+    metrics = {}
+    for name, wanted in (("yes", True), ("no", False)):
+        rows = [
+            row
+            for row, query in enumerate(queries)
+            if query.kind == "composed"
+            and denies_held_out(" ".join(query.unwanted)) == wanted
+            and not np.isnan(values.ordered[row])
+        ]
+        metrics[f"hard_pairs {name}"] = 100 * float(values.ordered[rows].mean())
+        metrics[f"count {name}"] = len(rows)
+    return metrics
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,208 @@
+"""Videos in words: captions alone as a benchmark for text towers, without any video.
+
+A video stands for the mean of the embeddings of its captions. A caption that serves as a query, or that a query
+negates, is left out of every video that has it, duplicates included, so that no query finds itself. The captions also
+decide which videos are relevant; what they do not say counts as absent.
+"""
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+
+from nt2vr.datasets import Split, load_dataset
+from nt2vr.evaluation.benchmark import NO_CAPTION, Benchmark, Embed, JudgedQuery, Vectors, cue_of, row_array
+from nt2vr.evaluation.captioned import judged_queries
+from nt2vr.models.encoder import Encoder
+from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.querygen.absences import AbsenceQuery
+from nt2vr.querygen.build import cached_absences, cached_query_sets
+from nt2vr.querygen.query_sets import CaptionedVideos, read_captioned_videos
+
+WORDS, ONE_CAPTION = "words:", "words1:"  # before the name of the data
+DATASET_SUFFIXES = (".csv", ".json")  # of a dataset's own captions files
+CHUNK = 256  # texts encoded between two steps
+REMARK = (
+    "No videos: each stands for {captions}. Finding text by text is easier than finding videos, captions decide both "
+    "the gallery and what is relevant, and what they do not say counts as absent."
+)
+
+
+def in_words(name: str) -> bool:
+    """Return whether the name of evaluation data asks for videos in words."""
+    return name.startswith((WORDS, ONE_CAPTION))
+
+
+def read_words(path: str, split: Split) -> CaptionedVideos:
+    """Read captions from any of the query-set formats, or the captions of a dataset whose videos may be missing.
+
+    Raises:
+        ConfigError: if a file of captions cannot be read.
+        DatasetError: if a dataset cannot be used.
+    """
+    file = Path(path).expanduser()
+    if file.is_file() and file.suffix.lower() not in DATASET_SUFFIXES:
+        return read_captioned_videos(file)
+    dataset = load_dataset(file, split, with_files=False)
+    return CaptionedVideos.all_as_queries({video.video_id: video.captions for video in dataset.videos})
+
+
+def words_benchmark(
+    name: str,
+    videos: CaptionedVideos,
+    seed: int,
+    folder: Path,
+    one_caption: bool = False,
+    progress: Progress = silent,
+    should_stop: ShouldStop = never,
+) -> Benchmark:
+    """Build a benchmark of captions.
+
+    Args:
+        name: display name of the data.
+        videos: the captions, and which of them to search with.
+        seed: of the generated queries, and of the order of captions.
+        folder: cache folder for generated queries.
+        one_caption: whether one caption stands for a video, instead of the mean of all: a harder task.
+        progress: called while queries are written.
+        should_stop: polled meanwhile.
+
+    Raises:
+        ConfigError: if no query has a relevant video.
+        InterruptedError: if `should_stop` returned True.
+    """
+    captions = {video_id: tuple(texts) for video_id, texts in videos.captions.items() if texts}
+    row_of = {video_id: row for row, video_id in enumerate(captions)}
+    sets = cached_query_sets(videos, seed, folder, progress, should_stop)
+    absences = cached_absences(videos, seed, folder, progress, should_stop)
+    queries, remarks = judged_queries(sets, row_of)
+    queries = (*queries, *(_absence(query, row_of) for query in absences))
+    words = _Words.of(captions, seed, 1 if one_caption else None)
+    judged, queries = len(queries), words.without_own_captions(queries)
+    if judged > len(queries):
+        remarks.append(
+            f"{judged - len(queries)} queries are their video's only caption, or deny it; they are left out."
+        )
+    content = blake2b(json.dumps(list(captions.items())).encode(), digest_size=12).hexdigest()
+    stands_for = "one of its captions" if one_caption else "the mean of its captions' embeddings"
+    return Benchmark(
+        f"{name} in words{', one caption' if one_caption else ''}",
+        tuple(captions),
+        queries,
+        words.embed(),
+        {
+            "data": "captions",
+            "content": content,
+            "captions": "one" if one_caption else "all",
+            "seed": seed,
+            "remarks": [REMARK.format(captions=stands_for), *remarks],
+        },
+        captions=captions,
+    )
+
+
+def _absence(query: AbsenceQuery, row_of: Mapping[str, int]) -> JudgedQuery:
+    relevant, hard, violating = (
+        row_array(row_of[video_id] for video_id in ids)
+        for ids in (query.video_ids, query.hard_ids, query.violating_ids)
+    )
+    return JudgedQuery(
+        query.kind,
+        query.caption,
+        relevant,
+        hard,
+        violating,
+        query.wanted,
+        (query.unwanted,),
+        cue=cue_of(query.caption),
+    )
+
+
+def key_of(caption: str) -> str:
+    """Return a caption as duplicates are compared: ignoring case, spaces and the final full stop."""
+    return " ".join(caption.lower().split()).rstrip(" .")
+
+
+@dataclass
+class _Words:
+    """Rows of texts that stand for videos: first one per video, then further ones for single queries.
+
+    Attributes:
+        texts: distinct captions.
+        rows: for each row, positions of its captions among the texts.
+        videos: for each video, positions of its captions in the order in which they are taken.
+        most: captions per row; None for all.
+    """
+
+    texts: list[str]
+    rows: list[list[int]]
+    videos: list[list[int]]
+    most: int | None
+
+    @classmethod
+    def of(cls, captions: Mapping[str, Sequence[str]], seed: int, most: int | None) -> "_Words":
+        """Take the captions of each video in an order that depends on nothing but the seed and the video."""
+        texts = {
+            text: place for place, text in enumerate(dict.fromkeys(t for some in captions.values() for t in some))
+        }
+        videos = []
+        for video_id, some in captions.items():
+            places = [texts[text] for text in some]
+            random.Random(f"{seed} {video_id}").shuffle(places)
+            videos.append(places)
+        return cls(list(texts), [places[:most] for places in videos], videos, most)
+
+    def without_own_captions(self, queries: Sequence[JudgedQuery]) -> tuple[JudgedQuery, ...]:
+        """Add a row for each video that has the caption of a query; drop queries whose video has no other caption."""
+        keys = [key_of(text) for text in self.texts]
+        having: dict[str, list[int]] = defaultdict(list)
+        for video, texts in enumerate(self.videos):
+            for key in dict.fromkeys(keys[text] for text in texts):
+                having[key].append(video)
+        instead: dict[str, dict[int, int]] = {}
+        kept: list[JudgedQuery] = []
+        places: dict[int, int] = {}  # of captions among `kept`, by their places before
+        for place, query in enumerate(queries):
+            if query.kind not in ("original", "negated"):
+                kept.append(query)
+                continue
+            key = key_of(query.text if query.original is None else queries[query.original].text)
+            if key not in instead:
+                instead[key] = {video: self._row_without(video, key, keys) for video in having[key]}
+            if instead[key].get(int(query.relevant[0])) != NO_CAPTION:
+                original = None if query.original is None else places[query.original]
+                places[place] = len(kept)
+                kept.append(replace(query, instead=instead[key], original=original))
+        return tuple(kept)
+
+    def _row_without(self, video: int, key: str, keys: Sequence[str]) -> int:
+        """Return the row that stands for a video without a caption, which is added if it is not there."""
+        left = [place for place in self.videos[video] if keys[place] != key][: self.most]
+        if left == self.rows[video]:
+            return video
+        if not left:
+            return NO_CAPTION
+        self.rows.append(left)
+        return len(self.rows) - 1
+
+    def embed(self) -> Embed:
+        """Return a function computing one unit vector per row under a model."""
+
+        def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
+            embeddings = np.empty((len(self.texts), encoder.embed_dim), np.float32)
+            used = sorted({place for places in self.rows for place in places})
+            for start in range(0, len(used), CHUNK):
+                if should_stop():
+                    raise InterruptedError
+                progress(start, len(used), f"captions, {encoder.name}")
+                chunk = used[start : start + CHUNK]
+                embeddings[chunk] = encoder.encode_text([self.texts[place] for place in chunk])
+            means = np.stack([embeddings[places].mean(axis=0) for places in self.rows])
+            return np.asarray(means / np.linalg.norm(means, axis=1, keepdims=True), np.float32)
+
+        return embed

@@ -1,0 +1,126 @@
+"""Queries for what a video lacks: "A without N", a thing N, and "not B" alone, with their videos.
+
+The counterpart of `composer` for things and for bare denials. Truth comes from captions alone: a video shows what one
+of its captions says, and lacks what none says in any related word. A video for which neither holds counts as neither.
+"""
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from nt2vr.language.inflect import inflect_phrase
+from nt2vr.language.subjects import Subject
+from nt2vr.querygen.content import ContentIndex, VideoContent
+from nt2vr.querygen.denials import NO_DEED, NO_THING, WITHOUT, numbered
+from nt2vr.querygen.things import Thing
+from nt2vr.querygen.usage import Key
+
+MIN_VIDEOS = 3  # that show B, for "not B"
+
+
+@dataclass(frozen=True)
+class AbsenceQuery:
+    """A query with its videos.
+
+    Attributes:
+        kind: "without" or "not".
+        caption: the query, "a man is singing without a guitar".
+        wanted: the wanted part, "a man is singing"; empty for "not".
+        unwanted: the unwanted part, "a guitar".
+        video_ids: relevant videos.
+        hard_ids: videos that show both parts; for "not", the unwanted one.
+        violating_ids: videos that show the unwanted part.
+    """
+
+    kind: Literal["without", "not"]
+    caption: str
+    wanted: str
+    unwanted: str
+    video_ids: tuple[str, ...]
+    hard_ids: tuple[str, ...]
+    violating_ids: tuple[str, ...]
+
+
+class Absences:
+    """Writes queries about what is absent from the videos of one set."""
+
+    def __init__(self, videos: Mapping[str, VideoContent]) -> None:
+        """Index the content of videos, given by their ids."""
+        self._videos, self._index = videos, ContentIndex(videos)
+        self._named: dict[str, dict[str, Thing]] = {  # video -> head of a thing -> the thing
+            video_id: {head: thing for thing in content.things if (head := _head(thing))}
+            for video_id, content in videos.items()
+        }
+
+    def write(self, seed: int) -> Iterator[AbsenceQuery]:
+        """Yield "A without N" once per action and video it is drawn for, then "not B" for each thing and action."""
+        yield from self._without(seed)
+        yield from self._no_thing(seed)
+        yield from self._no_deed(seed)
+
+    def _without(self, seed: int) -> Iterator[AbsenceQuery]:
+        done: set[tuple[Subject, Key, str]] = set()
+        for video_id, content in self._videos.items():
+            for subject, key in dict.fromkeys((subject, phrase.key) for subject, phrase in content.actions):
+                rng = random.Random(f"{seed} {video_id} {subject.text} {key}")
+                heads = [head for head in self._named[video_id] if head not in self._index.words_of(key)]
+                if not heads or (subject, key, head := rng.choice(heads)) in done:
+                    continue
+                done.add((subject, key, head))
+                if query := self._without_thing(subject, key, head, self._named[video_id][head], rng):
+                    yield query
+
+    def _without_thing(
+        self, subject: Subject, key: Key, head: str, thing: Thing, rng: random.Random
+    ) -> AbsenceQuery | None:
+        text, shown = self._index.usage.text(subject, key), self._index.usage.shown_by(subject, key)
+        with_thing = self._with(head)
+        maybe = self._index.maybe_shown_by([head]).union(with_thing)
+        relevant = tuple(video_id for video_id in shown if video_id not in maybe)
+        if not (text and relevant and len(with_thing) > 1):
+            return None
+        wanted = f"{subject.text} {'are' if subject.is_plural else 'is'} {inflect_phrase(text, 'VBG')}"
+        query = rng.choice(WITHOUT).format(A=wanted, N=thing.text, n=thing.bare)
+        hard = tuple(video_id for video_id in shown if video_id in with_thing)
+        return AbsenceQuery("without", query, wanted, thing.text, relevant, hard, tuple(with_thing))
+
+    def _no_thing(self, seed: int) -> Iterator[AbsenceQuery]:
+        texts: dict[str, Counter[Thing]] = defaultdict(Counter)
+        for named in self._named.values():
+            for head, thing in named.items():
+                texts[head][thing] += 1
+        for head, counts in texts.items():
+            thing = min(counts, key=lambda each: (-counts[each], each.text))
+            rng, shown = random.Random(f"{seed} no {head}"), self._with(head)
+            text = numbered(rng.choice(NO_THING), thing).format(N=thing.text, n=thing.bare)
+            yield from self._not(text, thing.text, shown, self._index.maybe_shown_by([head]).union(shown))
+
+    def _no_deed(self, seed: int) -> Iterator[AbsenceQuery]:
+        actions = ((s.generic, phrase.key) for content in self._videos.values() for s, phrase in content.actions)
+        for subject, key in dict.fromkeys(actions):
+            text = self._index.usage.text(subject, key)
+            if not (text and subject.is_human and not subject.is_plural and self._index.is_deniable(key)):
+                continue
+            doing, does = inflect_phrase(text, "VBG"), inflect_phrase(text, "VBZ")
+            sentence = random.Random(f"{seed} not {key}").choice(NO_DEED).format(B_ing=doing, B_s=does)
+            shown = self._index.usage.shown_by(subject, key)
+            maybe = self._index.maybe_shown_by(self._index.words_of(key)).union(shown)
+            yield from self._not(sentence, doing, shown, maybe)
+
+    def _not(
+        self, text: str, unwanted: str, shown: Mapping[str, None], maybe: frozenset[str]
+    ) -> Iterator[AbsenceQuery]:
+        relevant = tuple(video_id for video_id in self._videos if video_id not in maybe)
+        if len(shown) >= MIN_VIDEOS and relevant:
+            yield AbsenceQuery("not", text, "", unwanted, relevant, tuple(shown), tuple(shown))
+
+    def _with(self, head: str) -> dict[str, None]:
+        """Return the videos in which a caption names a thing, in order."""
+        return {video_id: None for video_id, named in self._named.items() if head in named}
+
+
+def _head(thing: Thing) -> str:
+    """Return the lemma that a thing goes by; "" for people, whom every caption calls something else."""
+    return "" if "person" in thing.names else min(thing.names)

@@ -1,0 +1,187 @@
+"""Videos in words: captions alone as a benchmark, compared with a slow twin that re-reads them for every query."""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nt2vr.errors import DatasetError
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery
+from nt2vr.evaluation.measures import Measured
+from nt2vr.evaluation.protocol import ask, evaluate
+from nt2vr.evaluation.report import load_report
+from nt2vr.evaluation.sources import Data, load_benchmark
+from nt2vr.evaluation.words import in_words, key_of
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.models.card import Card
+from nt2vr.progress import never, silent
+from nt2vr.search.strategies import STRATEGIES
+from nt2vr.search.systems import System
+
+CAPTIONS = {
+    "guitar": ["a man plays the guitar", "A man plays the guitar.", "a man sits on a chair", "a man is on a stage"],
+    "chair": ["a man sits on a chair", "a man reads a book on a chair"],
+    "both": ["a man plays the guitar", "a man plays the guitar on a stage", "a man sings", "a man rides a bike"],
+    "bike": ["a man plays the guitar", "a man rides a bike with a dog", "a man rides a bike"],
+    "dog": ["a dog runs", "a dog is running on the grass", "a man sings with a dog"],
+    "same": ["a cat sleeps", "A cat  sleeps ."],
+    "song": ["a man sings", "a man sings on a stage"],
+}
+NAMES = tuple(CAPTIONS)
+
+
+class Letters:
+    """An encoder that counts pairs of letters: no two captions of other words have equal embeddings."""
+
+    embed_dim = 64
+
+    def __init__(self, name: str = "letters", shift: int = 0) -> None:
+        self.name, self.card, self._shift = name, Card(name, text_fingerprint=f"{shift}"), shift
+
+    def encode_text(self, texts: Any) -> NDArray[np.float32]:
+        rows = np.zeros((len(texts), self.embed_dim), np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for a, b in pairwise(text):
+                row[((7 + self._shift) * ord(a) + ord(b)) % self.embed_dim] += 1
+        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
+
+
+class Models:
+    """Two models that share a visual tower but not a text tower."""
+
+    def names(self) -> list[str]:
+        return ["letters", "others"]
+
+    def card(self, name: str) -> Card:
+        card: Card = self.load(name).card
+        return card
+
+    def load(self, name: str) -> Any:
+        return Letters(name, shift=5 * (name == "others"))
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("words") / "mine.txt"
+    lines = [f"{name}#enc#{n} {text}" for name, some in CAPTIONS.items() for n, text in enumerate(some)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def read(name: str, folder: Path) -> Benchmark:
+    with Decoder() as decoder, Cache(folder / "cache") as cache:
+        return load_benchmark(Data(name), folder / "kept", decoder, cache, silent, never)
+
+
+def measured(benchmark: Benchmark, strategy: str = "plain") -> Measured:
+    encoder: Any = Letters()
+    videos = benchmark.embed(encoder, silent, never)
+    return ask(encoder, [System("letters", strategy)], videos, benchmark)[0]
+
+
+def slow_scores(query: JudgedQuery, benchmark: Benchmark) -> NDArray[np.float32]:
+    """Score every video by its captions other than the query's, embedded for this query alone."""
+    own = query if query.original is None else benchmark.queries[query.original]
+    left_out = key_of(own.text) if query.kind in ("original", "negated") else None
+    scores = []
+    for name in benchmark.video_ids:
+        left = [text for text in CAPTIONS[name] if key_of(text) != left_out]
+        mean = Letters().encode_text(left).mean(axis=0) if left else None
+        vector = Letters().encode_text([query.text])[0]
+        scores.append(-np.inf if mean is None else float(vector @ mean / np.linalg.norm(mean)))
+    return np.array(scores, np.float32)
+
+
+def test_ranks_pairs_and_violations_are_those_of_a_slow_twin(file: Path, tmp_path: Path) -> None:
+    benchmark = read(f"words:{file}", tmp_path)
+    assert {query.kind for query in benchmark.queries} == {"original", "negated", "composed", "without", "not"}
+    found = measured(benchmark)
+    for row, query in enumerate(benchmark.queries):
+        scores = slow_scores(query, benchmark)
+        best = max(scores[query.relevant])
+        others = [video for video in range(len(scores)) if video not in query.relevant]
+        assert found.ranks[row] == 1 + sum(scores[others] >= best - 1e-6), query.text
+        pairs = [scores[a] > scores[b] for a in query.relevant for b in query.hard]
+        assert found.ordered[row] == pytest.approx(np.mean(pairs) if pairs else np.nan, nan_ok=True), query.text
+        first = np.argsort(-scores)[:10]
+        shown = float(np.isin(first, query.violating).mean()) if len(query.violating) else np.nan
+        assert found.violations[row] == pytest.approx(shown, nan_ok=True)
+
+
+def test_a_query_finds_none_of_its_own_duplicates(file: Path, tmp_path: Path) -> None:
+    """Were it left in anywhere, that video would score highest, as an identical caption is in no other."""
+    benchmark = read(f"words:{file}", tmp_path)
+    (query, *_) = (each for each in benchmark.queries if each.text == "a man plays the guitar")
+    assert sorted(NAMES[video] for video in query.instead) == ["bike", "both", "guitar"]
+    assert not [each for each in benchmark.queries if "cat" in each.text and each.kind in ("original", "negated")]
+    (_, remark) = benchmark.source["remarks"]
+    assert remark == "2 queries are their video's only caption, or deny it; they are left out."
+    assert benchmark.captions["same"] == ("a cat sleeps", "A cat  sleeps .")  # still in the gallery
+
+
+def test_truth_comes_from_the_captions(file: Path, tmp_path: Path) -> None:
+    queries = {query.text: query for query in read(f"words:{file}", tmp_path).queries}
+    for query in queries.values():
+        showing = {video for video, name in enumerate(NAMES) if "dog" in " ".join(CAPTIONS[name])}
+        if query.unwanted == ("a dog",):
+            assert not showing & set(query.relevant.tolist()) and set(query.violating.tolist()) <= showing
+            assert set(query.hard.tolist()) <= showing
+    assert any(query.unwanted == ("a dog",) and query.kind == "without" for query in queries.values())
+
+
+def test_one_caption_stands_for_a_video_and_is_never_the_query(file: Path, tmp_path: Path) -> None:
+    benchmark, encoder = read(f"words1:{file}", tmp_path), Letters()
+    videos = benchmark.embed(encoder, silent, never)  # type: ignore[arg-type]
+    for query in benchmark.queries:
+        for video, name in enumerate(NAMES):
+            row = query.instead.get(video, video)
+            matches = [text for text in CAPTIONS[name] if np.allclose(encoder.encode_text([text])[0], videos[row])]
+            assert row == -1 or len(set(map(key_of, matches))) == 1
+            if query.kind == "original":
+                assert query.text not in matches
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_strategy_works_in_words_with_every_text_tower(file: Path, tmp_path: Path, strategy: str) -> None:
+    report = evaluate(read(f"words:{file}", tmp_path), [System("letters", strategy)], Models())
+    assert {"original/MIR", "composed/hard_pairs", "without/hard_pairs", "not/auc"} <= set(
+        report.metrics[report.results[0].system]
+    )
+
+
+def test_models_that_share_only_a_visual_tower_have_their_own_galleries(file: Path, tmp_path: Path) -> None:
+    benchmark = read(f"words:{file}", tmp_path)
+    both = evaluate(benchmark, [System("letters"), System("others")], Models())
+    alone = evaluate(benchmark, [System("others")], Models())
+    assert both.metrics["others"] == alone.metrics["others"] != both.metrics["letters"]
+
+
+def test_the_report_says_what_it_is(file: Path, tmp_path: Path) -> None:
+    report = evaluate(read(f"words1:{file}", tmp_path), [System("letters")], Models())
+    assert report.name == "mine in words, one caption"
+    assert "text by text is easier than finding videos" in report.source["remarks"][0]
+    assert "one of its captions" in report.source["remarks"][0]
+
+
+def test_rows_of_a_saved_report_have_the_captions_of_their_videos(file: Path, tmp_path: Path) -> None:
+    report = evaluate(read(f"words:{file}", tmp_path), [System("letters")], Models())
+    report.save(tmp_path / "report")
+    again = load_report(tmp_path / "report")
+    place = next(place for place, query in enumerate(again.queries) if query.kind == "composed")
+    row = again.row(place)
+    assert row.captions == {name: tuple(CAPTIONS[name]) for name in row.relevant}
+    assert report.metrics == again.metrics
+
+
+def test_captions_of_a_dataset_need_no_videos(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    lines = [f"{name},{text},test" for name, some in CAPTIONS.items() for text in some]
+    (tmp_path / "mine" / "captions.csv").write_text("\n".join(["video_id,caption,split", *lines]))
+    assert read(f"words:{tmp_path / 'mine'}", tmp_path).video_ids == NAMES
+    with pytest.raises(DatasetError, match="is not there"):
+        read(f"words:{tmp_path / 'mine' / 'nothing.txt'}", tmp_path)
+    assert in_words("words:x") and in_words("words1:x") and not in_words("words.txt")
