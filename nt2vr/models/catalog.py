@@ -38,10 +38,12 @@ class CatalogEntry:
     Attributes:
         folders: of a run, its epochs, newest first: the first that can be loaded is served; otherwise one folder.
         kind: a model of its own, embeddings from a file, a run (its newest or best epoch), or one epoch of a run.
+        has_fusion: whether a fusion of a picture and a text was trained for it.
     """
 
     folders: tuple[Path, ...]
     kind: Literal["model", "embeddings", "run", "epoch"] = "model"
+    has_fusion: bool = False
 
 
 class Catalog:
@@ -83,7 +85,7 @@ class Catalog:
             for folder in sorted(_subfolders(parent)):
                 if card := self._card(folder):
                     kind: Literal["model", "embeddings"] = "embeddings" if card.queries else "model"
-                    entries.setdefault(card.name, CatalogEntry((folder,), kind))
+                    entries.setdefault(card.name, CatalogEntry((folder,), kind, bool(card.fusion)))
         taken = {name.casefold() for name in entries}
         for run in sorted(_subfolders(self._runs), reverse=True) if self._runs else ():
             name = run.name if run.name.casefold() not in taken else f"{run.name} (run)"

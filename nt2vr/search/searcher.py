@@ -19,7 +19,7 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.media.picture import fit
-from nt2vr.models.catalog import Catalog
+from nt2vr.models.catalog import Catalog, CatalogEntry
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.zero_gpu import on_gpu
 from nt2vr.registry import pick
@@ -101,7 +101,7 @@ class Searcher:
         offered = [
             System(model, strategy, strength).name
             for model, entry in self.models.entries().items()
-            for strategy, strength in (OFFERED[:1] if entry.kind in ("epoch", "embeddings") else OFFERED)
+            for strategy, strength in _offered(entry)
         ]
         others = [name for name in also[:MAX_SYSTEMS] if name not in offered and self._is_system(name)]
         return [*offered, *dict.fromkeys(others)]
@@ -282,6 +282,13 @@ class Searcher:
         comparable = image is None and not query.unwanted and system.strategy in COSINE
         low = comparable and bool(hits) and hits[0].score < floor
         return replace(nothing, hits=hits, low=low, vector=vector, ranks=ranks)
+
+
+def _offered(entry: CatalogEntry) -> Sequence[tuple[str, float | None]]:
+    """List the strategies to offer for a model, with their strengths."""
+    if entry.kind in ("epoch", "embeddings"):
+        return OFFERED[:1]
+    return (*OFFERED, ("fusion", None)) if entry.has_fusion else OFFERED
 
 
 def _texts_of(query: Query) -> list[str]:

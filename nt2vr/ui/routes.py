@@ -167,7 +167,7 @@ def _decode(url: str) -> bytes:
 def search_gallery(tab: SearchTab, asked: SearchRequest, picture: str | None = None) -> dict[str, Any]:
     """Search, with the path of a reference picture if there is one; return the answer as plain data."""
     searcher = tab.galleries.searcher(asked.gallery)
-    query, strengths = searcher.understand(asked.query), {"boolean": asked.alpha}
+    query, strengths = searcher.understand(asked.query, editing=picture is not None), {"boolean": asked.alpha}
     answer = tab.search(
         searcher, query, asked.systems, asked.k, picture, asked.image_weight, strengths, literal=asked.literal
     )

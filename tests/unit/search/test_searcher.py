@@ -29,6 +29,7 @@ from nt2vr.search.answers import Answer
 from nt2vr.search.searcher import LOW_SCORE, MAX_K, Searcher
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, projection
 from nt2vr.search.systems import System, check_model_name
+from nt2vr.settings import ASSETS
 from nt2vr.world.gallery import write_webm
 from nt2vr.world.scenes import Actor, Scene
 from nt2vr.world.truth import judge_video
@@ -639,3 +640,8 @@ def test_a_model_may_be_named_after_a_strategy_alone() -> None:
     check_model_name("my epoch 3")
     check_model_name("a drop of rain")
     check_model_name("mine drop 3 people")
+
+
+def test_a_fusion_is_offered_for_the_models_that_have_one(gallery: Gallery, decoder: Decoder) -> None:
+    names = Searcher(Catalog([ASSETS / "models"]), gallery, decoder, None).system_names()  # type: ignore[arg-type]
+    assert [name for name in names if name.endswith("fusion")] == ["CLIP fusion"]
