@@ -13,6 +13,11 @@ def build_theme() -> gr.themes.Base:
         neutral_hue="slate",
         font=["system-ui", "sans-serif"],
         font_mono=["ui-monospace", "monospace"],
+    ).set(  # white on blue with a contrast of 4.5 or more
+        button_primary_background_fill="*primary_600",
+        button_primary_background_fill_hover="*primary_700",
+        button_primary_background_fill_dark="*primary_600",
+        button_primary_background_fill_hover_dark="*primary_700",
     )
 
 
