@@ -8,18 +8,20 @@ element.addEventListener("click", (event) => {
 // Clips are as large as lets all of them fit into the window, but no smaller than SMALLEST; then the page scrolls.
 const [SMALLEST, GAP, BELOW] = [170, 8, 32];
 const fit = () => {
-  const lists = [...element.querySelectorAll(".nt-column ol")];
+  const lists = [...element.querySelectorAll(".nt-column ol")].filter((list) => list.clientWidth);
+  const onStage = document.body.classList.contains("nt-on-stage");
+  const below = onStage ? 0 : BELOW;
   const count = Math.max(...lists.map((list) => list.children.length), 0);
-  if (!count || !lists[0].clientWidth) return;
+  if (!count) return;
   const width = lists[0].clientWidth + GAP;
   const top = Math.max(...lists.map((list) => list.getBoundingClientRect().top)) + window.scrollY;
-  const height = window.innerHeight - top - GAP;
+  const height = window.innerHeight - top - (onStage ? 3 * GAP : GAP);
   const sizes = [...Array(count).keys()].map((i) => {
     const [wide, rows] = [width / (i + 1) - GAP, Math.ceil(count / (i + 1))];
-    return { across: i + 1, wide, size: Math.min(wide, height / rows - GAP - BELOW) };
+    return { across: i + 1, wide, size: Math.min(wide, height / rows - GAP - below) };
   });
   let best = sizes.reduce((a, b) => (b.size > a.size ? b : a));
-  if (best.size < SMALLEST) {
+  if (best.size < SMALLEST && !onStage) {
     const wide = sizes.filter((each) => each.wide >= SMALLEST);
     best = wide.findLast(({ across }) => count % across === 0) ?? sizes[0];
     best.size = best.wide;
@@ -60,6 +62,6 @@ if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
   const still = () => element.querySelectorAll("video").forEach((video) => { video.autoplay = false; video.pause(); });
   still();
   watch("value", still);
-  element.addEventListener("mouseover", (event) => { if (event.target.tagName === "VIDEO") event.target.play(); });
+  element.addEventListener("mouseover", (event) => { if (event.target.tagName === "VIDEO") event.target.play().catch(() => {}); }); // left at once
   element.addEventListener("mouseout", (event) => { if (event.target.tagName === "VIDEO") event.target.pause(); });
 }

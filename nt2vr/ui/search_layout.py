@@ -23,6 +23,7 @@ from nt2vr.ui.link import (
 )
 from nt2vr.ui.more_models import MoreModels
 from nt2vr.ui.picture import reference_picture
+from nt2vr.ui.stage import lay_out_stage
 from nt2vr.ui.theme import fold, template
 
 EXAMPLES = (
@@ -101,6 +102,7 @@ class Results:
     index: gr.HTML
     columns: gr.HTML
     detail: gr.HTML
+    stage: gr.HTML
     indexing: gr.Timer
 
 
@@ -201,7 +203,8 @@ def lay_out_results(searcher: Searcher, systems: gr.Dropdown, templates: Path, g
     index = template(templates, "search-index", {})
     columns = template(templates, "columns", {"columns": []}, "pick")
     detail = template(templates, "detail", {})
+    stage = lay_out_stage(templates)
     indexing = gr.Timer(1.0, active=False)
     return Results(
-        understood, wanted, unwanted, sliders, strengths, added, gr.State(), index, columns, detail, indexing
+        understood, wanted, unwanted, sliders, strengths, added, gr.State(), index, columns, detail, stage, indexing
     )

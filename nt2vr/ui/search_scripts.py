@@ -32,8 +32,8 @@ REMEMBERED = "() => { try { return localStorage.getItem('nt2vr') ?? ''; } catch 
 # Make the address a link to the answer, and show its parts and strengths unless the person changed them since asking.
 SETTLE = """({ link, asked_parts, parts, sliders }, wanted, unwanted, ...strengths) => {
   const address = new URLSearchParams(link);
-  const theme = new URLSearchParams(location.search).get("__theme");
-  if (theme) address.set("__theme", theme);
+  const before = new URLSearchParams(location.search);
+  for (const name of ["__theme", "stage", "stories"]) if (before.has(name)) address.set(name, before.get(name));
   const isNew = history.state?.answered && `?${address}` !== location.search;
   history[isNew ? "pushState" : "replaceState"]({ answered: true }, "", `?${address}`);
   try {

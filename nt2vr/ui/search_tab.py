@@ -104,7 +104,8 @@ class SearchTab:
         self._wire_searches(page)
         self._wire_clips()
         opens = self._opens(tabs)
-        opens(self._results.understood.back, lambda event: dict(parse_qsl(event_value(event, "link", str))))
+        for event in (self._results.understood.back, self._results.stage.open):
+            opens(event, lambda data: dict(parse_qsl(event_value(data, "link", str))))
         return opens
 
     @property
