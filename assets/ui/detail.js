@@ -1,18 +1,23 @@
-// A modal dialog: the browser keeps the focus inside. It returns to the clip that was opened last.
-let opener = null;
+// A modal dialog: the browser keeps the focus inside. It returns to the clip that had it, which may have been drawn anew.
+let last = {};
+const columnOf = (clip) => clip.closest("[data-column]").dataset.column;
+document.addEventListener("focusin", ({ target }) => {
+  if (target.matches(".nt-clip")) last = { id: target.dataset.id, column: columnOf(target) };
+});
+const clips = () => [...document.querySelectorAll(".nt-clip")].filter((clip) => columnOf(clip) === last.column);
+const placeOf = (all) => all.findIndex(({ dataset }) => dataset.id === last.id);
 const close = () => {
   element.querySelector("dialog")?.close();
   trigger("close", {});
-  opener?.focus();
-  opener = null;
+  const all = clips();
+  all[placeOf(all)]?.focus();
 };
-const clips = () => [...(opener?.closest("ol") ?? element).querySelectorAll(".nt-clip")];
 const step = (by) => {
   const all = clips();
-  const next = all[all.indexOf(opener) + by];
+  const next = all[placeOf(all) + by];
   if (!next) return;
-  opener = next;
-  trigger("pick", { id: next.dataset.id });
+  last.id = next.dataset.id;
+  trigger("pick", { id: last.id });
 };
 element.addEventListener("click", (event) => {
   const like = event.target.closest("[data-like]");
@@ -35,7 +40,6 @@ const isStill = matchMedia("(prefers-reduced-motion: reduce)");
 watch("value", () => {
   const dialog = element.querySelector("dialog");
   if (!dialog || dialog.open) return;
-  if (document.activeElement?.matches(".nt-clip")) opener = document.activeElement;
   if (isStill.matches) dialog.querySelectorAll("video[autoplay]").forEach((video) => { video.autoplay = false; video.pause(); });
   dialog.showModal();
 });

@@ -46,7 +46,7 @@ const show = (to) => {
   trigger("open", { link: linkOf(stories[place]) });
 };
 const enter = () => {
-  page.add(ON);
+  page.add(ON, "nt-off-3", "nt-off-4"); // two systems can be read from the last row; 3 and 4 show the others
   mark(true);
   window.scrollTo(0, 0);
   document.activeElement?.blur();
@@ -183,12 +183,11 @@ document.addEventListener("keydown", (event) => {
   event.stopPropagation();
   act();
 }, true);
-if (new URLSearchParams(location.search).get("stage") === "1") {
-  if (new URLSearchParams(location.search).has("q")) {
-    place = stories.findIndex(({ query }) => query === new URLSearchParams(location.search).get("q"));
-    label();
-    enter();
-  } else {
-    location.replace(`${location.search}&${linkOf(stories[0])}`);
-  }
+const address = new URLSearchParams(location.search);
+if (address.get("stage") === "1" && !address.has("q")) {
+  location.replace(`${location.search}&${linkOf(stories[0])}`);
+} else if (address.get("stage") === "1") {
+  place = stories.findIndex(({ query }) => query === address.get("q"));
+  label();
+  enter();
 }

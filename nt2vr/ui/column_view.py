@@ -72,7 +72,7 @@ def columns_view(
                 "meaning": f"Searches for {MEANINGS[ranking.system.strategy]}",
                 "how": _how(ranking),
                 "badge": _badge(ranking, answer, None not in verdicts) if judged else {},
-                "line": _line(ranking, answer) if None not in verdicts else {},
+                "line": _line(ranking, answer, None not in verdicts) if judged else {},
                 "note": _note(ranking, answer, judged),
                 "hits": [
                     {
@@ -140,15 +140,18 @@ def _badge(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, Any]:
     }
 
 
-def _line(ranking: Ranking, answer: Answer) -> dict[str, str]:
-    """Sum a column up for the stage, by its most frequent verdict."""
+def _line(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, str]:
+    """Sum a column up for the stage, by its most frequent verdict; by its violations where only they are known."""
     counts, total = ranking.counts, len(ranking.hits)
     if not total:
         return {"kind": "bad", "text": "nothing left to search for"}
-    verdict = max(counts, key=lambda each: counts[each])
+    verdict = max(counts, key=lambda each: counts[each]) if complete else "violation"
     wanted, unwanted = (" ".join(answer.query.wanted), " or ".join(answer.query.unwanted))
     text = {"right": "right", "violation": f"show “{unwanted}”", "miss": f"miss “{wanted}”"}[verdict]
-    return {"kind": "good" if verdict == "right" else "bad", "text": f"{counts[verdict]} of {total} {text}"}
+    return {
+        "kind": "good" if verdict == "right" or not counts[verdict] else "bad",
+        "text": f"{counts[verdict]} of {total} {text}",
+    }
 
 
 def _note(ranking: Ranking, answer: Answer, judged: bool) -> str:

@@ -6,7 +6,6 @@ still hold what they held before.
 """
 
 import json
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +24,7 @@ from nt2vr.ui.clip_view import detail_view, film_view
 from nt2vr.ui.column_view import Marked, columns_view, no_marks
 from nt2vr.ui.errors import user_errors
 from nt2vr.ui.gate import Gate
-from nt2vr.ui.indexing import Indexing, index_view
+from nt2vr.ui.indexing import Indexing, index_view, wire_indexing
 from nt2vr.ui.inputs import event_value
 from nt2vr.ui.link import DEFAULTS, link_values, read_parts, read_strengths, write_parts
 from nt2vr.ui.link_reader import LinkReader, Opened
@@ -160,8 +159,7 @@ class SearchTab:
             js=SETTLE, **BROWSER_ONLY,
         )  # fmt: skip
         answered.failure(outputs=[r.understood, r.columns, r.index], js=NOTHING, **BROWSER_ONLY)
-        r.index.start(self.on_index, c.gallery, [r.index, r.indexing], **QUIET)
-        r.indexing.tick(self.on_indexing, c.gallery, [r.index, r.indexing, c.ask], queue=False, **QUIET)
+        wire_indexing(self.indexing, self.gate, c.gallery, r.index, r.indexing, c.ask, QUIET)
 
     def _wire_picture(self) -> None:
         c = self._controls
@@ -259,23 +257,6 @@ class SearchTab:
             r.index: index_view(answer, problem, job, self.gate.refusal(request, "import")),
             r.indexing: gr.Timer(active=job is not None),
         }
-
-    @user_errors
-    def on_index(self, gallery: str, event: gr.EventData, request: gr.Request) -> tuple[Any, Any]:
-        """Index the library that is searched, under the models that a search has named."""
-        self.gate.check("import", request)
-        models = event_value(event, "models", str).split("|")
-        self.indexing.start(self.galleries.key(gallery), models)
-        return index_view(None, None, self.indexing.under_way(gallery)), gr.Timer(active=True)
-
-    @user_errors
-    def on_indexing(self, gallery: str) -> tuple[Any, Any, Any]:
-        """Follow the update of the library that is searched; search once more when it has ended."""
-        job = self.indexing.under_way(gallery)
-        if job is not None:
-            return index_view(None, None, job), gr.skip(), gr.skip()
-        last = self.indexing.jobs.of(gallery) if gallery else None
-        return index_view(None, None, last), gr.Timer(active=False), f"{time.monotonic()}"
 
     def search(
         self, searcher: Searcher, query: Query, systems: list[str], k: int, picture: str | None, weight: float,

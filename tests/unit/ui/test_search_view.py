@@ -194,3 +194,14 @@ def test_results_are_announced_per_system() -> None:
 
 def test_every_strategy_is_described() -> None:
     assert MEANINGS.keys() == STRATEGIES.keys()
+
+
+def test_the_stage_sums_a_column_up_by_its_most_frequent_verdict_or_by_what_is_known() -> None:
+    known = columns(ranking("CLIP", "abc", ("right", "right", "miss")), ranking("X", "ab", ("violation", "violation")))
+    assert [column["line"]["text"] for column in known] == ["2 of 3 right", "2 of 2 show “cat”"]
+    (lost,) = columns(ranking("CLIP", "ab", ("miss", "miss")))
+    assert lost["line"] == {"kind": "bad", "text": "2 of 2 miss “a dog”"}
+    (partly,) = columns(ranking("CLIP", "ab", (None, "violation")))
+    assert partly["line"] == {"kind": "bad", "text": "1 of 2 show “cat”"}
+    (unjudged,) = columns(ranking("CLIP", "ab"))
+    assert unjudged["line"] == {}
