@@ -39,7 +39,9 @@ EXAMPLES = (
 
 
 SURPRISE = "Surprise me"
-INTRO = "<p>Find clips by what they show <em>and what they do not</em>, and compare how models rank them.</p>"
+INTRO = (
+    "<p>Find clips by what they show <em>and what they do not</em><span>, and compare how models rank them</span>.</p>"
+)
 
 
 @dataclass(frozen=True)
