@@ -4,11 +4,64 @@ element.addEventListener("click", (event) => {
   const column = [...element.querySelectorAll("[data-column]")].find(({ dataset }) => dataset.column === system);
   if (system) column?.scrollIntoView({ block: "nearest", inline: "start" });
 });
+
+// Clips are as large as lets all of them fit into the window, but no smaller than SMALLEST; then the page scrolls.
+const [SMALLEST, GAP, BELOW] = [170, 8, 32];
+const fit = () => {
+  const lists = [...element.querySelectorAll(".nt-column ol")].filter((list) => list.clientWidth);
+  const onStage = document.body.classList.contains("nt-on-stage");
+  const below = onStage ? 0 : BELOW;
+  const count = Math.max(...lists.map((list) => list.children.length), 0);
+  if (!count) return;
+  const width = lists[0].clientWidth + GAP;
+  const top = Math.max(...lists.map((list) => list.getBoundingClientRect().top)) + window.scrollY;
+  const height = window.innerHeight - top - (onStage ? 3 * GAP : GAP);
+  const sizes = [...Array(count).keys()].map((i) => {
+    const [wide, rows] = [width / (i + 1) - GAP, Math.ceil(count / (i + 1))];
+    return { across: i + 1, wide, size: Math.min(wide, height / rows - GAP - below) };
+  });
+  let best = sizes.reduce((a, b) => (b.size > a.size ? b : a));
+  if (best.size < SMALLEST && !onStage) {
+    const wide = sizes.filter((each) => each.wide >= SMALLEST);
+    best = wide.findLast(({ across }) => count % across === 0) ?? sizes[0];
+    best.size = best.wide;
+  }
+  const { style } = element.querySelector(".nt-columns");
+  style.setProperty("--nt-across", best.across);
+  style.setProperty("--nt-size", `${Math.floor(best.size)}px`);
+};
+watch("value", () => requestAnimationFrame(fit));
+window.addEventListener("resize", fit);
+
+// Arrow keys move to the nearest clip in their direction, in this column or another one.
+const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const middle = (clip) => {
+  const { x, y, width, height } = clip.getBoundingClientRect();
+  return [x + width / 2, y + height / 2];
+};
+element.addEventListener("keydown", (event) => {
+  const [way, from] = [WAYS[event.key], event.target.closest(".nt-clip")];
+  if (!way || !from) return;
+  event.preventDefault();
+  const here = middle(from);
+  const near = [...element.querySelectorAll(".nt-clip")].map((clip) => {
+    const [x, y] = middle(clip).map((place, i) => place - here[i]);
+    const along = x * way[0] + y * way[1];
+    return { clip, along, cost: along + 3 * Math.abs(x * way[1] + y * way[0]) };
+  });
+  near.filter(({ along }) => along > 1).sort((a, b) => a.cost - b.cost)[0]?.clip.focus();
+});
+
+// Results are announced.
+const said = document.body.appendChild(Object.assign(document.createElement("p"), { className: "nt-hidden" }));
+said.role = "status";
+watch("value", () => { said.textContent = props.value.said ?? ""; });
+
 // With reduced motion, clips play only while hovered.
 if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
   const still = () => element.querySelectorAll("video").forEach((video) => { video.autoplay = false; video.pause(); });
   still();
   watch("value", still);
-  element.addEventListener("mouseover", (event) => { if (event.target.tagName === "VIDEO") event.target.play(); });
+  element.addEventListener("mouseover", (event) => { if (event.target.tagName === "VIDEO") event.target.play().catch(() => {}); }); // left at once
   element.addEventListener("mouseout", (event) => { if (event.target.tagName === "VIDEO") event.target.pause(); });
 }

@@ -1,4 +1,24 @@
-const close = () => trigger("close", {});
+// A modal dialog: the browser keeps the focus inside. It returns to the clip that had it, which may have been drawn anew.
+let last = {};
+const columnOf = (clip) => clip.closest("[data-column]").dataset.column;
+document.addEventListener("focusin", ({ target }) => {
+  if (target.matches(".nt-clip")) last = { id: target.dataset.id, column: columnOf(target) };
+});
+const clips = () => [...document.querySelectorAll(".nt-clip")].filter((clip) => columnOf(clip) === last.column);
+const placeOf = (all) => all.findIndex(({ dataset }) => dataset.id === last.id);
+const close = () => {
+  element.querySelector("dialog")?.close();
+  trigger("close", {});
+  const all = clips();
+  all[placeOf(all)]?.focus();
+};
+const step = (by) => {
+  const all = clips();
+  const next = all[placeOf(all) + by];
+  if (!next) return;
+  last.id = next.dataset.id;
+  trigger("pick", { id: last.id });
+};
 element.addEventListener("click", (event) => {
   const like = event.target.closest("[data-like]");
   const moment = event.target.closest("[data-moment]");
@@ -6,17 +26,20 @@ element.addEventListener("click", (event) => {
   else if (moment) trigger("pick", { id: moment.dataset.moment });
   else if (event.target.matches("[data-close]")) close();
 });
-document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && element.querySelector(".nt-detail")) close();
-  const typing = /^(INPUT|TEXTAREA)$/.test(document.activeElement?.tagName ?? "");
-  if (event.key === "/" && !typing) {
-    event.preventDefault();
-    document.querySelector("#query textarea")?.focus();
-  }
+element.addEventListener("cancel", (event) => { event.preventDefault(); close(); }, true);
+document.addEventListener("keydown", ({ key, ctrlKey, metaKey, altKey }) => {
+  const by = { n: 1, p: -1 }[key];
+  if (by && !(ctrlKey || metaKey || altKey) && element.querySelector("dialog[open]")) step(by);
 });
 // Best-matching frames are stills of the video itself.
 element.addEventListener("loadedmetadata", (event) => {
   const { at } = event.target.dataset;
   if (at) event.target.currentTime = at * event.target.duration;
 }, true);
-watch("value", () => element.querySelector(".nt-close")?.focus());
+const isStill = matchMedia("(prefers-reduced-motion: reduce)");
+watch("value", () => {
+  const dialog = element.querySelector("dialog");
+  if (!dialog || dialog.open) return;
+  if (isStill.matches) dialog.querySelectorAll("video[autoplay]").forEach((video) => { video.autoplay = false; video.pause(); });
+  dialog.showModal();
+});

@@ -1,6 +1,8 @@
 element.addEventListener("click", async (event) => {
   const read = event.target.closest("[data-word]");
   if (read) return trigger("literal", { word: read.dataset.word });
+  const moved = event.target.closest("[data-wanted]");
+  if (moved) return trigger("correct", { wanted: moved.dataset.wanted, unwanted: moved.dataset.unwanted });
   const button = event.target.closest("[data-copy]");
   if (!button) return;
   try {
@@ -11,3 +13,5 @@ element.addEventListener("click", async (event) => {
   }
   setTimeout(() => { button.textContent = "copy link"; }, 2000);
 });
+// Back and Forward open the link that the address then holds.
+window.addEventListener("popstate", () => trigger("back", { link: location.search.slice(1) }));

@@ -14,6 +14,7 @@ from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.sources import LIBRARY, Data
 from nt2vr.library.libraries import Libraries
 from nt2vr.search.galleries import Galleries
+from nt2vr.ui.column_view import Marked
 from nt2vr.ui.errors import user_errors
 from nt2vr.ui.evaluate_layout import (
     BUILT_IN_DATA,
@@ -39,7 +40,6 @@ from nt2vr.ui.evaluate_view import (
 from nt2vr.ui.gate import Gate, Visitor
 from nt2vr.ui.inputs import event_value
 from nt2vr.ui.search_tab import OpensQueries
-from nt2vr.ui.search_view import Marked
 
 HARD_PAIRS = "composed/hard_pairs"  # the system best at these is the first to be compared with the base
 FIRST_KIND = "composed"  # where negation is what the query is about

@@ -12,7 +12,7 @@ from nt2vr.evaluation.jobs import Job
 from nt2vr.evaluation.report import QUERIES, REPORT, Report, Row
 from nt2vr.evaluation.tables import FORMS, HONEST, OTHERS, PAPER, Column, has_any, measured, table_of
 from nt2vr.ui.chart import Point, points_chart
-from nt2vr.ui.search_view import Marked
+from nt2vr.ui.column_view import Marked
 
 WORDS = {
     "running": "evaluating",

@@ -1,13 +1,19 @@
 """Updates of libraries behind the page: started from Search and Library alike, and shown as plain data."""
 
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+import gradio as gr
 
 from nt2vr.errors import NotIndexedError
 from nt2vr.library.jobs import IndexJob, IndexJobs
 from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries, duration_text
+from nt2vr.ui.errors import user_errors
+from nt2vr.ui.gate import Gate
+from nt2vr.ui.inputs import event_value
 
 WORDS = {
     "waiting": "waiting",
@@ -91,3 +97,38 @@ def index_view(
         return {}
     parts = [f"{count:,} clips are not indexed by {model}" for model, count in behind.items()]
     return {"text": f"{'; '.join(parts)}: they were not searched.", "models": "|".join(behind), "refusal": refusal}
+
+
+def wire_indexing(
+    indexing: Indexing, gate: Gate, gallery: gr.Dropdown, panel: gr.HTML, timer: gr.Timer, ask: gr.Textbox,
+    quiet: Mapping[str, Any],
+) -> None:  # fmt: skip
+    """Let a panel start and follow the indexing of the library that is searched.
+
+    Args:
+        indexing: does it.
+        gate: says who may start it.
+        gallery: the library's key.
+        panel: shows `index_view`; its event `start` names the models by which the library is not indexed.
+        timer: ticks while it is under way.
+        ask: changes when it has ended, to search once more.
+        quiet: options of the events.
+    """
+
+    @user_errors
+    def on_index(key: str, event: gr.EventData, request: gr.Request) -> tuple[Any, Any]:
+        gate.check("import", request)
+        models = event_value(event, "models", str).split("|")
+        indexing.start(indexing.galleries.key(key), models)
+        return index_view(None, None, indexing.under_way(key)), gr.Timer(active=True)
+
+    @user_errors
+    def on_indexing(key: str) -> tuple[Any, Any, Any]:
+        job = indexing.under_way(key)
+        if job is not None:
+            return index_view(None, None, job), gr.skip(), gr.skip()
+        last = indexing.jobs.of(key) if key else None
+        return index_view(None, None, last), gr.Timer(active=False), f"{time.monotonic()}"
+
+    panel.start(on_index, gallery, [panel, timer], **quiet)
+    timer.tick(on_indexing, gallery, [panel, timer, ask], queue=False, **quiet)

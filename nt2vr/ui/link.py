@@ -30,6 +30,7 @@ DEFAULTS: dict[str, Any] = {
     "like": "",
     "judged": "",
     "literal": "",
+    "parts": "",
 }
 
 
@@ -37,7 +38,7 @@ def read_link(link: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:
     """Return a value for each of DEFAULTS; what a link lacks or gets wrong keeps its default.
 
     Args:
-        link: the address's parameters: `systems` and `literal` separated by "|", `like` and `judged` as they are.
+        link: the address's parameters: `systems` and `literal` separated by "|", others as they are.
         names: of the available systems; a link's others are dropped.
     """
     systems = [name for name in link.get("systems", "").split("|") if name in names][:MAX_COLUMNS]
@@ -52,17 +53,29 @@ def read_link(link: Mapping[str, str], names: Sequence[str]) -> dict[str, Any]:
         "like": link.get("like", ""),
         "judged": link.get("judged", ""),
         "literal": link.get("literal", ""),
+        "parts": link.get("parts", ""),
     }
 
 
 def link_values(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the browser writes into the address for a value each of DEFAULTS; unused ones are left out."""
-    optional = ("gallery", "like", "judged", "literal", *WORDS.values())
+    optional = ("gallery", "like", "judged", "literal", "parts", *WORDS.values())
     return {
         name: "|".join(value) if name == "systems" else value
         for name, value in values.items()
         if value not in ("", None) or name not in optional
     }
+
+
+def write_parts(wanted: str, unwanted: str) -> str:
+    """Write a query's parts as corrected by a person."""
+    return f"{wanted.replace('|', ' ').strip()}|{unwanted.strip()}"
+
+
+def read_parts(parts: str) -> tuple[str, str]:
+    """Return the wanted part, and the unwanted ones separated by commas."""
+    wanted, _, unwanted = parts.partition("|")
+    return wanted, unwanted
 
 
 def read_strengths(texts: Sequence[str]) -> dict[str, float]:

@@ -34,8 +34,9 @@ from nt2vr.ui.library_tab import LibraryTab
 from nt2vr.ui.media import Media
 from nt2vr.ui.memory import give_back_freed_memory
 from nt2vr.ui.routes import build_routes
+from nt2vr.ui.search_layout import menu_style
 from nt2vr.ui.search_tab import SearchTab
-from nt2vr.ui.theme import build_theme
+from nt2vr.ui.theme import build_theme, template
 from nt2vr.ui.uploads import DAY_S, HOUR_S, prepare_uploads, refuse_addresses
 from nt2vr.world.stories import story_queries
 from nt2vr.world.synonyms import offered_words, synonyms
@@ -70,7 +71,7 @@ class ImmutableFiles(StaticFiles):
 def status_line(text: str) -> str:
     """Return the page's head: the brand at the left, the status at the right."""
     return (
-        f'<div class="nt-head"><span class="nt-brand">nT2VR</span>'
+        f'<div class="nt-head"><h1 class="nt-brand">nT2VR</h1>'
         f'<span class="nt-status" role="status">built-in world · {html.escape(text)}</span></div>'
     )
 
@@ -107,6 +108,7 @@ def build_page(
                 with gr.Tab(name, id=name.lower()) as opened:
                     build(opened)
         gr.Markdown(ABOUT, elem_classes="nt-about")
+        template(templates, "help", {})
         build_api(tab, evaluate)
         timer = gr.Timer(0.7)
         timer.tick(
@@ -146,6 +148,7 @@ def serve(settings: Settings, gate: Gate, tabs: Mapping[str, TabBuilder] = NO_TA
             server_name=settings.host,
             server_port=settings.port,
             theme=build_theme(),
+            css=menu_style(),
             css_paths=[settings.assets / "ui" / "style.css"],
             footer_links=[],
             run_history=False,

@@ -10,6 +10,7 @@ import gradio as gr
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import STRENGTHS
+from nt2vr.ui.column_view import MEANINGS, short_name
 from nt2vr.ui.gate import Gate
 from nt2vr.ui.link import (
     DEFAULT_K,
@@ -22,6 +23,7 @@ from nt2vr.ui.link import (
 )
 from nt2vr.ui.more_models import MoreModels
 from nt2vr.ui.picture import reference_picture
+from nt2vr.ui.stage import lay_out_stage
 from nt2vr.ui.theme import fold, template
 
 EXAMPLES = (
@@ -37,6 +39,9 @@ EXAMPLES = (
 
 
 SURPRISE = "Surprise me"
+INTRO = (
+    "<p>Find clips by what they show <em>and what they do not</em><span>, and compare how models rank them</span>.</p>"
+)
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,7 @@ class Controls:
         like: hidden; the gallery clip that the reference picture was taken from.
         judged: hidden; the query of an evaluation report that was opened here.
         literal: hidden; words to ask for as typed, separated by "|".
+        parts: hidden; the query's parts as corrected by the person, as in links.
         link: hidden; values of the link that the page was opened with, for the browser to apply.
         link_picture: hidden; the picture of that link, likewise.
         ask: hidden; every change of it starts a search.
@@ -69,6 +75,7 @@ class Controls:
     like: gr.Textbox
     judged: gr.Textbox
     literal: gr.Textbox
+    parts: gr.Textbox
     link: gr.JSON
     link_picture: gr.Image
     ask: gr.Textbox
@@ -97,6 +104,7 @@ class Results:
     index: gr.HTML
     columns: gr.HTML
     detail: gr.HTML
+    stage: gr.HTML
     indexing: gr.Timer
 
 
@@ -105,8 +113,25 @@ def gallery_choices(galleries: Galleries) -> list[tuple[str, str]]:
     return [("Built-in world", ""), *((info.name, info.id) for info in galleries.shelf.infos())]
 
 
+def system_choices(names: Sequence[str]) -> list[tuple[str, str]]:
+    """List systems under their short names."""
+    return [(short_name(name), name) for name in names]
+
+
+def menu_style() -> str:
+    """Group the menu of systems by model, and describe each strategy in it."""
+    others = "".join(
+        f'#systems li[aria-label*=" {strategy}"]::after {{ content: "{meaning}"; }}'
+        f'#systems li[aria-label*=" {strategy}"] {{ padding-left: 42px; border-top: 0; font-weight: 400; }}'
+        for strategy, meaning in MEANINGS.items()
+        if strategy != "plain"
+    )
+    return f'#systems li::after {{ content: "{MEANINGS["plain"]}"; }}{others}'
+
+
 def lay_out_controls(galleries: Galleries, templates: Path, words: Sequence[str]) -> Controls:
     """Build query, reference picture, examples, and the choice of gallery and systems."""
+    gr.HTML(INTRO, elem_id="intro")
     with gr.Row(equal_height=True):
         query = gr.Textbox(
             DEFAULT_QUERY, label="Query", container=False, lines=1, max_lines=3, elem_id="query", scale=10,
@@ -140,19 +165,21 @@ def lay_out_controls(galleries: Galleries, templates: Path, words: Sequence[str]
             scale=2,
         )  # fmt: skip
         systems = gr.Dropdown(
-            galleries.built_in.system_names(), value=list(DEFAULT_SYSTEMS), multiselect=True, max_choices=MAX_COLUMNS,
-            label="Systems to compare, one per column; the first is the baseline", container=False,
-            elem_id="systems", scale=8,
+            system_choices(galleries.built_in.system_names()), value=list(DEFAULT_SYSTEMS), multiselect=True,
+            max_choices=MAX_COLUMNS, label="Systems to compare, one per column; the first is the baseline",
+            container=False, elem_id="systems", scale=8,
         )  # fmt: skip
         k = gr.Dropdown(
             [(f"top {count}", count) for count in K_CHOICES], value=DEFAULT_K, label="Results", container=False,
             elem_id="k", min_width=100, scale=1,
         )  # fmt: skip
-    like, judged, literal, ask = (gr.Textbox(visible="hidden") for _ in range(4))  # a State is not in the browser
+    like, judged, literal, parts, ask = (
+        gr.Textbox(visible="hidden") for _ in range(5)
+    )  # a State is not in the browser
     link, link_picture = gr.JSON(visible="hidden"), gr.Image(visible="hidden")
     return Controls(
         query, reference, with_picture, options, find, picture_row, picture, weight, examples, gallery, systems,
-        k, like, judged, literal, link, link_picture, ask,
+        k, like, judged, literal, parts, link, link_picture, ask,
     )  # fmt: skip
 
 
@@ -178,7 +205,8 @@ def lay_out_results(searcher: Searcher, systems: gr.Dropdown, templates: Path, g
     index = template(templates, "search-index", {})
     columns = template(templates, "columns", {"columns": []}, "pick")
     detail = template(templates, "detail", {})
+    stage = lay_out_stage(templates)
     indexing = gr.Timer(1.0, active=False)
     return Results(
-        understood, wanted, unwanted, sliders, strengths, added, gr.State(), index, columns, detail, indexing
+        understood, wanted, unwanted, sliders, strengths, added, gr.State(), index, columns, detail, stage, indexing
     )

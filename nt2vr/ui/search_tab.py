@@ -5,17 +5,14 @@ time and last the newest, and what an answer or a link writes into inputs is app
 still hold what they held before.
 """
 
-import html
 import json
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import gradio as gr
-import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.errors import NotIndexedError, Nt2vrError
 from nt2vr.language.query import Query
@@ -24,11 +21,13 @@ from nt2vr.search.answers import Answer, Verdict
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.clip_view import detail_view, film_view
+from nt2vr.ui.column_view import Marked, columns_view, no_marks
 from nt2vr.ui.errors import user_errors
 from nt2vr.ui.gate import Gate
-from nt2vr.ui.indexing import Indexing, index_view
+from nt2vr.ui.indexing import Indexing, index_view, wire_indexing
 from nt2vr.ui.inputs import event_value
-from nt2vr.ui.link import DEFAULTS, link_values, read_link, read_strengths
+from nt2vr.ui.link import DEFAULTS, link_values, read_parts, read_strengths, write_parts
+from nt2vr.ui.link_reader import LinkReader, Opened
 from nt2vr.ui.media import Media
 from nt2vr.ui.search_layout import (
     EXAMPLES,
@@ -37,55 +36,27 @@ from nt2vr.ui.search_layout import (
     gallery_choices,
     lay_out_controls,
     lay_out_results,
+    system_choices,
 )
-from nt2vr.ui.search_view import (
-    Marked,
-    columns_view,
-    no_marks,
-    part_texts,
-    picture_remark,
-    understood_view,
+from nt2vr.ui.search_scripts import (
+    ASK,
+    CHIP,
+    DRAW,
+    MOVED,
+    NOTHING,
+    REMEMBERED,
+    REMOVE,
+    RESTORE,
+    SETTLE,
+    SHOW,
+    UNTICK,
 )
+from nt2vr.ui.search_view import corrected, part_texts, picture_remark, understood_view
 
 CONCURRENT = 8  # searches at a time, one per page; Gradio's default is 1
 BROWSER_ONLY: dict[str, Any] = {"fn": None, "api_visibility": "private"}
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": CONCURRENT}
 QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
-
-# Scripts of events; an event's inputs are the arguments, and what it returns goes to its outputs.
-LIKE = list(DEFAULTS).index("like")  # says where the picture is from
-ASK = "() => `${performance.now()}`"
-SHOW = "(visible) => ({ __type__: 'update', visible })"
-DRAW = "(queries) => [queries[Math.floor(Math.random() * queries.length)], `${performance.now()}`]"
-# Apply a link to the controls that still hold their defaults. Whoever has begun to type a query will ask for it.
-RESTORE = f"""(link, picture, ask, ...now) => {{
-  const values = [...link, picture, Boolean(picture)];
-  const defaults = {json.dumps([*DEFAULTS.values(), None, False])};
-  const touched = now.map((value, i) => JSON.stringify(value) !== JSON.stringify(defaults[i]));
-  touched[{LIKE}] ||= touched.at(-2);
-  return [touched[0] ? ask : `${{performance.now()}}`, ...now.map((value, i) => touched[i] ? value : values[i])];
-}}"""
-# The chip shows the picture and its weight. Without the tick or the chip there is no picture.
-CHIP = "(picture, weight) => picture ? { src: picture.url, weight: `${Math.round(100 * weight)} %` } : {}"
-UNTICK = "(on, ...now) => on ? now : [null, '', `${performance.now()}`]"
-REMOVE = "() => [null, '', `${performance.now()}`, false]"
-NOTHING = "() => [{}, { columns: [] }, {}]"
-MOVED = "(value) => [`${value}`, `${performance.now()}`]"
-# Make the address a link to the answer, and show its parts and strengths unless the person changed them since asking.
-SETTLE = """({ link, asked_parts, parts, sliders }, wanted, unwanted, ...strengths) => {
-  const address = new URLSearchParams(link);
-  const theme = new URLSearchParams(location.search).get("__theme");
-  if (theme) address.set("__theme", theme);
-  history.replaceState(null, "", `?${address}`);
-  return [
-    ...[wanted, unwanted].map((value, i) => value === asked_parts[i] ? parts[i] : value),
-    ...sliders.map(({ moved, value, used }, i) => ({
-      __type__: "update", visible: used || "hidden",
-      ...(value !== null && moved === (strengths[i] === "" ? null : Number(strengths[i])) ? { value } : {}),
-    })),
-    link.literal ?? "",
-  ];
-}"""
 
 OpensQueries = Callable[[Any, Callable[..., Mapping[str, str]]], None]
 
@@ -115,6 +86,7 @@ class SearchTab:
     marked: Callable[[str, str, str], Marked] = no_marks
     words: Sequence[str] = ()
     stories: Sequence[str] = EXAMPLES
+    _links: LinkReader = field(init=False)
     _controls: Controls = field(init=False)
     _results: Results = field(init=False)
 
@@ -124,23 +96,40 @@ class SearchTab:
         Returns:
             Lets an event of another tab open a query here; takes the event and a handler that returns a link's values.
         """
+        self._links = LinkReader(self.galleries, self.media, self.decoder)
         searcher = self.galleries.built_in
         self._controls = lay_out_controls(self.galleries, self.templates, self.words)
         self._results = lay_out_results(searcher, self._controls.systems, self.templates, self.gate, page)
         self._wire_searches(page)
         self._wire_clips()
-        return self._opens(tabs)
+        opens = self._opens(tabs)
+        for event in (self._results.understood.back, self._results.stage.open):
+            opens(event, lambda data: dict(parse_qsl(event_value(data, "link", str))))
+        return opens
 
     @property
     def _linked(self) -> list[Any]:
         """Components with a value in links, in the order of DEFAULTS."""
         c = self._controls
-        return [c.query, c.gallery, c.systems, c.k, *self._results.strengths, c.weight, c.like, c.judged, c.literal]
+        return [
+            c.query,
+            c.gallery,
+            c.systems,
+            c.k,
+            *self._results.strengths,
+            c.weight,
+            c.like,
+            c.judged,
+            c.literal,
+            c.parts,
+        ]
 
     def _wire_searches(self, page: gr.Blocks) -> None:
         c, r = self._controls, self._results
         controls = [*self._linked, c.picture, c.with_picture]
-        restored = page.load(self.on_load, None, [c.link, c.link_picture, c.gallery, c.systems], **QUIET)
+        restored = page.load(
+            self.on_load, c.like, [c.link, c.link_picture, c.gallery, c.systems], js=REMEMBERED, **QUIET
+        )
         restored.success(
             inputs=[c.link, c.link_picture, c.ask, *controls], outputs=[c.ask, *controls], js=RESTORE, **BROWSER_ONLY
         )
@@ -149,7 +138,8 @@ class SearchTab:
         c.examples.click(inputs=c.examples, outputs=[c.query, c.ask], js=draw, **BROWSER_ONLY)
         liked = r.detail.like(self.on_like, r.answer, [c.picture, c.with_picture, c.like, r.detail], **PRIVATE)
         left = r.understood.literal(self.on_literal, c.literal, c.literal, **PRIVATE)
-        for event in (liked, left, *r.systems_added):
+        moved = r.understood.correct(self.on_correct, None, [r.wanted, r.unwanted], **PRIVATE)
+        for event in (liked, left, moved, *r.systems_added):
             event.success(outputs=c.ask, js=ASK, **BROWSER_ONLY)
         self._wire_picture()
         new_picture = (c.picture.upload, c.picture.clear)
@@ -165,12 +155,11 @@ class SearchTab:
         )  # fmt: skip
         parts = [r.wanted, r.unwanted]
         answered.success(
-            inputs=[r.understood, *parts, *r.strengths], outputs=[*parts, *r.sliders, c.literal], js=SETTLE,
-            **BROWSER_ONLY,
+            inputs=[r.understood, *parts, *r.strengths], outputs=[*parts, *r.sliders, c.literal, c.parts],
+            js=SETTLE, **BROWSER_ONLY,
         )  # fmt: skip
         answered.failure(outputs=[r.understood, r.columns, r.index], js=NOTHING, **BROWSER_ONLY)
-        r.index.start(self.on_index, c.gallery, [r.index, r.indexing], **QUIET)
-        r.indexing.tick(self.on_indexing, c.gallery, [r.index, r.indexing, c.ask], queue=False, **QUIET)
+        wire_indexing(self.indexing, self.gate, c.gallery, r.index, r.indexing, c.ask, QUIET)
 
     def _wire_picture(self) -> None:
         c = self._controls
@@ -189,8 +178,8 @@ class SearchTab:
             clips.pick(self.on_pick, r.answer, r.detail, **QUIET)
         r.detail.close(dict, None, r.detail, **QUIET)
         c.systems.focus(  # new models and libraries appear without a restart
-            lambda chosen: gr.Dropdown(self.galleries.built_in.system_names(chosen)), c.systems, c.systems,
-            queue=False, **QUIET,
+            lambda chosen: gr.Dropdown(system_choices(self.galleries.built_in.system_names(chosen))), c.systems,
+            c.systems, queue=False, **QUIET,
         )  # fmt: skip
         c.gallery.focus(lambda: gr.Dropdown(gallery_choices(self.galleries)), None, c.gallery, queue=False, **QUIET)
 
@@ -200,63 +189,53 @@ class SearchTab:
         def opens(event: Any, link_of: Callable[..., Mapping[str, str]]) -> None:
             @user_errors
             def on_open(data: gr.EventData) -> dict[Any, Any]:
-                link = link_of(data)
-                names = self._names(link)
-                values = read_link(link, names)
-                shown = dict(zip(self._linked, values.values(), strict=True))
-                shown[c.systems] = gr.Dropdown(names, value=values["systems"])
-                shown[c.gallery] = gr.Dropdown(gallery_choices(self.galleries), value=self._gallery(values["gallery"]))
-                return shown | {c.picture: None, c.with_picture: False, tabs: gr.Tabs(selected="search")}
+                return self._shown(self._links.open(link_of(data))) | {tabs: gr.Tabs(selected="search")}
 
-            opened = event(on_open, None, [*self._linked, c.picture, c.with_picture, tabs], **PRIVATE)
+            outputs = [*self._linked, c.picture, c.with_picture, self._results.answer, tabs]
+            opened = event(on_open, None, outputs, **PRIVATE)
             opened.success(outputs=c.ask, js=ASK, **BROWSER_ONLY)
 
         return opens
 
-    @user_errors
-    def on_load(self, request: gr.Request) -> dict[Any, Any]:
-        """Read the link that the page was opened with, for RESTORE to apply."""
+    def _shown(self, opened: Opened) -> dict[Any, Any]:
+        """Fill the controls; without a previous answer, the next search takes the link's parts and literal words."""
         c = self._controls
-        names = self._names(request.query_params)
-        values = read_link(request.query_params, names)
-        values["gallery"] = self._gallery(values["gallery"])
-        picture = None
-        try:
-            picture = self._middle_frame(values["gallery"], values["like"]) if values["like"] else None
-        except Nt2vrError:
-            values["like"] = ""
-        return {
-            c.gallery: gr.Dropdown(gallery_choices(self.galleries)),
-            c.systems: gr.Dropdown(names),
-            c.link: list(values.values()),
-            c.link_picture: picture,
+        return dict(zip(self._linked, opened.values.values(), strict=True)) | {
+            c.systems: gr.Dropdown(opened.systems, value=opened.values["systems"]),
+            c.gallery: gr.Dropdown(opened.galleries, value=opened.values["gallery"]),
+            c.picture: opened.picture,
+            c.with_picture: opened.picture is not None,
+            self._results.answer: None,
         }
 
-    def _gallery(self, name: str) -> str:
-        """Return the key of a link's gallery; where it is gone, say so and take the built-in one."""
-        try:
-            return self.galleries.key(name)
-        except Nt2vrError as error:
-            gr.Warning(html.escape(str(error), quote=False))
-            return ""
-
-    def _names(self, link: Mapping[str, str]) -> list[str]:
-        """List the systems to offer, with those of a link."""
-        return self.galleries.built_in.system_names(link.get("systems", "").split("|"))
+    @user_errors
+    def on_load(self, remembered: str, request: gr.Request) -> dict[Any, Any]:
+        """Read the page's link, or the settings that the browser remembers, for RESTORE to apply."""
+        c, link = self._controls, request.query_params
+        opened = self._links.open(link if DEFAULTS.keys() & link.keys() else dict(parse_qsl(remembered)))
+        return {
+            c.gallery: gr.Dropdown(opened.galleries),
+            c.systems: gr.Dropdown(opened.systems),
+            c.link: list(opened.values.values()),
+            c.link_picture: opened.picture,
+        }
 
     @user_errors
     def on_search(
         self, text: str, gallery: str, systems: list[str], k: int, alpha: str, lambda_: str, t: str, weight: float,
-        like: str, judged: str, literal: str, picture: str | None, previous: Answer | None, wanted: str,
+        like: str, judged: str, literal: str, parts: str, picture: str | None, previous: Answer | None, wanted: str,
         unwanted: str, request: gr.Request,
     ) -> dict[Any, Any]:  # fmt: skip
         """Search; as long as the sentence stays the same, with its parts and words as corrected by the person."""
         searcher, r = self.galleries.searcher(gallery), self._results
-        query = searcher.understand(text)
-        if previous is not None and previous.query.text != text:
-            literal = ""
-        if previous is not None and previous.query.text == text and (wanted, unwanted) != part_texts(query):
-            query = _corrected(text, wanted, unwanted)
+        query = parsed = searcher.understand(text)
+        if previous is not None:
+            same = previous.query.text == text
+            literal, parts = (literal, write_parts(wanted, unwanted)) if same else ("", "")
+        if parts and parts != write_parts(*part_texts(parsed)):
+            query = corrected(text, *read_parts(parts))
+        else:
+            parts = ""
         strengths, like = read_strengths((alpha, lambda_, t)), like if picture else ""
         problem: NotIndexedError | None = None
         try:
@@ -266,44 +245,18 @@ class SearchTab:
         remark = picture_remark(query, self._verdict(searcher, query, like)) if picture else ""
         marked = self.marked(judged, text, gallery)
         values = (
-            text,
-            gallery,
-            systems,
-            k,
-            alpha,
-            lambda_,
-            t,
-            weight,
-            like,
-            judged if marked.video_ids else "",
-            literal,
-        )
+            text, gallery, systems, k, alpha, lambda_, t, weight, like, judged if marked.video_ids else "", literal,
+            parts,
+        )  # fmt: skip
         link = link_values(dict(zip(DEFAULTS, values, strict=True)))
         job = self.indexing.under_way(gallery) if gallery else None
         return {
             r.answer: answer,
-            r.understood: understood_view(answer, (wanted, unwanted), link, strengths, remark),
+            r.understood: understood_view(answer, (wanted, unwanted), link, strengths, remark, parsed),
             r.columns: columns_view(answer, searcher.video, lambda video: self.media.urls(gallery, video), marked),
             r.index: index_view(answer, problem, job, self.gate.refusal(request, "import")),
             r.indexing: gr.Timer(active=job is not None),
         }
-
-    @user_errors
-    def on_index(self, gallery: str, event: gr.EventData, request: gr.Request) -> tuple[Any, Any]:
-        """Index the library that is searched, under the models that a search has named."""
-        self.gate.check("import", request)
-        models = event_value(event, "models", str).split("|")
-        self.indexing.start(self.galleries.key(gallery), models)
-        return index_view(None, None, self.indexing.under_way(gallery)), gr.Timer(active=True)
-
-    @user_errors
-    def on_indexing(self, gallery: str) -> tuple[Any, Any, Any]:
-        """Follow the update of the library that is searched; search once more when it has ended."""
-        job = self.indexing.under_way(gallery)
-        if job is not None:
-            return index_view(None, None, job), gr.skip(), gr.skip()
-        last = self.indexing.jobs.of(gallery) if gallery else None
-        return index_view(None, None, last), gr.Timer(active=False), f"{time.monotonic()}"
 
     def search(
         self, searcher: Searcher, query: Query, systems: list[str], k: int, picture: str | None, weight: float,
@@ -338,24 +291,17 @@ class SearchTab:
         return "|".join(filter(None, (*literal.split("|"), event_value(event, "word", str))))
 
     @user_errors
+    def on_correct(self, event: gr.EventData) -> tuple[str, str]:
+        """Take the parts as a click on a word has left them."""
+        return event_value(event, "wanted", str), event_value(event, "unwanted", str)
+
+    @user_errors
     def on_like(self, answer: Answer | None, event: gr.EventData) -> dict[Any, Any]:
         """Make a clip's middle frame the reference picture."""
         c, video_id = self._controls, event_value(event, "id", str)
         return {
-            c.picture: self._middle_frame(answer.gallery if answer else "", video_id),
+            c.picture: self._links.middle_frame(answer.gallery if answer else "", video_id),
             c.with_picture: True,
             c.like: video_id,
             self._results.detail: {},
         }
-
-    def _middle_frame(self, gallery: str, video_id: str) -> NDArray[np.uint8]:
-        video = self.galleries.searcher(gallery).video(video_id)
-        if gallery:
-            return self.decoder.picture(self.media.still(gallery, video))
-        frames = self.decoder.frames(video.path, 1, None).result()
-        return np.asarray(frames[0], np.uint8)
-
-
-def _corrected(text: str, wanted: str, unwanted: str) -> Query:
-    parts = tuple(part.strip() for part in unwanted.split(",") if part.strip())
-    return Query(text, (wanted.strip(),) if wanted.strip() else (), parts)

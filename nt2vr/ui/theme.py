@@ -13,6 +13,13 @@ def build_theme() -> gr.themes.Base:
         neutral_hue="slate",
         font=["system-ui", "sans-serif"],
         font_mono=["ui-monospace", "monospace"],
+    ).set(  # contrasts of 4.5 or more
+        body_text_color_subdued="*neutral_500",
+        block_info_text_color="*neutral_500",
+        button_primary_background_fill="*primary_600",
+        button_primary_background_fill_hover="*primary_700",
+        button_primary_background_fill_dark="*primary_600",
+        button_primary_background_fill_hover_dark="*primary_700",
     )
 
 

@@ -58,6 +58,7 @@ OPEN_TARGETS = (
         "columns",
         "detail",
         "understood",
+        "stage",
         "reference",
         "gallery",
         "recommended",

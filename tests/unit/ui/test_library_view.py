@@ -14,6 +14,7 @@ from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Hit, Moment, Ranking, Seen
 from nt2vr.search.systems import System
 from nt2vr.ui.clip_view import clock, detail_view, film_view, times_text
+from nt2vr.ui.column_view import columns_view
 from nt2vr.ui.indexing import index_view, job_view
 from nt2vr.ui.library_view import (
     MOST_SKIPPED,
@@ -24,7 +25,6 @@ from nt2vr.ui.library_view import (
     posters_view,
     skipped_view,
 )
-from nt2vr.ui.search_view import columns_view
 
 INFO = LibraryInfo(Source("1", "Films", "folder", Path("/home/me/films"), window_s=10), 3, 120, 2, 3723.0)
 RUNNING = IndexJob(1, "1", "Films", "CLIP", "running", "reading clips", "a.mp4", 30, 120, 2.5, 36.0)

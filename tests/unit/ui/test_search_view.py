@@ -11,16 +11,11 @@ import pytest
 from nt2vr.language.query import Query, Span
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Hit, Ranking, Seen, Verdict
+from nt2vr.search.strategies import STRATEGIES
 from nt2vr.search.systems import System
 from nt2vr.ui.clip_view import detail_view
-from nt2vr.ui.search_view import (
-    NO_GOOD_MATCH,
-    NOTHING_LEFT,
-    Marked,
-    columns_view,
-    picture_remark,
-    understood_view,
-)
+from nt2vr.ui.column_view import MEANINGS, NO_GOOD_MATCH, NOTHING_LEFT, Marked, columns_view, short_name
+from nt2vr.ui.search_view import picture_remark, understood_view
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",), (Span(7, 9),), (Span(10, 13),))
 
@@ -168,3 +163,45 @@ def test_words_read_differently_are_listed_and_a_column_that_knew_them_says_so()
     assert chip == {"word": "kids", "other": "boy or girl"}
     notes = [column["note"] for column in columns(small, knows, neither)]
     assert notes == ["", "ViT knows, and was asked as typed: kids.", "run has never seen: kids."]
+
+
+def test_a_moved_word_leaves_the_other_parts_as_they_are() -> None:
+    moves = understood_view(Answer(Query("x", ("a dog", "runs"), ("cat", "a car")), ()))["moves"]
+    assert moves["wanted"][1] == {"text": "dog", "wanted": "a runs", "unwanted": "cat, a car, dog"}
+    assert moves["unwanted"][0] == {"text": "cat", "wanted": "a dog runs and cat", "unwanted": "a car"}
+
+
+def test_a_correction_names_the_systems_whose_search_it_does_not_change_and_can_be_undone() -> None:
+    rankings = (ranking("CLIP", "a"), ranking("CLIP drop", "a"), ranking("CLIP-neg", "a"))
+    fixed = Query(NEGATED.text, ("a dog",), ("bird",))
+    view = understood_view(Answer(fixed, rankings), parsed=NEGATED)
+    assert view["notice"].startswith("CLIP and CLIP-neg search for the whole sentence: ")
+    assert view["undo"] == [{"wanted": "a dog", "unwanted": "cat"}]
+    assert not understood_view(Answer(NEGATED, rankings), parsed=NEGATED)["undo"]
+
+
+def test_names_of_runs_are_short_and_others_stay() -> None:
+    assert short_name("bnl-20261122-212355 · epoch 3") == "bnl 22/11 21:23 · epoch 3"
+    assert short_name("bnl-20261122-212355-2 boolean α 1") == "bnl 22/11 21:23-2 boolean α 1"
+    assert short_name("ViT-B-32 / openai") == "ViT-B-32 / openai"
+
+
+def test_results_are_announced_per_system() -> None:
+    answer = Answer(NEGATED, (ranking("CLIP", "ab", ("right", "violation")), ranking("CLIP drop", "a", ("right",))))
+    said = columns_view(answer, lambda name: Video(name, Path(name)), no_urls)["said"]
+    assert said == "CLIP: 1 of 2 right, 1 violate. CLIP drop: 1 of 1 right, 0 violate."
+
+
+def test_every_strategy_is_described() -> None:
+    assert MEANINGS.keys() == STRATEGIES.keys()
+
+
+def test_the_stage_sums_a_column_up_by_its_most_frequent_verdict_or_by_what_is_known() -> None:
+    known = columns(ranking("CLIP", "abc", ("right", "right", "miss")), ranking("X", "ab", ("violation", "violation")))
+    assert [column["line"]["text"] for column in known] == ["2 of 3 right", "2 of 2 show “cat”"]
+    (lost,) = columns(ranking("CLIP", "ab", ("miss", "miss")))
+    assert lost["line"] == {"kind": "bad", "text": "2 of 2 miss “a dog”"}
+    (partly,) = columns(ranking("CLIP", "ab", (None, "violation")))
+    assert partly["line"] == {"kind": "bad", "text": "1 of 2 show “cat”"}
+    (unjudged,) = columns(ranking("CLIP", "ab"))
+    assert unjudged["line"] == {}

@@ -1,0 +1,193 @@
+// Stage mode: the sentence, the columns and their verdicts fill the screen; stories are searches with a speaker's note.
+const ON = "nt-on-stage";
+const page = document.body.classList;
+const one = (selector) => element.querySelector(selector);
+const isOn = () => page.contains(ON);
+
+const isStory = (story) => typeof story?.query === "string" && Array.isArray(story.systems);
+const read = (text) => {
+  const found = JSON.parse(text);
+  if (!Array.isArray(found) || !found.length || !found.every(isStory)) throw new Error("no stories");
+  return found.slice(0, 100);
+};
+const encode = (text) => btoa(String.fromCharCode(...new TextEncoder().encode(text))).replace(/\+/g, "-").replace(/\//g, "_");
+const decode = (text) => new TextDecoder().decode(
+  Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (letter) => letter.charCodeAt(0)),
+);
+// The link's own stories, otherwise those edited last, otherwise the built-in ones.
+const load = () => {
+  for (const source of [
+    () => decode(new URLSearchParams(location.search).get("stories")),
+    () => localStorage.getItem("nt2vr-stories"),
+  ]) try { return read(source()); } catch {} // absent, forbidden or damaged
+  return structuredClone(props.value.stories);
+};
+const keep = () => { try { localStorage.setItem("nt2vr-stories", JSON.stringify(stories)); } catch {} };
+const linkOf = ({ query, systems, k = 8 }) => `${new URLSearchParams({ q: query, systems: systems.join("|"), k })}`;
+let stories = load();
+let place = -1;
+
+const refit = () => window.dispatchEvent(new Event("resize"));
+const reveal = () => page.remove("nt-off-1", "nt-off-2", "nt-off-3", "nt-off-4", "nt-one");
+const mark = (isStage) => {
+  const address = new URLSearchParams(location.search);
+  if (isStage) address.set("stage", "1"); else ["stage", "stories"].forEach((name) => address.delete(name));
+  history.replaceState(history.state, "", `?${address}`);
+};
+const label = () => {
+  one(".nt-place").textContent = place < 0 ? "" : `${place + 1} of ${stories.length}`;
+  one(".nt-speaker").textContent = stories[place]?.note ?? "";
+};
+const show = (to) => {
+  if (!stories[to]) return;
+  place = to;
+  reveal();
+  label();
+  trigger("open", { link: linkOf(stories[place]) });
+};
+const enter = () => {
+  page.add(ON, "nt-off-3", "nt-off-4"); // two systems can be read from the last row; 3 and 4 show the others
+  mark(true);
+  window.scrollTo(0, 0);
+  document.activeElement?.blur();
+  refit();
+};
+const leave = () => { page.remove(ON); reveal(); mark(false); refit(); };
+
+// A slide is an SVG of what the stage shows: every word, box and clip at its place.
+const escaped = (text) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
+const visible = (selector) => [...document.querySelectorAll(selector)].filter((each) => each.checkVisibility({ visibilityProperty: true }));
+const box = (each) => {
+  const { x, y, width, height } = each.getBoundingClientRect();
+  return `x="${x}" y="${y}" width="${width}" height="${height}"`;
+};
+const words = (root) => {
+  const found = [];
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const style = getComputedStyle(node.parentElement);
+    for (const { 0: word, index } of node.data.matchAll(/\S+/g)) {
+      const range = document.createRange();
+      range.setStart(node, index);
+      range.setEnd(node, index + word.length);
+      const { x, y, width, height } = range.getBoundingClientRect();
+      found.push(`<text x="${x}" y="${y + height / 2}" dominant-baseline="central" textLength="${width}" font-family="system-ui, sans-serif" font-size="${style.fontSize}" font-weight="${style.fontWeight}" fill="${style.color}" text-decoration="${style.textDecorationLine}">${escaped(word)}</text>`);
+    }
+  }
+  return found.join("");
+};
+const filled = (each) => `<rect ${box(each)} rx="8" fill="${getComputedStyle(each).backgroundColor}"/>${words(each)}`;
+const clip = (each) => {
+  const video = each.querySelector("video");
+  const canvas = Object.assign(document.createElement("canvas"), { width: video.videoWidth, height: video.videoHeight });
+  canvas.getContext("2d").drawImage(video, 0, 0);
+  return `<image ${box(video)} href="${canvas.toDataURL("image/jpeg", 0.92)}"/><rect ${box(each)} rx="9" fill="none" stroke-width="4" stroke="${getComputedStyle(each).borderColor}"/>${[...each.querySelectorAll(".nt-rank, .nt-mark")].map(filled).join("")}`;
+};
+const slide = () => {
+  const size = `width="${innerWidth}" height="${innerHeight}"`;
+  const ground = getComputedStyle(document.querySelector(".gradio-container")).backgroundColor;
+  const texts = visible("#understood .nt-sentence, #columns h3, #columns .nt-sum").map(words);
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} viewBox="0 0 ${innerWidth} ${innerHeight}"><rect ${size} fill="${ground}"/>${texts.join("")}${visible(".nt-clip").map(clip).join("")}</svg>`;
+};
+const save = (blob, name) => {
+  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+};
+const saveSvg = () => save(new Blob([slide()], { type: "image/svg+xml" }), "nt2vr.svg");
+const savePng = async () => {
+  const picture = new Image();
+  picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(slide())}`;
+  await picture.decode();
+  const times = Math.max(1, 1920 / innerWidth);
+  const canvas = Object.assign(document.createElement("canvas"), { width: innerWidth * times, height: innerHeight * times });
+  canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+  canvas.toBlob((blob) => save(blob, "nt2vr.png"));
+};
+
+// The story list, edited in a dialog.
+const field = (name, value, change) => {
+  const input = Object.assign(document.createElement("input"), { type: "text", value, ariaLabel: name, placeholder: name });
+  input.addEventListener("input", () => { change(input.value); keep(); });
+  return input;
+};
+const button = (text, name, act) => {
+  const made = Object.assign(document.createElement("button"), { type: "button", textContent: text, ariaLabel: name });
+  made.addEventListener("click", act);
+  return made;
+};
+const list = () => one(".nt-stories ol").replaceChildren(...stories.map((story, i) => {
+  const row = document.createElement("li");
+  const move = (to) => () => {
+    if (to >= stories.length || to < 0) return;
+    stories.splice(to, 0, ...stories.splice(i, 1));
+    changed();
+  };
+  row.append(
+    field("Query", story.query, (value) => { story.query = value; }),
+    field("Systems, separated by |", story.systems.join(" | "), (value) => { story.systems = value.split("|").map((each) => each.trim()); }),
+    field("Note for the speaker", story.note ?? "", (value) => { story.note = value; }),
+    button("▶", `Show story ${i + 1}`, () => { one("dialog").close(); enter(); show(i); }),
+    button("↑", `Move story ${i + 1} up`, move(i - 1)),
+    button("↓", `Move story ${i + 1} down`, move(i + 1)),
+    button("×", `Remove story ${i + 1}`, () => { if (stories.length > 1) stories.splice(i, 1); changed(); }),
+  );
+  return row;
+}));
+const changed = () => { keep(); label(); list(); };
+const tell = (text) => { one(".nt-stories .nt-remark").textContent = text; };
+const acts = {
+  back: () => show(place - 1),
+  next: () => show(place + 1),
+  stories: () => { tell(""); list(); one("dialog").showModal(); },
+  close: () => one("dialog").close(),
+  png: savePng,
+  svg: saveSvg,
+  leave,
+  add: () => {
+    const now = new URLSearchParams(location.search);
+    stories.push({ query: now.get("q") ?? "", systems: (now.get("systems") ?? "").split("|"), k: Number(now.get("k")) || 8, note: "" });
+    changed();
+  },
+  save: () => save(new Blob([JSON.stringify(stories, null, 1)], { type: "application/json" }), "stories.json"),
+  link: async () => {
+    const link = `${location.origin}${location.pathname}?stage=1&stories=${encode(JSON.stringify(stories))}`;
+    try { await navigator.clipboard.writeText(link); tell("The link is copied."); } catch { tell(link); }
+  },
+  reset: () => { stories = structuredClone(props.value.stories); changed(); },
+};
+element.addEventListener("click", ({ target }) => acts[target.closest("[data-do]")?.dataset.do]?.());
+element.addEventListener("change", async ({ target }) => {
+  if (!target.matches("[data-open]") || !target.files[0]) return;
+  try { stories = read(await target.files[0].text()); changed(); tell(""); } catch { tell("This file has no stories."); }
+  target.value = "";
+});
+document.addEventListener("click", ({ target }) => {
+  if (target.closest("[data-stage]")) enter();
+  if (target.closest("[data-stories]")) acts.stories();
+});
+
+const KEYS = {
+  ArrowRight: acts.next, PageDown: acts.next, ArrowLeft: acts.back, PageUp: acts.back, Escape: leave,
+  " ": () => page.toggle("nt-one"),
+  n: () => { one(".nt-speaker").hidden = !one(".nt-speaker").hidden; },
+  ...Object.fromEntries([1, 2, 3, 4].map((i) => [i, () => { page.toggle(`nt-off-${i}`); refit(); }])),
+};
+document.addEventListener("keydown", (event) => {
+  const isTyping = document.activeElement?.matches("input:not([type=checkbox], [type=radio]), textarea, select");
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping || document.querySelector("dialog[open]")) return;
+  if (event.key.toLowerCase() === "f" && document.querySelector("#columns")?.checkVisibility()) return isOn() ? leave() : enter();
+  const act = isOn() && KEYS[event.key];
+  if (!act) return;
+  event.preventDefault();
+  event.stopPropagation();
+  act();
+}, true);
+const address = new URLSearchParams(location.search);
+if (address.get("stage") === "1" && !address.has("q")) {
+  location.replace(`${location.search}&${linkOf(stories[0])}`);
+} else if (address.get("stage") === "1") {
+  place = stories.findIndex(({ query }) => query === address.get("q"));
+  label();
+  enter();
+}

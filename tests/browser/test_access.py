@@ -1,0 +1,133 @@
+"""Keyboard, screen readers, contrast and stability of the Search page."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.browser.actions import MODELS_MS, columns, open_search, submit
+from tests.conftest import RunningApp
+
+pytestmark = pytest.mark.browser
+
+SHIFTS = """window.shift = 0; new PerformanceObserver((list) => {
+  for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shift += value;
+}).observe({ type: "layout-shift", buffered: true });"""
+
+
+def serious(page: Page) -> list[str]:
+    """List axe-core's serious and critical findings."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{rule['id']}: {node['html'][:200]}"
+        for rule in found
+        if rule["impact"] in ("serious", "critical")
+        for node in rule["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious_and_nothing_shifts(page: Page, running_app: RunningApp, theme: str) -> None:
+    page.add_init_script(SHIFTS)
+    open_search(page, f"{running_app.url}?__theme={theme}")
+    assert page.evaluate("shift") < 0.05
+    assert serious(page) == []
+    columns(page).first.locator(".nt-clip").first.click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert serious(page) == []
+    page.keyboard.press("Escape")
+    for tab in ("Library", "Evaluate", "Train"):
+        page.get_by_role("tab", name=tab).click()
+        expect(page.get_by_role("tab", name=tab)).to_have_attribute("aria-selected", "true")
+        assert serious(page) == []
+
+
+def test_everything_can_be_done_by_keyboard_and_focus_returns(page: Page, running_app: RunningApp) -> None:
+    open_search(page, running_app.url + "?q=a+girl,+no+bike&systems=CLIP|CLIP-neg|CLIP-bnl")
+    keys, dialog = page.keyboard, page.get_by_role("dialog")
+    first, second = columns(page).nth(0).locator(".nt-clip"), columns(page).nth(1).locator(".nt-clip")
+    expect(first.first).to_have_accessible_name(page_name := first.first.get_attribute("aria-label") or "")
+    assert page_name.startswith(("Rank 1, right: ", "Rank 1, violates: ", "Rank 1, misses: "))
+
+    first.first.focus()
+    keys.press("ArrowRight")
+    expect(first.nth(1)).to_be_focused()
+    keys.press("ArrowRight")
+    expect(second.first).to_be_focused()
+    keys.press("Enter")
+    expect(dialog).to_be_visible()
+    for _ in range(12):  # more than it has buttons
+        keys.press("Tab")
+        assert page.evaluate("document.activeElement === document.body || !!document.activeElement.closest('dialog')")
+    assert all(page.evaluate("[...document.querySelectorAll('dialog video')].map((video) => video.paused)"))
+    shown = dialog.get_attribute("aria-label")
+    dialog.get_by_role("button", name="Close").focus()  # Tab may have gone on to the browser's own buttons
+    keys.press("n")
+    expect(dialog).not_to_have_attribute("aria-label", shown or "")
+    keys.press("p")
+    expect(dialog).to_have_attribute("aria-label", shown or "")
+    keys.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(second.first).to_be_focused()
+
+    keys.press("?")
+    expect(dialog.get_by_role("heading", name="Marks and keys")).to_be_visible()
+    keys.press("Escape")
+    expect(second.first).to_be_focused()
+    keys.press("/")
+    query = page.locator("#query textarea")
+    expect(query).to_be_focused()
+    keys.press("ControlOrMeta+a")
+    keys.type("a dog, no cat")
+    keys.press("Enter")
+    expect(page.get_by_role("status").filter(has_text="CLIP-neg:")).to_have_count(1)
+    expect(page.locator(".nt-scope")).to_have_text("cat", timeout=MODELS_MS)
+
+
+def test_words_move_by_a_click_and_link_and_back_keep_the_correction(page: Page, running_app: RunningApp) -> None:
+    open_search(page, running_app.url)
+    good, bad = page.locator(".nt-chip.nt-good"), page.locator(".nt-chip.nt-bad")
+    good.get_by_role("button", name="dancing").click()
+    expect(bad).to_have_text(["playing the drum", "dancing"])
+    expect(page.get_by_text("the correction changes only their verdicts")).to_be_visible()
+    bad.get_by_role("button", name="playing the drum").click()
+    expect(good).to_have_text("a boy is and playing the drum")
+    corrected = page.url
+    page.reload()
+    expect(good).to_have_text("a boy is and playing the drum", timeout=MODELS_MS)
+
+    submit(page, "a dog, no cat")
+    expect(bad).to_have_text("cat")
+    page.go_back()
+    expect(good).to_have_text("a boy is and playing the drum")
+    expect(page.locator("#query textarea")).to_have_value("a boy is dancing and not playing the drum")
+    assert page.url == corrected
+    page.go_forward()
+    expect(bad).to_have_text("cat")
+    page.go_back()
+    page.get_by_role("button", name="undo correction").click()
+    expect(bad).to_have_text("playing the drum")
+
+
+def test_the_last_settings_are_remembered_but_a_link_goes_first(page: Page, running_app: RunningApp) -> None:
+    page.goto(running_app.url + "?q=a+dog&systems=CLIP-neg&k=4")
+    expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
+    page.goto(running_app.url)
+    expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
+    expect(columns(page).first.locator(".nt-clip")).to_have_count(4)
+    expect(page.locator("#query textarea")).to_have_value("a boy is dancing and not playing the drum")
+    page.goto(running_app.url + "?q=a+dog")
+    expect(columns(page)).to_have_count(3)
+
+
+def test_a_larger_screen_shows_larger_clips_and_two_systems_fill_it(page: Page, running_app: RunningApp) -> None:
+    link = running_app.url + "?systems=CLIP|CLIP-neg&k=4"
+    page.goto(link)
+    clips = page.locator(".nt-clip video")
+    expect(clips).to_have_count(8, timeout=MODELS_MS)
+    page.wait_for_function("document.querySelector('.nt-clip video').clientWidth > 170")
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    page.wait_for_function("document.querySelector('.nt-clip video').clientWidth > 270")
+    bottom = page.evaluate(
+        "Math.max(...[...document.querySelectorAll('.nt-clip')].map((c) => c.getBoundingClientRect().bottom))"
+    )
+    assert 1000 < bottom <= 1080

@@ -1,0 +1,82 @@
+"""A talk on the stage, by keyboard alone."""
+
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Page, expect
+
+from tests.browser.actions import MODELS_MS, columns, open_search
+from tests.conftest import RunningApp
+
+pytestmark = pytest.mark.browser
+
+CLIP_BOTTOM = "Math.max(...[...document.querySelectorAll('.nt-clip')].map((c) => c.getBoundingClientRect().bottom))"
+
+
+def test_a_talk_by_keyboard_from_the_first_story_to_the_last(page: Page, running_app: RunningApp) -> None:
+    keys, sentence, place = page.keyboard, page.locator(".nt-sentence"), page.locator(".nt-place")
+    open_search(page, running_app.url)
+    page.locator("#query textarea").blur()
+    keys.press("f")
+    expect(page.locator("#query")).to_be_hidden()
+    keys.press("ArrowRight")
+    expect(page.locator(".nt-sum")).to_have_text(["7 of 8 show “playing the drum”", "6 of 8 right"])
+    assert sentence.evaluate("each => parseFloat(getComputedStyle(each).fontSize)") >= 48
+    expect(page.locator(".nt-scope")).to_have_css("text-decoration-line", "line-through")
+    page.wait_for_function(f"{CLIP_BOTTOM} <= innerHeight && {CLIP_BOTTOM} > innerHeight - 80")
+
+    keys.press(" ")
+    expect(columns(page).nth(1)).to_be_hidden()
+    keys.press(" ")
+    expect(columns(page).nth(1)).to_be_visible()
+    keys.press("1")
+    expect(columns(page).nth(0)).to_be_hidden()
+    keys.press("n")
+    expect(page.locator(".nt-speaker")).to_contain_text("7 of its 8 first clips show the drum")
+    for number in range(2, 11):
+        shown = sentence.inner_text()
+        keys.press("ArrowRight")
+        expect(place).to_have_text(f"{number} of 10")
+        expect(sentence).not_to_have_text(shown)
+    expect(columns(page).nth(0)).to_be_visible()
+    keys.press("ArrowLeft")
+    expect(sentence).to_have_text("a man is singing and not playing the guitar")
+    assert "stage=1" in page.url
+    keys.press("Escape")
+    expect(page.locator("#query textarea")).to_have_value("a man is singing and not playing the guitar")
+    assert "stage" not in page.url
+
+
+def test_own_stories_are_opened_from_a_file_edited_shared_and_exported(
+    page: Page, running_app: RunningApp, tmp_path: Path
+) -> None:
+    own = tmp_path / "own.json"
+    stories = [{"query": "a dog, no cat", "systems": ["CLIP"], "k": 4}]
+    own.write_text(json.dumps([*stories, {"query": "x", "systems": []}]))
+    page.goto(running_app.url + "?stage=1")
+    expect(page.locator(".nt-sum")).to_have_count(2, timeout=MODELS_MS)
+    dialog = page.get_by_role("dialog", name="Stories")
+    page.locator("[data-do=stories]").press("Enter")
+    expect(dialog.get_by_label("Query")).to_have_count(10)
+    page.locator("[data-open]").set_input_files(own)
+    expect(dialog.get_by_label("Query")).to_have_count(2)
+    dialog.get_by_label("Remove story 2").click()
+    dialog.get_by_label("Note for the speaker").fill("<b>mine</b>")
+    with page.expect_download() as saved:
+        dialog.get_by_text("Save as a file").click()
+    assert json.loads(saved.value.path().read_text()) == [stories[0] | {"note": "<b>mine</b>"}]
+    dialog.get_by_text("Copy link").click()
+    expect(dialog.get_by_text("stage=1&stories=").or_(dialog.get_by_text("The link is copied."))).to_be_visible()
+    dialog.get_by_label("Show story 1").click()
+    expect(page.locator(".nt-sum")).to_have_text(["3 of 4 right"])
+
+    for kind in ("png", "svg"):
+        with page.expect_download() as slide:
+            page.locator(f"[data-do={kind}]").press("Enter")
+        slide.value.save_as(tmp_path / f"slide.{kind}")
+    with Image.open(tmp_path / "slide.png") as png:
+        assert png.size == (1920, 1200)
+    drawn = (tmp_path / "slide.svg").read_text()
+    assert drawn.count("<image") == 4 and 'text-decoration="line-through">cat</text>' in drawn
