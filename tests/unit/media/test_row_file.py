@@ -1,5 +1,6 @@
 """Rows of any type and shape survive kills and other writers; damage and full disks are `test_embedding_file`'s."""
 
+import math
 import os
 import signal
 import subprocess
@@ -43,7 +44,7 @@ def is_right(folder: Path, kind: Kind, count: int) -> bool:
     """Whether the file has the rows of these clips, in the order of writing, and nothing else."""
     file, numbers = opened(folder, kind), np.arange(count)
     assert file.rows().shape == (len(file), *kind[1])
-    values = file.rows()[file.find(f"clip {number}" for number in numbers)].reshape(count, -1)
+    values = file.rows()[file.find(f"clip {number}" for number in numbers)].reshape(count, math.prod(kind[1]))
     return len(file) == count and bool((values == (numbers % 251 + 1)[:, None]).all())
 
 
