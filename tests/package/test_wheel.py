@@ -125,7 +125,7 @@ import nt2vr, trainer
 
 def look(page, **options):
     tabs = [block.label for block in page.blocks.values() if isinstance(block, gr.Tab)]
-    assert tabs == ["Search", "Evaluate", "Train"], tabs
+    assert tabs == ["Search", "Library", "Evaluate", "Train"], tabs
     raise KeyboardInterrupt
 
 assert ASSETS.parent.samefile(nt2vr.__path__[0]), ASSETS
