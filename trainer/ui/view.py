@@ -1,9 +1,9 @@
 """Template data for the list of runs and for one run. Knows nothing about Gradio."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 
+from nt2vr.progress import duration_text, percent_text
 from trainer.manager import Run
 from trainer.trash import TRASH_DAYS
 from trainer.ui.curves import Rows, loss_charts, validation_charts
@@ -49,7 +49,7 @@ def run_view(run: Run, rows: Rows, log: str) -> dict[str, Any]:
         "word": WORDS[status.state],
         "share": _percent(run),
         "done": progress_text(run),
-        "left": left_text(status.eta_s),
+        "left": "" if status.eta_s is None else f"{duration_text(status.eta_s)} left",
         "error": status.error or "" if status.state == "failed" else "",
         "charts": charts,
         "log": log,
@@ -68,18 +68,6 @@ def progress_text(run: Run) -> str:
     return f"epoch {status.epoch} of {run.config.epochs} · step {status.step:,} of {run.num_steps:,}"
 
 
-def left_text(eta_s: float | None) -> str:
-    """Format the estimated time left, no more precisely than it can be known."""
-    if eta_s is None:
-        return ""
-    if eta_s < 90:
-        return f"{eta_s:.0f} s left"
-    if eta_s < 90 * 60:
-        return f"{eta_s / 60:.0f} min left"
-    hours = timedelta(seconds=eta_s) / timedelta(hours=1)
-    return f"{hours:.1f} h left"
-
-
 def trash_text(num_bytes: int) -> str:
     """Say how much space deleted runs take; empty if none."""
     if not num_bytes:
@@ -93,5 +81,5 @@ def _percent(run: Run) -> str:
     if run.status.state == "finished":
         return "100"
     if run.status.state == "preparing":
-        return f"{100 * min(1.0, run.status.done / run.status.total):.1f}" if run.status.total else "0"
-    return f"{100 * min(1.0, run.status.step / run.num_steps):.1f}" if run.num_steps else "0"
+        return percent_text(run.status.done, run.status.total)
+    return percent_text(run.status.step, run.num_steps)

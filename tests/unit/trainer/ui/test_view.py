@@ -1,12 +1,10 @@
 """Curves and progress on the Train tab."""
 
-import pytest
-
 from trainer.config import TrainConfig
 from trainer.manager import Run
 from trainer.run_folder import RunStatus
 from trainer.ui.curves import chart, loss_charts, series, thin, validation_charts, value_text
-from trainer.ui.view import left_text, run_view, runs_view, trash_text
+from trainer.ui.view import run_view, runs_view, trash_text
 
 ROWS = [
     {"epoch": 0, "step": 0, "base/original/MIR": 0.88, "drop/composed/MIR": 0.75, "base/composed/MIR": 0.5},
@@ -65,13 +63,6 @@ def test_what_is_measured_on_text_alone_has_its_charts_percents_as_percents() ->
 
 def test_a_loss_has_a_chart_only_once_it_has_values() -> None:
     assert [drawn["title"] for drawn in loss_charts(ROWS, ["contrastive", "bnl"], 100)] == ["contrastive"]
-
-
-@pytest.mark.parametrize(
-    ("eta_s", "text"), [(None, ""), (0, "0 s left"), (89, "89 s left"), (240, "4 min left"), (9000, "2.5 h left")]
-)
-def test_the_time_left_is_said_as_exactly_as_it_is_known(eta_s: float | None, text: str) -> None:
-    assert left_text(eta_s) == text
 
 
 def test_a_run_is_told_with_its_progress_and_why_it_failed() -> None:
