@@ -229,11 +229,13 @@ class SearchTab:
         """Search; as long as the sentence stays the same, with its parts and words as corrected by the person."""
         searcher, r = self.galleries.searcher(gallery), self._results
         query = parsed = searcher.understand(text, editing=bool(picture))
-        without = searcher.understand(text, editing=not picture)  # what the boxes held before the picture came or went
         if previous is not None:
             same = previous.query.text == text
             literal, parts = (literal, write_parts(wanted, unwanted)) if same else ("", "")
-        if parts and parts not in (write_parts(*part_texts(parsed)), write_parts(*part_texts(without))):
+        if parts and not any(  # the boxes may hold the parts from before the picture came or went
+            parts == write_parts(*part_texts(searcher.understand(text, editing)))
+            for editing in (bool(picture), not picture)
+        ):
             query = corrected(text, *read_parts(parts))
         else:
             parts = ""
