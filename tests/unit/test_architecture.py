@@ -14,7 +14,7 @@ from tests.paths import ROOT
 
 FILES = [ROOT / "app.py", *sorted((ROOT / "nt2vr").rglob("*.py")), *sorted((ROOT / "trainer").rglob("*.py"))]
 
-PAGE = ("app.py", "nt2vr/ui/", "trainer/ui/tab.py")
+PAGE = ("app.py", "nt2vr/ui/", "trainer/ui/tab.py", "trainer/ui/layout.py")
 MODEL_ROOMS = (
     "nt2vr/models/open_clip_encoder.py",
     "nt2vr/models/pooling.py",
