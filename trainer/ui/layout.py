@@ -12,6 +12,7 @@ from nt2vr.ui.theme import template
 from trainer.ui.form import Field
 
 DEFAULT_PRESET = "CLIP-neg"
+MAX_BESIDE = 4  # runs in the charts of another: more lines are hard to tell apart
 FIRST = (
     "name",
     "base",
@@ -52,6 +53,8 @@ class RunParts:
 
     column: gr.Column
     run: gr.HTML
+    beside: gr.Dropdown
+    curves: gr.HTML
     stop: gr.Button
     resume: gr.Button
     delete: gr.Button
@@ -135,4 +138,9 @@ def lay_out_run(templates: Path) -> RunParts:
             delete_now = gr.Button("Move to trash", variant="stop", size="sm", elem_id="train-delete-now")
             keep = gr.Button("Keep it", size="sm", elem_id="train-keep")
         run = template(templates, "train-run", {})
-    return RunParts(column, run, stop, resume, delete, confirm, delete_now, keep)
+        beside = gr.Dropdown(
+            [], value=[], multiselect=True, max_choices=MAX_BESIDE, visible=False, label="Compare its curves with",
+            elem_id="train-beside",
+        )  # fmt: skip
+        curves = template(templates, "train-curves", {})
+    return RunParts(column, run, beside, curves, stop, resume, delete, confirm, delete_now, keep)

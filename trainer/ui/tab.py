@@ -15,8 +15,17 @@ from nt2vr.ui.inputs import event_value
 from trainer.config import WORLD
 from trainer.manager import Run, RunManager
 from trainer.ui.form import bases, config_fields, losses_view, presets, read_form
-from trainer.ui.layout import FIRST, FormParts, ListParts, RunParts, lay_out_form, lay_out_list, lay_out_run
-from trainer.ui.view import run_view, runs_view, trash_text
+from trainer.ui.layout import (
+    FIRST,
+    MAX_BESIDE,
+    FormParts,
+    ListParts,
+    RunParts,
+    lay_out_form,
+    lay_out_list,
+    lay_out_run,
+)
+from trainer.ui.view import comparable, curves_view, run_view, runs_view, trash_text
 
 POLL_S = 1.0
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
@@ -60,9 +69,9 @@ class TrainTab:
         self, tab: gr.Tab, chosen: gr.BrowserState, seen: gr.State, timer: gr.Timer, form: FormParts,
         listed: ListParts, parts: RunParts,
     ) -> None:  # fmt: skip
-        watched = [seen, listed.runs, parts.run, parts.stop, parts.resume, parts.delete]
+        watched = [seen, listed.runs, parts.run, parts.curves, parts.stop, parts.resume, parts.delete]
         everything = [
-            *(chosen, form.column, parts.column, parts.confirm, listed.trash, listed.trash_size),
+            *(chosen, form.column, parts.column, parts.confirm, listed.trash, listed.trash_size, parts.beside),
             *watched,
         ]
         filled = [*form.values, form.losses]
@@ -70,7 +79,7 @@ class TrainTab:
         tab.select(self.on_open, chosen, [*everything, timer], **QUIET).success(
             self.on_opened, [form.preset, form.losses], [base, form.losses], **QUIET
         )
-        timer.tick(self.on_poll, [chosen, seen], watched, queue=False, trigger_mode="once", **QUIET)
+        timer.tick(self.on_poll, [chosen, seen, parts.beside], watched, queue=False, trigger_mode="once", **QUIET)
         form.preset.input(self.on_preset, form.preset, filled, **QUIET)
         form.start.click(self.on_start, filled, everything, show_progress_on=form.start, api_visibility="private")
         listed.new.click(self.on_new, None, everything, **QUIET)
@@ -78,6 +87,7 @@ class TrainTab:
         listed.empty.click(self.on_empty_trash, chosen, everything, **QUIET)
         parts.stop.click(self.on_stop, chosen, everything, **QUIET)
         parts.resume.click(self.on_resume, chosen, everything, show_progress_on=parts.resume, api_visibility="private")
+        parts.beside.input(self.on_poll, [chosen, seen, parts.beside], watched, trigger_mode="always_last", **QUIET)
         parts.delete.click(lambda: gr.Row(visible=True), None, parts.confirm, **QUIET)
         parts.keep.click(lambda: gr.Row(visible=False), None, parts.confirm, **QUIET)
         parts.delete_now.click(self.on_delete, chosen, everything, **QUIET)
@@ -94,13 +104,14 @@ class TrainTab:
         return gr.Dropdown(choices=self._bases()), table
 
     @user_errors
-    def on_poll(self, chosen: str | None, seen: str | None, request: gr.Request) -> Any:
-        """Refresh the list and the open run, if anything has changed."""
+    def on_poll(self, chosen: str | None, seen: str | None, beside: list[str] | None, request: gr.Request) -> Any:
+        """Refresh the list and the open run, with the curves of others beside it, if anything has changed."""
         runs = self._manager.runs()
         run = next((run for run in runs if run.run_id == chosen), None)
-        if self._stamp(runs, run) == seen:
+        others = [other for other in runs if other.run_id in (beside or []) and other != run][:MAX_BESIDE]
+        if self._stamp(runs, run, others) == seen:
             return gr.skip()
-        return self._watched(runs, run, request)
+        return self._watched(runs, run, others, request)
 
     @user_errors
     def on_preset(self, name: str) -> list[Any]:
@@ -178,20 +189,24 @@ class TrainTab:
         run = next((run for run in runs if run.run_id == chosen), None)
         panes = gr.Column(visible=run is None), gr.Column(visible=run is not None), gr.Row(visible=False)
         text = trash_text(self._manager.trash.num_bytes())
-        return chosen, *panes, gr.Column(visible=bool(text)), text, *self._watched(runs, run, visitor)
+        choices = comparable(runs, run)
+        beside = gr.Dropdown(choices=choices, value=[], visible=bool(choices))
+        trash = gr.Column(visible=bool(text)), text
+        return chosen, *panes, *trash, beside, *self._watched(runs, run, [], visitor)
 
-    def _watched(self, runs: list[Run], run: Run | None, visitor: Visitor) -> tuple[Any, ...]:
+    def _watched(self, runs: list[Run], run: Run | None, others: list[Run], visitor: Visitor) -> tuple[Any, ...]:
         """Return updates for everything that changes during a run, in the order of `watched`."""
         if run is None:
-            return self._stamp(runs, run), runs_view(runs, ""), {}, gr.skip(), gr.skip(), gr.skip()
+            return self._stamp(runs, run, others), runs_view(runs, ""), {}, {}, gr.skip(), gr.skip(), gr.skip()
         may_train, may_delete = (self._gate.may(action, visitor) for action in ("train", "delete"))
         rows = self._manager.metrics(run.run_id)
         log = self._manager.log_tail(run.run_id) if may_train else ""  # it names files of this machine
         stopping = run.status.state == "stopping"
         return (
-            self._stamp(runs, run),
+            self._stamp(runs, run, others),
             runs_view(runs, run.run_id),
-            run_view(run, rows, log),
+            run_view(run),
+            curves_view(run, rows, log, [(other, self._manager.metrics(other.run_id)) for other in others]),
             gr.Button(
                 "End now" if run.may_end_at_once else "Stop",
                 interactive=may_train and run.is_under_way and (not stopping or run.may_end_at_once),
@@ -200,10 +215,12 @@ class TrainTab:
             gr.Button(interactive=may_delete and not run.is_under_way),
         )
 
-    def _stamp(self, runs: list[Run], run: Run | None) -> str:
+    def _stamp(self, runs: list[Run], run: Run | None, others: list[Run]) -> str:
         """Hash the displayed state; the page needs no update while the hash stays the same."""
         listed = [(run.run_id, run.status, run.may_end_at_once) for run in runs]
-        detail = (len(self._manager.metrics(run.run_id)), self._manager.log_tail(run.run_id)) if run else ()
+        shown = [*([run] if run else []), *others]
+        measured = [(each.run_id, len(self._manager.metrics(each.run_id))) for each in shown]
+        detail = (*measured, self._manager.log_tail(run.run_id)) if run else ()
         return blake2b(repr((listed, detail)).encode(), digest_size=8).hexdigest()
 
     def _bases(self) -> list[tuple[str, str]]:

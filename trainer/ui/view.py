@@ -36,12 +36,9 @@ def runs_view(runs: Sequence[Run], chosen: str) -> dict[str, Any]:
     }
 
 
-def run_view(run: Run, rows: Rows, log: str) -> dict[str, Any]:
-    """Return one run: its progress, its curves and the end of its log."""
-    config, status = run.config, run.status
-    charts: list[list[dict[str, Any]]] = []
-    if config is not None:
-        charts = [validation_charts(rows, config.epochs), loss_charts(rows, config.losses, run.num_steps)]
+def run_view(run: Run) -> dict[str, Any]:
+    """Return one run's progress."""
+    status = run.status
     return {
         "id": run.run_id,
         "name": run.name,
@@ -51,9 +48,37 @@ def run_view(run: Run, rows: Rows, log: str) -> dict[str, Any]:
         "done": progress_text(run),
         "left": "" if status.eta_s is None else f"{duration_text(status.eta_s)} left",
         "error": status.error or "" if status.state == "failed" else "",
+    }
+
+
+def curves_view(run: Run, rows: Rows, log: str, others: Sequence[tuple[Run, Rows]] = ()) -> dict[str, Any]:
+    """Return a run's curves, with those of other runs beside them, and the end of its log."""
+    config = run.config
+    charts: list[list[dict[str, Any]]] = []
+    beside = {other.run_id: measured for other, measured in others}
+    if config is not None:
+        charts = [
+            validation_charts(rows, config.epochs, beside),
+            loss_charts(rows, config.losses, run.num_steps, beside),
+        ]
+    return {
+        "id": run.run_id,
+        "name": run.name,
+        "legend": [
+            {"number": number, "name": other.name, "id": other.run_id} for number, (other, _) in enumerate(others, 1)
+        ],
         "charts": charts,
         "log": log,
     }
+
+
+def comparable(runs: Sequence[Run], run: Run | None) -> list[tuple[str, str]]:
+    """List the runs whose curves may stand beside those of a run, as labels and ids."""
+    return [
+        (f"{other.name} · {other.run_id}", other.run_id)
+        for other in runs
+        if run is not None and other.run_id != run.run_id and other.config is not None
+    ]
 
 
 def progress_text(run: Run) -> str:
