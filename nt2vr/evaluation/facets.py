@@ -36,11 +36,14 @@ class Facets:
     concepts: tuple[str, ...] = ()
 
 
-@lru_cache(4)
 def facets_of(report: Report) -> tuple[Facets, ...]:
     """Return the facets of each query of a report; the first call takes a millisecond per different unwanted part."""
-    in_world = ORACLE in report.references
-    return tuple(query_facets(query, in_world) for query in report.queries)
+    return _facets(report.queries, ORACLE in report.references)
+
+
+@lru_cache(4)
+def _facets(queries: tuple[JudgedQuery, ...], in_world: bool) -> tuple[Facets, ...]:
+    return tuple(query_facets(query, in_world) for query in queries)
 
 
 def query_facets(query: JudgedQuery, in_world: bool = False) -> Facets:
