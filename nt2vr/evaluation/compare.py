@@ -119,6 +119,5 @@ def first_videos(report: Report, place: int, system: str) -> list[tuple[str, Ver
 
 @lru_cache(4)
 def titles_of(report: Report) -> Mapping[str, str]:
-    """Return a caption per video, by id, as far as the report has them: of videos in words, or original queries."""
-    asked = {report.video_ids[q.relevant[0]]: q.text for q in reversed(report.queries) if q.kind == "original"}
-    return asked | {video_id: some[0] for video_id, some in report.captions.items() if some}
+    """Return a caption per video, by id, as far as original queries have them."""
+    return {report.video_ids[q.relevant[0]]: q.text for q in reversed(report.queries) if q.kind == "original"}

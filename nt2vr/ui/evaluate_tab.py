@@ -228,6 +228,8 @@ class EvaluateTab:
         if link is None and entries and not (job and job.is_under_way):
             link = ReportLink(entries[0].report_id)
         if link is None or link.report not in [entry.report_id for entry in entries]:
+            if link is not None and link.query is not None:
+                gr.Warning("The report of this link was deleted. Choose another one, or evaluate again.")
             link = ReportLink()
         opened = self._review.opened(link, visitor) if link.report else self._review.closed()
         return {

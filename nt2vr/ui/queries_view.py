@@ -91,11 +91,12 @@ class Listing:
     def clip(self, video_id: str, verdict: Verdict | None, rank: int) -> dict[str, Any]:
         """Show a video: its clip where it is at hand, otherwise a caption of it, or its id."""
         known = self.home is not None and video_id in self.home.video_ids
+        captions = self.report.captions.get(video_id, ())[:SOME_CAPTIONS]
         urls = self.home.urls(video_id) if self.home is not None and known else {}
         return {
             "src": urls.get("src", ""),
             "poster": urls.get("poster", ""),
-            "title": titles_of(self.report).get(video_id, video_id),
+            "title": " · ".join(captions) or titles_of(self.report).get(video_id, video_id),
             "verdict": verdict or "",
             "mark": MARKS.get(verdict or "", ""),
             "rank": rank,
@@ -108,14 +109,16 @@ def kinds_of(report: Report) -> list[tuple[str, str]]:
     return [("all kinds", ANY), *((label, kind) for kind, label in KINDS.items() if kind in there)]
 
 
-def cues_of(report: Report) -> list[tuple[str, str]]:
-    """Return the report's negation cues as choices (label, cue), the most frequent first."""
-    return [("all cues", ANY), *_counted(query.cue for query in report.queries if query.cue)]
+def cues_of(report: Report, kind: str = ANY) -> list[tuple[str, str]]:
+    """Return the negation cues in queries of a kind as choices (label, cue), the most frequent first."""
+    asked = (query for query in report.queries if kind in (ANY, query.kind))
+    return [("all cues", ANY), *_counted(query.cue for query in asked if query.cue)]
 
 
-def concepts_of(report: Report) -> list[tuple[str, str]]:
-    """Return what unwanted parts are about as choices (label, concept), the most frequent first."""
-    found = _counted(concept for facets in facets_of(report) for concept in facets.concepts)
+def concepts_of(report: Report, kind: str = ANY) -> list[tuple[str, str]]:
+    """Return what unwanted parts in queries of a kind are about as choices (label, concept), likewise."""
+    both = zip(report.queries, facets_of(report), strict=True)
+    found = _counted(concept for query, facets in both if kind in (ANY, query.kind) for concept in facets.concepts)
     return [("all concepts", ANY), *found[:SOME_CONCEPTS]]
 
 

@@ -22,11 +22,12 @@ FILTERED = f"""(_, ...values) => {{
   window.nt2vr.go(`?${{address}}`, isTyping);
   return `?${{address}}&at=${{performance.now()}}`; // the same filter may be asked for again
 }}"""
-# The server has chosen a report: the address follows, unless the person has left the tab meanwhile.
+# The server has chosen a report, or its systems: the address follows, unless the person has left the tab meanwhile.
 SHOWN = """({ link = "?report=" }) => {
   if (!document.querySelector("#evaluate")?.checkVisibility()) return;
   const id = (address) => new URLSearchParams(address).get("report");
   if (id(location.search) !== id(link)) window.nt2vr.go(link);
+  else if (!new URLSearchParams(location.search).has("first")) history.replaceState(history.state, "", link);
 }"""
 SCROLL = "() => window.nt2vr.scroll()"
 # Whoever turns to another tab leaves the report; its address is that of the last search.

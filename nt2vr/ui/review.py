@@ -65,7 +65,8 @@ class Review:
             changed.input(
                 None, [address, *report.filters.inputs], address, js=FILTERED, api_visibility="private"
             )
-        address.change(self.on_address, address, moving, trigger_mode="always_last", **QUIET)
+        menus = [report.filters.cue, report.filters.concept]
+        address.change(self.on_address, address, [*moving, *menus], trigger_mode="always_last", **QUIET)
         for shown in (report.queries, report.review):
             shown.show(self.on_show, None, moving, trigger_mode="always_last", **QUIET)
         noted = report.review.note(self.on_note, None, [report.queries, report.report, report.filters.tag], **QUIET)
@@ -74,13 +75,15 @@ class Review:
 
     @user_errors
     def on_address(self, address: str, request: gr.Request) -> Updates:
-        """List the queries that match the filters, from the first page."""
-        return self._moved(address, request)
+        """List the queries that match the filters, from the first page; cues and concepts are those of their kind."""
+        listing = self._listing(_read(address))
+        menus = {menu: gr.Dropdown(some) for menu, some in self._menus(listing).items()}
+        return self._moved(listing, request) | menus
 
     @user_errors
     def on_show(self, event: gr.EventData, request: gr.Request) -> Updates:
         """Turn the page, or review a query."""
-        return self._moved(event_value(event, "link", str), request)
+        return self._moved(self._listing(_read(event_value(event, "link", str))), request)
 
     @user_errors
     def on_note(self, event: gr.EventData, request: gr.Request) -> Updates:
@@ -102,8 +105,16 @@ class Review:
         """Return the values of the link to a query in Search."""
         return dict(parse_qsl(event_value(event, "link", str).removeprefix("?")))
 
-    def _moved(self, address: str, visitor: Visitor) -> Updates:
-        listing, report = self._listing(_read(address)), self.parts.report
+    def _menus(self, listing: Listing) -> dict[Any, Choices]:
+        """Return the choices that depend on the kind of the queries."""
+        filters, link = self.parts.report.filters, listing.link
+        return {
+            filters.cue: _with(cues_of(listing.report, link.kind or ANY), link.cue),
+            filters.concept: _with(concepts_of(listing.report, link.kind or ANY), link.concept),
+        }
+
+    def _moved(self, listing: Listing, visitor: Visitor) -> Updates:
+        report = self.parts.report
         return {
             self.parts.chosen: listing.link.address,
             report.queries: queries_view(listing),
@@ -122,8 +133,7 @@ class Review:
             filters.first: names,
             filters.second: names,
             filters.kind: kinds_of(report),
-            filters.cue: cues_of(report),
-            filters.concept: concepts_of(report),
+            **self._menus(listing),
             filters.tag: tags_of(listing.remarks),
         }
         return {
