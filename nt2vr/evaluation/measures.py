@@ -61,7 +61,7 @@ def measure_block(
     violations = shares_among_first(scores, violating, FIRST_PAGE)
     nothing = ~vectors.any(axis=1)
     violations[~violating.any(axis=1) | nothing] = np.nan
-    first = first_rows(scores, FIRST_PAGE)
+    first = first_rows(scores, relevant, FIRST_PAGE)
     first[nothing] = -1
     return Measured(
         first_ranks(scores, relevant).astype(np.int32),

@@ -62,9 +62,7 @@ class Review:
         """Wire filters, list and review; `opens` of the tab has what leaves the report."""
         report, address, moving = self.parts.report, self.parts.address, self._moving
         for changed in report.filters.inputs:
-            changed.input(
-                None, [address, *report.filters.inputs], address, js=FILTERED, api_visibility="private"
-            )
+            changed.input(None, [address, *report.filters.inputs], address, js=FILTERED, api_visibility="private")
         menus = [report.filters.cue, report.filters.concept]
         address.change(self.on_address, address, [*moving, *menus], trigger_mode="always_last", **QUIET)
         for shown in (report.queries, report.review):

@@ -43,6 +43,14 @@ def test_common_failures_have_no_relevant_video_or_only_wrong_ones_on_all_first_
     assert places_by_difference(report(), "A", "B", Filter(fails_everywhere=True)) == [2, 3, 4]
 
 
+def test_queries_are_filtered_by_change_position_and_words() -> None:
+    assert places_by_difference(report(), "A", "B", Filter(change="improved")) == [1, 0, 2]
+    assert places_by_difference(report(), "A", "B", Filter(change="worsened")) == [3, 4]
+    assert places_by_difference(report(), "A", "B", Filter(places=[4, 0])) == [0, 4]
+    assert places_by_difference(report(), "A", "B", Filter(places=[])) == []
+    assert places_by_difference(report(), "A", "B", Filter(text=" 3 ")) == [3]
+
+
 def test_an_unknown_system_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"no system 'C'\. Choose one of: A, B"):
         places_by_difference(report(), "A", "C")
