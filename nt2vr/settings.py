@@ -31,7 +31,7 @@ ENVIRONMENT = {
 }
 
 
-ACTIONS = ("train", "import", "download", "delete", "paths")  # what not every visitor of an app may do
+ACTIONS = ("train", "import", "download", "delete", "paths", "review")  # what not every visitor of an app may do
 RULES = ("nobody", "owner", "everyone")  # who may
 MIN_TOKEN = 16  # characters of an owner's token: 96 random bits as base64
 MAX_UPLOAD_GB = 8.0

@@ -14,4 +14,8 @@ element.addEventListener("click", async (event) => {
   setTimeout(() => { button.textContent = "copy link"; }, 2000);
 });
 // Back and Forward open the link that the address then holds.
-window.addEventListener("popstate", () => trigger("back", { link: location.search.slice(1) }));
+window.addEventListener("popstate", () => {
+  const link = location.search.slice(1);
+  if (new URLSearchParams(link).has("report")) trigger("report", { link });
+  else trigger("back", { link });
+});

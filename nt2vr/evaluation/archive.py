@@ -5,28 +5,31 @@ import json
 import logging
 import re
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
+from threading import Lock
 from typing import Any
 from uuid import uuid4
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.evaluation.report import REPORT, Report, load_report
+from nt2vr.evaluation.report import REPORT, Report, Result, load_report
+from nt2vr.evaluation.review import Remark, Remarks, read_remarks, write_remarks
 from nt2vr.evaluation.tables import write_tables
-from nt2vr.files import without_schema
+from nt2vr.files import atomic_write, without_schema
 
 logger = logging.getLogger(__name__)
 
 QUERIES_CSV = "queries.csv"
+FROM = " @ "  # between a system's name and the report it is from
 LOADED = 4  # reports cached in memory: 20 MB each for 10,000 queries
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Summary of a report for listing; `created` is ISO 8601, UTC."""
+    """Summary of a report for listing; `created` is ISO 8601, UTC; `digest` is equal for the same queries."""
 
     report_id: str
     name: str
@@ -34,6 +37,7 @@ class Entry:
     videos: int
     queries: int
     created: str
+    digest: str = ""
 
 
 class Archive:
@@ -44,6 +48,7 @@ class Archive:
         self.folder = folder
         self._listed: dict[str, tuple[int, Entry]] = {}  # by id, with the file's modification time
         self._loaded: dict[tuple[str, int], Report] = {}
+        self._noting = Lock()
 
     def add(self, report: Report) -> str:
         """Save a report with its tables, and return its id.
@@ -56,7 +61,7 @@ class Archive:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             write_tables(report, folder)
-            _write_queries(report, folder / QUERIES_CSV)
+            _write_queries(report, folder / QUERIES_CSV, self._remarks(folder))
         except OSError as error:
             raise ConfigError(
                 f"The report cannot be saved to {folder} ({error.strerror}). Free some space."
@@ -94,6 +99,77 @@ class Archive:
         if key not in self._loaded:
             self._loaded = dict([*self._loaded.items(), (key, load_report(folder))][-LOADED:])
         return self._loaded[key]
+
+    def rivals(self, report_id: str) -> list[str]:
+        """Name the systems of other reports on the same queries, as `load_with` takes them; without equal systems."""
+        entries = {entry.report_id: entry for entry in self.entries()}
+        digest = entries[report_id].digest if report_id in entries else ""
+        seen = self._specs(report_id) if digest else []
+        names = []
+        for other in entries.values():
+            if other.digest != digest or not digest or other.report_id == report_id:
+                continue
+            for spec in self._specs(other.report_id):
+                if spec not in seen:
+                    seen.append(spec)
+                    names.append(f"{spec['system']}{FROM}{other.report_id}")
+        return names
+
+    def _specs(self, report_id: str) -> list[dict[str, Any]]:
+        systems = self.summary(report_id)["systems"]
+        return [{name: value for name, value in spec.items() if name != "metrics"} for spec in systems]
+
+    def load_with(self, report_id: str, names: Iterable[str]) -> Report:
+        """Open a report together with systems of others on the same queries, named as by `rivals`.
+
+        Raises:
+            ConfigError: if a report or a system does not exist, or the queries are others.
+        """
+        report = self.load(report_id)
+        further = [self._rival(report, name) for name in dict.fromkeys(names) if FROM in name]
+        return replace(report, results=(*report.results, *further)) if further else report
+
+    def _rival(self, report: Report, name: str) -> Result:
+        system, _, other_id = name.rpartition(FROM)
+        other = self.load(other_id)
+        found = [result for result in other.results if result.system == system]
+        if other.digest != report.digest or not found:
+            raise ConfigError(
+                f"{quoted(name)} was not evaluated on the queries of this report. Choose another system."
+            )
+        return replace(found[0], system=name)
+
+    def remarks(self, report_id: str) -> dict[int, Remark]:
+        """Return the remarks of a report by the positions of queries; of an unreadable file none.
+
+        Raises:
+            ConfigError: if the report does not exist.
+        """
+        return self._remarks(self._known(report_id))
+
+    def _remarks(self, folder: Path) -> dict[int, Remark]:
+        try:
+            return read_remarks(folder)
+        except ConfigError as error:
+            _warn(str(error))
+            return {}
+
+    def annotate(self, report_id: str, place: int, remark: Remark) -> None:
+        """Save a remark on a query, and export it with the queries; an empty one is removed.
+
+        Raises:
+            ConfigError: if there is no such report or query, or the folder cannot be written to.
+        """
+        report, folder = self.load(report_id), self._known(report_id)
+        if not 0 <= place < len(report.queries):
+            raise ConfigError(f"The report has no query {place:,}. The note is not saved.")
+        with self._noting:
+            remarks = read_remarks(folder)
+            remarks[place] = remark
+            if remark == Remark():
+                del remarks[place]
+            write_remarks(folder, remarks, {number: report.queries[number].text for number in remarks})
+            _write_queries(report, folder / QUERIES_CSV, remarks)
 
     def summary(self, report_id: str) -> dict[str, Any]:
         """Return the content of report.json.
@@ -137,16 +213,20 @@ def id_of(report: Report) -> str:
 def _entry_of(report_id: str, data: dict[str, Any]) -> Entry:
     systems = tuple(system["system"] for system in data["systems"])
     queries = sum(data["queries"].values())
-    return Entry(report_id, str(data["name"]), systems, int(data["videos"]), queries, str(data["created"]))
+    name, created, digest = str(data["name"]), str(data["created"]), str(data.get("digest", ""))
+    return Entry(report_id, name, systems, int(data["videos"]), queries, created, digest)
 
 
-def _write_queries(report: Report, path: Path) -> None:
-    """Write one line per query, with one column of ranks per system."""
+def _write_queries(report: Report, path: Path, remarks: Remarks) -> None:
+    """Write one line per query, with one column of ranks per system; with its tag and note if there are any."""
     names: Sequence[str] = [result.system for result in report.results]
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with atomic_write(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(("kind", "text", "cue", "wanted", "unwanted", "num_relevant", *names))
+        said = ("tag", "note") if remarks else ()
+        writer.writerow(("kind", "text", "cue", "wanted", "unwanted", "num_relevant", *names, *said))
         for place in range(len(report.queries)):
             row = report.row(place)
             known = (row.kind, row.text, row.cue, row.wanted or "", ", ".join(row.unwanted), len(row.relevant))
-            writer.writerow((*known, *(row.ranks[name] for name in names)))
+            remark = remarks.get(place, Remark())
+            more = (remark.tag, remark.note) if remarks else ()
+            writer.writerow((*known, *(row.ranks[name] for name in names), *more))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.evaluation.benchmark import JudgedQuery, QueryKind, Rows, Vectors, row_array
-from nt2vr.evaluation.measures import Measured
+from nt2vr.evaluation.measures import FIRST_PAGE, Measured
 
 PROMPT, NEGATED_PROMPT = "this is a photo of a {}", "this is not a photo of a {}"
 LENIENT: QueryKind = "negated class"  # a correct answer counts against the model here, so ties count as correct
@@ -40,7 +40,7 @@ def measure_choices(vectors: Vectors, videos: Vectors, questions: Sequence[Judge
         ahead = wrong > right[row] if question.kind == LENIENT else ~(wrong < right[row])
         ranks[row] += ahead.sum()
     nothing = np.full(len(questions), np.nan, np.float32)
-    return Measured(ranks, nothing, nothing, nothing)
+    return Measured(ranks, nothing, nothing, nothing, np.full((len(questions), FIRST_PAGE), -1, np.int32))
 
 
 def summarise_choices(questions: Sequence[JudgedQuery], measured: Measured) -> dict[str, float]:

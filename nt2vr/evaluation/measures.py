@@ -5,20 +5,20 @@ above videos that also show the unwanted part) and violations (share of the firs
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.evaluation.benchmark import NO_CAPTION, JudgedQuery, QueryKind, Vectors, mask
-from nt2vr.evaluation.ranks import first_ranks, ordered_shares, retrieval_metrics, shares_among_first
+from nt2vr.evaluation.ranks import first_ranks, first_rows, ordered_shares, retrieval_metrics, shares_among_first
 
 FIRST_PAGE = 10  # videos checked for violations
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """One value per query, in the order of the queries; each array is (Q,).
+    """One value per query, in the order of the queries; each array but `first` is (Q,).
 
     Attributes:
         ranks: rank of the best relevant video, 1 is best.
@@ -26,12 +26,14 @@ class Measured:
         tied: share of tied pairs; NaN without pairs.
         violations: share of the first FIRST_PAGE videos that show the unwanted part; NaN if no video shows it, or if
             the system has nothing to search for.
+        first: (Q, FIRST_PAGE), rows of the first videos, -1 for none; (0, FIRST_PAGE) where they are unknown.
     """
 
     ranks: NDArray[np.int32]
     ordered: NDArray[np.float32]
     tied: NDArray[np.float32]
     violations: NDArray[np.float32]
+    first: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, FIRST_PAGE), np.int32))
 
 
 def measure_block(
@@ -57,12 +59,16 @@ def measure_block(
     violating = mask([query.violating for query in queries], count)
     ordered, tied = ordered_shares(scores, relevant, hard)
     violations = shares_among_first(scores, violating, FIRST_PAGE)
-    violations[~violating.any(axis=1) | ~vectors.any(axis=1)] = np.nan
+    nothing = ~vectors.any(axis=1)
+    violations[~violating.any(axis=1) | nothing] = np.nan
+    first = first_rows(scores, relevant, FIRST_PAGE)
+    first[nothing] = -1
     return Measured(
         first_ranks(scores, relevant).astype(np.int32),
         ordered.astype(np.float32),
         tied.astype(np.float32),
         violations.astype(np.float32),
+        first,
     )
 
 

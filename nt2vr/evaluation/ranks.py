@@ -56,6 +56,21 @@ def shares_among_first(scores: Scores, unwanted: Mask, k: int) -> NDArray[np.flo
     return shares
 
 
+def first_rows(scores: Scores, right: Mask, k: int) -> NDArray[np.int32]:
+    """Videos with the k highest scores of each query, best first, by row number: (Q, k).
+
+    Relevant videos come last in ties. -1 stands for none: fewer videos, or scores of -inf or NaN.
+    """
+    scores, count = _against(scores, np.ones(scores.shape, bool)), min(k, scores.shape[1])
+    scores = np.where(right, np.nextafter(scores, np.float32(-np.inf)), scores)
+    best = np.sort(np.argpartition(-scores, count - 1, axis=1)[:, :count], axis=1)
+    order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1, kind="stable")
+    best = np.take_along_axis(best, order, axis=1)
+    found = np.full((len(scores), k), -1, np.int32)
+    found[:, :count] = np.where(np.isneginf(np.take_along_axis(scores, best, axis=1)), -1, best)
+    return found
+
+
 def retrieval_metrics(ranks: NDArray[np.integer[Any]]) -> dict[str, float]:
     """R@1, R@5, R@10 (percent of queries) and MIR, the mean inverted rank (0 to 1).
 

@@ -229,7 +229,7 @@ def load_report(folder: Path) -> Report:
             Result(
                 made.pop("system"),
                 {name: value for name, value in made.items() if name != "metrics"},
-                Measured(**{name: arrays[f"measured_{name}"][place] for name in Measured.__dataclass_fields__}),
+                _measured(arrays, place),
             )
             for place, made in enumerate(data["systems"])
         ]
@@ -260,6 +260,12 @@ def _query(line: Mapping[str, Any], judged: Mapping[str, Rows]) -> JudgedQuery:
         others=judged["others"],
         group=line["group"],
     )
+
+
+def _measured(arrays: Mapping[str, Any], place: int) -> Measured:
+    """Return the values of a system; reports of version 0.1 do not have all of them."""
+    names = [name for name in Measured.__dataclass_fields__ if name != "first" or f"measured_{name}" in arrays]
+    return Measured(**{name: arrays[f"measured_{name}"][place] for name in names})
 
 
 def _captions(path: Path) -> dict[str, tuple[str, ...]]:

@@ -35,7 +35,7 @@ class ResultStore:
         """Return the result of a system on the benchmark with this digest, or None."""
         try:
             with self._path(digest, spec).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                return Measured(**arrays)
+                return Measured(**{name: arrays[name] for name in Measured.__dataclass_fields__})
         except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile):
             return None
 

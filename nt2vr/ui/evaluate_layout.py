@@ -7,15 +7,16 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.evaluation.built_in import NUM_CLIPS
+from nt2vr.evaluation.compare import IMPROVED
 from nt2vr.evaluation.sources import GALLERY, LIBRARY, WORLD
 from nt2vr.library.libraries import Libraries
+from nt2vr.ui.report_link import FILTERS, ORDERS, PARTS
 from nt2vr.ui.theme import template
 
 POLL_S = 1.0
 DEFAULT_SYSTEMS = ("CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg", "CLIP boolean")
 BUILT_IN_DATA = "Queries and videos"
 OWN_DATA = f"{BUILT_IN_DATA}, or the path of a dataset folder or a benchmark's CSV file"
-IMPROVED, WORSENED = "improved", "worsened"
 
 
 @dataclass(frozen=True)
@@ -34,24 +35,32 @@ class FormParts:
 
 @dataclass(frozen=True)
 class Filters:
-    """Which queries of the open report are listed, and in which order."""
+    """Which queries of the open report are listed, and in which order; named as in `report_link.FILTERS`."""
 
     first: gr.Dropdown
     second: gr.Dropdown
     order: gr.Dropdown
     kind: gr.Dropdown
     cue: gr.Dropdown
-    fails_everywhere: gr.Checkbox
+    part: gr.Dropdown
+    concept: gr.Dropdown
+    tag: gr.Dropdown
+    find: gr.Textbox
+    fails: gr.Checkbox
 
     @property
     def inputs(self) -> list[Any]:
-        """All of them, in the order above."""
-        return [self.first, self.second, self.order, self.kind, self.cue, self.fails_everywhere]
+        """All of them, in the order of `report_link.FILTERS`."""
+        return [getattr(self, name) for name in FILTERS]
 
 
 @dataclass(frozen=True)
 class ReportParts:
-    """The open report."""
+    """The open report.
+
+    Attributes:
+        review: the query under review, in a dialog.
+    """
 
     column: gr.Column
     report: gr.HTML
@@ -61,6 +70,7 @@ class ReportParts:
     keep: gr.Button
     filters: Filters
     queries: gr.HTML
+    review: gr.HTML
 
 
 @dataclass(frozen=True)
@@ -68,11 +78,13 @@ class EvaluateParts:
     """All components of the tab.
 
     Attributes:
-        chosen: id of the open report, "" for the form, None for the default (see `_show`); stored by the browser.
+        chosen: link to the place of a report shown last, None for the default (see `_show`); stored by the browser.
+        address: hidden; the place in a report that the browser asks for.
         seen: the Job as the page last showed it.
     """
 
     chosen: gr.BrowserState
+    address: gr.Textbox
     seen: gr.State
     timer: gr.Timer
     new: gr.Button
@@ -97,6 +109,7 @@ def data_choices(num_gallery_clips: int, libraries: Libraries) -> list[tuple[str
 def lay_out_evaluate(templates: Path, systems: list[str], data: list[tuple[str, str]]) -> EvaluateParts:
     """Build the components inside the open tab: at the left the reports, at the right the form or the open report."""
     chosen = gr.BrowserState(None, storage_key="nt2vr-report", secret="nt2vr")
+    address = gr.Textbox(visible="hidden")
     seen, timer = gr.State(), gr.Timer(POLL_S, active=False)
     with gr.Row(elem_id="evaluate"):
         with gr.Column(scale=1, min_width=230, elem_id="evaluate-list"):
@@ -105,7 +118,7 @@ def lay_out_evaluate(templates: Path, systems: list[str], data: list[tuple[str, 
         with gr.Column(scale=5, min_width=500):
             form = _lay_out_form(templates, systems, data)
             report = _lay_out_report(templates)
-    return EvaluateParts(chosen, seen, timer, new, reports, form, report)
+    return EvaluateParts(chosen, address, seen, timer, new, reports, form, report)
 
 
 def _lay_out_form(templates: Path, systems: list[str], choices: list[tuple[str, str]]) -> FormParts:
@@ -145,10 +158,15 @@ def _lay_out_report(templates: Path) -> ReportParts:
             filters = Filters(
                 gr.Dropdown([], label="Compare", elem_id="evaluate-first"),
                 gr.Dropdown([], label="with", elem_id="evaluate-second"),
-                gr.Dropdown([IMPROVED, WORSENED], value=IMPROVED, label="Most first", elem_id="evaluate-order"),
+                gr.Dropdown(list(ORDERS), value=IMPROVED, label="Most first", elem_id="evaluate-order"),
                 gr.Dropdown([], label="Kind", elem_id="evaluate-kind"),
                 gr.Dropdown([], label="Cue", elem_id="evaluate-cue"),
+                gr.Dropdown([("all parts", ""), *PARTS], value="", label="Unwanted", elem_id="evaluate-part"),
+                gr.Dropdown([], label="Concept", elem_id="evaluate-concept"),
+                gr.Dropdown([], label="Tag", elem_id="evaluate-tag"),
+                gr.Textbox(label="Find", placeholder="words of the query", elem_id="evaluate-find"),
                 gr.Checkbox(False, label="fails everywhere", elem_id="evaluate-fails"),
             )
         queries = template(templates, "evaluate-queries", {})
-    return ReportParts(column, report, delete, confirm, delete_now, keep, filters, queries)
+        review = template(templates, "review", {})
+    return ReportParts(column, report, delete, confirm, delete_now, keep, filters, queries, review)

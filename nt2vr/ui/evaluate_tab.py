@@ -1,50 +1,35 @@
 """The Evaluate tab: starts evaluations, follows them, and opens their reports query by query."""
 
-from collections.abc import Mapping
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl
 
 import gradio as gr
 
 from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.evaluation.jobs import BUILT_IN, Evaluations, Job
-from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.sources import LIBRARY, Data
-from nt2vr.library.libraries import Libraries
 from nt2vr.search.galleries import Galleries
 from nt2vr.ui.column_view import Marked
 from nt2vr.ui.errors import user_errors
 from nt2vr.ui.evaluate_layout import (
     BUILT_IN_DATA,
-    IMPROVED,
     OWN_DATA,
-    WORSENED,
     EvaluateParts,
     data_choices,
     lay_out_evaluate,
 )
-from nt2vr.ui.evaluate_view import (
-    ANY,
-    Home,
-    cues_of,
-    job_view,
-    kinds_of,
-    marks_of,
-    queries_view,
-    report_view,
-    reports_view,
-    roles_of,
-)
+from nt2vr.ui.evaluate_view import job_view, reports_view
 from nt2vr.ui.gate import Gate, Visitor
 from nt2vr.ui.inputs import event_value
+from nt2vr.ui.media import Media
+from nt2vr.ui.queries_view import marks_of
+from nt2vr.ui.report_link import ReportLink
+from nt2vr.ui.report_scripts import ASKED, SCROLL, SHOWN
+from nt2vr.ui.review import QUIET, Review, Updates
 from nt2vr.ui.search_tab import OpensQueries
 
-HARD_PAIRS = "composed/hard_pairs"  # the system best at these is the first to be compared with the base
-FIRST_KIND = "composed"  # where negation is what the query is about
-QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-Updates = dict[Any, Any]  # component -> new value
+BROWSER_ONLY: dict[str, Any] = {"fn": None, "api_visibility": "private"}
 
 
 class EvaluateTab:
@@ -53,29 +38,41 @@ class EvaluateTab:
     Args:
         evaluations: runs them and stores their reports.
         galleries: list the systems, and have the videos that queries can be opened on.
-        libraries: data to evaluate on, as far as they have captions.
+        media: has the libraries, data to evaluate on as far as they have captions, and knows the URLs of clips.
         gate: says who may delete reports, and evaluate data of this machine.
         templates: folder of the page's templates.
     """
 
     _parts: EvaluateParts
+    _review: Review
 
     def __init__(
-        self, evaluations: Evaluations, galleries: Galleries, libraries: Libraries, gate: Gate, templates: Path
+        self, evaluations: Evaluations, galleries: Galleries, media: Media, gate: Gate, templates: Path
     ) -> None:
         """Components are built by `build`."""
         self._evaluations, self._galleries, self._gate, self._templates = evaluations, galleries, gate, templates
-        self._searcher, self._libraries = galleries.built_in, libraries
+        self._searcher, self._libraries, self._media = galleries.built_in, media.libraries, media
         self._ids = frozenset(video.video_id for video in self._searcher.gallery.videos)
 
-    def build(self, tab: gr.Tab, opens: OpensQueries) -> None:
-        """Lay the tab out inside the open tab and wire it."""
+    def build(self, tab: gr.Tab, opens: OpensQueries, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
+        """Lay the tab out inside the open tab and wire it.
+
+        Args:
+            tab: the open tab.
+            opens: lets an event open a query in Search.
+            page: the page; its address may name a place in a report.
+            tabs: the page's tabs.
+            returned: the event of Back and Forward to such an address.
+        """
         self._parts = lay_out_evaluate(
             self._templates, self._searcher.system_names(), data_choices(len(self._ids), self._libraries)
         )
+        archive = self._evaluations.archive
+        self._review = Review(archive, self._galleries, self._media, self._gate, self._parts)
         self._wire_evaluations(tab)
-        self._wire_report()
-        opens(self._parts.report.queries.open, self.on_open_query)
+        self._wire_report(page, tabs, returned)
+        self._review.wire()
+        opens(self._parts.report.review.open, self._review.on_open_query)
 
     @property
     def _outputs(self) -> list[Any]:
@@ -83,27 +80,33 @@ class EvaluateTab:
         p, form, report = self._parts, self._parts.form, self._parts.report
         panes = [p.chosen, p.reports, form.column, report.column, report.confirm]
         watched = [p.seen, p.timer, form.start, form.cancel, form.job]
-        return [*panes, *watched, report.report, *report.filters.inputs, report.queries]
+        return [*panes, *watched, *self._review.outputs]
 
     def _wire_evaluations(self, tab: gr.Tab) -> None:
         p, form, outputs = self._parts, self._parts.form, self._outputs
         visited = [form.systems, form.data, form.split, p.report.delete, form.note]
-        tab.select(self._show, p.chosen, outputs, **QUIET).success(self.on_visit, None, visited, **QUIET)
-        p.timer.tick(self.on_poll, [p.chosen, p.seen], outputs, queue=False, trigger_mode="once", **QUIET)
-        form.start.click(self.on_start, [form.data, form.split, form.systems], outputs, **QUIET)
-        form.cancel.click(self.on_cancel, p.chosen, outputs, **QUIET)
-        p.new.click(lambda: self._show(""), None, outputs, **QUIET)
-        p.reports.pick(self.on_pick, None, outputs, **QUIET)
+        opened = tab.select(self.on_select, [p.address, p.chosen], outputs, js=ASKED, **QUIET)
+        shown = (
+            opened,
+            p.timer.tick(self.on_poll, [p.chosen, p.seen], outputs, queue=False, trigger_mode="once", **QUIET),
+            form.start.click(self.on_start, [form.data, form.split, form.systems], outputs, **QUIET),
+            form.cancel.click(self.on_cancel, p.chosen, outputs, **QUIET),
+            p.new.click(self.on_new, None, outputs, **QUIET),
+            p.reports.pick(self.on_pick, None, outputs, **QUIET),
+            p.report.delete_now.click(self.on_delete, p.chosen, outputs, **QUIET),
+        )
+        for event in shown:
+            event.success(inputs=p.report.queries, js=SHOWN, **BROWSER_ONLY)
+        opened.success(self.on_visit, None, visited, **QUIET).success(js=SCROLL, **BROWSER_ONLY)
 
-    def _wire_report(self) -> None:
-        p, report = self._parts, self._parts.report
-        filters = [p.chosen, *report.filters.inputs]
-        for changed in report.filters.inputs:
-            changed.input(self.on_filter, filters, report.queries, trigger_mode="always_last", **QUIET)
-        report.queries.turn(self.on_turn, filters, report.queries, **QUIET)
+    def _wire_report(self, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
+        report, outputs = self._parts.report, self._outputs
         report.delete.click(lambda: gr.Row(visible=True), None, report.confirm, **QUIET)
         report.keep.click(lambda: gr.Row(visible=False), None, report.confirm, **QUIET)
-        report.delete_now.click(self.on_delete, p.chosen, self._outputs, **QUIET)
+        page.load(self.on_load, None, tabs, **QUIET)  # selecting the tab shows the report
+        returned(lambda: gr.Tabs(selected="evaluate"), None, tabs, **QUIET)
+        for event in (returned, report.report.open, report.queries.open):
+            event(self.on_link, None, outputs, **QUIET).success(js=SCROLL, **BROWSER_ONLY)
 
     def marked(self, judged: str, text: str, gallery: str) -> Marked:
         """Return the relevant clips of a report's query; none once the text or the gallery has changed."""
@@ -163,71 +166,79 @@ class EvaluateTab:
         return ""
 
     @user_errors
-    def on_poll(self, chosen: str | None, seen: Job | None) -> Any:
+    def on_load(self, request: gr.Request) -> Any:
+        """Select this tab if the page's address names a place in a report."""
+        return gr.Tabs(selected="evaluate") if "report" in request.query_params else gr.skip()
+
+    @user_errors
+    def on_select(self, address: str, chosen: str | None, request: gr.Request) -> Updates:
+        """Show the place that the address names, otherwise the one that was shown last."""
+        asked = ReportLink.read(address) if "=" in address else None
+        return self._show(asked or (None if chosen is None else ReportLink.read(chosen)), request)
+
+    @user_errors
+    def on_link(self, event: gr.EventData, request: gr.Request) -> Updates:
+        """Show the place that a link names."""
+        return self._show(ReportLink.read(event_value(event, "link", str)), request)
+
+    @user_errors
+    def on_poll(self, chosen: str | None, seen: Job | None, request: gr.Request) -> Any:
         """Update the progress; open the report that was waited for."""
-        job = self._evaluations.job
+        job, report_id = self._evaluations.job, _report_of(chosen)
         if job == seen:
             return gr.skip()
-        if job is not None and job.report_id and not chosen:
-            return self._show(job.report_id)
-        listed = reports_view(self._evaluations.archive.entries(), chosen or "", job)
+        if job is not None and job.report_id and not report_id:
+            return self._show(ReportLink(job.report_id), request)
+        listed = reports_view(self._evaluations.archive.entries(), report_id, job)
         return {self._parts.reports: listed, **self._watched()}
 
     @user_errors
     def on_start(self, data: str, split: str, systems: list[str], request: gr.Request) -> Updates:
         """Start an evaluation and show its progress."""
         self._start(data, split, systems, request)
-        return self._show(self._last_report())
+        return self._show(ReportLink(self._last_report()), request)
 
     @user_errors
-    def on_cancel(self, chosen: str | None) -> Updates:
+    def on_cancel(self, chosen: str | None, request: gr.Request) -> Updates:
         """Cancel the evaluation."""
         self._evaluations.cancel()
-        return self._show(chosen or self._last_report())
+        return self._show(ReportLink(_report_of(chosen) or self._last_report()), request)
 
     @user_errors
-    def on_pick(self, event: gr.EventData) -> Updates:
+    def on_new(self, request: gr.Request) -> Updates:
+        """Show the form."""
+        return self._show(ReportLink(), request)
+
+    @user_errors
+    def on_pick(self, event: gr.EventData, request: gr.Request) -> Updates:
         """Open a report of the list, or the evaluation under way (which may have a report by now)."""
-        return self._show(event_value(event, "id", str) or self._last_report())
+        return self._show(ReportLink(event_value(event, "id", str) or self._last_report()), request)
 
     @user_errors
-    def on_delete(self, chosen: str, request: gr.Request) -> Updates:
+    def on_delete(self, chosen: str | None, request: gr.Request) -> Updates:
         """Delete the open report."""
         self._gate.check("delete", request)
-        self._evaluations.archive.delete(chosen)
-        return self._show("")
+        self._evaluations.archive.delete(_report_of(chosen))
+        return self._show(ReportLink(), request)
 
-    @user_errors
-    def on_filter(self, chosen: str, *filters: Any) -> dict[str, Any]:
-        """List the queries that match, from the first page."""
-        return self._queries(0, chosen, *filters)
-
-    @user_errors
-    def on_turn(self, event: gr.EventData, chosen: str, *filters: Any) -> dict[str, Any]:
-        """Turn the page."""
-        return self._queries(event_value(event, "page", int), chosen, *filters)
-
-    def on_open_query(self, event: gr.EventData) -> Mapping[str, str]:
-        """Return the values of a row's link."""
-        return dict(parse_qsl(event_value(event, "link", str).removeprefix("?")))
-
-    @user_errors
-    def _show(self, chosen: str | None) -> Updates:
+    def _show(self, link: ReportLink | None, visitor: Visitor) -> Updates:
         """Open a report, or the form if there is none of this id; None opens the newest unless a job is under way."""
         p, job = self._parts, self._evaluations.job
         entries = self._evaluations.archive.entries()
-        if chosen is None and entries and not (job and job.is_under_way):
-            chosen = entries[0].report_id
-        if chosen not in [entry.report_id for entry in entries]:
-            chosen = ""
+        if link is None and entries and not (job and job.is_under_way):
+            link = ReportLink(entries[0].report_id)
+        if link is None or link.report not in [entry.report_id for entry in entries]:
+            if link is not None and link.query is not None:
+                gr.Warning("The report of this link was deleted. Choose another one, or evaluate again.")
+            link = ReportLink()
+        opened = self._review.opened(link, visitor) if link.report else self._review.closed()
         return {
-            p.chosen: chosen,
-            p.reports: reports_view(entries, chosen, job),
-            p.form.column: gr.Column(visible=not chosen),
-            p.report.column: gr.Column(visible=bool(chosen)),
+            p.reports: reports_view(entries, link.report, job),
+            p.form.column: gr.Column(visible=not link.report),
+            p.report.column: gr.Column(visible=bool(link.report)),
             p.report.confirm: gr.Row(visible=False),
             **self._watched(),
-            **(self._opened(chosen) if chosen else {p.report.report: {}, p.report.queries: {}}),
+            **opened,
         }
 
     def _last_report(self) -> str:
@@ -247,47 +258,8 @@ class EvaluateTab:
             p.form.job: job_view(job),
         }
 
-    def _opened(self, chosen: str) -> Updates:
-        """Show a report, its queries under the most telling comparison."""
-        report, parts = self._evaluations.archive.load(chosen), self._parts.report
-        names = [result.system for result in report.results]
-        roles, kinds = roles_of(report), kinds_of(report)
-        kind = FIRST_KIND if FIRST_KIND in dict(kinds).values() else ANY
-        systems = [name for name in names if not roles[name]] or names
-        second = max(systems, key=lambda name: report.metrics[name].get(HARD_PAIRS, 0))
-        return {
-            parts.report: report_view(report, chosen),
-            parts.filters.first: gr.Dropdown(names, value=names[0]),
-            parts.filters.second: gr.Dropdown(names, value=second),
-            parts.filters.order: IMPROVED,
-            parts.filters.kind: gr.Dropdown(kinds, value=kind),
-            parts.filters.cue: gr.Dropdown(cues_of(report), value=ANY),
-            parts.filters.fails_everywhere: False,
-            parts.queries: self._queries(0, chosen, names[0], second, IMPROVED, kind, ANY, False),
-        }
 
-    def _queries(
-        self, page: int, chosen: str, first: str, second: str, order: str, kind: str, cue: str, fails: bool
-    ) -> dict[str, Any]:
-        return queries_view(
-            self._evaluations.archive.load(chosen),
-            chosen,
-            first,
-            second,
-            kind=kind,
-            cue=cue,
-            fails_everywhere=fails,
-            worsened=order == WORSENED,
-            page=page,
-            home=self._home(self._evaluations.archive.load(chosen)),
-        )
-
-    def _home(self, report: Report) -> Home | None:
-        """Find the gallery with a report's videos; None if it was removed, or there never was one."""
-        try:
-            searcher = self._galleries.searcher(str(report.source.get("library", "")))
-        except Nt2vrError:
-            return None
-        if searcher.key:
-            return Home(searcher.key, frozenset(video.video_id for video in searcher.gallery.videos))
-        return Home("", self._ids) if not self._ids.isdisjoint(report.video_ids) else None
+def _report_of(chosen: str | None) -> str:
+    """Return the id of the report that the browser remembers, if any."""
+    link = ReportLink.read(chosen or "")
+    return link.report if link else ""

@@ -1,4 +1,4 @@
-"""Who may do what: train, import, download, delete, and name paths of this machine.
+"""Who may do what: train, import, download, delete, name paths of this machine, and write notes on reports.
 
 Each is allowed to nobody, the owner or everyone. Unless the settings say otherwise, a person at this machine may do
 everything, and elsewhere only the owner may. Handlers check here; a disabled button is not a check.
@@ -30,6 +30,7 @@ DOING = {
     "download": "download models",
     "delete": "delete runs, reports and libraries",
     "paths": "name files of this machine",
+    "review": "write notes on reports",
 }
 PROVE = "open the link that the app printed at its start, or add ?token=… with the token from the app's data folder"
 SIGN_IN = "sign in with Hugging Face"

@@ -33,6 +33,7 @@ from nt2vr.ui.inputs import check_inputs
 from nt2vr.ui.library_tab import LibraryTab
 from nt2vr.ui.media import FOREVER, Media
 from nt2vr.ui.memory import give_back_freed_memory
+from nt2vr.ui.report_scripts import LEFT
 from nt2vr.ui.routes import build_routes
 from nt2vr.ui.search_layout import menu_style
 from nt2vr.ui.search_tab import SearchTab
@@ -92,21 +93,26 @@ def build_page(
         head = gr.HTML(status_line(searcher.status), elem_id="head")
         if gate.space_owner:
             gr.LoginButton(size="sm", elem_id="login")  # on a Space only: elsewhere Gradio asks the Hub for a token
-        evaluate = EvaluateTab(evaluations, galleries, media.libraries, gate, templates)
+        evaluate = EvaluateTab(evaluations, galleries, media, gate, templates)
         tab = SearchTab(
             galleries, media, indexing, media.decoder, templates, gate, evaluate.marked, offered_words(),
             story_queries(),
         )  # fmt: skip
         with gr.Tabs() as all_tabs:
-            with gr.Tab("Search", id="search"):
+            with gr.Tab("Search", id="search") as opened:
                 opens_queries = tab.build(page, all_tabs)
+            others = [opened]
             with gr.Tab("Library", id="library") as opened:
                 LibraryTab(media, indexing, gate, settings.allow_roots, templates).build(opened, opens_queries)
+            others.append(opened)
             with gr.Tab("Evaluate", id="evaluate") as opened:
-                evaluate.build(opened, opens_queries)
+                evaluate.build(opened, opens_queries, page, all_tabs, tab.returned_to_report)
             for name, build in tabs.items():
                 with gr.Tab(name, id=name.lower()) as opened:
                     build(opened)
+                others.append(opened)
+            for other in others:
+                other.select(None, js=LEFT, api_visibility="private")
         gr.Markdown(ABOUT, elem_classes="nt-about")
         template(templates, "help", {})
         build_api(tab, evaluate)

@@ -185,7 +185,7 @@ def lay_out_controls(galleries: Galleries, templates: Path, words: Sequence[str]
 
 def lay_out_results(searcher: Searcher, systems: gr.Dropdown, templates: Path, gate: Gate, page: gr.Blocks) -> Results:
     """Build what shows an answer, and the panels that correct it and add models to `systems`."""
-    understood = template(templates, "understood", {})
+    understood = template(templates, "understood", {}, "report-link")
     with gr.Row():
         with fold("Correct this, or change the weights", elem_id="correct"):
             with gr.Row():

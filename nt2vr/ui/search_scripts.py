@@ -35,8 +35,10 @@ SETTLE = """({ link, asked_parts, parts, sliders }, wanted, unwanted, ...strengt
   const before = new URLSearchParams(location.search);
   for (const name of ["__theme", "stage", "stories"]) if (before.has(name)) address.set(name, before.get(name));
   const isNew = history.state?.answered && `?${address}` !== location.search;
-  history[isNew ? "pushState" : "replaceState"]({ answered: true }, "", `?${address}`);
+  const isElsewhere = before.has("report"); // on the Evaluate tab
+  if (!isElsewhere) history[isNew ? "pushState" : "replaceState"]({ answered: true }, "", `?${address}`);
   try {
+    sessionStorage.setItem("nt2vr-search", `?${address}`);
     const kept = ["systems", "k", "gallery"].filter((name) => name in link).map((name) => [name, link[name]]);
     localStorage.setItem("nt2vr", `${new URLSearchParams(kept)}`);
   } catch {} // a browser may forbid it

@@ -108,6 +108,11 @@ class SearchTab:
         return opens
 
     @property
+    def returned_to_report(self) -> Any:
+        """The event of Back and Forward to the address of a report, which is not Search's."""
+        return self._results.understood.report
+
+    @property
     def _linked(self) -> list[Any]:
         """Components with a value in links, in the order of DEFAULTS."""
         c = self._controls

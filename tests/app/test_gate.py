@@ -38,6 +38,7 @@ GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission f
     ("library-remove-now", "click"): ("delete runs, reports and libraries", "none"),
     ("evaluate-start", "click"): ("name files of this machine", "/etc"),
     ("evaluate-delete-now", "click"): ("delete runs, reports and libraries", "none"),
+    ("review", "note"): ("write notes on reports", None),
     ("train-start", "click"): ("train models", None),
     ("train-stop", "click"): ("train models", "none"),
     ("train-resume", "click"): ("train models", "none"),
@@ -66,11 +67,12 @@ OPEN_TARGETS = (
     ),
     *("library-new", "library-list", "library-remove", "library-keep", "library-posters"),
     *("evaluate-cancel", "evaluate-new", "evaluate-reports", "evaluate-delete", "evaluate-keep", "evaluate-queries"),
-    *("evaluate-first", "evaluate-second", "evaluate-order", "evaluate-kind", "evaluate-cue", "evaluate-fails"),
+    *("evaluate-report", "review"),
     *("train-preset", "train-new", "train-runs", "train-delete", "train-keep"),
 )
 OPEN_HANDLERS = (  # of events without a component of their own: load, select, tick, success, and the public API
-    *("on_load", "on_visit", "on_search", "on_open", "on_opened", "on_poll", "on_indexing", "_show", "lambda"),
+    *("on_load", "on_visit", "on_search", "on_open", "on_opened", "on_poll", "on_indexing", "lambda"),
+    *("on_select", "on_address"),
     *("search", "system_names", "systems", "evaluate"),
 )
 

@@ -45,6 +45,8 @@ def test_evaluate_read_the_table_filter_open_a_query_in_search_find_it_all_again
     check_the_report(page, running_app)
     first, ids = filter_the_queries(page)
     page.locator(".nt-listed a").first.click()
+    expect(page.locator(".nt-question")).to_have_text(first)
+    page.get_by_role("link", name="Open in Search").click()
     expect(page.locator("#query textarea")).to_have_value(first)
     check_the_marks(page, ids)
 
@@ -113,7 +115,7 @@ def filter_the_queries(page: Page) -> tuple[str, list[str]]:
     expect(rows).to_have_count(20)
     expect(rows.first).to_contain_text("A and not B")
     first = rows.first.locator("a").inner_text()
-    page.get_by_role("button", name="next").click()
+    page.get_by_role("link", name="next").click()
     expect(page.locator(".nt-list")).to_contain_text("page 2 of")
     choose(page, "evaluate-order", "worsened")
     expect(page.locator(".nt-list")).to_contain_text("page 1 of")

@@ -2,21 +2,14 @@
 
 import csv
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.archive import Archive
-from nt2vr.evaluation.protocol import evaluate
-from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.review import MAX_NOTE, REVIEW, Remark, read_remarks
 from nt2vr.search.systems import System
-from tests.unit.evaluation.words import WordModels, word_benchmark
-
-
-def report_of(*systems: System, **changed: Any) -> Report:
-    models: Any = WordModels()
-    return evaluate(word_benchmark(**changed), systems, models)
+from tests.unit.evaluation.words import report_of
 
 
 @pytest.fixture
@@ -91,3 +84,70 @@ def test_folders_without_a_report_are_skipped(archive: Archive) -> None:
         (archive.folder / name).mkdir()
         (archive.folder / name / "report.json").write_text(text)
     assert [entry.report_id for entry in archive.entries()] == [report_id]
+
+
+def test_tags_and_notes_are_saved_exported_and_survive_another_evaluation(
+    archive: Archive,
+) -> None:
+    report = report_of(System("words"))
+    report_id = archive.add(report)
+    folder = archive.folder / report_id
+    assert archive.remarks(report_id) == {} and not (folder / REVIEW).exists()
+    archive.annotate(report_id, 3, Remark("ambiguous", "Who sings, and\nwho dances?"))
+    archive.annotate(report_id, 1, Remark("misread"))
+    archive.add(report)
+    assert archive.remarks(report_id) == {3: Remark("ambiguous", "Who sings, and\nwho dances?"), 1: Remark("misread")}
+    with (folder / "queries.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert (rows[3]["tag"], rows[3]["note"], rows[0]["tag"]) == ("ambiguous", "Who sings, and\nwho dances?", "")
+    archive.annotate(report_id, 3, Remark())
+    assert archive.remarks(report_id) == {1: Remark("misread")}
+
+
+@pytest.mark.parametrize("place", [-1, 5, 10**9])
+def test_only_queries_of_the_report_have_notes(archive: Archive, place: int) -> None:
+    report_id = archive.add(report_of(System("words")))
+    with pytest.raises(ConfigError, match="has no query"):
+        archive.annotate(report_id, place, Remark("x"))
+    with pytest.raises(ConfigError, match="no report"):
+        archive.annotate("../words", 0, Remark("x"))
+
+
+@pytest.mark.parametrize(("tag", "note"), [("x" * 41, ""), ("", "x" * (MAX_NOTE + 1)), ("\ud800", ""), ("", "\udfff")])
+def test_a_note_that_is_too_long_or_no_unicode_is_refused(tag: str, note: str) -> None:
+    with pytest.raises(ConfigError, match="It is not saved"):
+        Remark(tag, note)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"queries": {"x": {"tag": "", "note": ""}}}', '{"schema": 9}'])
+def test_a_damaged_review_counts_as_none_but_is_not_overwritten(archive: Archive, text: str) -> None:
+    report_id = archive.add(report_of(System("words")))
+    path = archive.folder / report_id / REVIEW
+    path.write_text(text)
+    assert archive.remarks(report_id) == {}
+    with pytest.raises(ConfigError, match=r"cannot be read|newer nT2VR"):
+        archive.annotate(report_id, 0, Remark("x"))
+    assert path.read_text() == text
+    with pytest.raises(ConfigError):
+        read_remarks(path.parent)
+
+
+def test_reports_on_the_same_queries_are_compared_query_by_query(archive: Archive) -> None:
+    mine = archive.add(report_of(System("words")))
+    theirs = archive.add(report_of(System("words"), System("words-bnl")))
+    archive.add(report_of(System("words", "drop"), source={"seed": 2}))  # other queries
+    (rival,) = archive.rivals(mine)  # not "words", which both have measured
+    assert rival == f"words-bnl @ {theirs}"
+    both = archive.load_with(mine, ["words", rival])
+    assert both.row(3).ranks.keys() == {"words", rival}
+    assert both.row(3).ranks[rival] == archive.load(theirs).row(3).ranks["words-bnl"]
+    assert archive.load_with(mine, ["words"]) is archive.load(mine)
+
+
+@pytest.mark.parametrize("name", ["words @ nowhere", "words @ ../x", "huge @ {other}", "words drop @ {different}"])
+def test_a_system_of_other_queries_or_of_no_report_is_refused(archive: Archive, name: str) -> None:
+    mine = archive.add(report_of(System("words")))
+    other = archive.add(report_of(System("words-bnl")))
+    different = archive.add(report_of(System("words", "drop"), source={"seed": 2}))
+    with pytest.raises(ConfigError, match=r"There is no report|was not evaluated"):
+        archive.load_with(mine, [name.format(other=other, different=different)])

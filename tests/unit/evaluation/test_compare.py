@@ -7,7 +7,7 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
-from nt2vr.evaluation.compare import places_by_difference
+from nt2vr.evaluation.compare import Filter, places_by_difference
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.report import Report, Result
 
@@ -35,12 +35,20 @@ def test_queries_are_sorted_by_gain_with_reversed_sign_for_negated_ones() -> Non
 
 
 def test_queries_are_filtered_by_kind_and_cue() -> None:
-    assert places_by_difference(report(), "A", "B", kinds=["composed", "original"]) == [0, 2, 3]
-    assert places_by_difference(report(), "A", "B", kinds=["composed"], cues=["without"]) == [3]
+    assert places_by_difference(report(), "A", "B", Filter(kinds=["composed", "original"])) == [0, 2, 3]
+    assert places_by_difference(report(), "A", "B", Filter(kinds=["composed"], cues=["without"])) == [3]
 
 
 def test_common_failures_have_no_relevant_video_or_only_wrong_ones_on_all_first_pages() -> None:
-    assert places_by_difference(report(), "A", "B", fails_everywhere=True) == [2, 3, 4]
+    assert places_by_difference(report(), "A", "B", Filter(fails_everywhere=True)) == [2, 3, 4]
+
+
+def test_queries_are_filtered_by_change_position_and_words() -> None:
+    assert places_by_difference(report(), "A", "B", Filter(change="improved")) == [1, 0, 2]
+    assert places_by_difference(report(), "A", "B", Filter(change="worsened")) == [3, 4]
+    assert places_by_difference(report(), "A", "B", Filter(places=[4, 0])) == [0, 4]
+    assert places_by_difference(report(), "A", "B", Filter(places=[])) == []
+    assert places_by_difference(report(), "A", "B", Filter(text=" 3 ")) == [3]
 
 
 def test_an_unknown_system_is_refused() -> None:

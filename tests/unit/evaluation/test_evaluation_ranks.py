@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.ranks import first_ranks, ordered_shares, retrieval_metrics, shares_among_first
+from nt2vr.evaluation.ranks import first_ranks, first_rows, ordered_shares, retrieval_metrics, shares_among_first
 
 YES, NO = True, False
 RNG = np.random.default_rng(0)
@@ -77,3 +77,16 @@ def test_recall_and_mean_inverted_rank_by_hand() -> None:
     assert retrieval_metrics(np.array([1, 2, 5, 20])) == {
         "R@1": 25, "R@5": 75, "R@10": 75, "MIR": pytest.approx((1 + 1 / 2 + 1 / 5 + 1 / 20) / 4),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("scores", [TIED, DISTINCT], ids=["ties", "no ties"])
+def test_the_first_videos_match_the_sorted_list_with_relevant_ones_last_in_ties(scores: Any) -> None:
+    found = first_rows(scores, SOME, 10)
+    for row, right, first in zip(scores.tolist(), SOME.tolist(), found.tolist(), strict=True):
+        keys = [(-row[video], right[video]) for video in range(len(row))]
+        assert [keys[video] for video in first] == sorted(keys)[:10] and len(set(first)) == 10
+
+
+def test_there_are_no_more_first_videos_than_videos_with_a_score() -> None:
+    scores = np.array([[1, -np.inf, 2], [np.nan, np.nan, np.nan]], np.float32)
+    assert first_rows(scores, np.zeros((2, 3), bool), 4).tolist() == [[2, 0, -1, -1], [-1, -1, -1, -1]]

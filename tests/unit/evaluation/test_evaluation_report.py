@@ -39,6 +39,7 @@ def test_a_report_survives_saving_and_loading(report: Report, tmp_path: Path) ->
     for mine, theirs in zip(read.results, report.results, strict=True):
         assert (mine.system, mine.spec) == (theirs.system, theirs.spec)
         np.testing.assert_array_equal(mine.measured.violations, theirs.measured.violations)
+        np.testing.assert_array_equal(mine.measured.first, theirs.measured.first)
 
 
 def test_a_query_is_listed_with_its_videos_and_ranks(report: Report) -> None:

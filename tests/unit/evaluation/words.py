@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
+from nt2vr.evaluation.protocol import evaluate
+from nt2vr.evaluation.report import Report
 from nt2vr.models.card import Card
+from nt2vr.search.systems import System
 
 WORDS = ("sings", "dancing", "dog", "cat", "not")
 
@@ -90,3 +93,13 @@ def word_benchmark(queries: Sequence[JudgedQuery] = QUERIES, **changed: Any) -> 
     """Four videos that show what their names say."""
     values: dict[str, Any] = {"name": "words", "source": {"seed": 1}, **changed}
     return Benchmark(video_ids=VIDEOS, queries=tuple(queries), embed=lambda *arguments: embedded(*VIDEOS), **values)
+
+
+FIRST, SECOND = "words", "words boolean α 1"
+SYSTEMS = (System("words"), System("words", "drop"), System("words", "boolean", 1), System("words-bnl"))
+
+
+def report_of(*systems: System, **changed: Any) -> Report:
+    """Evaluate systems on the four videos."""
+    models: Any = WordModels()
+    return evaluate(word_benchmark(**changed), systems, models)

@@ -2,40 +2,17 @@
 
 from dataclasses import replace
 from typing import Any
-from urllib.parse import parse_qs
 
 import pytest
 
-from nt2vr.errors import ConfigError
 from nt2vr.evaluation.archive import Entry
-from nt2vr.evaluation.benchmark import JudgedQuery, row_array
 from nt2vr.evaluation.jobs import Job
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.report import Report
 from nt2vr.evaluation.sources import Data
 from nt2vr.search.systems import System
-from nt2vr.ui.evaluate_view import (
-    PER_PAGE,
-    Home,
-    cues_of,
-    day_text,
-    job_view,
-    kinds_of,
-    marks_of,
-    queries_view,
-    report_view,
-    reports_view,
-    roles_of,
-)
-from tests.unit.evaluation.words import QUERIES, WordModels, word_benchmark
-
-FIRST, SECOND = "words", "words boolean α 1"
-SYSTEMS = (System("words"), System("words", "drop"), System("words", "boolean", 1), System("words-bnl"))
-
-
-def report_of(*systems: System, **changed: Any) -> Report:
-    models: Any = WordModels()
-    return evaluate(word_benchmark(**changed), systems, models)
+from nt2vr.ui.evaluate_view import day_text, job_view, report_view, reports_view, roles_of
+from tests.unit.evaluation.words import FIRST, QUERIES, SECOND, SYSTEMS, WordModels, report_of, word_benchmark
 
 
 @pytest.fixture(scope="module")
@@ -98,75 +75,6 @@ def test_the_notes_on_a_models_card_appear_once() -> None:
 def test_without_composed_queries_there_is_no_chart_and_no_explanation_of_their_metrics() -> None:
     view = report_view(report_of(System("words"), System("words", "drop"), queries=QUERIES[:2]), "id")
     assert (view["chart"], view["meanings"], len(view["tables"])) == ({}, [], 1)
-
-
-def test_queries_are_listed_with_both_ranks_and_their_movement(report: Report) -> None:
-    view = queries_view(report, "r", FIRST, SECOND)
-    top = view["rows"][0]
-    assert (top["text"], top["before"], top["after"], top["move"], top["good"]) == (
-        "sings and not dancing", "3", "1", "▲2", True,
-    )  # fmt: skip
-    assert (top["kind"], top["wanted"], top["unwanted"]) == ("A and not B", "sings", ["dancing"])
-    assert (top["right"], top["ids"]) == ("1 relevant video", ["a man sings"])
-    assert view["count"] == "5 of 5 queries"
-    turned = queries_view(report, "r", FIRST, SECOND, worsened=True)["rows"]
-    assert [row["text"] for row in turned] == [row["text"] for row in reversed(view["rows"])]
-
-
-def test_a_row_of_videos_in_words_unfolds_to_their_captions(report: Report) -> None:
-    assert queries_view(report, "r", FIRST, SECOND)["rows"][0]["captions"] == []
-    in_words = replace(report, captions={"a man sings": ("a man sings", "he sings", "a song", "la", "left out")})
-    top = queries_view(in_words, "r", FIRST, SECOND)["rows"][0]
-    assert top["captions"] == [{"video": "a man sings", "text": "a man sings · he sings · a song · la"}]
-
-
-def test_a_negated_query_improves_when_the_original_video_ranks_lower(report: Report) -> None:
-    (row,) = queries_view(report, "r", FIRST, SECOND, kind="negated")["rows"]
-    before, after = int(row["before"]), int(row["after"])
-    assert after > before and row["move"] == f"▲{after - before}" and row["good"]
-    assert "no longer matches" in row["right"]
-
-
-def test_the_list_is_filtered_by_kind_and_cue(report: Report) -> None:
-    assert [row["kind"] for row in queries_view(report, "r", FIRST, SECOND, kind="not")["rows"]] == ["not B"]
-    assert queries_view(report, "r", FIRST, SECOND, cue="never")["rows"] == []
-    assert [shown for shown, _ in kinds_of(report)] == ["all kinds", "original", "negated", "A and not B", "not B"]
-    assert cues_of(report) == [("all cues", ""), ("not (3)", "not")]
-
-
-def test_pages_hold_twenty_and_there_is_none_beyond_the_last() -> None:
-    queries = [JudgedQuery("original", f"a dog {number}", row_array([2])) for number in range(2 * PER_PAGE + 1)]
-    many = report_of(System("words"), queries=queries)
-    last = queries_view(many, "r", "words", "words", page=99)
-    assert (len(last["rows"]), last["page"], last["where"], last["has_after"]) == (1, 2, "page 3 of 3", False)
-    first = queries_view(many, "r", "words", "words", page=-5)
-    assert (len(first["rows"]), first["has_before"], first["has_after"]) == (PER_PAGE, False, True)
-    assert first["rows"][0]["move"] == "="
-
-
-def test_a_row_links_to_search_and_names_its_query_only_if_search_has_its_videos(report: Report) -> None:
-    here = queries_view(report, "r", FIRST, SECOND, kind="composed", home=Home("films", frozenset({"a man sings"})))
-    link = parse_qs(here["rows"][0]["link"].removeprefix("?"))
-    assert link == {
-        "q": ["sings and not dancing"],
-        "systems": [f"{FIRST}|{SECOND}"],
-        "gallery": ["films"],
-        "judged": ["r:3"],
-    }
-    elsewhere = queries_view(report, "r", FIRST, SECOND, kind="composed")
-    assert "judged" not in elsewhere["rows"][0]["link"]
-    assert "star" in here["opens"] and "does not have these videos" in elsewhere["opens"]
-
-
-def test_a_system_missing_from_the_report_is_refused_with_a_message(report: Report) -> None:
-    with pytest.raises(ConfigError, match="has no system 'huge'"):
-        queries_view(report, "r", FIRST, "huge")
-
-
-def test_relevant_videos_are_marked_and_a_negated_query_says_that_its_video_no_longer_matches(report: Report) -> None:
-    assert marks_of(report.row(4)).video_ids == {"a man sings", "a dog"}
-    assert "2 clips" in marks_of(report.row(4)).legend
-    assert "no longer matches" in marks_of(report.row(2)).legend
 
 
 def test_a_job_shows_its_progress_and_why_it_failed() -> None:

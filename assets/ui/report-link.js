@@ -1,0 +1,29 @@
+// The address says which report, filters, page and query are shown; history remembers how far the page was scrolled.
+window.nt2vr ??= (() => {
+  const isHere = () => new URLSearchParams(location.search).has("report") && document.querySelector("#evaluate")?.checkVisibility();
+  let wanted = history.state?.scroll; // until the page is as long again, what a browser scrolls to does not count
+  const note = () => { if (wanted === undefined && isHere()) history.replaceState({ ...history.state, scroll: scrollY }, ""); };
+  let soon;
+  addEventListener("scroll", () => { clearTimeout(soon); soon = setTimeout(note, 150); });
+  addEventListener("popstate", ({ state }) => { wanted = state?.scroll; });
+  return {
+    // Go to an address of this page; `instead` replaces the current one.
+    go: (link, instead = false) => {
+      wanted = undefined;
+      note();
+      if (link !== location.search) history[instead ? "replaceState" : "pushState"](instead ? history.state : {}, "", link);
+    },
+    // Scroll to where this place was left.
+    scroll: () => {
+      const until = performance.now() + 2000;
+      const attempt = () => {
+        if (wanted === undefined) return;
+        const isLong = document.documentElement.scrollHeight - innerHeight >= wanted;
+        if (!isLong && performance.now() < until) { requestAnimationFrame(attempt); return; }
+        if (isHere()) scrollTo(0, wanted);
+        wanted = undefined;
+      };
+      attempt();
+    },
+  };
+})();

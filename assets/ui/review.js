@@ -1,0 +1,61 @@
+// A review steps through the list: each query replaces the address of the one before, so that Back returns to the list.
+const dialog = () => element.querySelector("dialog");
+const field = (name) => element.querySelector(`[name="${name}"]`);
+const tell = (text) => { const place = element.querySelector(".nt-kept"); if (place) place.textContent = text; };
+let shown; // the query whose tag and note the fields hold
+const show = (link, instead) => {
+  if (!link) return;
+  document.activeElement?.blur(); // a changed field is saved first
+  window.nt2vr.go(link, instead);
+  trigger("show", { link });
+};
+const close = () => {
+  const { place, back } = props.value;
+  dialog()?.close();
+  show(back, true);
+  document.querySelector(`#evaluate-queries [data-place="${place}"]`)?.focus();
+};
+element.addEventListener("click", (event) => {
+  const step = event.target.closest("[data-step]");
+  const link = event.target.closest("[data-open]");
+  if (step) show(step.dataset.step, true);
+  else if (link && !(event.ctrlKey || event.metaKey || event.shiftKey)) {
+    event.preventDefault();
+    window.nt2vr.go(link.getAttribute("href"));
+    scrollTo(0, 0);
+    trigger("open", { link: link.getAttribute("href") });
+  } else if (event.target.matches("[data-close]")) close();
+});
+element.addEventListener("cancel", (event) => { event.preventDefault(); close(); }, true);
+element.addEventListener("submit", (event) => { event.preventDefault(); document.activeElement?.blur(); });
+element.addEventListener("change", ({ target }) => {
+  if (!target.closest(".nt-remarks") || props.value.refusal) return;
+  tell("saving …");
+  trigger("note", { link: props.value.link, tag: field("tag").value, note: field("note").value });
+});
+document.addEventListener("keydown", (event) => {
+  if (!dialog()?.open || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.matches("input, textarea")) {
+    if (event.key === "Escape") { event.preventDefault(); event.target.blur(); }
+    return;
+  }
+  const link = { ArrowLeft: props.value.before, ArrowRight: props.value.after }[event.key];
+  if (link === undefined) return;
+  event.preventDefault();
+  show(link, true);
+}, true);
+const isStill = matchMedia("(prefers-reduced-motion: reduce)");
+const draw = () => {
+  if (!dialog()) { shown = undefined; return; }
+  if (isStill.matches) element.querySelectorAll("video").forEach((video) => { video.autoplay = false; video.pause(); });
+  element.querySelectorAll("[data-step]").forEach((step) => { step.disabled = !step.dataset.step; });
+  for (const name of ["tag", "note"]) {
+    field(name).readOnly = Boolean(props.value.refusal);
+    if (shown !== props.value.place) field(name).value = props.value[name];
+  }
+  if (shown !== props.value.place) tell("");
+  shown = props.value.place;
+  if (!dialog().open) { dialog().showModal(); element.querySelector(".nt-review").focus(); }
+};
+watch("value", draw);
+requestAnimationFrame(draw);

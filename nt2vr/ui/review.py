@@ -1,0 +1,199 @@
+"""The open report: its filters, its list of queries and the review of one, all as a link asks for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import parse_qsl
+
+import gradio as gr
+
+from nt2vr.errors import ConfigError, Nt2vrError
+from nt2vr.evaluation.archive import FROM, Archive
+from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.review import Remark
+from nt2vr.search.galleries import Galleries
+from nt2vr.ui.errors import user_errors
+from nt2vr.ui.evaluate_layout import EvaluateParts
+from nt2vr.ui.evaluate_view import report_view, roles_of
+from nt2vr.ui.gate import Gate, Visitor
+from nt2vr.ui.inputs import event_value
+from nt2vr.ui.media import Media
+from nt2vr.ui.queries_view import ANY, Home, Listing, concepts_of, cues_of, kinds_of, queries_view, tags_of
+from nt2vr.ui.report_link import ReportLink
+from nt2vr.ui.report_scripts import FILTERED
+from nt2vr.ui.review_view import review_view
+
+HARD_PAIRS = "composed/hard_pairs"  # the system best at these is the first to be compared with the base
+FIRST_KIND = "composed"  # where negation is what the query is about
+QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+Choices = Sequence[tuple[str, str]]
+Updates = dict[Any, Any]  # component -> new value
+
+
+@dataclass
+class Review:
+    """The part of the Evaluate tab that shows one report.
+
+    Attributes:
+        archive: has the reports, with their notes.
+        galleries: have the clips of a report.
+        media: knows their URLs.
+        gate: says who may write notes.
+        parts: the tab's components.
+    """
+
+    archive: Archive
+    galleries: Galleries
+    media: Media
+    gate: Gate
+    parts: EvaluateParts
+
+    @property
+    def outputs(self) -> list[Any]:
+        """Everything that shows a report."""
+        report = self.parts.report
+        return [report.report, *report.filters.inputs, report.queries, report.review]
+
+    @property
+    def _moving(self) -> list[Any]:
+        return [self.parts.chosen, self.parts.report.queries, self.parts.report.review]
+
+    def wire(self) -> None:
+        """Wire filters, list and review; `opens` of the tab has what leaves the report."""
+        report, address, moving = self.parts.report, self.parts.address, self._moving
+        for changed in report.filters.inputs:
+            changed.input(None, [address, *report.filters.inputs], address, js=FILTERED, api_visibility="private")
+        menus = [report.filters.cue, report.filters.concept]
+        address.change(self.on_address, address, [*moving, *menus], trigger_mode="always_last", **QUIET)
+        for shown in (report.queries, report.review):
+            shown.show(self.on_show, None, moving, trigger_mode="always_last", **QUIET)
+        noted = report.review.note(self.on_note, None, [report.queries, report.report, report.filters.tag], **QUIET)
+        noted.success(js=_telling("saved"), api_visibility="private", fn=None)
+        noted.failure(js=_telling("not saved"), api_visibility="private", fn=None)
+
+    @user_errors
+    def on_address(self, address: str, request: gr.Request) -> Updates:
+        """List the queries that match the filters, from the first page; cues and concepts are those of their kind."""
+        listing = self._listing(_read(address))
+        menus = {menu: gr.Dropdown(some) for menu, some in self._menus(listing).items()}
+        return self._moved(listing, request) | menus
+
+    @user_errors
+    def on_show(self, event: gr.EventData, request: gr.Request) -> Updates:
+        """Turn the page, or review a query."""
+        return self._moved(self._listing(_read(event_value(event, "link", str))), request)
+
+    @user_errors
+    def on_note(self, event: gr.EventData, request: gr.Request) -> Updates:
+        """Save tag and note of the query under review; its row shows them."""
+        self.gate.check("review", request)
+        link = _read(event_value(event, "link", str))
+        if link.query is None:
+            raise ConfigError("The note names no query. It is not saved.")
+        said = Remark(event_value(event, "tag", str).strip(), event_value(event, "note", str).strip())
+        self.archive.annotate(link.report, link.query, said)
+        listing, report = self._listing(link), self.parts.report
+        return {
+            report.queries: queries_view(listing),
+            report.report: report_view(self.archive.load(link.report), link.report, bool(listing.remarks)),
+            report.filters.tag: gr.Dropdown(_with(tags_of(listing.remarks), link.tag)),
+        }
+
+    def on_open_query(self, event: gr.EventData) -> Mapping[str, str]:
+        """Return the values of the link to a query in Search."""
+        return dict(parse_qsl(event_value(event, "link", str).removeprefix("?")))
+
+    def _menus(self, listing: Listing) -> dict[Any, Choices]:
+        """Return the choices that depend on the kind of the queries."""
+        filters, link = self.parts.report.filters, listing.link
+        return {
+            filters.cue: _with(cues_of(listing.report, link.kind or ANY), link.cue),
+            filters.concept: _with(concepts_of(listing.report, link.kind or ANY), link.concept),
+        }
+
+    def _moved(self, listing: Listing, visitor: Visitor) -> Updates:
+        report = self.parts.report
+        return {
+            self.parts.chosen: listing.link.address,
+            report.queries: queries_view(listing),
+            report.review: review_view(listing, self.gate.refusal(visitor, "review")),
+        }
+
+    def opened(self, link: ReportLink, visitor: Visitor) -> Updates:
+        """Show a report at a place."""
+        listing, parts = self._listing(link), self.parts.report
+        report = self.archive.load(link.report)
+        names = [(result.system, result.system) for result in report.results]
+        names += [(self._rival_text(name), name) for name in self.archive.rivals(link.report)]
+        asked, filters = listing.link, parts.filters
+        values = dict(zip(filters.inputs, asked.values, strict=True))
+        choices: dict[Any, Choices] = {
+            filters.first: names,
+            filters.second: names,
+            filters.kind: kinds_of(report),
+            **self._menus(listing),
+            filters.tag: tags_of(listing.remarks),
+        }
+        return {
+            self.parts.chosen: asked.address,
+            **values,
+            **{menu: gr.Dropdown(_with(some, values[menu]), value=values[menu]) for menu, some in choices.items()},
+            parts.report: report_view(report, link.report, bool(listing.remarks)),
+            parts.queries: queries_view(listing),
+            parts.review: review_view(listing, self.gate.refusal(visitor, "review")),
+        }
+
+    def closed(self) -> Updates:
+        """Show no report."""
+        parts = self.parts.report
+        return {self.parts.chosen: ReportLink().address, parts.report: {}, parts.queries: {}, parts.review: {}}
+
+    def _rival_text(self, name: str) -> str:
+        """Name a system of another report for the menu."""
+        system, _, report_id = name.rpartition(FROM)
+        return f"{system}, of {report_id}"
+
+    def _listing(self, link: ReportLink) -> Listing:
+        report = self.archive.load_with(link.report, [link.first, link.second])
+        remarks = self.archive.remarks(link.report)
+        return Listing.of(report, resolved(link, report), remarks, self._home(report))
+
+    def _home(self, report: Report) -> Home | None:
+        """Find the gallery with a report's videos; None if it was removed, or there never was one."""
+        key = str(report.source.get("library", ""))
+        try:
+            searcher = self.galleries.searcher(key)
+        except Nt2vrError:
+            return None
+        ids = frozenset(video.video_id for video in searcher.gallery.videos)
+        if not searcher.key and ids.isdisjoint(report.video_ids):
+            return None
+        return Home(searcher.key, ids, lambda video_id: self.media.urls(key, searcher.video(video_id)))
+
+
+def resolved(link: ReportLink, report: Report) -> ReportLink:
+    """Replace what a link leaves open, or gets wrong, by the most telling comparison of a report."""
+    names = [result.system for result in report.results]
+    roles, kinds = roles_of(report), [kind for _, kind in kinds_of(report)]
+    systems = [name for name in names if not roles[name] and FROM not in name] or names
+    best = max(systems, key=lambda name: report.metrics[name].get(HARD_PAIRS, 0))
+    kind = link.kind if link.kind in kinds else FIRST_KIND if FIRST_KIND in kinds else ANY
+    first = link.first if link.first in names else names[0]
+    return replace(link, first=first, second=link.second if link.second in names else best, kind=kind)
+
+
+def _read(address: str) -> ReportLink:
+    link = ReportLink.read(address)
+    if link is None:
+        raise ConfigError("The address names no report. Choose one from the list.")
+    return link
+
+
+def _with(choices: Choices, value: str) -> list[tuple[str, str]]:
+    """Add a value to choose from, if it is not there."""
+    return [*choices] if value in [each for _, each in choices] else [*choices, (value, value)]
+
+
+def _telling(text: str) -> str:
+    """Return a script that tells what became of a note."""
+    return f"() => {{ const place = document.querySelector('.nt-kept'); if (place) place.textContent = '{text}'; }}"

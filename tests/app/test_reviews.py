@@ -1,0 +1,65 @@
+"""Places in a report and notes on its queries, over raw HTTP, as anyone can send them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from nt2vr.evaluation.archive import Archive
+from nt2vr.evaluation.review import MAX_NOTE, Remark
+from tests.app.raw import RawClient
+from tests.conftest import RunningApp
+from tests.unit.evaluation.words import SYSTEMS, report_of
+
+STRANGER = {"X-Forwarded-For": "203.0.113.7"}
+PLACES = (("review", "show"), ("evaluate-queries", "show"), ("evaluate-report", "open"), ("understood", "report"))
+
+
+@pytest.fixture
+def report(running_app: RunningApp) -> Iterator[tuple[Archive, str]]:
+    """A report in the app's archive."""
+    archive = Archive(running_app.data / "evaluation" / "reports")
+    report_id = archive.add(report_of(*SYSTEMS))
+    yield archive, report_id
+    archive.delete(report_id)
+
+
+def links(report_id: str) -> list[Any]:
+    return [
+        "?report=../../../etc", "?report=nowhere&query=1", "=", "", 5, None,
+        f"?report={report_id}&first=words+%40+..%2Fx", f"?report={report_id}&find=" + "(a" * 9999,
+        f"?report={report_id}&query=99&p=99&kind=%00&order=%ff&concept=<script>",
+    ]  # fmt: skip
+
+
+def test_no_link_to_a_report_leaves_the_archive_or_a_traceback(
+    running_app: RunningApp, report: tuple[Archive, str]
+) -> None:
+    client = RawClient(running_app.url, STRANGER)
+    for event in PLACES:
+        for link in links(report[1]):
+            error = client.error(event, data={"link": link})
+            assert "\n" not in error and len(error) < 400 and "Something went wrong" not in error, (event, link, error)
+    assert "Traceback" not in running_app.log.read_text()
+
+
+def test_notes_are_checked_saved_and_read_by_everyone_but_written_only_by_those_who_may(
+    running_app: RunningApp, report: tuple[Archive, str]
+) -> None:
+    archive, report_id = report
+    person, stranger = RawClient(running_app.url, {}), RawClient(running_app.url, STRANGER)
+    note: dict[str, Any] = {"link": f"?report={report_id}&query=3", "tag": "misread", "note": "who sings?"}
+    event = ("review", "note")
+    assert stranger.error(event, data=note).startswith("Only the owner may write notes on reports here")
+    assert person.error(event, data=note) == ""
+    for wrong in (
+        {"note": "x" * (MAX_NOTE + 1)}, {"tag": "x" * 41}, {"tag": 5}, {"note": ["x"]}, {"link": ""},
+        {"link": f"?report={report_id}&query=5"}, {"link": f"?report={report_id}"},
+        {"link": "?report=nowhere&query=1"},
+    ):  # fmt: skip
+        error = person.error(event, data={**note, **wrong})
+        assert error and "\n" not in error and "Something went wrong" not in error, wrong
+    assert archive.remarks(report_id) == {3: Remark("misread", "who sings?")}
+    shown = stranger.send(("review", "show"), data={"link": note["link"]})["output"]["data"][2]
+    assert (shown["tag"], shown["note"]) == ("misread", "who sings?") and "Only the owner" in shown["refusal"]
+    assert "Traceback" not in running_app.log.read_text()

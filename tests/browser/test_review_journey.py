@@ -1,0 +1,142 @@
+"""What a person does with the queries of a report; its results are made up, so no model is asked for them."""
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from nt2vr.evaluation.archive import Archive
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
+from nt2vr.evaluation.measures import FIRST_PAGE, Measured
+from nt2vr.evaluation.report import Report, Result
+from nt2vr.media.gallery import load_gallery
+from nt2vr.settings import ASSETS
+from tests.browser.actions import MODELS_MS, choose
+from tests.conftest import RunningApp
+
+pytestmark = pytest.mark.browser
+
+NUM_QUERIES = 100
+SYSTEMS = {"CLIP": 1, "CLIP-neg": 2, "CLIP-bnl": 3}  # and the seeds of their results
+
+
+def results_of(name: str) -> Result:
+    rng = np.random.default_rng(SYSTEMS[name])
+    shares = rng.random((3, NUM_QUERIES), np.float32)
+    first = np.stack([rng.permutation(400)[:FIRST_PAGE] for _ in range(NUM_QUERIES)]).astype(np.int32)
+    ranks = rng.integers(1, 400, NUM_QUERIES).astype(np.int32)
+    return Result(name, {"model": name, "strategy": "plain", "seed": SYSTEMS[name]}, Measured(ranks, *shares, first))
+
+
+def report_of(*names: str) -> Report:
+    ids = tuple(video.video_id for video in load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos)
+    queries = [
+        JudgedQuery(
+            "composed", f"a man is reading book {number} and not dancing", row_array([number]),
+            violating=row_array(range(200, 300)), wanted=f"a man is reading book {number}", unwanted=("dancing",),
+            cue="not" if number % 2 else "without",
+        )
+        for number in range(NUM_QUERIES)
+    ]  # fmt: skip
+    benchmark = Benchmark("made up", ids, tuple(queries), lambda *_: np.zeros((0, 0), np.float32), {})
+    return Report.of(benchmark, [results_of(name) for name in names])
+
+
+@pytest.fixture
+def report_id(running_app: RunningApp) -> Iterator[str]:
+    """A report, and another one on the same queries."""
+    archive = Archive(running_app.data / "evaluation" / "reports")
+    added = [archive.add(report_of("CLIP", "CLIP-neg")), archive.add(report_of("CLIP", "CLIP-bnl"))]
+    yield added[0]
+    for each in added:
+        archive.delete(each)
+
+
+def rows(page: Page) -> Locator:
+    return page.locator(".nt-asked a[data-show]")
+
+
+def test_step_through_filtered_queries_write_a_note_and_come_back_to_the_same_place(
+    page: Page, running_app: RunningApp, report_id: str
+) -> None:
+    page.goto(f"{running_app.url}?report={report_id}")
+    expect(rows(page)).to_have_count(20, timeout=MODELS_MS)
+    choose(page, "evaluate-order", "worsened")
+    choose(page, "evaluate-cue", "not (50)")
+    expect(page.locator(".nt-list")).to_contain_text("50 of 100 queries")
+    page.get_by_role("link", name="next").click()
+    expect(page.locator(".nt-list")).to_contain_text("page 2 of 3")
+    place = page.url
+    rows(page).nth(9).scroll_into_view_if_needed()
+    page.wait_for_function("history.state?.scroll === scrollY")
+    scroll = page.evaluate("scrollY")
+    assert scroll > 0
+    loaded = page.locator("video.nt-thumb[src]").count()
+    assert 0 < loaded < page.locator("video.nt-thumb").count() == 40  # only those that come into view are decoded
+
+    question, where = page.locator(".nt-question"), page.locator(".nt-review header b")
+    texts = rows(page).all_inner_texts()
+    rows(page).nth(9).click()
+    expect(question).to_have_text(texts[9])
+    expect(where).to_have_text("query 30 of 50")
+    for side in page.locator(".nt-sides section").all():
+        expect(side.locator("video")).to_have_count(6)
+    page.keyboard.press("ArrowRight")
+    expect(question).to_have_text(texts[10])
+    page.keyboard.press("ArrowLeft")
+    expect(where).to_have_text("query 30 of 50")
+    page.get_by_label("Tag").fill("ambiguous")
+    page.get_by_label("Note").fill("who dances?")
+    page.keyboard.press("ArrowLeft")  # moves the caret
+    page.keyboard.press("Escape")  # leaves the field, which saves it
+    expect(page.locator(".nt-kept")).to_have_text("saved")
+
+    page.reload()
+    expect(where).to_have_text("query 30 of 50", timeout=MODELS_MS)
+    expect(page.get_by_label("Note")).to_have_value("who dances?")
+    expect(page.get_by_label("Tag")).to_have_value("ambiguous")
+    page.get_by_role("link", name="Open in Search").click()
+    expect(page.locator(".nt-legend")).to_contain_text("relevant in the evaluation", timeout=MODELS_MS)
+    page.go_back()
+    expect(question).to_have_text(texts[9])
+    page.go_back()
+    expect(question).to_have_count(0)
+    assert page.url == place
+    expect(page.locator("#evaluate-cue input")).to_have_value("not (50)")
+    expect(page.locator(".nt-list")).to_contain_text("page 2 of 3")
+    page.wait_for_function("scroll => Math.abs(scrollY - scroll) < 2", arg=scroll)
+    expect(page.locator(".nt-listed .nt-tag")).to_have_text("ambiguous")
+
+
+def test_find_queries_save_the_filter_open_a_point_of_the_plot_and_compare_another_report(
+    page: Page, running_app: RunningApp, report_id: str
+) -> None:
+    page.goto(f"{running_app.url}?report={report_id}")
+    expect(rows(page)).to_have_count(20, timeout=MODELS_MS)
+    page.locator("#evaluate-find textarea").press_sequentially("book 7")
+    expect(page.locator(".nt-list")).to_contain_text("11 of 100 queries")
+    page.get_by_role("button", name="Save this filter").click()
+    page.locator("circle[data-system='CLIP']").click()
+    expect(page.locator(".nt-heads")).to_have_text(re.compile(r"CLIP-neg\s*CLIP$"))
+    expect(page.locator("#evaluate-first input")).to_have_value("CLIP-neg")
+    page.reload()
+    page.locator("#evaluate-find textarea").fill("")
+    page.locator("#evaluate-find textarea").press("Enter")
+    expect(page.locator(".nt-list")).to_contain_text("100 of 100 queries", timeout=MODELS_MS)
+    page.locator(".nt-saved button").first.click()
+    expect(page.locator(".nt-list")).to_contain_text("11 of 100 queries")
+    page.locator("#evaluate-second input").click()
+    page.get_by_role("option", name="CLIP-bnl, of ").click()
+    expect(page.locator(".nt-heads")).to_contain_text("CLIP-bnl @ ")
+    rows(page).first.click()
+    expect(page.locator(".nt-sides h3").nth(1)).to_contain_text("CLIP-bnl")
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    expect(rows(page).first).to_be_focused()
+    page.get_by_role("tab", name="Search").click()
+    expect(page).to_have_url(re.compile(r"\?q="))
+    page.get_by_role("tab", name="Evaluate").click()
+    expect(page).to_have_url(re.compile("find=book"))
+    expect(page.locator(".nt-list")).to_contain_text("11 of 100 queries")
