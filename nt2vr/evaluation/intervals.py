@@ -139,6 +139,5 @@ def _resamples(count: int) -> Iterator[Array]:
     rng = np.random.default_rng(SEED)
     rows = max(1, CHUNK // count)
     for start in range(0, RESAMPLES, rows):
-        size = min(rows, RESAMPLES - start)
-        drawn = rng.integers(0, count, (size, count)) + count * np.arange(size)[:, None]
-        yield np.bincount(drawn.ravel(), minlength=size * count).reshape(size, count).astype(np.float64)
+        drawn = rng.integers(0, count, (min(rows, RESAMPLES - start), count))
+        yield np.stack([np.bincount(row, minlength=count) for row in drawn]).astype(np.float64)

@@ -9,6 +9,7 @@ import gradio as gr
 from nt2vr.evaluation.built_in import NUM_CLIPS
 from nt2vr.evaluation.sources import GALLERY, LIBRARY, WORLD
 from nt2vr.library.libraries import Libraries
+from nt2vr.ui.breakdown_panel import BreakdownPanel, lay_out_breakdown
 from nt2vr.ui.theme import template
 
 POLL_S = 1.0
@@ -60,6 +61,7 @@ class ReportParts:
     delete_now: gr.Button
     keep: gr.Button
     filters: Filters
+    breakdown: BreakdownPanel
     queries: gr.HTML
 
 
@@ -150,5 +152,6 @@ def _lay_out_report(templates: Path) -> ReportParts:
                 gr.Dropdown([], label="Cue", elem_id="evaluate-cue"),
                 gr.Checkbox(False, label="fails everywhere", elem_id="evaluate-fails"),
             )
+        breakdown = lay_out_breakdown(templates)
         queries = template(templates, "evaluate-queries", {})
-    return ReportParts(column, report, delete, confirm, delete_now, keep, filters, queries)
+    return ReportParts(column, report, delete, confirm, delete_now, keep, filters, breakdown, queries)

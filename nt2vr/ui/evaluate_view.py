@@ -8,9 +8,10 @@ from urllib.parse import urlencode
 
 from nt2vr.evaluation.archive import QUERIES_CSV, Entry
 from nt2vr.evaluation.compare import places_by_difference
+from nt2vr.evaluation.intervals import LEVEL
 from nt2vr.evaluation.jobs import Job
 from nt2vr.evaluation.report import QUERIES, REPORT, Report, Row
-from nt2vr.evaluation.tables import FORMS, HONEST, OTHERS, PAPER, Column, has_any, measured, table_of
+from nt2vr.evaluation.tables import FORMS, HONEST, OTHERS, PAPER, Column, has_any, interval_of, measured, table_of
 from nt2vr.ui.chart import Point, points_chart
 from nt2vr.ui.column_view import Marked
 
@@ -134,7 +135,13 @@ def tables_view(report: Report) -> list[dict[str, Any]]:
                 "name": name,
                 "role": roles.get(name, "reference"),
                 "note": ROLES.get(roles.get(name, "reference"), ""),
-                "cells": [_cell(column, metrics, best[column.key], name in roles) for column in columns],
+                "cells": [
+                    {
+                        **_cell(column, metrics, best[column.key], name in roles),
+                        **_margin(report, name, column, metrics),
+                    }
+                    for column in columns
+                ],
             }
             for name, metrics in table
             if has_any(metrics, there)
@@ -184,6 +191,15 @@ def _best(column: Column, table: Sequence[tuple[str, Mapping[str, float]]], role
 def _cell(column: Column, metrics: Mapping[str, float], best: str, competes: bool) -> dict[str, Any]:
     text = column.text(metrics.get(column.key))
     return {"text": text, "best": competes and text == best}
+
+
+def _margin(report: Report, name: str, column: Column, metrics: Mapping[str, float]) -> dict[str, str]:
+    """Show how sure a figure is; nothing for references, and where all queries have the same value."""
+    interval = interval_of(report, name, column.key) if column.key in metrics else None
+    if interval is None:
+        return {}
+    low, high = column.text(interval.low), column.text(interval.high)
+    return {"margin": f"±{column.text(interval.half)}", "range": f"{LEVEL} % interval: {low} to {high}"}
 
 
 def kinds_of(report: Report) -> list[tuple[str, str]]:
