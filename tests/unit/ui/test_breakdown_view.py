@@ -30,7 +30,9 @@ def report() -> Report:
     a = measured([0.0, 0.5] * 10, [0.2, 0.4] * 10)
     b = measured([1.0] * 10 + [0.5, 0.0] * 5, [0.1, 0.2] * 10)
     nowhere = Measured(ranks, none, none, none)
-    benchmark = Benchmark("hand", tuple(map(str, range(20))), tuple(queries), lambda *_: np.ones((1, 1), np.float32), {})
+    benchmark = Benchmark(
+        "hand", tuple(map(str, range(20))), tuple(queries), lambda *_: np.ones((1, 1), np.float32), {}
+    )
     spec = {"model": "m", "strategy": "plain"}
     return Report.of(benchmark, [Result("A", spec, a), Result("B", spec, b), Result("C", spec, nowhere)])
 
