@@ -29,6 +29,7 @@ from nt2vr.ui.indexing import Indexing, index_view, wire_indexing
 from nt2vr.ui.inputs import event_value
 from nt2vr.ui.link import DEFAULTS, link_values, read_parts, read_strengths, write_parts
 from nt2vr.ui.link_reader import LinkReader, Opened
+from nt2vr.ui.map_panel import MapPanel
 from nt2vr.ui.media import Media
 from nt2vr.ui.search_layout import (
     EXAMPLES,
@@ -176,7 +177,8 @@ class SearchTab:
 
     def _wire_clips(self) -> None:
         c, r = self._controls, self._results
-        for clips in (r.columns, r.detail):
+        MapPanel(self.galleries, self.media, self.marked).wire(r.map, r.answer, c.judged, **QUIET)
+        for clips in (r.columns, r.detail, r.map):
             clips.pick(self.on_pick, r.answer, r.detail, **QUIET)
         r.detail.why(self.on_why, r.answer, r.detail, **QUIET)
         r.detail.close(dict, None, r.detail, **QUIET)
