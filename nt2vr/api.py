@@ -38,6 +38,7 @@ from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.search.systems import System
+from nt2vr.search.why import Why, explain
 from nt2vr.settings import Settings, prepare_environment
 from nt2vr.world.synonyms import synonyms
 from nt2vr.world.truth import judge_video
@@ -167,6 +168,14 @@ class GallerySearcher:
         if image is not None and (image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3):
             raise ConfigError(f"A picture must be (H, W, 3) uint8, not {image.shape} {image.dtype}. Convert it.")
         return image
+
+    def explain(self, answer: Answer, video_id: str) -> tuple[Why, ...]:
+        """Say why a clip has its scores in an answer, per system: by its frames, the query's parts, and its words.
+
+        Raises:
+            ConfigError: if a model of the answer is gone.
+        """
+        return explain(answer, video_id, self._searcher.live.encoder)
 
     def video(self, video_id: str) -> Video:
         """Return a video of the gallery: its file and captions.

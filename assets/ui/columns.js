@@ -30,7 +30,7 @@ const fit = () => {
   style.setProperty("--nt-across", best.across);
   style.setProperty("--nt-size", `${Math.floor(best.size)}px`);
 };
-watch("value", () => requestAnimationFrame(fit));
+watch("value", () => { requestAnimationFrame(fit); document.dispatchEvent(new Event("nt-answered")); });
 window.addEventListener("resize", fit);
 
 // Arrow keys move to the nearest clip in their direction, in this column or another one.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.evaluation.benchmark import JudgedQuery, QueryKind, Rows, Vectors, row_array
-from nt2vr.evaluation.measures import FIRST_PAGE, Measured
+from nt2vr.evaluation.measures import FIRST_PAGE, Measured, Values
 
 PROMPT, NEGATED_PROMPT = "this is a photo of a {}", "this is not a photo of a {}"
 LENIENT: QueryKind = "negated class"  # a correct answer counts against the model here, so ties count as correct
@@ -43,30 +43,31 @@ def measure_choices(vectors: Vectors, videos: Vectors, questions: Sequence[Judge
     return Measured(ranks, nothing, nothing, nothing, np.full((len(questions), FIRST_PAGE), -1, np.int32))
 
 
-def summarise_choices(questions: Sequence[JudgedQuery], measured: Measured) -> dict[str, float]:
-    """Compute accuracies in percent.
+def choice_values(questions: Sequence[JudgedQuery], measured: Measured) -> dict[str, Values]:
+    """Return the per-question values of accuracies in percent.
 
     Returns:
         "choice/accuracy", and "choice/accuracy NAME" per template of NegBench; "pair/accuracy" for CC-Neg;
         "class/accuracy", top-1 with "this is a photo of a dog", and "class/delta", its difference to top-1 with "this
-        is not a photo of a dog".
+        is not a photo of a dog", per video.
     """
     kinds, groups = (np.array([getattr(question, name) for question in questions]) for name in ("kind", "group"))
-    metrics: dict[str, float] = {}
+    found: dict[str, Values] = {}
+
+    def right(places: NDArray[np.int64]) -> Values:
+        return Values(places, 100.0 * (measured.ranks[places] == 1))
+
     for kind in ("choice", "pair", "class"):
-        chosen = kinds == kind
-        if not chosen.any():
+        chosen = np.flatnonzero(kinds == kind)
+        if not len(chosen):
             continue
-        metrics[f"{kind}/accuracy"] = _accuracy(measured.ranks[chosen])
+        found[f"{kind}/accuracy"] = right(chosen)
         for group in sorted({name for name in groups[chosen].tolist() if name}):
-            metrics[f"{kind}/accuracy {group}"] = _accuracy(measured.ranks[chosen & (groups == group)])
-    if (denied := kinds == LENIENT).any():
-        metrics["class/delta"] = metrics["class/accuracy"] - _accuracy(measured.ranks[denied])
-    return metrics
-
-
-def _accuracy(ranks: NDArray[np.int32]) -> float:
-    return 100 * float((ranks == 1).mean())
+            found[f"{kind}/accuracy {group}"] = right(chosen[groups[chosen] == group])
+    if len(denied := np.flatnonzero(kinds == LENIENT)):
+        asked = found["class/accuracy"]  # of the same videos in the same order, see `class_questions`
+        found["class/delta"] = Values(asked.places, asked.values - right(denied).values)
+    return found
 
 
 def class_questions(labels: Sequence[str]) -> tuple[tuple[str, ...], tuple[JudgedQuery, ...]]:

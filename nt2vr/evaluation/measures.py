@@ -4,14 +4,14 @@ In addition to the paper's metrics, two that ignoring the negation cannot improv
 above videos that also show the unwanted part) and violations (share of the first page showing the unwanted part).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.evaluation.benchmark import NO_CAPTION, JudgedQuery, QueryKind, Vectors, mask
-from nt2vr.evaluation.ranks import first_ranks, first_rows, ordered_shares, retrieval_metrics, shares_among_first
+from nt2vr.evaluation.ranks import first_ranks, first_rows, ordered_shares, retrieval_values, shares_among_first
 
 FIRST_PAGE = 10  # videos checked for violations
 
@@ -79,8 +79,31 @@ def joined(parts: Sequence[Measured]) -> Measured:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class Values:
+    """What a metric is the mean of.
+
+    Attributes:
+        places: (N,), positions of the queries that count.
+        values: (N,), one value per query.
+    """
+
+    places: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+
 def summarise(queries: Sequence[JudgedQuery], measured: Measured) -> dict[str, float]:
-    """Aggregate per-query values to metrics; kinds without queries are omitted.
+    """Aggregate per-query values to metrics: the means of `metric_values`."""
+    return means_of(metric_values(queries, measured))
+
+
+def means_of(values: Mapping[str, Values]) -> dict[str, float]:
+    """Average the values of each metric."""
+    return {key: float(each.values.mean()) for key, each in values.items()}
+
+
+def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[str, Values]:
+    """Return the per-query values of each metric; kinds without queries are omitted.
 
     Returns:
         "original/R@1" (percent) to "original/MIR" (0 to 1), and likewise for "composed", "without" and "retrieval";
@@ -93,34 +116,34 @@ def summarise(queries: Sequence[JudgedQuery], measured: Measured) -> dict[str, f
     Understand Negation in Video Retrieval", ACM MM 2022, section 3.2.
     """
     kinds = np.array([query.kind for query in queries])
-    metrics: dict[str, float] = {}
+    ordered, tied, violations = (
+        values.astype(np.float64) for values in (measured.ordered, measured.tied, measured.violations)
+    )
+    found: dict[str, Values] = {}
     of_rank: tuple[QueryKind, ...] = ("original", "composed", "without", "retrieval")
     for kind in of_rank:
-        if (chosen := kinds == kind).any():
-            metrics |= _named(kind, retrieval_metrics(measured.ranks[chosen]))
-    metrics |= _deltas(queries, measured.ranks)
+        if len(chosen := np.flatnonzero(kinds == kind)):
+            values = retrieval_values(measured.ranks[chosen])
+            found |= {f"{kind}/{name}": Values(chosen, each) for name, each in values.items()}
+    found |= _deltas(queries, measured.ranks)
     denying: tuple[QueryKind, ...] = ("composed", "without", "not")
     for kind in denying:
-        pairs = (kinds == kind) & ~np.isnan(measured.ordered)
-        if pairs.any() and kind != "not":
-            metrics[f"{kind}/hard_pairs"] = 100 * float(measured.ordered[pairs].mean(dtype=np.float64))
-        elif pairs.any():
-            order = measured.ordered[pairs] + measured.tied[pairs] / 2
-            metrics["not/auc"] = float(order.mean(dtype=np.float64))
-        shown = (kinds == kind) & ~np.isnan(measured.violations)
-        if shown.any():
-            metrics[f"{kind}/violations@{FIRST_PAGE}"] = 100 * float(measured.violations[shown].mean(dtype=np.float64))
-    return metrics
+        pairs = np.flatnonzero((kinds == kind) & ~np.isnan(ordered))
+        if len(pairs) and kind != "not":
+            found[f"{kind}/hard_pairs"] = Values(pairs, 100 * ordered[pairs])
+        elif len(pairs):
+            found["not/auc"] = Values(pairs, ordered[pairs] + tied[pairs] / 2)
+        shown = np.flatnonzero((kinds == kind) & ~np.isnan(violations))
+        if len(shown):
+            found[f"{kind}/violations@{FIRST_PAGE}"] = Values(shown, 100 * violations[shown])
+    return found
 
 
-def _deltas(queries: Sequence[JudgedQuery], ranks: NDArray[np.int32]) -> dict[str, float]:
-    """Subtract the metrics of negated queries from those of their captions, for the captions' videos (Eq. 1)."""
-    pairs = [(query.original, row) for row, query in enumerate(queries) if query.original is not None]
+def _deltas(queries: Sequence[JudgedQuery], ranks: NDArray[np.int32]) -> dict[str, Values]:
+    """Subtract the values of negated queries from those of their captions, for the captions' videos (Eq. 1)."""
+    pairs = [(query.original, place) for place, query in enumerate(queries) if query.original is not None]
     if not pairs:
         return {}
-    before, after = (retrieval_metrics(ranks[list(places)]) for places in zip(*pairs, strict=True))
-    return {f"negated/delta_{name}": before[name] - after[name] for name in before}
-
-
-def _named(group: str, metrics: dict[str, float]) -> dict[str, float]:
-    return {f"{group}/{name}": value for name, value in metrics.items()}
+    originals, negated = (np.array(places, np.int64) for places in zip(*pairs, strict=True))
+    before, after = retrieval_values(ranks[originals]), retrieval_values(ranks[negated])
+    return {f"negated/delta_{name}": Values(negated, before[name] - after[name]) for name in before}

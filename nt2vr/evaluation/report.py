@@ -21,8 +21,9 @@ import numpy as np
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Rows
-from nt2vr.evaluation.choices import summarise_choices
-from nt2vr.evaluation.measures import Measured, summarise
+from nt2vr.evaluation.choices import choice_values
+from nt2vr.evaluation.intervals import Interval, Units, intervals_of, units_of
+from nt2vr.evaluation.measures import Measured, Values, means_of, metric_values
 from nt2vr.files import atomic_write, with_schema, without_schema, write_json
 from nt2vr.models.card import Card
 from nt2vr.search.strategies import STRENGTHS
@@ -134,10 +135,25 @@ class Report:
         )
 
     @cached_property
+    def values(self) -> dict[str, dict[str, Values]]:
+        """Per-query values of each metric, per system (see `measures.metric_values` and `choices.choice_values`)."""
+        values_of = choice_values if self.texts else metric_values
+        return {result.system: values_of(self.queries, result.measured) for result in self.results}
+
+    @cached_property
     def metrics(self) -> dict[str, dict[str, float]]:
-        """Metrics per system (see `measures.summarise` and `choices.summarise_choices`)."""
-        summary = summarise_choices if self.texts else summarise
-        return {result.system: summary(self.queries, result.measured) for result in self.results}
+        """Metrics per system: the means of `values`."""
+        return {system: means_of(values) for system, values in self.values.items()}
+
+    @cached_property
+    def units(self) -> Units:
+        """The queries' units, see `intervals`."""
+        return units_of(self.queries)
+
+    @cached_property
+    def intervals(self) -> dict[str, dict[str, Interval]]:
+        """Intervals of the metrics, per system; none where all values of a metric are equal."""
+        return intervals_of(self.values, self.units)
 
     def row(self, place: int) -> Row:
         """Return one query with its rank under each system."""

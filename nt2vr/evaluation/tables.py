@@ -1,4 +1,7 @@
-"""Tables of a report as Markdown, CSV and LaTeX: the columns of the paper's Table 2, then the honest metrics."""
+"""Tables of a report as Markdown, CSV and LaTeX: the columns of the paper's Table 2, then the honest metrics.
+
+CSV and LaTeX have the 95 % interval of each figure, see `intervals`.
+"""
 
 import csv
 import io
@@ -6,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nt2vr.evaluation.intervals import Interval
 from nt2vr.evaluation.report import Report
 
 EMPTY = "–"
@@ -89,6 +93,11 @@ def has_any(metrics: Mapping[str, float], groups: Sequence[Group]) -> bool:
     return any(column.key in metrics for group in groups for column in group.columns)
 
 
+def interval_of(report: Report, name: str, key: str) -> Interval | None:
+    """Return the interval of a metric; None for a reference, and where no resample differs."""
+    return report.intervals.get(name, {}).get(key)
+
+
 def markdown(report: Report) -> str:
     """Return one table each for the paper's metrics, the honest ones and those of other benchmarks, if present."""
     table = table_of(report)
@@ -104,13 +113,15 @@ def _markdown(table: Table, groups: Sequence[Group]) -> str:
 
 
 def csv_table(report: Report) -> str:
-    """Return all metrics of all systems, unrounded, with their keys as headers."""
+    """Return all metrics of all systems, unrounded, with their keys as headers; then the ends of their intervals."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     keys = list(dict.fromkeys(column.key for group in GROUPS for column in group.columns))
-    writer.writerow(["system", *keys])
+    writer.writerow(["system", *keys, *(f"{key} {end}" for key in keys for end in ("low", "high"))])
     for name, metrics in table_of(report):
-        writer.writerow([name, *(metrics.get(key, "") for key in keys)])
+        intervals = [interval_of(report, name, key) if key in metrics else None for key in keys]
+        ends = [("", "") if each is None else (each.low, each.high) for each in intervals]
+        writer.writerow([name, *(metrics.get(key, "") for key in keys), *(end for pair in ends for end in pair)])
     return file.getvalue()
 
 
@@ -131,7 +142,10 @@ def latex(report: Report) -> str:
         " ".join(rules),
         " & ".join(["Model", *(escaped(column.head) for column in columns)]) + r" \\",
         r"\midrule",
-        *(" & ".join(escaped(cell) for cell in (name, *_cells(metrics, groups))) + r" \\" for name, metrics in table),
+        *(
+            " & ".join([escaped(name), *_latex_cells(report, name, metrics, columns)]) + r" \\"
+            for name, metrics in table
+        ),
         r"\bottomrule",
         r"\end{tabular}",
     ]
@@ -153,6 +167,15 @@ def write_tables(report: Report, folder: Path) -> None:
 
 def _cells(metrics: Mapping[str, float], groups: Sequence[Group]) -> list[str]:
     return [column.text(metrics.get(column.key)) for group in groups for column in group.columns]
+
+
+def _latex_cells(report: Report, name: str, metrics: Mapping[str, float], columns: Sequence[Column]) -> list[str]:
+    cells = []
+    for column in columns:
+        interval = interval_of(report, name, column.key) if column.key in metrics else None
+        margin = "" if interval is None else rf"$_{{\pm{column.text(interval.half)}}}$"
+        cells.append(escaped(column.text(metrics.get(column.key))) + margin)
+    return cells
 
 
 def escaped(text: str) -> str:

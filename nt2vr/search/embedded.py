@@ -24,6 +24,7 @@ from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.search.embedding_file import EmbeddingFile, content_id
 from nt2vr.search.embedding_folders import make_room, mark_used, tower_folder
+from nt2vr.search.embedding_map import Plane, plane_of
 from nt2vr.search.gallery_index import APPROXIMATE_FROM, open_approximate
 from nt2vr.search.index import ExactIndex, Index
 
@@ -61,6 +62,11 @@ class EmbeddedGallery:
     def row_of(self) -> dict[str, int]:
         """Rows by video_id."""
         return {video.video_id: row for row, video in enumerate(self.gallery.videos)}
+
+    @cached_property
+    def plane(self) -> Plane:
+        """The plane of the clips' map, computed when first asked for."""
+        return plane_of(self.embeddings)
 
     @cached_property
     def _rows_by_content(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -53,14 +53,14 @@ def detail_view(
                 "name": one.system.name,
                 "rank": f"#{one.rank}" if one.rank is not None else "–",
                 "score": f"{one.score:.3f}" if one.score is not None else "",
-                "frames": _frames(video, one, urls),
+                "frames": frame_pictures(video, one, urls),
             }
             for one in seen
         ],
     }
 
 
-def _frames(video: Video, seen: Seen, urls: Mapping[str, str]) -> list[dict[str, Any]]:
+def frame_pictures(video: Video, seen: Seen, urls: Mapping[str, str]) -> list[dict[str, Any]]:
     """Show the best frames as stills of the clip's own video, or as pictures where its preview may end before them."""
     if video.path.suffix.lower() in PICTURE_SUFFIXES:
         return []

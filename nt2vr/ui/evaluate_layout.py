@@ -10,6 +10,7 @@ from nt2vr.evaluation.built_in import NUM_CLIPS
 from nt2vr.evaluation.compare import IMPROVED
 from nt2vr.evaluation.sources import GALLERY, LIBRARY, WORLD
 from nt2vr.library.libraries import Libraries
+from nt2vr.ui.breakdown_panel import BreakdownPanel, lay_out_breakdown
 from nt2vr.ui.report_link import FILTERS, ORDERS, PARTS
 from nt2vr.ui.theme import template
 
@@ -69,6 +70,7 @@ class ReportParts:
     delete_now: gr.Button
     keep: gr.Button
     filters: Filters
+    breakdown: BreakdownPanel
     queries: gr.HTML
     review: gr.HTML
 
@@ -167,6 +169,7 @@ def _lay_out_report(templates: Path) -> ReportParts:
                 gr.Textbox(label="Find", placeholder="words of the query", elem_id="evaluate-find"),
                 gr.Checkbox(False, label="fails everywhere", elem_id="evaluate-fails"),
             )
+        breakdown = lay_out_breakdown(templates)
         queries = template(templates, "evaluate-queries", {})
         review = template(templates, "review", {})
-    return ReportParts(column, report, delete, confirm, delete_now, keep, filters, queries, review)
+    return ReportParts(column, report, delete, confirm, delete_now, keep, filters, breakdown, queries, review)

@@ -5,10 +5,11 @@ from datetime import datetime
 from typing import Any
 
 from nt2vr.evaluation.archive import QUERIES_CSV, Entry
+from nt2vr.evaluation.intervals import LEVEL
 from nt2vr.evaluation.jobs import Job
 from nt2vr.evaluation.report import QUERIES, REPORT, Report
 from nt2vr.evaluation.review import REVIEW
-from nt2vr.evaluation.tables import FORMS, HONEST, OTHERS, PAPER, Column, has_any, measured, table_of
+from nt2vr.evaluation.tables import FORMS, HONEST, OTHERS, PAPER, Column, has_any, interval_of, measured, table_of
 from nt2vr.ui.chart import Point, points_chart
 
 WORDS = {
@@ -103,7 +104,13 @@ def tables_view(report: Report) -> list[dict[str, Any]]:
                 "name": name,
                 "role": roles.get(name, "reference"),
                 "note": ROLES.get(roles.get(name, "reference"), ""),
-                "cells": [_cell(column, metrics, best[column.key], name in roles) for column in columns],
+                "cells": [
+                    {
+                        **_cell(column, metrics, best[column.key], name in roles),
+                        **_margin(report, name, column, metrics),
+                    }
+                    for column in columns
+                ],
             }
             for name, metrics in table
             if has_any(metrics, there)
@@ -153,3 +160,12 @@ def _best(column: Column, table: Sequence[tuple[str, Mapping[str, float]]], role
 def _cell(column: Column, metrics: Mapping[str, float], best: str, competes: bool) -> dict[str, Any]:
     text = column.text(metrics.get(column.key))
     return {"text": text, "best": competes and text == best}
+
+
+def _margin(report: Report, name: str, column: Column, metrics: Mapping[str, float]) -> dict[str, str]:
+    """Show how sure a figure is; nothing for references, and where all queries have the same value."""
+    interval = interval_of(report, name, column.key) if column.key in metrics else None
+    if interval is None:
+        return {}
+    low, high = column.text(interval.low), column.text(interval.high)
+    return {"margin": f"±{column.text(interval.half)}", "range": f"{LEVEL} % interval: {low} to {high}"}

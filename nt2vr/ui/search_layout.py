@@ -91,6 +91,7 @@ class Results:
         systems_added: events after which a model has joined the chosen systems.
         answer: the Answer on display.
         index: what a library lacks of its index, and the progress of indexing it.
+        map: of the gallery, opened on demand.
         indexing: ticks while a library is being indexed for a search.
     """
 
@@ -103,6 +104,7 @@ class Results:
     answer: gr.State
     index: gr.HTML
     columns: gr.HTML
+    map: gr.HTML
     detail: gr.HTML
     stage: gr.HTML
     indexing: gr.Timer
@@ -204,9 +206,22 @@ def lay_out_results(searcher: Searcher, systems: gr.Dropdown, templates: Path, g
         added = MoreModels(searcher, MAX_COLUMNS, gate, templates).build(systems, page)
     index = template(templates, "search-index", {})
     columns = template(templates, "columns", {"columns": []}, "pick")
+    gallery_map = template(templates, "map", {})
     detail = template(templates, "detail", {})
     stage = lay_out_stage(templates)
     indexing = gr.Timer(1.0, active=False)
     return Results(
-        understood, wanted, unwanted, sliders, strengths, added, gr.State(), index, columns, detail, stage, indexing
+        understood,
+        wanted,
+        unwanted,
+        sliders,
+        strengths,
+        added,
+        gr.State(),
+        index,
+        columns,
+        gallery_map,
+        detail,
+        stage,
+        indexing,
     )

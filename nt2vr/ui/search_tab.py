@@ -20,6 +20,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.search.answers import Answer, Verdict
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.searcher import Searcher
+from nt2vr.search.why import explain
 from nt2vr.ui.clip_view import detail_view, film_view
 from nt2vr.ui.column_view import Marked, columns_view, no_marks
 from nt2vr.ui.errors import user_errors
@@ -28,6 +29,7 @@ from nt2vr.ui.indexing import Indexing, index_view, wire_indexing
 from nt2vr.ui.inputs import event_value
 from nt2vr.ui.link import DEFAULTS, link_values, read_parts, read_strengths, write_parts
 from nt2vr.ui.link_reader import LinkReader, Opened
+from nt2vr.ui.map_panel import MapPanel
 from nt2vr.ui.media import Media
 from nt2vr.ui.search_layout import (
     EXAMPLES,
@@ -52,6 +54,7 @@ from nt2vr.ui.search_scripts import (
     UNTICK,
 )
 from nt2vr.ui.search_view import corrected, part_texts, picture_remark, understood_view
+from nt2vr.ui.why_view import chosen_columns, why_view
 
 CONCURRENT = 8  # searches at a time, one per page; Gradio's default is 1
 BROWSER_ONLY: dict[str, Any] = {"fn": None, "api_visibility": "private"}
@@ -179,8 +182,10 @@ class SearchTab:
 
     def _wire_clips(self) -> None:
         c, r = self._controls, self._results
-        for clips in (r.columns, r.detail):
+        MapPanel(self.galleries, self.media, self.marked).wire(r.map, r.answer, c.judged, **QUIET)
+        for clips in (r.columns, r.detail, r.map):
             clips.pick(self.on_pick, r.answer, r.detail, **QUIET)
+        r.detail.why(self.on_why, r.answer, r.detail, **QUIET)
         r.detail.close(dict, None, r.detail, **QUIET)
         c.systems.focus(  # new models and libraries appear without a restart
             lambda chosen: gr.Dropdown(system_choices(self.galleries.built_in.system_names(chosen))), c.systems,
@@ -284,9 +289,21 @@ class SearchTab:
     @user_errors
     def on_pick(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:
         """Enlarge a clip."""
+        return {} if answer is None else self._enlarged(answer, event_value(event, "id", str))
+
+    @user_errors
+    def on_why(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:
+        """Explain the scores of the enlarged clip under one or two systems."""
         if answer is None:
             return {}
         video_id = event_value(event, "id", str)
+        columns = chosen_columns(event_value(event, "columns", str), len(answer.rankings))
+        detail = self._enlarged(answer, video_id)
+        whys = explain(answer, video_id, self.galleries.encoder, columns)
+        video = self.galleries.searcher(answer.gallery).video(video_id)
+        return {**detail, "why": why_view(answer, columns, whys, video, detail)}
+
+    def _enlarged(self, answer: Answer, video_id: str) -> dict[str, Any]:
         searcher = self.galleries.searcher(answer.gallery)
         video = searcher.video(video_id)
         verdict, urls = answer.verdict(video_id) or "", self.media.urls(answer.gallery, video)

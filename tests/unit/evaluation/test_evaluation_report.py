@@ -117,6 +117,13 @@ def test_csv_has_all_metrics_unrounded(report: Report) -> None:
     assert float(words["composed/MIR"]) == report.metrics["words"]["composed/MIR"]
 
 
+def test_csv_has_the_ends_of_intervals_where_queries_differ(report: Report) -> None:
+    oracle, words, boolean = csv.DictReader(io.StringIO(csv_table(report)))
+    # the two captions rank 1 and 2: inverted ranks 1 and 1/2
+    assert (words["original/MIR low"], words["original/MIR high"]) == ("0.5", "1.0")
+    assert (oracle["original/MIR low"], words["composed/MIR low"], boolean["original/MIR low"]) == ("", "", "")
+
+
 def test_latex_lines_have_one_cell_per_column(report: Report) -> None:
     lines = latex(report).splitlines()
     assert lines[0] == r"\begin{tabular}{lrrrrrrrrrrrrrrrr}"
@@ -127,3 +134,4 @@ def test_latex_lines_have_one_cell_per_column(report: Report) -> None:
     assert lines[3].startswith(r"\cmidrule(lr){2-5} \cmidrule(lr){6-9}")
     assert {line.count("&") for line in lines[4:9] if "&" in line} == {16}
     assert r"words boolean $\alpha$ 1 & -- & -- & -- & --" in lines[8]
+    assert r"words & 50.0$_{\pm50.0}$ & 100.0 & 100.0 & 0.750$_{\pm0.250}$ &" in lines[7]

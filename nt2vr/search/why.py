@@ -1,0 +1,223 @@
+"""Why a clip has its score under a system: its frames, the query's parts, and each word by leaving it out.
+
+The parts of a system that searches with parts add up to the score exactly; frames and words do not.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from nt2vr.language.query import Query
+from nt2vr.models.encoder import Encoder
+from nt2vr.models.zero_gpu import on_gpu
+from nt2vr.search.answers import Answer, Ranking
+from nt2vr.search.reading import with_words
+from nt2vr.search.strategies import STRATEGIES, Parts, Vector, anchor_of
+from nt2vr.search.systems import System
+
+Role = Literal["sentence", "wanted", "unwanted", "anchor"]
+MAX_WORDS = 40  # of a query that are left out one by one
+SAME = 1e-3  # largest difference between two computations of one vector
+SENTENCE: tuple[Role, ...] = ("sentence",)
+PARTS: tuple[Role, ...] = ("wanted", "unwanted")
+USES: dict[str, tuple[Role, ...]] = {  # strategy -> what its vector is made of; the others need a picture
+    "boolean": PARTS,
+    "spherical": PARTS,
+    "drop": ("wanted",),
+    "anchored": ("sentence", "unwanted", "anchor"),
+    "projection": ("sentence", "unwanted"),
+}
+WHOLE_QUERIES = "This system knows whole queries only, so words and parts cannot be taken apart."
+NOT_BY_TEXT = (
+    "Words and parts are not taken apart: the search also used a picture, or the model has been replaced since."
+)
+NOT_SEARCHED = "This system has no score for this clip."
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of the query.
+
+    Attributes:
+        role: "anchor" is the mean of the model's neutral texts.
+        text: "" for the anchor.
+        similarity: the part's score alone, in cosine units.
+        weight: factor of the part in the query vector; None if the system does not use it.
+    """
+
+    role: Role
+    text: str
+    similarity: float
+    weight: float | None = None
+
+    @property
+    def contribution(self) -> float | None:
+        """What the part adds to the score."""
+        return None if self.weight is None else self.weight * self.similarity
+
+
+@dataclass(frozen=True)
+class Word:
+    """One word of a part.
+
+    Attributes:
+        role: of its part.
+        place: number of the unwanted part, otherwise 0.
+        text: the word.
+        share: the score minus the score without the word; None if nothing is left to search for.
+    """
+
+    role: Role
+    place: int
+    text: str
+    share: float | None
+
+
+@dataclass(frozen=True)
+class Why:
+    """One clip's score under one system.
+
+    Attributes:
+        system: the system.
+        score: None if it has none.
+        frames: (F,), the scores of its frames. Their mean is not the score: the mean of the frames' embeddings is
+            scaled to length 1.
+        parts: those with a weight add up to the score.
+        words: in the order of the texts; they act together, so that their shares do not add up to the score.
+        num_left: words beyond MAX_WORDS, which were not left out.
+        notice: what is missing, and why.
+    """
+
+    system: System
+    score: float | None
+    frames: tuple[float, ...] = ()
+    parts: tuple[Part, ...] = ()
+    words: tuple[Word, ...] = ()
+    num_left: int = 0
+    notice: str = ""
+
+
+def explain(
+    answer: Answer, video_id: str, encoder_of: Callable[[str], Encoder], columns: Iterable[int] | None = None
+) -> tuple[Why, ...]:
+    """Explain a clip's scores in an answer.
+
+    Args:
+        answer: to the search.
+        video_id: the clip.
+        encoder_of: returns a model by its name.
+        columns: numbers of the rankings to explain; default all.
+    """
+    chosen = range(len(answer.rankings)) if columns is None else columns
+    rankings = [answer.rankings[column] for column in chosen]
+    return tuple(_explain(ranking, answer.query, video_id, encoder_of(ranking.system.model)) for ranking in rankings)
+
+
+def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) -> Why:
+    gallery, vector = ranking.gallery, ranking.vector
+    row = gallery.row_of.get(video_id) if gallery else None
+    if gallery is None or vector is None or row is None:
+        return Why(ranking.system, None, notice=NOT_SEARCHED)
+    clip = gallery.embeddings[row]
+    frames = gallery.frame_embeddings(row) @ vector
+    why = Why(ranking.system, float(clip @ vector), tuple(frames.tolist()) if len(frames) > 1 else ())
+    if encoder.card.queries:
+        return replace(why, notice=WHOLE_QUERIES)
+    asked = _Texts.of(with_words(query, ranking.read_as) if ranking.read_as else query)
+    variants = list(_variants(asked, USES.get(ranking.system.strategy, SENTENCE)))
+    tried = variants[:MAX_WORDS]
+    vectors = _Vectors(encoder, [asked, *(without for *_, without in tried)], ranking)
+    whole = vectors.of(asked)
+    if whole is None or np.abs(whole - vector).max() > SAME:
+        return replace(why, notice=NOT_BY_TEXT)
+    words = []
+    for role, place, text, without in tried:
+        rest = vectors.of(without)
+        words.append(Word(role, place, text, None if rest is None else float(clip @ (whole - rest))))
+    parts = tuple(_parts(vectors, asked, whole, clip))
+    return replace(why, parts=parts, words=tuple(words), num_left=len(variants) - len(tried))
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """What is embedded of a query; an empty text stands for none."""
+
+    sentence: str
+    wanted: str
+    unwanted: tuple[str, ...]
+
+    @classmethod
+    def of(cls, query: Query) -> "_Texts":
+        return cls(query.text, " ".join(query.wanted), tuple(query.unwanted))
+
+    def all(self) -> list[str]:
+        return [text for text in (self.sentence, self.wanted, *self.unwanted) if text.strip()]
+
+
+def _variants(asked: _Texts, roles: Sequence[Role]) -> Iterator[tuple[Role, int, str, _Texts]]:
+    """Leave out each word of the texts with these roles: role, place, word, and the texts without it."""
+    if "sentence" in roles:
+        for word, rest in _left_out(asked.sentence):
+            yield "sentence", 0, word, replace(asked, sentence=rest)
+    if "wanted" in roles:
+        for word, rest in _left_out(asked.wanted):
+            yield "wanted", 0, word, replace(asked, wanted=rest)
+    if "unwanted" in roles:
+        for place, text in enumerate(asked.unwanted):
+            for word, rest in _left_out(text):
+                others = (*asked.unwanted[:place], rest, *asked.unwanted[place + 1 :])
+                yield "unwanted", place, word, replace(asked, unwanted=others)
+
+
+def _left_out(text: str) -> Iterator[tuple[str, str]]:
+    words = text.split()
+    for place, word in enumerate(words):
+        yield word, " ".join(words[:place] + words[place + 1 :])
+
+
+class _Vectors:
+    """Query vectors of a ranking's system for several texts, encoded in one batch."""
+
+    def __init__(self, encoder: Encoder, several: Sequence[_Texts], ranking: Ranking) -> None:
+        texts = list(dict.fromkeys(text for each in several for text in each.all()))
+        self._embeddings = dict(zip(texts, _encoded(encoder, texts), strict=True))
+        self._dim, self.anchor = encoder.embed_dim, anchor_of(encoder)
+        self.strategy, self._strength = ranking.system.strategy, ranking.strength
+
+    def embedding(self, text: str) -> Vector | None:
+        return self._embeddings.get(text)
+
+    def of(self, texts: _Texts) -> Vector | None:
+        unwanted = [self._embeddings[text] for text in texts.unwanted if text.strip()]
+        parts = Parts(
+            self.embedding(texts.sentence),
+            self.embedding(texts.wanted),
+            np.stack(unwanted) if unwanted else np.zeros((0, self._dim), np.float32),
+            self._strength,
+            self.anchor,
+        )
+        return STRATEGIES[self.strategy](parts)
+
+
+@on_gpu
+def _encoded(encoder: Encoder, texts: Sequence[str]) -> Vector:
+    return encoder.encode_text(texts)
+
+
+def _parts(vectors: _Vectors, asked: _Texts, whole: Vector, clip: Vector) -> Iterator[Part]:
+    """Return the parts' similarities, and the weights with which the system's parts make up its vector."""
+    named: list[tuple[Role, str]] = [("sentence", asked.sentence), ("wanted", asked.wanted)]
+    named += [("unwanted", text) for text in asked.unwanted]
+    found = [(role, text, vectors.embedding(text)) for role, text in named]
+    parts = [(role, text, vector) for role, text, vector in found if vector is not None]
+    if vectors.anchor is not None and any(role == "unwanted" for role, *_ in parts):
+        parts.append(("anchor", "", vectors.anchor))
+    roles = USES.get(vectors.strategy, SENTENCE)
+    used = [place for place, (role, *_) in enumerate(parts) if role in roles]
+    basis = np.stack([parts[place][2] for place in used]).astype(np.float64)
+    weights = dict(zip(used, np.linalg.lstsq(basis.T, whole.astype(np.float64), rcond=None)[0].tolist(), strict=True))
+    for place, (role, text, vector) in enumerate(parts):
+        if role != "anchor" or place in weights:
+            yield Part(role, text, float(clip @ vector), weights.get(place))

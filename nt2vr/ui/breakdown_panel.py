@@ -1,0 +1,50 @@
+"""The breakdown below an open report: its components and their event."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from nt2vr.evaluation.archive import Archive
+from nt2vr.ui.breakdown_view import HARD_PAIRS, breakdown_view, measure_choices
+from nt2vr.ui.errors import user_errors
+from nt2vr.ui.theme import fold, template
+
+
+@dataclass(frozen=True)
+class BreakdownPanel:
+    """Which metric is broken down, and the groups."""
+
+    measure: gr.Dropdown
+    groups: gr.HTML
+
+    def wire(self, archive: Archive, chosen: Any, queries: gr.HTML) -> None:
+        """Follow the open report and the two systems whose queries are listed."""
+
+        @user_errors
+        def on_change(report_id: str | None, listed: dict[str, Any], key: str) -> list[Any]:
+            """Break the chosen metric down, or another one if the systems have not both."""
+            first, second = str(listed.get("first", "")), str(listed.get("second", ""))
+            if not report_id or not first:
+                return [gr.skip(), {}]
+            report = archive.load(report_id)
+            choices = measure_choices(report, first, second)
+            keys = [key for _, key in choices]
+            if not keys:
+                return [gr.skip(), {}]
+            key = key if key in keys else keys[0]
+            return [gr.Dropdown(choices, value=key), breakdown_view(report, first, second, key)]
+
+        gr.on(
+            (queries.change, self.measure.input), on_change, [chosen, queries, self.measure],
+            [self.measure, self.groups], trigger_mode="always_last", show_progress="hidden", api_visibility="private",
+        )  # fmt: skip
+
+
+def lay_out_breakdown(templates: Path) -> BreakdownPanel:
+    """Build the components, folded."""
+    with fold("Breakdown: where the two systems differ by more than noise", elem_id="evaluate-breakdowns"):
+        measure = gr.Dropdown([HARD_PAIRS], value=HARD_PAIRS, label="Measure", elem_id="evaluate-measure")
+        groups = template(templates, "evaluate-breakdown", {})
+    return BreakdownPanel(measure, groups)

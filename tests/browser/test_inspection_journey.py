@@ -1,0 +1,101 @@
+"""How a person finds out why: the scores of one clip taken apart, the map of the gallery, and a report's breakdown."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from nt2vr.evaluation.archive import Archive
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
+from nt2vr.evaluation.measures import Measured
+from nt2vr.evaluation.report import Report, Result
+from tests.browser.actions import MODELS_MS, choose, columns, submit
+from tests.conftest import RunningApp
+
+pytestmark = pytest.mark.browser
+
+
+def test_ask_why_a_clip_has_its_score_and_see_it_on_the_map(page: Page, running_app: RunningApp) -> None:
+    query = "a woman is riding a horse but not singing"
+    page.goto(running_app.url + f"?q={query.replace(' ', '+')}&systems=CLIP|CLIP+boolean|CLIP-neg&k=4")
+    expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
+    columns(page).first.locator(".nt-clip").first.press("Enter")
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator(".nt-why")).to_have_count(0)  # only on demand
+    dialog.get_by_role("button", name="Why?").click()
+    plain, split = (dialog.get_by_role("article", name=name, exact=True) for name in ("CLIP", "CLIP boolean"))
+    expect(plain.locator(".nt-shares span")).to_have_text([re.compile(f"^{word}") for word in query.split()])
+    expect(split.locator(".nt-scored li")).to_have_count(4)
+    contributions = split.locator("tr", has_not_text="alone").locator("td:last-child").all_inner_texts()
+    total = sum(float(text) for text in contributions)
+    assert total == pytest.approx(float(split.locator("h3 b").inner_text()), abs=0.002)
+    expect(split).to_contain_text("adds up to the score")
+
+    dialog.get_by_role("button", name="CLIP-neg").click()  # takes the place of the first
+    expect(dialog.get_by_role("article")).to_have_count(2)
+    expect(dialog.get_by_role("article", name="CLIP-neg")).to_be_visible()
+    expect(plain).to_have_count(0)
+    page.keyboard.press("n")  # the next clip has its own reasons
+    expect(dialog.locator(".nt-why")).to_have_count(0)
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+
+    page.get_by_role("button", name="map of the gallery").click()
+    plane = page.locator(".nt-plane canvas")
+    expect(page.locator("#map")).to_contain_text("of their variance")
+    plane.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".nt-spot")).to_contain_text("#1")
+    page.keyboard.press("Enter")
+    expect(dialog).to_be_visible()
+    page.keyboard.press("Escape")
+    page.locator("#map").get_by_role("button", name="CLIP-neg").click()
+    expect(page.locator("#map").get_by_role("button", name="CLIP-neg")).to_have_attribute("aria-pressed", "true")
+    submit(page, "a dog")  # the open map follows, and stays with the system
+    expect(page.locator(".nt-chip.nt-good")).to_have_text("a dog")
+    expect(page.locator("#map").get_by_role("button", name="CLIP-neg")).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="hide the map").click()
+    expect(plane).to_have_count(0)
+    assert "Traceback" not in running_app.log.read_text()
+
+
+@pytest.fixture
+def report(running_app: RunningApp) -> Iterator[Path]:
+    """The app's only report: B orders more pairs about dogs than A, and as many about cats."""
+    folder = running_app.data / "evaluation" / "reports"
+    shutil.rmtree(folder, ignore_errors=True)
+    queries = [
+        JudgedQuery("composed", f"a girl, {cue} {thing}", row_array([n]), cue=cue, unwanted=(thing,), wanted="a girl")
+        for n, (cue, thing) in enumerate([("not", "a dog"), ("without", "a cat")] * 12)
+    ]
+    ranks, none = np.ones(24, np.int32), np.full(24, np.nan, np.float32)
+    benchmark = Benchmark("pets", tuple(map(str, range(24))), tuple(queries), lambda *_: np.ones((1, 1), "f4"), {})
+    results = [
+        Result(name, {"model": name, "strategy": "plain"}, Measured(ranks, np.array(orders, np.float32), none, none))
+        for name, orders in (("A", [0.0, 0.5] * 12), ("B", [1.0, 0.25, 0.9, 0.75] * 6))
+    ]
+    Archive(folder).add(Report.of(benchmark, results))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.mark.usefixtures("report")
+def test_a_report_shows_how_sure_its_figures_are_and_where_systems_differ(page: Page, running_app: RunningApp) -> None:
+    page.goto(running_app.url)
+    page.get_by_role("tab", name="Evaluate").click()
+    expect(page.locator(".nt-table td small").first).to_have_text(re.compile(r"^±\d"))
+    page.get_by_text("Breakdown:").click()
+    rows = page.locator(".nt-breakdown tbody tr")
+    expect(rows.filter(has_text="dog")).to_contain_text(["+95.0"])
+    expect(rows.filter(has_text="dog")).to_contain_text(["better"])
+    expect(rows.filter(has_text="cat")).to_contain_text(["within noise"])
+    choose(page, "evaluate-first", "B")
+    choose(page, "evaluate-second", "A")
+    expect(rows.filter(has_text="dog")).to_contain_text(["worse"])
+    choose(page, "evaluate-measure", "Composed: MIR")
+    expect(rows.filter(has_text="all queries")).to_contain_text(["within noise"])
+    assert "Traceback" not in running_app.log.read_text()

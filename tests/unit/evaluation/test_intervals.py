@@ -1,0 +1,115 @@
+"""Bootstrap intervals and the sign-flip test, with cases by hand."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nt2vr.evaluation.benchmark import JudgedQuery, row_array
+from nt2vr.evaluation.intervals import EXACT_UP_TO, Interval, intervals_of, intervals_of_means, sign_flip_p, units_of
+from nt2vr.evaluation.measures import Values
+
+
+def interval(values: list[float], units: list[int] | None = None) -> Interval | None:
+    numbers = np.array(units if units is not None else range(len(values)), np.int64)
+    (found,) = intervals_of_means(np.array(values, np.float64)[:, None], numbers)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "high"),
+    [
+        ([0, 1], 0, 1),  # means 0, 1/2 and 1 with probability 1/4, 1/2 and 1/4
+        ([0, 0, 3], 0, 3),  # only threes: 1/27, more than 2.5 %
+        ([0, 0, 0, 4], 0, 3),  # four: 1/256; three or more: 13/256
+        ([1, 1, 1, -3], -2, 1),  # the same, upside down
+    ],
+)
+def test_intervals_of_a_few_queries_by_hand(values: list[float], low: float, high: float) -> None:
+    assert interval(values) == Interval(low, high)
+
+
+def test_an_interval_of_many_queries_is_the_mean_with_two_standard_errors() -> None:
+    values = np.tile([0.0, 100.0], 800)  # standard error 50 / 40
+    found = interval(values.tolist())
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((50 - 1.96 * 1.25, 50 + 1.96 * 1.25), abs=0.2)
+    assert found.half == pytest.approx(1.96 * 1.25, abs=0.2)
+
+
+def test_queries_of_one_unit_are_one_observation() -> None:
+    """Twenty captions of a video say as much as one: taken for twenty, they would narrow the interval by 4.5."""
+    videos = [0.0, 100.0] * 20
+    captions = [value for value in videos for _ in range(20)]
+    units = [video for video in range(40) for _ in range(20)]
+    assert interval(captions, units) == interval(videos)
+    alone = interval(captions)
+    assert alone is not None and alone.half < interval(videos).half / 4  # type: ignore[union-attr]
+
+
+def test_a_unit_weighs_as_many_queries_as_it_has() -> None:
+    # of two units, one of three queries and one of a single: the means are 0, 30 / 4 and 30
+    assert interval([0, 0, 0, 30], [7, 7, 7, 9]) == Interval(0, 30)
+
+
+def test_equal_values_have_no_interval_since_no_resample_differs() -> None:
+    assert interval([100.0, 100.0, 100.0]) is None
+    assert interval([5.0]) is None
+
+
+def test_intervals_are_the_same_every_time_and_in_whatever_company() -> None:
+    rng = np.random.default_rng(0)
+    table, units = rng.random((50, 3)), np.arange(50)
+    together = intervals_of_means(table, units)
+    assert together == intervals_of_means(table, units)
+    for column, found in enumerate(together):
+        (alone,) = intervals_of_means(table[:, [column]], units)
+        assert found is not None and alone is not None
+        assert (alone.low, alone.high) == pytest.approx((found.low, found.high), abs=1e-12)
+
+
+def test_queries_with_the_same_relevant_videos_are_a_unit() -> None:
+    relevant = ([3], [1, 2], [3], [2, 1], [1])
+    queries = [JudgedQuery("composed", str(place), row_array(some)) for place, some in enumerate(relevant)]
+    assert units_of(queries).tolist() == [0, 1, 0, 1, 2]
+
+
+def test_metrics_are_resampled_over_their_own_queries_only() -> None:
+    def at(*places: int) -> Any:
+        return lambda *values: Values(np.array(places), np.array(values, np.float64))
+
+    values = {"A": {"x": at(0, 1)(0, 1), "y": at(2, 3)(2, 2)}, "B": {"x": at(0, 1)(4, 6)}}
+    assert intervals_of(values, np.arange(4)) == {"A": {"x": Interval(0, 1)}, "B": {"x": Interval(4, 6)}}
+
+
+@pytest.mark.parametrize(
+    ("differences", "p"),
+    [
+        ([1, 1, 1], 2 / 8),  # only all plus and all minus sum to 3
+        ([2, 1], 2 / 4),
+        ([3, -1], 1.0),  # sums 2, -2, 4 and -4
+        ([5, 0, 0], 1.0),  # two queries alike, and one whose sign says nothing
+        ([0, 0], 1.0),
+        ([1] * 10, 2 / 2**10),
+        ([0.1, 0.2, -0.3], 1.0),  # a sum that rounding makes 5e-17 instead of 0
+    ],
+)
+def test_the_sign_flip_test_of_a_few_queries_by_hand(differences: list[float], p: float) -> None:
+    assert sign_flip_p(np.array(differences, np.float64), np.arange(len(differences))) == p
+
+
+def test_signs_flip_per_unit() -> None:
+    assert sign_flip_p(np.ones(6), np.array([0, 0, 0, 1, 1, 1])) == 2 / 4
+
+
+def test_random_signs_agree_with_all_signs() -> None:
+    rng = np.random.default_rng(3)
+    differences = np.append(rng.normal(0.5, 1, EXACT_UP_TO), 1e-6)  # one more than are tried in full
+    exact = sign_flip_p(differences[:-1], np.arange(EXACT_UP_TO))
+    sampled = sign_flip_p(differences, np.arange(EXACT_UP_TO + 1))
+    assert sampled == pytest.approx(exact, abs=0.04)
+    assert sign_flip_p(np.ones(100), np.arange(100)) == 1 / 1001
+
+
+def test_half_the_width_and_whether_zero_is_inside() -> None:
+    assert (Interval(1, 4).half, Interval(1, 4).has_zero(), Interval(0, 4).has_zero()) == (1.5, False, True)

@@ -1,0 +1,194 @@
+"""Explanations of scores, by hand: an encoder of one-hot keywords, and a clip that changes half-way.
+
+first frame   (man + guitar) / √2        mean of both  (√2/4, √2/4, 1/2), of length 1/√2
+second frame  sing                       clip          (1/2, 1/2, 1/√2)
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nt2vr.language.query import Query
+from nt2vr.media.gallery import Gallery, Video
+from nt2vr.models.card import Card
+from nt2vr.search.answers import Answer, Ranking
+from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.index import ExactIndex
+from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, anchor_of
+from nt2vr.search.systems import System
+from nt2vr.search.why import MAX_WORDS, NOT_BY_TEXT, NOT_SEARCHED, USES, WHOLE_QUERIES, Why, explain
+
+KEYWORDS = ("man", "guitar", "sing", "dog")
+QUERY = Query("a man with a guitar who does not sing", ("a man with a guitar",), ("sing",))
+H = 1 / sqrt(2)
+
+
+@dataclass
+class KeywordEncoder:
+    """Embeds a text as the normalised sum of its keywords."""
+
+    card: Card = field(default_factory=lambda: Card("keywords"))
+    embed_dim: int = len(KEYWORDS)
+    batches: list[int] = field(default_factory=list)
+
+    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.batches.append(len(texts))
+        rows = np.array([[word in re.findall("[a-z]+", text) for word in KEYWORDS] for text in texts], np.float32)
+        return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), np.float32)
+
+
+def gallery_of(frames: Any) -> EmbeddedGallery:
+    frames = np.array(frames, np.float32)  # (V, F, D)
+    means = frames.mean(axis=1)
+    clips = (means / np.linalg.norm(means, axis=1, keepdims=True)).astype(np.float32)
+    videos = tuple(Video(f"clip {n}", Path(f"{n}.webm")) for n in range(len(frames)))
+    return EmbeddedGallery(Gallery("g", videos), clips, ExactIndex(4), (), frames, np.arange(len(frames)))
+
+
+GALLERY = gallery_of([[[H, H, 0, 0], [0, 0, 1, 0]]])
+
+
+def vector_of(query: Query, system: System, encoder: KeywordEncoder) -> Any:
+    sentence, wanted, *unwanted = encoder.encode_text([query.text, " ".join(query.wanted), *query.unwanted])
+    strength = system.strength_for(encoder.card)
+    parts = Parts(sentence, wanted, np.array(unwanted).reshape(-1, 4), strength, anchor_of(encoder))  # type: ignore[arg-type]
+    return STRATEGIES[system.strategy](parts)
+
+
+def why(system: System, query: Query = QUERY, encoder: Any = None, **changed: Any) -> Why:
+    encoder = encoder or KeywordEncoder()
+    ranking = Ranking(
+        system, (), gallery=GALLERY, vector=vector_of(query, system, encoder),
+        strength=system.strength_for(encoder.card),
+    )  # fmt: skip
+    answer = Answer(query, (replace(ranking, **changed),))
+    (found,) = explain(answer, "clip 0", lambda _: encoder)
+    return found
+
+
+def shares(found: Why) -> dict[tuple[str, str], float | None]:
+    return {(word.role, word.text): word.share for word in found.words}
+
+
+def test_frames_have_their_own_scores_whose_mean_is_not_the_clips() -> None:
+    found = why(System("CLIP"))
+    assert found.frames == pytest.approx((2 / sqrt(6), 1 / sqrt(3)))
+    assert found.score == pytest.approx((1 + H) / sqrt(3))
+    assert np.mean(found.frames) < (found.score or 0) - 0.2
+    assert np.mean(found.frames) / H == pytest.approx(found.score)  # scaled by the length of the mean
+
+
+def test_the_share_of_a_word_is_the_score_less_the_score_without_it() -> None:
+    found = why(System("CLIP"))
+    score = (1 + H) / sqrt(3)
+    assert [word.text for word in found.words] == QUERY.text.split()
+    assert shares(found) == pytest.approx({
+        ("sentence", "a"): 0, ("sentence", "with"): 0, ("sentence", "who"): 0, ("sentence", "does"): 0,
+        ("sentence", "not"): 0, ("sentence", "man"): score - (0.5 + H) / sqrt(2),
+        ("sentence", "guitar"): score - (0.5 + H) / sqrt(2), ("sentence", "sing"): score - H,
+    }, abs=1e-6)  # fmt: skip
+
+
+def test_words_of_boolean_are_left_out_of_its_parts() -> None:
+    found = why(System("CLIP", "boolean", 0.5))
+    assert found.score == pytest.approx(H / 2)
+    assert shares(found) == pytest.approx({
+        ("wanted", "a"): 0, ("wanted", "with"): 0, ("wanted", "man"): H - 0.5, ("wanted", "guitar"): H - 0.5,
+        ("unwanted", "sing"): -H / 2,
+    }, abs=1e-6)  # fmt: skip
+
+
+def test_the_parts_of_boolean_add_up_and_the_sentence_stands_beside_them() -> None:
+    found = why(System("CLIP", "boolean", 0.5))
+    assert [(part.role, part.text) for part in found.parts] == [
+        ("sentence", QUERY.text), ("wanted", "a man with a guitar"), ("unwanted", "sing"),
+    ]  # fmt: skip
+    sentence, wanted, unwanted = found.parts
+    assert (sentence.weight, sentence.contribution) == (None, None)
+    assert (wanted.similarity, wanted.weight, wanted.contribution) == pytest.approx((H, 1, H))
+    assert (unwanted.similarity, unwanted.weight, unwanted.contribution) == pytest.approx((H, -0.5, -H / 2))
+
+
+def test_the_whole_sentence_is_all_of_plain_and_the_parts_add_nothing() -> None:
+    sentence, *others = why(System("CLIP")).parts
+    assert (sentence.weight, sentence.contribution) == pytest.approx((1, (1 + H) / sqrt(3)))
+    assert [part.contribution for part in others] == [None, None]
+    assert [part.similarity for part in others] == pytest.approx([H, H])
+
+
+def test_anchored_takes_the_sentences_share_of_the_unwanted_part_and_adds_the_anchor() -> None:
+    encoder = KeywordEncoder(Card("keywords", exclusion={"lambda": 2.0, "anchor": ["man", "dog"]}))
+    sentence, wanted, unwanted, anchor = why(System("CLIP", "anchored"), encoder=encoder).parts
+    assert sentence.weight == pytest.approx(1) and wanted.weight is None
+    assert unwanted.weight == pytest.approx(-2 / sqrt(3))  # the sentence's cosine with "sing" is 1/√3
+    assert anchor.role == "anchor" and (anchor.weight, anchor.similarity) == pytest.approx((2, 0.25))
+
+
+@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
+@pytest.mark.parametrize(
+    "query",
+    [
+        QUERY,
+        Query("a man", ("a man",)),
+        Query("a man, no guitar, does not sing", ("a man",), ("guitar", "sing")),
+        Query("a man who does not sing or sing", ("a man",), ("sing", "sing")),
+    ],
+)
+def test_the_parts_that_a_system_uses_add_up_to_the_score(strategy: str, query: Query) -> None:
+    strength = STRENGTHS[strategy].default if strategy in STRENGTHS else None
+    found = why(System("CLIP", strategy, strength), query)
+    assert not found.notice
+    assert sum(part.contribution or 0 for part in found.parts) == pytest.approx(found.score, abs=1e-5)
+    assert {part.role for part in found.parts if part.weight is not None} <= {*USES.get(strategy, ("sentence",))}
+
+
+def test_the_last_word_leaves_nothing_to_search_for() -> None:
+    assert shares(why(System("CLIP"), Query("sing", ("sing",)))) == {("sentence", "sing"): None}
+    assert shares(why(System("CLIP", "drop"), Query("a man", ("man",)))) == {("wanted", "man"): None}
+
+
+def test_words_are_those_that_the_model_was_asked() -> None:
+    typed = Query("a dude singing", ("a dude singing",))
+    asked = Query("a man singing", ("a man singing",))
+    encoder = KeywordEncoder()
+    vector = vector_of(asked, System("CLIP"), encoder)
+    found = why(System("CLIP"), typed, encoder, vector=vector, read_as={"dude": "man"})
+    assert [word.text for word in found.words] == ["a", "man", "singing"]
+
+
+def test_all_texts_are_encoded_in_one_batch() -> None:
+    encoder = KeywordEncoder()
+    vector = vector_of(QUERY, System("CLIP"), KeywordEncoder())
+    why(System("CLIP"), encoder=encoder, vector=vector)
+    assert len([size for size in encoder.batches if size > 3]) == 1
+
+
+def test_a_long_query_is_explained_for_its_first_words_only() -> None:
+    text = " ".join(["man", "sing"] * 50)
+    found = why(System("CLIP"), Query(text, (text,)))
+    assert (len(found.words), found.num_left) == (MAX_WORDS, 100 - MAX_WORDS)
+
+
+def test_a_search_that_the_text_does_not_explain_has_frames_but_no_words() -> None:
+    """It used a picture, or its model was swapped: shares of another vector would be made up."""
+    found = why(System("CLIP"), vector=np.array([0, 1, 0, 0], np.float32))
+    assert (found.notice, found.words, found.parts) == (NOT_BY_TEXT, (), ())
+    assert found.score == pytest.approx(0.5) and len(found.frames) == 2
+
+
+def test_embeddings_from_a_file_are_not_taken_apart() -> None:
+    assert why(System("CLIP"), encoder=KeywordEncoder(Card("file", queries=3))).notice == WHOLE_QUERIES
+
+
+def test_a_clip_that_is_not_in_the_gallery_or_a_system_without_a_query_has_no_score() -> None:
+    none = why(System("CLIP"), vector=None)
+    assert (none.score, none.notice) == (None, NOT_SEARCHED)
+    answer = Answer(QUERY, (Ranking(System("CLIP"), (), gallery=GALLERY, vector=np.ones(4, np.float32)),) * 3)
+    assert [each.score for each in explain(answer, "nowhere", lambda _: KeywordEncoder(), [0, 2])] == [None, None]  # type: ignore[arg-type, return-value]
