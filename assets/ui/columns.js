@@ -15,7 +15,8 @@ const fit = () => {
   if (!count) return;
   const width = lists[0].clientWidth + GAP;
   const top = Math.max(...lists.map((list) => list.getBoundingClientRect().top)) + window.scrollY;
-  const height = window.innerHeight - top - (onStage ? 3 * GAP : GAP);
+  const slider = Math.max(0, ...[...element.querySelectorAll(".nt-epochs")].map((each) => each.offsetHeight + GAP));
+  const height = window.innerHeight - top - slider - (onStage ? 3 * GAP : GAP);
   const sizes = [...Array(count).keys()].map((i) => {
     const [wide, rows] = [width / (i + 1) - GAP, Math.ceil(count / (i + 1))];
     return { across: i + 1, wide, size: Math.min(wide, height / rows - GAP - below) };
@@ -30,8 +31,9 @@ const fit = () => {
   style.setProperty("--nt-across", best.across);
   style.setProperty("--nt-size", `${Math.floor(best.size)}px`);
 };
-watch("value", () => requestAnimationFrame(fit));
-window.addEventListener("resize", fit);
+const place = (isNew) => { fit(); moveClips(isNew); };
+watch("value", () => requestAnimationFrame(() => place(true)));
+window.addEventListener("resize", () => place(false));
 
 // Arrow keys move to the nearest clip in their direction, in this column or another one.
 const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };

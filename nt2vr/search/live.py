@@ -103,6 +103,11 @@ class LiveModels:
             self._keep(name, model)
             return model.encoder
 
+    def epoch(self, name: str) -> int | None:
+        """Return the epoch that is served under a run's name; None if it is not loaded."""
+        with self._changing:
+            return self._loaded[name].epoch if name in self._loaded else None
+
     def _keep(self, name: str, model: LoadedModel) -> None:
         with self._changing:
             self._loaded.setdefault(name, model)

@@ -203,7 +203,7 @@ def lay_out_results(searcher: Searcher, systems: gr.Dropdown, templates: Path, g
             strengths = [gr.Textbox(visible="hidden") for _ in sliders]  # a Number turns None into 0
         added = MoreModels(searcher, MAX_COLUMNS, gate, templates).build(systems, page)
     index = template(templates, "search-index", {})
-    columns = template(templates, "columns", {"columns": []}, "pick")
+    columns = template(templates, "columns", {"columns": []}, "pick", "epochs")
     detail = template(templates, "detail", {})
     stage = lay_out_stage(templates)
     indexing = gr.Timer(1.0, active=False)
