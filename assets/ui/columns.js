@@ -15,8 +15,7 @@ const fit = () => {
   if (!count) return;
   const width = lists[0].clientWidth + GAP;
   const top = Math.max(...lists.map((list) => list.getBoundingClientRect().top)) + window.scrollY;
-  const slider = Math.max(0, ...[...element.querySelectorAll(".nt-epochs")].map((each) => each.offsetHeight + GAP));
-  const height = window.innerHeight - top - slider - (onStage ? 3 * GAP : GAP);
+  const height = window.innerHeight - top - (onStage ? 3 * GAP : GAP);
   const sizes = [...Array(count).keys()].map((i) => {
     const [wide, rows] = [width / (i + 1) - GAP, Math.ceil(count / (i + 1))];
     return { across: i + 1, wide, size: Math.min(wide, height / rows - GAP - below) };

@@ -14,6 +14,7 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.models.catalog import EPOCH, CatalogEntry
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.systems import System
+from nt2vr.ui.column_view import short_name
 
 MAX_QUERIES = 256  # whose counts are kept
 OF_RUN = re.compile(r" · (?:epoch (\d+)|best)$")
@@ -137,13 +138,14 @@ class Asked:
         columns = []
         for column, ranking in zip(view["columns"], self.answer.rankings, strict=True):
             own = RunEpochs.of(ranking.system.model, self.entries)
-            columns.append({**column, "run": self._epochs_view(own, ranking)} if own else column)
+            columns.append({**column, **self._of_run(own, ranking)} if own else column)
         return {**view, "columns": columns, "asked": self.key}
 
-    def _epochs_view(self, own: RunEpochs, ranking: Ranking) -> dict[str, Any]:
-        epoch = epoch_of(ranking)
+    def _of_run(self, own: RunEpochs, ranking: Ranking) -> dict[str, Any]:
+        epoch, system = epoch_of(ranking), ranking.system
+        strategy = system.name.removeprefix(system.model).strip() or "whole sentence"
         is_kept = epoch in own.epochs
-        return {
+        run = {
             "id": own.run,
             "epochs": ",".join(map(str, own.epochs)),
             "place": own.epochs.index(epoch) if is_kept else len(own.epochs) - 1,
@@ -152,6 +154,8 @@ class Asked:
             "newest": own.epochs[-1],
             "counts": counts_view(self._violations(own, ranking, epoch), epoch),
         }
+        how = f"epoch {epoch} · {strategy}" if epoch else strategy
+        return {"run": run, "name": short_name(own.run), "how": how}
 
     def _violations(self, own: RunEpochs, ranking: Ranking, epoch: int) -> Mapping[int, int]:
         """Return the violations by epoch, as far as they are known; empty if none can be."""

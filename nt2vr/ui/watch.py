@@ -210,7 +210,8 @@ class Watch:
         return self.trainings
 
     def _chosen(self, systems: Sequence[str]) -> gr.Dropdown:
-        return gr.Dropdown(system_choices(self.galleries.built_in.system_names(systems)), value=list(systems))
+        names = self.galleries.built_in.system_names(systems)
+        return gr.Dropdown(system_choices(names), value=list(systems), multiselect=True)
 
     def _next(
         self, memory: Memory, text: str, systems: list[str], answer: Answer | None, request: gr.Request
