@@ -106,7 +106,7 @@ def counts_view(counts: Mapping[int, int], epoch: int) -> list[dict[str, Any]]:
     steps: list[dict[str, Any]] = []
     for number in sorted(counts):
         if not steps or steps[-1]["count"] != counts[number]:
-            steps.append({"count": counts[number], "now": False})
+            steps.append({"count": counts[number], "now": False, "kind": "bad" if counts[number] else "good"})
         steps[-1]["now"] |= number == epoch
     return steps
 
