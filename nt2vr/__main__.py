@@ -18,6 +18,7 @@ from nt2vr.version import project_version
 
 if TYPE_CHECKING:
     from nt2vr.ui.gate import Gate
+    from nt2vr.ui.watch import Trainings
 
 COMMANDS = {  # name -> its module, which has `add_arguments` and `run`, and a line of help
     "serve": ("nt2vr.commands.serve", "open the app (default)"),
@@ -76,17 +77,19 @@ def _run(arguments: list[str]) -> int:
         if known == name:
             command = import_module(module)
             command.add_arguments(subparser)
-    options = parser.parse_args(arguments, argparse.Namespace(build_tabs=train_tab))
+    options = parser.parse_args(arguments, argparse.Namespace(build_trainer=build_trainer))
     status: int = command.run(options)
     return status
 
 
-def train_tab(settings: Settings, gate: "Gate") -> Mapping[str, Callable[..., None]]:
-    """Build the trainer's tab, which nt2vr.ui cannot name."""
+def build_trainer(settings: Settings, gate: "Gate") -> tuple[Mapping[str, Callable[..., None]], "Trainings"]:
+    """Build the trainer's tab, and what trains from the Search tab, which nt2vr.ui cannot name."""
     from trainer.manager import RunManager  # noqa: PLC0415
-    from trainer.ui.tab import TrainTab  # noqa: PLC0415  imports Gradio
+    from trainer.ui.stage import StageRuns  # noqa: PLC0415  imports Gradio
+    from trainer.ui.tab import TrainTab  # noqa: PLC0415  likewise
 
-    return {"Train": TrainTab(RunManager(settings.data_dir / "runs"), settings, gate).build}
+    manager = RunManager(settings.data_dir / "runs")
+    return {"Train": TrainTab(manager, settings, gate).build}, StageRuns(manager)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from nt2vr.settings import process_rank
 from nt2vr.world.captions import describe
 from nt2vr.world.clips import ClipFile
 from nt2vr.world.scenes import Scene, SceneSplit, sample_scenes
+from nt2vr.world.shipped import UndrawnClips
 from trainer.captions import captions_file, denials_of, read_split
 from trainer.config import WORLD, TrainConfig
 from trainer.sentences import (
@@ -44,13 +45,13 @@ class Clips:
     """Clips to train or to validate on.
 
     Attributes:
-        frames: (N, F, S, S, 3) uint8 RGB, maybe on disk; F is 0 where only captions are read.
+        frames: (N, F, S, S, 3) uint8 RGB, maybe on disk, or undrawn; F is 0 where only captions are read.
         sentences: about the clips.
         path: identifies the frames, next to the cache of their embeddings; None if these are not cached.
         name: display name of the data they come from.
     """
 
-    frames: NDArray[np.uint8] | StoredClips
+    frames: NDArray[np.uint8] | StoredClips | UndrawnClips
     sentences: SentenceSource
     path: Path | None = None
     name: str = "unnamed"
@@ -133,7 +134,8 @@ def load_clips(
         free = config.free if "denied" in needs and split == "train" else 0.0
         count = config.num_clips if split == "train" else config.validation_clips
         sizes = count, config.num_frames, config.framing
-        return world_clips(split, *sizes, config.seed, cache, should_stop, free, progress)
+        draws = config.train != "text"  # a frozen visual tower needs no frames again
+        return world_clips(split, *sizes, config.seed, cache, should_stop, free, progress, draws)
     if "video" in needs:
         return dataset_clips(config, split, cache, should_stop, needs, progress)
     return caption_clips(config, split, should_stop, progress)
@@ -210,6 +212,7 @@ def world_clips(
     should_stop: ShouldStop = never,
     free: float = 0.0,
     progress: Progress = silent,
+    draws: bool = True,
 ) -> Clips:
     """Render clips of the built-in world, or read them from `cache`.
 
@@ -223,6 +226,7 @@ def world_clips(
         should_stop: polled between clips.
         free: share of the denying sentences made of captions instead of by the world's grammar.
         progress: called between clips.
+        draws: whether frames are needed, not only embeddings.
 
     Raises:
         InterruptedError: if `should_stop` said so.
@@ -230,7 +234,7 @@ def world_clips(
     scenes = sample_scenes(split, count, seed)
     file = ClipFile.of(split, scenes, num_frames, framing, cache)
     with progress_bar(progress) as shown:
-        frames = file.frames(shown, should_stop)
+        frames = file.frames(shown, should_stop) if draws else UndrawnClips(file)
     denials = free_denials(scenes, seed, should_stop, progress) if free else None
     return Clips(frames, WorldSentences(scenes, free, denials), file.path, "built-in world")
 

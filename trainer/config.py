@@ -107,7 +107,7 @@ class TrainConfig:
     )
     keep_share: float = option(
         1.0,
-        "share of a batch's captions that distill holds in place, if no other loss needs captions; a quarter saves a "
+        "share of a batch's captions that distill holds in place, if no loss but composed is added; a quarter saves a "
         "third of the time",
     )
     free: float = option(
@@ -337,8 +337,8 @@ RULES: tuple[Rule, ...] = (
     ),
     (lambda c: 0 < c.keep_share <= 1, "keep_share must be a share above 0 and up to 1, not {c.keep_share}."),
     (
-        lambda c: c.keep_share == 1 or set(c.losses) == {"distill"},
-        "keep_share is for distill alone, as other losses need all captions. Set it to 1.",
+        lambda c: c.keep_share == 1 or set(c.losses) <= {"distill", "composed"},
+        "keep_share is for distill and composed, as other losses need all captions. Set it to 1.",
     ),
     (lambda c: 0 <= c.free <= 1, "free must be a share from 0 to 1, not {c.free}."),
     (

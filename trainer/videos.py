@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from nt2vr.media.frame_file import embed_frames, embedded_once
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, progress_bar, silent
+from nt2vr.world.shipped import UndrawnClips
 from trainer.clips import Clips
 
 
@@ -18,6 +19,8 @@ def embed_clips(
         InterruptedError: once `should_stop` returns True.
     """
     with progress_bar(progress) as shown:
+        if isinstance(clips.frames, UndrawnClips):
+            return clips.frames.embeddings(encoder, shown, should_stop)
         return embed_frames(encoder, clips.frames, shown, should_stop)
 
 

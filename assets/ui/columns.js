@@ -30,8 +30,9 @@ const fit = () => {
   style.setProperty("--nt-across", best.across);
   style.setProperty("--nt-size", `${Math.floor(best.size)}px`);
 };
-watch("value", () => { requestAnimationFrame(fit); document.dispatchEvent(new Event("nt-answered")); });
-window.addEventListener("resize", fit);
+const place = (isNew) => { fit(); moveClips(isNew); };
+watch("value", () => { requestAnimationFrame(() => place(true)); document.dispatchEvent(new Event("nt-answered")); });
+window.addEventListener("resize", () => place(false));
 
 // Arrow keys move to the nearest clip in their direction, in this column or another one.
 const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };

@@ -31,7 +31,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Open the page, with the tabs of `options.build_tabs` added, and serve it until stopped."""
+    """Open the page, with what `options.build_trainer` adds, and serve it until stopped."""
     logging.getLogger().setLevel(logging.WARNING)  # not INFO: open_clip logs each loading step to the root
     logging.getLogger("nt2vr").setLevel(logging.INFO)
     settings = Settings.read(
@@ -39,7 +39,7 @@ def run(options: Namespace) -> int:
     )
     check_address(settings.host, settings.port)
     gate = Gate.of(settings)
-    serve(settings, gate, options.build_tabs(settings, gate))
+    serve(settings, gate, *options.build_trainer(settings, gate))
     return 0
 
 

@@ -109,6 +109,11 @@ class LiveModels:
                     del self._loaded[next(iter(self._loaded))]
             yield model
 
+    def epoch(self, name: str) -> int | None:
+        """Return the epoch that is served under a run's name; None if it is not loaded."""
+        with self._changing:
+            return self._loaded[name].epoch if name in self._loaded else None
+
     def _with_view(self, name: str, model: LoadedModel, gallery: str, view: EmbeddedGallery) -> LoadedModel:
         """Add a view to a model; if the model was swapped in the meantime, return the newer one without it."""
         viewing = replace(model, galleries={**model.galleries, gallery: view})

@@ -39,6 +39,7 @@ from nt2vr.ui.search_layout import menu_style
 from nt2vr.ui.search_tab import SearchTab
 from nt2vr.ui.theme import build_theme, template
 from nt2vr.ui.uploads import DAY_S, HOUR_S, prepare_uploads, refuse_addresses
+from nt2vr.ui.watch import Trainings
 from nt2vr.world.stories import story_queries
 from nt2vr.world.synonyms import offered_words, synonyms
 from nt2vr.world.truth import judge_video
@@ -85,8 +86,9 @@ def build_page(
     gate: Gate,
     settings: Settings,
     tabs: Mapping[str, TabBuilder] = NO_TABS,
+    trainings: Trainings | None = None,
 ) -> tuple[gr.Blocks, SearchTab]:
-    """Build the head, the tabs and the API; `tabs` adds those of other packages, by name."""
+    """Build the head, the tabs and the API; `tabs` adds those of other packages, by name, `trainings` the trainer."""
     page: gr.Blocks
     searcher, templates = galleries.built_in, settings.assets / "ui"
     with gr.Blocks(title="nT2VR", fill_width=True, analytics_enabled=False, delete_cache=(HOUR_S, DAY_S)) as page:
@@ -96,7 +98,7 @@ def build_page(
         evaluate = EvaluateTab(evaluations, galleries, media, gate, templates)
         tab = SearchTab(
             galleries, media, indexing, media.decoder, templates, gate, evaluate.marked, offered_words(),
-            story_queries(),
+            story_queries(), trainings,
         )  # fmt: skip
         with gr.Tabs() as all_tabs:
             with gr.Tab("Search", id="search") as opened:
@@ -131,7 +133,9 @@ def owner_link(host: str, page: gr.Blocks, gate: Gate) -> str:
     return f"http://{name}:{page.server_port}{page.root_path}/?token={gate.token}"
 
 
-def serve(settings: Settings, gate: Gate, tabs: Mapping[str, TabBuilder] = NO_TABS) -> None:
+def serve(
+    settings: Settings, gate: Gate, tabs: Mapping[str, TabBuilder] = NO_TABS, trainings: Trainings | None = None
+) -> None:
     """Serve the page until stopped, with `tabs` after its own; models are loaded once it is up."""
     refuse_addresses()
     prepare_uploads(settings.data_dir / "uploads")
@@ -145,7 +149,7 @@ def serve(settings: Settings, gate: Gate, tabs: Mapping[str, TabBuilder] = NO_TA
         searcher, media = galleries.built_in, Media(galleries, libraries, decoder)
         indexing = Indexing(IndexJobs(libraries, galleries.encoder, decoder, cache), galleries)
         evaluations = Evaluations(models, decoder, cache, settings.data_dir / "evaluation", settings.assets, libraries)
-        page, tab = build_page(galleries, media, indexing, evaluations, gate, settings, tabs)
+        page, tab = build_page(galleries, media, indexing, evaluations, gate, settings, tabs, trainings)
         clips = ImmutableFiles(directory=settings.assets / "gallery" / "clips")
         reports = StaticFiles(directory=evaluations.archive.folder, check_dir=False)
         max_upload_bytes = round(settings.max_upload_gb * 1e9)

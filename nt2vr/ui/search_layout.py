@@ -205,7 +205,7 @@ def lay_out_results(searcher: Searcher, systems: gr.Dropdown, templates: Path, g
             strengths = [gr.Textbox(visible="hidden") for _ in sliders]  # a Number turns None into 0
         added = MoreModels(searcher, MAX_COLUMNS, gate, templates).build(systems, page)
     index = template(templates, "search-index", {})
-    columns = template(templates, "columns", {"columns": []}, "pick")
+    columns = template(templates, "columns", {"columns": []}, "pick", "epochs")
     gallery_map = template(templates, "map", {})
     detail = template(templates, "detail", {})
     stage = lay_out_stage(templates)

@@ -54,6 +54,7 @@ from nt2vr.ui.search_scripts import (
     UNTICK,
 )
 from nt2vr.ui.search_view import corrected, part_texts, picture_remark, understood_view
+from nt2vr.ui.watch import Trainings, Watch
 from nt2vr.ui.why_view import chosen_columns, why_view
 
 CONCURRENT = 8  # searches at a time, one per page; Gradio's default is 1
@@ -78,6 +79,7 @@ class SearchTab:
         marked: returns the relevant clips of a judged query, given its name in links, its text and the gallery.
         words: known words, offered while typing.
         stories: queries to draw one from.
+        trainings: trains models; None if the trainer is left out.
     """
 
     galleries: Galleries
@@ -89,6 +91,8 @@ class SearchTab:
     marked: Callable[[str, str, str], Marked] = no_marks
     words: Sequence[str] = ()
     stories: Sequence[str] = EXAMPLES
+    trainings: Trainings | None = None
+    _watch: Watch = field(init=False)
     _links: LinkReader = field(init=False)
     _controls: Controls = field(init=False)
     _results: Results = field(init=False)
@@ -102,9 +106,12 @@ class SearchTab:
         self._links = LinkReader(self.galleries, self.media, self.decoder)
         searcher = self.galleries.built_in
         self._controls = lay_out_controls(self.galleries, self.templates, self.words)
+        self._watch = Watch(self.galleries, self.gate, self.trainings)
+        self._watch.build(self.templates)
         self._results = lay_out_results(searcher, self._controls.systems, self.templates, self.gate, page)
         self._wire_searches(page)
         self._wire_clips()
+        self._watch.wire(page, self._controls, self._results, QUIET)
         opens = self._opens(tabs)
         for event in (self._results.understood.back, self._results.stage.open):
             opens(event, lambda data: dict(parse_qsl(event_value(data, "link", str))))
@@ -158,7 +165,7 @@ class SearchTab:
         changed = (c.ask.change, c.gallery.input, c.systems.input, c.k.input, c.weight.release, *new_picture)
         answered = gr.on(
             (*clicked, *changed), self.on_search, [*self._linked, c.picture, r.answer, r.wanted, r.unwanted],
-            [r.answer, r.understood, r.columns, r.index, r.indexing], trigger_mode="always_last",
+            [r.answer, r.understood, r.columns, r.index, r.indexing, self._watch.timer], trigger_mode="always_last",
             show_progress="minimal", show_progress_on=r.columns, **PRIVATE,
         )  # fmt: skip
         parts = [r.wanted, r.unwanted]
@@ -265,8 +272,14 @@ class SearchTab:
         job = self.indexing.under_way(gallery) if gallery else None
         return {
             r.answer: answer,
-            r.understood: understood_view(answer, (wanted, unwanted), link, strengths, remark, parsed),
-            r.columns: columns_view(answer, searcher.video, lambda video: self.media.urls(gallery, video), marked),
+            r.understood: understood_view(answer, (wanted, unwanted), link, strengths, remark, parsed)
+            | {"trains": self._watch.offers(request)},
+            r.columns: self._watch.columns(
+                columns_view(answer, searcher.video, lambda video: self.media.urls(gallery, video), marked),
+                answer,
+                f"{link | {'systems': ''}} {picture}",
+            ),
+            **self._watch.awake(),
             r.index: index_view(answer, problem, job, self.gate.refusal(request, "import")),
             r.indexing: gr.Timer(active=job is not None),
         }

@@ -3,14 +3,19 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
-from nt2vr.language.query import Query
+from nt2vr.language.query import Query, Span
 from nt2vr.search.answers import Answer, Verdict
 from nt2vr.search.strategies import STRENGTHS
+
+WORD = re.compile(r"\w+")
+ARTICLES = frozenset({"a", "an", "the"})
 
 
 def corrected(text: str, wanted: str, unwanted: str) -> Query:
@@ -43,7 +48,7 @@ def understood_view(
     undo = [dict(zip(("wanted", "unwanted"), part_texts(parsed), strict=True))] if parsed and is_corrected else []
     notices = (query.notice, picture, _only_verdicts(answer) if is_corrected else "")
     return {
-        "pieces": _pieces(query),
+        "pieces": _pieces(marked_again(query, parsed) if parsed and is_corrected else query),
         "wanted": list(query.wanted),
         "unwanted": list(query.unwanted),
         "text": query.text,
@@ -58,6 +63,26 @@ def understood_view(
         "link": dict(link),
         "sliders": [_slider(answer, strategy, strengths.get(strategy)) for strategy in STRENGTHS],
     }
+
+
+def marked_again(query: Query, parsed: Query) -> Query:
+    """Return a corrected query with the words of its unwanted parts marked in the sentence, wherever they are.
+
+    Args:
+        query: the query.
+        parsed: the sentence as it was understood, whose cues stay marked.
+    """
+    words = [(match.start(), match.end(), match[0].lower()) for match in WORD.finditer(query.text)]
+    found = []
+    for part in query.unwanted:
+        sought = [match[0].lower() for match in WORD.finditer(part)]
+        starts = range(len(words) - len(sought) + 1) if sought else ()
+        places = [at for at in starts if [word for *_, word in words[at : at + len(sought)]] == sought]
+        if places:
+            found.append(Span(words[places[-1]][0], words[places[-1] + len(sought) - 1][1]))
+        else:  # not as one phrase
+            found += [Span(start, end) for start, end, word in words if word in sought and word not in ARTICLES]
+    return replace(query, cues=parsed.cues if query.unwanted else (), scopes=tuple(found))
 
 
 def _only_verdicts(answer: Answer) -> str:

@@ -28,7 +28,7 @@ def runs_view(runs: Sequence[Run], chosen: str) -> dict[str, Any]:
                 "name": run.name,
                 "state": run.status.state,
                 "word": WORDS[run.status.state],
-                "share": _percent(run),
+                "share": percent(run),
                 "chosen": run.run_id == chosen,
             }
             for run in runs
@@ -44,7 +44,7 @@ def run_view(run: Run) -> dict[str, Any]:
         "name": run.name,
         "state": status.state,
         "word": WORDS[status.state],
-        "share": _percent(run),
+        "share": percent(run),
         "done": progress_text(run),
         "left": "" if status.eta_s is None else f"{duration_text(status.eta_s)} left",
         "error": status.error or "" if status.state == "failed" else "",
@@ -101,7 +101,7 @@ def trash_text(num_bytes: int) -> str:
     return f"Trash: {size}, deleted {TRASH_DAYS} days after each run."
 
 
-def _percent(run: Run) -> str:
+def percent(run: Run) -> str:
     """Format a run's progress as a width in percent, without the sign."""
     if run.status.state == "finished":
         return "100"

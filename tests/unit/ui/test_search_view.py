@@ -15,7 +15,7 @@ from nt2vr.search.strategies import STRATEGIES
 from nt2vr.search.systems import System
 from nt2vr.ui.clip_view import detail_view
 from nt2vr.ui.column_view import MEANINGS, NO_GOOD_MATCH, NOTHING_LEFT, Marked, columns_view, short_name
-from nt2vr.ui.search_view import picture_remark, understood_view
+from nt2vr.ui.search_view import corrected, picture_remark, understood_view
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",), (Span(7, 9),), (Span(10, 13),))
 
@@ -205,3 +205,19 @@ def test_the_stage_sums_a_column_up_by_its_most_frequent_verdict_or_by_what_is_k
     assert partly["line"] == {"kind": "bad", "text": "1 of 2 show “cat”"}
     (unjudged,) = columns(ranking("CLIP", "ab"))
     assert unjudged["line"] == {}
+
+
+def test_a_corrected_sentence_marks_what_is_unwanted_now() -> None:
+    text = "a dog and a cat, no big ball"
+    parsed = Query(text, ("a dog and a cat",), ("big ball",), (Span(17, 19),), (Span(20, 28),))
+
+    def pieces(wanted: str, unwanted: str) -> list[tuple[str, str]]:
+        view = understood_view(Answer(corrected(text, wanted, unwanted), ()), parsed=parsed)
+        return [(piece["kind"], piece["text"]) for piece in view["pieces"]]
+
+    assert pieces("a cat", "ball, a dog") == [
+        ("scope", "a dog"), ("plain", " and a cat, "), ("cue", "no"), ("plain", " big "), ("scope", "ball"),
+    ]  # fmt: skip
+    apart = [words for kind, words in pieces("", "the cat dog, elephant") if kind == "scope"]
+    assert apart == ["dog", "cat"]
+    assert pieces("a dog and a cat and a big ball", "") == [("plain", text)]

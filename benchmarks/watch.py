@@ -1,0 +1,89 @@
+"""Time from “Train from here” to each checkpoint: `python -m benchmarks.watch [--set KEY=VALUE …] [--check]`.
+
+Starts a run of the preset `stage` as the page does, in an empty data folder, so that clips are drawn too; `--again`
+starts it once more, with the clips of the first run. Prints when each step of the preparation began, and for each
+checkpoint the seconds since the start and the hard pairs on the run's own validation clips. `--check` measures the
+last one on the 1,000 validation clips of docs/results.md as well. The page shows a checkpoint up to two seconds later.
+"""
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.settings import prepare_environment
+from trainer.__main__ import _change
+from trainer.clips import load_clips
+from trainer.config import PRESETS, TrainConfig, load_config
+from trainer.manager import RunManager
+from trainer.run_folder import RunFolder
+from trainer.validation import validate
+
+POLL_S = 0.01
+MEASURES = ("composed/hard_pairs", "without/hard_pairs", "not/auc", "composed/MIR", "original/MIR")
+
+
+def watch(manager: RunManager, config: TrainConfig) -> RunFolder:
+    """Print the table of one run, and return its folder.
+
+    Raises:
+        RuntimeError: if it fails.
+    """
+    start_s = time.perf_counter()
+    run = RunFolder(manager.folder / manager.start(config))
+    last, seen = "", 0
+    sys.stdout.write(f"| s | step | {' | '.join(MEASURES)} |\n|--:|:--{'|--:' * len(MEASURES)}|\n")
+    while True:
+        status, rows = manager.get(run.path.name).status, manager.metrics(run.path.name)
+        now_s = time.perf_counter() - start_s
+        doing = status.doing if status.state == "preparing" else status.state
+        if doing != last:
+            last = _print(now_s, doing, {})
+        if run.checkpoint(seen + 1).is_dir():
+            seen += 1
+            measured = next(row for row in rows if row["epoch"] == seen and "original/MIR" in row)
+            _print(now_s, f"epoch {seen}, step {measured['step']:.0f}", measured)
+        if status.state in ("failed", "interrupted"):
+            raise RuntimeError(status.error or manager.log_tail(run.path.name))
+        if status.state == "finished" and not run.checkpoint(seen + 1).is_dir():
+            return run
+        time.sleep(POLL_S)
+
+
+def _print(now_s: float, step: str, measured: dict[str, float]) -> str:
+    cells = [f"{measured[name]:.3g}" if name in measured else "" for name in MEASURES]
+    sys.stdout.write(f"| {now_s:.1f} | {step} | {' | '.join(cells)} |\n")
+    sys.stdout.flush()
+    return step
+
+
+def check(run: RunFolder, config: TrainConfig, cache: Path) -> None:
+    """Measure the last checkpoint on the validation clips that other results are of."""
+    full = TrainConfig(num_frames=config.num_frames)
+    clips = load_clips(full, "validation", cache)
+    _print(0, f"on {len(clips)} clips", validate(read_checkpoint(run.checkpoint(config.epochs)), clips))
+
+
+def main() -> None:
+    """Print a table per run."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the preset")
+    parser.add_argument("--again", action="store_true", help="start a second run")
+    parser.add_argument("--check", action="store_true", help="measure the last checkpoint on 1,000 clips")
+    flags = parser.parse_args()
+    prepare_environment()
+    config = load_config(PRESETS / "stage.json", dict(map(_change, flags.set)))
+    with TemporaryDirectory() as folder:
+        manager = RunManager(Path(folder) / "runs")
+        for _ in range(2 if flags.again else 1):
+            sys.stdout.write(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
+            run = watch(manager, config)
+        if flags.check:
+            check(run, config, manager.folder / ".frames")
+
+
+if __name__ == "__main__":
+    main()

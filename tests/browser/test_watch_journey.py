@@ -1,0 +1,95 @@
+"""What a person sees of a run that learns; the test holds the trainer's lock and copies checkpoints."""
+
+import os
+import shutil
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.actions import MODELS_MS, columns
+from tests.browser.conftest import fresh_page
+from tests.conftest import RunningApp
+from tests.paths import ROOT
+from trainer.config import load_config, save_config
+from trainer.run_folder import RunFolder, RunStatus
+from trainer.ui.stage import PRESET
+
+pytestmark = pytest.mark.browser
+
+SEARCH = "?systems=CLIP&k=4&q=a+boy+is+dancing+and+not+playing+the+drum"
+COUNT_FLIGHTS = """() => {
+  window.flights = 0;
+  const animate = Element.prototype.animate;
+  Element.prototype.animate = function (...all) { window.flights += 1; return animate.apply(this, all); };
+}"""
+
+
+def add_epoch(run: RunFolder, epoch: int, model: str) -> None:
+    """Write a checkpoint as the trainer does, by a rename."""
+    folder = run.checkpoint(epoch)
+    partial = folder.with_name(f".{folder.name}.partial")
+    shutil.copytree(ROOT / "assets" / "models" / model, partial)
+    partial.rename(folder)
+    run.write_status(RunStatus("running", os.getpid(), epoch, 24 * epoch, 60.0))
+
+
+def follow_two_checkpoints(page: Page, run: RunFolder) -> None:
+    training, column = page.get_by_label("Training", exact=True).first, page.locator("[data-run]")
+    expect(training).to_contain_text("drawing sentences: 12 of 40", timeout=MODELS_MS)
+    page.get_by_role("button", name="train from here", exact=True).click()
+    expect(page.get_by_text("a device trains one run at a time")).to_be_visible()
+    training.get_by_role("button", name="watch it").click()
+    expect(training).to_contain_text("its column joins with the first checkpoint")
+    add_epoch(run, 1, "clip-star")
+    expect(column.locator("h3")).to_contain_text("epoch 1", timeout=MODELS_MS)
+    expect(columns(page)).to_have_count(2)
+    expect(page.locator(".nt-epochs")).to_have_count(0)  # one epoch leaves no choice
+    page.evaluate(COUNT_FLIGHTS)
+    add_epoch(run, 2, "clip-neg")
+    expect(column.locator("h3")).to_contain_text("epoch 2", timeout=MODELS_MS)
+    expect(column.locator(".nt-counts")).to_have_text("40 show it")  # 4 → 0; the arrow is drawn
+    assert page.evaluate("flights") == 0  # motion is reduced
+
+
+def go_back(page: Page) -> None:
+    page.emulate_media(reduced_motion="no-preference")
+    slider = page.get_by_role("slider", name="epoch")
+    expect(slider).to_have_value("1")
+    slider.press("ArrowLeft")
+    expect(page.locator("[data-run] h3")).to_contain_text("epoch 1", timeout=MODELS_MS)
+    expect(page.locator("#systems")).to_contain_text("epoch 1")
+    page.wait_for_function("flights > 0")
+    slider.press("ArrowRight")
+    expect(page.locator("[data-run] h3")).to_contain_text("epoch 2", timeout=MODELS_MS)
+    expect(page.locator("#systems")).not_to_contain_text("epoch")  # the newest is the run, which goes on
+
+
+def test_watch_a_run_learn_and_go_back_through_its_epochs(chromium: Browser, running_app: RunningApp) -> None:
+    run = RunFolder(running_app.data / "runs" / "learns-20261122-120000")
+    run.path.mkdir(parents=True)
+    save_config(load_config(PRESET), run.config)
+    try:
+        with fresh_page(chromium, running_app.url) as page:
+            with run.training():
+                run.write_status(RunStatus("preparing", os.getpid(), doing="drawing sentences", done=12, total=40))
+                page.goto(running_app.url + SEARCH)
+                follow_two_checkpoints(page, run)
+                go_back(page)
+                run.write_status(RunStatus("finished", os.getpid(), 2, 48))
+            expect(page.locator(".nt-training")).to_have_count(0)
+            expect(columns(page)).to_have_count(2)
+    finally:
+        shutil.rmtree(run.path)
+
+
+def test_words_move_between_wanted_and_unwanted_by_drag(page: Page, running_app: RunningApp) -> None:
+    page.goto(running_app.url + SEARCH)
+    wanted, unwanted = (page.locator(f"[data-zone={zone}]") for zone in ("wanted", "unwanted"))
+    expect(unwanted.get_by_role("button")).to_have_text(["playing the drum"], timeout=MODELS_MS)
+    wanted.get_by_role("button", name="dancing").drag_to(unwanted)
+    expect(unwanted.get_by_role("button")).to_have_text(["playing the drum", "dancing"])
+    expect(page.locator(".nt-sentence .nt-scope")).to_have_text(["dancing", "playing the drum"])
+    unwanted.get_by_role("button", name="dancing").drag_to(unwanted.get_by_text("playing the drum"))
+    expect(unwanted.get_by_role("button")).to_have_count(2)  # it stays in its zone
+    unwanted.get_by_role("button", name="dancing").drag_to(wanted)
+    expect(unwanted.get_by_role("button")).to_have_text(["playing the drum"])

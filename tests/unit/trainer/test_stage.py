@@ -1,0 +1,76 @@
+"""The preset `stage` and the runs that the Search tab starts of it."""
+
+from pathlib import Path
+
+import pytest
+
+from nt2vr.errors import CheckpointError, RunError
+from nt2vr.models.catalog import Catalog
+from nt2vr.world import clips as clips_module
+from nt2vr.world.shipped import BASE, SHIPPED
+from tests.training import run_training
+from trainer.config import TrainConfig, load_config
+from trainer.lock import Holder
+from trainer.manager import RunManager
+from trainer.run_folder import RunFolder, RunStatus
+from trainer.ui.stage import PRESET, StageRuns
+
+
+class Recorded(RunManager):
+    """Starts nothing, but remembers what was to start."""
+
+    config: TrainConfig
+
+    def start(self, config: TrainConfig) -> str:
+        self.config = config
+        return "run"
+
+
+def test_a_run_starts_from_the_checkpoint_chosen_and_keeps_every_epoch_for_the_slider(tmp_path: Path) -> None:
+    runs = StageRuns(Recorded(tmp_path))
+    assert runs.start(BASE, "a very long name of a model that goes on and on and on") == "run"
+    assert isinstance(runs.manager, Recorded)
+    config = runs.manager.config
+    assert config.base_folder == BASE and config.keep_checkpoints == 0 and config.train == "text"
+    assert config.name.startswith("a very long name") and config.name.endswith(" learns not")
+    with pytest.raises(CheckpointError):
+        runs.start(tmp_path, "no checkpoint")
+
+
+def test_its_clips_ship() -> None:
+    config = load_config(PRESET)
+    assert config.data == "world" and config.seed == 0 and config.num_frames == 4
+    assert config.num_clips <= SHIPPED["train"] and config.validation_clips <= SHIPPED["validation"]
+
+
+def test_the_run_under_way_is_found_whoever_started_it(tmp_path: Path) -> None:
+    runs, run = StageRuns(RunManager(tmp_path / "runs")), RunFolder(tmp_path / "runs" / "by-hand")
+    assert runs.under_way() == ""
+    run.path.mkdir(parents=True)
+    run.config.write_text('{"name": "By hand"}')
+    with run.training():
+        run.write_status(RunStatus("preparing", Holder.here(run.path).pid, doing="drawing clips", done=1, total=4))
+        assert runs.under_way() == "by-hand"
+        training = runs.look("by-hand")
+        assert (training.word, training.doing, training.share) == ("preparing", "drawing clips: 1 of 4", "25.0")
+        assert training.under_way
+        assert StageRuns(RunManager(tmp_path / "other")).under_way() == ""
+    run.write_status(RunStatus("failed", 1, error="The disk is full."))
+    ended = runs.look("by-hand")
+    assert runs.under_way() == "" and not ended.under_way and ended.error == "The disk is full."
+    with pytest.raises(RunError, match="not training"):
+        runs.stop("by-hand")
+
+
+@pytest.mark.slow
+def test_two_checkpoints_of_the_preset_learn_without_a_clip_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clips_module, "draw_clips", lambda *_, **__: pytest.fail("drawn"))
+    config = load_config(PRESET, {"epochs": 2, "validation_clips": 60})
+    run_training(config, tmp_path / "runs" / "stage")
+    names = Catalog([], runs=tmp_path / "runs").names()
+    assert {"stage", "stage · epoch 1", "stage · epoch 2"} <= set(names)
+    base, *epochs = RunManager(tmp_path / "runs").metrics("stage")
+    learned = [row["composed/hard_pairs"] for row in epochs if "composed/hard_pairs" in row]
+    assert len(learned) == 2 and min(learned) > base["base/composed/hard_pairs"] + 10

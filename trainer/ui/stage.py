@@ -1,0 +1,63 @@
+"""Runs started from the Search tab: short ones of the preset `stage`, to be watched as they learn."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from nt2vr.models.card import read_card
+from nt2vr.ui.watch import Training
+from trainer.config import PRESETS, load_config
+from trainer.manager import RunManager
+from trainer.run_folder import device_locks
+from trainer.ui.view import WORDS, left_text, percent, progress_text
+
+PRESET = PRESETS / "stage.json"
+MAX_BASE = 40  # characters of the base's name in a run's
+
+
+@dataclass(frozen=True)
+class StageRuns:
+    """Starts runs of the preset, and shows any run that is training.
+
+    Attributes:
+        manager: has the runs.
+        preset: config file.
+    """
+
+    manager: RunManager
+    preset: Path = PRESET
+
+    def start(self, base: Path, name: str) -> str:
+        """Start a run from a checkpoint folder.
+
+        Raises:
+            CheckpointError: if the base cannot be read.
+            ConfigError: if it cannot be trained, or the disk is full.
+            RunError: if another run is training.
+        """
+        read_card(base)
+        changes = {"base": str(base.resolve()), "name": f"{name[:MAX_BASE].strip()} learns not"}
+        return self.manager.start(load_config(self.preset, changes))
+
+    def under_way(self) -> str:
+        """Return the run of these that is training; "" if there is none."""
+        holders = (lock.holder() for lock in device_locks(self.manager.folder).values())
+        runs = self.manager.folder.resolve()
+        return next((each.run for each in holders if each and Path(each.folder).parent == runs), "")
+
+    def look(self, run: str) -> Training:
+        """Return a run; raises ConfigError if it does not exist."""
+        found = self.manager.get(run)
+        status = found.status
+        return Training(
+            status.state,
+            WORDS[status.state],
+            progress_text(found),
+            left_text(status.eta_s),
+            percent(found),
+            (status.error or "") if status.state == "failed" else "",
+            found.is_under_way,
+        )
+
+    def stop(self, run: str) -> None:
+        """Ask a run to stop; raises RunError if it is not training."""
+        self.manager.stop(run)
