@@ -113,15 +113,13 @@ def test_references_combine_to_values_by_hand(
 ) -> None:
     asked = [Reference(video_id="x", weight=weight, wanted=wanted) for _, weight, wanted in references]
     for found, expected in zip(combine([v for v, _, _ in references], asked), (picture, away), strict=True):
-        assert (found is None) == (expected is None)
-        if found is not None and expected is not None:
-            np.testing.assert_allclose(found, expected, atol=1e-4)
+        assert found is None if expected is None else found == pytest.approx(np.array(expected), abs=1e-4)
 
 
 def test_unwanted_references_are_taken_away_by_hand() -> None:
     away = 0.2 * UP
-    np.testing.assert_allclose(take_away(3 * EAST, away), [0.98058, 0, -0.19612], atol=1e-4)
-    np.testing.assert_allclose(take_away(None, away), -UP)
+    assert take_away(3 * EAST, away) == pytest.approx(np.array([0.98058, 0, -0.19612]), abs=1e-4)
+    assert take_away(None, away) == pytest.approx(-UP)
     assert take_away(None, 0 * UP) is None
 
 
