@@ -22,7 +22,7 @@ const step = (by) => {
 element.addEventListener("click", (event) => {
   const like = event.target.closest("[data-like]");
   const moment = event.target.closest("[data-moment]");
-  if (like) trigger("like", { id: like.dataset.like });
+  if (like) trigger("like", { id: like.dataset.like, wanted: Number(like.dataset.wanted) });
   else if (moment) trigger("pick", { id: moment.dataset.moment });
   else if (event.target.matches("[data-close]")) close();
 });
