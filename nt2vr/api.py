@@ -39,8 +39,8 @@ from nt2vr.search.galleries import Galleries
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.search.systems import System
 from nt2vr.settings import Settings, prepare_environment
+from nt2vr.world.edits import judge_video
 from nt2vr.world.synonyms import synonyms
-from nt2vr.world.truth import judge_video
 
 Image = NDArray[np.uint8]
 Systems = str | System | Sequence[str | System]

@@ -83,9 +83,9 @@ def shrunk(picture: NDArray[np.uint8], limits: Limits) -> NDArray[np.uint8]:
     return np.asarray(Image.fromarray(picture).resize((width, height), Image.Resampling.BILINEAR, reducing_gap=2.0))
 
 
-def write_jpeg(picture: NDArray[np.uint8], path: Path) -> None:
+def write_jpeg(picture: NDArray[np.uint8], file: Path | BinaryIO) -> None:
     """Write (H, W, 3) RGB as a small JPEG."""
-    Image.fromarray(picture).save(path, "JPEG", quality=80, optimize=True)
+    Image.fromarray(picture).save(file, "JPEG", quality=80, optimize=True)
 
 
 def _resized(picture: NDArray[np.uint8], height: int, width: int, framing: Framing) -> NDArray[np.uint8]:

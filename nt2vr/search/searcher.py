@@ -21,7 +21,7 @@ from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.catalog import Catalog, CatalogEntry
 from nt2vr.models.encoder import Encoder
 from nt2vr.registry import pick
-from nt2vr.search.answers import Answer, Hit, Judge, Ranking, merge_windows, moments_of, no_verdict
+from nt2vr.search.answers import Answer, Hit, Judge, Ranking, judge_beside, merge_windows, moments_of, no_verdict
 from nt2vr.search.by_captions import judge_by_captions
 from nt2vr.search.composed import Reference, check_number
 from nt2vr.search.embed_query import embed_query, texts_of
@@ -180,7 +180,6 @@ class Searcher:
         image: NDArray[np.uint8] | None = None,
         image_weight: float = 0.5,
         strengths: Mapping[str, float] | None = None,
-        leave_out: str = "",
         literal: Collection[str] = (),
         references: Sequence[Reference] = (),
     ) -> Answer:
@@ -194,9 +193,8 @@ class Searcher:
                 weighted mean of unit vectors, or as the strategies slerp, parts and fusion compose it.
             image_weight: its weight, 0 (text alone) to 1 (picture alone).
             strengths: strategy to strength, for systems that fix none; default the model's.
-            leave_out: id of a clip that is not ranked, as references that are clips of the gallery are not.
             literal: words to ask for as typed, even of models that do not know them.
-            references: pictures, videos and clips, wanted or not; see `combine`.
+            references: pictures, videos and clips, wanted or not, see `combine`; these clips are not ranked.
 
         Raises:
             QueryError: if there is nothing to search for, or the query is too long or not valid Unicode.
@@ -220,7 +218,6 @@ class Searcher:
         loaded = self._load(dict.fromkeys(system.model for system in chosen))
         for system in chosen:
             check_strategy(system, loaded[system.model].encoder.card)
-        left_out = {leave_out, *(each.video_id for each in references)}
 
         def answer() -> Answer:
             encoders = {name: model.encoder for name, model in loaded.items()}
@@ -233,7 +230,7 @@ class Searcher:
                 for name, model in loaded.items()
             }
             ranked = (
-                self._rank(query, readings[s.model], s, loaded[s.model], k, parts[s.model], strengths, left_out)
+                self._rank(query, readings[s.model], s, loaded[s.model], k, parts[s.model], strengths, references)
                 for s in chosen
             )
             judged_by = "captions" if self.judge is judge_by_captions else ""
@@ -241,7 +238,7 @@ class Searcher:
 
         if references:
             return answer()
-        settings = (leave_out, frozenset(literal), *sorted((strengths or {}).items()))
+        settings = (frozenset(literal), *sorted((strengths or {}).items()))
         key = (query, *chosen, k, *settings, *map(id, loaded.values()))
         return self._in_flight.get(key, answer)
 
@@ -261,7 +258,7 @@ class Searcher:
 
     def _rank(
         self, asked: Query, reading: Reading, system: System, model: LoadedModel, k: int, parts: Parts,
-        strengths: Mapping[str, float] | None, left_out: Collection[str],
+        strengths: Mapping[str, float] | None, references: Sequence[Reference],
     ) -> Ranking:  # fmt: skip
         judged = asked if self._is_library else reading.query  # captions have all words
         query, encoder, embedded = reading.query, model.encoder, model.galleries[self.key]
@@ -273,12 +270,13 @@ class Searcher:
         )  # fmt: skip
         if vector is None:
             return nothing
+        judge, left_out = judge_beside(self.judge, references, self.video), {each.video_id for each in references}
         scores, rows = embedded.search(vector, max(k + len(left_out), RANKED))
         found = [(embedded.gallery.videos[row], float(score)) for row, score in zip(rows, scores, strict=True)]
         found = [(video, score) for video, score in found if video.video_id not in left_out]
         groups = merge_windows(found, k)
         hits = tuple(
-            Hit(video.video_id, rank, round(score, 4), self.judge(judged, video), video.film, moments_of(group))
+            Hit(video.video_id, rank, round(score, 4), judge(judged, video), video.film, moments_of(group))
             for rank, group in enumerate(groups, 1)
             for video, score in group[:1]
         )

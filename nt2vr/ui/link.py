@@ -66,7 +66,7 @@ def link_values(values: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in values.items()
         if name != "references" and (value not in ("", None) or name not in optional)
     }
-    return written | _write_references(values["references"])
+    return written | _write_references(values.get("references", ()))
 
 
 def _write_references(references: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -38,9 +38,9 @@ from nt2vr.ui.search_layout import menu_style
 from nt2vr.ui.search_tab import SearchTab
 from nt2vr.ui.theme import build_theme, template
 from nt2vr.ui.uploads import DAY_S, HOUR_S, prepare_uploads, refuse_addresses
+from nt2vr.world.edits import judge_video
 from nt2vr.world.stories import story_queries
 from nt2vr.world.synonyms import offered_words, synonyms
-from nt2vr.world.truth import judge_video
 
 ABOUT = (
     "After “Learn to Understand Negation in Video Retrieval” (ACM MM 2022). The built-in world is drawn from "

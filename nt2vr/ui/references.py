@@ -5,7 +5,6 @@ The browser holds them; everything that it sends is checked here.
 
 import base64
 import io
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -14,11 +13,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from nt2vr.errors import ConfigError, MediaError, Nt2vrError
 from nt2vr.media.decode import Decoder
-from nt2vr.media.picture import shrunk
+from nt2vr.media.picture import shrunk, write_jpeg
 from nt2vr.search.composed import Reference, check_number
 from nt2vr.search.galleries import Galleries
 from nt2vr.ui.door import MAX_PICTURE_MB, MB
@@ -55,7 +53,7 @@ def read_chosen(value: Any) -> tuple[Chosen, ...]:
     """Check what a browser sent as references.
 
     Raises:
-        ConfigError: if it is of another form, too many, or a weight is out of range.
+        ConfigError: if it is of another form, too many, or a weight is not 0 to 1.
     """
     sent = value.get("references", []) if isinstance(value, Mapping) else None
     if not isinstance(sent, list):
@@ -69,12 +67,11 @@ def _read_one(sent: Any) -> Chosen:
         raise ConfigError(REFUSED)
     clip, gallery, path = texts = [sent.get(name, "") for name in ("clip", "gallery", "path")]
     weight, wanted = sent.get("weight", DEFAULT_WEIGHT), sent.get("wanted", True)
-    is_number = isinstance(weight, int | float) and not isinstance(weight, bool) and math.isfinite(weight)
-    if not all(isinstance(text, str) for text in texts) or not is_number or not isinstance(wanted, bool):
+    is_weight = type(weight) in (int, float) and 0 <= weight <= 1
+    if not all(isinstance(text, str) for text in texts) or not is_weight or not isinstance(wanted, bool):
         raise ConfigError(REFUSED)
     if bool(clip) == bool(path):
         raise ConfigError(REFUSED)
-    Reference(weight=weight)  # checks its range
     return Chosen(clip, gallery, path, float(weight), wanted)
 
 
@@ -177,5 +174,5 @@ class References:
 def _thumb(frames: Frames) -> str:
     """Return the middle frame as a small data URL."""
     content = io.BytesIO()
-    Image.fromarray(shrunk(frames[len(frames) // 2], THUMB)).save(content, "JPEG", quality=80)
+    write_jpeg(shrunk(frames[len(frames) // 2], THUMB), content)
     return f"data:image/jpeg;base64,{base64.b64encode(content.getvalue()).decode()}"

@@ -31,9 +31,9 @@ from nt2vr.search.searcher import LOW_SCORE, MAX_K, Searcher
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, projection
 from nt2vr.search.systems import System, check_model_name
 from nt2vr.settings import ASSETS
+from nt2vr.world.edits import judge_video
 from nt2vr.world.gallery import write_webm
 from nt2vr.world.scenes import Actor, Scene
-from nt2vr.world.truth import judge_video
 from tests.pooling import pool_by_mean
 
 KEYWORDS = ("man", "woman", "guitar", "sing", "dog", "other")
@@ -613,12 +613,9 @@ def test_a_match_is_low_if_its_cosine_is_below_the_models_floor(
     assert not searcher.search(negated, [system], 5).rankings[0].low  # theirs do not tell whether a clip fits
 
 
-def test_the_clip_that_a_picture_was_taken_from_is_not_ranked(searcher: Searcher) -> None:
-    query = Query("a dog", ("a dog",))
-    before, after = (
-        searcher.search(query, ["CLIP"], 2, leave_out=clip).rankings[0]
-        for clip in ("", "dog")
-    )  # fmt: skip
+def test_an_unwanted_clip_is_not_ranked_and_the_others_move_up(searcher: Searcher) -> None:
+    query, dog = Query("a dog", ("a dog",)), Reference(video_id="dog", weight=0.0, wanted=False)
+    before, after = (searcher.search(query, ["CLIP"], 2, references=given).rankings[0] for given in ((), (dog,)))
     assert before.hits[0].video_id == "dog"
     assert [hit.rank for hit in after.hits] == [1, 2]
     assert after.hits[0].video_id == before.hits[1].video_id
