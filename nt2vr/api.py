@@ -35,6 +35,7 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.search.answers import Answer
+from nt2vr.search.composed import Reference
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.search.systems import System
@@ -139,6 +140,7 @@ class GallerySearcher:
         image: str | Path | Image | None = None,
         alpha: float = DEFAULT_ALPHA,
         literal: Collection[str] = (),
+        references: Sequence[Reference] = (),
     ) -> Answer:
         """Rank the gallery's videos with each system; adjacent windows of a long video are one hit with `moments`.
 
@@ -149,6 +151,7 @@ class GallerySearcher:
             image: reference picture, a file or (H, W, 3) uint8 RGB; the query says what should be different.
             alpha: weight of the unwanted part in `boolean` systems that do not set their own.
             literal: words to ask for as typed; others that a model does not know are read as the answer's `read_as`.
+            references: further pictures, or clips of the gallery, wanted or not; `image` is one of weight 0.5.
 
         Raises:
             QueryError: if there is nothing to search for.
@@ -156,10 +159,13 @@ class GallerySearcher:
             MediaError: if the picture cannot be read.
             NotIndexedError: if the library is not indexed by one of the systems' models; see `nt2vr library update`.
         """
-        parsed = understand(query, editing=image is not None) if isinstance(query, str) else query
+        editing = image is not None or bool(references)
+        parsed = understand(query, editing) if isinstance(query, str) else query
         names = [system if isinstance(system, str) else system.name for system in _as_sequence(systems)]
         strengths = {"boolean": alpha}
-        return self._searcher.search(parsed, names, k, self._picture(image), strengths=strengths, literal=literal)
+        return self._searcher.search(
+            parsed, names, k, self._picture(image), strengths=strengths, literal=literal, references=references
+        )
 
     def _picture(self, image: str | Path | Image | None) -> Image | None:
         if isinstance(image, str | Path):

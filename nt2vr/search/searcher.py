@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError, QueryError
+from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError, QueryError, quoted
 from nt2vr.language.query import Query, check_query, understand
 from nt2vr.language.tagger import load_tagger
 from nt2vr.media.cache import Cache
@@ -121,7 +121,9 @@ class Searcher:
 
     def video(self, video_id: str) -> Video:
         """Return a video of the gallery."""
-        return pick("clip", video_id, self._videos)
+        if (video := self._videos.get(video_id)) is None:
+            raise ConfigError(f"Unknown clip {quoted(video_id)}: it is not in this gallery.")
+        return video
 
     def embedded(self, encoder: Encoder) -> EmbeddedGallery:
         """Return a model's view of the gallery, computed once per `Card.video_key` in use; concurrent callers wait."""

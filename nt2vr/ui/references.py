@@ -140,6 +140,8 @@ class References:
         """
         check_number(len(chosen) + len(paths))
         for path in paths:
+            if not path:  # the browser could not upload it
+                raise MediaError(f"A picture or video may have {MAX_PICTURE_MB} MB: this could not be uploaded.")
             self._frames(path)
         return (*chosen, *(Chosen(path=path) for path in paths))
 

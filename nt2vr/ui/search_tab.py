@@ -18,6 +18,7 @@ from nt2vr.errors import NotIndexedError, Nt2vrError
 from nt2vr.language.query import Query
 from nt2vr.media.decode import Decoder
 from nt2vr.search.answers import Answer, Verdict
+from nt2vr.search.composed import Reference
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.clip_view import detail_view, film_view
@@ -221,9 +222,7 @@ class SearchTab:
         strengths, given = read_strengths((alpha, lambda_, t)), self._references.resolve(chosen, gallery)
         problem: NotIndexedError | None = None
         try:
-            answer = searcher.search(
-                query, systems or [], k, strengths=strengths, literal=literal.split("|"), references=given
-            )
+            answer = self.search(searcher, query, systems, k, None, 0, strengths, literal.split("|"), given)
         except NotIndexedError as error:
             answer, problem = Answer(query, (), gallery=gallery), error
         remark = self._remark(searcher, answer, chosen)
@@ -244,11 +243,11 @@ class SearchTab:
 
     def search(
         self, searcher: Searcher, query: Query, systems: list[str], k: int, picture: str | None, weight: float,
-        strengths: Mapping[str, float], literal: Collection[str] = (),
+        strengths: Mapping[str, float], literal: Collection[str] = (), references: Sequence[Reference] = (),
     ) -> Answer:  # fmt: skip
-        """Search with an uploaded picture, if any."""
+        """Search with an uploaded picture, if any, and further references."""
         image = self.decoder.picture(Path(picture)) if picture else None
-        return searcher.search(query, systems or [], k, image, weight, strengths, literal=literal)
+        return searcher.search(query, systems or [], k, image, weight, strengths, literal, references)
 
     def _remark(self, searcher: Searcher, answer: Answer, chosen: Sequence[Chosen]) -> str:
         """Remark on a single wanted reference that may show what the text excludes, for systems that take it whole."""

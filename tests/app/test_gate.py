@@ -53,8 +53,6 @@ OPEN_TARGETS = (
         "systems",
         "k",
         "alpha",
-        "weight",
-        "picture",
         "columns",
         "detail",
         "understood",
