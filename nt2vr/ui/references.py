@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from nt2vr.errors import ConfigError, MediaError, Nt2vrError
 from nt2vr.media.decode import Decoder
 from nt2vr.media.picture import shrunk, write_jpeg
+from nt2vr.search.answers import Answer
 from nt2vr.search.composed import Reference, check_number
 from nt2vr.search.galleries import Galleries
 from nt2vr.ui.door import MAX_PICTURE_MB, MB
@@ -27,6 +28,12 @@ from nt2vr.ui.uploads import is_upload
 KEPT = 8  # decoded uploads, for the next search with them; a video's frames take at most 6.5 MB
 THUMB = (96, 160)  # pixels of the short and the long side
 REFUSED = "The request was refused: its references are not of the page's form."
+RIGHT_BESIDE = (
+    "✓ next to a reference: as the text says, and its other actors do what they do there; the place is free."
+)
+NONE_RIGHT = (
+    "Next to these references, clips can violate the text or miss what it wants, but none can be called right."
+)
 Frames = tuple[NDArray[np.uint8], ...]
 
 
@@ -82,6 +89,15 @@ def with_clip(chosen: Sequence[Chosen], clip: str, gallery: str, wanted: bool) -
         return tuple(replace(each, wanted=wanted) if each is found else each for each in chosen)
     check_number(len(chosen) + 1)
     return (*chosen, Chosen(clip, gallery, wanted=wanted))
+
+
+def beside(chosen: Sequence[Chosen], gallery: str, answer: Answer) -> dict[str, str]:
+    """Explain the verdicts of an answer next to wanted references, in the place of how captions judge."""
+    wanted = [each for each in chosen if each.wanted]
+    if not wanted or not answer.has_verdicts:
+        return {}
+    is_known = len(wanted) == 1 and wanted[0].clip and wanted[0].gallery == gallery and not answer.judged_by
+    return {"by_captions": RIGHT_BESIDE if is_known else NONE_RIGHT}
 
 
 class References:

@@ -20,7 +20,9 @@ from nt2vr.ui.link import (
     MAX_COLUMNS,
     SLIDERS,
 )
+from nt2vr.ui.media import Media
 from nt2vr.ui.more_models import MoreModels
+from nt2vr.ui.picture_examples import lay_out_picture_examples
 from nt2vr.ui.stage import lay_out_stage
 from nt2vr.ui.theme import fold, template
 
@@ -64,6 +66,7 @@ class Controls:
     options: gr.Checkbox
     find: gr.Button
     examples: gr.Dataset
+    picture_examples: gr.HTML
     gallery: gr.Dropdown
     systems: gr.Dropdown
     k: gr.Dropdown
@@ -122,7 +125,7 @@ def menu_style() -> str:
     return f'#systems li::after {{ content: "{MEANINGS["plain"]}"; }}{others}'
 
 
-def lay_out_controls(galleries: Galleries, templates: Path, words: Sequence[str]) -> Controls:
+def lay_out_controls(galleries: Galleries, templates: Path, words: Sequence[str], media: Media) -> Controls:
     """Build query, references, examples, and the choice of gallery and systems."""
     gr.HTML(INTRO, elem_id="intro")
     with gr.Row(equal_height=True):
@@ -130,15 +133,17 @@ def lay_out_controls(galleries: Galleries, templates: Path, words: Sequence[str]
             DEFAULT_QUERY, label="Query", container=False, lines=1, max_lines=3, elem_id="query", scale=10,
             placeholder="a man playing the guitar and not singing", autofocus=True,
         )  # fmt: skip
-        with_picture = gr.Button("+ picture", elem_id="with-picture", min_width=110, scale=1)
+        with_picture = gr.Button("+ picture", elem_id="with-picture", min_width=110, scale=0)
         options = gr.Checkbox(False, label="Options", container=False, elem_id="options", min_width=100, scale=1)
         find = gr.Button("Search", variant="primary", elem_id="search-button", scale=1)
     template(templates, "words", {"words": list(words)})
     reference = template(templates, "reference", NO_REFERENCES)
-    examples = gr.Dataset(
-        components=[query], samples=[[SURPRISE], *([example] for example in EXAMPLES)], label="Examples",
-        elem_id="examples",
-    )  # fmt: skip
+    with gr.Row():
+        examples = gr.Dataset(
+            components=[query], samples=[[SURPRISE], *([example] for example in EXAMPLES)], label="Examples",
+            elem_id="examples",
+        )  # fmt: skip
+        picture_examples = lay_out_picture_examples(templates, galleries.built_in, media)
     with gr.Row(equal_height=True):
         gallery = gr.Dropdown(
             gallery_choices(galleries), value="", label="Gallery", container=False, elem_id="gallery", min_width=170,
@@ -156,8 +161,8 @@ def lay_out_controls(galleries: Galleries, templates: Path, words: Sequence[str]
     judged, literal, parts, ask = (gr.Textbox(visible="hidden") for _ in range(4))  # a State is not in the browser
     link = gr.JSON(visible="hidden")
     return Controls(
-        query, reference, with_picture, options, find, examples, gallery, systems, k, judged, literal, parts, link,
-        ask,
+        query, reference, with_picture, options, find, examples, picture_examples, gallery, systems, k, judged,
+        literal, parts, link, ask,
     )  # fmt: skip
 
 

@@ -30,7 +30,7 @@ from nt2vr.ui.inputs import event_value
 from nt2vr.ui.link import DEFAULTS, NAMES, link_values, read_parts, read_strengths, write_parts
 from nt2vr.ui.link_reader import LinkReader, Opened
 from nt2vr.ui.media import Media
-from nt2vr.ui.references import Chosen, References, read_chosen, with_clip
+from nt2vr.ui.references import Chosen, References, beside, read_chosen, with_clip
 from nt2vr.ui.search_layout import (
     EXAMPLES,
     Controls,
@@ -99,12 +99,12 @@ class SearchTab:
         self._references = References(self.galleries, self.media, self.decoder)
         self._links = LinkReader(self.galleries, self._references)
         searcher = self.galleries.built_in
-        self._controls = lay_out_controls(self.galleries, self.templates, self.words)
+        self._controls = lay_out_controls(self.galleries, self.templates, self.words, self.media)
         self._results = lay_out_results(searcher, self._controls.systems, self.templates, self.gate, page)
         self._wire_searches(page)
         self._wire_clips()
         opens = self._opens(tabs)
-        for event in (self._results.understood.back, self._results.stage.open):
+        for event in (self._results.understood.back, self._results.stage.open, self._controls.picture_examples.open):
             opens(event, lambda data: dict(parse_qsl(event_value(data, "link", str))))
         return opens
 
@@ -236,7 +236,8 @@ class SearchTab:
         return {
             r.answer: answer,
             r.understood: understood_view(answer, (wanted, unwanted), link, strengths, remark, parsed),
-            r.columns: columns_view(answer, searcher.video, lambda video: self.media.urls(gallery, video), marked),
+            r.columns: columns_view(answer, searcher.video, lambda video: self.media.urls(gallery, video), marked)
+            | beside(chosen, gallery, answer),
             r.index: index_view(answer, problem, job, self.gate.refusal(request, "import")),
             r.indexing: gr.Timer(active=job is not None),
         }
@@ -252,10 +253,12 @@ class SearchTab:
     def _remark(self, searcher: Searcher, answer: Answer, chosen: Sequence[Chosen]) -> str:
         """Remark on a single wanted reference that may show what the text excludes, for systems that take it whole."""
         wanted = [each for each in chosen if each.wanted]
-        whole = any(ranking.system.strategy not in ("parts", "fusion") for ranking in answer.rankings)
+        names = [ranking.system.name for ranking in answer.rankings]
+        whole = [r.system.name for r in answer.rankings if r.system.strategy not in ("parts", "fusion")]
         if len(wanted) != 1 or not whole:
             return ""
-        return picture_remark(answer.query, self._verdict(searcher, answer.query, wanted[0].clip))
+        verdict = self._verdict(searcher, answer.query, wanted[0].clip)
+        return picture_remark(answer.query, verdict, whole if whole != names else ())
 
     def _verdict(self, searcher: Searcher, query: Query, video_id: str) -> Verdict | None:
         """Judge a clip of the gallery, if it is one."""
