@@ -20,9 +20,11 @@ from nt2vr.media.picture import shrunk, write_jpeg
 from nt2vr.search.answers import Answer
 from nt2vr.search.composed import Reference, check_number
 from nt2vr.search.galleries import Galleries
+from nt2vr.search.searcher import Searcher
 from nt2vr.ui.door import MAX_PICTURE_MB, MB
 from nt2vr.ui.link import DEFAULT_WEIGHT
 from nt2vr.ui.media import Media
+from nt2vr.ui.search_view import picture_remark
 from nt2vr.ui.uploads import is_upload
 
 KEPT = 8  # decoded uploads, for the next search with them; a video's frames take at most 6.5 MB
@@ -98,6 +100,20 @@ def beside(chosen: Sequence[Chosen], gallery: str, answer: Answer) -> dict[str, 
         return {}
     is_known = len(wanted) == 1 and wanted[0].clip and wanted[0].gallery == gallery and not answer.judged_by
     return {"by_captions": RIGHT_BESIDE if is_known else NONE_RIGHT}
+
+
+def remark(searcher: Searcher, answer: Answer, chosen: Sequence[Chosen]) -> str:
+    """Remark on a single wanted reference that may show what the text excludes, for systems that take it whole."""
+    wanted = [each for each in chosen if each.wanted]
+    names = [ranking.system.name for ranking in answer.rankings]
+    whole = [r.system.name for r in answer.rankings if r.system.strategy not in ("parts", "fusion")]
+    if len(wanted) != 1 or not whole:
+        return ""
+    try:
+        verdict = searcher.judge(answer.query, searcher.video(wanted[0].clip))
+    except Nt2vrError:  # no clip of this gallery
+        verdict = None
+    return picture_remark(answer.query, verdict, whole if whole != names else ())
 
 
 class References:

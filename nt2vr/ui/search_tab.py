@@ -14,10 +14,10 @@ from urllib.parse import parse_qsl
 
 import gradio as gr
 
-from nt2vr.errors import NotIndexedError, Nt2vrError
+from nt2vr.errors import NotIndexedError
 from nt2vr.language.query import Query
 from nt2vr.media.decode import Decoder
-from nt2vr.search.answers import Answer, Verdict
+from nt2vr.search.answers import Answer
 from nt2vr.search.composed import Reference
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.searcher import Searcher
@@ -30,7 +30,7 @@ from nt2vr.ui.inputs import event_value
 from nt2vr.ui.link import DEFAULTS, NAMES, link_values, read_parts, read_strengths, write_parts
 from nt2vr.ui.link_reader import LinkReader, Opened
 from nt2vr.ui.media import Media
-from nt2vr.ui.references import Chosen, References, beside, read_chosen, with_clip
+from nt2vr.ui.references import References, beside, read_chosen, remark, with_clip
 from nt2vr.ui.search_layout import (
     EXAMPLES,
     Controls,
@@ -50,7 +50,7 @@ from nt2vr.ui.search_scripts import (
     RESTORE,
     SETTLE,
 )
-from nt2vr.ui.search_view import corrected, part_texts, picture_remark, understood_view
+from nt2vr.ui.search_view import corrected, part_texts, understood_view
 
 CONCURRENT = 8  # searches at a time, one per page; Gradio's default is 1
 BROWSER_ONLY: dict[str, Any] = {"fn": None, "api_visibility": "private"}
@@ -225,7 +225,6 @@ class SearchTab:
             answer = self.search(searcher, query, systems, k, None, 0, strengths, literal.split("|"), given)
         except NotIndexedError as error:
             answer, problem = Answer(query, (), gallery=gallery), error
-        remark = self._remark(searcher, answer, chosen)
         marked = self.marked(judged, text, gallery)
         kept = [asdict(each) for each in chosen if each.clip and each.gallery == gallery]
         values = (
@@ -235,7 +234,9 @@ class SearchTab:
         job = self.indexing.under_way(gallery) if gallery else None
         return {
             r.answer: answer,
-            r.understood: understood_view(answer, (wanted, unwanted), link, strengths, remark, parsed),
+            r.understood: understood_view(
+                answer, (wanted, unwanted), link, strengths, remark(searcher, answer, chosen), parsed
+            ),
             r.columns: columns_view(answer, searcher.video, lambda video: self.media.urls(gallery, video), marked)
             | beside(chosen, gallery, answer),
             r.index: index_view(answer, problem, job, self.gate.refusal(request, "import")),
@@ -249,23 +250,6 @@ class SearchTab:
         """Search with an uploaded picture, if any, and further references."""
         image = self.decoder.picture(Path(picture)) if picture else None
         return searcher.search(query, systems or [], k, image, weight, strengths, literal, references)
-
-    def _remark(self, searcher: Searcher, answer: Answer, chosen: Sequence[Chosen]) -> str:
-        """Remark on a single wanted reference that may show what the text excludes, for systems that take it whole."""
-        wanted = [each for each in chosen if each.wanted]
-        names = [ranking.system.name for ranking in answer.rankings]
-        whole = [r.system.name for r in answer.rankings if r.system.strategy not in ("parts", "fusion")]
-        if len(wanted) != 1 or not whole:
-            return ""
-        verdict = self._verdict(searcher, answer.query, wanted[0].clip)
-        return picture_remark(answer.query, verdict, whole if whole != names else ())
-
-    def _verdict(self, searcher: Searcher, query: Query, video_id: str) -> Verdict | None:
-        """Judge a clip of the gallery, if it is one."""
-        try:
-            return searcher.judge(query, searcher.video(video_id))
-        except Nt2vrError:
-            return None
 
     @user_errors
     def on_pick(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:
