@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.evaluation.composed import ask, editing_parser, evaluate_composed, table_lines
-from nt2vr.evaluation.composed_world import composed_world
+from nt2vr.evaluation.composed_jobs import ComposedData, evaluate_data
+from nt2vr.evaluation.composed_report import ComposedArchive, ComposedReport
 from nt2vr.evaluation.protocol import evaluate as evaluate_systems
 from nt2vr.evaluation.protocol import with_controls
 from nt2vr.evaluation.report import Report
@@ -269,30 +268,31 @@ def evaluate(
 
 def compose(
     model: str | Path,
-    split: Literal["validation", "test"] = "test",
-    per_kind: int = 0,
+    data: ComposedData,
     data_dir: str | Path | None = None,
     device: str | None = None,
     progress: Progress = silent,
-) -> list[str]:
-    """Evaluate composed retrieval, a picture plus a text, in the built-in world; return a Markdown table's lines.
+) -> ComposedReport:
+    """Evaluate composed retrieval, a picture plus a text; the Evaluate tab lists the report.
 
     Args:
         model: as for `load_model`.
-        split: "test" for reporting, "validation" for choices.
-        per_kind: queries per kind of change; 0 for the default.
+        data: what to evaluate on.
         data_dir: as for `load_model`.
         device: as for `load_model`.
-        progress: called while clips are drawn.
+        progress: called while clips are embedded.
 
     Raises:
         ConfigError: if there is no such model.
         CheckpointError: if it cannot be loaded.
+        DatasetError: if the data cannot be read.
     """
-    encoder = load_model(model, data_dir, device)
-    benchmark = composed_world(Settings.read(data_dir, device).data_dir / "evaluation", split, per_kind)
-    asked = ask(benchmark, encoder, editing_parser(), progress=progress)
-    return table_lines(evaluate_composed(asked, encoder))
+    encoder, settings = load_model(model, data_dir, device), Settings.read(data_dir, device)
+    folder = settings.data_dir / "evaluation"
+    with Decoder() as decoder, Cache.of(settings.data_dir) as cache:
+        report = evaluate_data(data, encoder, folder, decoder, cache, progress)
+    ComposedArchive(folder / "composed").add(report)
+    return report
 
 
 def _as_sequence(systems: Systems) -> Sequence[str | System]:

@@ -50,6 +50,11 @@ class LinkReader:
         known = self.references.known(asked)
         if len(known) < len(asked):
             gr.Warning("A clip that the link refers to is not in this gallery.")
+        if upload := link.get("upload"):  # a query of a report brings its reference along
+            try:
+                known = self.references.with_uploads(known, [upload])
+            except Nt2vrError as error:
+                gr.Warning(html.escape(str(error), quote=False))
         values["references"] = self.references.view(known)
         return Opened(values, gallery_choices(self.galleries), system_choices(names))
 

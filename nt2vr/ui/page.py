@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
+from nt2vr.evaluation.composed_jobs import ComposedEvaluations
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.library.jobs import IndexJobs
 from nt2vr.library.libraries import Libraries
@@ -25,6 +26,7 @@ from nt2vr.models.downloads import download_all
 from nt2vr.search.galleries import Galleries
 from nt2vr.settings import Settings, is_loopback
 from nt2vr.ui.api import build_api
+from nt2vr.ui.composed_panel import ComposedPanel
 from nt2vr.ui.door import Door
 from nt2vr.ui.evaluate_tab import EvaluateTab
 from nt2vr.ui.gate import Gate
@@ -81,6 +83,7 @@ def build_page(
     media: Media,
     indexing: Indexing,
     evaluations: Evaluations,
+    composed: ComposedEvaluations,
     gate: Gate,
     settings: Settings,
     tabs: Mapping[str, TabBuilder] = NO_TABS,
@@ -104,6 +107,7 @@ def build_page(
                 LibraryTab(media, indexing, gate, settings.allow_roots, templates).build(opened, opens_queries)
             with gr.Tab("Evaluate", id="evaluate") as opened:
                 evaluate.build(opened, opens_queries)
+                ComposedPanel(composed, galleries, media.libraries, gate, templates).build(opened, opens_queries)
             for name, build in tabs.items():
                 with gr.Tab(name, id=name.lower()) as opened:
                     build(opened)
@@ -139,7 +143,8 @@ def serve(settings: Settings, gate: Gate, tabs: Mapping[str, TabBuilder] = NO_TA
         searcher, media = galleries.built_in, Media(galleries, libraries, decoder)
         indexing = Indexing(IndexJobs(libraries, galleries.encoder, decoder, cache), galleries)
         evaluations = Evaluations(models, decoder, cache, settings.data_dir / "evaluation", settings.assets, libraries)
-        page, tab = build_page(galleries, media, indexing, evaluations, gate, settings, tabs)
+        composed = ComposedEvaluations(galleries.encoder, settings.data_dir / "evaluation", decoder, cache)
+        page, tab = build_page(galleries, media, indexing, evaluations, composed, gate, settings, tabs)
         clips = ImmutableFiles(directory=settings.assets / "gallery" / "clips")
         reports = StaticFiles(directory=evaluations.archive.folder, check_dir=False)
         max_upload_bytes = round(settings.max_upload_gb * 1e9)
