@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -110,6 +111,16 @@ class ComposedArchive:
         files = sorted(self.folder.glob("*.json"), key=lambda path: -path.stat().st_mtime)
         return [path.stem for path in files]
 
+    def newest(self, count: int) -> dict[str, ComposedReport]:
+        """Return the newest reports that can be read, by id."""
+        found: dict[str, ComposedReport] = {}
+        for report_id in self.ids():
+            with suppress(ConfigError):
+                found[report_id] = self.load(report_id)
+            if len(found) == count:
+                break
+        return found
+
     def load(self, report_id: str) -> ComposedReport:
         """Open a report.
 
@@ -129,5 +140,5 @@ def _read(path: Path) -> ComposedReport:
     try:
         data = without_schema(json.loads(path.read_text(encoding="utf-8")), path)
         return ComposedReport(**{**data, "rows": [ComposedRow(**row) for row in data["rows"]]})
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(f"{path} cannot be read. Delete it, or evaluate again.") from error

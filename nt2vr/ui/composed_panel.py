@@ -91,7 +91,7 @@ class ComposedPanel:
             self._parts = self._lay_out()
         p = self._parts
         filters = [p.chosen, p.first, p.second, p.kind]
-        shown = [p.chosen, p.opened, p.report, p.first, p.second, p.kind, p.listed]
+        shown = [p.chosen, p.opened, p.report, p.measure, p.first, p.second, p.kind, p.listed]
         watched = [p.job, p.timer, p.seen, p.start, p.cancel]
         tab.select(self.on_visit, p.chosen, [p.model, p.data, p.split, *shown, *watched], **QUIET)
         started = [p.data, p.split, p.size, p.model]
@@ -156,12 +156,12 @@ class ComposedPanel:
     def on_start(self, data: str, split: str, size: int, model: str, request: gr.Request) -> Updates:
         """Start an evaluation."""
         name = (data or "").strip()
-        if not name or not model:
-            raise ConfigError("Choose data and a model to evaluate.")
+        if not name or not model or size not in SIZES:
+            raise ConfigError("Choose data, a model and a number of queries to evaluate.")
         if name != WORLD:
             self._gate.check("paths", request)
             name = str(Path(name).expanduser())
-        self._evaluations.start(ComposedData(name, split, int(size) if name == WORLD else 0), model)
+        self._evaluations.start(ComposedData(name, split, size if name == WORLD else 0), model)
         return self._watched()
 
     @user_errors
@@ -230,18 +230,18 @@ class ComposedPanel:
 
     def _shown(self, chosen: str) -> Updates:
         """Open a report, or the newest if there is none of this id."""
-        p, archive = self._parts, self._evaluations.archive
-        ids = archive.ids()
-        if not ids:
+        p, reports = self._parts, self._evaluations.archive.newest(LISTED)
+        if not reports:
             return {p.opened: gr.Column(visible=False), p.report: {}, p.listed: NO_REPORT}
-        chosen = chosen if chosen in ids else ids[0]
-        report = archive.load(chosen)
+        chosen = chosen if chosen in reports else next(iter(reports))
+        report = reports[chosen]
         first, second = compared(report)
         systems = list(report.systems)
         return {
-            p.chosen: gr.Dropdown([(_label(archive.load(each)), each) for each in ids[:LISTED]], value=chosen),
+            p.chosen: gr.Dropdown([(_label(each), report_id) for report_id, each in reports.items()], value=chosen),
             p.opened: gr.Column(visible=True),
             p.report: composed_view(report, MEASURES[0]),
+            p.measure: MEASURES[0],
             p.first: gr.Dropdown(systems, value=first),
             p.second: gr.Dropdown(systems, value=second),
             p.kind: gr.Dropdown(kinds_of(report), value=ALL),
