@@ -195,12 +195,12 @@ class Page:
         )
         self.values = [props[number].get("value") for number in self.event["inputs"]]
         names = [props[number].get("elem_id") for number in self.event["inputs"]]
-        self.places = {name: names.index(name) for name in ("query", "systems", "picture")}
+        self.places = {name: names.index(name) for name in ("query", "systems", "reference")}
 
-    async def search(self, client: httpx.AsyncClient, picture: dict[str, Any] | None = None, **values: Any) -> str:
+    async def search(self, client: httpx.AsyncClient, **values: Any) -> str:
         """Send a search to the queue as a new visitor, and wait for its answer."""
         data = list(self.values)
-        for name, value in {**values, "picture": picture}.items():
+        for name, value in values.items():
             data[self.places[name]] = value
         session = uuid.uuid4().hex
         body = {"data": data, "fn_index": self.event["id"], "session_hash": session}
@@ -299,8 +299,9 @@ async def visitors(app: App, seconds: float) -> tuple[Tally, list[tuple[float, f
     async def with_picture() -> str:
         files = {"files": ("picture.png", choose.choice(pictures), "image/png")}
         (path,) = (await client.post("gradio_api/upload", files=files)).json()
-        picture = {"path": path, "meta": {"_type": "gradio.FileData"}}
-        return await page.search(client, picture, query=next(texts), systems=SYSTEMS)
+        return await page.search(
+            client, query=next(texts), systems=SYSTEMS, reference={"references": [{"path": path}]}
+        )
 
     async def evaluation() -> str:
         asked = await client.post("gradio_api/call/evaluate", json={"data": ["gallery", ["CLIP drop"]]})

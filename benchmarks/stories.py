@@ -12,8 +12,8 @@ from nt2vr.media.gallery import load_gallery
 from nt2vr.models.catalog import Catalog
 from nt2vr.search.searcher import Searcher
 from nt2vr.settings import Settings, prepare_environment
+from nt2vr.world.edits import judge_video
 from nt2vr.world.stories import STORIES
-from nt2vr.world.truth import judge_video
 
 SYSTEMS = (
     *("CLIP", "CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nt2vr.api import Evaluation, GallerySearcher, evaluate, load_model, open_searcher, understand
     from nt2vr.language.query import Query
+    from nt2vr.search.composed import Reference
     from nt2vr.search.systems import System
 
     __version__: str
@@ -16,6 +17,7 @@ __all__ = [
     "Evaluation",
     "GallerySearcher",
     "Query",
+    "Reference",
     "System",
     "__version__",
     "evaluate",

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.evaluation.composed import ask, editing_parser, evaluate_composed, table_lines
-from nt2vr.evaluation.composed_world import composed_world
+from nt2vr.evaluation.composed_jobs import ComposedData, evaluate_data
+from nt2vr.evaluation.composed_report import ComposedArchive, ComposedReport
 from nt2vr.evaluation.protocol import evaluate as evaluate_systems
 from nt2vr.evaluation.protocol import with_controls
 from nt2vr.evaluation.report import Report
@@ -35,13 +34,14 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.search.answers import Answer
+from nt2vr.search.composed import Reference
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.search.systems import System
 from nt2vr.search.why import Why, explain
 from nt2vr.settings import Settings, prepare_environment
+from nt2vr.world.edits import judge_video
 from nt2vr.world.synonyms import synonyms
-from nt2vr.world.truth import judge_video
 
 Image = NDArray[np.uint8]
 Systems = str | System | Sequence[str | System]
@@ -140,6 +140,7 @@ class GallerySearcher:
         image: str | Path | Image | None = None,
         alpha: float = DEFAULT_ALPHA,
         literal: Collection[str] = (),
+        references: Sequence[Reference] = (),
     ) -> Answer:
         """Rank the gallery's videos with each system; adjacent windows of a long video are one hit with `moments`.
 
@@ -150,6 +151,7 @@ class GallerySearcher:
             image: reference picture, a file or (H, W, 3) uint8 RGB; the query says what should be different.
             alpha: weight of the unwanted part in `boolean` systems that do not set their own.
             literal: words to ask for as typed; others that a model does not know are read as the answer's `read_as`.
+            references: further pictures, or clips of the gallery, wanted or not; `image` is one of weight 0.5.
 
         Raises:
             QueryError: if there is nothing to search for.
@@ -157,10 +159,13 @@ class GallerySearcher:
             MediaError: if the picture cannot be read.
             NotIndexedError: if the library is not indexed by one of the systems' models; see `nt2vr library update`.
         """
-        parsed = understand(query, editing=image is not None) if isinstance(query, str) else query
+        editing = image is not None or bool(references)
+        parsed = understand(query, editing) if isinstance(query, str) else query
         names = [system if isinstance(system, str) else system.name for system in _as_sequence(systems)]
         strengths = {"boolean": alpha}
-        return self._searcher.search(parsed, names, k, self._picture(image), strengths=strengths, literal=literal)
+        return self._searcher.search(
+            parsed, names, k, self._picture(image), strengths=strengths, literal=literal, references=references
+        )
 
     def _picture(self, image: str | Path | Image | None) -> Image | None:
         if isinstance(image, str | Path):
@@ -272,30 +277,31 @@ def evaluate(
 
 def compose(
     model: str | Path,
-    split: Literal["validation", "test"] = "test",
-    per_kind: int = 0,
+    data: ComposedData,
     data_dir: str | Path | None = None,
     device: str | None = None,
     progress: Progress = silent,
-) -> list[str]:
-    """Evaluate composed retrieval, a picture plus a text, in the built-in world; return a Markdown table's lines.
+) -> ComposedReport:
+    """Evaluate composed retrieval, a picture plus a text; the Evaluate tab lists the report.
 
     Args:
         model: as for `load_model`.
-        split: "test" for reporting, "validation" for choices.
-        per_kind: queries per kind of change; 0 for the default.
+        data: what to evaluate on.
         data_dir: as for `load_model`.
         device: as for `load_model`.
-        progress: called while clips are drawn.
+        progress: called while clips are embedded.
 
     Raises:
         ConfigError: if there is no such model.
         CheckpointError: if it cannot be loaded.
+        DatasetError: if the data cannot be read.
     """
-    encoder = load_model(model, data_dir, device)
-    benchmark = composed_world(Settings.read(data_dir, device).data_dir / "evaluation", split, per_kind)
-    asked = ask(benchmark, encoder, editing_parser(), progress=progress)
-    return table_lines(evaluate_composed(asked, encoder))
+    encoder, settings = load_model(model, data_dir, device), Settings.read(data_dir, device)
+    folder = settings.data_dir / "evaluation"
+    with Decoder() as decoder, Cache.of(settings.data_dir) as cache:
+        report = evaluate_data(data, encoder, folder, decoder, cache, progress)
+    ComposedArchive(folder / "composed").add(report)
+    return report
 
 
 def _as_sequence(systems: Systems) -> Sequence[str | System]:

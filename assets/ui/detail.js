@@ -32,7 +32,7 @@ element.addEventListener("click", (event) => {
   const moment = event.target.closest("[data-moment]");
   const why = event.target.closest("[data-why]");
   const column = event.target.closest(".nt-choices [data-column]");
-  if (like) trigger("like", { id: like.dataset.like });
+  if (like) trigger("like", { id: like.dataset.like, wanted: Number(like.dataset.wanted) });
   else if (moment) trigger("pick", { id: moment.dataset.moment });
   else if (why) { isAsked = true; trigger("why", { id: props.value.id, columns: why.dataset.why }); }
   else if (column) trigger("why", { id: props.value.id, columns: toggled(column.dataset.column) });

@@ -4,6 +4,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from nt2vr.api import compose
+from nt2vr.evaluation.composed_jobs import WORLD, ComposedData
 from nt2vr.progress import progress_bar
 from nt2vr.settings import add_flags
 
@@ -12,14 +13,18 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add the flags."""
     default = "(default: %(default)s)"
     parser.add_argument("--model", default="CLIP", help=f"name or folder of a model {default}")
-    parser.add_argument("--split", choices=("test", "validation"), default="test", help=f"scenes {default}")
+    parser.add_argument(
+        "--data", default=WORLD, metavar="FOLDER", help="folder of WebVid-CoVR, CIRR, FashionIQ or CIRCO " + default
+    )
+    parser.add_argument("--split", default="test", help=f"test or validation scenes, or the dataset's split {default}")
     parser.add_argument("--queries", type=int, default=0, metavar="N", help="queries per kind of change")
     add_flags(parser)
 
 
 def run(options: Namespace) -> int:
     """Evaluate and print the table."""
+    data = ComposedData(options.data, options.split, options.queries)
     with progress_bar() as progress:
-        lines = compose(options.model, options.split, options.queries, options.data_dir, options.device, progress)
-    sys.stdout.writelines(f"{line}\n" for line in lines)
+        report = compose(options.model, data, options.data_dir, options.device, progress)
+    sys.stdout.writelines(f"{line}\n" for line in report.table)
     return 0

@@ -84,12 +84,14 @@ class ComposedBenchmark:
         queries: the queries.
         embed: embeds references and clips.
         source: where it comes from.
+        references: what each reference is: its `scene` in the built-in world, or the `path` of its file.
     """
 
     name: str
     queries: tuple[ComposedQuery, ...]
     embed: Callable[[Encoder, Progress, ShouldStop], Embedded]
     source: Mapping[str, Any] = field(default_factory=dict)
+    references: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,14 +281,16 @@ def _mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {name: float(np.mean([row[name] for row in rows if name in row])) for name in names}
 
 
-def evaluate_composed(asked: Asked, encoder: Encoder) -> dict[str, dict[str, dict[str, float]]]:
-    """Summarise every composition, its controls and the ceiling; the fusion if the model has one."""
+def outcomes_of(asked: Asked, encoder: Encoder) -> dict[str, Outcome]:
+    """Measure every composition, its controls and the ceiling; the fusion if the model has one."""
     weights, fusion = Weights.of(encoder.card.composition), fusion_of(encoder)
     systems = [*COMPOSITIONS, *(["fusion"] if fusion else []), *([CEILING] if asked.captions.any() else [])]
-    return {
-        system: summarise(asked.queries, measure(vectors_of(asked, system, weights, fusion), asked))
-        for system in systems
-    }
+    return {system: measure(vectors_of(asked, system, weights, fusion), asked) for system in systems}
+
+
+def evaluate_composed(asked: Asked, encoder: Encoder) -> dict[str, dict[str, dict[str, float]]]:
+    """Summarise what `outcomes_of` measures."""
+    return {system: summarise(asked.queries, each) for system, each in outcomes_of(asked, encoder).items()}
 
 
 SHARES = tuple(step / 20 for step in range(1, 20))

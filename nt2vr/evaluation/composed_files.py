@@ -31,4 +31,6 @@ def composed_files(dataset: ComposedSet, decoder: Decoder, cache: Cache) -> Comp
         )
         for sample in dataset.samples
     )
-    return ComposedBenchmark(dataset.name, queries, embed, {"data": dataset.name, "files": len(rows)})
+    source = {"data": dataset.name, "files": len(rows)}
+    references = [{"path": str(path)} for path in dataset.media.values()]
+    return ComposedBenchmark(dataset.name, queries, embed, source, references)

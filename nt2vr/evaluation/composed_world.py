@@ -41,6 +41,7 @@ def composed_world(cache: Path, split: SceneSplit = "test", per_kind: int = 0, s
         queries=tuple(_queries(families, clips)),
         embed=embed,
         source={"data": "built-in world", "split": split, "queries per kind": per_kind, "seed": seed, "look": LOOK},
+        references=[{"scene": scene.to_dict()} for scene in references],
     )
 
 

@@ -227,6 +227,21 @@ class Decoder:
         finally:
             self._one_large.release()
 
+    def reference(self, path: Path) -> tuple[NDArray[np.uint8], ...]:
+        """Read a picture, or evenly spaced frames of a short video, as (H, W, 3) RGB each.
+
+        Raises:
+            MediaError: if it is neither, or the video is too long.
+        """
+        if not _is_picture(path):
+            try:
+                return tuple(self._start(path, _short_video, path).result())
+            except MediaError as error:
+                with suppress(MediaError):  # a picture of another name, such as photo.jfif
+                    return (self.picture(path),)
+                raise error
+        return (self.picture(path),)
+
     def close(self) -> None:
         """End the children; unfinished files raise MediaError."""
         with self._lock:
@@ -283,6 +298,12 @@ def _windows(path: Path, *args: Any) -> Any:
     from nt2vr.media.film import sample_windows  # noqa: PLC0415
 
     return sample_windows(path, *args)
+
+
+def _short_video(path: Path) -> Any:
+    from nt2vr.media.short_video import sample_short_video  # noqa: PLC0415
+
+    return sample_short_video(path)
 
 
 def _preview(path: Path, *args: Any) -> Any:

@@ -56,7 +56,7 @@ def probe(path: Path) -> Probe:
     if _is_picture(path):
         read_picture(path)
         return Probe("picture", 0.0, 1, content)
-    with _reading(path):
+    with reading(path):
         film = _film(path)
         _, read = next(film.frames())
         read(None)
@@ -87,7 +87,7 @@ def sample_windows(
         MediaError: if the file cannot be opened.
     """
     sampled: list[NDArray[np.uint8] | str] = []
-    with _reading(path):
+    with reading(path):
         screen = Screen(path, framing)
         positions = framing.positions if framing else CENTRES
         for (start, end), timeout_s in zip(windows, timeouts_s or repeat(float("inf")), strict=timeouts_s is not None):
@@ -293,7 +293,7 @@ def _is_picture(path: Path) -> bool:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[None]:
+def reading(path: Path) -> Iterator[None]:
     """Turn what libraries raise on damaged files into one sentence."""
     try:
         yield

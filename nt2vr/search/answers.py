@@ -3,13 +3,14 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Literal
+from functools import cached_property, partial
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
+from nt2vr.search.composed import Reference
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.strategies import Vector
 from nt2vr.search.systems import System
@@ -17,11 +18,33 @@ from nt2vr.search.systems import System
 NUM_BEST_FRAMES = 3
 GAP_S = 0.1  # windows of a film that are no further apart are adjacent
 Verdict = Literal["right", "violation", "miss"]
-Judge = Callable[[Query, Video], Verdict | None]  # None if the truth is unknown
 
 
-def no_verdict(query: Query, video: Video) -> None:
+class Judge(Protocol):
+    """Judges a clip for a query; None if the truth is unknown."""
+
+    def __call__(self, query: Query, video: Video, reference: Video | None = None) -> Verdict | None:
+        """Judge a clip; with a reference, the clip that the text changes, "right" keeps what the text leaves alone."""
+        ...
+
+
+def no_verdict(query: Query, video: Video, reference: Video | None = None) -> None:
     """Give no verdict, for videos whose content is unknown."""
+
+
+def judge_beside(
+    judge: Judge, references: Sequence[Reference], video_of: Callable[[str], Video]
+) -> Callable[[Query, Video], Verdict | None]:
+    """Return a judge of clips next to references: of several, or of unknown content, none can be called right."""
+    wanted = [reference for reference in references if reference.wanted]
+    if len(wanted) == 1 and wanted[0].video_id:
+        return partial(judge, reference=video_of(wanted[0].video_id))
+
+    def verdict(query: Query, video: Video) -> Verdict | None:
+        found = judge(query, video)
+        return None if wanted and found == "right" else found
+
+    return verdict
 
 
 @dataclass(frozen=True)

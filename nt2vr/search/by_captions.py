@@ -18,8 +18,13 @@ _EMPTY = words("be have do get go there video clip scene")
 _READ = 20_000  # captions remembered
 
 
-def judge_by_captions(query: Query, video: Video) -> Verdict | None:
+def judge_by_captions(query: Query, video: Video, reference: Video | None = None) -> Verdict | None:
     """Judge a clip by what its captions say; what they do not mention is no evidence, and gets no verdict.
+
+    Args:
+        query: the text.
+        video: the clip.
+        reference: the clip that the text changes; captions cannot tell what of it a clip keeps, so none is right.
 
     Returns:
         "violation" if a caption has all content words of an unwanted part; "right" if a caption has all those of the
@@ -30,7 +35,7 @@ def judge_by_captions(query: Query, video: Video) -> Verdict | None:
     if any(content <= caption for content in unwanted for caption in said):
         return "violation"
     everything = frozenset().union(*said)
-    if any(_maybe_said(word, everything) for content in unwanted for word in content):
+    if reference or any(_maybe_said(word, everything) for content in unwanted for word in content):
         return None
     wanted = _content_of(" ".join(query.wanted))
     return "right" if wanted and any(wanted <= caption for caption in said) else None

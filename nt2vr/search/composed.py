@@ -1,20 +1,92 @@
-"""Composed queries without training: a reference picture and a text become one vector.
+"""Composed queries without training: references (pictures, videos, clips) and a text become one vector.
 
-The text says what should be different from the picture. Trained fusion: `nt2vr.models.fusion`.
+The text says what should be different from the references. Trained fusion: `nt2vr.models.fusion`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nt2vr.errors import ConfigError
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.fusion import Fusion, PartWeights
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 
 Vectors = NDArray[np.float32]
+MAX_REFERENCES = 4
+AWAY = 0.4  # weight of an unwanted reference of weight 1; half of it is best on validation scenes
 _TINY = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """A picture, video or clip that is part of a query.
+
+    Attributes:
+        frames: (H, W, 3) uint8 RGB each; a picture has one, a clip of the gallery none.
+        video_id: the clip of the gallery, which is embedded already; empty for others.
+        weight: 0 to 1.
+        wanted: False for "less like this".
+
+    Raises:
+        ConfigError: if the weight is out of range.
+    """
+
+    frames: tuple[NDArray[np.uint8], ...] = ()
+    video_id: str = ""
+    weight: float = 0.5
+    wanted: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the weight."""
+        if not 0 <= self.weight <= 1:
+            raise ConfigError(f"The picture's weight is {self.weight:g}: choose 0 to 1.")
+
+
+def check_number(count: int) -> None:
+    """Refuse too many references.
+
+    Raises:
+        ConfigError: if there are.
+    """
+    if count > MAX_REFERENCES:
+        raise ConfigError(f"A query can have {MAX_REFERENCES} references, not {count:,}. Remove some.")
+
+
+def combine(vectors: Sequence[Vectors], references: Sequence[Reference]) -> tuple[Vectors | None, Vectors | None]:
+    """Combine references r_i of weights w_i to one picture, and to what is taken away from what a system searches for.
+
+        picture = sum of w_i * r_i over the wanted references, normalised
+        away    = 0.4 * sum of w_i * r_i over the unwanted references
+
+    Only the ratios of the weights matter for the picture; references that all have weight 0 count alike.
+
+    Args:
+        vectors: (D,) each, unit vectors.
+        references: as many.
+
+    Returns:
+        Both (D,); None for what there is no reference for.
+    """
+
+    def total(wanted: bool) -> Vectors | None:
+        chosen = [(r.weight, v) for v, r in zip(vectors, references, strict=True) if r.wanted is wanted]
+        even = wanted and not any(weight for weight, _ in chosen)
+        return np.sum([(1 if even else weight) * v for weight, v in chosen], axis=0) if chosen else None
+
+    picture, away = total(True), total(False)
+    return (
+        None if picture is None else _unit(picture),
+        None if away is None else np.asarray(AWAY * away, np.float32),
+    )
+
+
+def take_away(vector: Vectors | None, away: Vectors) -> Vectors | None:
+    """Search away from unwanted references: vector / |vector| - away, normalised; without a vector, -away."""
+    found = _unit((0 if vector is None else _unit(vector)) - away)
+    return found if found.any() else vector  # of weight 0, and nothing else to search for
 
 
 @dataclass(frozen=True)
@@ -113,25 +185,6 @@ def compose(name: str, query: Composed, weights: Weights, fusion: Fusion | None)
     if name != "fusion":
         return COMPOSITIONS[name](query, weights)
     return parts(query, weights) if fusion is None else fusion(query.picture, query.wanted, query.unwanted)
-
-
-@dataclass(frozen=True, eq=False)
-class Reference:
-    """A reference picture next to a text, and how a model composes them.
-
-    Attributes:
-        query: their embeddings, one query.
-        weights: of the model.
-        fusion: of the model; None if it has none.
-    """
-
-    query: Composed
-    weights: Weights
-    fusion: Fusion | None
-
-    def composed(self, name: str) -> Vectors:
-        """Return the vector of a composition, see `compose`."""
-        return compose(name, self.query, self.weights, self.fusion)
 
 
 def fusion_of(encoder: Encoder) -> Fusion | None:

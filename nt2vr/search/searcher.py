@@ -12,26 +12,25 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError, QueryError
+from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError, QueryError, quoted
 from nt2vr.language.query import Query, check_query, understand
 from nt2vr.language.tagger import load_tagger
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
-from nt2vr.media.picture import fit
 from nt2vr.models.catalog import Catalog, CatalogEntry
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.zero_gpu import on_gpu
 from nt2vr.registry import pick
-from nt2vr.search.answers import Answer, Hit, Judge, Ranking, merge_windows, moments_of, no_verdict
+from nt2vr.search.answers import Answer, Hit, Judge, Ranking, judge_beside, merge_windows, moments_of, no_verdict
 from nt2vr.search.by_captions import judge_by_captions
-from nt2vr.search.composed import Composed, Reference, Weights, fusion_of
+from nt2vr.search.composed import Reference, check_number
+from nt2vr.search.embed_query import embed_query, texts_of
 from nt2vr.search.embedded import EmbeddedGallery, embed_gallery
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.prefetch import prefetch_frames
 from nt2vr.search.reading import Reading, Synonyms, read_query
 from nt2vr.search.shared import InFlight, TextBatches
-from nt2vr.search.strategies import COSINE, STRATEGIES, STRENGTHS, Parts, Vector, anchor_of
+from nt2vr.search.strategies import COSINE, STRENGTHS, Parts, query_vector
 from nt2vr.search.systems import System, check_strategy
 
 MAX_K = 100
@@ -122,7 +121,9 @@ class Searcher:
 
     def video(self, video_id: str) -> Video:
         """Return a video of the gallery."""
-        return pick("clip", video_id, self._videos)
+        if (video := self._videos.get(video_id)) is None:
+            raise ConfigError(f"Unknown clip {quoted(video_id)}: it is not in this gallery.")
+        return video
 
     def embedded(self, encoder: Encoder) -> EmbeddedGallery:
         """Return a model's view of the gallery, computed once per `Card.video_key` in use; concurrent callers wait."""
@@ -181,8 +182,8 @@ class Searcher:
         image: NDArray[np.uint8] | None = None,
         image_weight: float = 0.5,
         strengths: Mapping[str, float] | None = None,
-        leave_out: str = "",
         literal: Collection[str] = (),
+        references: Sequence[Reference] = (),
     ) -> Answer:
         """Rank the gallery's clips for a query.
 
@@ -190,12 +191,12 @@ class Searcher:
             query: as understood, or as edited by the person.
             systems: their names.
             k: hits per system.
-            image: (H, W, 3) uint8 RGB reference picture; joins the query as a weighted mean of unit vectors, or as the
-                strategies slerp, parts and fusion compose it.
-            image_weight: 0 (text alone) to 1 (picture alone).
+            image: (H, W, 3) uint8 RGB reference picture, a further one of the `references`; joins the query as a
+                weighted mean of unit vectors, or as the strategies slerp, parts and fusion compose it.
+            image_weight: its weight, 0 (text alone) to 1 (picture alone).
             strengths: strategy to strength, for systems that fix none; default the model's.
-            leave_out: id of a clip that is not ranked: the one that the picture was taken from.
             literal: words to ask for as typed, even of models that do not know them.
+            references: pictures, videos and clips, wanted or not, see `combine`; these clips are not ranked.
 
         Raises:
             QueryError: if there is nothing to search for, or the query is too long or not valid Unicode.
@@ -203,36 +204,43 @@ class Searcher:
             NotIndexedError: if the gallery is a library that is not indexed by one of the models.
         """
         check_query(query)
-        if not query.text.strip() and image is None:
+        picture = Reference(() if image is None else (image,), weight=image_weight)
+        references = (*(() if image is None else (picture,)), *references)
+        check_number(len(references))
+        if not query.text.strip() and not references:
             raise QueryError("Type what the clip should show, and what it should not, or give a reference picture.")
         if not 1 <= k <= MAX_K:
             raise ConfigError(f"Cannot show {k} results: choose 1 to {MAX_K}.")
         if not 1 <= len(systems) <= MAX_SYSTEMS:
             raise ConfigError(f"Cannot compare {len(systems)} systems: choose 1 to {MAX_SYSTEMS}.")
-        if not 0 <= image_weight <= 1:
-            raise ConfigError(f"The picture's weight is {image_weight}: choose 0 to 1.")
         names = self.models.names()
         chosen = [System.named(name, names) for name in systems]
         for strategy, strength in (strengths or {}).items():
             pick("strategy with a number", strategy, STRENGTHS).check(strength)
         loaded = self._load(dict.fromkeys(system.model for system in chosen))
+        for system in chosen:
+            check_strategy(system, loaded[system.model].encoder.card)
 
         def answer() -> Answer:
             encoders = {name: model.encoder for name, model in loaded.items()}
             readings = read_query(query, encoders, self._synonyms, literal)
             for name, encoder in encoders.items():
                 if not encoder.card.queries:
-                    self._batches.encode(encoder, _texts_of(readings[name].query))
+                    self._batches.encode(encoder, texts_of(readings[name].query))
+            parts = {
+                name: embed_query(model.encoder, readings[name].query, references, model.galleries[self.key])
+                for name, model in loaded.items()
+            }
             ranked = (
-                self._rank(query, readings[s.model], s, loaded[s.model], k, image, image_weight, strengths, leave_out)
+                self._rank(query, readings[s.model], s, loaded[s.model], k, parts[s.model], strengths, references)
                 for s in chosen
             )
             judged_by = "captions" if self.judge is judge_by_captions else ""
             return Answer(query, tuple(ranked), judged_by, self.key)
 
-        if image is not None:
+        if references:
             return answer()
-        settings = (leave_out, frozenset(literal), *sorted((strengths or {}).items()))
+        settings = (frozenset(literal), *sorted((strengths or {}).items()))
         key = (query, *chosen, k, *settings, *map(id, loaded.values()))
         return self._in_flight.get(key, answer)
 
@@ -251,27 +259,26 @@ class Searcher:
         return loaded
 
     def _rank(
-        self, asked: Query, reading: Reading, system: System, model: LoadedModel, k: int,
-        image: NDArray[np.uint8] | None, image_weight: float, strengths: Mapping[str, float] | None, leave_out: str,
+        self, asked: Query, reading: Reading, system: System, model: LoadedModel, k: int, parts: Parts,
+        strengths: Mapping[str, float] | None, references: Sequence[Reference],
     ) -> Ranking:  # fmt: skip
         judged = asked if self._is_library else reading.query  # captions have all words
         query, encoder, embedded = reading.query, model.encoder, model.galleries[self.key]
-        check_strategy(system, encoder.card)
         strength = system.strength_for(encoder.card, strengths)
-        parts = _embed_parts(encoder, query, image, image_weight, strength)
-        vector = STRATEGIES[system.strategy](parts)
+        vector = query_vector(system.strategy, replace(parts, strength=strength))
         nothing = Ranking(
             system, (), reading.unseen, reading.read_as, strength=strength, epoch=model.epoch, notice=model.notice,
             gallery=embedded, missing=len(embedded.skipped) if self._is_library else 0,
         )  # fmt: skip
         if vector is None:
             return nothing
-        scores, rows = embedded.search(vector, max(k + 1, RANKED))
+        judge, left_out = judge_beside(self.judge, references, self.video), {each.video_id for each in references}
+        scores, rows = embedded.search(vector, max(k + len(left_out), RANKED))
         found = [(embedded.gallery.videos[row], float(score)) for row, score in zip(rows, scores, strict=True)]
-        found = [(video, score) for video, score in found if video.video_id != leave_out]
+        found = [(video, score) for video, score in found if video.video_id not in left_out]
         groups = merge_windows(found, k)
         hits = tuple(
-            Hit(video.video_id, rank, round(score, 4), self.judge(judged, video), video.film, moments_of(group))
+            Hit(video.video_id, rank, round(score, 4), judge(judged, video), video.film, moments_of(group))
             for rank, group in enumerate(groups, 1)
             for video, score in group[:1]
         )
@@ -279,7 +286,8 @@ class Searcher:
         others = (video.video_id for video, _ in found if video.video_id not in ranks)
         ranks |= {video_id: rank for rank, video_id in enumerate([*others], len(groups) + 1)}
         floor = encoder.card.metrics.get(LOW_SCORE, -1.0)
-        comparable = image is None and not query.unwanted and system.strategy in COSINE
+        plain = parts.composed is None and parts.away is None
+        comparable = plain and not query.unwanted and system.strategy in COSINE
         low = comparable and bool(hits) and hits[0].score < floor
         return replace(nothing, hits=hits, low=low, vector=vector, ranks=ranks)
 
@@ -289,41 +297,3 @@ def _offered(entry: CatalogEntry) -> Sequence[tuple[str, float | None]]:
     if entry.kind in ("epoch", "embeddings"):
         return OFFERED[:1]
     return (*OFFERED, ("fusion", None)) if entry.has_fusion else OFFERED
-
-
-def _texts_of(query: Query) -> list[str]:
-    """List what is embedded of a query: the sentence, the wanted part, and each unwanted part."""
-    whole = (query.text, " ".join(query.wanted))
-    return [*(text for text in whole if text.strip()), *query.unwanted]
-
-
-@on_gpu
-def _embed_parts(
-    encoder: Encoder, query: Query, image: NDArray[np.uint8] | None, image_weight: float, strength: float
-) -> Parts:
-    """Embed a query's parts in one batch; the reference picture joins the wanted parts, not the unwanted."""
-    if encoder.card.queries:  # of whole queries only
-        query = replace(query, wanted=(), unwanted=())
-    texts = _texts_of(query)
-    num_whole = len(texts) - len(query.unwanted)
-    embeddings = encoder.encode_text(texts) if texts else np.zeros((0, encoder.embed_dim), np.float32)
-    sentence = embeddings[0] if query.text.strip() else None
-    wanted = embeddings[num_whole - 1] if " ".join(query.wanted).strip() else None
-    unwanted = embeddings[num_whole:]
-    if image is None:
-        return Parts(sentence, wanted, unwanted, strength, anchor_of(encoder))
-    picture = encoder.pool(encoder.encode_frames(fit(image, encoder.card.framing)[None]))
-    nothing = np.zeros_like(picture)
-    typed = nothing if sentence is None else sentence
-    composed = Composed(picture, typed, nothing if wanted is None else wanted, unwanted.sum(axis=0))
-    reference = Reference(composed, Weights.of(encoder.card.composition), fusion_of(encoder))
-    sentence, wanted = _mix(sentence, picture, image_weight), _mix(wanted, picture, image_weight)
-    return Parts(sentence, wanted, unwanted, strength, anchor_of(encoder), reference)
-
-
-def _mix(text: Vector | None, picture: Vector, weight: float) -> Vector:
-    """Average two unit vectors with weights, and normalise; without a text, return the picture."""
-    if text is None:
-        return picture
-    mean = (1 - weight) * text + weight * picture
-    return np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-6), np.float32)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.encoder import Encoder
-from nt2vr.search.composed import Reference
+from nt2vr.search.composed import take_away
 
 Vector = NDArray[np.float32]
 
@@ -22,12 +22,13 @@ class Parts:
     """Embeddings of a query's parts, unit vectors, and the settings of the strategy.
 
     Attributes:
-        sentence: the sentence as typed, mixed with the reference picture; None if there is neither.
+        sentence: the sentence as typed, mixed with the picture of the wanted references; None if there is neither.
         wanted: the wanted part, mixed likewise; None for "not a dog".
         unwanted: (U, D), one row per unwanted part.
         strength: the strategy's number, see `STRENGTHS`.
         anchor: mean embedding of the model's neutral texts, not normalised; None if it has none.
-        reference: the reference picture next to the text; None without a picture.
+        composed: returns what a composition makes of the picture and the text; None without a picture.
+        away: what unwanted references take away, see `combine`; None without them.
     """
 
     sentence: Vector | None
@@ -35,7 +36,8 @@ class Parts:
     unwanted: Vector
     strength: float
     anchor: Vector | None = None
-    reference: Reference | None = None
+    composed: Callable[[str], Vector] | None = None
+    away: Vector | None = None
 
 
 def plain(parts: Parts) -> Vector | None:
@@ -103,7 +105,7 @@ def _composing(name: str) -> Callable[[Parts], Vector | None]:
     """Return the strategy that composes a picture with a text; without a picture it is `plain`."""
 
     def strategy(parts: Parts) -> Vector | None:
-        return plain(parts) if parts.reference is None else parts.reference.composed(name)
+        return plain(parts) if parts.composed is None else parts.composed(name)
 
     return strategy
 
@@ -119,6 +121,17 @@ STRATEGIES: dict[str, Callable[[Parts], Vector | None]] = {
     "parts": _composing("parts"),
     "fusion": _composing("fusion"),
 }
+
+
+def query_vector(strategy: str, parts: Parts) -> Vector | None:
+    """Return what a strategy searches for, away from unwanted references; None if nothing is left.
+
+    `drop` ignores them as it ignores unwanted words.
+    """
+    vector = STRATEGIES[strategy](parts)
+    return vector if parts.away is None or strategy == "drop" else take_away(vector, parts.away)
+
+
 COSINE = ("plain", "drop")  # strategies whose scores are cosines with a sentence, as in validation
 _EQUAL = 1 - 1e-6  # cosine above which parts are the same up to float32 rounding
 _TINY = 1e-12

@@ -150,7 +150,11 @@ def _line(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, str]:
         return {"kind": "bad", "text": "nothing left to search for"}
     verdict = max(counts, key=lambda each: counts[each]) if complete else "violation"
     wanted, unwanted = (" ".join(answer.query.wanted), " or ".join(answer.query.unwanted))
-    text = {"right": "right", "violation": f"show “{unwanted}”", "miss": f"miss “{wanted}”"}[verdict]
+    text = {
+        "right": "right",
+        "violation": f"show “{unwanted}”",
+        "miss": f"miss “{wanted}”" if wanted else "lack the rest",
+    }[verdict]
     return {
         "kind": "good" if verdict == "right" or not counts[verdict] else "bad",
         "text": f"{counts[verdict]} of {total} {text}",

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
+from nt2vr.evaluation.composed_jobs import ComposedEvaluations
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.library.jobs import IndexJobs
 from nt2vr.library.libraries import Libraries
@@ -25,6 +26,7 @@ from nt2vr.models.downloads import download_all
 from nt2vr.search.galleries import Galleries
 from nt2vr.settings import Settings, is_loopback
 from nt2vr.ui.api import build_api
+from nt2vr.ui.composed_panel import ComposedPanel
 from nt2vr.ui.door import Door
 from nt2vr.ui.evaluate_tab import EvaluateTab
 from nt2vr.ui.gate import Gate
@@ -40,9 +42,9 @@ from nt2vr.ui.search_tab import SearchTab
 from nt2vr.ui.theme import build_theme, template
 from nt2vr.ui.uploads import DAY_S, HOUR_S, prepare_uploads, refuse_addresses
 from nt2vr.ui.watch import Trainings
+from nt2vr.world.edits import judge_video
 from nt2vr.world.stories import story_queries
 from nt2vr.world.synonyms import offered_words, synonyms
-from nt2vr.world.truth import judge_video
 
 ABOUT = (
     "After “Learn to Understand Negation in Video Retrieval” (ACM MM 2022). The built-in world is drawn from "
@@ -83,6 +85,7 @@ def build_page(
     media: Media,
     indexing: Indexing,
     evaluations: Evaluations,
+    composed: ComposedEvaluations,
     gate: Gate,
     settings: Settings,
     tabs: Mapping[str, TabBuilder] = NO_TABS,
@@ -109,6 +112,7 @@ def build_page(
             others.append(opened)
             with gr.Tab("Evaluate", id="evaluate") as opened:
                 evaluate.build(opened, opens_queries, page, all_tabs, tab.returned_to_report)
+                ComposedPanel(composed, galleries, media.libraries, gate, templates).build(opened, opens_queries)
             for name, build in tabs.items():
                 with gr.Tab(name, id=name.lower()) as opened:
                     build(opened)
@@ -149,7 +153,8 @@ def serve(
         searcher, media = galleries.built_in, Media(galleries, libraries, decoder)
         indexing = Indexing(IndexJobs(libraries, galleries.encoder, decoder, cache), galleries)
         evaluations = Evaluations(models, decoder, cache, settings.data_dir / "evaluation", settings.assets, libraries)
-        page, tab = build_page(galleries, media, indexing, evaluations, gate, settings, tabs, trainings)
+        composed = ComposedEvaluations(galleries.encoder, settings.data_dir / "evaluation", decoder, cache)
+        page, tab = build_page(galleries, media, indexing, evaluations, composed, gate, settings, tabs, trainings)
         clips = ImmutableFiles(directory=settings.assets / "gallery" / "clips")
         reports = StaticFiles(directory=evaluations.archive.folder, check_dir=False)
         max_upload_bytes = round(settings.max_upload_gb * 1e9)

@@ -8,7 +8,7 @@ import binascii
 import json
 import logging
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +22,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from nt2vr.errors import MAX_QUOTED, ConfigError, MediaError, Nt2vrError
+from nt2vr.search.composed import Reference, check_number
 from nt2vr.search.galleries import BUILT_IN
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.ui.door import MAX_PICTURE_MB, MB
@@ -33,11 +34,22 @@ logger = logging.getLogger(__name__)
 
 JSON, FORM = "application/json", "multipart/form-data"
 LISTS = ("systems", "literal")  # in a form, a field may come more than once
+TOO_LARGE = f"A picture may have {MAX_PICTURE_MB} MB. Send a smaller one."
 Weight = Annotated[float, Field(allow_inf_nan=False)]
 
 
+class ReferenceRequest(BaseModel):
+    """A reference: a clip of the gallery, or a picture."""
+
+    model_config = ConfigDict(extra="forbid")
+    clip: str = Field("", description="video_id of a clip of the gallery")
+    image: str | None = Field(None, description="a picture as a data URL")
+    weight: Weight = Field(DEFAULT_WEIGHT, description="0 to 1; relative to other references, and to the text")
+    wanted: bool = Field(True, description="false: less like this")
+
+
 class SearchRequest(BaseModel):
-    """A search; every field has a default, but one of query and image must be given."""
+    """A search; every field has a default, but one of query, image and references must be given."""
 
     model_config = ConfigDict(extra="forbid")
     query: str = Field("", description="what the clip should show, and what it should not")
@@ -47,6 +59,7 @@ class SearchRequest(BaseModel):
     image: str | None = Field(None, description="a reference picture as a data URL; in a form, a file")
     image_weight: Weight = Field(DEFAULT_WEIGHT, description="0: text alone; 1: picture alone")
     alpha: Weight = Field(DEFAULT_ALPHA, description="weight of the unwanted part where a system fixes none")
+    references: list[ReferenceRequest] = Field([], description="at most 4, in JSON only; image is a further one")
     literal: list[str] = Field([], description="words to ask for as typed, not as the answer's read_as says")
 
 
@@ -140,7 +153,7 @@ async def _read(request: Request) -> tuple[SearchRequest, bytes | None]:
     if asked.image is not None:
         content = _decode(asked.image)
     if content is not None and len(content) > MAX_PICTURE_MB * MB:
-        raise MediaError(f"A picture may have {MAX_PICTURE_MB} MB. Send a smaller one.")
+        raise MediaError(TOO_LARGE)
     return asked, content
 
 
@@ -159,25 +172,42 @@ def _decode(url: str) -> bytes:
     try:
         if not (comma and head.startswith("data:image/") and head.endswith(";base64")):
             raise ValueError
-        return base64.b64decode(content, validate=True)
+        decoded = base64.b64decode(content, validate=True)
     except (ValueError, binascii.Error):
         raise MediaError("Send the picture as a data URL: data:image/png;base64,…") from None
+    if len(decoded) > MAX_PICTURE_MB * MB:
+        raise MediaError(TOO_LARGE)
+    return decoded
 
 
-def search_gallery(tab: SearchTab, asked: SearchRequest, picture: str | None = None) -> dict[str, Any]:
+def search_gallery(
+    tab: SearchTab, asked: SearchRequest, picture: str | None = None, references: Sequence[Reference] = ()
+) -> dict[str, Any]:
     """Search, with the path of a reference picture if there is one; return the answer as plain data."""
     searcher = tab.galleries.searcher(asked.gallery)
-    query, strengths = searcher.understand(asked.query, editing=picture is not None), {"boolean": asked.alpha}
+    query = searcher.understand(asked.query, editing=picture is not None or bool(references))
     answer = tab.search(
-        searcher, query, asked.systems, asked.k, picture, asked.image_weight, strengths, literal=asked.literal
-    )
+        searcher, query, asked.systems, asked.k, picture, asked.image_weight, {"boolean": asked.alpha},
+        asked.literal, references,
+    )  # fmt: skip
     return answer.as_dict()
 
 
 def _answer(tab: SearchTab, asked: SearchRequest, picture: bytes | None) -> dict[str, Any]:
-    if picture is None:
-        return search_gallery(tab, asked)
+    check_number(len(asked.references))
     with tempfile.TemporaryDirectory(prefix="nt2vr-") as folder:
-        path = Path(folder) / "picture"
-        path.write_bytes(picture)
-        return search_gallery(tab, asked, str(path))
+
+        def written(content: bytes) -> Path:
+            path = Path(folder) / "picture"
+            path.write_bytes(content)
+            return path
+
+        def reference(each: ReferenceRequest) -> Reference:
+            if (each.image is None) == (not each.clip):
+                raise ConfigError("A reference is either a clip or an image: name one of them.")
+            if each.image is None:
+                return Reference((), each.clip, each.weight, each.wanted)
+            return Reference((tab.decoder.picture(written(_decode(each.image))),), "", each.weight, each.wanted)
+
+        references = [reference(each) for each in asked.references]
+        return search_gallery(tab, asked, None if picture is None else str(written(picture)), references)

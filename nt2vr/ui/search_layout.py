@@ -16,13 +16,13 @@ from nt2vr.ui.link import (
     DEFAULT_K,
     DEFAULT_QUERY,
     DEFAULT_SYSTEMS,
-    DEFAULT_WEIGHT,
     K_CHOICES,
     MAX_COLUMNS,
     SLIDERS,
 )
+from nt2vr.ui.media import Media
 from nt2vr.ui.more_models import MoreModels
-from nt2vr.ui.picture import reference_picture
+from nt2vr.ui.picture_examples import lay_out_picture_examples
 from nt2vr.ui.stage import lay_out_stage
 from nt2vr.ui.theme import fold, template
 
@@ -39,6 +39,7 @@ EXAMPLES = (
 
 
 SURPRISE = "Surprise me"
+NO_REFERENCES: dict[str, Any] = {"references": []}
 INTRO = (
     "<p>Find clips by what they show <em>and what they do not</em><span>, and compare how models rank them</span>.</p>"
 )
@@ -49,35 +50,30 @@ class Controls:
     """Inputs above the results.
 
     Attributes:
-        reference: the reference picture as a chip, with its weight and a button that removes it.
+        reference: the references as chips, with weights; takes further ones that are pasted or dropped.
+        with_picture: opens the dialog for files.
         options: whether a phone shows what else can be chosen; wider pages always do.
-        like: hidden; the gallery clip that the reference picture was taken from.
         judged: hidden; the query of an evaluation report that was opened here.
         literal: hidden; words to ask for as typed, separated by "|".
         parts: hidden; the query's parts as corrected by the person, as in links.
         link: hidden; values of the link that the page was opened with, for the browser to apply.
-        link_picture: hidden; the picture of that link, likewise.
         ask: hidden; every change of it starts a search.
     """
 
     query: gr.Textbox
     reference: gr.HTML
-    with_picture: gr.Checkbox
+    with_picture: gr.Button
     options: gr.Checkbox
     find: gr.Button
-    picture_row: gr.Row
-    picture: gr.Image
-    weight: gr.Slider
     examples: gr.Dataset
+    picture_examples: gr.HTML
     gallery: gr.Dropdown
     systems: gr.Dropdown
     k: gr.Dropdown
-    like: gr.Textbox
     judged: gr.Textbox
     literal: gr.Textbox
     parts: gr.Textbox
     link: gr.JSON
-    link_picture: gr.Image
     ask: gr.Textbox
 
 
@@ -131,36 +127,25 @@ def menu_style() -> str:
     return f'#systems li::after {{ content: "{MEANINGS["plain"]}"; }}{others}'
 
 
-def lay_out_controls(galleries: Galleries, templates: Path, words: Sequence[str]) -> Controls:
-    """Build query, reference picture, examples, and the choice of gallery and systems."""
+def lay_out_controls(galleries: Galleries, templates: Path, words: Sequence[str], media: Media) -> Controls:
+    """Build query, references, examples, and the choice of gallery and systems."""
     gr.HTML(INTRO, elem_id="intro")
     with gr.Row(equal_height=True):
         query = gr.Textbox(
             DEFAULT_QUERY, label="Query", container=False, lines=1, max_lines=3, elem_id="query", scale=10,
             placeholder="a man playing the guitar and not singing", autofocus=True,
         )  # fmt: skip
-        reference = template(templates, "reference", {})
-        with_picture = gr.Checkbox(
-            False, label="+ picture", container=False, elem_id="with-picture", min_width=110, scale=1
-        )
+        with_picture = gr.Button("+ picture", elem_id="with-picture", min_width=110, scale=0)
         options = gr.Checkbox(False, label="Options", container=False, elem_id="options", min_width=100, scale=1)
         find = gr.Button("Search", variant="primary", elem_id="search-button", scale=1)
     template(templates, "words", {"words": list(words)})
-    with gr.Row(visible=False) as picture_row:
-        picture = reference_picture(sources=["upload", "clipboard"], height=180, elem_id="picture", scale=1)
-        with gr.Column(scale=3):
-            weight = gr.Slider(
-                0, 1, value=DEFAULT_WEIGHT, step=0.05, label="Weight of the picture relative to the text",
-                elem_id="weight",
-            )  # fmt: skip
-            gr.Markdown(
-                "The picture is blended into the query as a weighted mean. To use a clip from the results, open it "
-                "and choose “More like this”. A link keeps such a clip, but no uploaded picture."
-            )
-    examples = gr.Dataset(
-        components=[query], samples=[[SURPRISE], *([example] for example in EXAMPLES)], label="Examples",
-        elem_id="examples",
-    )  # fmt: skip
+    reference = template(templates, "reference", NO_REFERENCES)
+    with gr.Row():
+        examples = gr.Dataset(
+            components=[query], samples=[[SURPRISE], *([example] for example in EXAMPLES)], label="Examples",
+            elem_id="examples",
+        )  # fmt: skip
+        picture_examples = lay_out_picture_examples(templates, galleries.built_in, media)
     with gr.Row(equal_height=True):
         gallery = gr.Dropdown(
             gallery_choices(galleries), value="", label="Gallery", container=False, elem_id="gallery", min_width=170,
@@ -175,13 +160,11 @@ def lay_out_controls(galleries: Galleries, templates: Path, words: Sequence[str]
             [(f"top {count}", count) for count in K_CHOICES], value=DEFAULT_K, label="Results", container=False,
             elem_id="k", min_width=100, scale=1,
         )  # fmt: skip
-    like, judged, literal, parts, ask = (
-        gr.Textbox(visible="hidden") for _ in range(5)
-    )  # a State is not in the browser
-    link, link_picture = gr.JSON(visible="hidden"), gr.Image(visible="hidden")
+    judged, literal, parts, ask = (gr.Textbox(visible="hidden") for _ in range(4))  # a State is not in the browser
+    link = gr.JSON(visible="hidden")
     return Controls(
-        query, reference, with_picture, options, find, picture_row, picture, weight, examples, gallery, systems,
-        k, like, judged, literal, parts, link, link_picture, ask,
+        query, reference, with_picture, options, find, examples, picture_examples, gallery, systems, k, judged,
+        literal, parts, link, ask,
     )  # fmt: skip
 
 

@@ -6,25 +6,20 @@ An event's inputs are the arguments, and what a script returns goes to the event
 import json
 
 from nt2vr.ui.link import DEFAULTS
+from nt2vr.ui.search_layout import NO_REFERENCES
 
 PLACES = {name: place for place, name in enumerate(DEFAULTS)}
 ASK = "() => `${performance.now()}`"
-SHOW = "(visible) => ({ __type__: 'update', visible })"
 DRAW = "(queries) => [queries[Math.floor(Math.random() * queries.length)], `${performance.now()}`]"
 # Apply a link to the controls that still hold their defaults. Whoever has begun to type a query will ask for it; what
-# belongs to the link's query then goes with it. `like` says where the picture is from.
-RESTORE = f"""(link, picture, ask, ...now) => {{
-  const values = [...link, picture, Boolean(picture)];
-  const defaults = {json.dumps([*DEFAULTS.values(), None, False])};
+# belongs to the link's query then goes with it.
+RESTORE = f"""(link, ask, ...now) => {{
+  const defaults = {json.dumps([*(DEFAULTS | {"references": NO_REFERENCES}).values()])};
   const touched = now.map((value, i) => JSON.stringify(value) !== JSON.stringify(defaults[i]));
-  touched[{PLACES["like"]}] ||= touched.at(-2);
   for (const place of {[PLACES["parts"], PLACES["literal"]]}) touched[place] ||= touched[0];
-  return [touched[0] ? ask : `${{performance.now()}}`, ...now.map((value, i) => touched[i] ? value : values[i])];
+  return [touched[0] ? ask : `${{performance.now()}}`, ...now.map((value, i) => touched[i] ? value : link[i])];
 }}"""
-# The chip shows the picture and its weight. Without the tick or the chip there is no picture.
-CHIP = "(picture, weight) => picture ? { src: picture.url, weight: `${Math.round(100 * weight)} %` } : {}"
-UNTICK = "(on, ...now) => on ? now : [null, '', `${performance.now()}`]"
-REMOVE = "() => [null, '', `${performance.now()}`, false]"
+CHOOSE = "() => { document.querySelector('#reference [data-files]').click(); }"
 NOTHING = "() => [{}, { columns: [] }, {}]"
 MOVED = "(value) => [`${value}`, `${performance.now()}`]"
 # The settings that a browser remembers, as the query string of a link; see SETTLE.

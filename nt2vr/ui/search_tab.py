@@ -7,17 +7,18 @@ still hold what they held before.
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
 import gradio as gr
 
-from nt2vr.errors import NotIndexedError, Nt2vrError
+from nt2vr.errors import NotIndexedError
 from nt2vr.language.query import Query
 from nt2vr.media.decode import Decoder
-from nt2vr.search.answers import Answer, Verdict
+from nt2vr.search.answers import Answer
+from nt2vr.search.composed import Reference
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.why import explain
@@ -27,10 +28,11 @@ from nt2vr.ui.errors import user_errors
 from nt2vr.ui.gate import Gate
 from nt2vr.ui.indexing import Indexing, index_view, wire_indexing
 from nt2vr.ui.inputs import event_value
-from nt2vr.ui.link import DEFAULTS, link_values, read_parts, read_strengths, write_parts
+from nt2vr.ui.link import DEFAULTS, NAMES, link_values, read_parts, read_strengths, write_parts
 from nt2vr.ui.link_reader import LinkReader, Opened
 from nt2vr.ui.map_panel import MapPanel
 from nt2vr.ui.media import Media
+from nt2vr.ui.references import References, beside, read_chosen, remark, with_clip
 from nt2vr.ui.search_layout import (
     EXAMPLES,
     Controls,
@@ -42,18 +44,15 @@ from nt2vr.ui.search_layout import (
 )
 from nt2vr.ui.search_scripts import (
     ASK,
-    CHIP,
+    CHOOSE,
     DRAW,
     MOVED,
     NOTHING,
     REMEMBERED,
-    REMOVE,
     RESTORE,
     SETTLE,
-    SHOW,
-    UNTICK,
 )
-from nt2vr.ui.search_view import corrected, part_texts, picture_remark, understood_view
+from nt2vr.ui.search_view import corrected, part_texts, understood_view
 from nt2vr.ui.watch import Trainings, Watch
 from nt2vr.ui.why_view import chosen_columns, why_view
 
@@ -73,7 +72,7 @@ class SearchTab:
         galleries: have the searchers, which answer queries.
         media: knows the URLs of clips.
         indexing: indexes libraries that are searched by a model for the first time.
-        decoder: decodes uploaded pictures, which are untrusted.
+        decoder: decodes uploads, which are untrusted.
         templates: folder of the page's templates.
         gate: says who may add models and index libraries.
         marked: returns the relevant clips of a judged query, given its name in links, its text and the gallery.
@@ -94,6 +93,7 @@ class SearchTab:
     trainings: Trainings | None = None
     _watch: Watch = field(init=False)
     _links: LinkReader = field(init=False)
+    _references: References = field(init=False)
     _controls: Controls = field(init=False)
     _results: Results = field(init=False)
 
@@ -103,9 +103,10 @@ class SearchTab:
         Returns:
             Lets an event of another tab open a query here; takes the event and a handler that returns a link's values.
         """
-        self._links = LinkReader(self.galleries, self.media, self.decoder)
+        self._references = References(self.galleries, self.media, self.decoder)
+        self._links = LinkReader(self.galleries, self._references)
         searcher = self.galleries.built_in
-        self._controls = lay_out_controls(self.galleries, self.templates, self.words)
+        self._controls = lay_out_controls(self.galleries, self.templates, self.words, self.media)
         self._watch = Watch(self.galleries, self.gate, self.trainings)
         self._watch.build(self.templates)
         self._results = lay_out_results(searcher, self._controls.systems, self.templates, self.gate, page)
@@ -113,7 +114,7 @@ class SearchTab:
         self._wire_clips()
         self._watch.wire(page, self._controls, self._results, QUIET)
         opens = self._opens(tabs)
-        for event in (self._results.understood.back, self._results.stage.open):
+        for event in (self._results.understood.back, self._results.stage.open, self._controls.picture_examples.open):
             opens(event, lambda data: dict(parse_qsl(event_value(data, "link", str))))
         return opens
 
@@ -132,8 +133,7 @@ class SearchTab:
             c.systems,
             c.k,
             *self._results.strengths,
-            c.weight,
-            c.like,
+            c.reference,
             c.judged,
             c.literal,
             c.parts,
@@ -141,30 +141,26 @@ class SearchTab:
 
     def _wire_searches(self, page: gr.Blocks) -> None:
         c, r = self._controls, self._results
-        controls = [*self._linked, c.picture, c.with_picture]
-        restored = page.load(
-            self.on_load, c.like, [c.link, c.link_picture, c.gallery, c.systems], js=REMEMBERED, **QUIET
-        )
-        restored.success(
-            inputs=[c.link, c.link_picture, c.ask, *controls], outputs=[c.ask, *controls], js=RESTORE, **BROWSER_ONLY
-        )
+        controls = self._linked
+        restored = page.load(self.on_load, c.judged, [c.link, c.gallery, c.systems], js=REMEMBERED, **QUIET)
+        restored.success(inputs=[c.link, c.ask, *controls], outputs=[c.ask, *controls], js=RESTORE, **BROWSER_ONLY)
         queries = json.dumps([self.stories, *([example] for example in EXAMPLES)])
         draw = f"(number) => ({DRAW})({queries}[number])"
         c.examples.click(inputs=c.examples, outputs=[c.query, c.ask], js=draw, **BROWSER_ONLY)
-        liked = r.detail.like(self.on_like, r.answer, [c.picture, c.with_picture, c.like, r.detail], **PRIVATE)
+        liked = r.detail.like(self.on_like, [r.answer, c.reference], [c.reference, r.detail], **PRIVATE)
+        added = c.reference.added(self.on_added, c.reference, c.reference, **PRIVATE)
         left = r.understood.literal(self.on_literal, c.literal, c.literal, **PRIVATE)
         moved = r.understood.correct(self.on_correct, None, [r.wanted, r.unwanted], **PRIVATE)
-        for event in (liked, left, moved, *r.systems_added):
+        for event in (liked, added, left, moved, *r.systems_added):
             event.success(outputs=c.ask, js=ASK, **BROWSER_ONLY)
-        self._wire_picture()
-        new_picture = (c.picture.upload, c.picture.clear)
-        gr.on(new_picture, outputs=c.like, js="() => ''", **BROWSER_ONLY)
+        c.reference.edited(outputs=c.ask, js=ASK, **BROWSER_ONLY)
+        c.with_picture.click(js=CHOOSE, **BROWSER_ONLY)
         clicked = (c.find.click, c.query.submit, r.wanted.submit, r.unwanted.submit)
         for slider, strength in zip(r.sliders, r.strengths, strict=True):
             slider.release(inputs=slider, outputs=[strength, c.ask], js=MOVED, **BROWSER_ONLY)
-        changed = (c.ask.change, c.gallery.input, c.systems.input, c.k.input, c.weight.release, *new_picture)
+        changed = (c.ask.change, c.gallery.input, c.systems.input, c.k.input)
         answered = gr.on(
-            (*clicked, *changed), self.on_search, [*self._linked, c.picture, r.answer, r.wanted, r.unwanted],
+            (*clicked, *changed), self.on_search, [*self._linked, r.answer, r.wanted, r.unwanted],
             [r.answer, r.understood, r.columns, r.index, r.indexing, self._watch.timer], trigger_mode="always_last",
             show_progress="minimal", show_progress_on=r.columns, **PRIVATE,
         )  # fmt: skip
@@ -175,17 +171,6 @@ class SearchTab:
         )  # fmt: skip
         answered.failure(outputs=[r.understood, r.columns, r.index], js=NOTHING, **BROWSER_ONLY)
         wire_indexing(self.indexing, self.gate, c.gallery, r.index, r.indexing, c.ask, QUIET)
-
-    def _wire_picture(self) -> None:
-        c = self._controls
-        gone = [c.picture, c.like, c.ask]
-        gr.on(
-            (c.picture.change, c.weight.change), inputs=[c.picture, c.weight], outputs=c.reference, js=CHIP,
-            **BROWSER_ONLY,
-        )  # fmt: skip
-        c.with_picture.input(inputs=[c.with_picture, *gone], outputs=gone, js=UNTICK, **BROWSER_ONLY)
-        c.with_picture.change(inputs=c.with_picture, outputs=c.picture_row, js=SHOW, **BROWSER_ONLY)
-        c.reference.remove(outputs=[*gone, c.with_picture], js=REMOVE, **BROWSER_ONLY)
 
     def _wire_clips(self) -> None:
         c, r = self._controls, self._results
@@ -208,7 +193,7 @@ class SearchTab:
             def on_open(data: gr.EventData) -> dict[Any, Any]:
                 return self._shown(self._links.open(link_of(data))) | {tabs: gr.Tabs(selected="search")}
 
-            outputs = [*self._linked, c.picture, c.with_picture, self._results.answer, tabs]
+            outputs = [*self._linked, self._results.answer, tabs]
             opened = event(on_open, None, outputs, **PRIVATE)
             opened.success(outputs=c.ask, js=ASK, **BROWSER_ONLY)
 
@@ -220,8 +205,6 @@ class SearchTab:
         return dict(zip(self._linked, opened.values.values(), strict=True)) | {
             c.systems: gr.Dropdown(opened.systems, value=opened.values["systems"]),
             c.gallery: gr.Dropdown(opened.galleries, value=opened.values["gallery"]),
-            c.picture: opened.picture,
-            c.with_picture: opened.picture is not None,
             self._results.answer: None,
         }
 
@@ -229,55 +212,56 @@ class SearchTab:
     def on_load(self, remembered: str, request: gr.Request) -> dict[Any, Any]:
         """Read the page's link, or the settings that the browser remembers, for RESTORE to apply."""
         c, link = self._controls, request.query_params
-        opened = self._links.open(link if DEFAULTS.keys() & link.keys() else dict(parse_qsl(remembered)))
+        opened = self._links.open(link if NAMES & link.keys() else dict(parse_qsl(remembered)))
         return {
             c.gallery: gr.Dropdown(opened.galleries),
             c.systems: gr.Dropdown(opened.systems),
             c.link: list(opened.values.values()),
-            c.link_picture: opened.picture,
         }
 
     @user_errors
     def on_search(
-        self, text: str, gallery: str, systems: list[str], k: int, alpha: str, lambda_: str, t: str, weight: float,
-        like: str, judged: str, literal: str, parts: str, picture: str | None, previous: Answer | None, wanted: str,
+        self, text: str, gallery: str, systems: list[str], k: int, alpha: str, lambda_: str, t: str,
+        references: dict[str, Any], judged: str, literal: str, parts: str, previous: Answer | None, wanted: str,
         unwanted: str, request: gr.Request,
     ) -> dict[Any, Any]:  # fmt: skip
         """Search; as long as the sentence stays the same, with its parts and words as corrected by the person."""
-        searcher, r = self.galleries.searcher(gallery), self._results
-        query = parsed = searcher.understand(text, editing=bool(picture))
+        searcher, r, chosen = self.galleries.searcher(gallery), self._results, read_chosen(references)
+        query = parsed = searcher.understand(text, editing=bool(chosen))
         if previous is not None:
             same = previous.query.text == text
             literal, parts = (literal, write_parts(wanted, unwanted)) if same else ("", "")
-        if parts and not any(  # the boxes may hold the parts from before the picture came or went
+        if parts and not any(  # the boxes may hold the parts from before references came or went
             parts == write_parts(*part_texts(searcher.understand(text, editing)))
-            for editing in (bool(picture), not picture)
+            for editing in (bool(chosen), not chosen)
         ):
             query = corrected(text, *read_parts(parts))
         else:
             parts = ""
-        strengths, like = read_strengths((alpha, lambda_, t)), like if picture else ""
+        strengths, given = read_strengths((alpha, lambda_, t)), self._references.resolve(chosen, gallery)
         problem: NotIndexedError | None = None
         try:
-            answer = self.search(searcher, query, systems, k, picture, weight, strengths, like, literal.split("|"))
+            answer = self.search(searcher, query, systems, k, None, 0, strengths, literal.split("|"), given)
         except NotIndexedError as error:
             answer, problem = Answer(query, (), gallery=gallery), error
-        remark = picture_remark(query, self._verdict(searcher, query, like)) if picture else ""
         marked = self.marked(judged, text, gallery)
+        kept = [asdict(each) for each in chosen if each.clip and each.gallery == gallery]
         values = (
-            text, gallery, systems, k, alpha, lambda_, t, weight, like, judged if marked.video_ids else "", literal,
-            parts,
+            text, gallery, systems, k, alpha, lambda_, t, kept, judged if marked.video_ids else "", literal, parts,
         )  # fmt: skip
         link = link_values(dict(zip(DEFAULTS, values, strict=True)))
         job = self.indexing.under_way(gallery) if gallery else None
         return {
             r.answer: answer,
-            r.understood: understood_view(answer, (wanted, unwanted), link, strengths, remark, parsed)
+            r.understood: understood_view(
+                answer, (wanted, unwanted), link, strengths, remark(searcher, answer, chosen), parsed
+            )
             | {"trains": self._watch.offers(request)},
             r.columns: self._watch.columns(
-                columns_view(answer, searcher.video, lambda video: self.media.urls(gallery, video), marked),
+                columns_view(answer, searcher.video, lambda video: self.media.urls(gallery, video), marked)
+                | beside(chosen, gallery, answer),
                 answer,
-                f"{link | {'systems': ''}} {picture}",
+                f"{link | {'systems': ''}} {references}",
             ),
             **self._watch.awake(),
             r.index: index_view(answer, problem, job, self.gate.refusal(request, "import")),
@@ -286,18 +270,11 @@ class SearchTab:
 
     def search(
         self, searcher: Searcher, query: Query, systems: list[str], k: int, picture: str | None, weight: float,
-        strengths: Mapping[str, float], leave_out: str = "", literal: Collection[str] = (),
+        strengths: Mapping[str, float], literal: Collection[str] = (), references: Sequence[Reference] = (),
     ) -> Answer:  # fmt: skip
-        """Search with an uploaded picture, if any; `leave_out` is the clip that it was taken from."""
+        """Search with an uploaded picture, if any, and further references."""
         image = self.decoder.picture(Path(picture)) if picture else None
-        return searcher.search(query, systems or [], k, image, weight, strengths, leave_out, literal)
-
-    def _verdict(self, searcher: Searcher, query: Query, video_id: str) -> Verdict | None:
-        """Judge a clip of the gallery, if it is one."""
-        try:
-            return searcher.judge(query, searcher.video(video_id))
-        except Nt2vrError:
-            return None
+        return searcher.search(query, systems or [], k, image, weight, strengths, literal, references)
 
     @user_errors
     def on_pick(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:
@@ -334,12 +311,14 @@ class SearchTab:
         return event_value(event, "wanted", str), event_value(event, "unwanted", str)
 
     @user_errors
-    def on_like(self, answer: Answer | None, event: gr.EventData) -> dict[Any, Any]:
-        """Make a clip's middle frame the reference picture."""
-        c, video_id = self._controls, event_value(event, "id", str)
-        return {
-            c.picture: self._links.middle_frame(answer.gallery if answer else "", video_id),
-            c.with_picture: True,
-            c.like: video_id,
-            self._results.detail: {},
-        }
+    def on_like(self, answer: Answer | None, references: dict[str, Any], event: gr.EventData) -> tuple[Any, Any]:
+        """Search for more like a clip, or for less."""
+        clip, wanted = event_value(event, "id", str), event_value(event, "wanted", int)
+        chosen = with_clip(read_chosen(references), clip, answer.gallery if answer else "", bool(wanted))
+        return self._references.view(chosen), {}
+
+    @user_errors
+    def on_added(self, references: dict[str, Any], event: gr.EventData) -> dict[str, Any]:
+        """Make uploaded pictures and videos references."""
+        paths = event_value(event, "paths", str).split("\n")
+        return self._references.view(self._references.with_uploads(read_chosen(references), paths))

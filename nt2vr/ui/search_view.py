@@ -91,8 +91,7 @@ def _only_verdicts(answer: Answer) -> str:
     if not whole:
         return ""
     verb, their = ("searches", "its") if len(whole) == 1 else ("search", "their")
-    names = ", ".join(whole[:-1]) + " and " * (len(whole) > 1) + whole[-1]
-    return f"{names} {verb} for the whole sentence: the correction changes only {their} verdicts."
+    return f"{_and(whole)} {verb} for the whole sentence: the correction changes only {their} verdicts."
 
 
 def _moves(query: Query) -> dict[str, list[dict[str, str]]]:
@@ -119,18 +118,24 @@ def _moves(query: Query) -> dict[str, list[dict[str, str]]]:
     }
 
 
-def picture_remark(query: Query, verdict: Verdict | None) -> str:
+def picture_remark(query: Query, verdict: Verdict | None, systems: Sequence[str] = ()) -> str:
     """Tell that a reference picture is searched for as a whole, unless it shows nothing that the text excludes.
 
     Args:
         query: the text.
         verdict: on the picture's clip; None if it has none.
+        systems: names of those that do so; none of them names all.
     """
     if not query.unwanted or verdict in ("right", "miss"):
         return ""
+    whole = f"searched for as a whole{' by ' * bool(systems)}{_and(systems)}"
     if verdict is None:
-        return f"The picture is searched for as a whole, with {_listed(query.unwanted)} if it shows that."
-    return f"The picture shows {_listed(query.unwanted)}, which the text excludes: it is searched for as a whole."
+        return f"The picture is {whole}, with {_listed(query.unwanted)} if it shows that."
+    return f"The picture shows {_listed(query.unwanted)}, which the text excludes: it is {whole}."
+
+
+def _and(names: Sequence[str]) -> str:
+    return ", ".join(names[:-1]) + " and " * (len(names) > 1) + "".join(names[-1:])
 
 
 def _listed(parts: Sequence[str]) -> str:

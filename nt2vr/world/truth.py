@@ -10,7 +10,6 @@ from itertools import permutations
 from typing import Any
 
 from nt2vr.language.query import Query
-from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Verdict
 from nt2vr.world.lexicon import Concept, Names, lexicon, tokens_of
 from nt2vr.world.scenes import Actor, Scene
@@ -137,8 +136,3 @@ def judge(query: Query, scene: Mapping[str, Any]) -> Verdict | None:
     if None in wanted or None in unwanted or not wanted + unwanted:
         return None
     return "right" if all(claim is not None and claim.holds(seen) for claim in wanted) else "miss"
-
-
-def judge_video(query: Query, video: Video) -> Verdict | None:
-    """Judge a video of the built-in world; None for any other."""
-    return judge(query, video.scene) if video.scene else None

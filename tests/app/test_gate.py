@@ -43,6 +43,7 @@ GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission f
     ("train-stop", "click"): ("train models", "none"),
     ("train-resume", "click"): ("train models", "none"),
     ("train-delete-now", "click"): ("delete runs, reports and libraries", "none"),
+    ("composed-start", "click"): ("name files of this machine", "/etc"),
     ("train-empty-trash", "click"): ("delete runs, reports and libraries", "none"),
 }
 OPEN_TARGETS = (
@@ -54,8 +55,6 @@ OPEN_TARGETS = (
         "systems",
         "k",
         "alpha",
-        "weight",
-        "picture",
         "columns",
         "detail",
         "understood",
@@ -64,7 +63,10 @@ OPEN_TARGETS = (
         "gallery",
         "recommended",
         "pretrained",
+        "picture-examples",
     ),
+    *("composed-cancel", "composed-report-id", "composed-measure", "composed-first", "composed-second"),
+    *("composed-kind", "composed-queries"),
     *("library-new", "library-list", "library-remove", "library-keep", "library-posters"),
     *("evaluate-cancel", "evaluate-new", "evaluate-reports", "evaluate-delete", "evaluate-keep", "evaluate-queries"),
     *("evaluate-report", "review"),

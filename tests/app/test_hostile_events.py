@@ -10,7 +10,7 @@ from tests.conftest import RunningApp
 
 STRANGER = {"X-Forwarded-For": "203.0.113.7"}
 BAD: dict[str, Any] = {"nested lists": [[["a"]]], "not a number": float("nan"), "a lone surrogate": "\ud800"}
-ALIKE = ("evaluate-", "search-button", "query", "wanted", "unwanted", "systems", "k", "alpha", "weight", "picture")
+ALIKE = ("evaluate-", "search-button", "query", "wanted", "unwanted", "systems", "k", "alpha")
 
 
 def different_events(client: RawClient) -> Iterator[Event]:

@@ -1,7 +1,9 @@
 """What a person does on the Search tab."""
 
+import base64
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -11,6 +13,8 @@ from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
+
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
 @pytest.fixture
@@ -46,36 +50,63 @@ def test_type_a_query_see_clips_play_open_one_and_find_more_like_it(
     expect(dialog).to_have_count(0)
 
 
-def test_a_clip_becomes_a_picture_that_is_always_in_view_and_goes_with_its_chip_or_the_tick(
-    page: Page, running_app: RunningApp
-) -> None:
-    chip, tick = page.get_by_role("group", name="Reference picture"), page.get_by_label("+ picture")
+def test_clips_become_references_wanted_or_not_that_a_link_keeps(page: Page, running_app: RunningApp) -> None:
+    chips, status = page.get_by_role("group", name=re.compile("(More|Less) like: ")), page.get_by_role("status")
     ids = columns(page).first.locator(".nt-clip")
     open_search(page, running_app.url + "?q=not+dancing&systems=CLIP|CLIP+drop|CLIP+boolean")
     picked = ids.first.get_attribute("data-id")  # CLIP returns dancers
     assert picked
     ids.first.press("Enter")
     page.get_by_role("button", name="More like this").click()
-    expect(chip).to_contain_text("50 %")
-    expect(page).to_have_url(re.compile(f"like={picked}"))
+    expect(chips).to_have_count(1)
+    expect(status.filter(has_text="1 of 4 references")).to_have_count(1)
+    expect(page).to_have_url(re.compile(f"like={picked}&weight=0.5"))
     assert picked not in [clip.get_attribute("data-id") for clip in ids.all()]
     expect(page.get_by_text("The picture shows “dancing”, which the text excludes")).to_be_visible()
 
+    other = ids.first.get_attribute("data-id")
+    ids.first.press("Enter")
+    page.get_by_role("button", name="Less like this").click()
+    expect(page).to_have_url(re.compile(f"like={picked}&unlike={other}&weight=0.5%7C0.5"))
+    page.get_by_role("slider", name="Weight of").first.press("ArrowRight")
+    expect(page).to_have_url(re.compile("weight=0.55%7C0.5"))
     page.reload()
-    expect(chip).to_be_visible(timeout=MODELS_MS)
-    expect(tick).to_be_checked()
-    tick.uncheck()
+    expect(chips).to_have_count(2, timeout=MODELS_MS)
+    expect(chips.first).to_contain_text("55 %")
+
+    chips.first.get_by_role("button", name="more like this").press("Enter")
+    expect(page).to_have_url(re.compile(f"[&]unlike={picked}%7C{other}"))
+    chips.get_by_role("button", name="Remove").first.press("Enter")
+    expect(chips).to_have_count(1)
+    expect(chips.get_by_role("button", name="Remove")).to_be_focused()
+    chips.get_by_role("button", name="Remove").press("Enter")
     expect(page).not_to_have_url(re.compile("like="))
-    expect(chip).to_have_count(0)
     expect(ids.first).to_have_attribute("data-id", picked)
 
-    ids.first.press("Enter")
-    page.get_by_role("button", name="More like this").click()
-    chip.get_by_role("button", name="Remove the picture").click()
+
+def test_a_picture_is_pasted_and_a_video_dropped_and_what_is_neither_is_refused(
+    page: Page, running_app: RunningApp, write_video: Callable[..., Path]
+) -> None:
+    chips = page.locator(".nt-reference")
+    open_search(page, running_app.url)
+    video = base64.b64encode(write_video("film.webm", [0, 60, 120]).read_bytes()).decode()
+    give = """([kind, name, type, content]) => {
+      const bytes = Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0));
+      const data = new DataTransfer();
+      data.items.add(new File([bytes], name, { type }));
+      const [target, options] = [document.querySelector("#query textarea"), { bubbles: true, cancelable: true }];
+      target.dispatchEvent(kind === "paste" ? new ClipboardEvent(kind, { ...options, clipboardData: data })
+        : new DragEvent(kind, { ...options, dataTransfer: data }));
+    }"""
+    page.evaluate(give, ["drop", "film.webm", "video/webm", video])
+    expect(chips).to_have_count(1)
+    page.evaluate(give, ["paste", "picture.png", "image/png", PIXEL])
+    expect(chips).to_have_count(2)
+    expect(page.get_by_text("nothing that was uploaded")).to_be_visible()
     expect(page).not_to_have_url(re.compile("like="))
-    expect(ids.first).to_have_attribute("data-id", picked)
-    expect(chip).to_have_count(0)
-    expect(tick).not_to_be_checked()
+    page.evaluate(give, ["drop", "text.mp4", "video/mp4", base64.b64encode(b"no video").decode()])
+    expect(page.get_by_text("text.mp4 is not a readable video").first).to_be_visible()
+    expect(chips).to_have_count(2)
 
 
 def test_a_link_brings_back_query_systems_and_number_of_results(page: Page, running_app: RunningApp) -> None:

@@ -27,12 +27,13 @@ from nt2vr.media.preview import FPS, OPTIONS, write_webm
 from nt2vr.models.card import Card
 from nt2vr.models.catalog import Catalog, CatalogEntry
 from nt2vr.search.answers import Answer
+from nt2vr.search.composed import Reference
 from nt2vr.search.searcher import LOW_SCORE, MAX_K, Searcher
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, projection
 from nt2vr.search.systems import System, check_model_name
 from nt2vr.settings import ASSETS
+from nt2vr.world.edits import judge_video
 from nt2vr.world.scenes import Actor, Scene
-from nt2vr.world.truth import judge_video
 from tests.pooling import pool_by_mean
 
 KEYWORDS = ("man", "woman", "guitar", "sing", "dog", "other")
@@ -612,12 +613,9 @@ def test_a_match_is_low_if_its_cosine_is_below_the_models_floor(
     assert not searcher.search(negated, [system], 5).rankings[0].low  # theirs do not tell whether a clip fits
 
 
-def test_the_clip_that_a_picture_was_taken_from_is_not_ranked(searcher: Searcher) -> None:
-    query = Query("a dog", ("a dog",))
-    before, after = (
-        searcher.search(query, ["CLIP"], 2, leave_out=clip).rankings[0]
-        for clip in ("", "dog")
-    )  # fmt: skip
+def test_an_unwanted_clip_is_not_ranked_and_the_others_move_up(searcher: Searcher) -> None:
+    query, dog = Query("a dog", ("a dog",)), Reference(video_id="dog", weight=0.0, wanted=False)
+    before, after = (searcher.search(query, ["CLIP"], 2, references=given).rankings[0] for given in ((), (dog,)))
     assert before.hits[0].video_id == "dog"
     assert [hit.rank for hit in after.hits] == [1, 2]
     assert after.hits[0].video_id == before.hits[1].video_id
@@ -645,3 +643,42 @@ def test_a_model_may_be_named_after_a_strategy_alone() -> None:
 def test_a_fusion_is_offered_for_the_models_that_have_one(gallery: Gallery, decoder: Decoder) -> None:
     names = Searcher(Catalog([ASSETS / "models"]), gallery, decoder, None).system_names()  # type: ignore[arg-type]
     assert [name for name in names if name.endswith("fusion")] == ["CLIP fusion"]
+
+
+def test_a_clip_of_the_gallery_is_a_reference_without_being_encoded_again_and_is_left_out(searcher: Searcher) -> None:
+    encoder = searcher.live.get("CLIP").encoder
+    searcher.search(NO_DOG, ["CLIP"], 5)  # embeds the gallery
+    before = encoder.num_batches  # type: ignore[attr-defined]
+    answer = searcher.search(Query(""), ["CLIP", "CLIP parts"], 5, references=[Reference(video_id="dog")])
+    assert encoder.num_batches == before  # type: ignore[attr-defined]
+    for column in (0, 1):
+        found = scores(answer, column)
+        assert "dog" not in found and max(found, key=lambda name: found[name]) == "both"
+
+
+def test_a_picture_is_encoded_once_per_model_however_many_systems_ask(searcher: Searcher) -> None:
+    encoder = searcher.live.get("CLIP").encoder
+    searcher.search(NO_DOG, ["CLIP"], 5)
+    before = encoder.num_batches  # type: ignore[attr-defined]
+    searcher.search(NO_DOG, ["CLIP", "CLIP boolean", "CLIP slerp", "CLIP parts"], 5, grey(150))
+    assert encoder.num_batches == before + 1  # type: ignore[attr-defined]
+
+
+def test_less_like_a_clip_ranks_what_resembles_it_lower(searcher: Searcher) -> None:
+    """The dog and the woman alternate in `both`: away from the dog, the singing woman comes before it."""
+    query = Query("a dog and a woman", ("a dog and a woman",))
+    plain = searcher.search(query, ["CLIP"], 5).rankings[0].ranks
+    away = [Reference(video_id="dog", weight=1.0, wanted=False)]
+    answer = searcher.search(query, ["CLIP", "CLIP drop"], 5, references=away)
+    ranks, control = (ranking.ranks for ranking in answer.rankings)
+    assert "dog" not in ranks and scores(answer)["both"] < 1 and plain["both"] == 1
+    assert control["both"] == 1 and scores(answer, 1)["both"] == pytest.approx(1, abs=1e-3)
+    alone = searcher.search(Query(""), ["CLIP"], 5, references=away).rankings[0]
+    assert alone.ranks["both"] == len(alone.ranks)  # less like the dog, and nothing else
+
+
+def test_references_that_cannot_be_used_get_a_sentence(searcher: Searcher) -> None:
+    with pytest.raises(ConfigError, match="can have 4 references, not 5"):
+        searcher.search(NO_DOG, ["CLIP"], 5, references=[Reference(video_id="dog")] * 5)
+    with pytest.raises(ConfigError, match="'broken' is not indexed by"):
+        searcher.search(NO_DOG, ["CLIP"], 5, references=[Reference(video_id="broken")])

@@ -1,0 +1,88 @@
+"""A query as a model sees it: its texts and references, embedded."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from nt2vr.errors import ConfigError, quoted
+from nt2vr.language.query import Query
+from nt2vr.media.picture import fit
+from nt2vr.models.encoder import Encoder
+from nt2vr.models.zero_gpu import on_gpu
+from nt2vr.search.composed import Composed, Reference, Weights, combine, compose, fusion_of
+from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.strategies import Parts, Vector, anchor_of
+
+
+def embed_query(encoder: Encoder, query: Query, references: Sequence[Reference], gallery: EmbeddedGallery) -> Parts:
+    """Embed a query for all strategies at once; their strength is left to be set.
+
+    Raises:
+        ConfigError: if a reference is a clip that the gallery has no embedding of.
+    """
+    clips = {r.video_id: _clip(r.video_id, gallery, encoder) for r in references if r.video_id}
+    return _embed(encoder, query, references, clips)
+
+
+def texts_of(query: Query) -> list[str]:
+    """List what is embedded of a query: the sentence, the wanted part, and each unwanted part."""
+    whole = (query.text, " ".join(query.wanted))
+    return [*(text for text in whole if text.strip()), *query.unwanted]
+
+
+def _clip(video_id: str, gallery: EmbeddedGallery, encoder: Encoder) -> Vector:
+    row = gallery.row_of.get(video_id)
+    if row is None:
+        raise ConfigError(f"The reference {quoted(video_id)} is not indexed by {encoder.name} here. Remove it.")
+    return np.asarray(gallery.embeddings[row], np.float32)
+
+
+@on_gpu
+def _embed(encoder: Encoder, query: Query, references: Sequence[Reference], clips: Mapping[str, Vector]) -> Parts:
+    """Embed texts in one batch, and pictures; wanted references join the wanted parts, not the unwanted."""
+    if encoder.card.queries:  # of whole queries only
+        query = replace(query, wanted=(), unwanted=())
+    texts = texts_of(query)
+    num_whole = len(texts) - len(query.unwanted)
+    embeddings = encoder.encode_text(texts) if texts else np.zeros((0, encoder.embed_dim), np.float32)
+    sentence = embeddings[0] if query.text.strip() else None
+    wanted = embeddings[num_whole - 1] if " ".join(query.wanted).strip() else None
+    unwanted = embeddings[num_whole:]
+    parts = Parts(sentence, wanted, unwanted, 0.0, anchor_of(encoder))
+    if not references:
+        return parts
+    shown = [clips[each.video_id] if each.video_id else _embed_frames(encoder, each) for each in references]
+    picture, away = combine(shown, references)
+    if picture is None:
+        return replace(parts, away=away)
+    nothing = np.zeros_like(picture)
+    composed = Composed(
+        picture,
+        nothing if sentence is None else sentence,
+        nothing if wanted is None else wanted,
+        np.asarray(unwanted.sum(axis=0)),
+    )
+    weights, fusion = Weights.of(encoder.card.composition), fusion_of(encoder)
+    share = max(each.weight for each in references if each.wanted)
+    return replace(
+        parts,
+        sentence=_mix(sentence, picture, share),
+        wanted=_mix(wanted, picture, share),
+        composed=partial(compose, query=composed, weights=weights, fusion=fusion),
+        away=away,
+    )
+
+
+def _embed_frames(encoder: Encoder, reference: Reference) -> Vector:
+    frames = np.stack([fit(frame, encoder.card.framing) for frame in reference.frames])
+    return encoder.pool(encoder.encode_frames(frames))
+
+
+def _mix(text: Vector | None, picture: Vector, weight: float) -> Vector:
+    """Average two unit vectors with weights, and normalise; without a text, return the picture."""
+    if text is None:
+        return picture
+    mean = (1 - weight) * text + weight * picture
+    return np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-6), np.float32)

@@ -1,0 +1,64 @@
+"""References from files: pictures and short videos as frames; everything else is a sentence."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from nt2vr.errors import MediaError
+from nt2vr.media.decode import Decoder
+
+
+@pytest.fixture(scope="module")
+def decoder() -> Iterator[Decoder]:
+    with Decoder(num_workers=1, timeout_s=20) as decoder:
+        yield decoder
+
+
+def test_a_short_video_is_eight_frames_in_order_and_shrunk(decoder: Decoder, write_video: Callable[..., Path]) -> None:
+    levels = [20 * i for i in range(8) for _ in range(3)]
+    frames = decoder.reference(write_video("clip.webm", levels, side=500))
+    assert [frame.shape for frame in frames] == [(384, 384, 3)] * 8
+    assert [round(float(frame.mean()) / 20) for frame in frames] == list(range(8))
+
+
+def test_a_picture_is_one_frame_whatever_its_name(decoder: Decoder, tmp_path: Path) -> None:
+    Image.fromarray(np.full((9, 12, 3), 7, np.uint8)).save(tmp_path / "photo.png")
+    shutil.copy(tmp_path / "photo.png", tmp_path / "photo.jfif")
+    for name in ("photo.png", "photo.jfif"):
+        (frame,) = decoder.reference(tmp_path / name)
+        assert frame.shape == (9, 12, 3) and frame.mean() == 7
+
+
+def test_an_animation_is_a_short_video(decoder: Decoder, tmp_path: Path) -> None:
+    first, *others = (Image.new("L", (32, 32), level) for level in (0, 120, 240))
+    first.save(tmp_path / "moves.gif", save_all=True, append_images=others, duration=200)
+    levels = [float(frame.mean()) for frame in decoder.reference(tmp_path / "moves.gif")]
+    assert len(levels) == 8 and levels == sorted(levels) and levels[0] < 10 and levels[-1] > 230
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("text.mp4", b"not a video\n" * 50, "text.mp4 is not a readable video"),
+        ("empty.webm", b"", "empty.webm"),
+        ("text.png", b"not a picture", "text.png is not a picture"),
+        ("playlist.mp4", b"#EXTM3U\n/etc/passwd\n", "playlist.mp4"),
+    ],
+)
+def test_other_files_get_a_sentence(
+    decoder: Decoder, tmp_path: Path, name: str, content: bytes, sentence: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(MediaError, match=sentence) as caught:
+        decoder.reference(tmp_path / name)
+    assert "\n" not in str(caught.value) and "passwd" not in str(caught.value)
+
+
+def test_a_long_video_is_refused_with_its_length(decoder: Decoder, write_video: Callable[..., Path]) -> None:
+    long = write_video("long.avi", [0] * (12 * 61), side=16)
+    with pytest.raises(MediaError, match="lasts 61 s: a reference may last 60 s"):
+        decoder.reference(long)
