@@ -46,7 +46,7 @@ def run_view(run: Run) -> dict[str, Any]:
         "word": WORDS[status.state],
         "share": percent(run),
         "done": progress_text(run),
-        "left": "" if status.eta_s is None else f"{duration_text(status.eta_s)} left",
+        "left": left_text(status.eta_s),
         "error": status.error or "" if status.state == "failed" else "",
     }
 
@@ -91,6 +91,11 @@ def progress_text(run: Run) -> str:
     if run.config is None or not status.step:
         return ""
     return f"epoch {status.epoch} of {run.config.epochs} · step {status.step:,} of {run.num_steps:,}"
+
+
+def left_text(eta_s: float | None) -> str:
+    """Say how long a run will go on; empty if that is not known."""
+    return "" if eta_s is None else f"{duration_text(eta_s)} left"
 
 
 def trash_text(num_bytes: int) -> str:
