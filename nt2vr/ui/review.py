@@ -67,7 +67,9 @@ class Review:
         address.change(self.on_address, address, [*moving, *menus], trigger_mode="always_last", **QUIET)
         for shown in (report.queries, report.review):
             shown.show(self.on_show, None, moving, trigger_mode="always_last", **QUIET)
-        noted = report.review.note(self.on_note, None, [report.queries, report.report, report.filters.tag], **QUIET)
+        noted = report.review.note(  # a tag, then a note: none may be dropped while the other is being saved
+            self.on_note, None, [report.queries, report.report, report.filters.tag], trigger_mode="multiple", **QUIET
+        )
         noted.success(js=_telling("saved"), api_visibility="private", fn=None)
         noted.failure(js=_telling("not saved"), api_visibility="private", fn=None)
 
