@@ -21,10 +21,12 @@ element.addEventListener("click", (event) => {
   else if (link && !(event.ctrlKey || event.metaKey || event.shiftKey)) {
     event.preventDefault();
     window.nt2vr.go(link.getAttribute("href"));
+    dialog().close(); // while it is open, nothing else of the page can be used
     scrollTo(0, 0);
     trigger("open", { link: link.getAttribute("href") });
   } else if (event.target.matches("[data-close]")) close();
 });
+addEventListener("popstate", () => { if (!new URLSearchParams(location.search).has("query")) dialog()?.close(); });
 element.addEventListener("cancel", (event) => { event.preventDefault(); close(); }, true);
 element.addEventListener("submit", (event) => { event.preventDefault(); document.activeElement?.blur(); });
 element.addEventListener("change", ({ target }) => {

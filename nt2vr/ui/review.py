@@ -20,7 +20,7 @@ from nt2vr.ui.inputs import event_value
 from nt2vr.ui.media import Media
 from nt2vr.ui.queries_view import ANY, Home, Listing, concepts_of, cues_of, kinds_of, queries_view, tags_of
 from nt2vr.ui.report_link import ReportLink
-from nt2vr.ui.report_scripts import FILTERED
+from nt2vr.ui.report_scripts import FILTERED, NOT_SAVED, SAVED
 from nt2vr.ui.review_view import review_view
 
 HARD_PAIRS = "composed/hard_pairs"  # the system best at these is the first to be compared with the base
@@ -59,7 +59,7 @@ class Review:
         return [self.parts.chosen, self.parts.report.queries, self.parts.report.review]
 
     def wire(self) -> None:
-        """Wire filters, list and review; `opens` of the tab has what leaves the report."""
+        """Wire filters, list and review, except for what leaves the report."""
         report, address, moving = self.parts.report, self.parts.address, self._moving
         for changed in report.filters.inputs:
             changed.input(None, [address, *report.filters.inputs], address, js=FILTERED, api_visibility="private")
@@ -68,10 +68,10 @@ class Review:
         for shown in (report.queries, report.review):
             shown.show(self.on_show, None, moving, trigger_mode="always_last", **QUIET)
         noted = report.review.note(  # a tag, then a note: none may be dropped while the other is being saved
-            self.on_note, None, [report.queries, report.report, report.filters.tag], trigger_mode="multiple", **QUIET
+            self.on_note, None, [report.report, report.filters.tag], trigger_mode="multiple", **QUIET
         )
-        noted.success(js=_telling("saved"), api_visibility="private", fn=None)
-        noted.failure(js=_telling("not saved"), api_visibility="private", fn=None)
+        noted.success(None, None, address, js=SAVED, api_visibility="private")
+        noted.failure(None, js=NOT_SAVED, api_visibility="private")
 
     @user_errors
     def on_address(self, address: str, request: gr.Request) -> Updates:
@@ -87,7 +87,7 @@ class Review:
 
     @user_errors
     def on_note(self, event: gr.EventData, request: gr.Request) -> Updates:
-        """Save tag and note of the query under review; its row shows them."""
+        """Save tag and note of a query; SAVED then lists anew what is shown by now."""
         self.gate.check("review", request)
         link = _read(event_value(event, "link", str))
         if link.query is None:
@@ -96,7 +96,6 @@ class Review:
         self.archive.annotate(link.report, link.query, said)
         listing, report = self._listing(link), self.parts.report
         return {
-            report.queries: queries_view(listing),
             report.report: report_view(self.archive.load(link.report), link.report, bool(listing.remarks)),
             report.filters.tag: gr.Dropdown(_with(tags_of(listing.remarks), link.tag)),
         }
@@ -194,8 +193,3 @@ def _read(address: str) -> ReportLink:
 def _with(choices: Choices, value: str) -> list[tuple[str, str]]:
     """Add a value to choose from, if it is not there."""
     return [*choices] if value in [each for _, each in choices] else [*choices, (value, value)]
-
-
-def _telling(text: str) -> str:
-    """Return a script that tells what became of a note."""
-    return f"() => {{ const place = document.querySelector('.nt-kept'); if (place) place.textContent = '{text}'; }}"
