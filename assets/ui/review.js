@@ -61,4 +61,5 @@ const draw = () => {
   if (!dialog().open) { dialog().showModal(); element.querySelector(".nt-review").focus(); }
 };
 watch("value", draw);
+addEventListener("nt2vr-shown", draw);
 requestAnimationFrame(draw);

@@ -30,9 +30,13 @@ SHOWN = """({ link = "?report=" }) => {
   else if (!new URLSearchParams(location.search).has("first")) history.replaceState(history.state, "", link);
 }"""
 TELL = "const place = document.querySelector('.nt-kept'); if (place) place.textContent ="
-SAVED = f"() => {{ {TELL} 'saved'; return `${{location.search}}&at=${{performance.now()}}`; }}"
+SAVED = f"""() => {{
+  {TELL} 'saved';
+  return new URLSearchParams(location.search).has("report") ? `${{location.search}}&at=${{performance.now()}}` : "";
+}}"""
 NOT_SAVED = f"() => {{ {TELL} 'not saved'; }}"
-SCROLL = "() => window.nt2vr.scroll()"
+# A place is shown: the page scrolls to where it was left, and its review, closed in between, opens again.
+SCROLL = "() => { dispatchEvent(new Event('nt2vr-shown')); window.nt2vr.scroll(); }"
 # Whoever turns to another tab leaves the report; its address is that of the last search.
 LEFT = """() => {
   const wasShown = document.querySelector("#evaluate"); // the first tab is selected once before the page is loaded

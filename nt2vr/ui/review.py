@@ -74,8 +74,10 @@ class Review:
         noted.failure(None, js=NOT_SAVED, api_visibility="private")
 
     @user_errors
-    def on_address(self, address: str, request: gr.Request) -> Updates:
+    def on_address(self, address: str, request: gr.Request) -> Any:
         """List the queries that match the filters, from the first page; cues and concepts are those of their kind."""
+        if not address:  # a note was saved, and the person has left the report
+            return gr.skip()
         listing = self._listing(_read(address))
         menus = {menu: gr.Dropdown(some) for menu, some in self._menus(listing).items()}
         return self._moved(listing, request) | menus
