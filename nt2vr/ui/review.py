@@ -117,7 +117,7 @@ class Review:
     def _moved(self, listing: Listing, visitor: Visitor) -> Updates:
         report = self.parts.report
         return {
-            self.parts.chosen: listing.link.address,
+            self.parts.chosen: listing.link.without_query.address,
             report.queries: queries_view(listing),
             report.review: review_view(listing, self.gate.refusal(visitor, "review")),
         }
@@ -138,7 +138,7 @@ class Review:
             filters.tag: tags_of(listing.remarks),
         }
         return {
-            self.parts.chosen: asked.address,
+            self.parts.chosen: asked.without_query.address,
             **values,
             **{menu: gr.Dropdown(_with(some, values[menu]), value=values[menu]) for menu, some in choices.items()},
             parts.report: report_view(report, link.report, bool(listing.remarks)),

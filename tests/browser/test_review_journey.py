@@ -24,10 +24,14 @@ SYSTEMS = {"CLIP": 1, "CLIP-neg": 2, "CLIP-bnl": 3}  # and the seeds of their re
 
 def results_of(name: str) -> Result:
     rng = np.random.default_rng(SYSTEMS[name])
-    shares = rng.random((3, NUM_QUERIES), np.float32)
+    ordered, tied, violations = rng.random((3, NUM_QUERIES), np.float32)
     first = np.stack([rng.permutation(400)[:FIRST_PAGE] for _ in range(NUM_QUERIES)]).astype(np.int32)
     ranks = rng.integers(1, 400, NUM_QUERIES).astype(np.int32)
-    return Result(name, {"model": name, "strategy": "plain", "seed": SYSTEMS[name]}, Measured(ranks, *shares, first))
+    return Result(
+        name,
+        {"model": name, "strategy": "plain", "seed": SYSTEMS[name]},
+        Measured(ranks, ordered, tied, violations, first),
+    )
 
 
 def report_of(*names: str) -> Report:
