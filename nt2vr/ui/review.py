@@ -14,7 +14,7 @@ from nt2vr.evaluation.review import Remark
 from nt2vr.search.galleries import Galleries
 from nt2vr.ui.errors import user_errors
 from nt2vr.ui.evaluate_layout import EvaluateParts
-from nt2vr.ui.evaluate_view import report_view, roles_of
+from nt2vr.ui.evaluate_view import day_text, report_view, roles_of
 from nt2vr.ui.gate import Gate, Visitor
 from nt2vr.ui.inputs import event_value
 from nt2vr.ui.media import Media
@@ -127,7 +127,9 @@ class Review:
         listing, parts = self._listing(link), self.parts.report
         report = self.archive.load(link.report)
         names = [(result.system, result.system) for result in report.results]
-        names += [(self._rival_text(name), name) for name in self.archive.rivals(link.report)]
+        days = {entry.report_id: day_text(entry.created) for entry in self.archive.entries()}
+        rivals = [(name, *name.rpartition(FROM)[::2]) for name in self.archive.rivals(link.report)]
+        names += [(f"{system}, of {days.get(other, other)}", name) for name, system, other in rivals]
         asked, filters = listing.link, parts.filters
         values = dict(zip(filters.inputs, asked.values, strict=True))
         choices: dict[Any, Choices] = {
@@ -150,11 +152,6 @@ class Review:
         """Show no report."""
         parts = self.parts.report
         return {self.parts.chosen: ReportLink().address, parts.report: {}, parts.queries: {}, parts.review: {}}
-
-    def _rival_text(self, name: str) -> str:
-        """Name a system of another report for the menu."""
-        system, _, report_id = name.rpartition(FROM)
-        return f"{system}, of {report_id}"
 
     def _listing(self, link: ReportLink) -> Listing:
         report = self.archive.load_with(link.report, [link.first, link.second])
