@@ -173,13 +173,17 @@ class Review:
 
 def resolved(link: ReportLink, report: Report) -> ReportLink:
     """Replace what a link leaves open, or gets wrong, by the most telling comparison of a report."""
-    names = [result.system for result in report.results]
-    roles, kinds = roles_of(report), [kind for _, kind in kinds_of(report)]
-    systems = [name for name in names if not roles[name] and FROM not in name] or names
-    best = max(systems, key=lambda name: report.metrics[name].get(HARD_PAIRS, 0))
+    names, kinds = [result.system for result in report.results], [kind for _, kind in kinds_of(report)]
     kind = link.kind if link.kind in kinds else FIRST_KIND if FIRST_KIND in kinds else ANY
     first = link.first if link.first in names else names[0]
-    return replace(link, first=first, second=link.second if link.second in names else best, kind=kind)
+    return replace(link, first=first, second=link.second if link.second in names else _best(report), kind=kind)
+
+
+def _best(report: Report) -> str:
+    """Return the system best at hard pairs, controls aside."""
+    roles = roles_of(report)
+    names = [name for name in roles if not roles[name] and FROM not in name] or list(roles)
+    return max(names, key=lambda name: report.metrics[name].get(HARD_PAIRS, 0))
 
 
 def _read(address: str) -> ReportLink:
