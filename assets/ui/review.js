@@ -2,7 +2,6 @@
 const dialog = () => element.querySelector("dialog");
 const field = (name) => element.querySelector(`[name="${name}"]`);
 const tell = (text) => { const place = element.querySelector(".nt-kept"); if (place) place.textContent = text; };
-let shown; // the query whose tag and note the fields hold
 const show = (link, instead) => {
   if (!link) return;
   document.activeElement?.blur(); // a changed field is saved first
@@ -22,10 +21,12 @@ element.addEventListener("click", (event) => {
   else if (link && !(event.ctrlKey || event.metaKey || event.shiftKey)) {
     event.preventDefault();
     window.nt2vr.go(link.getAttribute("href"));
+    dialog().close(); // while it is open, nothing else of the page can be used
     scrollTo(0, 0);
     trigger("open", { link: link.getAttribute("href") });
   } else if (event.target.matches("[data-close]")) close();
 });
+addEventListener("popstate", () => { if (!new URLSearchParams(location.search).has("query")) dialog()?.close(); });
 element.addEventListener("cancel", (event) => { event.preventDefault(); close(); }, true);
 element.addEventListener("submit", (event) => { event.preventDefault(); document.activeElement?.blur(); });
 element.addEventListener("change", ({ target }) => {
@@ -46,16 +47,19 @@ document.addEventListener("keydown", (event) => {
 }, true);
 const isStill = matchMedia("(prefers-reduced-motion: reduce)");
 const draw = () => {
-  if (!dialog()) { shown = undefined; return; }
+  if (!dialog()) return;
   if (isStill.matches) element.querySelectorAll("video").forEach((video) => { video.autoplay = false; video.pause(); });
   element.querySelectorAll("[data-step]").forEach((step) => { step.disabled = !step.dataset.step; });
+  const form = element.querySelector("form");
+  const isNew = form.place !== props.value.place; // otherwise what is being typed stays
   for (const name of ["tag", "note"]) {
     field(name).readOnly = Boolean(props.value.refusal);
-    if (shown !== props.value.place) field(name).value = props.value[name];
+    if (isNew) field(name).value = props.value[name];
   }
-  if (shown !== props.value.place) tell("");
-  shown = props.value.place;
+  if (isNew) tell("");
+  form.place = props.value.place;
   if (!dialog().open) { dialog().showModal(); element.querySelector(".nt-review").focus(); }
 };
 watch("value", draw);
+addEventListener("nt2vr-shown", draw);
 requestAnimationFrame(draw);

@@ -5,7 +5,7 @@ import json
 import logging
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import blake2b
@@ -219,14 +219,14 @@ def _entry_of(report_id: str, data: dict[str, Any]) -> Entry:
 
 def _write_queries(report: Report, path: Path, remarks: Remarks) -> None:
     """Write one line per query, with one column of ranks per system; with its tag and note if there are any."""
-    names: Sequence[str] = [result.system for result in report.results]
+    names = [result.system for result in report.results]
+    ranks = zip(*(result.measured.ranks.tolist() for result in report.results), strict=True)
     with atomic_write(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         said = ("tag", "note") if remarks else ()
         writer.writerow(("kind", "text", "cue", "wanted", "unwanted", "num_relevant", *names, *said))
-        for place in range(len(report.queries)):
-            row = report.row(place)
-            known = (row.kind, row.text, row.cue, row.wanted or "", ", ".join(row.unwanted), len(row.relevant))
+        for place, (query, found) in enumerate(zip(report.queries, ranks, strict=True)):
+            parts = (query.wanted or "", ", ".join(query.unwanted), len(query.relevant))
             remark = remarks.get(place, Remark())
             more = (remark.tag, remark.note) if remarks else ()
-            writer.writerow((*known, *(row.ranks[name] for name in names), *more))
+            writer.writerow((query.kind, query.text, query.cue, *parts, *found, *more))

@@ -1,6 +1,6 @@
 """Scripts of the Evaluate tab's events, which run in the browser; the address says what is shown.
 
-`assets/ui/report-link.js` has what templates share: it leaves `nt2vr.go` and `nt2vr.scroll` to these scripts.
+`assets/ui/report-link.js` has what templates and these scripts share: `nt2vr.go` and `nt2vr.scroll`.
 """
 
 import json
@@ -29,7 +29,14 @@ SHOWN = """({ link = "?report=" }) => {
   if (id(location.search) !== id(link)) window.nt2vr.go(link);
   else if (!new URLSearchParams(location.search).has("first")) history.replaceState(history.state, "", link);
 }"""
-SCROLL = "() => window.nt2vr.scroll()"
+TELL = "const place = document.querySelector('.nt-kept'); if (place) place.textContent ="
+SAVED = f"""() => {{
+  {TELL} 'saved';
+  return new URLSearchParams(location.search).has("report") ? `${{location.search}}&at=${{performance.now()}}` : "";
+}}"""
+NOT_SAVED = f"() => {{ {TELL} 'not saved'; }}"
+# A place is shown: the page scrolls to where it was left, and its review, closed in between, opens again.
+SCROLL = "() => { dispatchEvent(new Event('nt2vr-shown')); window.nt2vr.scroll(); }"
 # Whoever turns to another tab leaves the report; its address is that of the last search.
 LEFT = """() => {
   const wasShown = document.querySelector("#evaluate"); // the first tab is selected once before the page is loaded

@@ -14,13 +14,13 @@ from nt2vr.evaluation.review import Remark
 from nt2vr.search.galleries import Galleries
 from nt2vr.ui.errors import user_errors
 from nt2vr.ui.evaluate_layout import EvaluateParts
-from nt2vr.ui.evaluate_view import report_view, roles_of
+from nt2vr.ui.evaluate_view import day_text, report_view, roles_of
 from nt2vr.ui.gate import Gate, Visitor
 from nt2vr.ui.inputs import event_value
 from nt2vr.ui.media import Media
 from nt2vr.ui.queries_view import ANY, Home, Listing, concepts_of, cues_of, kinds_of, queries_view, tags_of
 from nt2vr.ui.report_link import ReportLink
-from nt2vr.ui.report_scripts import FILTERED
+from nt2vr.ui.report_scripts import FILTERED, NOT_SAVED, SAVED
 from nt2vr.ui.review_view import review_view
 
 HARD_PAIRS = "composed/hard_pairs"  # the system best at these is the first to be compared with the base
@@ -59,7 +59,7 @@ class Review:
         return [self.parts.chosen, self.parts.report.queries, self.parts.report.review]
 
     def wire(self) -> None:
-        """Wire filters, list and review; `opens` of the tab has what leaves the report."""
+        """Wire filters, list and review, except for what leaves the report."""
         report, address, moving = self.parts.report, self.parts.address, self._moving
         for changed in report.filters.inputs:
             changed.input(None, [address, *report.filters.inputs], address, js=FILTERED, api_visibility="private")
@@ -67,13 +67,17 @@ class Review:
         address.change(self.on_address, address, [*moving, *menus], trigger_mode="always_last", **QUIET)
         for shown in (report.queries, report.review):
             shown.show(self.on_show, None, moving, trigger_mode="always_last", **QUIET)
-        noted = report.review.note(self.on_note, None, [report.queries, report.report, report.filters.tag], **QUIET)
-        noted.success(js=_telling("saved"), api_visibility="private", fn=None)
-        noted.failure(js=_telling("not saved"), api_visibility="private", fn=None)
+        noted = report.review.note(  # a tag, then a note: none may be dropped while the other is being saved
+            self.on_note, None, [report.report, report.filters.tag], trigger_mode="multiple", **QUIET
+        )
+        noted.success(None, None, address, js=SAVED, api_visibility="private")
+        noted.failure(None, js=NOT_SAVED, api_visibility="private")
 
     @user_errors
-    def on_address(self, address: str, request: gr.Request) -> Updates:
+    def on_address(self, address: str, request: gr.Request) -> Any:
         """List the queries that match the filters, from the first page; cues and concepts are those of their kind."""
+        if not address:  # a note was saved, and the person has left the report
+            return gr.skip()
         listing = self._listing(_read(address))
         menus = {menu: gr.Dropdown(some) for menu, some in self._menus(listing).items()}
         return self._moved(listing, request) | menus
@@ -85,7 +89,7 @@ class Review:
 
     @user_errors
     def on_note(self, event: gr.EventData, request: gr.Request) -> Updates:
-        """Save tag and note of the query under review; its row shows them."""
+        """Save tag and note of a query; SAVED then lists anew what is shown by now."""
         self.gate.check("review", request)
         link = _read(event_value(event, "link", str))
         if link.query is None:
@@ -94,7 +98,6 @@ class Review:
         self.archive.annotate(link.report, link.query, said)
         listing, report = self._listing(link), self.parts.report
         return {
-            report.queries: queries_view(listing),
             report.report: report_view(self.archive.load(link.report), link.report, bool(listing.remarks)),
             report.filters.tag: gr.Dropdown(_with(tags_of(listing.remarks), link.tag)),
         }
@@ -114,7 +117,7 @@ class Review:
     def _moved(self, listing: Listing, visitor: Visitor) -> Updates:
         report = self.parts.report
         return {
-            self.parts.chosen: listing.link.address,
+            self.parts.chosen: listing.link.without_query.address,
             report.queries: queries_view(listing),
             report.review: review_view(listing, self.gate.refusal(visitor, "review")),
         }
@@ -124,7 +127,9 @@ class Review:
         listing, parts = self._listing(link), self.parts.report
         report = self.archive.load(link.report)
         names = [(result.system, result.system) for result in report.results]
-        names += [(self._rival_text(name), name) for name in self.archive.rivals(link.report)]
+        days = {entry.report_id: day_text(entry.created) for entry in self.archive.entries()}
+        rivals = [(name, *name.rpartition(FROM)[::2]) for name in self.archive.rivals(link.report)]
+        names += [(f"{system}, of {days.get(other, other)}", name) for name, system, other in rivals]
         asked, filters = listing.link, parts.filters
         values = dict(zip(filters.inputs, asked.values, strict=True))
         choices: dict[Any, Choices] = {
@@ -135,7 +140,7 @@ class Review:
             filters.tag: tags_of(listing.remarks),
         }
         return {
-            self.parts.chosen: asked.address,
+            self.parts.chosen: asked.without_query.address,
             **values,
             **{menu: gr.Dropdown(_with(some, values[menu]), value=values[menu]) for menu, some in choices.items()},
             parts.report: report_view(report, link.report, bool(listing.remarks)),
@@ -147,11 +152,6 @@ class Review:
         """Show no report."""
         parts = self.parts.report
         return {self.parts.chosen: ReportLink().address, parts.report: {}, parts.queries: {}, parts.review: {}}
-
-    def _rival_text(self, name: str) -> str:
-        """Name a system of another report for the menu."""
-        system, _, report_id = name.rpartition(FROM)
-        return f"{system}, of {report_id}"
 
     def _listing(self, link: ReportLink) -> Listing:
         report = self.archive.load_with(link.report, [link.first, link.second])
@@ -173,13 +173,17 @@ class Review:
 
 def resolved(link: ReportLink, report: Report) -> ReportLink:
     """Replace what a link leaves open, or gets wrong, by the most telling comparison of a report."""
-    names = [result.system for result in report.results]
-    roles, kinds = roles_of(report), [kind for _, kind in kinds_of(report)]
-    systems = [name for name in names if not roles[name] and FROM not in name] or names
-    best = max(systems, key=lambda name: report.metrics[name].get(HARD_PAIRS, 0))
+    names, kinds = [result.system for result in report.results], [kind for _, kind in kinds_of(report)]
     kind = link.kind if link.kind in kinds else FIRST_KIND if FIRST_KIND in kinds else ANY
     first = link.first if link.first in names else names[0]
-    return replace(link, first=first, second=link.second if link.second in names else best, kind=kind)
+    return replace(link, first=first, second=link.second if link.second in names else _best(report), kind=kind)
+
+
+def _best(report: Report) -> str:
+    """Return the system best at hard pairs, controls aside."""
+    roles = roles_of(report)
+    names = [name for name in roles if not roles[name] and FROM not in name] or list(roles)
+    return max(names, key=lambda name: report.metrics[name].get(HARD_PAIRS, 0))
 
 
 def _read(address: str) -> ReportLink:
@@ -192,8 +196,3 @@ def _read(address: str) -> ReportLink:
 def _with(choices: Choices, value: str) -> list[tuple[str, str]]:
     """Add a value to choose from, if it is not there."""
     return [*choices] if value in [each for _, each in choices] else [*choices, (value, value)]
-
-
-def _telling(text: str) -> str:
-    """Return a script that tells what became of a note."""
-    return f"() => {{ const place = document.querySelector('.nt-kept'); if (place) place.textContent = '{text}'; }}"

@@ -24,10 +24,14 @@ SYSTEMS = {"CLIP": 1, "CLIP-neg": 2, "CLIP-bnl": 3}  # and the seeds of their re
 
 def results_of(name: str) -> Result:
     rng = np.random.default_rng(SYSTEMS[name])
-    shares = rng.random((3, NUM_QUERIES), np.float32)
+    ordered, tied, violations = rng.random((3, NUM_QUERIES), np.float32)
     first = np.stack([rng.permutation(400)[:FIRST_PAGE] for _ in range(NUM_QUERIES)]).astype(np.int32)
     ranks = rng.integers(1, 400, NUM_QUERIES).astype(np.int32)
-    return Result(name, {"model": name, "strategy": "plain", "seed": SYSTEMS[name]}, Measured(ranks, *shares, first))
+    return Result(
+        name,
+        {"model": name, "strategy": "plain", "seed": SYSTEMS[name]},
+        Measured(ranks, ordered, tied, violations, first),
+    )
 
 
 def report_of(*names: str) -> Report:
@@ -76,6 +80,7 @@ def test_step_through_filtered_queries_write_a_note_and_come_back_to_the_same_pl
     loaded = page.locator("video.nt-thumb[src]").count()
     assert 0 < loaded < page.locator("video.nt-thumb").count() == 40  # only those that come into view are decoded
 
+    review = page.get_by_role("dialog", name="Review")
     question, where = page.locator(".nt-question"), page.locator(".nt-review header b")
     texts = rows(page).all_inner_texts()
     rows(page).nth(9).click()
@@ -87,22 +92,26 @@ def test_step_through_filtered_queries_write_a_note_and_come_back_to_the_same_pl
     expect(question).to_have_text(texts[10])
     page.keyboard.press("ArrowLeft")
     expect(where).to_have_text("query 30 of 50")
-    page.get_by_label("Tag").fill("ambiguous")
-    page.get_by_label("Note").fill("who dances?")
+    review.get_by_label("Tag").fill("ambiguous")
+    review.get_by_label("Note").fill("who dances?")
     page.keyboard.press("ArrowLeft")  # moves the caret
     page.keyboard.press("Escape")  # leaves the field, which saves it
     expect(page.locator(".nt-kept")).to_have_text("saved")
+    expect(page.locator(".nt-listed .nt-asked i")).to_have_text("who dances?")
 
     page.reload()
     expect(where).to_have_text("query 30 of 50", timeout=MODELS_MS)
-    expect(page.get_by_label("Note")).to_have_value("who dances?")
-    expect(page.get_by_label("Tag")).to_have_value("ambiguous")
+    expect(review.get_by_label("Note")).to_have_value("who dances?")
+    expect(review.get_by_label("Tag")).to_have_value("ambiguous")
     page.get_by_role("link", name="Open in Search").click()
     expect(page.locator(".nt-legend")).to_contain_text("relevant in the evaluation", timeout=MODELS_MS)
+    page.locator("#query textarea").focus()
+    expect(page.locator("#query textarea")).to_be_focused()  # the review is closed
     page.go_back()
+    expect(review).to_be_visible()
     expect(question).to_have_text(texts[9])
     page.go_back()
-    expect(question).to_have_count(0)
+    expect(review).not_to_be_visible()
     assert page.url == place
     expect(page.locator("#evaluate-cue input")).to_have_value("not (50)")
     expect(page.locator(".nt-list")).to_contain_text("page 2 of 3")
@@ -116,7 +125,7 @@ def test_find_queries_save_the_filter_open_a_point_of_the_plot_and_compare_anoth
     page.goto(f"{running_app.url}?report={report_id}")
     expect(rows(page)).to_have_count(20, timeout=MODELS_MS)
     page.locator("#evaluate-find textarea").press_sequentially("book 7")
-    expect(page.locator(".nt-list")).to_contain_text("11 of 100 queries")
+    expect(page.locator(".nt-list")).to_contain_text("19 of 100 queries")
     page.get_by_role("button", name="Save this filter").click()
     page.locator("circle[data-system='CLIP']").click()
     expect(page.locator(".nt-heads")).to_have_text(re.compile(r"CLIP-neg\s*CLIP$"))
@@ -126,7 +135,7 @@ def test_find_queries_save_the_filter_open_a_point_of_the_plot_and_compare_anoth
     page.locator("#evaluate-find textarea").press("Enter")
     expect(page.locator(".nt-list")).to_contain_text("100 of 100 queries", timeout=MODELS_MS)
     page.locator(".nt-saved button").first.click()
-    expect(page.locator(".nt-list")).to_contain_text("11 of 100 queries")
+    expect(page.locator(".nt-list")).to_contain_text("19 of 100 queries")
     page.locator("#evaluate-second input").click()
     page.get_by_role("option", name="CLIP-bnl, of ").click()
     expect(page.locator(".nt-heads")).to_contain_text("CLIP-bnl @ ")
@@ -139,4 +148,4 @@ def test_find_queries_save_the_filter_open_a_point_of_the_plot_and_compare_anoth
     expect(page).to_have_url(re.compile(r"\?q="))
     page.get_by_role("tab", name="Evaluate").click()
     expect(page).to_have_url(re.compile("find=book"))
-    expect(page.locator(".nt-list")).to_contain_text("11 of 100 queries")
+    expect(page.locator(".nt-list")).to_contain_text("19 of 100 queries")

@@ -12,6 +12,7 @@ import torch
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, RunError
 from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.report import REPORT, Report, load_report
+from nt2vr.evaluation.review import REVIEW, Remark, read_remarks, write_remarks
 from nt2vr.files import SCHEMA
 from nt2vr.models.card import CARD, Card, read_card, write_card
 from trainer.config import TrainConfig, load_config, save_config
@@ -41,6 +42,7 @@ CASES: list[Case] = [
     (CARD, lambda f: write_card(f, Card("x")), read_card, CheckpointError),
     ("resume.pt", write_saved, lambda f: read_saved(RunFolder(f), CONFIG), CheckpointError),
     (REPORT, write_report, load_report, ConfigError),
+    (REVIEW, lambda f: write_remarks(f, {0: Remark("x")}, {0: "a dog"}), read_remarks, ConfigError),
 ]  # fmt: skip
 
 

@@ -18,9 +18,8 @@ NAN = math.nan
 
 
 def measured(ranks: list[int], ordered: list[float], tied: list[float], violations: list[float]) -> Measured:
-    return Measured(
-        np.array(ranks, np.int32), *(np.array(values, np.float32) for values in (ordered, tied, violations))
-    )
+    higher, equal, wrong = (np.array(values, np.float32) for values in (ordered, tied, violations))
+    return Measured(np.array(ranks, np.int32), higher, equal, wrong)
 
 
 def query(kind: Any, original: int | None = None) -> JudgedQuery:
