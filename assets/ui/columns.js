@@ -30,7 +30,7 @@ const fit = () => {
   style.setProperty("--nt-across", best.across);
   style.setProperty("--nt-size", `${Math.floor(best.size)}px`);
 };
-watch("value", () => { requestAnimationFrame(fit); document.dispatchEvent(new Event("nt-answered")); });
+watch("value", () => requestAnimationFrame(fit));
 window.addEventListener("resize", fit);
 
 // Arrow keys move to the nearest clip in their direction, in this column or another one.
@@ -56,6 +56,9 @@ element.addEventListener("keydown", (event) => {
 const said = document.body.appendChild(Object.assign(document.createElement("p"), { className: "nt-hidden" }));
 said.role = "status";
 watch("value", () => { said.textContent = props.value.said ?? ""; });
+
+// The map follows them.
+watch("value", () => document.dispatchEvent(new Event("nt-answered")));
 
 // With reduced motion, clips play only while hovered.
 if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
