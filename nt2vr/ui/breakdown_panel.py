@@ -1,12 +1,13 @@
 """The breakdown below an open report: its components and their event."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
-from nt2vr.evaluation.archive import Archive
+from nt2vr.evaluation.report import Report
 from nt2vr.ui.breakdown_view import HARD_PAIRS, breakdown_view, measure_choices
 from nt2vr.ui.errors import user_errors
 from nt2vr.ui.theme import fold, template
@@ -23,8 +24,8 @@ class BreakdownPanel:
     measure: gr.Dropdown
     groups: gr.HTML
 
-    def wire(self, archive: Archive, report: gr.HTML, queries: gr.HTML) -> None:
-        """Follow the open report and the two systems whose queries are listed."""
+    def wire(self, load: Callable[[str, Sequence[str]], Report], report: gr.HTML, queries: gr.HTML) -> None:
+        """Follow the open report and the two systems whose queries are listed; `load` opens a report by its id."""
 
         @user_errors
         def on_change(shown: dict[str, Any], listed: dict[str, Any], key: str) -> list[Any]:
@@ -32,7 +33,7 @@ class BreakdownPanel:
             report_id, first, second = (str(each) for each in (shown.get("id", ""), *map(listed.get, SYSTEMS)))
             if not report_id:
                 return [gr.skip(), {}]
-            opened = archive.load(report_id)
+            opened = load(report_id, (first, second))
             choices = measure_choices(opened, first, second)
             keys = [key for _, key in choices]
             if not keys:

@@ -101,7 +101,9 @@ class EvaluateTab:
         for changed in report.filters.inputs:
             changed.input(self.on_filter, filters, report.queries, trigger_mode="always_last", **QUIET)
         report.queries.turn(self.on_turn, filters, report.queries, **QUIET)
-        report.breakdown.wire(self._evaluations.archive, report.report, report.queries)
+        report.breakdown.wire(
+            lambda report_id, _: self._evaluations.archive.load(report_id), report.report, report.queries
+        )
         report.delete.click(lambda: gr.Row(visible=True), None, report.confirm, **QUIET)
         report.keep.click(lambda: gr.Row(visible=False), None, report.confirm, **QUIET)
         report.delete_now.click(self.on_delete, p.chosen, self._outputs, **QUIET)
