@@ -31,7 +31,7 @@ const fit = () => {
   style.setProperty("--nt-size", `${Math.floor(best.size)}px`);
 };
 const place = (isNew) => { fit(); moveClips(isNew); };
-watch("value", () => { requestAnimationFrame(() => place(true)); document.dispatchEvent(new Event("nt-answered")); });
+watch("value", () => requestAnimationFrame(() => place(true)));
 window.addEventListener("resize", () => place(false));
 
 // Arrow keys move to the nearest clip in their direction, in this column or another one.
@@ -57,6 +57,9 @@ element.addEventListener("keydown", (event) => {
 const said = document.body.appendChild(Object.assign(document.createElement("p"), { className: "nt-hidden" }));
 said.role = "status";
 watch("value", () => { said.textContent = props.value.said ?? ""; });
+
+// The map follows them.
+watch("value", () => document.dispatchEvent(new Event("nt-answered")));
 
 // With reduced motion, clips play only while hovered.
 if (matchMedia("(prefers-reduced-motion: reduce)").matches) {

@@ -19,23 +19,11 @@ const step = (by) => {
   last.id = next.dataset.id;
   trigger("pick", { id: last.id });
 };
-let isAsked = false; // whether the answer to "Why?" is to be scrolled to
-// At most two systems are explained at a time: another one takes the place of the first, and one always remains.
-const toggled = (column) => {
-  const shown = props.value.why.shown.split(",");
-  const others = shown.filter((each) => each !== column);
-  if (others.length < shown.length) return (others.length ? others : shown).join(",");
-  return [...shown, column].slice(-2).join(",");
-};
 element.addEventListener("click", (event) => {
   const like = event.target.closest("[data-like]");
   const moment = event.target.closest("[data-moment]");
-  const why = event.target.closest("[data-why]");
-  const column = event.target.closest(".nt-choices [data-column]");
   if (like) trigger("like", { id: like.dataset.like, wanted: Number(like.dataset.wanted) });
   else if (moment) trigger("pick", { id: moment.dataset.moment });
-  else if (why) { isAsked = true; trigger("why", { id: props.value.id, columns: why.dataset.why }); }
-  else if (column) trigger("why", { id: props.value.id, columns: toggled(column.dataset.column) });
   else if (event.target.matches("[data-close]")) close();
 });
 element.addEventListener("cancel", (event) => { event.preventDefault(); close(); }, true);
@@ -51,11 +39,29 @@ element.addEventListener("loadedmetadata", (event) => {
 const isStill = matchMedia("(prefers-reduced-motion: reduce)");
 watch("value", () => {
   const dialog = element.querySelector("dialog");
-  if (isAsked && props.value.why) {
-    isAsked = false;
-    requestAnimationFrame(() => element.querySelector(".nt-why")?.scrollIntoView({ block: "start" }));
-  }
   if (!dialog || dialog.open) return;
   if (isStill.matches) dialog.querySelectorAll("video[autoplay]").forEach((video) => { video.autoplay = false; video.pause(); });
   dialog.showModal();
+});
+
+// Why: the reasons of two systems at a time; another one takes the place of the first, and one always remains.
+let isAsked = false; // whether the answer is to be scrolled to
+const toggled = (column) => {
+  const shown = props.value.why.shown.split(",");
+  const others = shown.filter((each) => each !== column);
+  if (others.length < shown.length) return (others.length ? others : shown).join(",");
+  return [...shown, column].slice(-2).join(",");
+};
+element.addEventListener("click", (event) => {
+  const why = event.target.closest("[data-why]");
+  const column = event.target.closest(".nt-choices [data-column]");
+  if (why) {
+    isAsked = true;
+    trigger("why", { id: props.value.id, columns: why.dataset.why });
+  } else if (column) trigger("why", { id: props.value.id, columns: toggled(column.dataset.column) });
+});
+watch("value", () => {
+  if (!isAsked || !props.value.why) return;
+  isAsked = false;
+  requestAnimationFrame(() => element.querySelector(".nt-why")?.scrollIntoView({ block: "start" }));
 });

@@ -9,6 +9,7 @@ units of their own. The gallery is not resampled: an interval says how much a fi
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import erfc, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ RESAMPLES = 1000
 SEED = 1
 CHUNK = 2_000_000  # weights in memory at a time: 16 MB
 EXACT_UP_TO = 12  # units whose 4,096 combinations of signs are all tried
+NORMAL_FROM = 1000  # units from which the sum of their signs is taken as normal
 Array = NDArray[np.float64]
 Units = NDArray[np.int64]  # (Q,), number of each query's unit
 
@@ -97,7 +99,7 @@ def sign_flip_p(differences: Array, units: Units) -> float:
     """Probability of so large a mean difference, in either direction, if the systems were interchangeable.
 
     Then the sign of each unit's sum of differences would be a matter of chance. All combinations of signs are tried
-    if there are few, otherwise 1,000 random ones.
+    if there are few, otherwise 1,000 random ones; the sum of very many signs is normal.
 
     Args:
         differences: (N,), of two systems' values.
@@ -110,13 +112,10 @@ def sign_flip_p(differences: Array, units: Units) -> float:
     if len(sums) <= EXACT_UP_TO:
         signs = np.array(list(product((-1, 1), repeat=len(sums))), np.float64)
         return float(_as_large(signs @ sums, sums).mean())
-    rng = np.random.default_rng(SEED)
-    rows = max(1, CHUNK // len(sums))
-    count = 0
-    for start in range(0, RESAMPLES, rows):
-        flips = rng.integers(0, 2, (min(rows, RESAMPLES - start), len(sums)), np.int8)
-        count += int(_as_large(2 * (flips @ sums) - sums.sum(), sums).sum())
-    return (1 + count) / (1 + RESAMPLES)  # the observed signs are one combination
+    if len(sums) > NORMAL_FROM:
+        return erfc(abs(float(sums.sum())) / sqrt(2 * float(sums @ sums)))
+    signs = np.random.default_rng(SEED).choice((-1.0, 1.0), (RESAMPLES, len(sums)))
+    return (1 + int(_as_large(signs @ sums, sums).sum())) / (1 + RESAMPLES)  # the observed signs are one combination
 
 
 def _as_large(sums: Array, observed: Array) -> NDArray[np.bool_]:
@@ -140,4 +139,7 @@ def _resamples(count: int) -> Iterator[Array]:
     rows = max(1, CHUNK // count)
     for start in range(0, RESAMPLES, rows):
         drawn = rng.integers(0, count, (min(rows, RESAMPLES - start), count))
-        yield np.stack([np.bincount(row, minlength=count) for row in drawn]).astype(np.float64)
+        weights = np.empty(drawn.shape)
+        for row, units in zip(weights, drawn, strict=True):
+            row[:] = np.bincount(units, minlength=count)
+        yield weights

@@ -1,15 +1,20 @@
 """The breakdown below an open report: its components and their event."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
-from nt2vr.evaluation.archive import Archive
+from nt2vr.evaluation.report import Report
 from nt2vr.ui.breakdown_view import HARD_PAIRS, breakdown_view, measure_choices
 from nt2vr.ui.errors import user_errors
 from nt2vr.ui.theme import fold, template
+
+SYSTEMS = ("first", "second")  # of the list of queries
+# What the event needs of the report and of the list, without tables and rows.
+BRIEF = "(report, { first, second }, key) => [{ id: report?.id ?? '' }, { first, second }, key]"
 
 
 @dataclass(frozen=True)
@@ -19,26 +24,27 @@ class BreakdownPanel:
     measure: gr.Dropdown
     groups: gr.HTML
 
-    def wire(self, archive: Archive, chosen: Any, queries: gr.HTML) -> None:
-        """Follow the open report and the two systems whose queries are listed."""
+    def wire(self, load: Callable[[str, Sequence[str]], Report], report: gr.HTML, queries: gr.HTML) -> None:
+        """Follow the open report and the two systems whose queries are listed; `load` opens a report by its id."""
 
         @user_errors
-        def on_change(report_id: str | None, listed: dict[str, Any], key: str) -> list[Any]:
+        def on_change(shown: dict[str, Any], listed: dict[str, Any], key: str) -> list[Any]:
             """Break the chosen metric down, or another one if the systems have not both."""
-            first, second = str(listed.get("first", "")), str(listed.get("second", ""))
-            if not report_id or not first:
+            report_id, first, second = (str(each) for each in (shown.get("id", ""), *map(listed.get, SYSTEMS)))
+            if not report_id:
                 return [gr.skip(), {}]
-            report = archive.load(report_id)
-            choices = measure_choices(report, first, second)
+            opened = load(report_id, (first, second))
+            choices = measure_choices(opened, first, second)
             keys = [key for _, key in choices]
             if not keys:
                 return [gr.skip(), {}]
             key = key if key in keys else keys[0]
-            return [gr.Dropdown(choices, value=key), breakdown_view(report, first, second, key)]
+            return [gr.Dropdown(choices, value=key), breakdown_view(opened, first, second, key)]
 
         gr.on(
-            (queries.change, self.measure.input), on_change, [chosen, queries, self.measure],
-            [self.measure, self.groups], trigger_mode="always_last", show_progress="hidden", api_visibility="private",
+            (queries.change, self.measure.input), on_change, [report, queries, self.measure],
+            [self.measure, self.groups], js=BRIEF, trigger_mode="always_last", show_progress="hidden",
+            api_visibility="private",
         )  # fmt: skip
 
 

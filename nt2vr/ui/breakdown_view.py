@@ -50,7 +50,7 @@ def breakdown_view(report: Report, first: str, second: str, key: str) -> dict[st
         "better": "lower is better" if scale.lower_is_better else "higher is better",
         "ticks": scale.ticks(),
         "facets": [
-            {"head": "", "rows": [scale.row("all queries", found.all)]},
+            {"head": "", "rows": [scale.row("all", found.all)]},
             *(
                 {"head": name, "rows": [scale.row(_name(group, name), group) for group in groups]}
                 for name, groups in facets

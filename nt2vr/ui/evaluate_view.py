@@ -149,6 +149,15 @@ def roles_of(report: Report) -> dict[str, str]:
     return roles
 
 
+def _margin(report: Report, name: str, column: Column, metrics: Mapping[str, float]) -> dict[str, str]:
+    """Show how sure a figure is; nothing for references, and where all queries have the same value."""
+    interval = interval_of(report, name, column.key) if column.key in metrics else None
+    if interval is None:
+        return {}
+    low, high = column.text(interval.low), column.text(interval.high)
+    return {"margin": f"±{column.text(interval.half)}", "range": f"{LEVEL} % interval: {low} to {high}"}
+
+
 def _best(column: Column, table: Sequence[tuple[str, Mapping[str, float]]], roles: Collection[str]) -> str:
     """Return the best value as printed, so that equal texts are marked alike; "" if all are equal."""
     values = [metrics[column.key] for name, metrics in table if name in roles and column.key in metrics]
@@ -160,12 +169,3 @@ def _best(column: Column, table: Sequence[tuple[str, Mapping[str, float]]], role
 def _cell(column: Column, metrics: Mapping[str, float], best: str, competes: bool) -> dict[str, Any]:
     text = column.text(metrics.get(column.key))
     return {"text": text, "best": competes and text == best}
-
-
-def _margin(report: Report, name: str, column: Column, metrics: Mapping[str, float]) -> dict[str, str]:
-    """Show how sure a figure is; nothing for references, and where all queries have the same value."""
-    interval = interval_of(report, name, column.key) if column.key in metrics else None
-    if interval is None:
-        return {}
-    low, high = column.text(interval.low), column.text(interval.high)
-    return {"margin": f"±{column.text(interval.half)}", "range": f"{LEVEL} % interval: {low} to {high}"}

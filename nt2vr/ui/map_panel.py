@@ -8,7 +8,6 @@ import gradio as gr
 import numpy as np
 
 from nt2vr.language.forms import FORMS
-from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.reading import with_words
@@ -55,18 +54,19 @@ class MapPanel:
         )  # fmt: skip
 
     def _kind_of(self, answer: Answer, column: int, judged: str) -> Kind:
-        """Judge by the evaluation whose query this is, else by the drawn scenes; a library's by its hits' captions."""
+        """Judge by the evaluation whose query this is, else by the drawn scenes, where these explain the verdicts.
+
+        They do not of a library, whose captions take milliseconds per clip to read: then only results are judged.
+        """
         if relevant := self.marked(judged, answer.query.text, answer.gallery).video_ids:
             return lambda video: GOOD if video.video_id in relevant else OTHER
-        if answer.gallery:  # reading captions takes milliseconds per clip
-            return lambda video: KINDS[answer.verdict(video.video_id)]
         ranking, judge = answer.rankings[column], self.galleries.built_in.judge
         query = with_words(answer.query, ranking.read_as) if ranking.read_as else answer.query
-
-        def kind_of(video: Video) -> str:
-            return KINDS[judge(query, video)]
-
-        return kind_of
+        if answer.gallery or any(
+            hit.verdict != judge(query, self.galleries.built_in.video(hit.video_id)) for hit in ranking.hits
+        ):
+            return lambda video: KINDS[answer.verdict(video.video_id)]
+        return lambda video: KINDS[judge(query, video)]
 
     def _mean_text(self, answer: Answer, column: int) -> Vector:
         """Average captions of the gallery, or example sentences if it has none."""

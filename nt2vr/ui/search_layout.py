@@ -189,9 +189,9 @@ def lay_out_results(searcher: Searcher, systems: gr.Dropdown, templates: Path, g
         added = MoreModels(searcher, MAX_COLUMNS, gate, templates).build(systems, page)
     index = template(templates, "search-index", {})
     columns = template(templates, "columns", {"columns": []}, "pick", "epochs")
-    gallery_map = template(templates, "map", {})
     detail = template(templates, "detail", {})
     stage = lay_out_stage(templates)
+    gallery_map = template(templates, "map", {})
     indexing = gr.Timer(1.0, active=False)
     return Results(
         understood,

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
-from nt2vr.evaluation.intervals import EXACT_UP_TO, Interval, intervals_of, intervals_of_means, sign_flip_p, units_of
+from nt2vr.evaluation.intervals import (
+    EXACT_UP_TO,
+    NORMAL_FROM,
+    Interval,
+    intervals_of,
+    intervals_of_means,
+    sign_flip_p,
+    units_of,
+)
 from nt2vr.evaluation.measures import Values
 
 
@@ -109,6 +117,13 @@ def test_random_signs_agree_with_all_signs() -> None:
     sampled = sign_flip_p(differences, np.arange(EXACT_UP_TO + 1))
     assert sampled == pytest.approx(exact, abs=0.04)
     assert sign_flip_p(np.ones(100), np.arange(100)) == 1 / 1001
+
+
+def test_very_many_signs_are_normal_as_random_ones_show() -> None:
+    differences = np.random.default_rng(4).normal(0.03, 1, NORMAL_FROM + 1)
+    many = np.arange(NORMAL_FROM + 1)
+    assert sign_flip_p(differences, many) == pytest.approx(sign_flip_p(differences[:-1], many[:-1]), abs=0.05)
+    assert sign_flip_p(np.array([*[1.0] * 1001, *[-1.0] * 1000]), np.arange(2001)) == pytest.approx(0.982, abs=0.001)
 
 
 def test_half_the_width_and_whether_zero_is_inside() -> None:

@@ -61,7 +61,7 @@ def test_a_difference_is_named_in_words_or_called_noise(report: Report) -> None:
 
 
 def test_fewer_violations_are_better(report: Report) -> None:
-    found = rows(breakdown_view(report, "A", "B", VIOLATIONS))["all queries"]
+    found = rows(breakdown_view(report, "A", "B", VIOLATIONS))["all"]
     assert (found["by"], found["word"], found["p"]) == ("-15.0", "better", "p < .001")
 
 
@@ -70,7 +70,7 @@ def test_groups_have_names_that_people_understand(report: Report) -> None:
     assert [facet["head"] for facet in view["facets"]][1:] == [
         "By negation cue", "By kind of unwanted part", "By concept of the unwanted part",
     ]  # fmt: skip
-    assert list(rows(view)) == ["all queries", "not", "a thing or place", "cat", "dog"]
+    assert list(rows(view)) == ["all", "not", "a thing or place", "cat", "dog"]
 
 
 def test_only_what_both_systems_have_can_be_broken_down(report: Report) -> None:

@@ -32,7 +32,7 @@ CROSS = gallery_of([[0.4, 0, 1], [-0.4, 0, 1], [0, 0.2, 1], [0, -0.2, 1]])
 
 
 def ranking(vector: Any, *hits: str, gallery: EmbeddedGallery = CROSS) -> Ranking:
-    found = tuple(Hit(name, rank, 0.5, None) for rank, name in enumerate(hits, 1))
+    found = tuple(Hit(name, rank, 0.5, "miss") for rank, name in enumerate(hits, 1))
     return Ranking(System("CLIP"), found, gallery=gallery, vector=None if vector is None else np.array(vector, "f4"))
 
 
@@ -94,6 +94,9 @@ class Galleries:
 
     built_in = property(lambda self: self)
 
+    def video(self, video_id: str) -> Video:
+        return Video(video_id, Path("v.webm"))
+
     def judge(self, query: Query, video: Video) -> str | None:
         return {"v0": "right", "v1": "violation", "v2": "miss"}.get(video.video_id)
 
@@ -137,6 +140,13 @@ def test_in_a_library_only_results_have_verdicts() -> None:
     answer = Answer(Query("a dog"), (Ranking(System("CLIP"), hits, gallery=CROSS, vector=np.array([0, 0, 1], "f4")),))
     answer = Answer(answer.query, answer.rankings, "captions", "films")
     assert kinds(panel().on_draw(answer, "", event({"column": 0}))) == {"v0": "", "v1": GOOD, "v2": "", "v3": ""}
+
+
+def test_where_scenes_do_not_explain_the_verdicts_only_results_have_one() -> None:
+    """Next to a reference picture, a clip that the text alone calls right may be wrong."""
+    hits = (Hit("v0", 1, 0.5, "miss"), Hit("v2", 2, 0.4, "miss"))
+    answer = Answer(Query("a dog"), (Ranking(System("CLIP"), hits, gallery=CROSS, vector=np.array([0, 0, 1], "f4")),))
+    assert set(kinds(panel().on_draw(answer, "", event({"column": 0}))).values()) == {OTHER}
 
 
 @pytest.mark.parametrize("column", [-1, 7, 10**30])
