@@ -125,6 +125,11 @@ class Settings:
         return self.roots or ((Path.home().resolve(),) if is_loopback(self.host) else ())
 
 
+def chat_key(environment: Mapping[str, str] = os.environ) -> str:
+    """Return the key of a chat-completions endpoint, NT2VR_CHAT_KEY; empty if there is none."""
+    return environment.get("NT2VR_CHAT_KEY", "").strip()
+
+
 def _listed(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 

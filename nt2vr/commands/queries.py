@@ -1,4 +1,4 @@
-"""`nt2vr queries build | split`: query sets from captions; wanted and unwanted parts of sentences."""
+"""`nt2vr queries build | split | triplets`: queries from captions; wanted and unwanted parts of sentences."""
 
 import json
 import sys
@@ -6,14 +6,22 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from pathlib import Path
 
+from nt2vr.api import load_model
+from nt2vr.errors import ConfigError
 from nt2vr.files import check_writable
+from nt2vr.language.tagger import load_tagger
 from nt2vr.progress import progress_bar
 from nt2vr.querygen.build import build, split
+from nt2vr.querygen.chat import ChatEndpoint, ChatModifier
+from nt2vr.querygen.modification import Modifier
+from nt2vr.querygen.query_sets import read_captioned_videos
+from nt2vr.querygen.triplets import WritesTexts, mine_pairs, write_triplets
+from nt2vr.settings import add_flags, chat_key
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Add the two commands and their flags."""
-    commands = parser.add_subparsers(metavar="build|split", required=True)
+    """Add the commands and their flags."""
+    commands = parser.add_subparsers(metavar="build|split|triplets", required=True)
     building = commands.add_parser("build", help="make original, negated and composed queries from captions")
     building.add_argument(
         "--captions", type=Path, required=True, help="JSON lines, or lines of ID#N<TAB>caption or VIDEO#enc#N caption"
@@ -26,6 +34,23 @@ def add_arguments(parser: ArgumentParser) -> None:
     splitting = commands.add_parser("split", help="print the wanted and unwanted parts of sentences as JSON lines")
     splitting.add_argument("sentence", nargs="?", help="default: each line of stdin")
     splitting.set_defaults(action=_split)
+    default = "(default: %(default)s)"
+    mining = commands.add_parser(
+        "triplets", help="mine pairs of videos from captions one word apart, and write what is different"
+    )
+    mining.add_argument("--captions", type=Path, required=True, help="as for build")
+    mining.add_argument("--out", type=Path, required=True, help="file for the triplets, as JSON lines")
+    mining.add_argument("--model", default="CLIP", help=f"whose text tower compares captions {default}")
+    mining.add_argument("--limit", type=int, default=10_000, metavar="N", help=f"pairs of videos at most {default}")
+    mining.add_argument("--seed", type=int, default=0, help=f"draws pairs and wordings {default}")
+    mining.add_argument(
+        "--chat-url", default="", metavar="URL",
+        help="chat-completions endpoint that writes the texts, such as https://host/v1; its key is in NT2VR_CHAT_KEY "
+        "(default: own rules write them, and nothing is sent anywhere)",
+    )  # fmt: skip
+    mining.add_argument("--chat-model", default="", metavar="NAME", help="name of the endpoint's model")
+    add_flags(mining)
+    mining.set_defaults(action=_triplets)
 
 
 def run(options: Namespace) -> int:
@@ -44,6 +69,23 @@ def _build(options: Namespace) -> None:
 def _split(options: Namespace) -> None:
     for parts in split([options.sentence] if options.sentence is not None else sys.stdin or ()):
         _write(parts)
+
+
+def _triplets(options: Namespace) -> None:
+    if bool(options.chat_url) != bool(options.chat_model):
+        raise ConfigError("Name both --chat-url and --chat-model, or neither.")
+    if options.limit < 1:
+        raise ConfigError(f"--limit is {options.limit}: choose at least 1.")
+    writer: WritesTexts = Modifier(load_tagger())
+    if options.chat_url:
+        writer = ChatModifier(ChatEndpoint(options.chat_url, options.chat_model, chat_key()))
+    check_writable(options.out.parent)
+    videos = read_captioned_videos(options.captions)
+    encoder = load_model(options.model, options.data_dir, options.device)
+    pairs = mine_pairs(videos, encoder.encode_text, options.limit, options.seed)
+    with progress_bar() as progress:
+        count = write_triplets(pairs, writer, options.seed, options.out, progress)
+    _write({"pairs": len(pairs), "triplets": count, "without a text": len(pairs) - count})
 
 
 def _write(fields: Mapping[str, object]) -> None:

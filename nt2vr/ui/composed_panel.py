@@ -116,7 +116,7 @@ class ComposedPanel:
                 elem_id="composed-split", min_width=120, scale=1,
             )  # fmt: skip
             size = gr.Dropdown(
-                [(f"{count} queries per kind", count) for count in SIZES], value=10, label="Built-in queries",
+                [(f"{count} per kind", count) for count in SIZES], value=10, label="Built-in queries",
                 elem_id="composed-size", min_width=180, scale=2,
             )  # fmt: skip
             start = gr.Button("Evaluate", variant="primary", elem_id="composed-start", scale=0, min_width=140)
@@ -155,7 +155,7 @@ class ComposedPanel:
     @user_errors
     def on_start(self, data: str, split: str, size: int, model: str, request: gr.Request) -> Updates:
         """Start an evaluation."""
-        name = (data or "").strip()
+        name = data.strip() if isinstance(data, str) else ""  # a box with values of its own may send anything
         if not name or not model or size not in SIZES:
             raise ConfigError("Choose data, a model and a number of queries to evaluate.")
         if name != WORLD:

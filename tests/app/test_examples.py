@@ -1,10 +1,13 @@
 """The queries that README and the page start with, asked of the shipped models: each shows what they are there for."""
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 import httpx
 import pytest
 
+from nt2vr.ui.picture_examples import PICTURE_EXAMPLES, PICTURE_SYSTEMS
 from nt2vr.ui.search_layout import EXAMPLES
 from tests.conftest import RunningApp
 from tests.paths import ROOT
@@ -29,7 +32,17 @@ def test_readmes_first_query_has_the_violations_that_readme_counts(running_app: 
     assert [each.count("violation") for each in verdicts(running_app, FIRST_QUERY)] == [7, 0]
 
 
-def verdicts(app: RunningApp, query: str) -> list[list[str]]:
-    asked = {"query": query, "systems": ["CLIP", "CLIP-neg"], "k": K}
+@pytest.mark.parametrize(("clip", "text"), PICTURE_EXAMPLES)
+def test_next_to_a_picture_the_fusion_returns_more_that_is_right_and_less_that_was_excluded(
+    running_app: RunningApp, clip: str, text: str
+) -> None:
+    mean, fusion, *_ = verdicts(running_app, text, PICTURE_SYSTEMS, references=[{"clip": clip}])
+    assert fusion.count("right") > mean.count("right") and fusion.count("violation") <= min(1, mean.count("violation"))
+
+
+def verdicts(
+    app: RunningApp, query: str, systems: Sequence[str] = ("CLIP", "CLIP-neg"), **others: Any
+) -> list[list[str]]:
+    asked = {"query": query, "systems": systems, "k": K, **others}
     answer = httpx.post(app.url + "api/search", json=asked, timeout=60)  # the first loads the models
     return [[hit["verdict"] for hit in system["hits"]] for system in answer.json()["systems"]]

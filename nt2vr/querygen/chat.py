@@ -1,0 +1,138 @@
+"""Modification texts written by a language model behind a chat-completions endpoint; used only where one is named."""
+
+import json
+import random
+import time
+from dataclasses import dataclass, field
+from http.client import HTTPException
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from nt2vr.errors import ConfigError, DownloadError, quoted, reason_of
+from nt2vr.querygen.mining import CaptionPair
+
+MAX_ANSWER = 100_000  # bytes of an answer
+MAX_TEXT = 200  # characters of a modification text
+MAX_WAIT_S = 60.0  # that an endpoint may ask to wait
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+PROMPT = (
+    "Two videos have these captions.\nFirst: {one}\nSecond: {other}\n"
+    "Somebody has the first video and looks for the second. Write what should be different, as they would type it: "
+    "one short phrase in English, without quotation marks or explanation. Examples: without the dog; on the beach "
+    "instead; make it brown."
+)
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """Refuses redirects, which would take the key to another host."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+@dataclass(frozen=True)
+class ChatEndpoint:
+    """An endpoint with the API of OpenAI's chat completions.
+
+    Attributes:
+        url: its base, such as https://host/v1.
+        model: name of the model.
+        key: sent as a bearer token; empty sends none.
+        timeout_s: of one request.
+        retries: further requests after a failure that may pass.
+        pause_s: before the first of these; doubles with each.
+
+    Raises:
+        ConfigError: if the address is none, or a key would be sent unencrypted.
+    """
+
+    url: str
+    model: str
+    key: str = field(default="", repr=False)
+    timeout_s: float = 30.0
+    retries: int = 3
+    pause_s: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the address."""
+        try:
+            parts = urlsplit(self.url)
+            is_address = parts.scheme in ("http", "https") and bool(parts.hostname)
+        except ValueError:
+            is_address = False
+        if not is_address:
+            raise ConfigError(f"{quoted(self.url)} is no address of an endpoint. Write one such as https://host/v1.")
+        if self.key and parts.scheme == "http" and parts.hostname not in LOOPBACK:
+            raise ConfigError(f"{quoted(self.url)} is not encrypted, so the key is not sent there. Use https.")
+
+    def complete(self, prompt: str) -> str:
+        """Return the model's answer.
+
+        Raises:
+            DownloadError: if the endpoint cannot be reached, refuses, or answers something else, after the retries.
+        """
+        body = {"model": self.model, "messages": [{"role": "user", "content": prompt}], "max_tokens": 60}
+        headers = {"Content-Type": "application/json"}
+        if self.key:
+            headers["Authorization"] = f"Bearer {self.key}"
+        request = Request(f"{self.url.rstrip('/')}/chat/completions", json.dumps(body).encode(), headers)
+        for attempt in range(self.retries + 1):
+            try:
+                return self._ask(request)
+            except _Passing as failure:
+                if attempt == self.retries:
+                    raise DownloadError(f"{quoted(self.url)} did not answer ({failure}). Try again later.") from None
+                time.sleep(min(failure.wait_s or self.pause_s * 2**attempt, MAX_WAIT_S))
+        raise AssertionError("the last attempt returns or raises")
+
+    def _ask(self, request: Request) -> str:
+        try:
+            with build_opener(_NoRedirects).open(request, timeout=self.timeout_s) as answer:
+                content = answer.read(MAX_ANSWER + 1)
+        except HTTPError as error:
+            error.close()
+            if error.code == 429 or error.code >= 500:
+                raise _Passing(f"HTTP {error.code}", _seconds(error.headers.get("Retry-After", ""))) from None
+            raise DownloadError(f"{quoted(self.url)} refused the request: HTTP {error.code}.") from None
+        except (URLError, HTTPException, OSError) as error:  # no connection, broken off, or too slow
+            raise _Passing(reason_of(error)) from None
+        try:
+            if len(content) > MAX_ANSWER:
+                raise ValueError
+            text = json.loads(content)["choices"][0]["message"]["content"]
+            if not isinstance(text, str):
+                raise TypeError
+        except (ValueError, LookupError, TypeError, RecursionError):
+            raise DownloadError(f"{quoted(self.url)} answered with something else than a chat completion.") from None
+        return text
+
+
+class _Passing(Exception):
+    """A failure that may pass; `wait_s` is how long the endpoint asks to wait, 0 if it does not say."""
+
+    def __init__(self, reason: str, wait_s: float = 0.0) -> None:
+        super().__init__(reason)
+        self.wait_s = wait_s
+
+
+def _seconds(value: str) -> float:
+    return float(value) if value.isascii() and value.isdigit() and len(value) < 9 else 0.0
+
+
+@dataclass(frozen=True)
+class ChatModifier:
+    """Writes modification texts, as `Modifier` does by rules."""
+
+    endpoint: ChatEndpoint
+
+    def write(self, pair: CaptionPair, rng: random.Random) -> str:
+        """Ask what should be different in a video of `pair.one` to fit `pair.other`; empty if the answer is no text.
+
+        Raises:
+            DownloadError: if the endpoint does not answer.
+        """
+        prompt = PROMPT.format(one=" ".join(pair.one), other=" ".join(pair.other))
+        text = " ".join(self.endpoint.complete(prompt).split()).strip(" \"'“”.")
+        return text if len(text) <= MAX_TEXT and text.isprintable() else ""

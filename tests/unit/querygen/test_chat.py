@@ -1,0 +1,167 @@
+"""Modification texts from a chat-completions endpoint: a stub on this machine, which fails in every way."""
+
+import json
+import random
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nt2vr.__main__ import main
+from nt2vr.errors import ConfigError, DownloadError
+from nt2vr.querygen.chat import MAX_ANSWER, ChatEndpoint, ChatModifier
+from nt2vr.querygen.mining import CaptionPair
+from tests.tiny import write_tiny
+
+PAIR = CaptionPair(("a", "man", "runs"), ("a", "woman", "runs"), 1)
+Reply = tuple[int, Any, dict[str, str]]  # status, JSON or bytes, headers
+
+
+def says(text: Any) -> Reply:
+    return 200, {"choices": [{"message": {"role": "assistant", "content": text}}]}, {}
+
+
+class Stub(ThreadingHTTPServer):
+    """Answers with `replies` in turn, the last one forever, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.replies: list[Reply] = []
+        self.asked: list[tuple[str, str | None, dict[str, Any]]] = []
+        super().__init__(("127.0.0.1", 0), Handler)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Stub
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.asked.append((self.path, self.headers["Authorization"], body))
+        replies = self.server.replies
+        status, content, headers = replies.pop(0) if len(replies) > 1 else replies[0]
+        content = content if isinstance(content, bytes) else json.dumps(content).encode()
+        self.send_response(status)
+        for name, value in {**headers, "Content-Length": str(len(content))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def stub() -> Iterator[Stub]:
+    with Stub() as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+def endpoint(stub: Stub, key: str = "secret", retries: int = 2) -> ChatEndpoint:
+    return ChatEndpoint(stub.url, "small", key, timeout_s=5, retries=retries, pause_s=0.01)
+
+
+def test_the_captions_are_asked_about_and_the_answer_is_the_text(stub: Stub) -> None:
+    stub.replies = [says('"a woman instead of the man."')]
+    assert ChatModifier(endpoint(stub)).write(PAIR, random.Random(0)) == "a woman instead of the man"
+    ((path, authorization, body),) = stub.asked
+    assert (path, authorization, body["model"]) == ("/v1/chat/completions", "Bearer secret", "small")
+    assert (
+        "First: a man runs" in body["messages"][0]["content"]
+        and "Second: a woman runs" in body["messages"][0]["content"]
+    )
+
+
+@pytest.mark.parametrize("text", ["", "  ", "x" * 201, "a\x00b"])
+def test_an_answer_that_is_no_text_leaves_the_pair_without_one(stub: Stub, text: str) -> None:
+    stub.replies = [says(text)]
+    assert ChatModifier(endpoint(stub)).write(PAIR, random.Random(0)) == ""
+
+
+def test_failures_that_may_pass_are_tried_again(stub: Stub) -> None:
+    stub.replies = [(429, {}, {"Retry-After": "0"}), (503, b"", {}), says("no dog")]
+    assert endpoint(stub).complete("x") == "no dog"
+    assert len(stub.asked) == 3
+
+
+@pytest.mark.parametrize(
+    ("reply", "requests", "sentence"),
+    [
+        ((500, b"", {}), 3, "did not answer .HTTP 500"),
+        ((401, {"error": "secret"}, {}), 1, "refused the request: HTTP 401"),
+        ((302, b"", {"Location": "http://127.0.0.1:1/stolen"}), 1, "refused the request: HTTP 302"),
+        ((200, b"<html>", {}), 1, "something else than a chat completion"),
+        ((200, {"choices": []}, {}), 1, "something else than a chat completion"),
+        ((200, [[]], {}), 1, "something else than a chat completion"),
+        (says(7), 1, "something else than a chat completion"),
+        ((200, b"[" * 50_000, {}), 1, "something else than a chat completion"),
+        ((200, b" " * (MAX_ANSWER + 10), {}), 1, "something else than a chat completion"),
+    ],
+)
+def test_others_are_one_sentence_without_the_key(stub: Stub, reply: Reply, requests: int, sentence: str) -> None:
+    stub.replies = [reply]
+    with pytest.raises(DownloadError, match=sentence) as caught:
+        endpoint(stub).complete("x")
+    assert len(stub.asked) == requests
+    assert "\n" not in str(caught.value) and "secret" not in str(caught.value) + repr(endpoint(stub))
+
+
+def test_nobody_there_is_a_sentence_too() -> None:
+    with pytest.raises(DownloadError, match="did not answer"):
+        ChatEndpoint("http://127.0.0.1:1/v1", "small", retries=1, pause_s=0.01).complete("x")
+
+
+@pytest.mark.parametrize("url", ["", "host", "ftp://host/v1", "file:///etc/passwd", "http://[", "http://"])
+def test_what_is_no_address_is_refused(url: str) -> None:
+    with pytest.raises(ConfigError, match="is no address"):
+        ChatEndpoint(url, "small")
+
+
+def test_a_key_is_never_sent_unencrypted_to_another_machine() -> None:
+    with pytest.raises(ConfigError, match="not encrypted"):
+        ChatEndpoint("http://example.com/v1", "small", "secret")
+    ChatEndpoint("https://example.com/v1", "small", "secret")
+    ChatEndpoint("http://example.com/v1", "small")
+
+
+def test_the_command_writes_triplets_by_rules_or_by_the_endpoint(
+    stub: Stub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_tiny(tmp_path / "model")
+    captions = [f"v{i}#enc#0 a {who} plays the guitar on the stage" for i, who in enumerate(("man", "woman", "boy"))]
+    (tmp_path / "captions.txt").write_text("\n".join(captions) + "\n")
+    monkeypatch.setattr("nt2vr.querygen.mining.LEAST", -1.0)  # the tiny model has not learnt what is similar
+    monkeypatch.setattr("nt2vr.querygen.mining.MOST", 2.0)
+    monkeypatch.setenv("NT2VR_CHAT_KEY", "secret")
+    flags = ["queries", "triplets", "--captions", str(tmp_path / "captions.txt"), "--model", str(tmp_path / "model")]
+    flags += ["--data-dir", str(tmp_path), "--device", "cpu"]
+    assert main([*flags, "--out", str(tmp_path / "rules.jsonl")]) == 0
+    assert json.loads(capsys.readouterr().out) == {"pairs": 6, "triplets": 6, "without a text": 0}
+    lines = [json.loads(line) for line in (tmp_path / "rules.jsonl").read_text().splitlines()]
+    assert {(line["reference"], line["target"]) for line in lines} == {
+        (f"v{i}", f"v{j}") for i in range(3) for j in range(3) if i != j
+    }
+    assert stub.asked == []
+
+    stub.replies = [says("somebody else"), says(""), says("another one")]
+    chat = ["--chat-url", stub.url, "--chat-model", "small", "--limit", "3", "--out", str(tmp_path / "chat.jsonl")]
+    assert main([*flags, *chat]) == 0
+    assert json.loads(capsys.readouterr().out) == {"pairs": 3, "triplets": 2, "without a text": 1}
+    texts = [json.loads(line)["text"] for line in (tmp_path / "chat.jsonl").read_text().splitlines()]
+    assert texts == ["somebody else", "another one"]
+    assert {authorization for _, authorization, _ in stub.asked} == {"Bearer secret"}
+
+    stub.replies = [says("kept"), (401, b"", {})]
+    assert main([*flags, *chat]) == 2  # it does not go on by rules
+    error = capsys.readouterr().err
+    assert "refused the request: HTTP 401" in error and "secret" not in error
+    assert len((tmp_path / "chat.jsonl").read_text().splitlines()) == 1
+    assert main([*flags, *chat[:2], "--out", str(tmp_path / "x")]) == 2
+    assert "Name both --chat-url and --chat-model" in capsys.readouterr().err
