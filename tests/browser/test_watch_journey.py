@@ -35,7 +35,8 @@ def add_epoch(run: RunFolder, epoch: int, model: str) -> None:
 
 def follow_two_checkpoints(page: Page, run: RunFolder) -> None:
     training, column = page.get_by_label("Training", exact=True).first, page.locator("[data-run]")
-    expect(training).to_contain_text("drawing sentences: 12 of 40", timeout=MODELS_MS)
+    expect(columns(page)).to_have_count(1, timeout=MODELS_MS)
+    expect(training).to_contain_text("drawing sentences: 12 of 40")
     page.get_by_role("button", name="train from here", exact=True).click()
     expect(page.get_by_text("a device trains one run at a time")).to_be_visible()
     training.get_by_role("button", name="watch it").click()
