@@ -30,7 +30,7 @@ ENTRIES = {
 
 
 def ranking(system: System, violations: int, right: int = 0, epoch: int | None = None) -> Ranking:
-    verdicts: list[Verdict] = ["violation"] * violations + ["right"] * right
+    verdicts: tuple[Verdict, ...] = (*("violation",) * violations, *("right",) * right)
     hits = tuple(Hit(f"{rank}", rank, 0.5, verdict) for rank, verdict in enumerate(verdicts, 1))
     return Ranking(system, hits, epoch=epoch)
 
