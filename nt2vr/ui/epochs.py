@@ -145,7 +145,7 @@ class Asked:
         epoch, system = epoch_of(ranking), ranking.system
         strategy = system.name.removeprefix(system.model).strip() or "whole sentence"
         is_kept = epoch in own.epochs
-        most = len(ranking.hits)
+        half = len(ranking.hits) / 2
         run = {
             "id": own.run,
             "epochs": ",".join(map(str, own.epochs)),
@@ -154,9 +154,7 @@ class Asked:
             "epoch": epoch,
             "newest": own.epochs[-1],
             "violations": counts_view(self._known("violation", own, ranking), epoch, lambda count: not count),
-            "right": counts_view(
-                self._known("right", own, ranking), epoch, lambda count: 2 * count >= len(ranking.hits)
-            ),
+            "right": counts_view(self._known("right", own, ranking), epoch, lambda count: count >= half),
         }
         how = f"epoch {epoch} · {strategy}" if epoch else strategy
         return {"run": run, "name": short_name(own.run), "how": how}
