@@ -51,7 +51,7 @@ class RunEpochs:
             ConfigError: if the epoch is not kept.
         """
         if epoch not in self.epochs:
-            raise ConfigError(f"{quoted(self.run)} has no epoch {epoch}. Choose one of {self.epochs[0]} and later.")
+            raise ConfigError(f"{quoted(self.run)} has no such epoch. Choose one from {self.epochs[0]} on.")
         model = self.run if epoch == self.epochs[-1] else f"{self.run} · epoch {epoch}"
         return System(model, like.strategy, like.strength)
 

@@ -55,9 +55,11 @@ def test_the_newest_epoch_is_the_run_itself_which_goes_on_and_the_strategy_stays
     assert with_epoch(["run", "run · best"], "run", 2, ENTRIES) == ["run · epoch 2"]
 
 
-@pytest.mark.parametrize(("run", "epoch"), [("run", 5), ("CLIP", 1), ("run · best", 3), ("x" * 1000, 1)])
+@pytest.mark.parametrize(
+    ("run", "epoch"), [("run", 5), ("run", 10**1000), ("CLIP", 1), ("run · best", 3), ("x" * 1000, 1)]
+)
 def test_what_a_slider_cannot_send_is_refused(run: str, epoch: int) -> None:
-    with pytest.raises(ConfigError, match=r"no epoch|no run"):
+    with pytest.raises(ConfigError, match=r"no such epoch|no run"):
         with_epoch(["run"], run, epoch, ENTRIES)
 
 
