@@ -12,7 +12,7 @@ from typing import Any
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.models.catalog import EPOCH, CatalogEntry
-from nt2vr.search.answers import Answer, Ranking
+from nt2vr.search.answers import Answer, Ranking, Verdict
 from nt2vr.search.systems import System
 from nt2vr.ui.column_view import short_name
 
@@ -51,7 +51,7 @@ class RunEpochs:
             ConfigError: if the epoch is not kept.
         """
         if epoch not in self.epochs:
-            raise ConfigError(f"{quoted(self.run)} has no epoch {epoch}. Choose one of {self.epochs[0]} and later.")
+            raise ConfigError(f"{quoted(self.run)} has no such epoch. Choose one from {self.epochs[0]} on.")
         model = self.run if epoch == self.epochs[-1] else f"{self.run} · epoch {epoch}"
         return System(model, like.strategy, like.strength)
 
@@ -85,7 +85,7 @@ def with_run(systems: Sequence[str], run: str, most: int) -> list[str]:
 
 
 class Counts:
-    """Violations among the first clips, by query and epoch. Shared by all pages; the latest queries are kept."""
+    """How often a verdict is among the first clips, by query and epoch. Shared by all pages; the latest are kept."""
 
     def __init__(self) -> None:
         """Know none."""
@@ -101,12 +101,12 @@ class Counts:
             return dict(known)
 
 
-def counts_view(counts: Mapping[int, int], epoch: int) -> list[dict[str, Any]]:
-    """List the counts in the order of epochs, each repeated one once; that of `epoch` is marked."""
+def counts_view(counts: Mapping[int, int], epoch: int, good: Callable[[int], bool]) -> list[dict[str, Any]]:
+    """List the counts in the order of epochs, each repeated one once; that of `epoch` is marked as good or bad."""
     steps: list[dict[str, Any]] = []
     for number in sorted(counts):
         if not steps or steps[-1]["count"] != counts[number]:
-            steps.append({"count": counts[number], "now": False, "kind": "bad" if counts[number] else "good"})
+            steps.append({"count": counts[number], "now": False, "kind": "good" if good(counts[number]) else "bad"})
         steps[-1]["now"] |= number == epoch
     return steps
 
@@ -145,6 +145,7 @@ class Asked:
         epoch, system = epoch_of(ranking), ranking.system
         strategy = system.name.removeprefix(system.model).strip() or "whole sentence"
         is_kept = epoch in own.epochs
+        half = len(ranking.hits) / 2
         run = {
             "id": own.run,
             "epochs": ",".join(map(str, own.epochs)),
@@ -152,19 +153,19 @@ class Asked:
             "last": len(own.epochs) - 1,
             "epoch": epoch,
             "newest": own.epochs[-1],
-            "counts": counts_view(self._violations(own, ranking, epoch), epoch),
+            "violations": counts_view(self._known("violation", own, ranking), epoch, lambda count: not count),
+            "right": counts_view(self._known("right", own, ranking), epoch, lambda count: count >= half),
         }
         how = f"epoch {epoch} · {strategy}" if epoch else strategy
         return {"run": run, "name": short_name(own.run), "how": how}
 
-    def _violations(self, own: RunEpochs, ranking: Ranking, epoch: int) -> Mapping[int, int]:
-        """Return the violations by epoch, as far as they are known; empty if none can be."""
-        if not (self.answer.query.unwanted and self.answer.has_verdicts and ranking.hits):
+    def _known(self, verdict: Verdict, own: RunEpochs, ranking: Ranking) -> Mapping[int, int]:
+        """Return a verdict's counts by epoch, as far as they are known; empty if none can be."""
+        if not (self.answer.query.unwanted and ranking.hits and all(hit.verdict for hit in ranking.hits)):
             return {}
         base = replace(ranking.system, model=self.base_of(own.run))
-        found = {epoch: ranking.counts["violation"]}
+        found = {epoch_of(ranking): ranking.counts[verdict]}
         for other in self.answer.rankings:
             if other.system == base and other.hits:
-                found[0] = other.counts["violation"]
-        key = (self.key, own.run, ranking.system.strategy, ranking.system.strength)
-        return self.counts.add(key, found)
+                found[0] = other.counts[verdict]
+        return self.counts.add((self.key, verdict, own.run, ranking.system.strategy, ranking.system.strength), found)

@@ -11,6 +11,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ Keys = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class UndrawnClips:
-    """Clips of which only the embeddings are needed; of an array of frames it has the shape alone.
+    """Clips of which only the embeddings are needed; they are drawn if they are indexed as an array of frames.
 
     Attributes:
         file: the clips.
@@ -50,6 +51,11 @@ class UndrawnClips:
     def __len__(self) -> int:
         """Return the number of clips."""
         return len(self.file.scenes)
+
+    def __getitem__(self, index: Any) -> NDArray[np.uint8]:
+        """Read frames, drawing all clips first if necessary."""
+        read: NDArray[np.uint8] = self.file.frames()[index]
+        return read
 
     def embeddings(
         self, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never

@@ -268,7 +268,7 @@ def test_a_share_of_the_captions_is_held_in_place(tmp_path: Path, config: TrainC
     assert part.denied.sentences == whole.denied.sentences
     prepare(quarter, clips, lambda: False)
     assert quarter.step([part])["distill"] > 0
-    with pytest.raises(ConfigError, match="keep_share is for distill alone"):
+    with pytest.raises(ConfigError, match="keep_share is for distill and composed"):
         replace(config, keep_share=0.5, losses={"distill": {}, "contrastive": {}})
 
 
