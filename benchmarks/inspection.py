@@ -45,8 +45,8 @@ def made_up_report(count: int, kinds: tuple[Any, ...]) -> Report:
 
 
 def _random(rng: np.random.Generator, count: int) -> Measured:
-    shares = [rng.random(count, np.float32) for _ in range(3)]
-    return Measured(rng.integers(1, 50, count).astype(np.int32), *shares)
+    ordered, tied, violations = (rng.random(count, np.float32) for _ in range(3))
+    return Measured(rng.integers(1, 50, count).astype(np.int32), ordered, tied, violations)
 
 
 def seconds(work: Callable[[], object]) -> str:

@@ -101,9 +101,7 @@ class EvaluateTab:
 
     def _wire_report(self, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
         report, outputs = self._parts.report, self._outputs
-        report.breakdown.wire(
-            lambda report_id, _: self._evaluations.archive.load(report_id), report.report, report.queries
-        )
+        report.breakdown.wire(self._evaluations.archive.load_with, report.report, report.queries)
         report.delete.click(lambda: gr.Row(visible=True), None, report.confirm, **QUIET)
         report.keep.click(lambda: gr.Row(visible=False), None, report.confirm, **QUIET)
         page.load(self.on_load, None, tabs, **QUIET)  # selecting the tab shows the report
