@@ -145,7 +145,7 @@ def queries_view(listing: Listing) -> dict[str, Any]:
     return {
         "first": link.first,
         "second": link.second,
-        "link": link.address,
+        "link": alone.address,  # the list is the same for all reviews of its page
         "count": f"{len(places):,} of {len(listing.report.queries):,} queries",
         "opens": OPENS_HERE if listing.home else OPENS_ELSEWHERE,
         "where": f"page {link.page + 1:,} of {last + 1:,}",

@@ -25,9 +25,11 @@ FILTERED = f"""(_, ...values) => {{
 # The server has chosen a report, or its systems: the address follows, unless the person has left the tab meanwhile.
 SHOWN = """({ link = "?report=" }) => {
   if (!document.querySelector("#evaluate")?.checkVisibility()) return;
-  const id = (address) => new URLSearchParams(address).get("report");
-  if (id(location.search) !== id(link)) window.nt2vr.go(link);
-  else if (!new URLSearchParams(location.search).has("first")) history.replaceState(history.state, "", link);
+  const [now, full] = [new URLSearchParams(location.search), new URLSearchParams(link)];
+  if (now.get("report") !== full.get("report")) return window.nt2vr.go(link);
+  if (now.has("first")) return;
+  if (now.has("query")) full.set("query", now.get("query"));
+  history.replaceState(history.state, "", `?${full}`);
 }"""
 TELL = "const place = document.querySelector('.nt-kept'); if (place) place.textContent ="
 SAVED = f"""() => {{
