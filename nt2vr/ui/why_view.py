@@ -11,6 +11,7 @@ from nt2vr.ui.clip_view import frame_pictures
 from nt2vr.ui.column_view import short_name
 
 SIDE_BY_SIDE = 2  # systems explained at a time
+FAINT = 0.05  # smallest share that has the strongest colour, if it is the largest
 ROLES = {"sentence": "Sentence", "wanted": "Wanted", "unwanted": "Unwanted", "anchor": "Neutral texts"}
 ADDED = "What the system searches for adds up to the score."
 ALONE = "The system searches for the sentence; its parts are scored alone for comparison, and are not added."
@@ -45,7 +46,7 @@ def why_view(
         ]
         if len(names) > SIDE_BY_SIDE
         else [],
-        "systems": [_system_view(each, video, urls) for each in whys],
+        "systems": [_system_view(each, video, urls, _largest_share(whys)) for each in whys],
     }
 
 
@@ -54,23 +55,28 @@ def signed(value: float) -> str:
     return f"{value:+.3f}" if abs(value) >= 0.0005 else "0"
 
 
-def _system_view(why: Why, video: Video, urls: Mapping[str, str]) -> dict[str, Any]:
+def _largest_share(whys: Sequence[Why]) -> float:
+    """Return the share with the strongest colour, for all systems alike."""
+    return max(FAINT, *(abs(word.share or 0) for why in whys for word in why.words), 0)
+
+
+def _system_view(why: Why, video: Video, urls: Mapping[str, str], largest_share: float) -> dict[str, Any]:
     return {
         "name": short_name(why.system.name),
         "score": f"{why.score:.3f}" if why.score is not None else "",
         "notice": why.notice,
         **_frames_view(why, video, urls),
         **_parts_view(why),
-        **_words_view(why),
+        **_words_view(why, largest_share),
     }
 
 
 def _frames_view(why: Why, video: Video, urls: Mapping[str, str]) -> dict[str, Any]:
     count = len(why.frames)
-    if not count or why.score is None:
-        return {"frames": [], "frames_note": ""}
     moments = tuple((place + 0.5) / count for place in range(count))
-    pictures = frame_pictures(video, Seen(why.system, None, None, moments, count), urls) or [{}] * count
+    pictures = frame_pictures(video, Seen(why.system, None, None, moments, count), urls)
+    if not pictures or why.score is None:  # one frame only, or a picture, all of whose frames are the same
+        return {"frames": [], "frames_note": ""}
     low, high = min(0.0, *why.frames), max(0.0, *why.frames)
     span = (high - low) or 1.0
     frames = [
@@ -121,10 +127,9 @@ def _how(part: Part) -> str:
     return "" if abs(part.weight - 1) < 0.005 else f"{part.weight:.2f} × {part.similarity:.3f}"
 
 
-def _words_view(why: Why) -> dict[str, Any]:
-    largest = max((abs(word.share) for word in why.words if word.share is not None), default=0) or 1.0
+def _words_view(why: Why, largest_share: float) -> dict[str, Any]:
     lines = [
-        {"label": ROLES[role], "words": [_word_view(word, largest) for word in words]}
+        {"label": ROLES[role], "words": [_word_view(word, largest_share) for word in words]}
         for (role, _), words in groupby(why.words, key=lambda word: (word.role, word.place))
     ]
     left = f" The last {why.num_left:,} words were not tried." if why.num_left else ""

@@ -95,11 +95,19 @@ def test_a_system_without_a_score_says_so_and_shows_nothing_else() -> None:
     )
 
 
-def test_a_picture_has_no_stills_beside_its_one_score() -> None:
+def test_a_picture_has_no_frames_to_compare() -> None:
     (only,) = why_view(
         Answer(Query("a"), (Ranking(CLIP, ()),)), [0], [PLAIN], Video("p", Path("p.jpg")), {"src": "x", "poster": "y"}
     )["systems"]
-    assert [sorted(frame) for frame in only["frames"]] == [["best", "bottom", "height", "score"]] * 2
+    assert only["frames"] == []
+
+
+def test_both_systems_share_one_scale_of_colours_and_tiny_shares_stay_pale() -> None:
+    loud = Why(BOOLEAN, 0.5, words=(Word("wanted", 0, "man", 0.6),))
+    strengths = [[w["strength"] for line in s["lines"] for w in line["words"]] for s in view(PLAIN, loud)["systems"]]
+    assert strengths == [["10", "20"], ["60"]]
+    (tiny,) = view(Why(CLIP, 0.5, words=(Word("sentence", 0, "man", 0.005),)))["systems"]
+    assert tiny["lines"][0]["words"][0]["strength"] == "6"
 
 
 def test_zero_has_no_sign() -> None:
