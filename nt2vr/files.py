@@ -1,9 +1,10 @@
-"""Atomic file writes, and the version of the project's file formats.
+"""Atomic file writes, content hashes, and the version of the project's file formats.
 
 Other processes see the old file or the new one, also after a crash.
 """
 
 import errno
+import hashlib
 import json
 import os
 import shutil
@@ -35,6 +36,12 @@ def write_json(path: Path, data: Any, indent: int | None = None) -> None:
     """Write `data` as JSON, atomically, with a newline at the end."""
     with atomic_write(path) as partial:
         partial.write_text(json.dumps(data, indent=indent) + "\n", encoding="utf-8")
+
+
+def hash_file(path: Path) -> str:
+    """Hash the bytes of a file with BLAKE2b, 16 bytes as hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
 def with_schema(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Progress reports and cancellation of long work: two callables that are passed down to it."""
+"""Progress reports and cancellation of long work: two callables that are passed down to it; and progress in words."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -17,6 +17,18 @@ def silent(done: int, total: int, doing: str) -> None:
 def never() -> bool:
     """Never stop."""
     return False
+
+
+def percent_text(done: float, total: float) -> str:
+    """Write the share that is done, 0 to 100, for the width of a bar."""
+    return f"{100 * min(done / total, 1):.1f}" if total else "0"
+
+
+def duration_text(seconds: float) -> str:
+    """Write an estimated duration, no more precisely than it can be known: 40 s, 5 min, 2.5 h."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
 
 
 def tracked(

@@ -9,7 +9,6 @@ import re
 import shutil
 import sqlite3
 import threading
-from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +20,7 @@ from diskcache.core import MODE_PICKLE
 from numpy.typing import NDArray
 
 from nt2vr.errors import MediaError, reason_of
+from nt2vr.files import hash_file
 from nt2vr.media.frame_store import FrameStore
 from nt2vr.models.framing import Framing
 
@@ -168,14 +168,11 @@ class Cache:
             cached = self._small.get(key)
             if isinstance(cached, str):
                 return cached
-            content = blake2b(digest_size=16)
-            with path.open("rb") as file:
-                while chunk := file.read(1 << 20):
-                    content.update(chunk)
+            content = hash_file(path)
         except OSError as error:
             raise MediaError(f"{path.name} cannot be read ({error.strerror}). Add it again.") from None
-        self._small.set(key, content.hexdigest())
-        return content.hexdigest()
+        self._small.set(key, content)
+        return content
 
     def get_embeddings(self, content: str, model: str) -> NDArray[np.float32] | None:
         """Return the embeddings of a content under a model, if cached.

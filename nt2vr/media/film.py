@@ -7,7 +7,6 @@ videos of a benchmark are sampled by frame numbers instead (`decode`), as in the
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from hashlib import blake2b
 from itertools import repeat
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import MediaError
+from nt2vr.files import hash_file
+from nt2vr.media import refused
 from nt2vr.media.animation import Animation, is_animation
 from nt2vr.media.picture import MAX_PIXELS, PICTURE_SUFFIXES, Limits, fit, read_picture, shrunk, shrunk_size
 from nt2vr.media.probe import Probe
 from nt2vr.models.framing import CENTRES, ENDS, Framing
 
-FORMATS = "asf,avi,flv,gif,matroska,mov,mpeg,mpegts,ogg"  # self-contained ones: a playlist would read other files
 COVER = av.stream.Disposition.attached_pic  # of a song
 SEEK_S = 10.0  # gap before a wanted moment above which seeking beats decoding
 LATE_S = 0.5  # a first frame this long after the wanted moment means that the file's index is wrong
@@ -236,20 +236,20 @@ class _Video:
     @contextmanager
     def _opened(self) -> Iterator[tuple[Any, Any]]:
         """Open the file, and the first of its video streams that is no cover picture."""
-        name = self._path.name
-        damaged = f"{name} is not a readable video, or it is truncated. Export it as MP4 (H.264) or WebM."
-        options = {"format_whitelist": FORMATS, "protocol_whitelist": "file"}
+        options = {"format_whitelist": refused.FORMATS, "protocol_whitelist": "file"}
         try:
             container = av.open(str(self._path), options=options, metadata_errors="replace")
         except av.FFmpegError as error:
-            raise MediaError(damaged) from error
+            raise refused.unreadable(self._path) from error
         with container:
             streams = [stream for stream in container.streams.video if not stream.disposition & COVER]
             if not streams:
-                raise MediaError(f"{name} has sound but no pictures." if container.streams.audio else damaged)
+                if container.streams.audio:
+                    raise MediaError(f"{self._path.name} has sound but no pictures.")
+                raise refused.unreadable(self._path)
             codec = streams[0].codec_context
             if codec.width * codec.height > MAX_PIXELS:
-                raise MediaError(f"The frames of {name} are too large. Export it at 1920x1080 or less.")
+                raise refused.too_large(self._path)
             codec.options = {"max_pixels": str(MAX_PIXELS)}  # frames may grow within the file
             codec.thread_count = 1  # each child has a file of its own
             yield container, streams[0]
@@ -298,20 +298,15 @@ def reading(path: Path) -> Iterator[None]:
     try:
         yield
     except StopIteration:
-        raise MediaError(f"{path.name} has no decodable frame: it is truncated or damaged. Export it again.") from None
+        raise refused.without_frames(path) from None
     except (av.FFmpegError, MemoryError, ValueError, EOFError, OverflowError, OSError) as error:
-        raise MediaError(f"{path.name} cannot be decoded. Convert it to MP4 (H.264) or WebM and try again.") from error
+        raise refused.undecodable(path) from error
 
 
 def _hash(path: Path) -> str:
-    content = blake2b(digest_size=16)
     try:
-        with path.open("rb") as file:
-            while chunk := file.read(1 << 20):
-                content.update(chunk)
-            size = file.tell()
+        if path.stat().st_size == 0:
+            raise refused.empty(path)
+        return hash_file(path)
     except OSError as error:
         raise MediaError(f"{path.name} cannot be read ({error.strerror}).") from None
-    if size == 0:
-        raise MediaError(f"{path.name} is empty (0 bytes). Copy or export it again.")
-    return content.hexdigest()

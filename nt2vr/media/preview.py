@@ -1,7 +1,7 @@
 """Posters and previews of one clip: a JPEG, and a short VP9 WebM without sound, which every browser plays."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -41,7 +41,7 @@ def write_preview(path: Path, start: float, end: float | None, poster: Path, pre
         with atomic_write(poster) as partial:
             write_jpeg(frames[len(frames) // 2], partial)
         with atomic_write(preview) as partial:
-            _write_webm(frames, partial)
+            write_webm(frames, partial, FPS, OPTIONS)
 
 
 def _frames(path: Path, start: float, end: float | None) -> list[NDArray[np.uint8]]:
@@ -51,12 +51,22 @@ def _frames(path: Path, start: float, end: float | None) -> list[NDArray[np.uint
     return [screen.at(start + number / FPS) for number in range(count)]
 
 
-def _write_webm(frames: list[NDArray[np.uint8]], path: Path) -> None:
-    with av.open(str(path), "w", format="webm", options={"fflags": "bitexact"}) as container:
-        stream = container.add_stream("libvpx-vp9", rate=Fraction(FPS))
+def write_webm(
+    frames: Sequence[NDArray[np.uint8]] | NDArray[np.uint8], path: Path, fps: int, options: Mapping[str, str]
+) -> None:
+    """Write (F, H, W, 3) RGB frames as VP9, a royalty-free codec all browsers play; the same frames, the same bytes.
+
+    Args:
+        frames: F of them, at least one.
+        path: the WebM to write.
+        fps: frames per second.
+        options: of libvpx.
+    """
+    with av.open(str(path), "w", format="webm", options={"fflags": "bitexact"}) as container:  # no random id
+        stream = container.add_stream("libvpx-vp9", rate=Fraction(fps))
         stream.height, stream.width = frames[0].shape[:2]
         stream.pix_fmt = "yuv420p"
-        stream.options = dict(OPTIONS)
+        stream.options = dict(options)
         for frame in frames:
             container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, format="rgb24")))
         container.mux(stream.encode())

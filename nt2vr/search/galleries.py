@@ -14,6 +14,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
+from nt2vr.progress import duration_text
 from nt2vr.search.answers import Judge
 from nt2vr.search.by_captions import judge_by_captions
 from nt2vr.search.embedded import EmbeddedGallery, open_gallery
@@ -169,15 +170,8 @@ def not_indexed(name: str, encoder: Encoder, num_clips: int) -> NotIndexedError:
     """Say that a library is not indexed by a model, and what that takes."""
     if not num_clips:
         return NotIndexedError(f"{name} has no clips yet. Update it in the Library tab.", encoder.name)
-    takes = duration_text(num_clips * seconds_per_clip(encoder))
+    takes = f"about {duration_text(num_clips * seconds_per_clip(encoder))}"
     return NotIndexedError(
         f"{name} is not indexed by {encoder.name} yet: {num_clips:,} clips, {takes} of computing on this machine.",
         encoder.name, tower=encoder.card.video_key,
     )  # fmt: skip
-
-
-def duration_text(seconds: float) -> str:
-    """Write an estimate as people say it: about 40 s, about 5 min, about 2.5 h."""
-    if seconds < 90:
-        return f"about {max(1, round(seconds))} s"
-    return f"about {seconds / 60:.0f} min" if seconds < 90 * 60 else f"about {seconds / 3600:.1f} h"

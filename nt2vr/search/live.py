@@ -7,7 +7,8 @@ once, however many galleries are searched with it.
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event, Lock
@@ -82,11 +83,7 @@ class LiveModels:
         """
         if (model := self._used(name)) and gallery in model.galleries:
             return model
-        with self._changing:
-            loading = self._loading[name]
-        with loading:
-            model = self._used(name) or self._newest(self._models.find(name), None, (gallery,))
-            self._keep(name, model)  # also if the gallery turns out not to be indexed
+        with self._loaded_as(name, (gallery,)) as model:  # kept also if the gallery turns out not to be indexed
             while gallery not in model.galleries:
                 view = self._embed(gallery, model.encoder)
                 model = self._with_view(name, model, gallery, view)
@@ -96,18 +93,21 @@ class LiveModels:
         """Return a model, loaded if need be, without a view of any gallery; raises as `get` does."""
         if model := self._used(name):
             return model.encoder
+        with self._loaded_as(name, ()) as model:
+            return model.encoder
+
+    @contextmanager
+    def _loaded_as(self, name: str, galleries: Collection[str]) -> Iterator[LoadedModel]:
+        """Yield a model, loaded with views of galleries if it is not yet, while nobody else loads it."""
         with self._changing:
             loading = self._loading[name]
         with loading:
-            model = self._used(name) or self._newest(self._models.find(name), None, ())
-            self._keep(name, model)
-            return model.encoder
-
-    def _keep(self, name: str, model: LoadedModel) -> None:
-        with self._changing:
-            self._loaded.setdefault(name, model)
-            while len(self._loaded) > MAX_LOADED:
-                del self._loaded[next(iter(self._loaded))]
+            model = self._used(name) or self._newest(self._models.find(name), None, galleries)
+            with self._changing:
+                self._loaded.setdefault(name, model)
+                while len(self._loaded) > MAX_LOADED:
+                    del self._loaded[next(iter(self._loaded))]
+            yield model
 
     def _with_view(self, name: str, model: LoadedModel, gallery: str, view: EmbeddedGallery) -> LoadedModel:
         """Add a view to a model; if the model was swapped in the meantime, return the newer one without it."""

@@ -9,8 +9,9 @@ import gradio as gr
 
 from nt2vr.errors import NotIndexedError
 from nt2vr.library.jobs import IndexJob, IndexJobs
+from nt2vr.progress import duration_text, percent_text
 from nt2vr.search.answers import Answer
-from nt2vr.search.galleries import Galleries, duration_text
+from nt2vr.search.galleries import Galleries
 from nt2vr.ui.errors import user_errors
 from nt2vr.ui.gate import Gate
 from nt2vr.ui.inputs import event_value
@@ -58,7 +59,7 @@ def job_view(job: IndexJob | None) -> dict[str, Any]:
     if job is None or job.state == "finished":
         return {}
     rate = f"{job.per_second:,.1f} per second" if job.per_second else ""
-    left = f"{duration_text(job.remaining_s)} left" if job.remaining_s is not None else ""
+    left = f"about {duration_text(job.remaining_s)} left" if job.remaining_s is not None else ""
     return {
         "number": job.number,
         "state": job.state if job.total or not job.is_under_way else "preparing",
@@ -68,7 +69,7 @@ def job_view(job: IndexJob | None) -> dict[str, Any]:
         "doing": f"{job.doing}: {job.done:,} of {job.total:,}" if job.total else job.doing,
         "current": job.current,
         "rate": " · ".join(filter(None, (rate, left))),
-        "share": f"{100 * min(job.done / job.total, 1):.1f}" if job.total else "0",
+        "share": percent_text(job.done, job.total),
         "error": job.error,
         "under_way": job.is_under_way,
         "stops": job.state == "stopping",

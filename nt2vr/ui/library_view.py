@@ -6,6 +6,7 @@ from typing import Any
 from nt2vr.library.info import Changes, LibraryInfo, Skipped
 from nt2vr.library.jobs import IndexJob
 from nt2vr.media.gallery import Video
+from nt2vr.progress import percent_text
 from nt2vr.ui.clip_view import clock
 from nt2vr.ui.indexing import WORDS, job_view
 
@@ -32,7 +33,7 @@ def list_view(infos: Sequence[LibraryInfo], jobs: Mapping[str, IndexJob], chosen
 
 def _state(info: LibraryInfo, job: IndexJob | None) -> dict[str, str]:
     if job is not None and job.state != "finished":
-        share = f"{100 * min(job.done / job.total, 1):.1f}" if job.total else "0"
+        share = percent_text(job.done, job.total)
         return {"state": job.state, "word": WORDS[job.state], "share": share}
     if not info.available:
         return {"state": "interrupted", "word": "unavailable", "share": "0"}

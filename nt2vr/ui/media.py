@@ -6,9 +6,9 @@ nothing but posters and previews can be asked for.
 
 import logging
 import re
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from threading import Lock
 from weakref import WeakKeyDictionary
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 KINDS = {"poster.jpg": "image/jpeg", "preview.webm": "video/webm"}
 FRAME = re.compile(r"frame-([0-9]{1,2})-of-([0-9]{1,2})\.jpg")
 FRAME_SIDE = 224  # pixels
-FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
+FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}  # of files that are named by their content
 MAKING = 4  # posters and previews made at a time for those who look at clips before they are indexed
 
 
@@ -104,9 +104,9 @@ class Media:
             raise HTTPException(404, str(error)) from error
         if isinstance(frames, str):  # the reason why there are none
             raise HTTPException(404, frames)
-        with tempfile.TemporaryDirectory(prefix="nt2vr-") as folder:
-            write_jpeg(frames[number], Path(folder) / "frame.jpg")
-            return (Path(folder) / "frame.jpg").read_bytes()
+        jpeg = BytesIO()
+        write_jpeg(frames[number], jpeg)
+        return jpeg.getvalue()
 
     def _file(self, library: str, content: str, kind: str) -> Path:
         if kind not in KINDS:

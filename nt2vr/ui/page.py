@@ -33,7 +33,7 @@ from nt2vr.ui.gate import Gate
 from nt2vr.ui.indexing import Indexing
 from nt2vr.ui.inputs import check_inputs
 from nt2vr.ui.library_tab import LibraryTab
-from nt2vr.ui.media import Media
+from nt2vr.ui.media import FOREVER, Media
 from nt2vr.ui.memory import give_back_freed_memory
 from nt2vr.ui.routes import build_routes
 from nt2vr.ui.search_layout import menu_style
@@ -66,7 +66,7 @@ class ImmutableFiles(StaticFiles):
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
         """Serve a file as immutable."""
         response = super().file_response(*args, **kwargs)
-        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        response.headers.update(FOREVER)
         return response
 
 

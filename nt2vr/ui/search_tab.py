@@ -211,11 +211,13 @@ class SearchTab:
         """Search; as long as the sentence stays the same, with its parts and words as corrected by the person."""
         searcher, r, chosen = self.galleries.searcher(gallery), self._results, read_chosen(references)
         query = parsed = searcher.understand(text, editing=bool(chosen))
-        without = searcher.understand(text, editing=not chosen)  # what the boxes held before references came or went
         if previous is not None:
             same = previous.query.text == text
             literal, parts = (literal, write_parts(wanted, unwanted)) if same else ("", "")
-        if parts and parts not in (write_parts(*part_texts(parsed)), write_parts(*part_texts(without))):
+        if parts and not any(  # the boxes may hold the parts from before references came or went
+            parts == write_parts(*part_texts(searcher.understand(text, editing)))
+            for editing in (bool(chosen), not chosen)
+        ):
             query = corrected(text, *read_parts(parts))
         else:
             parts = ""

@@ -12,14 +12,10 @@ import json
 import logging
 import shutil
 from collections.abc import Iterator
-from fractions import Fraction
 from itertools import islice
 from pathlib import Path
 
-import av
-import numpy as np
-from numpy.typing import NDArray
-
+from nt2vr.media.preview import write_webm
 from nt2vr.world.captions import captions
 from nt2vr.world.render import SIZE, Renderer
 from nt2vr.world.scenes import Scene, stream_scenes
@@ -28,6 +24,7 @@ from nt2vr.world.truth import read_claim
 
 FOLDER = Path("assets/gallery")
 FPS, SECONDS = 12, 2
+OPTIONS = {"crf": "36", "b": "0", "deadline": "good", "cpu-used": "3"}
 CLIPS_PER_STORY = 10
 CAPTIONS_PER_CLIP = 6
 POOL = 120_000  # test scenes to search; the rarest story needs about this many
@@ -52,18 +49,6 @@ def choose_scenes() -> list[Scene]:
     return scenes
 
 
-def write_webm(frames: NDArray[np.uint8], path: Path) -> None:
-    """Write (F, H, W, 3) RGB frames as VP9, a royalty-free codec all browsers play."""
-    with av.open(str(path), "w", options={"fflags": "bitexact"}) as container:  # prevents a random id in the file
-        stream = container.add_stream("libvpx-vp9", rate=Fraction(FPS))
-        stream.height, stream.width = frames.shape[1:3]
-        stream.pix_fmt = "yuv420p"
-        stream.options = {"crf": "36", "b": "0", "deadline": "good", "cpu-used": "3"}
-        for frame in frames:
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, format="rgb24")))
-        container.mux(stream.encode())
-
-
 def build(folder: Path) -> Iterator[Path]:
     """Write clips and manifest, and yield each clip; content-based names make them cacheable by browsers."""
     clips, renderer = folder / "clips", Renderer(SIZE)
@@ -72,7 +57,7 @@ def build(folder: Path) -> Iterator[Path]:
     lines = []
     for scene in choose_scenes():
         draft = clips / "draft.webm"
-        write_webm(renderer.frames(scene, FPS * SECONDS), draft)
+        write_webm(renderer.frames(scene, FPS * SECONDS), draft, FPS, OPTIONS)
         video_id = hashlib.sha256(draft.read_bytes()).hexdigest()[:10]
         path = draft.rename(clips / f"{video_id}.webm")
         lines.append(

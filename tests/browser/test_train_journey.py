@@ -93,7 +93,7 @@ def train_stop_and_resume(page: Page, url: str, runs: Path) -> None:
     (config,) = runs.glob("*/config.json")
     assert json.loads(config.read_text())["losses"] == {"contrastive": {"weight": 0.5}}
     expect(state).to_have_text("training", timeout=WAIT_MS)
-    loss_line = watch.locator(".nt-line").last  # the validation charts, once they are there, come before it
+    loss_line = page.locator(".nt-curves .nt-line").last  # the validation charts, once they are there, come before it
     expect(loss_line).to_have_attribute("d", re.compile(r"^M[\d. ]+L"), timeout=WAIT_MS)  # two points or more
     expect(page.locator("#train-resume")).to_be_disabled()
     expect(page.locator("#train-delete")).to_be_disabled()

@@ -5,6 +5,7 @@ Text is left unescaped for the template; SVG paths and positions are made from n
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from nt2vr.ui.chart import short, spread, ticks
@@ -17,6 +18,7 @@ MAX_POINTS = 300  # per line; more would not be visible
 
 Points = list[tuple[float, float]]
 Rows = Sequence[Mapping[str, float]]
+NO_OTHERS: Mapping[str, Any] = MappingProxyType({})
 
 VALIDATION = (  # metric, title, explanation
     ("original/MIR", "Original MIR", "how well captions find their clips"),
@@ -30,8 +32,14 @@ PERCENT = ("text/order",)  # metrics from 0 to 100
 CONTROLS = {"base": "base", "drop": "drop"}  # metric prefix -> label of the baseline
 
 
-def validation_charts(rows: Rows, epochs: int) -> list[dict[str, Any]]:
-    """Build a chart over epochs for each measured validation metric, with the base and its control as dashed lines."""
+def validation_charts(rows: Rows, epochs: int, others: Mapping[str, Rows] = NO_OTHERS) -> list[dict[str, Any]]:
+    """Build a chart over epochs for each measured validation metric, with the base and its control as dashed lines.
+
+    Args:
+        rows: the run's metrics.
+        epochs: that it will have.
+        others: name to metrics of runs to compare with; each has a line in the charts.
+    """
     charts = []
     for metric, title, note in VALIDATION:
         points = series(rows, metric, "epoch")
@@ -40,26 +48,32 @@ def validation_charts(rows: Rows, epochs: int) -> list[dict[str, Any]]:
             for prefix, label in CONTROLS.items()
             if (known := series(rows, f"{prefix}/{metric}", "epoch"))
         }
-        if points or levels:
+        beside = {name: series(of, metric, "epoch") for name, of in others.items()}
+        if points or levels or any(beside.values()):
             charts.append(
                 chart(
                     *(title, note, points, levels, (0, max(1, epochs)), "epoch"),
                     percent_text if metric in PERCENT else share_text,
                     least_span=100 * LEAST_SPAN if metric in PERCENT else LEAST_SPAN,
+                    others=beside,
                 )
                 | {"dots": True}
             )
     return charts
 
 
-def loss_charts(rows: Rows, names: Iterable[str], steps: int) -> list[dict[str, Any]]:
-    """Build a chart over steps for each loss, unweighted."""
-    lines = {name: thin(series(rows, name, "step")) for name in names}
-    return [
-        chart(name, "loss", points, {}, (0, max(1, steps)), "step", value_text, from_zero=True)
-        for name, points in lines.items()
-        if points
-    ]
+def loss_charts(
+    rows: Rows, names: Iterable[str], steps: int, others: Mapping[str, Rows] = NO_OTHERS
+) -> list[dict[str, Any]]:
+    """Build a chart over steps for each loss, unweighted; `others` as in `validation_charts`."""
+    charts = []
+    for name in names:
+        points = thin(series(rows, name, "step"))
+        beside = {other: thin(series(of, name, "step")) for other, of in others.items()}
+        if points:
+            x_range = (0, max(1, steps))
+            charts.append(chart(name, "loss", points, {}, x_range, "step", value_text, from_zero=True, others=beside))
+    return charts
 
 
 def series(rows: Rows, key: str, along: str) -> Points:
@@ -87,6 +101,7 @@ def chart(
     text: Callable[[float], str],
     from_zero: bool = False,
     least_span: float = 0.0,
+    others: Mapping[str, Points] = NO_OTHERS,
 ) -> dict[str, Any]:
     """Lay out one chart.
 
@@ -100,19 +115,24 @@ def chart(
         text: formats a value.
         from_zero: include 0 in the y axis.
         least_span: smallest range of the y axis.
+        others: name to the points of further lines; those without points are left out.
     """
-    values = [y for _, y in points] + list(levels.values()) + ([0.0] if from_zero else [])
+    drawn = [points, *others.values()]
+    values = [y for line in drawn for _, y in line] + list(levels.values()) + ([0.0] if from_zero else [])
     spare = max(0.0, least_span - (max(values) - min(values))) / 2
     marks = ticks(min(values) - spare, max(values) + spare)
     end = WIDTH - (RIGHT_LABELLED if levels else RIGHT)
     low, high = marks[0], marks[-1]
-    left, right = x_range[0], max(x_range[1], points[-1][0] if points else 0)
+    left, right = x_range[0], max(x_range[1], *(line[-1][0] for line in drawn if line), 0)
 
     def at(x: float) -> float:
         return LEFT + (x - left) / (right - left) * (end - LEFT)
 
     def up(y: float) -> float:
         return HEIGHT - BOTTOM - (y - low) / (high - low) * (HEIGHT - TOP - BOTTOM)
+
+    def path(line: Points) -> str:
+        return "M" + "L".join(f"{at(x):.1f} {up(y):.1f}" for x, y in line) if line else ""
 
     label_ys = spread([up(value) for value in levels.values()], HEIGHT - BOTTOM)
     return {
@@ -121,7 +141,12 @@ def chart(
         "now": text(points[-1][1]) if points else "",
         "width": WIDTH,
         "height": HEIGHT,
-        "path": "M" + "L".join(f"{at(x):.1f} {up(y):.1f}" for x, y in points) if points else "",
+        "path": path(points),
+        "others": [
+            {"number": number, "name": name, "path": path(line), "now": text(line[-1][1])}
+            for number, (name, line) in enumerate(others.items(), 1)
+            if line
+        ],
         "points": [{"x": f"{at(x):.1f}", "y": f"{up(y):.1f}", "text": text(y), "at": f"{x:g}"} for x, y in points],
         "end": {"x": f"{at(points[-1][0]):.1f}", "y": f"{up(points[-1][1]):.1f}"} if points else None,
         "y_axis": [{"y": f"{up(mark):.1f}", "text": short(f"{mark:g}")} for mark in marks],

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
@@ -13,56 +12,23 @@ from nt2vr.settings import Settings
 from nt2vr.ui.errors import user_errors
 from nt2vr.ui.gate import Gate, Visitor
 from nt2vr.ui.inputs import event_value
-from nt2vr.ui.theme import template
 from trainer.config import WORLD
 from trainer.manager import Run, RunManager
-from trainer.ui.form import Field, bases, config_fields, losses_view, presets, read_form
-from trainer.ui.view import run_view, runs_view, trash_text
+from trainer.ui.form import bases, config_fields, losses_view, presets, read_form
+from trainer.ui.layout import (
+    FIRST,
+    MAX_BESIDE,
+    FormParts,
+    ListParts,
+    RunParts,
+    lay_out_form,
+    lay_out_list,
+    lay_out_run,
+)
+from trainer.ui.view import comparable, curves_view, run_view, runs_view, trash_text
 
 POLL_S = 1.0
-DEFAULT_PRESET = "CLIP-neg"
-FIRST = (
-    "name",
-    "base",
-    "data",
-    "train",
-    "epochs",
-    "batch_size",
-    "learning_rate",
-    "num_clips",
-)  # always visible, in this order; the rest is under “All other settings”
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
-
-
-@dataclass(frozen=True)
-class FormParts:
-    """Components of the new-run form."""
-
-    column: gr.Column
-    preset: gr.Dropdown
-    values: list[gr.components.Component]
-    base: gr.components.Component
-    losses: gr.HTML
-    start: gr.Button
-
-
-@dataclass(frozen=True)
-class RunParts:
-    """Components for watching a run: the list, the open run, and its buttons."""
-
-    runs: gr.HTML
-    new: gr.Button
-    column: gr.Column
-    run: gr.HTML
-    stop: gr.Button
-    resume: gr.Button
-    delete: gr.Button
-    confirm: gr.Row
-    delete_now: gr.Button
-    keep: gr.Button
-    trash: gr.Column
-    trash_size: gr.Markdown
-    empty: gr.Button
 
 
 class TrainTab:
@@ -89,95 +55,42 @@ class TrainTab:
         # run_id of the open run, "" for the form, None for the default (see `_show`); stored in the browser
         chosen = gr.BrowserState(None, storage_key="nt2vr-run", secret="nt2vr")
         seen, timer = gr.State(), gr.Timer(POLL_S, active=False)
+        templates = self._settings.assets / "ui"
         with gr.Row(elem_id="train"):
             with gr.Column(scale=1, min_width=230, elem_id="train-list"):
-                new = gr.Button("New run", elem_id="train-new")
-                runs = template(self._settings.assets / "ui", "train-runs", {"runs": []}, "pick")
-                with gr.Column(visible=False, elem_id="train-trash") as trash:
-                    trash_size = gr.Markdown()
-                    empty = gr.Button("Empty trash", size="sm", elem_id="train-empty-trash")
+                listed = lay_out_list(templates)
             with gr.Column(scale=5, min_width=500):
-                form = self._lay_out_form()
-                parts = self._lay_out_run(runs, new, trash, trash_size, empty)
-        self._wire(tab, chosen, seen, timer, form, parts)
-        tab.select(self.on_visit, None, [form.start, parts.empty, note], **QUIET)
-
-    def _lay_out_form(self) -> FormParts:
-        in_view = [field for field in self._fields if field.key in FIRST]
-        with gr.Column(visible=False, elem_id="train-form") as column:
-            with gr.Row(equal_height=True):
-                preset = gr.Dropdown(
-                    list(self._presets), value=DEFAULT_PRESET, label="Preset", info="fills in the form below",
-                    elem_id="train-preset", scale=4,
-                )  # fmt: skip
-                start = gr.Button("Start training", variant="primary", elem_id="train-start", scale=1, min_width=200)
-            with gr.Group(), gr.Row(elem_classes=["nt-fields", "nt-first"]):
-                values = [self._input(field) for field in in_view]
-            losses = template(self._settings.assets / "ui", "train-losses", {"losses": []})
-            with gr.Accordion("All other settings", open=False, elem_id="train-more"):  # noqa: SIM117
-                with gr.Row(elem_classes="nt-fields"):
-                    values += [self._input(field) for field in self._fields[len(in_view) :]]
-        base = values[[field.key for field in self._fields].index("base")]
-        return FormParts(column, preset, values, base, losses, start)
-
-    def _input(self, field: Field) -> gr.components.Component:
-        """Build the input for a field, with the default preset's value."""
-        value = self._presets[DEFAULT_PRESET][field.key]
-        common: dict[str, Any] = {
-            "label": field.label, "info": field.help, "elem_id": f"train-{field.key}", "min_width": 220,
-        }  # fmt: skip
-        if field.key == "base":
-            return gr.Dropdown(self._bases(), value=value, allow_custom_value=True, **common)
-        if field.choices:
-            return gr.Dropdown(list(field.choices), value=value, **common)
-        if isinstance(field.default, bool):
-            return gr.Checkbox(value, **common)
-        if isinstance(field.default, int | float):
-            return gr.Number(value, **common)
-        if field.is_json:
-            return gr.Textbox(json.dumps(value), lines=2, max_lines=4, elem_classes="nt-json", **common)
-        return gr.Textbox(value, max_lines=1, **common)
-
-    def _lay_out_run(
-        self, runs: gr.HTML, new: gr.Button, trash: gr.Column, trash_size: gr.Markdown, empty: gr.Button
-    ) -> RunParts:
-        with gr.Column(visible=False, elem_id="train-watch") as column:
-            with gr.Row(elem_id="train-buttons"):
-                stop = gr.Button("Stop", elem_id="train-stop", size="sm", min_width=90)
-                resume = gr.Button("Resume", elem_id="train-resume", size="sm", min_width=90)
-                delete = gr.Button("Delete", elem_id="train-delete", size="sm", min_width=90)
-            with gr.Row(visible=False, elem_id="train-confirm", equal_height=True) as confirm:
-                gr.Markdown("Move this run, with all its checkpoints, to the trash?")
-                delete_now = gr.Button("Move to trash", variant="stop", size="sm", elem_id="train-delete-now")
-                keep = gr.Button("Keep it", size="sm", elem_id="train-keep")
-            run = template(self._settings.assets / "ui", "train-run", {})
-        return RunParts(
-            runs, new, column, run, stop, resume, delete, confirm, delete_now, keep, trash, trash_size, empty
-        )
+                form = lay_out_form(self._fields, self._presets, self._bases(), templates)
+                parts = lay_out_run(templates)
+        self._wire(tab, chosen, seen, timer, form, listed, parts)
+        tab.select(self.on_visit, None, [form.start, listed.empty, note], **QUIET)
 
     def _wire(
-        self, tab: gr.Tab, chosen: gr.BrowserState, seen: gr.State, timer: gr.Timer, form: FormParts, parts: RunParts
-    ) -> None:
-        watched = [seen, parts.runs, parts.run, parts.stop, parts.resume, parts.delete]
+        self, tab: gr.Tab, chosen: gr.BrowserState, seen: gr.State, timer: gr.Timer, form: FormParts,
+        listed: ListParts, parts: RunParts,
+    ) -> None:  # fmt: skip
+        watched = [seen, listed.runs, parts.run, parts.curves, parts.stop, parts.resume, parts.delete]
         everything = [
-            *(chosen, form.column, parts.column, parts.confirm, parts.trash, parts.trash_size),
+            *(chosen, form.column, parts.column, parts.confirm, listed.trash, listed.trash_size, parts.beside),
             *watched,
         ]
         filled = [*form.values, form.losses]
+        base = form.values[[field.key for field in self._fields].index("base")]
         tab.select(self.on_open, chosen, [*everything, timer], **QUIET).success(
-            self.on_opened, [form.preset, form.losses], [form.base, form.losses], **QUIET
+            self.on_opened, [form.preset, form.losses], [base, form.losses], **QUIET
         )
-        timer.tick(self.on_poll, [chosen, seen], watched, queue=False, trigger_mode="once", **QUIET)
+        timer.tick(self.on_poll, [chosen, seen, parts.beside], watched, queue=False, trigger_mode="once", **QUIET)
         form.preset.input(self.on_preset, form.preset, filled, **QUIET)
         form.start.click(self.on_start, filled, everything, show_progress_on=form.start, api_visibility="private")
-        parts.new.click(self.on_new, None, everything, **QUIET)
-        parts.runs.pick(self.on_pick, None, everything, **QUIET)
+        listed.new.click(self.on_new, None, everything, **QUIET)
+        listed.runs.pick(self.on_pick, None, everything, **QUIET)
+        listed.empty.click(self.on_empty_trash, chosen, everything, **QUIET)
         parts.stop.click(self.on_stop, chosen, everything, **QUIET)
         parts.resume.click(self.on_resume, chosen, everything, show_progress_on=parts.resume, api_visibility="private")
+        parts.beside.input(self.on_poll, [chosen, seen, parts.beside], watched, trigger_mode="always_last", **QUIET)
         parts.delete.click(lambda: gr.Row(visible=True), None, parts.confirm, **QUIET)
         parts.keep.click(lambda: gr.Row(visible=False), None, parts.confirm, **QUIET)
         parts.delete_now.click(self.on_delete, chosen, everything, **QUIET)
-        parts.empty.click(self.on_empty_trash, chosen, everything, **QUIET)
 
     @user_errors
     def on_open(self, chosen: str | None, request: gr.Request) -> tuple[Any, ...]:
@@ -191,13 +104,14 @@ class TrainTab:
         return gr.Dropdown(choices=self._bases()), table
 
     @user_errors
-    def on_poll(self, chosen: str | None, seen: str | None, request: gr.Request) -> Any:
-        """Refresh the list and the open run, if anything has changed."""
+    def on_poll(self, chosen: str | None, seen: str | None, beside: list[str] | None, request: gr.Request) -> Any:
+        """Refresh the list and the open run, with the curves of others beside it, if anything has changed."""
         runs = self._manager.runs()
         run = next((run for run in runs if run.run_id == chosen), None)
-        if self._stamp(runs, run) == seen:
+        others = [other for other in runs if other.run_id in (beside or []) and other != run][:MAX_BESIDE]
+        if self._stamp(runs, run, others) == seen:
             return gr.skip()
-        return self._watched(runs, run, request)
+        return self._watched(runs, run, others, request)
 
     @user_errors
     def on_preset(self, name: str) -> list[Any]:
@@ -275,20 +189,24 @@ class TrainTab:
         run = next((run for run in runs if run.run_id == chosen), None)
         panes = gr.Column(visible=run is None), gr.Column(visible=run is not None), gr.Row(visible=False)
         text = trash_text(self._manager.trash.num_bytes())
-        return chosen, *panes, gr.Column(visible=bool(text)), text, *self._watched(runs, run, visitor)
+        choices = comparable(runs, run)
+        beside = gr.Dropdown(choices=choices, value=[], visible=bool(choices))
+        trash = gr.Column(visible=bool(text)), text
+        return chosen, *panes, *trash, beside, *self._watched(runs, run, [], visitor)
 
-    def _watched(self, runs: list[Run], run: Run | None, visitor: Visitor) -> tuple[Any, ...]:
+    def _watched(self, runs: list[Run], run: Run | None, others: list[Run], visitor: Visitor) -> tuple[Any, ...]:
         """Return updates for everything that changes during a run, in the order of `watched`."""
         if run is None:
-            return self._stamp(runs, run), runs_view(runs, ""), {}, gr.skip(), gr.skip(), gr.skip()
+            return self._stamp(runs, run, others), runs_view(runs, ""), {}, {}, gr.skip(), gr.skip(), gr.skip()
         may_train, may_delete = (self._gate.may(action, visitor) for action in ("train", "delete"))
         rows = self._manager.metrics(run.run_id)
         log = self._manager.log_tail(run.run_id) if may_train else ""  # it names files of this machine
         stopping = run.status.state == "stopping"
         return (
-            self._stamp(runs, run),
+            self._stamp(runs, run, others),
             runs_view(runs, run.run_id),
-            run_view(run, rows, log),
+            run_view(run),
+            curves_view(run, rows, log, [(other, self._manager.metrics(other.run_id)) for other in others]),
             gr.Button(
                 "End now" if run.may_end_at_once else "Stop",
                 interactive=may_train and run.is_under_way and (not stopping or run.may_end_at_once),
@@ -297,10 +215,12 @@ class TrainTab:
             gr.Button(interactive=may_delete and not run.is_under_way),
         )
 
-    def _stamp(self, runs: list[Run], run: Run | None) -> str:
+    def _stamp(self, runs: list[Run], run: Run | None, others: list[Run]) -> str:
         """Hash the displayed state; the page needs no update while the hash stays the same."""
         listed = [(run.run_id, run.status, run.may_end_at_once) for run in runs]
-        detail = (len(self._manager.metrics(run.run_id)), self._manager.log_tail(run.run_id)) if run else ()
+        shown = [*([run] if run else []), *others]
+        measured = [(each.run_id, len(self._manager.metrics(each.run_id))) for each in shown]
+        detail = (*measured, self._manager.log_tail(run.run_id)) if run else ()
         return blake2b(repr((listed, detail)).encode(), digest_size=8).hexdigest()
 
     def _bases(self) -> list[tuple[str, str]]:

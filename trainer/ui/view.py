@@ -1,9 +1,9 @@
 """Template data for the list of runs and for one run. Knows nothing about Gradio."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 
+from nt2vr.progress import duration_text, percent_text
 from trainer.manager import Run
 from trainer.trash import TRASH_DAYS
 from trainer.ui.curves import Rows, loss_charts, validation_charts
@@ -36,12 +36,9 @@ def runs_view(runs: Sequence[Run], chosen: str) -> dict[str, Any]:
     }
 
 
-def run_view(run: Run, rows: Rows, log: str) -> dict[str, Any]:
-    """Return one run: its progress, its curves and the end of its log."""
-    config, status = run.config, run.status
-    charts: list[list[dict[str, Any]]] = []
-    if config is not None:
-        charts = [validation_charts(rows, config.epochs), loss_charts(rows, config.losses, run.num_steps)]
+def run_view(run: Run) -> dict[str, Any]:
+    """Return one run's progress."""
+    status = run.status
     return {
         "id": run.run_id,
         "name": run.name,
@@ -49,11 +46,39 @@ def run_view(run: Run, rows: Rows, log: str) -> dict[str, Any]:
         "word": WORDS[status.state],
         "share": _percent(run),
         "done": progress_text(run),
-        "left": left_text(status.eta_s),
+        "left": "" if status.eta_s is None else f"{duration_text(status.eta_s)} left",
         "error": status.error or "" if status.state == "failed" else "",
+    }
+
+
+def curves_view(run: Run, rows: Rows, log: str, others: Sequence[tuple[Run, Rows]] = ()) -> dict[str, Any]:
+    """Return a run's curves, with those of other runs beside them, and the end of its log."""
+    config = run.config
+    charts: list[list[dict[str, Any]]] = []
+    beside = {other.run_id: measured for other, measured in others}
+    if config is not None:
+        charts = [
+            validation_charts(rows, config.epochs, beside),
+            loss_charts(rows, config.losses, run.num_steps, beside),
+        ]
+    return {
+        "id": run.run_id,
+        "name": run.name,
+        "legend": [
+            {"number": number, "name": other.name, "id": other.run_id} for number, (other, _) in enumerate(others, 1)
+        ],
         "charts": charts,
         "log": log,
     }
+
+
+def comparable(runs: Sequence[Run], run: Run | None) -> list[tuple[str, str]]:
+    """List the runs whose curves may stand beside those of a run, as labels and ids."""
+    return [
+        (f"{other.name} · {other.run_id}", other.run_id)
+        for other in runs
+        if run is not None and other.run_id != run.run_id and other.config is not None
+    ]
 
 
 def progress_text(run: Run) -> str:
@@ -66,18 +91,6 @@ def progress_text(run: Run) -> str:
     if run.config is None or not status.step:
         return ""
     return f"epoch {status.epoch} of {run.config.epochs} · step {status.step:,} of {run.num_steps:,}"
-
-
-def left_text(eta_s: float | None) -> str:
-    """Format the estimated time left, no more precisely than it can be known."""
-    if eta_s is None:
-        return ""
-    if eta_s < 90:
-        return f"{eta_s:.0f} s left"
-    if eta_s < 90 * 60:
-        return f"{eta_s / 60:.0f} min left"
-    hours = timedelta(seconds=eta_s) / timedelta(hours=1)
-    return f"{hours:.1f} h left"
 
 
 def trash_text(num_bytes: int) -> str:
@@ -93,5 +106,5 @@ def _percent(run: Run) -> str:
     if run.status.state == "finished":
         return "100"
     if run.status.state == "preparing":
-        return f"{100 * min(1.0, run.status.done / run.status.total):.1f}" if run.status.total else "0"
-    return f"{100 * min(1.0, run.status.step / run.num_steps):.1f}" if run.num_steps else "0"
+        return percent_text(run.status.done, run.status.total)
+    return percent_text(run.status.step, run.num_steps)

@@ -15,7 +15,7 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.search import galleries as galleries_module
 from nt2vr.search.answers import no_verdict
 from nt2vr.search.embedded import embed_gallery
-from nt2vr.search.galleries import Galleries, duration_text
+from nt2vr.search.galleries import Galleries
 from tests.tiny import write_tiny
 
 QUERY = Query("a man sings", ("a man sings",))
@@ -206,11 +206,3 @@ def test_verdicts_in_libraries_are_by_captions_and_labelled_only_where_there_are
     assert verdicts == {"dark": None, "grey": None, "light": "violation"}
     assert answer.as_dict()["judged_by"] == "captions"
     assert "judged_by" not in searcher.search(QUERY, ["first"], 9).as_dict()
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.2, "about 1 s"), (45, "about 45 s"), (300, "about 5 min"), (9000, "about 2.5 h")],
-)
-def test_durations_read_as_people_say_them(seconds: float, text: str) -> None:
-    assert duration_text(seconds) == text

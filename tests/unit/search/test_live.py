@@ -22,6 +22,7 @@ from nt2vr.language.query import Query
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
+from nt2vr.media.preview import FPS, OPTIONS, write_webm
 from nt2vr.models.card import CARD, CONFIG, Card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import WEIGHTS, build_model, read_checkpoint, write_checkpoint
@@ -33,7 +34,6 @@ from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.index import INDEXES
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.searcher import Searcher
-from nt2vr.world.gallery import write_webm
 from tests.tiny import TINY, tiny_model, write_tiny
 
 QUERY = Query("a man sings, no dog", ("a man sings",), ("dog",))
@@ -99,7 +99,7 @@ def live(runs: Path) -> LiveModels:
 def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
     folder = tmp_path_factory.mktemp("gallery")
     for number, frames in enumerate(FRAMES):
-        write_webm(frames, folder / f"{number}.webm")
+        write_webm(frames, folder / f"{number}.webm", FPS, OPTIONS)
     return Gallery("five", tuple(Video(str(number), folder / f"{number}.webm") for number in range(len(FRAMES))))
 
 

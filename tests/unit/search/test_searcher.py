@@ -23,6 +23,7 @@ from nt2vr.language.query import Query
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
+from nt2vr.media.preview import FPS, OPTIONS, write_webm
 from nt2vr.models.card import Card
 from nt2vr.models.catalog import Catalog, CatalogEntry
 from nt2vr.search.answers import Answer
@@ -32,7 +33,6 @@ from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, projection
 from nt2vr.search.systems import System, check_model_name
 from nt2vr.settings import ASSETS
 from nt2vr.world.edits import judge_video
-from nt2vr.world.gallery import write_webm
 from nt2vr.world.scenes import Actor, Scene
 from tests.pooling import pool_by_mean
 
@@ -121,7 +121,7 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
     videos = [Video("broken", folder / "broken.webm")]
     for name, levels in clips.items():
         path = folder / f"{name}.webm"
-        write_webm(np.stack([np.full((32, 32, 3), level, np.uint8) for level in levels]), path)
+        write_webm(np.stack([np.full((32, 32, 3), level, np.uint8) for level in levels]), path, FPS, OPTIONS)
         videos.append(Video(name, path, (), scenes.get(name)))
     return Gallery("tests", tuple(videos))
 

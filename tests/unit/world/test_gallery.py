@@ -13,10 +13,11 @@ from nt2vr.api import understand
 from nt2vr.language.query import Query
 from nt2vr.media.decode import sample_frames
 from nt2vr.media.gallery import Gallery, load_gallery
+from nt2vr.media.preview import write_webm
 from nt2vr.models.framing import frame_positions
 from nt2vr.world import gallery as builder
 from nt2vr.world.captions import captions
-from nt2vr.world.gallery import CAPTIONS_PER_CLIP, CLIPS_PER_STORY, FPS, SECONDS, build, write_webm
+from nt2vr.world.gallery import CAPTIONS_PER_CLIP, CLIPS_PER_STORY, FPS, OPTIONS, SECONDS, build
 from nt2vr.world.render import SIZE, Renderer
 from nt2vr.world.scenes import Scene, sample_scenes
 from nt2vr.world.stories import STORIES, story_queries
@@ -110,7 +111,8 @@ def test_rebuilding_is_reproducible_and_removes_old_files(tmp_path: Path, monkey
 
 def test_a_written_clip_has_its_frames_in_order_and_colour(tmp_path: Path) -> None:
     colours = np.array([(255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)] * 3, np.uint8)
-    write_webm(np.broadcast_to(colours[:, None, None], (12, 64, 64, 3)).copy(), tmp_path / "clip.webm")
+    frames = np.broadcast_to(colours[:, None, None], (12, 64, 64, 3)).copy()
+    write_webm(frames, tmp_path / "clip.webm", FPS, OPTIONS)
     decoded = sample_frames(tmp_path / "clip.webm", 12).mean(axis=(1, 2))
     assert np.abs(decoded - colours).max() < 40  # levels: 4:2:0 and quantisation
 

@@ -1,12 +1,10 @@
 """Curves and progress on the Train tab."""
 
-import pytest
-
 from trainer.config import TrainConfig
 from trainer.manager import Run
 from trainer.run_folder import RunStatus
 from trainer.ui.curves import chart, loss_charts, series, thin, validation_charts, value_text
-from trainer.ui.view import left_text, run_view, runs_view, trash_text
+from trainer.ui.view import comparable, curves_view, run_view, runs_view, trash_text
 
 ROWS = [
     {"epoch": 0, "step": 0, "base/original/MIR": 0.88, "drop/composed/MIR": 0.75, "base/composed/MIR": 0.5},
@@ -67,30 +65,45 @@ def test_a_loss_has_a_chart_only_once_it_has_values() -> None:
     assert [drawn["title"] for drawn in loss_charts(ROWS, ["contrastive", "bnl"], 100)] == ["contrastive"]
 
 
-@pytest.mark.parametrize(
-    ("eta_s", "text"), [(None, ""), (0, "0 s left"), (89, "89 s left"), (240, "4 min left"), (9000, "2.5 h left")]
-)
-def test_the_time_left_is_said_as_exactly_as_it_is_known(eta_s: float | None, text: str) -> None:
-    assert left_text(eta_s) == text
-
-
 def test_a_run_is_told_with_its_progress_and_why_it_failed() -> None:
     config = TrainConfig(name="A", num_clips=100, batch_size=10, epochs=4)  # 40 steps
     run = Run("a-1", RunStatus("failed", 1, epoch=2, step=10, error="No <disk>."), config)
-    view = run_view(run, ROWS, "log")
+    view = run_view(run)
     assert (view["share"], view["done"], view["error"]) == ("25.0", "epoch 2 of 4 · step 10 of 40", "No <disk>.")
-    assert [len(charts) for charts in view["charts"]] == [2, 1]
+    assert [len(charts) for charts in curves_view(run, ROWS, "log")["charts"]] == [2, 1]
     unreadable = Run("b-2", RunStatus("interrupted", 1, step=3), None)
-    assert run_view(unreadable, ROWS, "")["share"] == "0"
+    assert run_view(unreadable)["share"] == "0"
     assert [row["chosen"] for row in runs_view([run, unreadable], "b-2")["runs"]] == [False, True]
+
+
+def test_curves_of_other_runs_are_drawn_on_the_same_axes() -> None:
+    config = TrainConfig(name="A", num_clips=100, batch_size=10, epochs=2)
+    status = RunStatus("finished", 1)
+    run, twin, longer = (Run(run_id, status, config) for run_id in ("a-1", "a-2", "a-3"))
+    other = [{"epoch": 4, "step": 80, "original/MIR": 0.2}]
+    view = curves_view(run, ROWS, "", [(twin, ROWS), (longer, other)])
+    original, composed = view["charts"][0]
+    assert [line["id"] for line in view["legend"]] == ["a-2", "a-3"]
+    assert [(line["number"], line["name"], line["now"]) for line in original["others"]] == [
+        (1, "a-2", ".800"), (2, "a-3", ".200"),
+    ]  # fmt: skip
+    assert original["others"][0]["path"] == original["path"]  # the same values in the same place
+    assert float(original["y_axis"][0]["text"]) <= 0.2  # the axes have room for all
+    assert original["x_axis"][-1]["text"] == "4"
+    assert composed["others"] == []
+    assert comparable([run, twin, longer, Run("broken", status, None)], run) == [
+        ("A · a-2", "a-2"),
+        ("A · a-3", "a-3"),
+    ]
+    assert comparable([run], None) == []
 
 
 def test_a_preparation_is_told_with_its_count_and_where_a_resumed_run_goes_on() -> None:
     config = TrainConfig(name="A", num_clips=100, batch_size=10, epochs=4)
     status = RunStatus("preparing", 1, 2, 1200, doing="drawing clips", done=250, total=1000)
-    view = run_view(Run("a", status, config), [], "")
+    view = run_view(Run("a", status, config))
     assert (view["done"], view["share"]) == ("drawing clips: 250 of 1,000 · resumes after step 1,200", "25.0")
-    uncounted = run_view(Run("a", RunStatus("preparing", 1, doing="loading PyTorch"), config), [], "")
+    uncounted = run_view(Run("a", RunStatus("preparing", 1, doing="loading PyTorch"), config))
     assert (uncounted["done"], uncounted["share"]) == ("loading PyTorch", "0")
 
 
