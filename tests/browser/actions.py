@@ -1,5 +1,6 @@
 """What several journeys do on the page."""
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 MODELS_MS = 60_000  # the first search waits for the models
@@ -24,3 +25,14 @@ def submit(page: Page, text: str) -> None:
 def choose(page: Page, elem_id: str, option: str) -> None:
     page.locator(f"#{elem_id} input").click()
     page.get_by_role("option", name=option, exact=True).click()
+
+
+def serious(page: Page) -> list[str]:
+    """List axe-core's serious and critical findings."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{rule['id']}: {node['html'][:200]}"
+        for rule in found
+        if rule["impact"] in ("serious", "critical")
+        for node in rule["nodes"]
+    ]

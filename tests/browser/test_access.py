@@ -1,10 +1,9 @@
 """Keyboard, screen readers, contrast and stability of the Search page."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.actions import MODELS_MS, columns, open_search, submit
+from tests.browser.actions import MODELS_MS, columns, open_search, serious, submit
 from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
@@ -12,17 +11,6 @@ pytestmark = pytest.mark.browser
 SHIFTS = """window.shift = 0; new PerformanceObserver((list) => {
   for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shift += value;
 }).observe({ type: "layout-shift", buffered: true });"""
-
-
-def serious(page: Page) -> list[str]:
-    """List axe-core's serious and critical findings."""
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{rule['id']}: {node['html'][:200]}"
-        for rule in found
-        if rule["impact"] in ("serious", "critical")
-        for node in rule["nodes"]
-    ]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

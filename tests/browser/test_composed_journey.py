@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from nt2vr.evaluation.composed_report import ComposedArchive, ComposedReport, ComposedRow
 from nt2vr.world.scenes import sample_scenes
-from tests.browser.actions import MODELS_MS, columns, open_search
+from tests.browser.actions import MODELS_MS, columns, open_search, serious
 from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
@@ -30,11 +30,13 @@ def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference(
         expect(chips).to_have_count(1)
         expect(page).to_have_url(re.compile("q=without\\+the\\+dog.*like=4a7dd0ba98"))
         expect(page.get_by_text("✓ next to a reference")).to_be_visible()
+        assert serious(page) == []
 
         page.get_by_role("tab", name="Evaluate").click()
         page.get_by_text("With a picture: composed retrieval").click()
         table = page.get_by_role("article", name="Composed retrieval: mine")
         expect(table.get_by_role("columnheader", name="violations@5")).to_be_visible(timeout=MODELS_MS)
+        assert serious(page) == []
         page.locator("#composed-queries").get_by_role("link", name="without the dog").click()
         expect(page.locator("#query textarea")).to_have_value("without the dog")
         expect(page.get_by_role("group", name="More like: reference.jpg")).to_be_visible()
