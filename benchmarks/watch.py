@@ -1,7 +1,6 @@
 """Time from “Train from here” to each checkpoint: `python -m benchmarks.watch [--set KEY=VALUE …] [--check]`.
 
-Starts a run of the preset `stage` as the page does, in an empty data folder, so that clips are drawn too; `--again`
-starts it once more, with the clips of the first run. Prints when each step of the preparation began, and for each
+Starts a run of the preset `stage` as the page does, in an empty data folder; `--again` starts it once more. Prints when each step of the preparation began, and for each
 checkpoint the seconds since the start and the hard pairs on the run's own validation clips. `--check` measures the
 last one on the 1,000 validation clips of docs/results.md as well. The page shows a checkpoint up to two seconds later.
 """
@@ -10,6 +9,7 @@ import argparse
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -62,8 +62,7 @@ def _print(now_s: float, step: str, measured: dict[str, float]) -> str:
 
 def check(run: RunFolder, config: TrainConfig, cache: Path) -> None:
     """Measure the last checkpoint on the validation clips that other results are of."""
-    full = TrainConfig(num_frames=config.num_frames)
-    clips = load_clips(full, "validation", cache)
+    clips = load_clips(replace(config, validation_clips=1000), "validation", cache)
     _print(0, f"on {len(clips)} clips", validate(read_checkpoint(run.checkpoint(config.epochs)), clips))
 
 

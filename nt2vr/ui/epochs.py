@@ -17,6 +17,7 @@ from nt2vr.search.systems import System
 from nt2vr.ui.column_view import short_name
 
 MAX_QUERIES = 256  # whose counts are kept
+NEAR = 6  # counts shown besides the first, those nearest to the epoch's
 OF_RUN = re.compile(r" · (?:epoch (\d+)|best)$")
 Entries = Mapping[str, CatalogEntry]
 
@@ -102,13 +103,17 @@ class Counts:
 
 
 def counts_view(counts: Mapping[int, int], epoch: int, good: Callable[[int], bool]) -> list[dict[str, Any]]:
-    """List the counts in the order of epochs, each repeated one once; that of `epoch` is marked as good or bad."""
+    """List the counts by epoch, repeated ones once, of many those near `epoch`, whose own is marked."""
     steps: list[dict[str, Any]] = []
     for number in sorted(counts):
         if not steps or steps[-1]["count"] != counts[number]:
             steps.append({"count": counts[number], "now": False, "kind": "good" if good(counts[number]) else "bad"})
         steps[-1]["now"] |= number == epoch
-    return steps
+    if len(steps) <= NEAR + 1:
+        return steps
+    at = next((place for place, step in enumerate(steps) if step["now"]), len(steps))
+    start = min(max(1, at - NEAR // 2), len(steps) - NEAR)
+    return [steps[0], {**steps[start], "gap": start > 1}, *steps[start + 1 : start + NEAR]]
 
 
 @dataclass(frozen=True)

@@ -83,14 +83,12 @@ class Memory:
 
     Attributes:
         run: its id; "" for none.
-        joins: whether its column is to join the others with its first checkpoint.
         asked: the epochs last searched for, by model.
         polls: number of polls left once it has ended.
         view: the panel.
     """
 
     run: str = ""
-    joins: bool = False
     asked: Mapping[str, int] = field(default_factory=dict)
     polls: int = 0
     view: Mapping[str, Any] = field(default_factory=dict)
@@ -113,12 +111,13 @@ class Watch:
     _counts: Counts = field(default_factory=Counts)
     _panel: gr.HTML = field(init=False)
     timer: gr.Timer = field(init=False)
-    _memory: gr.State = field(init=False)
+    _memory: gr.State = field(init=False)  # of ticks, of which one under way may overwrite it
+    _joins: gr.State = field(init=False)  # id of the run whose column is to join the others with its first checkpoint
 
     def build(self, templates: Path) -> None:
         """Lay out the panel, empty until a run is under way."""
         self._panel = template(templates, "watch", {})
-        self.timer, self._memory = gr.Timer(POLL_S, active=False), gr.State(Memory())
+        self.timer, self._memory, self._joins = gr.Timer(POLL_S, active=False), gr.State(Memory()), gr.State("")
 
     def wire(self, page: gr.Blocks, controls: Controls, results: Results, quiet: Mapping[str, Any]) -> None:
         """Wire the sliders of the columns, the panel and the timer."""
@@ -128,13 +127,13 @@ class Watch:
         if self.trainings is None:
             return
         panel = [self._panel, self.timer, self._memory]
-        looked = [c.query, c.systems, results.answer, self._memory]
+        looked, updated = [c.query, c.systems, results.answer, self._memory, self._joins], [*panel, self._joins]
         page.load(self.on_visit, c.systems, panel, **quiet)
-        self._panel.start(self.on_start, c.systems, panel, **quiet)
+        self._panel.start(self.on_start, c.systems, updated, **quiet)
         self._panel.stop(self.on_stop, [c.systems, self._memory], panel, **quiet)
-        self._panel.join(self.on_join, looked, [*panel, c.systems, c.ask], **quiet)
+        self._panel.join(self.on_join, [c.systems, self._memory], updated, **quiet)
         self.timer.tick(
-            self.on_tick, looked, [*panel, c.systems, c.ask], queue=False, trigger_mode="once", **quiet
+            self.on_tick, looked, [*updated, c.systems, c.ask], queue=False, trigger_mode="once", **quiet
         )  # fmt: skip
 
     def offers(self, request: gr.Request) -> bool:
@@ -154,7 +153,7 @@ class Watch:
     def on_visit(self, systems: list[str], request: gr.Request) -> tuple[Any, ...]:
         """Show the run that is under way, if any, whoever started it."""
         run = self._trains.under_way()
-        return self._showing(Memory(run), systems, request) if run else (gr.skip(), gr.skip(), gr.skip())
+        return self._showing(Memory(run), "", systems, request) if run else (gr.skip(), gr.skip(), gr.skip())
 
     @user_errors
     def on_start(self, systems: list[str], request: gr.Request) -> tuple[Any, ...]:
@@ -169,29 +168,33 @@ class Watch:
                 f"{quoted(model)} has embeddings from a file and cannot be trained. Put another system first."
             )
         run = self._trains.start(entries[model].folders[0], model)
-        return self._showing(Memory(run, joins=True), systems, request)
+        return *self._showing(Memory(run), run, systems, request), run
 
     @user_errors
     def on_stop(self, systems: list[str], memory: Memory, request: gr.Request) -> tuple[Any, ...]:
         """Stop the run that is shown; its checkpoints stay."""
         self.gate.check("train", request)
         self._trains.stop(memory.run)
-        return self._showing(memory, systems, request)
+        return self._showing(memory, "", systems, request)
 
     @user_errors
-    def on_join(
-        self, text: str, systems: list[str], answer: Answer | None, memory: Memory, request: gr.Request
-    ) -> tuple[Any, ...]:
-        """Have the run's column join the others, now or with its first checkpoint."""
-        return self._next(replace(memory, joins=True), text, systems, answer, request)
+    def on_join(self, systems: list[str], memory: Memory, request: gr.Request) -> tuple[Any, ...]:
+        """Have the run's column join the others at the next tick, or with its first checkpoint."""
+        return *self._showing(memory, memory.run, systems, request), memory.run
 
     @user_errors
     def on_tick(
-        self, text: str, systems: list[str], answer: Answer | None, memory: Memory, request: gr.Request
+        self, text: str, systems: list[str], answer: Answer | None, memory: Memory, joins: str, request: gr.Request
     ) -> tuple[Any, ...]:
-        """Show how far the run is, and search again if there is a new checkpoint."""
+        """Show how far the run is, add its column if that is to join, and search again for a newer checkpoint."""
         memory = replace(memory, run=self._trains.under_way() or memory.run)
-        return self._next(memory, text, systems, answer, request)
+        if joins and joins == memory.run and joins in self._models.entries():
+            joined = with_run(systems or [], joins, MAX_COLUMNS)
+            return *self._showing(memory, "", joined, request), "", self._chosen(joined), f"{time.monotonic()}"
+        newer = self._newer(answer) if answer and answer.query.text == text else {}  # not while a query is being typed
+        asks = f"{time.monotonic()}" if newer and newer != memory.asked else gr.skip()
+        memory = replace(memory, asked=newer or memory.asked)
+        return *self._showing(memory, joins, systems, request), gr.skip(), gr.skip(), asks
 
     @user_errors
     def on_epoch(self, systems: list[str], event: gr.EventData) -> Any:
@@ -213,46 +216,34 @@ class Watch:
         names = self.galleries.built_in.system_names(systems)
         return gr.Dropdown(system_choices(names), value=list(systems), multiselect=True)
 
-    def _next(
-        self, memory: Memory, text: str, systems: list[str], answer: Answer | None, request: gr.Request
-    ) -> tuple[Any, ...]:
-        """Show the run, add its column if that is to join, and search again if a newer checkpoint is served."""
-        if memory.joins and memory.run in self._models.entries():
-            joined = with_run(systems or [], memory.run, MAX_COLUMNS)
-            memory = replace(memory, joins=False)
-            return *self._showing(memory, joined, request), self._chosen(joined), f"{time.monotonic()}"
-        newer = self._newer(answer) if answer and answer.query.text == text else {}  # not while a query is being typed
-        is_new = bool(newer) and newer != memory.asked
-        memory = replace(memory, asked=newer or memory.asked)
-        asks = f"{time.monotonic()}" if is_new else gr.skip()
-        return *self._showing(memory, systems, request), gr.skip(), asks
-
     def _newer(self, answer: Answer) -> dict[str, int]:
         """Return the epochs that are served by now, where others answered."""
         live = self.galleries.built_in.live
         served = {r.system.model: (r.epoch, live.epoch(r.system.model)) for r in answer.rankings if r.epoch}
         return {model: now for model, (answered, now) in served.items() if now is not None and now != answered}
 
-    def _showing(self, memory: Memory, systems: Sequence[str], request: gr.Request) -> tuple[Any, ...]:
+    def _showing(self, memory: Memory, joins: str, systems: Sequence[str], request: gr.Request) -> tuple[Any, ...]:
         """Return the panel, if it has changed, the timer and the memory."""
         try:
             training = self._trains.look(memory.run) if memory.run else None
         except ConfigError:  # deleted
             training = None
         polls = REST if training and training.under_way else memory.polls - 1
-        view = self._view(training, memory, systems, request) if training else {}
+        view = self._view(training, memory.run, joins, systems, request) if training else {}
         panel = gr.skip() if view == memory.view else view
         return panel, gr.Timer(active=polls > 0), replace(memory, polls=polls, view=view)
 
-    def _view(self, training: Training, memory: Memory, systems: Sequence[str], request: gr.Request) -> dict[str, Any]:
+    def _view(
+        self, training: Training, run: str, joins: str, systems: Sequence[str], request: gr.Request
+    ) -> dict[str, Any]:
         """Show a run that is under way, or why it failed; nothing of one that ended otherwise."""
         if not training.under_way and not training.error:
             return {}
-        is_shown = any(name.startswith(memory.run) for name in systems or ())
+        is_shown = any(name.startswith(run) for name in systems or ())
         return {
             **vars(training),
-            "name": short_name(memory.run),
-            "joins": memory.joins and not is_shown and training.under_way,
-            "can_join": not (is_shown or memory.joins) and training.under_way,
+            "name": short_name(run),
+            "joins": joins == run and not is_shown and training.under_way,
+            "can_join": joins != run and not is_shown and training.under_way,
             "may_stop": training.under_way and training.state != "stopping" and self.gate.may("train", request),
         }

@@ -106,6 +106,20 @@ def test_an_equal_count_is_told_once_and_marked_for_all_its_epochs() -> None:
     assert counts_view(counts, 5, bool)[2]["now"]
 
 
+def test_of_many_counts_the_first_and_those_near_the_epoch_are_shown() -> None:
+    counts = {epoch: 20 - epoch for epoch in range(20)}
+
+    def shown(epoch: int) -> list[int]:
+        return [step["count"] for step in counts_view(counts, epoch, bool)]
+
+    assert shown(19) == [20, 6, 5, 4, 3, 2, 1]
+    assert shown(0) == [20, 19, 18, 17, 16, 15, 14]
+    assert shown(10) == [20, 13, 12, 11, 10, 9, 8]
+    steps = counts_view(counts, 10, bool)
+    assert [step.get("gap", False) for step in steps] == [False, True, False, False, False, False, False]
+    assert [step["now"] for step in steps].index(True) == 4
+
+
 def test_only_the_latest_queries_are_kept() -> None:
     counts = Counts()
     counts.add("first", {1: 4})

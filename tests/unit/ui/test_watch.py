@@ -1,5 +1,6 @@
 """Starting a training from the Search page and following it; the trainer and the catalog are fakes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -68,45 +69,54 @@ def answer(epoch: int | None) -> Answer:
     return Answer(Query(TEXT, ("a dog",), ("cat",)), (Ranking(System("run"), (), epoch=epoch),))
 
 
+def tick(
+    page: Page,
+    memory: Memory,
+    joins: str = "",
+    systems: Sequence[str] = (),
+    found: Answer | None = None,
+    text: str = TEXT,
+) -> tuple[Any, ...]:
+    """Return panel, timer, memory, run that is to join, systems, and what starts a search."""
+    return page.watch.on_tick(text, list(systems), found, memory, joins, NOBODY)
+
+
 def test_a_click_trains_the_first_columns_model_and_its_column_joins_with_the_first_checkpoint() -> None:
-    page = Page()
-    panel, _, memory = page.watch.on_start(["CLIP drop", "CLIP"], NOBODY)
+    page, chosen = Page(), ["CLIP drop", "CLIP"]
+    panel, _, memory, joins = page.watch.on_start(chosen, NOBODY)
     assert page.trained.started == [(Path("clip"), "CLIP")]
     assert panel["word"] == "training" and panel["joins"] and panel["may_stop"]
-    *_, memory, systems, asks = page.watch.on_tick(TEXT, ["CLIP drop", "CLIP"], None, memory, NOBODY)
-    assert systems == asks == gr.skip()
+    assert tick(page, memory, joins, chosen)[3:] == (gr.skip(), gr.skip(), gr.skip())
     page.has_checkpoint()
-    *_, memory, systems, asks = page.watch.on_tick(TEXT, ["CLIP drop", "CLIP"], None, memory, NOBODY)
-    assert systems.value == ["CLIP drop", "run", "CLIP"] and isinstance(asks, str)
-    *_, systems, asks = page.watch.on_tick(TEXT, ["CLIP drop"], None, memory, NOBODY)
-    assert systems == gr.skip()  # whoever removes the column does not get it back
+    _, _, memory, joins, systems, asks = tick(page, Memory(), joins, chosen)  # a tick under way has overwritten it
+    assert systems.value == ["CLIP drop", "run", "CLIP"] and isinstance(asks, str) and joins == ""
+    assert tick(page, memory, joins, chosen)[4] == gr.skip()  # whoever removes the column does not get it back
 
 
 def test_a_newer_epoch_is_searched_for_once_and_not_while_a_query_is_typed() -> None:
     page = Page(served=2)
     page.has_checkpoint()
-    *_, memory, _, asks = page.watch.on_tick("a dog, no ca", ["run"], answer(1), Memory("run"), NOBODY)
+    _, _, memory, *_, asks = tick(page, Memory("run"), found=answer(1), text="a dog, no ca")
     assert asks == gr.skip()
-    *_, memory, _, asks = page.watch.on_tick(TEXT, ["run"], answer(1), memory, NOBODY)
+    _, _, memory, *_, asks = tick(page, memory, found=answer(1))
     assert isinstance(asks, str)
-    *_, memory, _, asks = page.watch.on_tick(TEXT, ["run"], answer(1), memory, NOBODY)
+    _, _, memory, *_, asks = tick(page, memory, found=answer(1))
     assert asks == gr.skip()  # that search failed, or is under way
-    *_, asks = page.watch.on_tick(TEXT, ["run"], answer(2), memory, NOBODY)
-    assert asks == gr.skip()
+    assert tick(page, memory, found=answer(2))[-1] == gr.skip()
 
 
 def test_the_page_stops_asking_some_time_after_the_end_and_tells_only_of_a_failure() -> None:
     page = Page()
-    panel, timer, memory, *_ = page.watch.on_tick(TEXT, [], None, Memory(), NOBODY)
+    panel, timer, memory, *_ = tick(page, Memory())
     assert panel["word"] == "training" and timer.active
     page.trained.training = Training("failed", "failed", error="The disk is full.")
-    panel, timer, memory, *_ = page.watch.on_tick(TEXT, [], None, memory, NOBODY)
+    panel, timer, memory, *_ = tick(page, memory)
     assert panel["error"] == "The disk is full." and not panel["may_stop"] and timer.active
     for _ in range(REST):
-        panel, timer, memory, *_ = page.watch.on_tick(TEXT, [], None, memory, NOBODY)
+        panel, timer, memory, *_ = tick(page, memory)
     assert panel == gr.skip() and not timer.active
     page.trained.training = Training("finished", "finished")
-    assert page.watch.on_tick(TEXT, [], None, memory, NOBODY)[0] == {}
+    assert tick(page, memory)[0] == {}
 
 
 def test_a_second_visitor_sees_the_run_and_may_watch_but_not_stop_it() -> None:
@@ -114,7 +124,8 @@ def test_a_second_visitor_sees_the_run_and_may_watch_but_not_stop_it() -> None:
     panel, timer, memory = page.watch.on_visit(["CLIP"], NOBODY)
     assert timer.active and panel["can_join"] and not panel["may_stop"]
     page.has_checkpoint()
-    assert page.watch.on_join(TEXT, ["CLIP"], None, memory, NOBODY)[3].value == ["CLIP", "run"]
+    panel, _, memory, joins = page.watch.on_join(["CLIP"], memory, NOBODY)
+    assert panel["joins"] and tick(page, memory, joins, ["CLIP"])[4].value == ["CLIP", "run"]
     for act in (page.watch.on_start, lambda *_: page.watch.on_stop(["CLIP"], memory, NOBODY)):
         with pytest.raises(gr.Error, match="Nobody may train models here"):
             act(["CLIP"], NOBODY)
