@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from gradio.utils import get_upload_folder
 from starlette.datastructures import URL
@@ -55,7 +55,7 @@ class Door:
             return
         request = Request(scope, receive)
         answer = self._refuse_address(request) or self._refuse_size(request) or self._let_owner_in(request)
-        await (answer or self.app)(scope, receive, send)
+        await (answer or self.app)(_without_page(scope), receive, send)
 
     def _refuse_address(self, request: Request) -> Response | None:
         """Refuse names that are not the app's (DNS rebinding), and changes asked for by other sites' pages."""
@@ -134,3 +134,12 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _without_page(scope: Scope) -> Scope:
+    """Drop the parameter that names one of an app's pages: Gradio fails at names it does not know, and here is one."""
+    asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True, encoding="latin-1")
+    if all(name != "page" for name, _ in asked):
+        return scope
+    kept = urlencode([(name, value) for name, value in asked if name != "page"], encoding="latin-1")
+    return {**scope, "query_string": kept.encode("ascii")}

@@ -20,7 +20,7 @@ GATE = Gate(TOKEN, bound_to_loopback=True)
 
 
 async def hello(scope: Scope, receive: Receive, send: Send) -> None:
-    await PlainTextResponse("hello")(scope, receive, send)
+    await PlainTextResponse(f"hello {scope['query_string'].decode()}")(scope, receive, send)
 
 
 def ask(
@@ -135,3 +135,8 @@ def test_another_token_is_refused_in_a_sentence() -> None:
     answer = ask(path="/?token=guess", headers=PAGE)
     assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
     assert "Open the link" in answer.text
+
+
+def test_the_parameter_at_which_gradio_fails_is_dropped_and_all_others_are_kept() -> None:
+    assert ask(path="/?q=caf%C3%A9+%26+tea&page=2&k=").text == "hello q=caf%C3%A9+%26+tea&k="
+    assert ask(path="/?q=a%20dog&pages=2").text == "hello q=a%20dog&pages=2"
