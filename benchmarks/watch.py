@@ -1,9 +1,9 @@
 """Time from “Train from here” to each checkpoint: `python -m benchmarks.watch [--set KEY=VALUE …] [--check]`.
 
-Starts a run of the preset `stage` as the page does, in an empty data folder; `--again` starts it once more. Prints when
-each step of the preparation began, and for each checkpoint the seconds since the start and the hard pairs on the run's
-own validation clips. `--check` measures the last one on the 1,000 validation clips of docs/results.md as well. The page
-shows a checkpoint up to two seconds later.
+Starts a run of the preset `stage` as the page does, in an empty data folder; `--again` starts it once more. Prints
+when each step of the preparation began, and for each checkpoint the seconds since the start and the hard pairs on the
+run's own validation clips. `--check` measures the last one on the 1,000 validation clips of docs/results.md too. The
+page shows a checkpoint up to two seconds later.
 """
 
 import argparse
