@@ -59,6 +59,7 @@ OPEN_TARGETS = (
         "alpha",
         "columns",
         "detail",
+        "map",
         "understood",
         "stage",
         "watch",
@@ -72,8 +73,8 @@ OPEN_TARGETS = (
     *("composed-kind", "composed-queries"),
     *("library-new", "library-list", "library-remove", "library-keep", "library-posters"),
     *("evaluate-cancel", "evaluate-new", "evaluate-reports", "evaluate-delete", "evaluate-keep", "evaluate-queries"),
-    *("evaluate-report", "review"),
-    *("train-preset", "train-new", "train-runs", "train-delete", "train-keep"),
+    *("evaluate-report", "evaluate-measure", "review"),
+    *("train-preset", "train-new", "train-runs", "train-delete", "train-keep", "train-beside"),
 )
 OPEN_HANDLERS = (  # of events without a component of their own: load, select, tick, success, and the public API
     *("on_load", "on_visit", "on_search", "on_open", "on_opened", "on_poll", "on_indexing", "on_tick", "lambda"),

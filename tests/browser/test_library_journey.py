@@ -145,6 +145,7 @@ def test_an_evaluated_query_opens_in_its_own_gallery_with_its_captions_and_verdi
     page.locator("#evaluate-kind input").wait_for(timeout=MODELS_MS)
     expect(row).to_be_visible(timeout=MODELS_MS)
     row.click()
+    page.get_by_role("link", name="Open in Search").click()
     expect(page.locator("#gallery input")).to_have_value("Films")
     starred = columns(page).first.locator(".nt-clip:has(.nt-judged)")
     expect(starred).to_have_count(1, timeout=MODELS_MS)
