@@ -40,6 +40,8 @@ VARIANTS: Mapping[str, Mapping[str, object]] = {
     "fusion": {},
     "hidden layer of 512": {"hidden": 512},
     "HN-NCE": {"loss": "hn_nce"},
+    "frames of targets weighted by the text": {"weigh_frames": True},
+    "the same with HN-NCE": {"loss": "hn_nce", "weigh_frames": True},
 }
 
 
@@ -61,7 +63,7 @@ def main() -> None:
     sys.stdout.write(f"|:--|{'--:|' * (len(EDIT_KINDS) + 4)}\n")
     for system in (*COMPOSITIONS, CEILING):
         show(system, test, weights, system)
-    data = load_families(encoder, config.families, config.seed, options.folder)
+    data = load_families(encoder, config.families, config.seed, options.folder, with_frames=True)
     for seed in SEEDS:
         started = time.perf_counter()
         fusion, _ = train_fusion(data, weights.parts, replace(config, seed=seed))

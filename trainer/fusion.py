@@ -26,7 +26,7 @@ from nt2vr.progress import Progress, progress_bar, silent
 from nt2vr.search.composed import TRAINING_FREE, Weights
 from nt2vr.settings import prepare_environment
 from trainer.fusion_data import FusionData, load_families
-from trainer.fusion_losses import hn_nce, info_nce
+from trainer.fusion_losses import hn_nce, info_nce, weighted_targets
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class FusionConfig:
         weight_decay: pulls the correction to zero, and so the fusion to `parts`.
         temperature: of the loss.
         loss: "info_nce" or "hn_nce".
+        weigh_frames: whether frames of targets are weighted by their similarity to the wanted part, as in CoVR.
         seed: of weights, batches and families.
     """
 
@@ -55,6 +56,7 @@ class FusionConfig:
     weight_decay: float = 0.05
     temperature: float = 0.02
     loss: Literal["info_nce", "hn_nce"] = "info_nce"
+    weigh_frames: bool = False
     seed: int = 1
 
 
@@ -143,8 +145,11 @@ def _info_nce(model: FusionModule, data: FusionData, families: Tensor, config: F
         right = columns[data.right[row]]
         masked[number, right[right >= 0]] = True
     masked[torch.arange(len(rows)), targets] = False
-    queries = model(data.pictures[data.references[rows]], *_texts(data, rows))
-    return info_nce(queries @ data.clips[candidates].T, targets, masked, config.temperature)
+    wanted, unwanted = _texts(data, rows)
+    clips = data.clips[candidates]
+    clips[targets] = _targets(data, rows, wanted, config)
+    queries = model(data.pictures[data.references[rows]], wanted, unwanted)
+    return info_nce(queries @ clips.T, targets, masked, config.temperature)
 
 
 def _hn_nce(model: FusionModule, data: FusionData, families: Tensor, config: FusionConfig) -> Tensor:
@@ -155,14 +160,23 @@ def _hn_nce(model: FusionModule, data: FusionData, families: Tensor, config: Fus
     noisy = torch.tensor([[target in those for target in targets.tolist()] for those in right])
     noisy.fill_diagonal_(False)
     hard = (references[:, None] == references) & ~torch.eye(len(rows), dtype=torch.bool)
-    queries = model(data.pictures[references], *_texts(data, rows))
-    return hn_nce(queries @ data.clips[targets].T, hard, noisy, config.temperature) / (2 * len(rows))
+    wanted, unwanted = _texts(data, rows)
+    queries = model(data.pictures[references], wanted, unwanted)
+    return hn_nce(queries @ _targets(data, rows, wanted, config).T, hard, noisy, config.temperature) / (2 * len(rows))
 
 
 def _texts(data: FusionData, rows: Tensor) -> tuple[Tensor, Tensor]:
     """Draw one text per triplet: wanted and unwanted parts, (Q, D) each."""
     drawn = torch.randint(data.wanted.shape[1], (len(rows),))
     return data.wanted[rows, drawn], data.unwanted[rows, drawn]
+
+
+def _targets(data: FusionData, rows: Tensor, wanted: Tensor, config: FusionConfig) -> Tensor:
+    """Return the embeddings of the triplets' targets, (Q, D)."""
+    if not config.weigh_frames:
+        return data.clips[data.targets[rows]]
+    assert data.frames is not None, "loaded where they are needed"
+    return weighted_targets(data.frames[data.targets[rows]], wanted)
 
 
 LOSSES: dict[str, Callable[[FusionModule, FusionData, Tensor, FusionConfig], Tensor]] = {
@@ -204,7 +218,9 @@ def fuse(folder: Path, config: FusionConfig, cache: Path, progress: Progress = s
     understand = editing_parser()
     validation = ask(composed_world(cache, "validation"), encoder, understand, progress=progress)
     weights = choose_weights(validation)
-    data = load_families(encoder, config.families, config.seed, cache, progress=progress)
+    data = load_families(
+        encoder, config.families, config.seed, cache, with_frames=config.weigh_frames, progress=progress
+    )
     fusion, _ = train_fusion(data, weights.parts, config, progress)
     test = ask(composed_world(cache, "test"), encoder, understand, progress=progress)
     metrics: dict[str, float] = {}
@@ -227,12 +243,14 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=default.steps)
     parser.add_argument("--hidden", type=int, default=default.hidden, help="units of a hidden layer; 0: linear")
     parser.add_argument("--loss", choices=sorted(LOSSES), default=default.loss)
+    parser.add_argument("--weigh-frames", action="store_true", help="weigh frames of targets by the text")
     parser.add_argument("--seed", type=int, default=default.seed)
     parser.add_argument("--cache", type=Path, help="folder for embeddings (default: FOLDER/../.frames)")
     options = parser.parse_args()
     prepare_environment()
     cache = options.cache or options.folder.resolve().parent / ".frames"
-    config = FusionConfig(**{name: getattr(options, name) for name in ("families", "steps", "hidden", "loss", "seed")})
+    names = ("families", "steps", "hidden", "loss", "weigh_frames", "seed")
+    config = FusionConfig(**{name: getattr(options, name) for name in names})
     with progress_bar() as progress:
         metrics = fuse(options.folder, config, cache, progress)
     sys.stdout.writelines(f"{name}: {value:.1f}\n" for name, value in metrics.items())

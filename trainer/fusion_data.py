@@ -35,6 +35,7 @@ class FusionData:
         clips: (V, D): twins and edited scenes, then the references themselves.
         families: (V,), family of each clip.
         right: rows of `clips` that are right for each triplet.
+        frames: (V - R, F, D), frames of the clips but the references; None unless targets are weighted by frame.
     """
 
     pictures: Tensor
@@ -45,6 +46,7 @@ class FusionData:
     clips: Tensor
     families: Tensor
     right: Sequence[Sequence[int]]
+    frames: Tensor | None = None
 
 
 def load_families(
@@ -53,6 +55,7 @@ def load_families(
     seed: int,
     cache: Path,
     without: Set[str] = frozenset(),
+    with_frames: bool = False,
     progress: Progress = silent,
     should_stop: ShouldStop = never,
 ) -> FusionData:
@@ -64,6 +67,7 @@ def load_families(
         seed: of the families.
         cache: folder for embeddings.
         without: names of the vocabulary; triplets whose changes concern one of them are left out.
+        with_frames: whether the embeddings of single frames are needed too; the frames are kept in `cache`.
         progress: called while clips are drawn.
         should_stop: polled meanwhile.
 
@@ -77,6 +81,7 @@ def load_families(
     blocks = [families[start : start + BLOCK] for start in range(0, count, BLOCK)]  # more families reuse the first
     embedded = [_embed(block, encoder, cache, progress, should_stop) for block in blocks]
     pictures, clips = (np.concatenate(arrays) for arrays in zip(*embedded, strict=True))
+    frames = [_embed_single_frames(block, encoder, cache, progress, should_stop) for block in blocks if with_frames]
     table = WishTable([*scenes, *references])
     triplets = _triplets(families, without)
     rng = random.Random(seed)
@@ -93,6 +98,7 @@ def load_families(
         torch.from_numpy(np.concatenate([clips, pictures])),
         torch.tensor([*owners, *range(count)]),
         [table.right(edit.wish) for _, _, edit in triplets],
+        torch.from_numpy(np.concatenate(frames)) if frames else None,
     )
 
 
@@ -116,6 +122,16 @@ def _embed(
     )
     pictures, clips = (file.embeddings_alone(encoder, progress, should_stop) for file in files)
     return pictures, clips
+
+
+def _embed_single_frames(
+    families: Sequence[Family], encoder: Encoder, cache: Path, progress: Progress, should_stop: ShouldStop
+) -> NDArray[np.float32]:
+    """Return the embeddings of the clips' frames (N, F, D), L2-normalised."""
+    file = ClipFile.of("train", _clips_of(families), FRAMES, encoder.card.framing, cache)
+    frames = file.frames(progress, should_stop)
+    embeddings = encoder.encode_frames(frames.reshape(-1, *frames.shape[2:])).reshape(*frames.shape[:2], -1)
+    return np.asarray(embeddings / np.linalg.norm(embeddings, axis=-1, keepdims=True), np.float32)
 
 
 def _triplets(families: Sequence[Family], without: Set[str]) -> list[tuple[int, int, Edit]]:

@@ -52,6 +52,18 @@ def test_a_fusion_learns_what_parts_cannot_know(loss: str, hidden: int) -> None:
     assert recall(fusion, toy_data()) > recall(untrained, toy_data()) + 0.3
 
 
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+def test_targets_weighted_by_frame_are_what_it_learns(loss: str) -> None:
+    data, config = toy_data(), replace(CONFIG, loss=loss, steps=5)  # type: ignore[arg-type]
+    one = data.clips[: len(data.targets), None]
+    plain, _ = train_fusion(data, WEIGHTS, config)
+    alone, _ = train_fusion(replace(data, frames=one), WEIGHTS, replace(config, weigh_frames=True))
+    two = torch.cat([one, data.wanted], dim=1)  # the second frame is what the text asks for
+    weighted, _ = train_fusion(replace(data, frames=two), WEIGHTS, replace(config, weigh_frames=True))
+    np.testing.assert_allclose(alone.layers[0][0], plain.layers[0][0], atol=1e-3)
+    assert np.abs(weighted.layers[0][0] - plain.layers[0][0]).max() > 1e-2
+
+
 def test_equal_seeds_give_equal_fusions() -> None:
     config = replace(CONFIG, steps=5)
     prints = [train_fusion(toy_data(), WEIGHTS, replace(config, seed=seed))[0].fingerprint for seed in (1, 1, 2)]
@@ -94,6 +106,10 @@ def test_families_are_embedded_with_every_triplet_among_its_right_clips(tmp_path
     assert len(data.clips) == len(data.families) == len(data.targets) + 3 + 3  # twins, and the references
     assert all(target in right for target, right in zip(data.targets.tolist(), data.right, strict=True))
     assert (data.families[data.targets] == data.references).all()
+    assert data.frames is None
+    frames = load_families(read_checkpoint(tmp_path / "model"), 3, 1, tmp_path, with_frames=True).frames
+    assert frames is not None
+    torch.testing.assert_close(normalize(frames.mean(dim=1), dim=-1), data.clips[: len(frames)], atol=1e-4, rtol=0)
     missing = load_families(
         read_checkpoint(tmp_path / "model"), 3, 1, tmp_path, without={"man", "woman", "boy", "girl"}
     )
