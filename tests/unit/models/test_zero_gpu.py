@@ -108,7 +108,11 @@ def test_spaces_is_imported_before_torch_and_knows_the_search_before_the_app_sta
         "import sys\nassert 'torch' not in sys.modules\nknown = []\n"
         "def GPU(duration):\n    return lambda task: known.append(task) or task\n"
     )
-    code = "import nt2vr.commands.serve, spaces, sys; assert len(spaces.known) == 1; assert 'torch' not in sys.modules"
+    code = (
+        "import nt2vr.commands.serve, spaces, sys\n"
+        "assert len(spaces.known) == 2  # queries, and reasons for scores\n"
+        "assert 'torch' not in sys.modules"
+    )
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}", "SPACES_ZERO_GPU": "true"}
     result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
