@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from nt2vr.evaluation.composed import ALL, CEILING, FIRST, KS
 from nt2vr.evaluation.composed_jobs import ComposedJob
 from nt2vr.evaluation.composed_report import ComposedReport, ComposedRow
+from nt2vr.progress import percent_text
 from nt2vr.search.composed import TRAINING_FREE
 from nt2vr.world.families import EDIT_KINDS
 
@@ -158,6 +159,6 @@ def job_view(job: ComposedJob | None) -> dict[str, Any]:
         "data": f"{job.data.name}, {job.data.split}",
         "systems": job.model,
         "doing": known if job.is_under_way else "",
-        "share": f"{100 * min(job.done / job.total, 1):.1f}" if job.total else "0",
+        "share": percent_text(job.done, job.total),
         "error": job.error,
     }

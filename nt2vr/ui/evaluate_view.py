@@ -10,6 +10,7 @@ from nt2vr.evaluation.jobs import Job
 from nt2vr.evaluation.report import QUERIES, REPORT, Report
 from nt2vr.evaluation.review import REVIEW
 from nt2vr.evaluation.tables import FORMS, HONEST, OTHERS, PAPER, Column, has_any, interval_of, measured, table_of
+from nt2vr.progress import percent_text
 from nt2vr.ui.chart import Point, points_chart
 
 WORDS = {
@@ -43,7 +44,7 @@ def job_view(job: Job | None) -> dict[str, Any]:
         "data": job.data.name,
         "systems": ", ".join(job.systems),
         "doing": known if job.is_under_way else "",
-        "share": f"{100 * min(job.done / job.total, 1):.1f}" if job.total else "0",
+        "share": percent_text(job.done, job.total),
         "error": job.error,
     }
 
