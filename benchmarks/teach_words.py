@@ -5,8 +5,8 @@
 A RUN is a comma-separated list of settings, "alpha=0.8,seed=1"; "base" measures the baselines. FOLDER holds
 flickr8k_captions.txt, msrvtt_captions_2k.csv and msrvtt1k_captions.jsonl, which are not part of this project. MiniLM
 learns from the first two with the preset teach-text. The 1,000 videos of the third are split in half by the hashes of
-their ids: choices are made on the validation half, and the other is reported, also with one caption per video, the harder
-control. The gallery is embedded by the untaught encoder, as a frozen visual tower would. Results go to
+their ids: choices are made on the validation half, and the other is reported, also with one caption per video, the
+harder control. The gallery is embedded by the untaught encoder, as a frozen visual tower would. Results go to
 OUT/results.jsonl, one line per run and half, and ten queries with their first three videos to OUT/samples-RUN.txt.
 """
 

@@ -2,11 +2,11 @@
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
+from itertools import groupby, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from nt2vr.search.index import ExactIndex, Index
 logger = logging.getLogger(__name__)
 
 BATCH_FRAMES = 64  # frames in one forward pass of the encoder
+_Decoded = tuple[VideoFile, NDArray[np.uint8]]  # frames are (F, S, S, 3)
 SAMPLE = 200  # captions with which the recall of an approximate index is measured
 
 
@@ -136,13 +137,21 @@ def embed_gallery(
     framing, num_frames = encoder.card.framing, encoder.num_frames
     with cache.frames(num_frames, framing, grows=not gallery.key) as frames:  # a library's clips are embedded once
         decoded = decode_files(missing, num_frames, framing, decoder, failed, frames, should_stop)
-        while batch := list(islice(decoded, max(1, BATCH_FRAMES // num_frames))):
+        for batch in _batches(decoded, max(1, BATCH_FRAMES // num_frames), by_file=bool(gallery.key)):
             store.embed(batch)
             done += sum(copies[file.key] for file, _ in batch)
             report(batch[-1][0].video.video_id)
     reasons = {file.key: failed[file.video.video_id] for file in missing if file.video.video_id in failed}
     skipped |= {file.video.video_id: reasons[file.key] for file in files if file.key in reasons}
     return store.opened(files, skipped, "Not embedded: stopped before its turn.", may_build=not should_stop())
+
+
+def _batches(decoded: Iterator[_Decoded], size: int, by_file: bool) -> Iterator[list[_Decoded]]:
+    """Yield batches of clips; those of a library have clips of one file, so that a kill loses no more than that."""
+    files = groupby(decoded, lambda item: item[0].video.path) if by_file else [(None, decoded)]
+    for _, clips in files:
+        while batch := list(islice(clips, size)):
+            yield batch
 
 
 def open_gallery(gallery: Gallery, encoder: Encoder, cache: Cache) -> EmbeddedGallery:
@@ -186,7 +195,7 @@ class _Store:
                 missing.setdefault(file.key, file)
         return list(missing.values())
 
-    def embed(self, batch: Sequence[tuple[VideoFile, NDArray[np.uint8]]]) -> None:
+    def embed(self, batch: Sequence[_Decoded]) -> None:
         """Encode the (F, S, S, 3) frames of files, and store the embeddings."""
         make_room(self._folder)
         with suppress(OSError):

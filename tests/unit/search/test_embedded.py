@@ -421,27 +421,51 @@ if __name__ == "__main__":  # the decoder's child imports this script too
     class AnyEncoder:
         num_frames, embed_dim = 4, 2
         card = Card("brightness", frames=4, image_size=16, visual_fingerprint="brightness")
-        encode_frames = staticmethod(lambda frames: np.ones((len(frames), 2), np.float32))
         pool = staticmethod(lambda frames: frames[:, 0])
+        num_encoded = 0
 
-    def kill_in_the_middle(done, total, doing):
-        if doing.startswith("reading clips") and done >= 16:
-            os.kill(os.getpid(), 9)
+        def encode_frames(self, frames):
+            self.num_encoded += len(frames)
+            if self.num_encoded > 17 * 4:
+                os.kill(os.getpid(), 9)
+            return np.ones((len(frames), 2), np.float32)
 
     folder = Path(sys.argv[1])
     videos = tuple(Video(f"v{i}", folder / f"{i}.avi") for i in range(40))
-    gallery, cache = Gallery("greys", videos), Cache(folder / "cache")
-    embed_gallery(gallery, AnyEncoder(), Decoder(1), cache, kill_in_the_middle)
+    gallery, cache = Gallery("greys", videos, key=sys.argv[2]), Cache(folder / "cache")
+    embed_gallery(gallery, AnyEncoder(), Decoder(1), cache)
 """
 
 
-def test_embeddings_made_before_a_kill_are_reused(
-    gallery: Gallery, decoder: Decoder, cache: Cache, tmp_path: Path
+@pytest.mark.parametrize(("key", "stored"), [("", 16), ("library", 17)], ids=["batches of 64 frames", "a library"])
+def test_a_kill_while_the_18th_clip_is_encoded_loses_its_batch_and_in_a_library_nothing_else(
+    gallery: Gallery, decoder: Decoder, cache: Cache, tmp_path: Path, key: str, stored: int
 ) -> None:
     script = tmp_path / "embed.py"
     script.write_text(EMBED)
     environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
-    ended = subprocess.run([sys.executable, script, tmp_path], stderr=subprocess.DEVNULL, env=environment, check=False)
+    command = [sys.executable, str(script), str(tmp_path), key]
+    ended = subprocess.run(command, stderr=subprocess.DEVNULL, env=environment, check=False)
     assert ended.returncode == -9
-    embedded, encoder = embed(gallery, decoder, cache)
-    assert len(embedded.gallery.videos) == 40 and encoder.num_encoded == 24 * 4
+    embedded, encoder = embed(replace(gallery, key=key), decoder, cache)
+    assert len(embedded.gallery.videos) == 40 and encoder.num_encoded == (40 - stored) * 4
+
+
+def test_windows_of_a_film_share_batches_but_not_with_another_film(
+    decoder: Decoder, cache: Cache, write_video: WriteVideo
+) -> None:
+    films = [write_video(f"{grey}.avi", [grey] * 10) for grey in (0, 255)]
+    windows = [
+        Video(f"{film.stem}#{second}", film, start=second / 10, end=(second + 1) / 10)
+        for film in films
+        for second in range(6)
+    ]
+    sizes = []
+
+    class Noting(BrightnessEncoder):
+        def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
+            sizes.append(len(frames) // 4)
+            return super().encode_frames(frames)
+
+    embed_gallery(Gallery("films", tuple(windows), key="films"), Noting(), decoder, cache)  # type: ignore[arg-type]
+    assert sizes == [6, 6]
