@@ -1,26 +1,23 @@
 """Evaluations of composed retrieval: by name, and behind the page, one at a time."""
 
-import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from concurrent.futures import Future
+from dataclasses import dataclass
 from pathlib import Path
-from threading import Event, Lock, Thread
-from typing import Any, Literal
 
 from nt2vr.datasets.composed import load_composed
-from nt2vr.errors import ConfigError, Nt2vrError
+from nt2vr.errors import ConfigError
 from nt2vr.evaluation.composed import ComposedBenchmark, ask, editing_parser
 from nt2vr.evaluation.composed_files import composed_files
 from nt2vr.evaluation.composed_report import ComposedArchive, ComposedReport
 from nt2vr.evaluation.composed_world import PER_KIND, composed_world
+from nt2vr.evaluation.runner import Job, Runner
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 
-logger = logging.getLogger(__name__)
 WORLD = "world"
-State = Literal["running", "stopping", "finished", "stopped", "failed"]
 
 
 @dataclass(frozen=True)
@@ -80,26 +77,7 @@ def _benchmark(data: ComposedData, folder: Path, decoder: Decoder, cache: Cache)
     return composed_files(load_composed(Path(data.name), data.split), decoder, cache)
 
 
-@dataclass(frozen=True)
-class ComposedJob:
-    """Snapshot of an evaluation; `report_id` once it has finished."""
-
-    data: ComposedData
-    model: str
-    state: State = "running"
-    doing: str = "preparing"
-    done: int = 0
-    total: int = 0
-    report_id: str = ""
-    error: str = ""
-
-    @property
-    def is_under_way(self) -> bool:
-        """Whether its thread still runs."""
-        return self.state in ("running", "stopping")
-
-
-class ComposedEvaluations:
+class ComposedEvaluations(Runner):
     """Runs evaluations and stores their reports.
 
     Args:
@@ -111,53 +89,20 @@ class ComposedEvaluations:
 
     def __init__(self, encoder_of: Callable[[str], Encoder], folder: Path, decoder: Decoder, cache: Cache) -> None:
         """Start nothing."""
+        super().__init__()
         self.archive = ComposedArchive(folder / "composed")
         self._encoder_of, self._folder, self._decoder, self._cache = encoder_of, folder, decoder, cache
-        self.job: ComposedJob | None = None
-        self._changing, self._stop = Lock(), Event()
 
-    def start(self, data: ComposedData, model: str) -> Thread:
-        """Start an evaluation in a thread.
+    def start(self, data: ComposedData, model: str) -> Future[Job]:
+        """Start an evaluation; return a future of the finished job.
 
         Raises:
             ConfigError: if another one is running.
         """
-        with self._changing:
-            if self.job is not None and self.job.is_under_way:
-                raise ConfigError("Another evaluation of composed retrieval is running. Wait for it or cancel it.")
-            self._stop.clear()
-            self.job = ComposedJob(data, model)
-        thread = Thread(target=self._run, args=(data, model), name="composed evaluation", daemon=True)
-        thread.start()
-        return thread
 
-    def cancel(self) -> None:
-        """Stop the running evaluation soon."""
-        with self._changing:
-            if self.job is not None and self.job.state == "running":
-                self.job = replace(self.job, state="stopping")
-                self._stop.set()
-
-    def _run(self, data: ComposedData, model: str) -> None:
-        """Run the job; any error ends the job, never the app."""
-        try:
+        def work(progress: Progress, should_stop: ShouldStop) -> str:
             encoder = self._encoder_of(model)
-            report = evaluate_data(
-                data, encoder, self._folder, self._decoder, self._cache, self._report, self._stop.is_set
-            )
-            self._change(state="finished", report_id=self.archive.add(report))
-        except InterruptedError:
-            self._change(state="stopped")
-        except Nt2vrError as error:
-            self._change(state="failed", error=str(error))
-        except Exception:
-            logger.exception("An evaluation of composed retrieval failed.")
-            self._change(state="failed", error="Something went wrong; see the log for details.")
+            report = evaluate_data(data, encoder, self._folder, self._decoder, self._cache, progress, should_stop)
+            return self.archive.add(report)
 
-    def _report(self, done: int, total: int, what: str) -> None:
-        self._change(doing=what, done=done, total=total)
-
-    def _change(self, **changes: Any) -> None:
-        with self._changing:
-            assert self.job is not None  # `start` made it
-            self.job = replace(self.job, **changes)
+        return self.run(f"{data.name}, {data.split}", [model], work)

@@ -20,12 +20,12 @@ from nt2vr.ui.composed_view import (
     MEASURES,
     compared,
     composed_view,
-    job_view,
     kinds_of,
     link_of,
     rows_view,
 )
 from nt2vr.ui.errors import user_errors
+from nt2vr.ui.evaluate_view import job_view
 from nt2vr.ui.gate import Gate
 from nt2vr.ui.inputs import event_value
 from nt2vr.ui.search_tab import OpensQueries
@@ -121,7 +121,7 @@ class ComposedPanel:
             )  # fmt: skip
             start = gr.Button("Evaluate", variant="primary", elem_id="composed-start", scale=0, min_width=140)
             cancel = gr.Button("Cancel", elem_id="composed-cancel", interactive=False, scale=0, min_width=100)
-        job = template(self._templates, "composed-job", {})
+        job = template(self._templates, "evaluate-job", {}, elem_id="composed-job")
         with gr.Column(visible=False) as opened:
             with gr.Row(equal_height=True, elem_id="composed-filters"):
                 chosen = gr.Dropdown([("", "")], value="", label="Report", elem_id="composed-report-id", scale=3)

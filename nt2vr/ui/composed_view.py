@@ -6,9 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from nt2vr.evaluation.composed import ALL, CEILING, FIRST, KS
-from nt2vr.evaluation.composed_jobs import ComposedJob
 from nt2vr.evaluation.composed_report import ComposedReport, ComposedRow
-from nt2vr.progress import percent_text
 from nt2vr.search.composed import TRAINING_FREE
 from nt2vr.world.families import EDIT_KINDS
 
@@ -19,7 +17,6 @@ PER_PAGE = 20
 NAMES = {"picture": "picture alone", "text": "text alone", CEILING: "full caption"}
 NOTES = {"picture": "control", "text": "control", CEILING: "ceiling", "fusion": "trained"}
 ROLES = {"picture": "base", "text": "base", CEILING: "reference"}
-WORDS = {"running": "running", "stopping": "stopping", "stopped": "cancelled", "failed": "failed"}
 MEANINGS = (
     "R@k: share of the queries with a right clip among the first k, in percent; all kinds count alike. Half of the "
     "built-in texts are worded in ways that no training has seen.",
@@ -146,19 +143,3 @@ def link_of(report: ComposedReport, row: ComposedRow) -> dict[str, str]:
     """Return the values of a link that asks a query's text; its reference is added where it can be shown."""
     names = [report.model, *(f"{report.model} {each}" for each in ("fusion", "parts", "slerp"))]
     return {"q": row.text, "systems": "|".join(names)}
-
-
-def job_view(job: ComposedJob | None) -> dict[str, Any]:
-    """Show the progress of an evaluation, or why it ended without a report; nothing of a finished one."""
-    if job is None or job.state == "finished":
-        return {}
-    known = f"{job.doing}: {job.done:,} of {job.total:,}" if job.total else job.doing
-    return {
-        "state": job.state,
-        "word": WORDS[job.state],
-        "data": f"{job.data.name}, {job.data.split}",
-        "systems": job.model,
-        "doing": known if job.is_under_way else "",
-        "share": percent_text(job.done, job.total),
-        "error": job.error,
-    }

@@ -7,7 +7,8 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.evaluation.jobs import BUILT_IN, Evaluations, Job
+from nt2vr.evaluation.jobs import BUILT_IN, Evaluations
+from nt2vr.evaluation.runner import Job
 from nt2vr.evaluation.sources import LIBRARY, Data
 from nt2vr.search.galleries import Galleries
 from nt2vr.ui.column_view import Marked

@@ -6,9 +6,9 @@ from typing import Any
 
 from nt2vr.evaluation.archive import QUERIES_CSV, Entry
 from nt2vr.evaluation.intervals import LEVEL
-from nt2vr.evaluation.jobs import Job
 from nt2vr.evaluation.report import QUERIES, REPORT, Report
 from nt2vr.evaluation.review import REVIEW
+from nt2vr.evaluation.runner import Job
 from nt2vr.evaluation.tables import FORMS, HONEST, OTHERS, PAPER, Column, has_any, interval_of, measured, table_of
 from nt2vr.progress import percent_text
 from nt2vr.ui.chart import Point, points_chart
@@ -41,7 +41,7 @@ def job_view(job: Job | None) -> dict[str, Any]:
     return {
         "state": "preparing" if job.state == "running" and not job.total else job.state,
         "word": WORDS[job.state],
-        "data": job.data.name,
+        "data": job.data,
         "systems": ", ".join(job.systems),
         "doing": known if job.is_under_way else "",
         "share": percent_text(job.done, job.total),

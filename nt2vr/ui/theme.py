@@ -23,8 +23,8 @@ def build_theme() -> gr.themes.Base:
     )
 
 
-def template(folder: Path, name: str, value: dict[str, Any], *shared: str) -> gr.HTML:
-    """Build an HTML component from `name`.html, the `shared` scripts and `name`.js, if any.
+def template(folder: Path, name: str, value: dict[str, Any], *shared: str, elem_id: str = "") -> gr.HTML:
+    """Build an HTML component from `name`.html, the `shared` scripts and `name`.js, if any; `name` is its default id.
 
     Templates insert values as {{value}}, which escapes them, never as ${value}, which does not.
     """
@@ -34,7 +34,7 @@ def template(folder: Path, name: str, value: dict[str, Any], *shared: str) -> gr
         value,
         html_template=(folder / f"{name}.html").read_text(encoding="utf-8"),
         js_on_load="".join(script.read_text(encoding="utf-8") for script in scripts) or None,
-        elem_id=name,
+        elem_id=elem_id or name,
     )
 
 

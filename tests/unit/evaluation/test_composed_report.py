@@ -107,15 +107,15 @@ def test_an_evaluation_behind_the_page_ends_with_a_report_or_a_sentence(
     monkeypatch.setattr("nt2vr.evaluation.composed_jobs._benchmark", lambda *_: benchmark)
     with Decoder(num_workers=1) as decoder, Cache(tmp_path / "cache") as cache:
         jobs = ComposedEvaluations(lambda name: encoder, tmp_path, decoder, cache)
-        thread = jobs.start(ComposedData(per_kind=1), "tiny")
+        ended = jobs.start(ComposedData(per_kind=1), "tiny")
         going.wait(20)
         with pytest.raises(ConfigError, match="Another evaluation"):
             jobs.start(ComposedData(), "tiny")
         go_on.set()
-        thread.join(60)
-        assert jobs.job is not None and jobs.job.state == "finished", jobs.job
-        report = jobs.archive.load(jobs.job.report_id)
+        job = ended.result(60)
+        assert job == jobs.job and (job.data, job.systems, job.state) == ("world, test", ("tiny",), "finished"), job
+        report = jobs.archive.load(job.report_id)
         assert (len(report.rows), report.rows[0].reference, report.clips) == (1, {"path": "a.mp4"}, 3)
         monkeypatch.undo()
-        jobs.start(ComposedData(str(tmp_path / "nothing")), "tiny").join(60)
-        assert (jobs.job.state, "\n" in jobs.job.error) == ("failed", False) and jobs.job.error
+        job = jobs.start(ComposedData(str(tmp_path / "nothing")), "tiny").result(60)
+        assert (job.state, "\n" in job.error) == ("failed", False) and job.error

@@ -10,6 +10,7 @@ import pytest
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation import jobs
 from nt2vr.evaluation.jobs import Evaluations
+from nt2vr.evaluation.runner import Runner
 from nt2vr.evaluation.sources import Data
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
@@ -41,13 +42,13 @@ def test_every_step_of_an_evaluation_is_named_and_all_but_the_shortest_are_count
     evaluations: Evaluations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps: dict[str, list[tuple[int, int]]] = {}
-    report = Evaluations._report
+    report = Runner._report
 
-    def record(self: Evaluations, done: int, total: int, what: str) -> None:
+    def record(self: Runner, done: int, total: int, what: str) -> None:
         steps.setdefault(what, []).append((done, total))
         report(self, done, total, what)
 
-    monkeypatch.setattr(Evaluations, "_report", record)
+    monkeypatch.setattr(Runner, "_report", record)
     evaluations.start(SMALL, ["tiny"]).result(WAIT_S)
     assert list(steps) == [
         "reading the data", "writing queries", "loading tiny", "drawing clips", "embedding clips", "queries, tiny",

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from nt2vr.evaluation.archive import Entry
-from nt2vr.evaluation.jobs import Job
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.report import Report
-from nt2vr.evaluation.sources import Data
+from nt2vr.evaluation.runner import Job
 from nt2vr.search.systems import System
 from nt2vr.ui.evaluate_view import day_text, job_view, report_view, reports_view, roles_of
 from tests.unit.evaluation.words import FIRST, QUERIES, SECOND, SYSTEMS, WordModels, report_of, word_benchmark
@@ -78,18 +77,18 @@ def test_without_composed_queries_there_is_no_chart_and_no_explanation_of_their_
 
 
 def test_a_job_shows_its_progress_and_why_it_failed() -> None:
-    job = Job(1, Data("world"), ("CLIP", "CLIP drop"), doing="clips", done=500, total=2000)
+    job = Job(1, "world", ("CLIP", "CLIP drop"), doing="clips", done=500, total=2000)
     view = job_view(job)
     assert (view["doing"], view["share"], view["word"]) == ("clips: 500 of 2,000", "25.0", "evaluating")
-    assert job_view(Job(1, Data("world"), ()))["state"] == "preparing"
-    failed = job_view(Job(1, Data("x"), (), state="failed", error="No such folder."))
+    assert job_view(Job(1, "world", ()))["state"] == "preparing"
+    failed = job_view(Job(1, "x", (), state="failed", error="No such folder."))
     assert (failed["error"], failed["doing"]) == ("No such folder.", "")
-    assert job_view(Job(1, Data("x"), (), state="finished", report_id="r")) == job_view(None) == {}
+    assert job_view(Job(1, "x", (), state="finished", report_id="r")) == job_view(None) == {}
 
 
 def test_the_list_has_the_job_under_way_on_top_and_marks_the_open_report() -> None:
     entries = [Entry("b", "gallery", ("CLIP", "CLIP drop"), 400, 1953, "2026-11-21T10:27:00+00:00")]
-    view = reports_view(entries, "b", Job(1, Data("world"), ("CLIP",)))
+    view = reports_view(entries, "b", Job(1, "world", ("CLIP",)))
     assert view["reports"] == [
         {
             "id": "b",
@@ -100,7 +99,7 @@ def test_the_list_has_the_job_under_way_on_top_and_marks_the_open_report() -> No
         }
     ]
     assert view["job"]["data"] == "world"
-    assert reports_view(entries, "", Job(1, Data("world"), (), state="stopped"))["job"] == {}
+    assert reports_view(entries, "", Job(1, "world", (), state="stopped"))["job"] == {}
 
 
 def test_an_invalid_date_is_shown_unchanged() -> None:
