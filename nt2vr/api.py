@@ -246,8 +246,8 @@ def evaluate(
     """Evaluate systems, and the zero-shot base and `drop` as controls, on a benchmark; results are cached.
 
     Args:
-        data: "world", "gallery", "library:NAME", or the path of a dataset or benchmark file; `Data` also sets split,
-            seed and queries.
+        data: "world", "gallery", "library:NAME", the path of a dataset or benchmark file, or, without any video,
+            "words:PATH" of captions ("words1:PATH": one caption per video); `Data` also sets split, seed and queries.
         systems: as for `GallerySearcher.search`.
         data_dir: as for `load_model`.
         device: as for `load_model`.

@@ -17,7 +17,7 @@ from nt2vr.ui.theme import template
 POLL_S = 1.0
 DEFAULT_SYSTEMS = ("CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg", "CLIP boolean")
 BUILT_IN_DATA = "Queries and videos"
-OWN_DATA = f"{BUILT_IN_DATA}, or the path of a dataset folder or a benchmark's CSV file"
+OWN_DATA = f"{BUILT_IN_DATA}, the path of a dataset folder or a benchmark's CSV file, or words:PATH for captions alone"
 
 
 @dataclass(frozen=True)
