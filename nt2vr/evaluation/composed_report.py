@@ -127,13 +127,25 @@ class ComposedArchive:
         Raises:
             ConfigError: if there is none of this id, or it cannot be read.
         """
-        if report_id not in self.ids():  # only ids of stored reports ever become part of a path
-            raise ConfigError(f"There is no report {quoted(report_id)}. Choose one from the list, or evaluate again.")
-        path = self.folder / f"{report_id}.json"
+        path = self._known(report_id)
         key = report_id, path.stat().st_mtime_ns
         if key not in self._loaded:
             self._loaded = dict([*self._loaded.items(), (key, _read(path))][-LOADED:])
         return self._loaded[key]
+
+    def delete(self, report_id: str) -> None:
+        """Delete a report.
+
+        Raises:
+            ConfigError: if there is none of this id.
+        """
+        self._known(report_id).unlink(missing_ok=True)
+
+    def _known(self, report_id: str) -> Path:
+        """Return a report's file; only ids of stored reports ever become part of a path."""
+        if report_id not in self.ids():
+            raise ConfigError(f"There is no report {quoted(report_id)}. Choose one from the list, or evaluate again.")
+        return self.folder / f"{report_id}.json"
 
 
 def _read(path: Path) -> ComposedReport:

@@ -24,17 +24,17 @@ from nt2vr.ui.composed_view import (
     link_of,
     rows_view,
 )
+from nt2vr.ui.confirmation import Confirmation, lay_out_confirmation
 from nt2vr.ui.errors import user_errors
 from nt2vr.ui.evaluate_view import job_view
 from nt2vr.ui.gate import Gate
 from nt2vr.ui.inputs import event_value
 from nt2vr.ui.search_tab import OpensQueries
-from nt2vr.ui.theme import fold, template
+from nt2vr.ui.theme import QUIET, fold, template
 from nt2vr.world.render import SIZE, Renderer
 from nt2vr.world.scenes import Scene
 
 LISTED = 8  # reports, the newest
-QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 SIZES = (10, 25, 100)  # queries per kind of change; the results have 100
 DATA = [("Built-in world: edits of held-out scenes", WORLD)]
 OWN = "The built-in world, or the folder of WebVid-CoVR, CIRR, FashionIQ or CIRCO"
@@ -56,6 +56,8 @@ class Parts:
     timer: gr.Timer
     seen: gr.State
     opened: gr.Column
+    delete: gr.Button
+    confirm: Confirmation
     chosen: gr.Dropdown
     measure: gr.Radio
     first: gr.Dropdown
@@ -72,7 +74,7 @@ class ComposedPanel:
         evaluations: runs them and stores their reports.
         galleries: list the models.
         libraries: show references that are clips of theirs.
-        gate: says who may name data of this machine.
+        gate: says who may delete reports, and name data of this machine.
         templates: folder of the page's templates.
     """
 
@@ -91,14 +93,16 @@ class ComposedPanel:
             self._parts = self._lay_out()
         p = self._parts
         filters = [p.chosen, p.first, p.second, p.kind]
-        shown = [p.chosen, p.opened, p.report, p.measure, p.first, p.second, p.kind, p.listed]
+        shown = [p.chosen, p.opened, p.confirm.row, p.report, p.measure, p.first, p.second, p.kind, p.listed]
         watched = [p.job, p.timer, p.seen, p.start, p.cancel]
-        tab.select(self.on_visit, p.chosen, [p.model, p.data, p.split, *shown, *watched], **QUIET)
+        tab.select(self.on_visit, p.chosen, [p.model, p.data, p.split, p.delete, *shown, *watched], **QUIET)
         started = [p.data, p.split, p.size, p.model]
         p.start.click(self.on_start, started, watched, **QUIET)
         p.cancel.click(self.on_cancel, None, watched, **QUIET)
         p.timer.tick(self.on_poll, [p.chosen, p.seen], [*shown, *watched], queue=False, trigger_mode="once", **QUIET)
         p.chosen.input(self.on_choose, p.chosen, shown, **QUIET)
+        p.confirm.asked_by(p.delete)
+        p.confirm.yes.click(self.on_delete, p.chosen, shown, **QUIET)
         p.measure.input(self.on_measure, [p.chosen, p.measure], p.report, **QUIET)
         gr.on([each.input for each in (p.first, p.second, p.kind)], self.on_filter, filters, p.listed, **QUIET)
         p.listed.turn(self.on_turn, filters, p.listed, **QUIET)
@@ -128,6 +132,8 @@ class ComposedPanel:
                 measure = gr.Radio(
                     list(MEASURES), value=MEASURES[0], label="Measure", elem_id="composed-measure", scale=2
                 )
+                delete = gr.Button("Delete", elem_id="composed-delete", size="sm", scale=0, min_width=90)
+            confirm = lay_out_confirmation("composed", "delete", "Delete this report permanently?", "Delete")
             report = template(self._templates, "composed-report", {})
             with gr.Row(equal_height=True):
                 first = gr.Dropdown([""], value="", label="Compare", elem_id="composed-first")
@@ -136,7 +142,8 @@ class ComposedPanel:
             listed = template(self._templates, "composed-queries", NO_REPORT)
         timer, seen = gr.Timer(1.0, active=False), gr.State()
         return Parts(
-            model, data, split, size, start, cancel, job, timer, seen, opened, chosen, measure, first, second, kind,
+            model, data, split, size, start, cancel, job, timer, seen, opened, delete, confirm,
+            chosen, measure, first, second, kind,
             report, listed,
         )  # fmt: skip
 
@@ -147,6 +154,7 @@ class ComposedPanel:
         return {
             p.model: gr.Dropdown(list(self._models.names())),
             p.data: gr.Dropdown(info=OWN if own else None),
+            p.delete: gr.Button(interactive=self._gate.may("delete", request)),
             p.split: gr.Dropdown(["test", "validation", *(("val", "train", "train-negated") if own else ())]),
             **self._shown(chosen or ""),
             **self._watched(),
@@ -183,6 +191,13 @@ class ComposedPanel:
     def on_choose(self, chosen: str) -> Updates:
         """Open a report."""
         return self._shown(chosen)
+
+    @user_errors
+    def on_delete(self, chosen: str, request: gr.Request) -> Updates:
+        """Delete a report, and open the newest."""
+        self._gate.check("delete", request)
+        self._evaluations.archive.delete(chosen)
+        return self._shown("")
 
     @user_errors
     def on_measure(self, chosen: str, measure: str) -> dict[str, Any]:
@@ -232,7 +247,7 @@ class ComposedPanel:
         """Open a report, or the newest if there is none of this id."""
         p, reports = self._parts, self._evaluations.archive.newest(LISTED)
         if not reports:
-            return {p.opened: gr.Column(visible=False), p.report: {}, p.listed: NO_REPORT}
+            return {p.opened: gr.Column(visible=False), p.chosen: "", p.report: {}, p.listed: NO_REPORT}
         chosen = chosen if chosen in reports else next(iter(reports))
         report = reports[chosen]
         first, second = compared(report)
@@ -240,6 +255,7 @@ class ComposedPanel:
         return {
             p.chosen: gr.Dropdown([(_label(each), report_id) for report_id, each in reports.items()], value=chosen),
             p.opened: gr.Column(visible=True),
+            p.confirm.row: gr.Row(visible=False),
             p.report: composed_view(report, MEASURES[0]),
             p.measure: MEASURES[0],
             p.first: gr.Dropdown(systems, value=first),

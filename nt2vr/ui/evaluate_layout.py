@@ -11,6 +11,7 @@ from nt2vr.evaluation.compare import IMPROVED
 from nt2vr.evaluation.sources import GALLERY, LIBRARY, WORLD
 from nt2vr.library.libraries import Libraries
 from nt2vr.ui.breakdown_panel import BreakdownPanel, lay_out_breakdown
+from nt2vr.ui.confirmation import Confirmation, lay_out_confirmation
 from nt2vr.ui.report_link import FILTERS, ORDERS, PARTS
 from nt2vr.ui.theme import template
 
@@ -66,9 +67,7 @@ class ReportParts:
     column: gr.Column
     report: gr.HTML
     delete: gr.Button
-    confirm: gr.Row
-    delete_now: gr.Button
-    keep: gr.Button
+    confirm: Confirmation
     filters: Filters
     breakdown: BreakdownPanel
     queries: gr.HTML
@@ -151,10 +150,7 @@ def _lay_out_report(templates: Path) -> ReportParts:
     with gr.Column(visible=False, elem_id="evaluate-watch") as column:
         with gr.Row(elem_id="evaluate-buttons"):
             delete = gr.Button("Delete", elem_id="evaluate-delete", size="sm", min_width=90)
-        with gr.Row(visible=False, elem_id="evaluate-confirm", equal_height=True) as confirm:
-            gr.Markdown("Delete this report permanently?")
-            delete_now = gr.Button("Delete", variant="stop", size="sm", elem_id="evaluate-delete-now")
-            keep = gr.Button("Cancel", size="sm", elem_id="evaluate-keep")
+        confirm = lay_out_confirmation("evaluate", "delete", "Delete this report permanently?", "Delete")
         report = template(templates, "evaluate-report", {})
         with gr.Row(elem_id="evaluate-filters", equal_height=True):  # style.css lays them out
             filters = Filters(
@@ -172,4 +168,4 @@ def _lay_out_report(templates: Path) -> ReportParts:
         breakdown = lay_out_breakdown(templates)
         queries = template(templates, "evaluate-queries", {})
         review = template(templates, "review", {})
-    return ReportParts(column, report, delete, confirm, delete_now, keep, filters, breakdown, queries, review)
+    return ReportParts(column, report, delete, confirm, filters, breakdown, queries, review)

@@ -27,8 +27,9 @@ from nt2vr.ui.media import Media
 from nt2vr.ui.queries_view import marks_of
 from nt2vr.ui.report_link import ReportLink
 from nt2vr.ui.report_scripts import ASKED, SCROLL, SHOWN
-from nt2vr.ui.review import QUIET, Review, Updates
+from nt2vr.ui.review import Review, Updates
 from nt2vr.ui.search_tab import OpensQueries
+from nt2vr.ui.theme import QUIET
 
 BROWSER_ONLY: dict[str, Any] = {"fn": None, "api_visibility": "private"}
 
@@ -79,7 +80,7 @@ class EvaluateTab:
     def _outputs(self) -> list[Any]:
         """Everything that depends on which report is open, and on the evaluation under way."""
         p, form, report = self._parts, self._parts.form, self._parts.report
-        panes = [p.chosen, p.reports, form.column, report.column, report.confirm]
+        panes = [p.chosen, p.reports, form.column, report.column, report.confirm.row]
         watched = [p.seen, p.timer, form.start, form.cancel, form.job]
         return [*panes, *watched, *self._review.outputs]
 
@@ -94,7 +95,7 @@ class EvaluateTab:
             form.cancel.click(self.on_cancel, p.chosen, outputs, **QUIET),
             p.new.click(self.on_new, None, outputs, **QUIET),
             p.reports.pick(self.on_pick, None, outputs, **QUIET),
-            p.report.delete_now.click(self.on_delete, p.chosen, outputs, **QUIET),
+            p.report.confirm.yes.click(self.on_delete, p.chosen, outputs, **QUIET),
         )
         for event in shown:
             event.success(inputs=p.report.queries, js=SHOWN, **BROWSER_ONLY)
@@ -103,8 +104,7 @@ class EvaluateTab:
     def _wire_report(self, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
         report, outputs = self._parts.report, self._outputs
         report.breakdown.wire(self._evaluations.archive.load_with, report.report, report.queries)
-        report.delete.click(lambda: gr.Row(visible=True), None, report.confirm, **QUIET)
-        report.keep.click(lambda: gr.Row(visible=False), None, report.confirm, **QUIET)
+        report.confirm.asked_by(report.delete)
         page.load(self.on_load, None, tabs, **QUIET)  # selecting the tab shows the report
         returned(lambda: gr.Tabs(selected="evaluate"), None, tabs, **QUIET)
         for event in (returned, report.report.open, report.queries.open):
@@ -238,7 +238,7 @@ class EvaluateTab:
             p.reports: reports_view(entries, link.report, job),
             p.form.column: gr.Column(visible=not link.report),
             p.report.column: gr.Column(visible=bool(link.report)),
-            p.report.confirm: gr.Row(visible=False),
+            p.report.confirm.row: gr.Row(visible=False),
             **self._watched(),
             **opened,
         }

@@ -8,6 +8,7 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.library.libraries import WINDOW_S
+from nt2vr.ui.confirmation import Confirmation, lay_out_confirmation
 from nt2vr.ui.theme import template
 
 POLL_S = 1.0
@@ -61,9 +62,7 @@ class OpenParts:
     name: gr.Textbox
     rename: gr.Button
     remove: gr.Button
-    confirm: gr.Row
-    remove_now: gr.Button
-    keep: gr.Button
+    confirm: Confirmation
     retry: gr.Button
     skipped: gr.HTML
 
@@ -133,10 +132,9 @@ def _lay_out_open(templates: Path, models: Sequence[str]) -> OpenParts:
     with gr.Column(visible=False, elem_id="library-open") as column:
         with gr.Row(elem_id="library-buttons"):
             remove = gr.Button("Remove", elem_id="library-remove", size="sm", min_width=90)
-        with gr.Row(visible=False, elem_id="library-confirm", equal_height=True) as confirm:
-            gr.Markdown("Remove this library, its index and its uploads?")
-            remove_now = gr.Button("Remove", variant="stop", size="sm", elem_id="library-remove-now")
-            keep = gr.Button("Keep it", size="sm", elem_id="library-keep")
+        confirm = lay_out_confirmation(
+            "library", "remove", "Remove this library, its index and its uploads?", "Remove"
+        )
         info = template(templates, "library-info", {})
         search = template(templates, "library-posters", {"posters": []})
         with gr.Row(equal_height=True, elem_id="library-index"):
@@ -153,6 +151,6 @@ def _lay_out_open(templates: Path, models: Sequence[str]) -> OpenParts:
         skipped = template(templates, "library-skipped", {})
         retry = gr.Button("Read skipped files again", elem_id="library-retry", visible=False, scale=0, min_width=220)
     return OpenParts(
-        column, info, search, more, model, update, cancel, check, name, rename, remove, confirm, remove_now, keep,
+        column, info, search, more, model, update, cancel, check, name, rename, remove, confirm,
         retry, skipped,
     )  # fmt: skip

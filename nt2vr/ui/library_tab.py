@@ -20,9 +20,9 @@ from nt2vr.ui.library_layout import KINDS, PATHS, LibraryParts, lay_out_library
 from nt2vr.ui.library_view import changes_text, info_view, list_view, posters_view, skipped_view
 from nt2vr.ui.media import Media
 from nt2vr.ui.search_tab import OpensQueries
+from nt2vr.ui.theme import QUIET
 from nt2vr.ui.uploads import is_upload
 
-QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 SLOW: dict[str, Any] = {"api_visibility": "private"}
 # Show the inputs of the chosen kind of library.
 CHOOSE = f"""(kind) => {{
@@ -68,7 +68,7 @@ class LibraryTab:
     def _outputs(self) -> list[Any]:
         """Everything that depends on which library is open, and on the updates under way."""
         p, o = self._parts, self._parts.open
-        panes = [p.chosen, p.form.column, o.column, o.confirm]
+        panes = [p.chosen, p.form.column, o.column, o.confirm.row]
         return [*panes, o.search, o.skipped, o.retry, o.name, o.more, *self._watched]
 
     @property
@@ -96,9 +96,8 @@ class LibraryTab:
         o.check.click(self.on_check, p.chosen, o.info, **SLOW)
         o.more.upload(self.on_more, [p.chosen, o.more, o.model], self._outputs, **SLOW)
         o.rename.click(self.on_rename, [p.chosen, o.name], self._outputs, **QUIET)
-        o.remove.click(lambda: gr.Row(visible=True), None, o.confirm, **QUIET)
-        o.keep.click(lambda: gr.Row(visible=False), None, o.confirm, **QUIET)
-        o.remove_now.click(self.on_remove, p.chosen, self._outputs, **SLOW)
+        o.confirm.asked_by(o.remove)
+        o.confirm.yes.click(self.on_remove, p.chosen, self._outputs, **SLOW)
         o.retry.click(self.on_retry, [p.chosen, o.model], self._outputs, **QUIET)
 
     @user_errors
@@ -234,7 +233,7 @@ class LibraryTab:
             p.chosen: info.id if info else "",
             p.form.column: gr.Column(visible=info is None),
             o.column: gr.Column(visible=info is not None),
-            o.confirm: gr.Row(visible=False),
+            o.confirm.row: gr.Row(visible=False),
             **self._progress(info.id if info else "", visitor),
         }
         if info is None:

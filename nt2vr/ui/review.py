@@ -22,10 +22,10 @@ from nt2vr.ui.queries_view import ANY, Home, Listing, concepts_of, cues_of, kind
 from nt2vr.ui.report_link import ReportLink
 from nt2vr.ui.report_scripts import FILTERED, NOT_SAVED, SAVED
 from nt2vr.ui.review_view import review_view
+from nt2vr.ui.theme import QUIET
 
 HARD_PAIRS = "composed/hard_pairs"  # the system best at these is the first to be compared with the base
 FIRST_KIND = "composed"  # where negation is what the query is about
-QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 Choices = Sequence[tuple[str, str]]
 Updates = dict[Any, Any]  # component -> new value
 

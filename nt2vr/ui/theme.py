@@ -5,6 +5,8 @@ from typing import Any
 
 import gradio as gr
 
+QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
+
 
 def build_theme() -> gr.themes.Base:
     """Return a theme with system fonts, because the page must work offline."""

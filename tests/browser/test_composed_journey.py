@@ -13,7 +13,7 @@ from tests.conftest import RunningApp
 pytestmark = pytest.mark.browser
 
 
-def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference(
+def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference_until_the_report_is_deleted(
     page: Page, running_app: RunningApp
 ) -> None:
     archive = ComposedArchive(running_app.data / "evaluation" / "composed")
@@ -42,5 +42,14 @@ def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference(
         expect(page.get_by_role("group", name="More like: reference.jpg")).to_be_visible()
         expect(columns(page)).to_have_count(4)
         expect(page).not_to_have_url(re.compile("like="))
+
+        page.get_by_role("tab", name="Evaluate").click()
+        page.locator("#composed-delete").click()
+        page.locator("#composed-keep").click()
+        expect(page.locator("#composed-confirm")).to_be_hidden()
+        page.locator("#composed-delete").click()
+        page.locator("#composed-delete-now").click()
+        expect(table).to_be_hidden()
+        assert archive.ids() == []
     finally:
-        (archive.folder / f"{report_id}.json").unlink()
+        (archive.folder / f"{report_id}.json").unlink(missing_ok=True)

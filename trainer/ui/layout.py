@@ -8,6 +8,7 @@ from typing import Any
 
 import gradio as gr
 
+from nt2vr.ui.confirmation import Confirmation, lay_out_confirmation
 from nt2vr.ui.theme import template
 from trainer.ui.form import Field
 
@@ -58,9 +59,7 @@ class RunParts:
     stop: gr.Button
     resume: gr.Button
     delete: gr.Button
-    confirm: gr.Row
-    delete_now: gr.Button
-    keep: gr.Button
+    confirm: Confirmation
 
 
 def lay_out_list(templates: Path) -> ListParts:
@@ -133,14 +132,13 @@ def lay_out_run(templates: Path) -> RunParts:
             stop = gr.Button("Stop", elem_id="train-stop", size="sm", min_width=90)
             resume = gr.Button("Resume", elem_id="train-resume", size="sm", min_width=90)
             delete = gr.Button("Delete", elem_id="train-delete", size="sm", min_width=90)
-        with gr.Row(visible=False, elem_id="train-confirm", equal_height=True) as confirm:
-            gr.Markdown("Move this run, with all its checkpoints, to the trash?")
-            delete_now = gr.Button("Move to trash", variant="stop", size="sm", elem_id="train-delete-now")
-            keep = gr.Button("Keep it", size="sm", elem_id="train-keep")
+        confirm = lay_out_confirmation(
+            "train", "delete", "Move this run, with all its checkpoints, to the trash?", "Move to trash"
+        )
         run = template(templates, "train-run", {})
         beside = gr.Dropdown(
             [], value=[], multiselect=True, max_choices=MAX_BESIDE, visible=False, label="Compare its curves with",
             elem_id="train-beside",
         )  # fmt: skip
         curves = template(templates, "train-curves", {})
-    return RunParts(column, run, beside, curves, stop, resume, delete, confirm, delete_now, keep)
+    return RunParts(column, run, beside, curves, stop, resume, delete, confirm)

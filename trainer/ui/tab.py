@@ -12,6 +12,7 @@ from nt2vr.settings import Settings
 from nt2vr.ui.errors import user_errors
 from nt2vr.ui.gate import Gate, Visitor
 from nt2vr.ui.inputs import event_value
+from nt2vr.ui.theme import QUIET
 from trainer.config import WORLD
 from trainer.manager import Run, RunManager
 from trainer.ui.form import bases, config_fields, losses_view, presets, read_form
@@ -28,7 +29,6 @@ from trainer.ui.layout import (
 from trainer.ui.view import comparable, curves_view, run_view, runs_view, trash_text
 
 POLL_S = 1.0
-QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 
 
 class TrainTab:
@@ -71,7 +71,7 @@ class TrainTab:
     ) -> None:  # fmt: skip
         watched = [seen, listed.runs, parts.run, parts.curves, parts.stop, parts.resume, parts.delete]
         everything = [
-            *(chosen, form.column, parts.column, parts.confirm, listed.trash, listed.trash_size, parts.beside),
+            *(chosen, form.column, parts.column, parts.confirm.row, listed.trash, listed.trash_size, parts.beside),
             *watched,
         ]
         filled = [*form.values, form.losses]
@@ -88,9 +88,8 @@ class TrainTab:
         parts.stop.click(self.on_stop, chosen, everything, **QUIET)
         parts.resume.click(self.on_resume, chosen, everything, show_progress_on=parts.resume, api_visibility="private")
         parts.beside.input(self.on_poll, [chosen, seen, parts.beside], watched, trigger_mode="always_last", **QUIET)
-        parts.delete.click(lambda: gr.Row(visible=True), None, parts.confirm, **QUIET)
-        parts.keep.click(lambda: gr.Row(visible=False), None, parts.confirm, **QUIET)
-        parts.delete_now.click(self.on_delete, chosen, everything, **QUIET)
+        parts.confirm.asked_by(parts.delete)
+        parts.confirm.yes.click(self.on_delete, chosen, everything, **QUIET)
 
     @user_errors
     def on_open(self, chosen: str | None, request: gr.Request) -> tuple[Any, ...]:

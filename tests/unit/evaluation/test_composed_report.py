@@ -51,6 +51,10 @@ def test_a_report_is_read_as_it_was_stored_and_only_by_a_listed_id(tmp_path: Pat
     with pytest.raises(ConfigError, match="cannot be read"):
         archive.load(report_id)
     assert archive.newest(8) == {}
+    with pytest.raises(ConfigError, match="no report"):
+        archive.delete("../composed/" + report_id)
+    archive.delete(report_id)
+    assert archive.ids() == []
 
 
 def test_violations_stand_next_to_recall_of_the_same_queries_whatever_the_measure() -> None:
