@@ -4,7 +4,7 @@ import json
 import random
 import time
 from dataclasses import dataclass, field
-from http.client import HTTPException
+from http.client import HTTPException, HTTPResponse
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
@@ -40,7 +40,7 @@ class ChatEndpoint:
         url: its base, such as https://host/v1.
         model: name of the model.
         key: sent as a bearer token; empty sends none.
-        timeout_s: of one request.
+        timeout_s: until an endpoint answers, and until its answer is complete.
         retries: further requests after a failure that may pass.
         pause_s: before the first of these; doubles with each.
 
@@ -90,7 +90,7 @@ class ChatEndpoint:
     def _ask(self, request: Request) -> str:
         try:
             with build_opener(_NoRedirects).open(request, timeout=self.timeout_s) as answer:
-                content = answer.read(MAX_ANSWER + 1)
+                content = self._read(answer)
         except HTTPError as error:
             error.close()
             if error.code == 429 or error.code >= 500:
@@ -107,6 +107,15 @@ class ChatEndpoint:
         except (ValueError, LookupError, TypeError, RecursionError):
             raise DownloadError(f"{quoted(self.url)} answered with something else than a chat completion.") from None
         return text
+
+    def _read(self, answer: HTTPResponse) -> bytes:
+        """Read an answer; the timeout of the connection alone would let a server send a byte now and then forever."""
+        content, until_s = b"", time.monotonic() + self.timeout_s
+        while len(content) <= MAX_ANSWER and (some := answer.read1(MAX_ANSWER)):
+            content += some
+            if time.monotonic() > until_s:
+                raise TimeoutError("timed out")
+        return content
 
 
 class _Passing(Exception):

@@ -3,7 +3,9 @@
 import json
 import random
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,12 @@ def says(text: Any) -> Reply:
 
 
 class Stub(ThreadingHTTPServer):
-    """Answers with `replies` in turn, the last one forever, and remembers what it was asked."""
+    """Answers with `replies` in turn, the last one forever, and remembers what it was asked.
+
+    It pauses after every `at_once` bytes.
+    """
+
+    at_once, pause_s = 1 << 20, 0.0
 
     def __init__(self) -> None:
         self.replies: list[Reply] = []
@@ -50,7 +57,10 @@ class Handler(BaseHTTPRequestHandler):
         for name, value in {**headers, "Content-Length": str(len(content))}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(content)
+        with suppress(OSError):
+            for start in range(0, len(content), self.server.at_once):
+                self.wfile.write(content[start : start + self.server.at_once])
+                time.sleep(self.server.pause_s)
 
     def log_message(self, *_: object) -> None:
         pass
@@ -111,6 +121,12 @@ def test_others_are_one_sentence_without_the_key(stub: Stub, reply: Reply, reque
         endpoint(stub).complete("x")
     assert len(stub.asked) == requests
     assert "\n" not in str(caught.value) and "secret" not in str(caught.value) + repr(endpoint(stub))
+
+
+def test_an_answer_that_never_ends_is_given_up(stub: Stub) -> None:
+    stub.replies, stub.at_once, stub.pause_s = [says("x" * 200)], 1, 0.05
+    with pytest.raises(DownloadError, match="did not answer"):  # the whole answer takes 13 s
+        ChatEndpoint(stub.url, "small", timeout_s=0.3, retries=0).complete("x")
 
 
 def test_nobody_there_is_a_sentence_too() -> None:
