@@ -150,6 +150,7 @@ def write_captions(data: Path, out: Path) -> Path:
 def config_of(run: Run, captions: Path, steps: int) -> TrainConfig:
     """Return the preset with a run's settings, in epochs of EPOCH_STEPS."""
     preset = load_config(PRESETS / "teach-text.json")
+    distill = preset.losses["distill"]
     shares = {**preset.sentences, "idiom": run.get("idiom", preset.sentences["idiom"])}
     return replace(
         preset,
@@ -159,7 +160,7 @@ def config_of(run: Run, captions: Path, steps: int) -> TrainConfig:
         pooling="mean",
         keep_tokens=False,  # `teach` freezes the whole table, which saves its gradient
         data=str(captions),
-        losses={"distill": {"alpha": run.get("alpha", 0.8), "keep": run.get("keep", 1.0)}},
+        losses={"distill": {**distill, **{key: run[key] for key in ("alpha", "keep") if key in run}}},
         sentences={kind: share for kind, share in shares.items() if share},
         not_epochs=int(run.get("not", preset.not_epochs)),
         learning_rate=run.get("rate", preset.learning_rate),
