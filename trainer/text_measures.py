@@ -26,7 +26,8 @@ class TextMeasures:
         text/order    percentage of sentences nearer to "WANTED and OTHER" than to "WANTED and UNWANTED"
         text/idioms   mean cosine between sentences that deny nothing, in wordings never trained on, and their
                       affirmative paraphrases as the base embeds them
-        text/order_if_kept   text/order while text/kept is at least KEPT, otherwise 0: what patience watches
+        text/order_if_kept   text/order while text/kept is at least KEPT, otherwise how many percent it is below that,
+                             as a negative number: so patience, which watches this, sees a run recover
 
     text/order stands in for hard pairs, with texts embedded by the base in place of clips; OTHER is the unwanted part
     of the next sentence. A tower that treats "not" like any other word scores near 0, one that merely drops the
@@ -72,7 +73,7 @@ class TextMeasures:
             "text/target": float((texts * self._target).sum(axis=1).mean()),
             "text/kept": kept,
             "text/order": order,
-            "text/order_if_kept": order if kept >= KEPT else 0.0,
+            "text/order_if_kept": order if kept >= KEPT else 100 * (kept - KEPT),
         }
         if self._idioms:
             idioms = encoder.encode_text([idiom.text for idiom in self._idioms])

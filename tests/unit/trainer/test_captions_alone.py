@@ -218,7 +218,8 @@ def test_what_is_measured_on_text_is_that_of_a_plain_loop(tmp_path: Path, config
     pairs = [(other.encode_text([idiom.text])[0], encoder.encode_text([idiom.wanted])[0]) for idiom in idioms]
     expected = {
         "text/target": np.mean(target), "text/kept": np.mean(preserved), "text/order": 100 * np.mean(ordered),
-        "text/order_if_kept": 0, "text/idioms": np.mean([text @ meaning for text, meaning in pairs]),
+        "text/order_if_kept": 100 * (np.mean(preserved) - KEPT),
+        "text/idioms": np.mean([text @ meaning for text, meaning in pairs]),
     }  # fmt: skip
     assert np.mean(preserved) < KEPT and measures(other) == pytest.approx(expected, abs=1e-4)
     assert measures(encoder)["text/order_if_kept"] == measures(encoder)["text/order"] > 0
