@@ -4,6 +4,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 MODELS_MS = 60_000  # the first search waits for the models
+SETTLED = """() => document.getAnimations().every(
+  (each) => each.playState !== "running" || each.effect.getComputedTiming().iterations === Infinity)"""
 
 
 def columns(page: Page) -> Locator:
@@ -23,12 +25,14 @@ def submit(page: Page, text: str) -> None:
 
 
 def choose(page: Page, elem_id: str, option: str) -> None:
+    expect(page.get_by_role("option")).to_have_count(0)  # the list chosen from before fades out
     page.locator(f"#{elem_id} input").click()
     page.get_by_role("option", name=option, exact=True).click()
 
 
 def serious(page: Page) -> list[str]:
     """List axe-core's serious and critical findings."""
+    page.wait_for_function(SETTLED)  # colours of what fades in or out are not its own
     found = Axe().run(page).response["violations"]
     return [
         f"{rule['id']}: {node['html'][:200]}"
