@@ -247,7 +247,8 @@ class ComposedPanel:
         """Open a report, or the newest if there is none of this id."""
         p, reports = self._parts, self._evaluations.archive.newest(LISTED)
         if not reports:
-            return {p.opened: gr.Column(visible=False), p.chosen: "", p.report: {}, p.listed: NO_REPORT}
+            closed = {p.opened: gr.Column(visible=False), p.chosen: gr.Dropdown([("", "")], value="")}
+            return {**closed, p.report: {}, p.listed: NO_REPORT}
         chosen = chosen if chosen in reports else next(iter(reports))
         report = reports[chosen]
         first, second = compared(report)
