@@ -73,6 +73,11 @@ class AccessError(Nt2vrError):
     """An action that this visitor may not take."""
 
 
+def counted(count: int, one: str, many: str = "") -> str:
+    """Write a number with its noun: "1 query", "1,200 queries". The plural takes an s unless given."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
 def quoted(value: object) -> str:
     """Quote outside text, or another value, within a sentence: printable, at most MAX_QUOTED characters of it."""
     if isinstance(value, str):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nt2vr.api import GallerySearcher, open_searcher
+from nt2vr.errors import counted
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.settings import add_flags
@@ -70,7 +71,7 @@ def ranking_lines(ranking: Ranking, answer: Answer, searcher: GallerySearcher) -
     by = f" by {answer.judged_by}" if counts and answer.judged_by else ""
     yield ranking.system.name + (f": {counts}{by}" if counts else "")
     if ranking.missing:
-        yield f"  not indexed by this model, and not searched: {ranking.missing} clips"
+        yield f"  not indexed by this model, and not searched: {counted(ranking.missing, 'clip')}"
     if as_typed := answer.as_typed(ranking):
         yield f"  asked as typed: {', '.join(as_typed)}"
     if ranking.unseen:

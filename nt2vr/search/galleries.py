@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from nt2vr.errors import NotIndexedError
+from nt2vr.errors import NotIndexedError, counted
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
@@ -171,7 +171,6 @@ def not_indexed(name: str, encoder: Encoder, num_clips: int) -> NotIndexedError:
     if not num_clips:
         return NotIndexedError(f"{name} has no clips yet. Update it in the Library tab.", encoder.name)
     takes = f"about {duration_text(num_clips * seconds_per_clip(encoder))}"
-    return NotIndexedError(
-        f"{name} is not indexed by {encoder.name} yet: {num_clips:,} clips, {takes} of computing on this machine.",
-        encoder.name, tower=encoder.card.video_key,
-    )  # fmt: skip
+    work = f"{counted(num_clips, 'clip')}, {takes} of computing on this machine"
+    text = f"{name} is not indexed by {encoder.name} yet: {work}."
+    return NotIndexedError(text, encoder.name, tower=encoder.card.video_key)

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError, QueryError, quoted
+from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError, QueryError, counted, quoted
 from nt2vr.language.query import Query, check_query, understand
 from nt2vr.language.tagger import load_tagger
 from nt2vr.media.cache import Cache
@@ -171,7 +171,7 @@ class Searcher:
         except Nt2vrError as error:
             self.status = str(error)
         else:
-            self.status = f"{len(view.gallery.videos)} clips"
+            self.status = counted(len(view.gallery.videos), "clip")
         self.is_ready = True
 
     def search(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from nt2vr.errors import counted
 from nt2vr.evaluation.breakdown import MOST, SMALLEST, Breakdown, Figure, Group, break_down
 from nt2vr.evaluation.intervals import LEVEL
 from nt2vr.evaluation.report import Report
@@ -86,7 +87,7 @@ class _Scale:
 
     def row(self, name: str, group: Group) -> dict[str, Any]:
         """Describe one group."""
-        count = f"{group.num_queries:,} {'query' if group.num_queries == 1 else 'queries'}"
+        count = counted(group.num_queries, "query", "queries")
         known = count if group.num_units == group.num_queries else f"{count}, {group.num_units:,} independent"
         return {
             "name": name,

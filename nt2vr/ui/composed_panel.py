@@ -9,7 +9,7 @@ from typing import Any
 import gradio as gr
 from gradio.utils import get_upload_folder
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, counted
 from nt2vr.evaluation.composed import ALL
 from nt2vr.evaluation.composed_jobs import WORLD, ComposedData, ComposedEvaluations
 from nt2vr.evaluation.composed_report import ComposedReport, ComposedRow
@@ -279,7 +279,8 @@ class ComposedPanel:
 
 
 def _label(report: ComposedReport) -> str:
-    return f"{report.name} · {report.model} · {len(report.rows):,} queries · {report.created[:16].replace('T', ' ')}"
+    queries = counted(len(report.rows), "query", "queries")
+    return f"{report.name} · {report.model} · {queries} · {report.created[:16].replace('T', ' ')}"
 
 
 def _drawn(scene: Scene) -> Path:

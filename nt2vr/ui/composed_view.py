@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
+from nt2vr.errors import counted
 from nt2vr.evaluation.composed import ALL, CEILING, FIRST, KS
 from nt2vr.evaluation.composed_report import ComposedReport, ComposedRow
 from nt2vr.search.composed import TRAINING_FREE
@@ -46,7 +47,7 @@ def composed_view(report: ComposedReport, measure: str) -> dict[str, Any]:
     best = [_best(values, place, columns[place][1]) for place in range(len(columns))]
     return {
         "name": report.name,
-        "about": f"{report.model} · {len(report.rows):,} queries, {report.clips:,} clips",
+        "about": f"{report.model} · {counted(len(report.rows), 'query', 'queries')}, {counted(report.clips, 'clip')}",
         "groups": [{"text": text, "span": len(part)} for text, part in groups],
         "heads": [text for _, _, text in columns],
         "lines": [
@@ -114,7 +115,7 @@ def rows_view(report: ComposedReport, report_id: str, first: str, second: str, k
         "where": f"page {page + 1} of {last + 1}" if last else "",
         "has_before": page > 0,
         "has_after": page < last,
-        "count": f"{len(places):,} queries",
+        "count": counted(len(places), "query", "queries"),
         "rows": [_row_view(report, place, first, second) for place in places[page * PER_PAGE : (page + 1) * PER_PAGE]],
     }
 

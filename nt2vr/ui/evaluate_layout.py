@@ -6,6 +6,7 @@ from typing import Any
 
 import gradio as gr
 
+from nt2vr.errors import counted
 from nt2vr.evaluation.built_in import NUM_CLIPS
 from nt2vr.evaluation.compare import IMPROVED
 from nt2vr.evaluation.sources import GALLERY, LIBRARY, WORLD
@@ -100,7 +101,7 @@ def data_choices(num_gallery_clips: int, libraries: Libraries) -> list[tuple[str
         (f"Built-in world, test scenes ({NUM_CLIPS:,} clips, rendered on first use)", WORLD),
         (f"Gallery ({num_gallery_clips} clips): every query opens in Search with its relevant clips", GALLERY),
         *(
-            (f"{info.name} ({info.num_clips:,} clips): from your libraries", f"{LIBRARY}{info.id}")
+            (f"{info.name} ({counted(info.num_clips, 'clip')}): from your libraries", f"{LIBRARY}{info.id}")
             for info in libraries.infos()
             if info.has_captions
         ),

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from nt2vr.errors import counted
 from nt2vr.evaluation.archive import QUERIES_CSV, Entry
 from nt2vr.evaluation.intervals import LEVEL
 from nt2vr.evaluation.report import QUERIES, REPORT, Report
@@ -83,7 +84,7 @@ def report_view(report: Report, report_id: str, is_reviewed: bool = False) -> di
         "id": report_id,
         "name": report.name,
         "created": day_text(report.created),
-        "about": f"{len(report.queries):,} queries, {len(report.video_ids):,} videos.",
+        "about": f"{counted(len(report.queries), 'query', 'queries')}, {counted(len(report.video_ids), 'video')}.",
         "remarks": list(report.source.get("remarks", ())),
         "meanings": [*(text for part, text in MEANINGS.items() if any(part in key for key in keys)), *report.notes],
         "tables": tables_view(report),

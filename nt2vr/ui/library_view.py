@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+from nt2vr.errors import counted
 from nt2vr.library.info import Changes, LibraryInfo, Skipped
 from nt2vr.library.jobs import IndexJob
 from nt2vr.media.gallery import Video
@@ -22,7 +23,7 @@ def list_view(infos: Sequence[LibraryInfo], jobs: Mapping[str, IndexJob], chosen
             {
                 "id": info.id,
                 "name": info.name,
-                "about": f"{info.num_clips:,} clips · {KIND_NAMES[info.source.kind]}",
+                "about": f"{counted(info.num_clips, 'clip')} · {KIND_NAMES[info.source.kind]}",
                 "chosen": info.id == chosen,
                 **_state(info, jobs.get(info.id)),
             }

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode
 
+from nt2vr.errors import counted
 from nt2vr.evaluation.compare import first_videos, places_by_difference, titles_of
 from nt2vr.evaluation.facets import facets_of
 from nt2vr.evaluation.report import Report, Row
@@ -146,7 +147,7 @@ def queries_view(listing: Listing) -> dict[str, Any]:
         "first": link.first,
         "second": link.second,
         "link": alone.address,  # the list is the same for all reviews of its page
-        "count": f"{len(places):,} of {len(listing.report.queries):,} queries",
+        "count": f"{len(places):,} of {counted(len(listing.report.queries), 'query', 'queries')}",
         "opens": OPENS_HERE if listing.home else OPENS_ELSEWHERE,
         "where": f"page {link.page + 1:,} of {last + 1:,}",
         "before": replace(alone, page=link.page - 1).address if link.page > 0 else "",
@@ -224,17 +225,15 @@ def _right(row: Row) -> str:
     """Describe the listed videos' relation to the query."""
     if row.kind == "negated":
         return "The video of the original caption, which no longer matches"
-    count = len(row.relevant)
-    return "1 relevant video" if count == 1 else f"{count:,} relevant videos"
+    return counted(len(row.relevant), "relevant video")
 
 
 def marks_of(row: Row) -> Marked:
     """Return the clips that Search marks for a query, with their legend."""
-    count = len(row.relevant)
     if row.kind == "negated":
         legend = "the clip of the original caption: it no longer matches and should rank lower"
     else:
-        legend = f"relevant in the evaluation ({count:,} clip{'s' if count > 1 else ''})"
+        legend = f"relevant in the evaluation ({counted(len(row.relevant), 'clip')})"
     return Marked(frozenset(row.relevant), legend)
 
 

@@ -64,6 +64,11 @@ def test_a_report_names_its_data_and_offers_its_files(report: Report) -> None:
     assert drawn == {"words": "base", "words drop": "drop", SECOND: "", "words-bnl": ""}
 
 
+def test_one_query_is_no_queries(report: Report) -> None:
+    alone = replace(report, queries=report.queries[:1], video_ids=report.video_ids[:1])
+    assert report_view(alone, "id")["about"] == "1 query, 1 video."
+
+
 def test_the_notes_on_a_models_card_appear_once() -> None:
     models: Any = WordModels()
     models.cards["words-bnl"] = replace(models.cards["words-bnl"], notes="Below words.")
