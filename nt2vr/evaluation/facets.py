@@ -17,6 +17,7 @@ PartKind = Literal["deed", "thing", "attribute", ""]
 VERBS = VERB_TAGS - {"MD"}
 WORN = words("wear dress have")  # verbs of what somebody looks like
 LIGHT = words("be do have go get make take play wear hold use perform")  # verbs that say little beside their object
+COLOURS = words("black white grey gray red yellow green blue purple violet pink brown beige golden silver")
 ORACLE = "oracle"  # reference of benchmarks on the built-in world
 
 
@@ -73,8 +74,10 @@ def _kind(tokens: Sequence[Token]) -> PartKind:
     verb = next((token for token in said[:2] if token.tag in VERBS and token.lemma != "be"), None)
     if verb is not None:
         return "attribute" if verb.lemma in WORN else "deed"
+    if len(said) == 1 and said[0].text in COLOURS:
+        return "attribute"  # the tagger takes "red" for a noun
     if len(said) == 1 and said[0].text.endswith("ing"):
-        return "deed"  # "painting", which the tagger takes for a noun
+        return "deed"  # and "painting"
     return "thing" if any(token.tag in {"NOUN", "PRON"} for token in said) else "attribute"
 
 

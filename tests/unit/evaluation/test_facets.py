@@ -20,6 +20,7 @@ def facets(text: str, *unwanted: str, in_world: bool = False) -> Facets:
         ("on stage", "thing", ("stage",)),
         ("wearing a hat", "attribute", ("hat",)),
         ("sad", "attribute", ("sad",)),
+        ("red", "attribute", ("red",)),
         ("!!!", "", ()),
         ("the", "", ()),
     ],
