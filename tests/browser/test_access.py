@@ -29,6 +29,13 @@ def test_axe_finds_nothing_serious_and_nothing_shifts(page: Page, running_app: R
         assert serious(page) == []
 
 
+def test_nothing_shifts_on_a_phone(page: Page, running_app: RunningApp) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.add_init_script(SHIFTS)
+    open_search(page, running_app.url)
+    assert page.evaluate("shift") < 0.05  # .09 if no room is kept for the understood sentence
+
+
 def test_everything_can_be_done_by_keyboard_and_focus_returns(page: Page, running_app: RunningApp) -> None:
     open_search(page, running_app.url + "?q=a+girl,+no+bike&systems=CLIP|CLIP-neg|CLIP-bnl")
     keys, dialog = page.keyboard, page.get_by_role("dialog")
