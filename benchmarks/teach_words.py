@@ -17,18 +17,22 @@ import random
 import sys
 import time
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import islice
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import numpy as np
 
 from benchmarks.minilm import MODEL_CFG, MiniLM, MiniLMEncoder, load_minilm
 from nt2vr.datasets import sample_ids
-from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, row_array
+from nt2vr.evaluation.facets import query_facets
 from nt2vr.evaluation.measures import Measured, summarise
 from nt2vr.evaluation.protocol import ask
 from nt2vr.evaluation.words import words_benchmark
@@ -38,7 +42,7 @@ from nt2vr.progress import never, silent
 from nt2vr.querygen.denials import Denial
 from nt2vr.querygen.query_sets import CaptionedVideos, read_captioned_videos
 from nt2vr.search.systems import System
-from trainer.batches import draw_sentence, epoch_batches
+from trainer.batches import Batch, draw_sentence, epoch_batches
 from trainer.clips import Clips, caption_clips
 from trainer.config import PRESETS, TrainConfig, load_config
 from trainer.early_check import EARLY_STEPS, early_warning
@@ -65,11 +69,19 @@ Run = Mapping[str, float]
 
 @dataclass(frozen=True, eq=False)
 class Half:
-    """Half of the videos with the untaught encoder's embeddings."""
+    """Half of the videos.
+
+    Attributes:
+        name: of the half.
+        benchmark: its queries.
+        videos: the untaught encoder's embeddings.
+        control: what `drop` measures with that encoder.
+    """
 
     name: str
     benchmark: Benchmark
     videos: Vectors
+    control: Measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,14 +116,15 @@ def main() -> None:
     for name in options.runs:
         encoder = MiniLMEncoder(*load_minilm())
         found: dict[str, float] = {}
+        denied: set[str] | None = None
         if name != "base":
             run = {key: float(value) for key, value in (pair.split("=") for pair in name.split(","))}
             config = config_of(run, write_captions(options.data, options.out), options.steps)
             clips = clips or clips_of(config, options.captions)
-            model, found = teach(config, *clips, hold_out=bool(run.get("hold_out")))
+            model, found, denied = teach(config, *clips, hold_out=bool(run.get("hold_out")))
             encoder = MiniLMEncoder(model, load_minilm()[1], f"MiniLM-neg {name}", "MiniLM")
         with (options.out / "results.jsonl").open("a", encoding="utf-8") as file:
-            for line in measured(encoder, halves, name == "base"):
+            for line in measured(encoder, halves, denied):
                 file.write(json.dumps({"run": name, **line, **found}) + "\n")
                 file.flush()
         (options.out / f"samples-{name}.txt").write_text("".join(samples(encoder, halves[1])), encoding="utf-8")
@@ -130,7 +143,8 @@ def halves_of(data: Path, out: Path) -> Iterator[Half]:
         stored = out / f"gallery-{name}-{benchmark.digest}.npy"
         if not stored.exists():
             np.save(stored, benchmark.embed(encoder, silent, never))
-        yield Half(name, benchmark, np.load(stored))
+        videos = np.load(stored)
+        yield Half(name, benchmark, videos, *ask(encoder, [System(encoder.name, "drop")], videos, benchmark))
 
 
 def write_captions(data: Path, out: Path) -> Path:
@@ -179,8 +193,8 @@ def clips_of(config: TrainConfig, most: int) -> tuple[Clips, Clips]:
 
 def teach(
     config: TrainConfig, clips: Clips, validation: Clips, hold_out: bool = False
-) -> tuple[MiniLM, dict[str, float]]:
-    """Train; return the model, and its text measures with the time taken."""
+) -> tuple[MiniLM, dict[str, float], set[str]]:
+    """Train; return the model, its text measures with the time taken, and all phrases that were denied."""
     started = time.monotonic()
     if hold_out:
         assert isinstance(clips.sentences, PlainSentences)
@@ -196,9 +210,10 @@ def teach(
     measures = TextMeasures(learner, validation)
     logger.info("%s", {name: round(value, 3) for name, value in measures.controls.items()})
     found: dict[str, float] = {}
+    denied: set[str] = set()
     for epoch in range(1, config.epochs + 1):
         learner.start_epoch()
-        batches = epoch_batches(clips, config, epoch, 0, learner.losses.needs)
+        batches = _noted(epoch_batches(clips, config, epoch, 0, learner.losses.needs), denied)
         while learner.steps < epoch * config.steps_per_epoch:
             losses = learner.step(islice(batches, 1))
             if learner.steps in (1, 10, EARLY_STEPS):
@@ -212,23 +227,42 @@ def teach(
         if epoch % MEASURED_EVERY == 0 or epoch == config.epochs:
             found = measures(FrozenTexts(model, tokenizer, "cpu"))
             logger.info("step %d, %.0f s: %s", learner.steps, time.monotonic() - started, found)
-    return model, {**found, "steps": learner.steps, "seconds": round(time.monotonic() - started)}
+    return model, {**found, "steps": learner.steps, "seconds": round(time.monotonic() - started)}, denied
 
 
-def measured(encoder: MiniLMEncoder, halves: Sequence[Half], is_base: bool) -> Iterator[dict[str, Any]]:
-    """Yield the metrics of both halves: of one taught encoder, or of every baseline."""
+def _noted(batches: Iterable[Batch], denied: set[str]) -> Iterator[Batch]:
+    """Yield the batches, and add the phrases that their sentences deny."""
+    for batch in batches:
+        if batch.denied:
+            denied.update(sentence.unwanted for sentence in batch.denied.sentences if sentence.unwanted)
+        yield batch
+
+
+def measured(encoder: MiniLMEncoder, halves: Sequence[Half], denied: set[str] | None) -> Iterator[dict[str, Any]]:
+    """Yield the metrics of both halves: of an encoder that was taught with denied phrases, or of every baseline."""
     systems = [System(encoder.name)]
-    if is_base:
+    if denied is None:
         systems += [System(encoder.name, name) for name in ("drop", "projection", "anchored", "spherical")]
         systems += [System(encoder.name, "boolean", alpha) for alpha in ALPHAS]
     for half in halves:
         found = ask(encoder, systems, half.videos, half.benchmark)
+        queries = half.benchmark.queries
+        held_out = ["yes" if denies_held_out(" ".join(query.unwanted)) else "no" for query in queries]
+        further: dict[str, float] = {}
+        if denied is not None:
+            new = novelties(queries, denied)
+            control = ordered_by(new, queries, half.control)
+            for name, pairs in ordered_by(new, queries, found[0]).items():
+                further[f"new/{name}"], further[f"new/{name}, drop"] = percent(pairs), percent(control[name])
+                further[f"new/{name}, queries"] = len(pairs)
         for system, values in zip(systems, found, strict=True):
-            metrics = {
-                **summarise(half.benchmark.queries, values),
-                **{f"held_out/{name}": value for name, value in of_held_out(half.benchmark.queries, values).items()},
+            by_concept = ordered_by(held_out, queries, values)
+            of_concepts = {f"held_out/hard_pairs {name}": percent(pairs) for name, pairs in by_concept.items()}
+            yield {
+                "half": half.name,
+                "system": system.name,
+                "metrics": {**summarise(queries, values), **of_concepts, **further},
             }
-            yield {"half": half.name, "system": system.name, "metrics": metrics}
 
 
 def samples(encoder: MiniLMEncoder, half: Half, count: int = 10) -> Iterator[str]:
@@ -243,20 +277,37 @@ def samples(encoder: MiniLMEncoder, half: Half, count: int = 10) -> Iterator[str
             yield f"    {verdict:8s} {benchmark.captions[benchmark.video_ids[video]][0]}\n"
 
 
-def of_held_out(queries: Sequence[JudgedQuery], values: Measured) -> dict[str, float]:
-    """Return the hard pairs of "A and not B" in which B has a held-out concept, and of the others."""
-    metrics = {}
-    for name, wanted in (("yes", True), ("no", False)):
-        rows = [
-            row
-            for row, query in enumerate(queries)
-            if query.kind == "composed"
-            and denies_held_out(" ".join(query.unwanted)) == wanted
-            and not np.isnan(values.ordered[row])
-        ]
-        metrics[f"hard_pairs {name}"] = 100 * float(values.ordered[rows].mean())
-        metrics[f"count {name}"] = len(rows)
-    return metrics
+def novelties(queries: Sequence[JudgedQuery], denied: set[str]) -> list[str]:
+    """Return how new to training what each query denies is: "phrase denied", "phrase", "a word" or "all words"."""
+    known = {concept for phrase in denied for concept in concepts_of(phrase)}
+    found = []
+    for query in queries:
+        new = [concept not in known for phrase in query.unwanted for concept in concepts_of(phrase)]
+        if denied.issuperset(query.unwanted):
+            found.append("phrase denied")
+        else:
+            found.append("all words" if new and all(new) else "a word" if any(new) else "phrase")
+    return found
+
+
+@cache
+def concepts_of(phrase: str) -> tuple[str, ...]:
+    """Return the lemmas of a phrase's content words."""
+    return query_facets(JudgedQuery("composed", phrase, row_array(()), unwanted=(phrase,))).concepts
+
+
+def ordered_by(groups: Sequence[str], queries: Sequence[JudgedQuery], values: Measured) -> dict[str, list[float]]:
+    """Return each "A and not B" query's share of ordered hard pairs, by group; there is one group name per query."""
+    shares: dict[str, list[float]] = defaultdict(list)
+    for group, query, ordered in zip(groups, queries, values.ordered, strict=True):
+        if query.kind == "composed" and not np.isnan(ordered):
+            shares[group].append(float(ordered))
+    return shares
+
+
+def percent(shares: Sequence[float]) -> float:
+    """Return the mean in percent."""
+    return 100 * mean(shares)
 
 
 if __name__ == "__main__":

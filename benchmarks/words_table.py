@@ -19,6 +19,11 @@ COLUMNS = {  # heading: measure and digits
     "ΔMIR": ("negated/delta_MIR", 3),
     "of 50 concepts": ("held_out/hard_pairs yes", 1),
     "of others": ("held_out/hard_pairs no", 1),
+    **{
+        f"{name}{of}": (f"new/{name}{of}", digits)
+        for name in ("phrase denied", "phrase", "a word", "all words")
+        for of, digits in (("", 1), (", drop", 1), (", queries", 0))
+    },
     "text/kept": ("text/kept", 3),
     "text/idioms": ("text/idioms", 3),
 }
