@@ -74,10 +74,10 @@ def _kind(tokens: Sequence[Token]) -> PartKind:
     verb = next((token for token in said[:2] if token.tag in VERBS and token.lemma != "be"), None)
     if verb is not None:
         return "attribute" if verb.lemma in WORN else "deed"
-    if len(said) == 1 and said[0].text in COLOURS:
+    if len(said) == 1 and said[0].lemma in COLOURS:
         return "attribute"  # the tagger takes "red" for a noun
     if len(said) == 1 and said[0].text.endswith("ing"):
-        return "deed"  # and "painting"
+        return "deed"  # and "painting", too
     return "thing" if any(token.tag in {"NOUN", "PRON"} for token in said) else "attribute"
 
 

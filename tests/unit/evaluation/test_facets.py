@@ -21,6 +21,7 @@ def facets(text: str, *unwanted: str, in_world: bool = False) -> Facets:
         ("wearing a hat", "attribute", ("hat",)),
         ("sad", "attribute", ("sad",)),
         ("red", "attribute", ("red",)),
+        ("Red", "attribute", ("red",)),
         ("!!!", "", ()),
         ("the", "", ()),
     ],
