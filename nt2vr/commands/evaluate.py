@@ -20,8 +20,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--data",
         default=data.name,
-        help="world or gallery, the built-in ones; a dataset's folder; a CSV file of NegBench, CC-Neg or classes; or "
-        f"words:FILE for captions alone, words1:FILE with one per video {default}",
+        help="world or gallery, the built-in ones; a dataset's folder; library:NAME; a CSV file of NegBench, CC-Neg "
+        f"or classes; or words:FILE for captions alone, words1:FILE with one per video {default}",
     )
     parser.add_argument(
         "--systems",

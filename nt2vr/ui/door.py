@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from gradio.utils import get_upload_folder
 from starlette.datastructures import URL
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from nt2vr.errors import quoted
@@ -62,7 +62,8 @@ class Door:
         asked = request.headers.get("host", "")
         name = _name_of(f"//{asked}")
         if not self._is_ours(name):
-            return PlainTextResponse(
+            return _refusal(
+                request,
                 f"This app does not answer to the name {quoted(name or asked)}. If it should, start it with "
                 "--allow-host and that name.",
                 421,
@@ -73,7 +74,7 @@ class Door:
         same = origin.lower().partition("//")[2] == asked.lower()  # an origin has no path
         if same or any(_name_of(origin) == each.lower() for each in self.host_names):
             return None
-        return PlainTextResponse("Pages of other sites may not change anything in this app.", 403)
+        return _refusal(request, "Pages of other sites may not change anything in this app.", 403)
 
     def _is_ours(self, name: str) -> bool:
         if is_loopback(name) or name == self.host.lower():
@@ -87,7 +88,7 @@ class Door:
         if request.method in SAFE:
             return None
         if "transfer-encoding" in request.headers:
-            return PlainTextResponse("Send the size of the request (Content-Length).", 411)
+            return _refusal(request, "Send the size of the request (Content-Length).", 411)
         length = request.headers.get("content-length", "0")
         size = int(length) if length.isdecimal() else 0
         is_upload = request.url.path.endswith("/upload")
@@ -99,9 +100,10 @@ class Door:
             limit = 2 * MAX_PICTURE_MB * MB  # as a data URL
         if size > limit + FORM_BYTES:
             what = "A file" if is_upload else "A request"
-            return PlainTextResponse(f"{what} may have {limit / MB:,.0f} MB here; this one has {size / MB:,.0f}.", 413)
+            sentence = f"{what} may have {limit / MB:,.0f} MB here; this one has {size / MB:,.0f}."
+            return _refusal(request, sentence, 413)
         if is_upload and size + SPARE_BYTES > free_bytes(Path(get_upload_folder())):
-            return PlainTextResponse(f"The disk has no room for a file of {size / MB:,.0f} MB.", 507)
+            return _refusal(request, f"The disk has no room for a file of {size / MB:,.0f} MB.", 507)
         return None
 
     def _let_owner_in(self, request: Request) -> Response | None:
@@ -118,6 +120,13 @@ class Door:
             secure=request.headers.get("x-forwarded-proto", request.url.scheme) == "https",
         )  # fmt: skip
         return answer
+
+
+def _refusal(request: Request, sentence: str, status: int) -> Response:
+    """Say no in the form that the route answers in: to programs as its other errors, to browsers as plain text."""
+    if "/api/" in request.scope["path"]:  # not request.url, which fails at a malformed Host
+        return JSONResponse({"error": sentence}, status)
+    return PlainTextResponse(sentence, status)
 
 
 def _name_of(address: str) -> str:

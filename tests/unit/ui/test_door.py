@@ -109,6 +109,19 @@ def test_a_request_must_say_its_size() -> None:
     assert ask("POST", "/gradio_api/upload", headers={"transfer-encoding": "chunked"}).status_code == 411
 
 
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [({"host": "[::1"}, 421), ({"origin": "http://evil.example"}, 403), ({"transfer-encoding": "chunked"}, 411)],
+)
+@pytest.mark.parametrize("path", ["/api/search", "/films/api/search"])
+def test_a_program_is_refused_in_the_form_of_its_other_errors(
+    path: str, headers: Mapping[str, str], status: int
+) -> None:
+    answer = ask("POST", path, headers=headers)
+    assert answer.status_code == status
+    assert list(answer.json()) == ["error"]
+
+
 def test_an_upload_that_does_not_fit_on_the_disk_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=300 * MB))
     sizes: dict[str, Any] = {str(mb): ask("POST", "/gradio_api/upload", headers={"content-length": str(mb * MB)})
