@@ -7,7 +7,8 @@ flickr8k_captions.txt, msrvtt_captions_2k.csv and msrvtt1k_captions.jsonl, which
 learns from the first two with the preset teach-text. The 1,000 videos of the third are split in half by the hashes of
 their ids: choices are made on the validation half, and the other is reported, also with one caption per video, the
 harder control. The gallery is embedded by the untaught encoder, as a frozen visual tower would. Results go to
-OUT/results.jsonl, one line per run and half, and ten queries with their first three videos to OUT/samples-RUN.txt.
+OUT/results.jsonl, one line per run and half, and ten queries with their first three videos to OUT/samples-RUN.txt. A run
+that is asked for again is not trained again: its model is kept in OUT/RUN.pt, and only measured.
 """
 
 import csv
@@ -28,14 +29,17 @@ from statistics import mean
 from typing import Any
 
 import numpy as np
+import torch
 
 from benchmarks.minilm import MODEL_CFG, MiniLM, MiniLMEncoder, load_minilm
 from nt2vr.datasets import sample_ids
+from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, row_array
 from nt2vr.evaluation.facets import query_facets
 from nt2vr.evaluation.measures import Measured, summarise
 from nt2vr.evaluation.protocol import ask
-from nt2vr.evaluation.words import words_benchmark
+from nt2vr.evaluation.words import key_of, words_benchmark
+from nt2vr.files import atomic_write
 from nt2vr.language.wordlists import words
 from nt2vr.models.card import Card
 from nt2vr.progress import never, silent
@@ -63,6 +67,7 @@ HELD_OUT = words(  # concepts that a run with hold_out=1 never denies: common no
     "camera stage road pool rock fence bench shirt book piano "
     "sing dance run jump ride cook swim climb eat throw drive laugh kick sleep cry fight draw walk cut paint"
 )
+SETTINGS = ("alpha", "rate", "batch", "idiom", "keep", "not", "hold_out", "steps", "seed")  # of a run
 logger = logging.getLogger(__name__)
 Run = Mapping[str, float]
 
@@ -97,7 +102,8 @@ class NeverDenied(PlainSentences):
 
 def denies_held_out(unwanted: str) -> bool:
     """Return whether a phrase has a held-out concept in any form."""
-    return any(word.startswith(concept.removesuffix("e")) for word in unwanted.split() for concept in HELD_OUT)
+    forms = (*unwanted.split(), *concepts_of(unwanted))  # "ran" has the lemma "run"; "dancers" begins as "dance" does
+    return any(form.startswith(concept.removesuffix("e")) for form in forms for concept in HELD_OUT)
 
 
 def main() -> None:
@@ -118,16 +124,37 @@ def main() -> None:
         found: dict[str, float] = {}
         denied: set[str] | None = None
         if name != "base":
-            run = {key: float(value) for key, value in (pair.split("=") for pair in name.split(","))}
-            config = config_of(run, write_captions(options.data, options.out), options.steps)
-            clips = clips or clips_of(config, options.captions)
-            model, found, denied = teach(config, *clips, hold_out=bool(run.get("hold_out")))
-            encoder = MiniLMEncoder(model, load_minilm()[1], f"MiniLM-neg {name}", "MiniLM")
+            kept = options.out / f"{name}.pt"
+            if not kept.exists():
+                run = settings_of(name)
+                config = config_of(run, write_captions(options.data, options.out), options.steps)
+                clips = clips or clips_of(config, options.captions)
+                model, found, denied = teach(config, *clips, hold_out=bool(run.get("hold_out")))
+                with atomic_write(kept) as file:
+                    torch.save({"model": model.state_dict(), "found": found, "denied": sorted(denied)}, file)
+            taught = torch.load(kept)
+            model, tokenizer = load_minilm()
+            model.load_state_dict(taught["model"])
+            found, denied = taught["found"], set(taught["denied"])
+            encoder = MiniLMEncoder(model, tokenizer, f"MiniLM-neg {name}", "MiniLM")
         with (options.out / "results.jsonl").open("a", encoding="utf-8") as file:
             for line in measured(encoder, halves, denied):
                 file.write(json.dumps({"run": name, **line, **found}) + "\n")
                 file.flush()
         (options.out / f"samples-{name}.txt").write_text("".join(samples(encoder, halves[1])), encoding="utf-8")
+
+
+def settings_of(name: str) -> Run:
+    """Read a run's settings off its name.
+
+    Raises:
+        ConfigError: if one is unknown.
+    """
+    run = {key: float(value) for key, value in (pair.split("=") for pair in name.split(","))}
+    for key in run:
+        if key not in SETTINGS:
+            raise ConfigError(f"A run has no setting {quoted(key)}. Name some of {', '.join(SETTINGS)}.")
+    return run
 
 
 def halves_of(data: Path, out: Path) -> Iterator[Half]:
@@ -151,13 +178,14 @@ def write_captions(data: Path, out: Path) -> Path:
     """Write the training captions to one file, without those of the test videos."""
     path = out / "captions.txt"
     if not path.exists():
-        tested = {
-            text for some in read_captioned_videos(data / "msrvtt1k_captions.jsonl").captions.values() for text in some
-        }
+        videos = read_captioned_videos(data / "msrvtt1k_captions.jsonl").captions.values()
+        tested = {key_of(text) for some in videos for text in some}
         lines = (data / "flickr8k_captions.txt").read_text(encoding="utf-8").splitlines()
         with (data / "msrvtt_captions_2k.csv").open(encoding="utf-8", newline="") as file:
             lines += [f"{row['video_id']}#0\t{row['sentence']}" for row in csv.DictReader(file)]
-        path.write_text("".join(f"{line}\n" for line in lines if line.split("\t")[1] not in tested), encoding="utf-8")
+        path.write_text(
+            "".join(f"{line}\n" for line in lines if key_of(line.split("\t")[1]) not in tested), encoding="utf-8"
+        )
     return path
 
 
@@ -196,6 +224,7 @@ def teach(
 ) -> tuple[MiniLM, dict[str, float], set[str]]:
     """Train; return the model, its text measures with the time taken, and all phrases that were denied."""
     started = time.monotonic()
+    logger.info("%d captions to learn from", len(clips))
     if hold_out:
         assert isinstance(clips.sentences, PlainSentences)
         clips = replace(clips, sentences=NeverDenied(clips.sentences.captions, clips.sentences.denials))

@@ -1,4 +1,4 @@
-"""What every request passes first: checks of Host, Origin and size, and the owner's link.
+"""What every request passes first: checks of Host, Origin, path and size, and the owner's link.
 
 It knows addresses and bytes, not what a request is for; that is the gate's and the handlers'.
 """
@@ -54,7 +54,12 @@ class Door:
             await self.app(scope, receive, send)
             return
         request = Request(scope, receive)
-        answer = self._refuse_address(request) or self._refuse_size(request) or self._let_owner_in(request)
+        answer = (
+            self._refuse_address(request)
+            or _refuse_to_fetch(request)
+            or self._refuse_size(request)
+            or self._let_owner_in(request)
+        )
         await (answer or self.app)(_without_page(scope), receive, send)
 
     def _refuse_address(self, request: Request) -> Response | None:
@@ -120,6 +125,16 @@ class Door:
             secure=request.headers.get("x-forwarded-proto", request.url.scheme) == "https",
         )  # fmt: skip
         return answer
+
+
+def _refuse_to_fetch(request: Request) -> Response | None:
+    """Refuse a path that names an address, as in file=https://…: Gradio would fetch it and answer as if it were ours.
+
+    Whoever made the address could so have scripts run as part of the app, with the rights of whom they lure there.
+    """
+    if "://" not in request.scope["path"]:
+        return None
+    return _refusal(request, "Addresses are not opened here.", 403)
 
 
 def _refusal(request: Request, sentence: str, status: int) -> Response:

@@ -164,6 +164,9 @@ def test_no_address_is_fetched_for_anyone(running_app: RunningApp) -> None:
         for address in addresses:
             said = call_search(running_app, {"path": address, "url": address, "meta": META})
             assert "addresses are not opened here" in said
+            for route in ("file=", "file/", "proxy="):
+                shown = httpx.get(f"{running_app.url}gradio_api/{route}{address}")
+                assert (shown.status_code, shown.text) == (403, "Addresses are not opened here.")
         site.shutdown()
     assert asked == []
 

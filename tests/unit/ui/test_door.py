@@ -105,6 +105,21 @@ def test_a_request_is_refused_by_its_size_before_it_is_read(path: str, peer: str
     assert status == 200 or f"this one has {mb:,}" in answer.text
 
 
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/gradio_api/file=https://evil.example/x.png",
+        "/gradio_api/file/https://evil.example/x.png",
+        "/films/gradio_api/file=http%3A%2F%2Fevil.example/x.png",
+        "/gradio_api/proxy=https://evil.hf.space/x.png",
+    ],
+)
+def test_no_address_in_a_path_is_fetched(method: str, path: str) -> None:
+    assert ask(method, path).status_code == 403
+    assert ask(method, "/gradio_api/file=/data/uploads/x.png").status_code == 200
+
+
 def test_a_request_must_say_its_size() -> None:
     assert ask("POST", "/gradio_api/upload", headers={"transfer-encoding": "chunked"}).status_code == 411
 
