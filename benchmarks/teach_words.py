@@ -7,8 +7,8 @@ flickr8k_captions.txt, msrvtt_captions_2k.csv and msrvtt1k_captions.jsonl, which
 learns from the first two with the preset teach-text. The 1,000 videos of the third are split in half by the hashes of
 their ids: choices are made on the validation half, and the other is reported, also with one caption per video, the
 harder control. The gallery is embedded by the untaught encoder, as a frozen visual tower would. Results go to
-OUT/results.jsonl, one line per run and half, and ten queries with their first three videos to OUT/samples-RUN.txt. A run
-that is asked for again is not trained again: its model is kept in OUT/RUN.pt, and only measured.
+OUT/results.jsonl, one line per run and half, and ten queries with their first three videos to OUT/samples-RUN.txt.
+Models are kept in OUT/RUN.pt: a run that is asked for again is not trained again, only measured.
 """
 
 import csv
