@@ -302,7 +302,7 @@ def samples(encoder: MiniLMEncoder, half: Half, count: int = 10) -> Iterator[str
     for query, vector in zip(chosen, encoder.encode_text([query.text for query in chosen]), strict=True):
         yield f"{query.text}\n"
         for video in np.argsort(-(half.videos[: len(benchmark.video_ids)] @ vector))[:3]:
-            verdict = "right" if video in query.relevant else "violates" if video in query.hard else "other"
+            verdict = "right" if video in query.relevant else "violates" if video in query.violating else "other"
             yield f"    {verdict:8s} {benchmark.captions[benchmark.video_ids[video]][0]}\n"
 
 

@@ -75,7 +75,7 @@ def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[Ju
         if not answers:
             lost["composed"] += 1
             continue
-        queries.append(_composed(composed, answers, _known(composed.violating_ids, row_of)))
+        queries.append(_composed(composed, answers, row_of))
     totals = {"original": len(sets.original), "negated": len(sets.negated), "composed": len(sets.composed)}
     remarks = (f"{lost[kind]} of {totals[kind]} {kind} queries {LOST[kind]}; they are left out." for kind in lost)
     return tuple(queries), list(remarks)
@@ -94,13 +94,13 @@ def _negated(caption: Caption, original: JudgedQuery, place: int) -> JudgedQuery
     )
 
 
-def _composed(query: ComposedQuery, answers: list[int], hard: list[int]) -> JudgedQuery:
+def _composed(query: ComposedQuery, answers: list[int], row_of: Mapping[str, int]) -> JudgedQuery:
     return JudgedQuery(
         "composed",
         query.caption,
         row_array(answers),
-        row_array(hard),
-        row_array(hard),
+        row_array(_known(query.hard_ids, row_of)),
+        row_array(_known(query.violating_ids, row_of)),
         query.wanted or None,  # missing from nT2VR's own files
         (query.unwanted,) if query.unwanted else (),
         cue=cue_of(query.caption),

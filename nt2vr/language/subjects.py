@@ -42,6 +42,10 @@ class Subject:
             return self
         return PEOPLE if self.is_plural else PERSON
 
+    def may_be(self, other: "Subject") -> bool:
+        """Return whether two captions of a video may mean the same one: "a man" may be "a person", but no "woman"."""
+        return self.generic == other.generic and {self.pronoun, other.pronoun} != {"he", "she"}
+
 
 PERSON = Subject("a person", "", is_plural=False, is_human=True)
 PEOPLE = Subject("people", "they", is_plural=True, is_human=True)

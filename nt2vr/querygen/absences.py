@@ -1,7 +1,8 @@
 """Queries for what a video lacks: "A without N", a thing N, and "not B" alone, with their videos.
 
 The counterpart of `composer` for things and for bare denials. Truth comes from captions alone: a video shows what one
-of its captions says, and lacks what none says in any related word. A video for which neither holds counts as neither.
+of its captions says, and lacks what none says in any related word. A video for which neither holds counts as neither,
+as does one with a metal bowl for "no white bowl".
 """
 
 import random
@@ -49,8 +50,8 @@ class Absences:
     def __init__(self, videos: Mapping[str, VideoContent]) -> None:
         """Index the content of videos, given by their ids."""
         self._videos, self._index = videos, ContentIndex(videos)
-        self._named: dict[str, dict[str, Thing]] = {  # video -> head of a thing -> the thing
-            video_id: {head: thing for thing in content.things if (head := _head(thing))}
+        self._named: dict[str, dict[Thing, None]] = {  # things of each video, without people, whose names vary
+            video_id: {thing: None for thing in content.things if "person" not in thing.names}
             for video_id, content in videos.items()
         }
 
@@ -65,19 +66,16 @@ class Absences:
         for video_id, content in self._videos.items():
             for subject, key in dict.fromkeys((subject, phrase.key) for subject, phrase in content.actions):
                 rng = random.Random(f"{seed} {video_id} {subject.text} {key}")
-                heads = [head for head in self._named[video_id] if head not in self._index.words_of(key)]
-                if not heads or (subject, key, head := rng.choice(heads)) in done:
+                things = [thing for thing in self._named[video_id] if _kind(thing) not in self._index.words_of(key)]
+                if not things or (subject, key, _kind(thing := rng.choice(things))) in done:
                     continue
-                done.add((subject, key, head))
-                if query := self._without_thing(subject, key, head, self._named[video_id][head], rng):
+                done.add((subject, key, _kind(thing)))
+                if query := self._without_thing(subject, key, thing, rng):
                     yield query
 
-    def _without_thing(
-        self, subject: Subject, key: Key, head: str, thing: Thing, rng: random.Random
-    ) -> AbsenceQuery | None:
+    def _without_thing(self, subject: Subject, key: Key, thing: Thing, rng: random.Random) -> AbsenceQuery | None:
         text, shown = self._index.usage.text(subject, key), self._index.usage.shown_by(subject, key)
-        with_thing = self._with(head)
-        maybe = self._index.maybe_shown_by([head]).union(with_thing)
+        with_thing, maybe = self._with(thing), self._maybe_with(thing)
         relevant = tuple(video_id for video_id in shown if video_id not in maybe)
         if not (text and relevant and len(with_thing) > 1):
             return None
@@ -87,15 +85,15 @@ class Absences:
         return AbsenceQuery("without", query, wanted, thing.text, relevant, hard, tuple(with_thing))
 
     def _no_thing(self, seed: int) -> Iterator[AbsenceQuery]:
-        texts: dict[str, Counter[Thing]] = defaultdict(Counter)
+        of_kind: dict[str, Counter[Thing]] = defaultdict(Counter)
         for named in self._named.values():
-            for head, thing in named.items():
-                texts[head][thing] += 1
-        for head, counts in texts.items():
+            for thing in named:
+                of_kind[_kind(thing)][thing] += 1
+        for kind, counts in of_kind.items():
             thing = min(counts, key=lambda each: (-counts[each], each.text))
-            rng, shown = random.Random(f"{seed} no {head}"), self._with(head)
-            text = numbered(rng.choice(NO_THING), thing).format(N=thing.text, n=thing.bare)
-            yield from self._not(text, thing.text, shown, self._index.maybe_shown_by([head]).union(shown))
+            text = numbered(random.Random(f"{seed} no {kind}").choice(NO_THING), thing)
+            text = text.format(N=thing.text, n=thing.bare)
+            yield from self._not(text, thing.text, self._with(thing), self._maybe_with(thing))
 
     def _no_deed(self, seed: int) -> Iterator[AbsenceQuery]:
         actions = ((s.generic, phrase.key) for content in self._videos.values() for s, phrase in content.actions)
@@ -116,11 +114,17 @@ class Absences:
         if len(shown) >= MIN_VIDEOS and relevant:
             yield AbsenceQuery("not", text, "", unwanted, relevant, tuple(shown), tuple(shown))
 
-    def _with(self, head: str) -> dict[str, None]:
-        """Return the videos in which a caption names a thing, in order."""
-        return {video_id: None for video_id, named in self._named.items() if head in named}
+    def _with(self, thing: Thing) -> dict[str, None]:
+        """Return the videos in which a caption names this thing, in order."""
+        return {video_id: None for video_id, named in self._named.items() if any(each.is_a(thing) for each in named)}
+
+    def _maybe_with(self, thing: Thing) -> frozenset[str]:
+        """Return the videos whose captions name anything of its kind, or a related word."""
+        kind = _kind(thing)
+        named = {video_id for video_id, named in self._named.items() if any(kind == _kind(each) for each in named)}
+        return self._index.maybe_shown_by([kind]).union(named)
 
 
-def _head(thing: Thing) -> str:
-    """Return the lemma that a thing goes by; "" for people, whom every caption calls something else."""
-    return "" if "person" in thing.names else min(thing.names)
+def _kind(thing: Thing) -> str:
+    """Return the lemma that things of a kind share: "cat" for a cat and for a kitten."""
+    return min(thing.names)

@@ -28,7 +28,7 @@ from nt2vr.querygen.query_sets import Caption, CaptionedVideos, QuerySets, read_
 from nt2vr.querygen.things import things
 
 T = TypeVar("T")
-GENERATOR = 3  # cache version: raise it when the same captions give other queries
+GENERATOR = 4  # cache version: raise it when the same captions give other queries
 
 
 def build(captions_file: Path, folder: Path, seed: int, progress: Progress = silent) -> dict[str, float]:

@@ -1,9 +1,10 @@
 """Composed queries: a subject doing A and not B, with the relevant videos (nT2VR, section 3.1.2, Figure 3).
 
 A and B are verb phrases that two captions of one video attribute to the same subject, so at least this video shows
-both. Relevant videos have a caption with the subject doing A, and no caption with a content word of B or a related
-word. The paper requires that word to occur with the subject; here it may occur anywhere, because captions of one video
-call the same person "man" or "guy". Queries without relevant videos are dropped.
+both. Captions of one video call the same person "man" or "person": a video shows B if anyone does it who may be the
+subject. Relevant videos have a caption with the subject doing A, and no caption with a content word of B or a related
+word. The paper requires that word to occur with the subject; here it may occur anywhere. Queries without relevant
+videos are dropped.
 """
 
 import random
@@ -28,13 +29,15 @@ class ComposedQuery:
         wanted: the wanted part, "a man plays the guitar".
         unwanted: the unwanted part, "sit on a stool".
         video_ids: relevant videos.
-        violating_ids: videos that show both parts.
+        hard_ids: videos that show both parts.
+        violating_ids: videos that show the unwanted part.
     """
 
     caption: str
     wanted: str
     unwanted: str
     video_ids: tuple[str, ...]
+    hard_ids: tuple[str, ...]
     violating_ids: tuple[str, ...]
 
 
@@ -70,22 +73,19 @@ class Composer:
         if not relevant:
             return None
         rng = random.Random(f"{seed} {subject.text} {wanted} {unwanted}")
+        violating = usage.shown_under_any_name(subject, unwanted)
         return ComposedQuery(
             *fill_template(subject, a, b, rng, CORRECTED),
             video_ids=relevant,
-            violating_ids=tuple(video_id for video_id in shown if video_id in usage.shown_by(subject, unwanted)),
+            hard_ids=tuple(video_id for video_id in shown if video_id in violating),
+            violating_ids=tuple(violating),
         )
 
 
 def _pairs(keys: Mapping[Subject, Mapping[Key, None]]) -> Iterator[tuple[Subject, Key, Key]]:
     """Pair actions of a subject with its actions in other captions, where it may have another name."""
     for subject, phrases in keys.items():
-        others = {
-            key: None
-            for other, theirs in keys.items()
-            if other.generic == subject.generic and {other.pronoun, subject.pronoun} != {"he", "she"}
-            for key in theirs
-        }
+        others = {key: None for other, theirs in keys.items() if subject.may_be(other) for key in theirs}
         for wanted in phrases:
             yield from ((subject, wanted, unwanted) for unwanted in others if unwanted != wanted)
 

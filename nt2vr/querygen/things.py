@@ -27,13 +27,21 @@ class Thing(NamedTuple):
         text: with its article, "a red car".
         bare: without its article, "red car".
         is_plural: whether it is in the plural.
-        names: lemma of its head, with hypernyms: "guy" has "man" and "person".
+        head: lemma of its head, "car".
+        names: its head with hypernyms: "guy" has "man" and "person".
+        modifiers: its other words, "red".
     """
 
     text: str
     bare: str
     is_plural: bool
+    head: str
     names: frozenset[str]
+    modifiers: frozenset[str]
+
+    def is_a(self, other: "Thing") -> bool:
+        """Return whether this thing is surely of the other kind: "a red car" is "a car", but not the reverse."""
+        return other.head in self.names and other.modifiers <= self.modifiers
 
 
 def things(phrases: Phrases) -> Iterator[Thing]:
@@ -69,4 +77,5 @@ def _thing(phrases: Phrases, noun: Phrase) -> Thing | None:
     if article not in _ARTICLES and not (is_plural or {lemma, head} & (MASS_NOUNS - _BARE_PLACES)):
         return None
     text = f"{article} {bare}" if article in _ARTICLES else bare
-    return Thing(text, bare, is_plural, also_called(lemma))
+    modifiers = frozenset(phrases.word(j) for j in range(first, noun.end) if j != noun.head)
+    return Thing(text, bare, is_plural, lemma, also_called(lemma), modifiers)

@@ -17,6 +17,7 @@ class Usage:
     def __init__(self) -> None:
         """Start with no counts."""
         self._shown_by: dict[tuple[Subject, Key], dict[str, None]] = defaultdict(dict)  # ids, in order
+        self._doers: dict[tuple[Subject, Key], dict[str, set[Subject]]] = defaultdict(dict)  # of a generic subject
         self._texts: dict[tuple[Subject, Key], Counter[str]] = defaultdict(Counter)
         self._bare_texts: dict[tuple[Subject, Key], Counter[str]] = defaultdict(Counter)
         self._complete: set[Key] = set()  # seen as complete phrases, not only as parts of longer ones
@@ -28,12 +29,18 @@ class Usage:
         for who in {subject: None, subject.generic: None}:
             self._shown_by[who, phrase.key][video_id] = None
             texts[who, phrase.key][phrase.text] += 1
+        self._doers[subject.generic, phrase.key].setdefault(video_id, set()).add(subject)
         if not phrase.is_shortened:
             self._complete.add(phrase.key)
 
     def shown_by(self, subject: Subject, key: Key) -> dict[str, None]:
         """Return the videos whose captions attribute this action to the subject, in order."""
         return self._shown_by[subject, key]
+
+    def shown_under_any_name(self, subject: Subject, key: Key) -> dict[str, None]:
+        """Return the videos in which the subject may be who does it, whatever their captions call it, in order."""
+        doers = self._doers[subject.generic, key]
+        return {video_id: None for video_id, names in doers.items() if any(map(subject.may_be, names))}
 
     def text(self, subject: Subject, key: Key) -> str:
         """Return the most frequent text of a verb phrase, preferring texts with articles; "" if there is none.

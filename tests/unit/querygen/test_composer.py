@@ -30,9 +30,23 @@ def compose(videos: dict[str, list[str]], seed: int = 0) -> list[ComposedQuery]:
 def test_relevant_videos_show_the_wanted_part_and_mention_no_word_of_the_unwanted() -> None:
     (query,) = compose(VIDEOS)
     assert query.video_ids == ("guitar",)  # not the stool, nor what tells of sitting, nor another subject
-    assert query.violating_ids == ("both",)
+    assert query.hard_ids == query.violating_ids == ("both",)
     assert query.wanted.startswith("a man ") and query.wanted.endswith(" the guitar")
     assert query.unwanted in {"sit on a stool", "sitting on a stool"}
+
+
+def test_who_does_the_unwanted_may_have_another_name_but_no_other_sex() -> None:
+    """A sentence on "a man" is paired with what "a person" does in the same video, so that video shows both."""
+    videos = {
+        "both": ["a man sings a song", "a person rides a bike"],
+        "song": ["a man sings a song"],
+        "bike": ["a guy rides a bike"],
+        "someone else": ["a man sings a song", "a woman rides a bike"],
+    }
+    (query,) = (query for query in compose(videos) if query.wanted.startswith("a man") and "bik" in query.unwanted)
+    assert query.video_ids == ("song",)
+    assert query.hard_ids == ("both",)
+    assert set(query.violating_ids) == {"both", "bike"}
 
 
 def test_a_query_without_relevant_videos_is_dropped() -> None:
@@ -136,3 +150,7 @@ def test_composed_queries_of_real_captions_are_split_as_they_were_composed() -> 
     ]
     assert len(queries) > 20
     assert len(wrong) <= 0.05 * len(queries), wrong
+    for query in queries:
+        assert query.hard_ids, f"the video that {query.caption!r} comes from shows both parts"
+        assert set(query.hard_ids) <= set(query.violating_ids)
+        assert not set(query.video_ids) & set(query.violating_ids)
