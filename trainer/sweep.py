@@ -115,10 +115,12 @@ def sweep_runs(
     """List the runs of a sweep, one seed of all points after the other.
 
     Raises:
-        ConfigError: if a key or value cannot be used, or there are too many runs.
+        ConfigError: if a key or value cannot be used, seeds are asked for twice, or there are too many runs.
     """
     from trainer.losses import losses_of  # noqa: PLC0415  imports torch
 
+    if seeds > 1 and "seed" in {**changes, **grid}:
+        raise ConfigError(f"The seed is set, so --seeds {seeds} cannot choose it. Leave one of the two out.")
     points = list(product(*grid.values()))
     if not 1 <= seeds * len(points) <= MAX_RUNS:
         raise ConfigError(f"A sweep trains 1 to {MAX_RUNS} runs, not {seeds * len(points)}. Change seeds or grid.")

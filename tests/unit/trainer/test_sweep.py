@@ -96,6 +96,8 @@ def test_another_config_never_shares_a_folder_and_the_same_one_always_does() -> 
         (["--grid", "epochs"], "KEY=VALUE,VALUE"),
         (["--set", "epochs"], "KEY=VALUE"),
         (["--seeds", "0"], "1 to 1000 runs"),
+        (["--seeds", "3", "--set", "seed=5"], "The seed is set, so --seeds 3 cannot choose it"),
+        (["--seeds", "2", "--grid", "seed=5,6"], "The seed is set, so --seeds 2 cannot choose it"),
     ],
 )
 def test_what_cannot_be_swept_is_refused_in_one_sentence_before_any_run(
