@@ -144,7 +144,8 @@ class RunManager:
                 os.killpg(pid, signal.SIGKILL)
             else:
                 os.kill(pid, signal.SIGKILL if at_once else signal.SIGTERM)
-        self._stopping.setdefault(run_id, (pid, time.monotonic()))
+        if self._stopping.get(run_id, (0, 0.0))[0] != pid:  # otherwise its patience has begun; resumed, it is another
+            self._stopping[run_id] = pid, time.monotonic()
 
     def delete(self, run_id: str) -> None:
         """Move a run, checkpoints and all, to the trash.

@@ -144,6 +144,20 @@ def test_a_run_that_was_told_to_stop_may_be_ended_at_once_when_it_takes_too_long
     assert manager.get("a").status.state == "interrupted"
 
 
+def test_a_resumed_run_that_is_told_to_stop_again_may_again_be_ended_when_it_takes_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manager, run = RunManager(tmp_path), put(tmp_path, "a", "running")
+    monkeypatch.setattr(os, "kill", lambda pid, number: None)
+    for pid, asked_s in ((101, 0.0), (102, 60.0)):  # the process that started the run, and the one that resumed it
+        with run.lock.hold(Holder("a", str(run.path), pid)):
+            assert manager.get("a").status.state == "running"
+            for now_s, late in ((asked_s, False), (asked_s + 11, True)):
+                monkeypatch.setattr(time, "monotonic", lambda now_s=now_s: now_s)
+                manager.stop("a")  # again, which does not begin its patience anew
+                assert (manager.get("a").status.state, manager.get("a").may_end_at_once) == ("stopping", late)
+
+
 def test_a_deleted_run_is_in_the_trash_until_that_is_emptied(tmp_path: Path) -> None:
     manager = RunManager(tmp_path)
     for run in (put(tmp_path, "a", "stopped"), put(tmp_path, "a-1", "stopped")):
