@@ -6,7 +6,7 @@ once, however many galleries are searched with it.
 """
 
 import logging
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -66,6 +66,7 @@ class LiveModels:
         self._models = models
         self._embed = embed
         self._loaded: dict[str, LoadedModel] = {}  # least recently used first
+        self._forgotten: Counter[str] = Counter()  # how often, by gallery: views opened before are not kept
         self._changing = Lock()  # held only for moments
         self._loading: defaultdict[str, Lock] = defaultdict(Lock)  # held during the first load of a name
 
@@ -85,8 +86,9 @@ class LiveModels:
             return model
         with self._loaded_as(name, (gallery,)) as model:  # kept also if the gallery turns out not to be indexed
             while gallery not in model.galleries:
+                before = self._forgotten[gallery]
                 view = self._embed(gallery, model.encoder)
-                model = self._with_view(name, model, gallery, view)
+                model = self._with_view(name, model, gallery, view, before)
             return model
 
     def encoder(self, name: str) -> Encoder:
@@ -102,9 +104,13 @@ class LiveModels:
         with self._changing:
             loading = self._loading[name]
         with loading:
+            with self._changing:
+                before = self._forgotten.copy()
             model = self._used(name) or self._newest(self._models.find(name), None, galleries)
             with self._changing:
                 self._loaded.setdefault(name, model)
+                for gallery in self._forgotten - before:
+                    self._drop_views(gallery)
                 while len(self._loaded) > MAX_LOADED:
                     del self._loaded[next(iter(self._loaded))]
             yield model
@@ -114,23 +120,32 @@ class LiveModels:
         with self._changing:
             return self._loaded[name].epoch if name in self._loaded else None
 
-    def _with_view(self, name: str, model: LoadedModel, gallery: str, view: EmbeddedGallery) -> LoadedModel:
-        """Add a view to a model; if the model was swapped in the meantime, return the newer one without it."""
+    def _with_view(
+        self, name: str, model: LoadedModel, gallery: str, view: EmbeddedGallery, before: int
+    ) -> LoadedModel:
+        """Add a view to a model; if the model was swapped in the meantime, return the newer one without it.
+
+        A view of a gallery that was forgotten meanwhile is not kept: it serves the search that began before.
+        """
         viewing = replace(model, galleries={**model.galleries, gallery: view})
         with self._changing:
             current = self._loaded.get(name)
             if current is not None and current.encoder is not model.encoder:
                 return current
-            if current is not None:
+            if current is not None and self._forgotten[gallery] == before:
                 viewing = self._loaded[name] = replace(current, galleries={**current.galleries, gallery: view})
         return viewing
 
     def forget(self, gallery: str) -> None:
         """Drop the models' views of a gallery that has changed or is no longer open."""
         with self._changing:
-            for name, model in self._loaded.items():
-                views = {key: view for key, view in model.galleries.items() if key != gallery}
-                self._loaded[name] = replace(model, galleries=views)
+            self._forgotten[gallery] += 1
+            self._drop_views(gallery)
+
+    def _drop_views(self, gallery: str) -> None:
+        for name, model in self._loaded.items():
+            views = {key: view for key, view in model.galleries.items() if key != gallery}
+            self._loaded[name] = replace(model, galleries=views)
 
     def _used(self, name: str) -> LoadedModel | None:
         """Return a model if it is loaded, and mark it as the most recently used."""
