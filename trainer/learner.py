@@ -196,11 +196,14 @@ class Learner:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Restore a `state_dict` of the same config; teacher caches saved by version 0.1 are ignored."""
+        """Restore a `state_dict` of the same config except for the random numbers; ignore version 0.1's caches."""
         self.steps = state["steps"]
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.schedule.load_state_dict(state["schedule"])
+
+    def load_random_state(self, state: Mapping[str, Any]) -> None:
+        """Draw the random numbers that followed a `state_dict`; to be called last, as building any model draws some."""
         torch.set_rng_state(state["random"])
         if self.device == "cuda" and state["random_cuda"] is not None:
             torch.cuda.set_rng_state(state["random_cuda"])

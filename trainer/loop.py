@@ -76,6 +76,8 @@ def train(
         learner.load_state_dict(saved.learner)
         logger.info("Resuming after step %d.", learner.steps)
     books = Books(run, learner, validation, saved, progress) if rank() == 0 else None
+    if saved and saved.learner:
+        learner.load_random_state(saved.learner)  # the books have built the base, for its controls
     try:
         return take_steps(learner, clips, saved.position.epoch if saved else 1, books, should_stop)
     finally:

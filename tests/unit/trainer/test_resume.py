@@ -195,6 +195,20 @@ def test_a_stopped_run_is_saved_after_its_step_and_goes_on(twins: Path, steps: i
     assert_twins(folder, twins / "text")
 
 
+def test_a_run_that_drops_patches_of_its_base_draws_the_same_ones_when_resumed(tmp_path: Path) -> None:
+    base = Learner(replace(ALL, losses={"contrastive": {}}))
+    write_checkpoint(tmp_path / "base", base.model, ALL.model, {}, Card("Tiny base", frames=2))
+    config = replace(ALL, model={}, base=str(tmp_path / "base"), epochs=1, losses={"contrastive": {}})
+    for name in ("whole", "resumed"):
+        (tmp_path / name).mkdir()
+        save_config(config, tmp_path / name / "config.json")
+    assert go(tmp_path / "whole") == "finished"
+    asked = iter(range(1, 100))
+    assert go(tmp_path / "resumed", lambda: next(asked) >= 3) == "stopped"
+    assert go(tmp_path / "resumed") == "finished"
+    assert RunFolder(tmp_path / "resumed").metrics.read_text() == RunFolder(tmp_path / "whole").metrics.read_text()
+
+
 def test_a_finished_run_is_not_trained_again(twins: Path) -> None:
     run = RunFolder(twins / "all")
     assert run.resume.stat().st_size < 10_000  # no weights

@@ -97,7 +97,9 @@ def test_a_gpu_takes_the_step_that_a_cpu_takes(monkeypatch: pytest.MonkeyPatch, 
             assert learner.device == ("cuda" if has_gpu else "cpu")
             batches = list(epoch_batches(clips, config, 1, needs=learner.losses.needs))
             steps = [learner.step([batches[0]])]
-            learner.load_state_dict(learner.state_dict())
+            state = learner.state_dict()
+            learner.load_state_dict(state)
+            learner.load_random_state(state)
             losses.append([*steps, learner.step([batches[1]])])
     for one, other in zip(*losses, strict=True):
         assert one == pytest.approx(other, rel=1e-2 if precision == "fp32" else 0.1)
