@@ -4,14 +4,16 @@ A `.pt`, `.pth`, `.bin` or `.safetensors` file becomes a checkpoint folder. File
 and no code in them runs. Tensors have the names of OpenAI's or open_clip's CLIP, under any wrapper's prefix.
 """
 
-import os
 import re
 import shutil
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -45,6 +47,8 @@ MAX_NAME = 60
 MEMORY_BYTES = 3 << 30  # of a child that imports: PyTorch and open_clip, and
 MEMORY_FACTOR = 6  # times the file: its mapping, a copy as float32, and the model read back
 TIMEOUT_S = 600.0
+UNCHECKED = ".unchecked"  # suffix of the hidden folder in which a model is written and tried out
+LEFTOVER_S = 3600.0  # such a folder that is older than any import can be is left from an app that was killed
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,9 @@ def import_checkpoint(
         CheckpointError: if the file cannot be read, or lacks a tensor of the model.
         ConfigError: if name, architecture or frames are invalid, or the disk has no room for the model.
     """
-    arguments = (file, models, name, architecture, frames, activation, pooling, positions)
+    hidden = models.home / f".{uuid4().hex}{UNCHECKED}"
+    arguments = (file, models, hidden, name, architecture, frames, activation, pooling, positions)
+    _remove_leftovers(models.home)
     try:
         size = file.stat().st_size if file.is_file() else 0
         check_free(models.home, 2 * size, f"Importing {file.name}")  # it may be in half precision
@@ -100,12 +106,22 @@ def import_checkpoint(
         raise
     except Exception as error:  # where memory ends, libraries fail in many ways
         raise CheckpointError(f"{file.name} cannot be imported ({reason_of(error)}).") from error
+    finally:
+        shutil.rmtree(hidden, ignore_errors=True)  # of a child that was killed
     return imported
+
+
+def _remove_leftovers(home: Path) -> None:
+    for hidden in home.glob(f".*{UNCHECKED}*"):
+        with suppress(FileNotFoundError):  # its import has just ended
+            if time.time() - hidden.stat().st_mtime > LEFTOVER_S:
+                shutil.rmtree(hidden, ignore_errors=True)
 
 
 def _import(
     file: Path,
     models: Catalog,
+    hidden: Path,
     name: str,
     architecture: str,
     frames: int,
@@ -130,14 +146,14 @@ def _import(
     origin = f"imported from {file.name}"
     card = Card(name, objective="contrastive", base=origin, frames=frames, pooling=pooling, positions=positions)
     folder = new_folder(name, models)
-    hidden = folder.with_name(f".{folder.name}.{os.getpid()}.unchecked")
+    unchecked = hidden / folder.name
     try:
-        write_checkpoint(hidden, model, model_cfg, preprocess_cfg, card, fp16=False, tokenizer=tokenizer)
+        write_checkpoint(unchecked, model, model_cfg, preprocess_cfg, card, fp16=False, tokenizer=tokenizer)
         del model, weights
-        _try_out(hidden, file)
-        hidden.rename(folder)
+        _try_out(unchecked, file)
+        unchecked.rename(folder)
     finally:
-        shutil.rmtree(hidden, ignore_errors=True)
+        shutil.rmtree(hidden, ignore_errors=True)  # here too, as a child may outlive its parent
     used = QUICK_GELU if model_cfg.get("quick_gelu") else GELU
     remark = f"Read as {architecture or 'a CLIP of its own shape (attention heads of 64)'}, with {used}."
     if outside:

@@ -3,8 +3,11 @@
 import argparse
 import os
 import shutil
+import signal
+import time
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -41,7 +44,8 @@ def import_checkpoint(
     progress: Progress = silent,
 ) -> Imported:
     """Import in this process, which takes a tenth of the time."""
-    return foreign._import(file, models, name, architecture, frames, activation, "mean", "centres", progress)
+    hidden = models.home / ".unchecked"
+    return foreign._import(file, models, hidden, name, architecture, frames, activation, "mean", "centres", progress)
 
 
 def weights_of(seed: int) -> Weights:
@@ -295,6 +299,37 @@ def test_imports_run_in_a_child_of_limited_memory_and_time(
     with pytest.raises(CheckpointError, match=r"too much memory|cannot be"):
         foreign.import_checkpoint(tmp_path / "mine.pt", models, "large")
     assert sorted(path.name for path in models.home.iterdir()) == ["clip", "mine"]
+
+
+def die(*_: Any) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def import_until(part: str, *arguments: Any) -> Imported:
+    """Import in a child that is killed in a part of the work."""
+    setattr(foreign if part == "_try_out" else safetensors.torch, part, die)
+    return foreign._import(*arguments)
+
+
+@pytest.mark.parametrize("part", [pytest.param("save_file", marks=pytest.mark.slow), "_try_out"])
+def test_an_import_whose_child_is_killed_leaves_nothing_and_another_one_alone(
+    models: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    torch.save(weights_of(7), tmp_path / "mine.pt")
+    (models.home / ".another.unchecked").mkdir()
+    monkeypatch.setattr(foreign, "_import", partial(import_until, part))
+    with pytest.raises(CheckpointError, match=r"mine\.pt takes too much memory"):
+        foreign.import_checkpoint(tmp_path / "mine.pt", models)
+    assert sorted(path.name for path in models.home.iterdir()) == [".another.unchecked", "clip"]
+
+
+def test_what_a_killed_app_left_of_an_import_is_removed_by_the_next_one(models: Catalog, tmp_path: Path) -> None:
+    for name, age_s in ((".a.7.unchecked", 3700), ("..a.7.unchecked.7.partial", 3700), (".b.unchecked", 500)):
+        (models.home / name / "model").mkdir(parents=True)
+        os.utime(models.home / name, (time.time() - age_s,) * 2)
+    with pytest.raises(ConfigError, match="cannot take 0 frames"):
+        foreign.import_checkpoint(tmp_path / "none.pt", models, frames=0)
+    assert sorted(path.name for path in models.home.iterdir()) == [".b.unchecked", "clip"]
 
 
 def test_a_model_that_would_fill_the_disk_is_refused_before_it_is_read(
