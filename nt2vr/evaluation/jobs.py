@@ -20,6 +20,7 @@ from nt2vr.search.systems import System
 from nt2vr.settings import ASSETS
 
 BUILT_IN = (WORLD, GALLERY)
+MAX_SYSTEMS = 32  # of one evaluation, without controls: each takes memory, time and space in the report
 
 
 class Evaluations(Runner):
@@ -52,10 +53,12 @@ class Evaluations(Runner):
             A future of the finished job.
 
         Raises:
-            ConfigError: if another one is running, or no system or an unknown one is chosen.
+            ConfigError: if another one is running, or no system, too many or an unknown one are chosen.
         """
         if not systems:
             raise ConfigError("No system is chosen. Choose at least one; controls are added automatically.")
+        if (count := len(set(systems))) > MAX_SYSTEMS:
+            raise ConfigError(f"Cannot evaluate {count:,} systems at once: choose at most {MAX_SYSTEMS}.")
         names = self._models.names()
         chosen = with_controls([System.named(name, names) for name in systems], self._models)
 

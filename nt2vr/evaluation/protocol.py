@@ -142,6 +142,7 @@ def ask(
         wrong, places = choices_of(block, benchmark.texts)
         vectors = query_vectors(encoder, systems, [*block, *wrong], parse_query, step)
         for parts, found in zip(blocks, vectors, strict=True):
+            step(1)
             if benchmark.texts:
                 parts.append(measure_choices(found, videos, block, places))
             else:

@@ -54,6 +54,8 @@ def query_vectors(
     strengths = [system.strength_for(encoder.card) for system in systems]
     found = [np.zeros((len(queries), encoder.embed_dim), np.float32) for _ in systems]
     for row, (query, (wanted, unwanted)) in enumerate(zip(queries, parts, strict=True)):
+        if row % CHUNK == 0:
+            step(1)
         away = np.stack([embeddings[text] for text in unwanted]) if unwanted else nothing
         for system, strength, vectors in zip(systems, strengths, found, strict=True):
             strategy = PLAIN if query.kind == "original" else system.strategy

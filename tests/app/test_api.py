@@ -177,6 +177,7 @@ def test_an_evaluation_adds_the_controls_and_answers_with_the_report(
         ("", ["CLIP"], "No data is chosen"),
         ("gallery", [], "No system is chosen"),
         ("gallery", ["GPT"], "Unknown model 'GPT'"),
+        ("gallery", [f"CLIP boolean α 0.{n}" for n in range(1, 34)], "Cannot evaluate 33 systems at once"),
         ("/nowhere", ["CLIP"], "/nowhere"),
     ],
 )

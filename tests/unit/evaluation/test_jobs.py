@@ -119,7 +119,18 @@ def test_unexpected_errors_are_logged_and_end_only_the_job(
     assert "a bug" in caplog.text
 
 
-@pytest.mark.parametrize(("systems", "sentence"), [([], "No system is chosen"), (["huge"], "Unknown model 'huge'")])
+@pytest.mark.parametrize(
+    ("systems", "sentence"),
+    [
+        ([], "No system is chosen"),
+        (["huge"], "Unknown model 'huge'"),
+        (
+            [f"tiny boolean α {number / 10_000}" for number in range(1, 20_001)],
+            "Cannot evaluate 20,000 systems at once: choose at most 32",
+        ),
+    ],
+    ids=["none", "an unknown one", "too many"],
+)
 def test_systems_are_checked_before_starting(evaluations: Evaluations, systems: list[str], sentence: str) -> None:
     with pytest.raises(ConfigError, match=sentence):
         evaluations.start(SMALL, systems)

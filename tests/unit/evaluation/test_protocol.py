@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation import protocol
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
+from nt2vr.evaluation.measures import Measured, measure_block
 from nt2vr.evaluation.protocol import evaluate, with_controls
 from nt2vr.evaluation.result_store import ResultStore
 from nt2vr.models.card import Card
@@ -115,6 +117,21 @@ def test_a_stopped_evaluation_stores_the_finished_models(tmp_path: Path) -> None
     models.loaded.clear()
     evaluate(word_benchmark(), [PLAIN], models, ResultStore(tmp_path))
     assert models.loaded == []
+
+
+def test_an_evaluation_stops_between_two_systems_of_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    models: Any = WordModels()
+    measured: list[Any] = []
+
+    def measure(*arguments: Any) -> Measured:
+        measured.append(measure_block(*arguments))
+        return measured[-1]
+
+    monkeypatch.setattr(protocol, "measure_block", measure)
+    systems = [System("words", "boolean", number / 10) for number in range(1, 9)]
+    with pytest.raises(InterruptedError):
+        evaluate(word_benchmark(), systems, models, should_stop=lambda: len(measured) == 3)
+    assert len(measured) == 3
 
 
 def test_progress_counts_the_queries_of_each_model() -> None:

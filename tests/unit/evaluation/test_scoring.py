@@ -66,6 +66,20 @@ def test_each_text_is_encoded_once_for_all_systems_of_a_model() -> None:
     assert not (drop == boolean).all()
 
 
+def test_putting_the_vectors_of_systems_together_may_be_stopped() -> None:
+    encoder: Any = WordEncoder()
+    shares: list[float] = []
+
+    def step(share: float) -> None:
+        shares.append(share)
+        if shares.count(1) == 2:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        query_vectors(encoder, [System("words", "drop")], QUERIES * 20, never_parsed, step)
+    assert shares[-2:] == [1, 1]
+
+
 @pytest.mark.parametrize(
     ("text", "cue"),
     [("a man does not sing", "not"), ("a man doesn\u2019t sing", "n't"), ("No one sings", "no one"),
