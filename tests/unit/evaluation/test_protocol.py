@@ -1,5 +1,7 @@
 """Evaluation of systems on a small benchmark: metrics, stored results and stopping."""
 
+import os
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,7 +9,7 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation import protocol
+from nt2vr.evaluation import protocol, result_store
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
 from nt2vr.evaluation.measures import Measured, measure_block
 from nt2vr.evaluation.protocol import evaluate, with_controls
@@ -108,6 +110,25 @@ def test_a_damaged_result_is_measured_again(tmp_path: Path) -> None:
     assert models.loaded == ["words", "words"]
 
 
+def test_the_results_used_last_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(result_store, "MAX_RESULTS", 2)
+    models: Any = WordModels()
+    store = ResultStore(tmp_path)
+    for age_s, system in ((30, PLAIN), (20, DROP)):
+        before = set(tmp_path.iterdir())
+        evaluate(word_benchmark(), [system], models, store)
+        (file,) = {*tmp_path.iterdir()} - before
+        os.utime(file, (time.time() - age_s,) * 2)
+    evaluate(word_benchmark(), [PLAIN], models, store)
+    evaluate(word_benchmark(), [BNL], models, store)
+    assert len(list(tmp_path.iterdir())) == 2
+    models.loaded.clear()
+    evaluate(word_benchmark(), [PLAIN, BNL], models, store)
+    assert models.loaded == []
+    evaluate(word_benchmark(), [DROP], models, store)
+    assert models.loaded == ["words"]
+
+
 def test_a_stopped_evaluation_stores_the_finished_models(tmp_path: Path) -> None:
     models: Any = WordModels()
     with pytest.raises(InterruptedError):
@@ -121,7 +142,7 @@ def test_a_stopped_evaluation_stores_the_finished_models(tmp_path: Path) -> None
 
 def test_an_evaluation_stops_between_two_systems_of_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     models: Any = WordModels()
-    measured: list[Any] = []
+    measured: list[Measured] = []
 
     def measure(*arguments: Any) -> Measured:
         measured.append(measure_block(*arguments))
