@@ -203,7 +203,7 @@ class Learner:
         self.schedule.load_state_dict(state["schedule"])
 
     def load_random_state(self, state: Mapping[str, Any]) -> None:
-        """Draw the random numbers that followed a `state_dict`; to be called last, as building any model draws some."""
+        """Go on with the random numbers that followed a `state_dict`; called last, as building a model draws some."""
         torch.set_rng_state(state["random"])
         if self.device == "cuda" and state["random_cuda"] is not None:
             torch.cuda.set_rng_state(state["random_cuda"])

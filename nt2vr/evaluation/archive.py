@@ -6,6 +6,7 @@ import logging
 import re
 import shutil
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import blake2b
@@ -25,11 +26,23 @@ logger = logging.getLogger(__name__)
 QUERIES_CSV = "queries.csv"
 FROM = " @ "  # between a system's name and the report it is from
 LOADED = 4  # reports cached in memory: 20 MB each for 10,000 queries
+MAX_REPORTS, MAX_BYTES = 500, 4 << 30  # beyond which those who may delete none add none
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Summary of a report for listing; `created` is ISO 8601, UTC; `digest` is equal for the same queries."""
+    """Summary of a report for listing.
+
+    Attributes:
+        report_id: name of its folder.
+        name: name of its benchmark.
+        systems: their names.
+        videos: how many.
+        queries: how many.
+        created: ISO 8601, UTC.
+        digest: equal for the same queries.
+        specs: per system, its name and description as canonical JSON, equal for the same results on the same queries.
+    """
 
     report_id: str
     name: str
@@ -38,6 +51,7 @@ class Entry:
     queries: int
     created: str
     digest: str = ""
+    specs: tuple[str, ...] = ()
 
 
 class Archive:
@@ -88,6 +102,22 @@ class Archive:
             return None
         return self._listed[report_id][1]
 
+    def check_room(self) -> None:
+        """Refuse a further report on behalf of somebody who may delete none.
+
+        Raises:
+            ConfigError: if there are MAX_REPORTS, or they occupy MAX_BYTES.
+        """
+        count, num_bytes = len(self.entries()), 0
+        for path in self.folder.glob("*/*"):
+            with suppress(FileNotFoundError):  # deleted or replaced just now
+                num_bytes += path.stat().st_size
+        if count >= MAX_REPORTS or num_bytes >= MAX_BYTES:
+            raise ConfigError(
+                f"There are {count:,} reports of {num_bytes / 1e9:.1f} GB, and no room for another. "
+                "Ask the owner to delete some."
+            )
+
     def load(self, report_id: str) -> Report:
         """Open a report.
 
@@ -103,21 +133,17 @@ class Archive:
     def rivals(self, report_id: str) -> list[str]:
         """Name the systems of other reports on the same queries, as `load_with` takes them; without equal systems."""
         entries = {entry.report_id: entry for entry in self.entries()}
-        digest = entries[report_id].digest if report_id in entries else ""
-        seen = self._specs(report_id) if digest else []
-        names = []
+        mine = entries.get(report_id)
+        if mine is None or not mine.digest:
+            return []
+        seen, names = set(mine.specs), []
         for other in entries.values():
-            if other.digest != digest or not digest or other.report_id == report_id:
-                continue
-            for spec in self._specs(other.report_id):
-                if spec not in seen:
-                    seen.append(spec)
-                    names.append(f"{spec['system']}{FROM}{other.report_id}")
+            if other.digest == mine.digest:
+                for system, spec in zip(other.systems, other.specs, strict=True):
+                    if spec not in seen:
+                        seen.add(spec)
+                        names.append(f"{system}{FROM}{other.report_id}")
         return names
-
-    def _specs(self, report_id: str) -> list[dict[str, Any]]:
-        systems = self.summary(report_id)["systems"]
-        return [{name: value for name, value in spec.items() if name != "metrics"} for spec in systems]
 
     def load_with(self, report_id: str, names: Iterable[str]) -> Report:
         """Open a report together with systems of others on the same queries, named as by `rivals`.
@@ -212,9 +238,13 @@ def id_of(report: Report) -> str:
 
 def _entry_of(report_id: str, data: dict[str, Any]) -> Entry:
     systems = tuple(system["system"] for system in data["systems"])
+    specs = tuple(
+        json.dumps({name: value for name, value in system.items() if name != "metrics"}, sort_keys=True)
+        for system in data["systems"]
+    )
     queries = sum(data["queries"].values())
     name, created, digest = str(data["name"]), str(data["created"]), str(data.get("digest", ""))
-    return Entry(report_id, name, systems, int(data["videos"]), queries, created, digest)
+    return Entry(report_id, name, systems, int(data["videos"]), queries, created, digest, specs)
 
 
 def _write_queries(report: Report, path: Path, remarks: Remarks) -> None:

@@ -140,7 +140,7 @@ class EvaluateTab:
 
         Raises:
             AccessError: if the visitor may not name data of this machine.
-            ConfigError: if the evaluation cannot be started, failed, or was cancelled.
+            ConfigError: if there is no room for its report, or it cannot be started, failed, or was cancelled.
         """
         job = self._start(data, "test", systems, visitor).result()
         if not job.report_id:
@@ -148,6 +148,8 @@ class EvaluateTab:
         return self._evaluations.archive.summary(job.report_id)
 
     def _start(self, data: str, split: str, systems: list[str], visitor: Visitor) -> Future[Job]:
+        if not self._gate.may("delete", visitor):
+            self._evaluations.archive.check_room()
         name = (data or "").strip()
         if not name:
             raise ConfigError("No data is chosen. Choose the built-in world or the gallery, or name a path.")

@@ -201,6 +201,18 @@ def test_strangers_evaluate_built_in_data_only(running_app: RunningApp, tmp_path
             stranger.predict(data, ["CLIP"], api_name="/evaluate")
 
 
+def test_strangers_add_no_report_to_a_full_archive(client: Client, running_app: RunningApp, reports: Path) -> None:
+    client.predict("gallery", ["CLIP"], api_name="/evaluate")
+    (report,) = reports.iterdir()
+    for number in range(1, 500):
+        (reports / str(number)).mkdir()
+        shutil.copy(report / "report.json", reports / str(number))
+    stranger = Client(running_app.url, verbose=False, headers={"X-Forwarded-For": "203.0.113.7"})
+    with pytest.raises(AppError, match=r"There are 500 reports .* Ask the owner to delete some"):
+        stranger.predict("gallery", ["CLIP"], api_name="/evaluate")
+    assert client.predict("gallery", ["CLIP"], api_name="/evaluate")["videos"] == 400  # whoever may delete
+
+
 def test_no_traceback_was_logged(client: Client, running_app: RunningApp) -> None:
     with pytest.raises(AppError):
         search(client, "")

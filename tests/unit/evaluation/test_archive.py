@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.archive import Archive
+from nt2vr.evaluation import archive as archive_module
+from nt2vr.evaluation.archive import Archive, Entry
 from nt2vr.evaluation.review import MAX_NOTE, REVIEW, Remark, read_remarks
 from nt2vr.search.systems import System
 from tests.unit.evaluation.words import report_of
@@ -142,6 +143,36 @@ def test_reports_on_the_same_queries_are_compared_query_by_query(archive: Archiv
     assert both.row(3).ranks.keys() == {"words", rival}
     assert both.row(3).ranks[rival] == archive.load(theirs).row(3).ranks["words-bnl"]
     assert archive.load_with(mine, ["words"]) is archive.load(mine)
+
+
+def test_all_reports_are_listed_once_to_find_the_systems_of_others(tmp_path: Path) -> None:
+    class Counting(Archive):
+        listings = 0
+
+        def entries(self) -> list[Entry]:
+            self.listings += 1
+            return super().entries()
+
+    archive = Counting(tmp_path / "reports")
+    mine, *others = (archive.add(report_of(System("words", "boolean", number / 10))) for number in range(1, 6))
+    names = [f"words boolean α 0.{number} @ {other}" for number, other in enumerate(others, 2)]
+    assert sorted(archive.rivals(mine)) == names
+    assert archive.listings == 1
+
+
+@pytest.mark.parametrize(("limit", "value"), [("MAX_REPORTS", 2), ("MAX_BYTES", 10_000)])
+def test_a_full_archive_has_no_room_until_a_report_is_deleted(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
+) -> None:
+    monkeypatch.setattr(archive_module, limit, value)
+    archive.check_room()
+    archive.add(report_of(System("words")))
+    archive.check_room()
+    report_id = archive.add(report_of(System("words", "drop")))
+    with pytest.raises(ConfigError, match=r"There are 2 reports of 0\.0 GB, and no room .* Ask the owner to delete"):
+        archive.check_room()
+    archive.delete(report_id)
+    archive.check_room()
 
 
 @pytest.mark.parametrize("name", ["words @ nowhere", "words @ ../x", "huge @ {other}", "words drop @ {different}"])
