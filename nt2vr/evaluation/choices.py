@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from nt2vr.evaluation.benchmark import JudgedQuery, QueryKind, Rows, Vectors, row_array
 from nt2vr.evaluation.measures import FIRST_PAGE, Measured, Values
+from nt2vr.evaluation.ranks import inner_products
 
 PROMPT, NEGATED_PROMPT = "this is a photo of a {}", "this is not a photo of a {}"
 LENIENT: QueryKind = "negated class"  # a correct answer counts against the model here, so ties count as correct
@@ -32,8 +33,8 @@ def measure_choices(vectors: Vectors, videos: Vectors, questions: Sequence[Judge
         places: (T,), ascending positions of the wrong answers among the benchmark's texts.
     """
     shown = videos[[question.relevant[0] for question in questions]]  # (Q, D)
-    right = (shown * vectors[: len(questions)]).sum(axis=1)
-    scores = shown @ vectors[len(questions) :].T  # (Q, T)
+    scores = inner_products(shown, vectors)  # (Q, Q + T)
+    right, scores = scores.diagonal(), scores[:, len(questions) :]
     ranks = np.ones(len(questions), np.int32)
     for row, question in enumerate(questions):
         wrong = scores[row, np.searchsorted(places, question.others)]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.ranks import first_ranks, shares_among_first
+from nt2vr.evaluation.ranks import first_ranks, inner_products, shares_among_first
 from nt2vr.evaluation.scoring import Understand
 from nt2vr.language.query import understand
 from nt2vr.language.tagger import load_tagger
@@ -190,7 +190,7 @@ class Outcome:
 
 def measure(vectors: Vectors, asked: Asked) -> Outcome:
     """Rank all clips for each query. A tie counts against the system, so zeros, which ask for nothing, rank last."""
-    scores = vectors @ asked.clips.T  # (Q, V)
+    scores = inner_products(vectors, asked.clips)  # (Q, V)
     queries = asked.queries
     for row, query in enumerate(queries):
         scores[row, list(query.left_out)] = -np.inf

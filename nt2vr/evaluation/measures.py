@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.evaluation.benchmark import NO_CAPTION, JudgedQuery, QueryKind, Vectors, mask
-from nt2vr.evaluation.ranks import first_ranks, first_rows, ordered_shares, retrieval_values, shares_among_first
+from nt2vr.evaluation.ranks import (
+    first_ranks,
+    first_rows,
+    inner_products,
+    ordered_shares,
+    retrieval_values,
+    shares_among_first,
+)
 
 FIRST_PAGE = 10  # videos checked for violations
 
@@ -49,11 +56,14 @@ def measure_block(
         num_videos: V; None if there are no further rows.
     """
     count = len(videos) if num_videos is None else num_videos
-    scores = vectors @ videos[:count].T  # (Q, V)
-    scores[:, ~videos[:count].any(axis=1)] = -np.inf
+    further = sorted({other for query in queries for other in query.instead.values()} - {NO_CAPTION})
+    column = {other: count + place for place, other in enumerate(further)}
+    scores = inner_products(vectors, np.concatenate([videos[:count], videos[further]]))  # (Q, V + further)
+    scores[:, :count][:, ~videos[:count].any(axis=1)] = -np.inf
     for row, query in enumerate(queries):
         for video, other in query.instead.items():
-            scores[row, video] = -np.inf if other == NO_CAPTION else vectors[row] @ videos[other]
+            scores[row, video] = -np.inf if other == NO_CAPTION else scores[row, column[other]]
+    scores = scores[:, :count]
     relevant = mask([query.relevant for query in queries], count)
     hard = mask([query.hard for query in queries], count)
     violating = mask([query.violating for query in queries], count)

@@ -1,4 +1,4 @@
-"""Ranks, pair orders and shares from score arrays.
+"""Score arrays, and ranks, pair orders and shares from them.
 
 Ties and NaN scores count against the model, so a constant model gets no credit.
 """
@@ -11,6 +11,20 @@ from numpy.typing import NDArray
 KS = (1, 5, 10)
 Scores = NDArray[np.float32]  # (Q, V), higher is better
 Mask = NDArray[np.bool_]  # (Q, V)
+
+
+def inner_products(queries: Scores, videos: Scores) -> Scores:
+    """Scores of (Q, D) queries and (V, D) videos: (Q, V), bit-equal for equal videos.
+
+    A matrix product alone rounds equal columns differently, depending on its size and on their places (OpenBLAS with
+    up to 33 queries), and would decide ties.
+    """
+    scores: Scores = queries @ videos.T
+    first: dict[bytes, int] = {}
+    places = np.array([first.setdefault(video.tobytes(), place) for place, video in enumerate(videos)], np.int64)
+    again = np.flatnonzero(places != np.arange(len(videos)))
+    scores[:, again] = scores[:, places[again]]
+    return scores
 
 
 def first_ranks(scores: Scores, right: Mask) -> NDArray[np.int64]:

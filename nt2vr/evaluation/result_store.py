@@ -18,7 +18,7 @@ from nt2vr.files import atomic_write
 
 logger = logging.getLogger(__name__)
 
-PROTOCOL = 1  # cache version: raise it when measurements change
+PROTOCOL = 2  # cache version: raise it when measurements change
 MAX_RESULTS = 2000  # 26 kB each on the gallery, 150 kB on the built-in world; a strength can be any number
 
 

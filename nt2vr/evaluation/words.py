@@ -202,7 +202,7 @@ class _Words:
                 progress(start, len(used), f"captions, {encoder.name}")
                 chunk = used[start : start + CHUNK]
                 embeddings[chunk] = encoder.encode_text([self.texts[place] for place in chunk])
-            means = np.stack([embeddings[places].mean(axis=0) for places in self.rows])
+            means = np.stack([embeddings[sorted(places)].mean(axis=0) for places in self.rows])
             return np.asarray(means / np.linalg.norm(means, axis=1, keepdims=True), np.float32)
 
         return embed

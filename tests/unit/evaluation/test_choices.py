@@ -68,6 +68,15 @@ def test_ranks_match_a_loop_over_texts() -> None:
     assert found == slow
 
 
+@pytest.mark.parametrize("count", [1, 2, 5, 400])
+def test_an_answer_with_the_embedding_of_the_right_one_is_never_told_from_it(count: int) -> None:
+    rng = np.random.default_rng(0)
+    videos, texts = rng.normal(size=(2, count, 512)).astype(np.float32)
+    places = row_array(range(count))
+    pairs = [question("pair", "", row, row) for row in range(count)]
+    assert (measure_choices(np.concatenate([texts, texts]), videos, pairs, places).ranks == 2).all()
+
+
 def test_the_delta_of_negated_prompts_by_hand() -> None:
     texts, questions = class_questions(["Cat", "dog", "golden_dog", "CAT"])
     assert texts[:2] == ("this is a photo of a cat", "this is a photo of a dog")

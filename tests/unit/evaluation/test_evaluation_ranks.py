@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.evaluation.ranks import first_ranks, first_rows, ordered_shares, retrieval_metrics, shares_among_first
+from nt2vr.evaluation.ranks import (
+    first_ranks,
+    first_rows,
+    inner_products,
+    ordered_shares,
+    retrieval_metrics,
+    shares_among_first,
+)
 
 YES, NO = True, False
 RNG = np.random.default_rng(0)
@@ -16,6 +23,17 @@ DISTINCT: Any = RNG.random((60, 25), np.float32)
 SOME: NDArray[np.bool_] = RNG.random((60, 25)) < 0.2
 OTHER: NDArray[np.bool_] = ~SOME & (RNG.random((60, 25)) < 0.3)
 SOME[:, 0], OTHER[:, 0], OTHER[:, 1], SOME[:, 1] = True, False, True, False  # each query has both
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 17, 33, 400])
+def test_equal_videos_score_equally_wherever_they_stand(count: int) -> None:
+    queries = np.random.default_rng(1).normal(size=(count, 100)).astype(np.float32)
+    videos = np.random.default_rng(2).normal(size=(3, 100)).astype(np.float32)
+    rows = np.random.default_rng(3).integers(3, size=63)
+    scores = inner_products(queries, videos[rows])
+    np.testing.assert_allclose(scores, (queries.astype(np.float64) @ videos.T)[:, rows], atol=1e-4)
+    for row in range(3):
+        assert not np.ptp(scores[:, rows == row], axis=1).any()
 
 
 def test_wrong_videos_and_ties_count_against_the_best_relevant_video() -> None:

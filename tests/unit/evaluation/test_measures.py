@@ -10,7 +10,7 @@ import pytest
 
 from nt2vr.evaluation import protocol
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
-from nt2vr.evaluation.measures import Measured, summarise
+from nt2vr.evaluation.measures import Measured, measure_block, summarise
 from nt2vr.models.card import Card
 from nt2vr.search.systems import System
 
@@ -147,6 +147,20 @@ def test_only_one_block_of_scores_is_in_memory(monkeypatch: pytest.MonkeyPatch) 
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 4000 * 500 * 4 / 3  # a third of all scores
+
+
+@pytest.mark.parametrize("block", [1, 5, 300])
+@pytest.mark.parametrize("own", ["itself", "another row"])
+def test_a_video_ties_with_its_equal_whatever_row_stands_for_it(own: str, block: int) -> None:
+    rng = np.random.default_rng(1)
+    videos = rng.normal(size=(300, 384)).astype(np.float32)
+    vectors = videos + rng.normal(scale=0.02, size=videos.shape).astype(np.float32)
+    videos = np.concatenate([videos, videos, videos])  # 600, two of each, and the rows that stand for them
+    instead = [{row: row if own == "itself" else 600 + row} for row in range(300)]
+    queries = [JudgedQuery("original", "", row_array([row]), instead=instead[row]) for row in range(300)]
+    for start in range(0, 300, block):
+        some = slice(start, start + block)
+        assert (measure_block(vectors[some], videos, queries[some], 600).ranks == 2).all()
 
 
 def test_an_unreadable_video_ranks_last() -> None:

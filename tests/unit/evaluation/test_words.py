@@ -123,6 +123,17 @@ def test_a_query_finds_none_of_its_own_duplicates(file: Path, tmp_path: Path) ->
     assert benchmark.captions["same"] == ("a cat sleeps", "A cat  sleeps .")  # still in the gallery
 
 
+def test_videos_with_the_same_captions_are_the_same_to_the_last_bit(tmp_path: Path) -> None:
+    """Were their means taken in different orders, rounding would decide which of them is found first."""
+    texts = ["a man sings", "a dog runs on the grass", "a woman reads a book", "kites fly", "a cat is on a chair"]
+    lines = [f"{name}#enc#{n} {text}" for name in range(9) for n, text in enumerate(texts)]
+    (tmp_path / "mine.txt").write_text("\n".join(lines), encoding="utf-8")
+    encoder: Any = Letters()
+    rows = read(f"words:{tmp_path / 'mine.txt'}", tmp_path).embed(encoder, silent, never)
+    assert len(rows) == 9 + 9 * 5
+    assert len({row.tobytes() for row in rows}) == 1 + 5  # all captions, or all but the query's
+
+
 def test_truth_comes_from_the_captions(file: Path, tmp_path: Path) -> None:
     queries = {query.text: query for query in read(f"words:{file}", tmp_path).queries}
     for query in queries.values():
