@@ -179,7 +179,7 @@ class Outcome:
         ranks: (Q,), 1 is best.
         subset_ranks: (Q,); 0 for queries without a subset.
         violations: (Q,), share of the first FIRST clips; NaN where nothing was to be removed.
-        precisions: (Q, len(MAP_KS)), average precision at each; NaN for queries with a single right clip.
+        precisions: (Q, len(MAP_KS)), average precision at each; NaN if no query has several right clips.
     """
 
     ranks: NDArray[np.int64]
@@ -209,10 +209,14 @@ def average_precisions(scores: NDArray[np.float32], right: NDArray[np.bool_]) ->
 
         AP@k = sum over i <= k of precision@i * right_i / min(k, number of right clips)
 
+    Where no query has several right clips, R@k says as much, and all are NaN.
+
     Source: Baldrati et al., "Zero-Shot Composed Image Retrieval with Textual Inversion", ICCV 2023, CIRCO's measure.
     """
     precisions = np.full((len(scores), len(MAP_KS)), np.nan)
-    for row in np.flatnonzero(right.sum(axis=1) > 1):
+    if not (right.sum(axis=1) > 1).any():
+        return precisions
+    for row in np.flatnonzero(right.any(axis=1)):
         order = np.lexsort((right[row], -scores[row]))[: max(MAP_KS)]  # of tied clips, right ones come last
         hits = right[row][order]
         at = np.cumsum(hits) / np.arange(1, len(hits) + 1) * hits
