@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nt2vr.querygen.denials import Denial
 from trainer.clips import Clips
 from trainer.config import TrainConfig
-from trainer.distributed import share
+from trainer.distributed import share, stripe
 from trainer.sentences import CaptionPair, SentenceSource, Truth
 
 
@@ -53,11 +53,12 @@ class Batch:
 
     Attributes:
         frames: (b, F, S, S, 3) uint8 RGB; None where the visual tower is not trained.
-        captions: b sentences, or the `keep_share` of them.
+        captions: b sentences, or this process's stripe of the batch's first `kept`.
         rows: (B,) which clips, of all processes.
         negated: b captions, one thing in each denied; those that cannot be negated, as they are.
         negatable: (b,) which could be; None for all.
         denied: other sentences that deny something.
+        kept: number of captions of all processes, by `keep_share`; None for B.
     """
 
     frames: NDArray[np.uint8] | None
@@ -66,6 +67,7 @@ class Batch:
     negated: list[str] | None = None
     negatable: NDArray[np.bool_] | None = None
     denied: DeniedBatch | None = None
+    kept: int | None = None
 
 
 def epoch_batches(
@@ -87,8 +89,9 @@ def epoch_batches(
     for step in range(start, config.steps_per_epoch * config.accumulate):
         drawn = draws[step * config.batch_size : (step + 1) * config.batch_size]
         rows, mine = np.array([draw.row for draw in drawn], np.int64), share(len(drawn))
-        captions, negated, negatable = _captions(source, drawn[mine], with_negated="negated" in needs)
-        captions = captions[: math.ceil(config.keep_share * len(captions))]
+        kept = None if config.keep_share == 1 else math.ceil(config.keep_share * len(drawn))
+        captioned = drawn[mine] if kept is None else [drawn[row] for row in stripe(kept)]
+        captions, negated, negatable = _captions(source, captioned, with_negated="negated" in needs)
         seed = (config.seed, epoch, step)
         yield Batch(
             frames=None if config.train == "text" else _frames(clips, config, rows, mine, seed),
@@ -97,6 +100,7 @@ def epoch_batches(
             negated=negated,
             negatable=negatable,
             denied=_denied(clips, config, drawn, rows, (*seed, 1), "truth" in needs) if "denied" in needs else None,
+            kept=kept,
         )
 
 

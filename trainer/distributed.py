@@ -19,6 +19,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.distributed.nn.functional import all_gather
+from torch.nn.functional import pad
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from nt2vr.errors import ConfigError
@@ -74,6 +75,15 @@ def gather(rows: Tensor) -> Tensor:
     if world_size() == 1 or not len(rows):
         return rows
     return torch.cat(all_gather(rows.contiguous()))  # type: ignore[no-untyped-call]
+
+
+def gather_stripes(rows: Tensor, count: int) -> Tensor:
+    """Concatenate the `stripe`s of all processes, like `gather`: (b, D), some a row shorter, to (count, D)."""
+    if world_size() == 1:
+        return rows
+    longest = -(-count // world_size())
+    stripes = all_gather(pad(rows, (0, 0, 0, longest - len(rows))))  # type: ignore[no-untyped-call]
+    return torch.stack(stripes, dim=1).flatten(0, 1)[:count]
 
 
 def average_gradients(parameters: Iterable[nn.Parameter]) -> None:

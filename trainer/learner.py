@@ -17,7 +17,7 @@ from nt2vr.models.pooling import pooling_of
 from nt2vr.models.short_text import encode_short
 from nt2vr.models.tokenizer import special_ids
 from trainer import distributed
-from trainer.batches import Batch, DeniedBatch
+from trainer.batches import Batch
 from trainer.config import Towers, TrainConfig
 from trainer.losses.embedded import Denied, EmbeddedBatch, Parts, Truth
 from trainer.optimizer import build_optimizer, clip_gradients, rate_at
@@ -119,14 +119,15 @@ class Learner:
         tokens = self.tokenizer([text for some in texts for text in some]).to(self.device)
         embeddings = encode_short(self.model, tokens).float()
         parts = embeddings.split([len(some) for some in texts])  # type: ignore[no-untyped-call]
-        caption, negated, text = (distributed.gather(part) for part in parts)  # (B, D) each, or (0, D)
+        caption = gather_captions(parts[0], batch)
+        negated, text = map(distributed.gather, parts[1:])  # (B, D) each, or (0, D)
         return EmbeddedBatch(
             video=video,
             caption=caption,
             logit_scale=self.model.logit_scale.exp(),
             negated=None if batch.negated is None else negated,
             negatable=self._negatable(batch),
-            denied=None if batch.denied is None else self._denied(batch.denied, text, video, batch.captions),
+            denied=self._denied(batch, text, video),
         )
 
     def _negatable(self, batch: Batch) -> Tensor | None:
@@ -147,15 +148,18 @@ class Learner:
         of_frames = self.model.encode_image(pixels, normalize=self.card.normalises_frames).float()
         return distributed.gather(self._pool(of_frames.unflatten(0, frames.shape[:2])))  # (B, D)
 
-    def _denied(self, batch: DeniedBatch, text: Tensor, video: Tensor | None, captions: list[str]) -> Denied:
+    def _denied(self, batch: Batch, text: Tensor, video: Tensor | None) -> Denied | None:
+        """Add the parts and the truth of the denying sentences; None without these."""
+        if (denied := batch.denied) is None:
+            return None
         needs, parts, truth = self.losses.needs, None, None
         if "parts" in needs:
             assert self.teacher is not None, "the loop sets it before the first step"
-            parts = gathered(self.teacher.parts(batch.sentences, captions if "kept" in needs else None))
-        if batch.truth is not None:
-            pool = video if self.videos is None else self.videos[torch.from_numpy(batch.truth.pool)]
+            parts = gathered(self.teacher.parts(denied.sentences, batch.captions if "kept" in needs else None), batch)
+        if denied.truth is not None:
+            pool = video if self.videos is None else self.videos[torch.from_numpy(denied.truth.pool)]
             assert pool is not None, "a known truth comes with clips"
-            known = (torch.from_numpy(some).to(self.device) for some in (batch.truth.fitting, batch.truth.both))
+            known = (torch.from_numpy(some).to(self.device) for some in (denied.truth.fitting, denied.truth.both))
             truth = Truth(pool, *known)
         return Denied(text, truth, parts)
 
@@ -232,12 +236,17 @@ def freeze(model: Any, train: Towers) -> None:
             parameter.requires_grad_(False)
 
 
-def gathered(parts: Parts) -> Parts:
+def gather_captions(rows: Tensor, batch: Batch) -> Tensor:
+    """Gather one row per caption of the batch from all processes."""
+    return distributed.gather(rows) if batch.kept is None else distributed.gather_stripes(rows, batch.kept)
+
+
+def gathered(parts: Parts, batch: Batch) -> Parts:
     """Gather the parts from all processes."""
     return replace(
         parts,
         wanted=distributed.gather(parts.wanted),
         unwanted=distributed.gather(parts.unwanted),
         pure=distributed.gather(parts.pure),
-        caption=None if parts.caption is None else distributed.gather(parts.caption),
+        caption=None if parts.caption is None else gather_captions(parts.caption, batch),
     )

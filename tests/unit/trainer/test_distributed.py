@@ -48,15 +48,17 @@ VIT = {**TINY, "vision_cfg": {"image_size": 64, "patch_size": 32, "width": 16, "
 LOSSES = ("contrastive", "retrieval", "bnl", "composed")
 multiprocessing.set_forkserver_preload(["trainer.loop", "tests.tiny"])  # imports torch once for both
 KINDS = ("text", "visual", "all", "accumulated")
-CASES = [(kind, loss) for kind in KINDS for loss in LOSSES] + [("text", "distill")]
+KEPT = {"3 kept": 0.3, "1 kept": 0.1}  # share of the 8 captions of a batch; one process has 2 of 3, or the only one
+CASES = [(kind, loss) for kind in KINDS for loss in LOSSES] + [(kind, "distill") for kind in ("text", *KEPT)]
 
 
 def config_of(kind: str, base: Path) -> TrainConfig:
-    train: Towers = "text" if kind == "text" else "visual" if kind == "visual" else "all"
+    train: Towers = "text" if kind in ("text", *KEPT) else "visual" if kind == "visual" else "all"
     return TrainConfig(
         base=str(base), train=train, accumulate=2 if kind == "accumulated" else 1,
         num_clips=24, num_frames=2, frames_per_step=2, batch_size=8, precision="fp32", pool_clips=6,
-        max_grad_norm=1e9, warmup_steps=0,
+        max_grad_norm=1e9, warmup_steps=0, keep_share=KEPT.get(kind, 1),
+        losses={"distill" if kind in KEPT else "contrastive": {}},
     )  # fmt: skip
 
 
@@ -65,8 +67,9 @@ def gradients(folder: Path) -> dict[str, dict[str, Any]]:
     clips = world_clips("train", 24, 2, Framing(64), 0, folder / "frames")
     videos = np.random.default_rng(0).normal(size=(24, 16)).astype(np.float32)
     videos /= np.linalg.norm(videos, axis=1, keepdims=True)
-    learners = {kind: Learner(config_of(kind, folder / "base")) for kind in KINDS}
-    learners["text"].use_videos(videos)
+    learners = {kind: Learner(config_of(kind, folder / "base")) for kind in (*KINDS, *KEPT)}
+    for kind in ("text", *KEPT):
+        learners[kind].use_videos(videos)
     start, found = deepcopy(learners["text"].model.state_dict()), {}
     for kind, loss in CASES:
         learner, config = learners[kind], learners[kind].config
@@ -75,11 +78,20 @@ def gradients(folder: Path) -> dict[str, dict[str, Any]]:
         if loss == "distill":
             encoder = read_checkpoint(folder / "base")
             learner.teacher = Teacher(encoder, [SceneDenial("not", "", "", "dog", Claim(), Claim())], videos, "cpu")
+            perturb(learner)
         learner.start_epoch()
         values = learner.step(islice(epoch_batches(clips, config, 1, needs=learner.losses.needs), config.accumulate))
         grads = {name: p.grad.clone() for name, p in learner.model.named_parameters() if p.grad is not None}
         found[f"{kind} {loss}"] = {"loss": torch.tensor(values[loss]), **grads}
     return found
+
+
+def perturb(learner: Learner) -> None:
+    """Move a learner away from its base: a caption that is still in place gets no gradient."""
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for parameter in learner.model.parameters():
+            parameter += 0.1 * torch.randn(parameter.shape, generator=generator)
 
 
 class Counted:
