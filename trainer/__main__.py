@@ -167,6 +167,7 @@ def _train(
     from trainer.distributed import in_turn, join  # noqa: PLC0415
     from trainer.learner import Learner  # noqa: PLC0415
     from trainer.loop import train  # noqa: PLC0415
+    from trainer.resume import held_out_by  # noqa: PLC0415
     from trainer.start import Start  # noqa: PLC0415
 
     join()
@@ -175,9 +176,8 @@ def _train(
     check_data(config, start.losses.users)
     logger.info("Preparing clips for %s.", config.name)
     with in_turn():
-        needs = start.losses.needs
-        clips = load_clips(config, "train", cache, stop.is_set, needs, progress)
-        validation = load_clips(config, "validation", cache, stop.is_set, needs, progress)
+        more = stop.is_set, start.losses.needs, progress, held_out_by(run, config)
+        clips, validation = (load_clips(config, split, cache, *more) for split in ("train", "validation"))
     num_captions = min(config.num_captions, clips.num_captions)  # a dataset may have fewer than configured
     learner = Learner(replace(config, num_clips=len(clips), num_captions=num_captions), start)
     logger.info("Training %s on %s, %d %s.", config.name, clips.name, len(clips), clips.unit)

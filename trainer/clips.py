@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.datasets import kind_and_path, load_dataset, sample
+from nt2vr.datasets import HELD_OUT, kind_and_path, load_dataset, sample
 from nt2vr.errors import ConfigError
 from nt2vr.media.cache import Cache
 from nt2vr.media.frame_file import CACHE
@@ -114,6 +114,7 @@ def load_clips(
     should_stop: ShouldStop = never,
     needs: frozenset[str] = frozenset({"video"}),
     progress: Progress = silent,
+    held_out: int = HELD_OUT,
 ) -> Clips:
     """Load, or render or decode first, the clips that a config trains or validates on.
 
@@ -124,6 +125,7 @@ def load_clips(
         should_stop: polled between clips.
         needs: see `WeightedLosses.needs`. Without "video", only captions are read of anything but the built-in world.
         progress: called between clips.
+        held_out: maximum of the videos held out of data without a validation split.
 
     Raises:
         ConfigError: if a dataset has fewer training clips than a batch.
@@ -137,8 +139,8 @@ def load_clips(
         draws = config.train != "text"  # a frozen visual tower needs no frames again
         return world_clips(split, *sizes, config.seed, cache, should_stop, free, progress, draws)
     if "video" in needs:
-        return dataset_clips(config, split, cache, should_stop, needs, progress)
-    return caption_clips(config, split, should_stop, progress)
+        return dataset_clips(config, split, cache, should_stop, needs, progress, held_out)
+    return caption_clips(config, split, should_stop, progress, held_out)
 
 
 def caption_clips(
@@ -146,11 +148,12 @@ def caption_clips(
     split: Literal["train", "validation"],
     should_stop: ShouldStop = never,
     progress: Progress = silent,
+    held_out: int = HELD_OUT,
 ) -> Clips:
     """Read captions alone; arguments and errors as for `load_clips`."""
-    name, captions = read_split(config, split)
+    name, captions = read_split(config, split, held_out)
     if split == "train":
-        read_split(config, "validation")  # fails now, before all is parsed
+        read_split(config, "validation", held_out)  # fails now, before all is parsed
         _refuse_too_few(name, len(captions), "captions", config)
     frames = np.empty((len(captions), 0, 1, 1, 3), np.uint8)
     return Clips(frames, PlainSentences(captions, denials_of(captions, should_stop, progress)), name=name)
@@ -170,12 +173,13 @@ def dataset_clips(
     should_stop: ShouldStop = never,
     needs: frozenset[str] = frozenset(),
     progress: Progress = silent,
+    held_out: int = HELD_OUT,
 ) -> Clips:
     """Decode the videos of a dataset, always the same ones; arguments and errors as for `load_clips`."""
-    dataset = load_dataset(config.data, split, config.validation_clips)
+    dataset = load_dataset(config.data, split, held_out)
     videos = sample(dataset.videos, config.num_clips if split == "train" else config.validation_clips)
     if split == "train":
-        load_dataset(config.data, "validation", config.validation_clips)  # fails now, before all is decoded
+        load_dataset(config.data, "validation", held_out)  # fails now, before all is decoded
         for remark in dataset.remarks:
             logger.warning(remark)
         _refuse_too_few(dataset.name, len(videos), "clips", config)

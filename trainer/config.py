@@ -152,7 +152,9 @@ class TrainConfig:
     frames_per_step: int = option(1, "random frames per clip in a training step (mean-pooled)")
     flip: bool = option(True, "mirror clips at random; turn off if captions mention left or right")
     validation_clips: int = option(
-        1_000, "held-out clips searched after each epoch, or captions if only captions are read"
+        1_000,
+        "held-out clips searched after each epoch, or captions if only captions are read; data without a validation "
+        "split has at most 1,000",
     )
     epochs: int = option(16, "number of epochs; validation and a checkpoint follow each")
     passes: int = option(

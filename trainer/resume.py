@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from nt2vr.datasets import HELD_OUT
 from nt2vr.errors import CheckpointError, ConfigError, reason_of
 from nt2vr.files import atomic_write, with_schema, without_schema
 from trainer.config import TrainConfig
@@ -58,6 +59,8 @@ class Saved:
         metrics_bytes: length of metrics.jsonl; a resumed run rewrites everything beyond it.
         recent: losses of the steps since the last line of metrics.
         learner: `Learner.state_dict`; None once the run has finished.
+        held_out: maximum of the videos held out of data without a validation split; None in older runs, which hold out
+            as many as they validate on.
     """
 
     config: Mapping[str, Any]
@@ -65,6 +68,17 @@ class Saved:
     metrics_bytes: int = 0
     recent: Losses | tuple[()] = ()
     learner: Mapping[str, Any] | None = None
+    held_out: int | None = None
+
+
+def held_out_by(run: RunFolder, config: TrainConfig) -> int:
+    """Return how many videos a run holds out at most: a resumed one as many as before, to train on the same videos.
+
+    Raises:
+        CheckpointError: as `read_saved`.
+    """
+    saved = _read(run, mmap=True)  # without its weights
+    return HELD_OUT if saved is None else saved.held_out or config.validation_clips
 
 
 def read_saved(run: RunFolder, config: TrainConfig) -> Saved | None:
@@ -74,25 +88,31 @@ def read_saved(run: RunFolder, config: TrainConfig) -> Saved | None:
         CheckpointError: if the file is damaged or written by a newer nT2VR.
         ConfigError: if it belongs to another config.
     """
+    if (saved := _read(run)) is None:
+        return None
+    names, before = [field.name for field in fields(config)], TrainConfig(**saved.config)
+    if other := [name for name in names if getattr(before, name) != getattr(config, name)]:
+        raise ConfigError(
+            f"{run.resume} belongs to a run whose config differs in {', '.join(other)}. "
+            "Restore that config, or name another folder."
+        )
+    return saved
+
+
+def _read(run: RunFolder, mmap: bool = False) -> Saved | None:
     if not run.resume.exists():
         return None
     try:
-        data = torch.load(run.resume, map_location="cpu", weights_only=True)
+        data = torch.load(run.resume, map_location="cpu", weights_only=True, mmap=mmap)
         data = without_schema(data, run.resume, CheckpointError)
         saved = Saved(**{**data, "position": Position(**data["position"])})
-        before = TrainConfig(**saved.config)
+        TrainConfig(**saved.config)
     except CheckpointError:
         raise
     except Exception as error:  # damaged files fail in many ways: in zip, in pickle, as missing keys
         raise CheckpointError(
             f"{run.resume} cannot be read ({reason_of(error)}). Delete it to train from the start."
         ) from error
-    names = [field.name for field in fields(config)]
-    if other := [name for name in names if getattr(before, name) != getattr(config, name)]:
-        raise ConfigError(
-            f"{run.resume} belongs to a run whose config differs in {', '.join(other)}. "
-            "Restore that config, or name another folder."
-        )
     return saved
 
 
@@ -109,9 +129,9 @@ def rewind(run: RunFolder, metrics_bytes: int) -> None:
 class Saver:
     """Saves a run, spending at most `SAVE_SHARE` of its time on it."""
 
-    def __init__(self, run: RunFolder, learner: Learner) -> None:
+    def __init__(self, run: RunFolder, learner: Learner, held_out: int | None) -> None:
         """Start the clock."""
-        self._run, self._learner = run, learner
+        self._run, self._learner, self._held_out = run, learner, held_out
         self._due = time.monotonic() + SAVE_EVERY_S
 
     @property
@@ -123,7 +143,8 @@ class Saver:
         """Replace resume.pt; a finished run is saved without the learner's state, since it cannot be resumed."""
         began = time.monotonic()
         metrics = self._run.metrics
-        saved = Saved(asdict(self._learner.config), position, metrics.stat().st_size if metrics.exists() else 0)
+        num_bytes = metrics.stat().st_size if metrics.exists() else 0
+        saved = Saved(asdict(self._learner.config), position, num_bytes, held_out=self._held_out)
         if not position.finished:
             saved = replace(saved, recent=recent, learner=self._learner.state_dict())
         with atomic_write(self._run.resume) as partial:

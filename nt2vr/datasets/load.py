@@ -19,20 +19,20 @@ DATASETS: Mapping[str, Loader] = {  # the first whose mark is found is used
     "folder": folder.LOADER,
     "flickr": flickr.LOADER,
 }
-HELD_OUT = 1_000
 HELD_OUT_SHARE = 0.1  # of the training videos, for datasets without a validation split
+HELD_OUT = 1_000  # at most; the same in every training and evaluation, so that none takes trained videos as unseen
 
 
 def load_dataset(data: str | Path, split: Split = "all", held_out: int = HELD_OUT, with_files: bool = True) -> Dataset:
     """Load the videos of a split with their captions.
 
-    If a dataset has no validation split, a tenth of its training videos are held out, by a hash of their ids. Without
-    any splits, all of its videos are for training.
+    If a dataset has no validation split, a tenth of its training videos, at most HELD_OUT, are held out, by a hash of
+    their ids. Without any splits, all of its videos are for training.
 
     Args:
         data: folder of a dataset, or its captions file; its kind is inferred unless given as "KIND:PATH".
         split: the part to load.
-        held_out: maximum number of training videos held out.
+        held_out: the maximum; only trainings begun by an older version have another.
         with_files: whether videos must have files; otherwise only captions are read.
 
     Raises:

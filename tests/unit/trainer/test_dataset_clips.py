@@ -31,6 +31,7 @@ from tests.tiny import TINY
 from tests.training import run_training
 from trainer import sentences as sentences_module
 from trainer.batches import epoch_batches
+from trainer.captions import read_split
 from trainer.clips import Clips, dataset_clips, load_clips
 from trainer.config import TrainConfig
 from trainer.learner import Learner
@@ -73,6 +74,23 @@ def test_training_and_validation_clips_are_all_there_are_but_the_bad_one_and_nev
     assert train.name == validation.name == "mine"
     assert "Skipped bad: bad.avi is not a readable video" in caplog.text
     assert len(load_clips(replace(config, num_clips=5), "train", tmp_path / "cache")) == 5
+
+
+@pytest.mark.parametrize("validation_clips", [1, 1000])
+def test_no_video_that_evaluation_takes_as_unseen_is_trained_on_whatever_the_number_of_validation_clips(
+    tmp_path: Path, write_video: WriteVideo, validation_clips: int
+) -> None:
+    names = [f"v{number}" for number in range(20)]
+    for name in names:
+        write_video(f"mine/{name}.avi", [50])
+    (tmp_path / "mine" / "captions.csv").write_text(
+        "\n".join(["video_id,caption", *(f"{n},it is {n}" for n in names)])
+    )
+    config = replace(CONFIG, data=str(tmp_path / "mine"), validation_clips=validation_clips)
+    trained = set(dataset_clips(config, "train", tmp_path / "cache").captions(""))
+    assert trained == set(read_split(config, "train")[1])
+    unseen = {caption for video in load_dataset(tmp_path / "mine", "validation").videos for caption in video.captions}
+    assert (len(trained), len(unseen), trained & unseen) == (18, 2, set())
 
 
 def test_rows_keep_their_own_captions_where_a_bad_file_is_left_out(write_video: WriteVideo, tmp_path: Path) -> None:
