@@ -1,6 +1,6 @@
 """English inflection of verbs and nouns, by lemminflect, whose wheel includes its data."""
 
-from functools import cache
+from functools import lru_cache
 from typing import Literal
 
 from lemminflect import getAllLemmas, getInflection
@@ -14,23 +14,24 @@ _FUNCTION_WORDS = words(
     "she it they one two three four five six seven eight nine ten some many several few no not who which"
 )
 _VERB_FORMS: tuple[Form, ...] = ("VBG", "VBZ", "VBD")
+_NUM_WORDS = 10_000  # remembered per kind of look-up; Flickr8k's 40,460 captions need 4,700
 
 
-@cache
+@lru_cache(_NUM_WORDS)
 def inflect(word: str, form: Form) -> str:
     """Inflect a lemma: ("ride", "VBG") gives "riding"."""
     forms: tuple[str, ...] = getInflection(word, form)
     return forms[0] if forms else word
 
 
-@cache
+@lru_cache(_NUM_WORDS)
 def verb_of(word: str) -> str:
     """Return the lemma of a verb in any form; "" if the dictionary does not list it (a name, a typo)."""
     lemmas: tuple[str, ...] = getAllLemmas(word, upos="VERB").get("VERB", ())
     return lemmas[0] if lemmas else ""
 
 
-@cache
+@lru_cache(_NUM_WORDS)
 def forms_of(word: str) -> tuple[str, ...]:
     """List other forms of the same word, its lemma first: "dogs" gives "dog"; "ate" gives "eat", "eating", "eats".
 
@@ -55,7 +56,7 @@ def is_function_word(word: str) -> bool:
     return word in _FUNCTION_WORDS
 
 
-@cache
+@lru_cache(_NUM_WORDS)
 def is_known(word: str) -> bool:
     """Return whether the dictionary lists a word; words with digits are not words."""
     return word.isalpha() and (bool(getAllLemmas(word)) or word in _FUNCTION_WORDS)

@@ -15,7 +15,9 @@ from nt2vr.language.tagger import Tagger
 from nt2vr.language.wordlists import words
 
 MAX_QUERY_CHARS = 1000
+MAX_PART_CHARS = 2 * MAX_QUERY_CHARS
 MAX_PARTS_CHARS = 10 * MAX_QUERY_CHARS  # of all parts: a list's items repeat their shared verb
+MAX_UNWANTED = 200  # parts, each of which is encoded and judged; words of a list in the longest sentence
 
 _REQUESTS = words("want show see include display")
 _SPEAKERS = words("i we you please , .")  # the person typing, who is not part of the video
@@ -70,13 +72,16 @@ def understand(text: str, tagger: Tagger, editing: bool = False) -> Query:
 
 
 def check_query(query: Query) -> None:
-    """Refuse a query, perhaps edited by a person, that is too long or not valid Unicode.
+    """Refuse a query, perhaps edited by a person, that is too long, has too many parts or is not valid Unicode.
 
     Raises:
         QueryError: in one sentence.
     """
     check_text(query.text, MAX_QUERY_CHARS)
+    if len(query.unwanted) > MAX_UNWANTED:
+        raise QueryError(f"The query has {len(query.unwanted):,} unwanted parts; name at most {MAX_UNWANTED}.")
     check_text(" ".join((*query.wanted, *query.unwanted)), MAX_PARTS_CHARS)
+    check_text(max((*query.wanted, *query.unwanted), key=len, default=""), MAX_PART_CHARS)
 
 
 def check_text(text: str, longest: int) -> None:

@@ -1,7 +1,7 @@
 """Related words: "sing" and "song", "cook" and "recipe". Deliberately broad, since it serves to exclude videos."""
 
 from collections.abc import Collection
-from functools import cache
+from functools import lru_cache
 
 from nt2vr.language.wordlists import words
 
@@ -61,7 +61,7 @@ _GROUPS = tuple(map(words, (
 _MIN_CHARS = 4  # shortest stem to match: "guitar" in "guitarist", but not "car" in "card"
 
 
-@cache
+@lru_cache(10_000)  # Flickr8k's 40,460 captions need 3,605
 def related(lemma: str) -> frozenset[str]:
     """Return `lemma` and the words that a caption may use instead."""
     return frozenset((lemma,)).union(*(group for group in _GROUPS if lemma in group))

@@ -210,7 +210,7 @@ class Searcher:
         if not query.text.strip() and not references:
             raise QueryError("Type what the clip should show, and what it should not, or give a reference picture.")
         if not 1 <= k <= MAX_K:
-            raise ConfigError(f"Cannot show {k} results: choose 1 to {MAX_K}.")
+            raise ConfigError(f"Cannot show {quoted(k)} results: choose 1 to {MAX_K}.")
         if not 1 <= len(systems) <= MAX_SYSTEMS:
             raise ConfigError(f"Cannot compare {len(systems)} systems: choose 1 to {MAX_SYSTEMS}.")
         names = self.models.names()

@@ -96,12 +96,13 @@ class Door:
             return _refusal(request, "Send the size of the request (Content-Length).", 411)
         length = request.headers.get("content-length", "0")
         size = int(length) if length.isdecimal() else 0
-        is_upload = request.url.path.endswith("/upload")
+        path = request.scope["path"]
+        is_upload = path.endswith("/gradio_api/upload")
         limit = MAX_BODY_MB * MB
         if is_upload:
             imports = self.gate.may("import", request)
             limit = self.max_upload_bytes if imports else MAX_PICTURE_MB * MB
-        elif request.url.path.endswith("/api/search"):
+        elif path.endswith("/api/search") and "/gradio_api/" not in path:  # not Gradio's own route
             limit = 2 * MAX_PICTURE_MB * MB  # as a data URL
         if size > limit + FORM_BYTES:
             what = "A file" if is_upload else "A request"

@@ -8,6 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Any
 
 from nt2vr.errors import ConfigError, quoted
@@ -85,6 +86,11 @@ def with_run(systems: Sequence[str], run: str, most: int) -> list[str]:
     return list(systems) if run in systems else [*systems[:1], run, *systems[1:]][:most]
 
 
+def key_of(*values: object) -> str:
+    """Identify a query by the values that its columns depend on, in 32 characters however long these are."""
+    return blake2b(repr(values).encode(), digest_size=16).hexdigest()
+
+
 class Counts:
     """How often a verdict is among the first clips, by query and epoch. Shared by all pages; the latest are kept."""
 
@@ -122,7 +128,7 @@ class Asked:
 
     Attributes:
         answer: the answer.
-        key: identifies the query, with everything but its systems.
+        key: identifies the query, with everything but its systems; see `key_of`.
         entries: of the catalog.
         base_of: returns the name of a run's base, whose own column is epoch 0.
         counts: of earlier searches.

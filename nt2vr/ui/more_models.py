@@ -9,7 +9,7 @@ from typing import Any
 
 import gradio as gr
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import MAX_QUOTED, ConfigError
 from nt2vr.models.downloads import available
 from nt2vr.models.foreign import ACTIVATIONS, import_checkpoint
 from nt2vr.models.foreign_file import SUFFIXES
@@ -134,7 +134,7 @@ class MoreModels:
     @user_errors
     def on_find(self, text: str) -> dict[str, Any]:
         """List the models of open_clip's with the typed words in their names."""
-        words = text.casefold().split()
+        words = text[:MAX_QUOTED].casefold().split()  # no name is as long
         found = [name for name in _available() if all(word in name.casefold() for word in words)] if words else []
         return recommended_view(self.searcher.models.names(), found)
 

@@ -35,6 +35,8 @@ logger = logging.getLogger(__name__)
 JSON, FORM = "application/json", "multipart/form-data"
 LISTS = ("systems", "literal")  # in a form, a field may come more than once
 TOO_LARGE = f"A picture may have {MAX_PICTURE_MB} MB. Send a smaller one."
+MAX_ITEMS = 100  # of a list, past which none is checked; a few too many get the searcher's own sentence
+MAX_SEPARATORS = 5_000  # of a JSON body: a search has dozens, and a body of nothing else takes 30 times its size
 Weight = Annotated[float, Field(allow_inf_nan=False)]
 
 
@@ -54,13 +56,19 @@ class SearchRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
     query: str = Field("", description="what the clip should show, and what it should not")
     gallery: str = Field("", description="name or id of a library, as listed by /api/galleries; default: the built-in")
-    systems: list[str] = Field(list(DEFAULT_SYSTEMS), description="names, as listed by /api/systems")
+    systems: list[str] = Field(
+        list(DEFAULT_SYSTEMS), max_length=MAX_ITEMS, description="names, as listed by /api/systems"
+    )
     k: int = Field(DEFAULT_K, description="hits per system")
     image: str | None = Field(None, description="a reference picture as a data URL; in a form, a file")
     image_weight: Weight = Field(DEFAULT_WEIGHT, description="0: text alone; 1: picture alone")
     alpha: Weight = Field(DEFAULT_ALPHA, description="weight of the unwanted part where a system fixes none")
-    references: list[ReferenceRequest] = Field([], description="at most 4, in JSON only; image is a further one")
-    literal: list[str] = Field([], description="words to ask for as typed, not as the answer's read_as says")
+    references: list[ReferenceRequest] = Field(
+        [], max_length=MAX_ITEMS, description="at most 4, in JSON only; image is a further one"
+    )
+    literal: list[str] = Field(
+        [], max_length=MAX_ITEMS, description="words to ask for as typed, not as the answer's read_as says"
+    )
 
 
 def build_routes(tab: SearchTab) -> FastAPI:
@@ -158,6 +166,11 @@ async def _read(request: Request) -> tuple[SearchRequest, bytes | None]:
 
 
 def _object(body: bytes) -> Mapping[str, Any]:
+    separators = sum(map(body.count, b",[{"))
+    if separators > MAX_SEPARATORS:
+        raise ConfigError(
+            f"The request has {separators:,} commas and brackets; a search has at most {MAX_SEPARATORS:,}."
+        )
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):

@@ -24,6 +24,7 @@ from nt2vr.search.searcher import Searcher
 from nt2vr.search.why import explain
 from nt2vr.ui.clip_view import detail_view, film_view
 from nt2vr.ui.column_view import Marked, columns_view, no_marks
+from nt2vr.ui.epochs import key_of
 from nt2vr.ui.errors import user_errors
 from nt2vr.ui.gate import Gate
 from nt2vr.ui.indexing import Indexing, index_view, wire_indexing
@@ -261,7 +262,7 @@ class SearchTab:
                 columns_view(answer, searcher.video, lambda video: self.media.urls(gallery, video), marked)
                 | beside(chosen, gallery, answer),
                 answer,
-                f"{link | {'systems': ''}} {references}",
+                key_of(link | {"systems": ""}, chosen),
             ),
             **self._watch.awake(),
             r.index: index_view(answer, problem, job, self.gate.refusal(request, "import")),

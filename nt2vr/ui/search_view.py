@@ -16,6 +16,7 @@ from nt2vr.search.strategies import STRENGTHS
 
 WORD = re.compile(r"\w+")
 ARTICLES = frozenset({"a", "an", "the"})
+MAX_MOVES_CHARS = 300_000  # of all moves, which repeat the parts per word: enough for the longest sentence
 
 
 def corrected(text: str, wanted: str, unwanted: str) -> Query:
@@ -95,9 +96,14 @@ def _only_verdicts(answer: Answer) -> str:
 
 
 def _moves(query: Query) -> dict[str, list[dict[str, str]]]:
-    """List what can be moved by a click, with the parts that it leaves: wanted words, and unwanted parts."""
+    """List what can be moved by a click, with the parts that it leaves: wanted words, and unwanted parts.
+
+    Nothing if that were very long; the boxes for correcting the parts remain.
+    """
     wanted, unwanted = part_texts(query)
     words = wanted.split()
+    if (len(words) + len(query.unwanted)) * (len(wanted) + len(unwanted)) > MAX_MOVES_CHARS:
+        return {"wanted": [], "unwanted": []}
     return {
         "wanted": [
             {

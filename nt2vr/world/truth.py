@@ -5,7 +5,7 @@ Limited to the vocabulary of the built-in world: phrases with other words have n
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import permutations
 from typing import Any
 
@@ -13,6 +13,8 @@ from nt2vr.language.query import Query
 from nt2vr.search.answers import Verdict
 from nt2vr.world.lexicon import Concept, Names, lexicon, tokens_of
 from nt2vr.world.scenes import Actor, Scene
+
+MAX_READ = 4096  # phrases remembered: a search judges many clips by the same ones
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Claim:
         )
 
 
-@cache
+@lru_cache(MAX_READ)
 def read_claim(phrase: str) -> Claim | None:
     """Parse a phrase into a claim; None if it has unknown words or no content."""
     reader, tokens = _ClaimReader(), tokens_of(phrase)

@@ -1,15 +1,19 @@
 """Every event of the page, sent what its components never send: one sentence each, and no traceback in the log."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from nt2vr.ui.link import DEFAULTS
 from tests.app.raw import Event, RawClient
 from tests.conftest import RunningApp
 
 STRANGER = {"X-Forwarded-For": "203.0.113.7"}
 BAD: dict[str, Any] = {"nested lists": [[["a"]]], "not a number": float("nan"), "a lone surrogate": "\ud800"}
+SEARCH, FIND = ("search-button", "click"), ("pretrained", "input")
+PLACES = {name: place for place, name in enumerate(DEFAULTS)}
 ALIKE = ("evaluate-", "search-button", "query", "wanted", "unwanted", "systems", "k", "alpha")
 
 
@@ -48,3 +52,40 @@ def test_too_few_values_are_refused_in_a_sentence(running_app: RunningApp) -> No
 def check(error: str, event: Event) -> None:
     assert "\n" not in error and len(error) < 400, event
     assert error != "None" and "Something went wrong" not in error, event
+
+
+def searched(client: RawClient, **values: str) -> dict[str, Any]:
+    """Search on the page with some values of a link; return the message that ends it."""
+    props = {c["id"]: c["props"] for c in client.config["components"]}
+    sent = [props[number].get("value") for number in client.events[SEARCH]["inputs"]]
+    for name, value in values.items():
+        sent[PLACES[name]] = value
+    return client.send(SEARCH, sent)
+
+
+@pytest.mark.parametrize(
+    ("parts", "sentence"),
+    [
+        ("a dog|" + "a," * 4_900, "The query has 4,900 unwanted parts; name at most 200."),
+        ("a " * 4_900 + "|cat", "The query has 9,799 characters; shorten it to at most 2,000"),
+    ],
+    ids=["unwanted parts", "wanted words"],
+)
+def test_parts_that_are_long_or_many_are_refused(running_app: RunningApp, parts: str, sentence: str) -> None:
+    message = searched(RawClient(running_app.url, STRANGER), parts=parts)
+    assert not message["success"] and sentence in message["output"]["error"]
+
+
+def test_an_answer_is_not_many_times_as_long_as_what_was_asked(running_app: RunningApp) -> None:
+    client = RawClient(running_app.url, STRANGER)
+    usual = len(json.dumps(searched(client)))
+    parts = "a " * 900 + "|" + ", ".join(["b" * 35] * 200)
+    assert len(json.dumps(searched(client, parts=parts))) < usual + 20 * len(parts)
+    message = searched(client, literal="x|" * 50_000)
+    (columns,) = (value for value in message["output"]["data"] if isinstance(value, dict) and "asked" in value)
+    assert len(columns["asked"]) == 32
+
+
+def test_only_the_start_of_a_long_text_is_sought_in_the_names_of_models(running_app: RunningApp) -> None:
+    message = RawClient(running_app.url, STRANGER).send(FIND, ["vit " * 900_000 + "no such model"])
+    assert message["success"] and message["output"]["data"][0]["found"]

@@ -1,5 +1,6 @@
-"""Outside text of any length takes time proportional to its length."""
+"""Outside text of any length takes time proportional to its length, and is not remembered for good."""
 
+import ast
 import re
 import time
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from nt2vr.search.reading import with_words
 from nt2vr.search.systems import _NUMBER, _split
 from nt2vr.ui.media import FRAME
 from nt2vr.world.lexicon import _WORD
+from tests.paths import ROOT
 from trainer.layers import LAYER
 
 LENGTHS = 10_000, 40_000
@@ -74,3 +76,23 @@ def test_four_times_the_text_takes_no_more_than_about_four_times_as_long(what: s
 def test_a_query_too(read: Callable[[str], object], unit: str) -> None:
     short, long = (_seconds(read, unit * (length // len(unit)) + "!") for length in LENGTHS)
     assert long < max(0.05, 8 * short), f"{short:.4f} s, {long:.4f} s"
+
+
+REMEMBERED = {  # functions whose arguments are few, whatever is sent
+    "_deeds": "places of the built-in world",
+    "_drawing": "its pictures",
+    "actor_svg": "its actors",
+    "_warn": "files of the data folder that cannot be used",
+}
+
+
+def test_only_arguments_that_are_few_are_remembered_without_a_limit() -> None:
+    found = {
+        function.name
+        for path in (ROOT / "nt2vr").rglob("*.py")
+        for function in ast.walk(ast.parse(path.read_text()))
+        if isinstance(function, ast.FunctionDef) and function.args.args
+        for decorator in map(ast.unparse, function.decorator_list)
+        if re.fullmatch(r"(functools\.)?(cache|lru_cache\((maxsize=)?None.*\))", decorator)
+    }
+    assert found == REMEMBERED.keys()

@@ -9,7 +9,7 @@ import nltk
 import pytest
 
 from nt2vr.errors import QueryError
-from nt2vr.language.query import MAX_QUERY_CHARS, Query, understand
+from nt2vr.language.query import MAX_QUERY_CHARS, MAX_UNWANTED, Query, check_query, understand
 from nt2vr.language.scope import CUES
 from nt2vr.language.tagger import HantaTagger, NltkTagger, Tagger
 from tests.paths import SHARED
@@ -93,6 +93,29 @@ def test_a_query_of_10_000_characters_is_refused_in_one_sentence(tagger: Tagger)
 )
 def test_the_longest_queries_are_understood(tagger: Tagger, text: str) -> None:
     assert understand(text, tagger).text == text
+
+
+def test_the_longest_list_of_words_is_searched_for(tagger: Tagger) -> None:
+    query = understand("no cat" + ", dog" * 196 + " or cow", tagger)
+    assert len(query.text) > MAX_QUERY_CHARS - 10 and len(query.unwanted) == 198
+    check_query(query)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "unwanted", "sentence"),
+    [
+        ("a dog", ("a",) * (MAX_UNWANTED + 1), r"^The query has 201 unwanted parts; name at most 200\.$"),
+        ("a dog", ("a",) * 4_900, r"^The query has 4,900 unwanted parts"),
+        ("a " * 1_001, ("cat",), r"^The query has 2,002 characters; shorten it to at most 2,000"),
+        ("a dog", ("cat", "x" * 2_001), r"^The query has 2,001 characters"),
+        ("a dog", ("x" * 1_999,) * 6, r"^The query has 12,005 characters; shorten it to at most 10,000"),
+    ],
+)
+def test_parts_that_are_long_or_many_are_refused_in_one_sentence(
+    wanted: str, unwanted: tuple[str, ...], sentence: str
+) -> None:
+    with pytest.raises(QueryError, match=sentence):
+        check_query(Query("a dog, no cat", (wanted,), unwanted))
 
 
 @pytest.mark.parametrize("text", ["\ud800", "a dog \udfff"])

@@ -20,7 +20,7 @@ from nt2vr.models.checkpoint import read_checkpoint, read_model
 from nt2vr.models.downloads import pretrained
 from nt2vr.models.foreign import import_checkpoint
 from nt2vr.models.open_clip_encoder import token_embeddings
-from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, FileTokenizer, load_tokenizer
+from nt2vr.models.tokenizer import MAX_WORD_CHARS, TOKENIZER, TOKENIZER_CONFIG, FileTokenizer, load_tokenizer
 from tests.families import FAMILIES, family_model, write_family, write_tokenizer
 from tests.tiny import TINY
 
@@ -193,3 +193,12 @@ def test_rows_of_a_text_towers_own_padding_count_as_used(folders: dict[str, Path
     model, tokenizer, _ = read_model(folders["SigLIP"])
     assert set(tokenizer.special_ids) == {1}
     assert token_embeddings(model)[1].any()
+
+
+def test_clips_own_tokenizer_remembers_a_bounded_number_of_short_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer, fresh = load_tokenizer(None, {"context_length": 76}), open_clip.get_tokenizer("ViT-B-32")
+    monkeypatch.setattr("nt2vr.models.tokenizer.MAX_WORDS", len(tokenizer.cache) + 2)
+    for word in ("dogs", "x" * (MAX_WORD_CHARS + 1), "zzyzx", "qwrtp", "dogs", "qwrtp"):
+        assert tokenizer.encode(word) == fresh.encode(word)
+    assert "zzyzx" in tokenizer.cache and "qwrtp" not in tokenizer.cache
+    assert max(map(len, tokenizer.cache)) <= MAX_WORD_CHARS

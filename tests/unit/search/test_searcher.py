@@ -314,6 +314,7 @@ def test_an_edited_query_that_cannot_be_encoded_is_refused(searcher: Searcher, q
     [
         ({"k": 0}, "Cannot show 0 results: choose 1 to"),
         ({"k": -3}, "Cannot show -3 results"),
+        ({"k": 10**4000}, "Cannot show 1000.*…"),
         ({"k": MAX_K + 1}, f"choose 1 to {MAX_K}"),
         ({"systems": []}, "Cannot compare 0 systems"),
         ({"systems": ["CLIP"] * 9}, "Cannot compare 9 systems"),

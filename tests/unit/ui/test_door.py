@@ -97,6 +97,13 @@ def test_pages_of_other_sites_change_nothing(origin: str | None, names: tuple[st
         ("/gradio_api/queue/join", "127.0.0.1", MAX_BODY_MB + 1, 413),
         ("/api/search", "10.0.0.7", MAX_PICTURE_MB * 4 // 3, 200),
         ("/api/search", "10.0.0.7", 2 * MAX_PICTURE_MB + 1, 413),
+        ("/films/api/search", "10.0.0.7", 2 * MAX_PICTURE_MB, 200),
+        ("/films/gradio_api/upload", "10.0.0.7", MAX_PICTURE_MB, 200),
+        *(  # Gradio's own routes, whose functions may be named anything
+            (f"{prefix}/gradio_api/{route}", "127.0.0.1", MAX_BODY_MB + 1, 413)
+            for prefix in ("", "/films")
+            for route in ("api/search", "run/search", "call/search", "api/upload", "run/upload")
+        ),
     ],
 )
 def test_a_request_is_refused_by_its_size_before_it_is_read(path: str, peer: str, mb: int, status: int) -> None:

@@ -10,7 +10,7 @@ from nt2vr.language.query import Query
 from nt2vr.models.catalog import CatalogEntry
 from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
 from nt2vr.search.systems import System
-from nt2vr.ui.epochs import MAX_QUERIES, Asked, Counts, RunEpochs, counts_view, with_epoch, with_run
+from nt2vr.ui.epochs import MAX_QUERIES, Asked, Counts, RunEpochs, counts_view, key_of, with_epoch, with_run
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",))
 
@@ -126,3 +126,10 @@ def test_only_the_latest_queries_are_kept() -> None:
     for number in range(MAX_QUERIES):
         counts.add(number, {1: 0})
     assert counts.add("first", {2: 3}) == {2: 3}
+
+
+def test_a_query_s_key_is_short_whatever_was_sent_and_another_query_has_another() -> None:
+    sent = [("a dog", ()), ("a dog", (1,)), ("a dog, ()",), ("\ud800" * 1_000_000, ())]
+    keys = [key_of(*values) for values in sent]
+    assert len(set(keys)) == len(sent) and {len(key) for key in keys} == {32}
+    assert keys[0] == key_of("a dog", ())

@@ -171,6 +171,16 @@ def test_a_moved_word_leaves_the_other_parts_as_they_are() -> None:
     assert moves["unwanted"][0] == {"text": "cat", "wanted": "a dog runs and cat", "unwanted": "a car"}
 
 
+def test_the_longest_sentence_has_moves_and_longer_parts_have_none_as_each_would_repeat_them_all() -> None:
+    sentence, unwanted = "a man in a red hat is playing the guitar " * 22, ("a dog",) * 20
+    moves = understood_view(Answer(Query("x", (sentence,), unwanted), ()))["moves"]
+    assert (len(moves["wanted"]), len(moves["unwanted"])) == (220, 20)
+    for parts in (((sentence * 2,), unwanted), ((sentence,), ("a",) * 200)):
+        view = understood_view(Answer(Query("x", *parts), ()))
+        assert view["moves"] == {"wanted": [], "unwanted": []}
+        assert len(json.dumps(view)) < 50_000
+
+
 def test_a_correction_names_the_systems_whose_search_it_does_not_change_and_can_be_undone() -> None:
     rankings = (ranking("CLIP", "a"), ranking("CLIP drop", "a"), ranking("CLIP-neg", "a"))
     fixed = Query(NEGATED.text, ("a dog",), ("bird",))
