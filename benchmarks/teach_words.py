@@ -216,7 +216,9 @@ def config_of(run: Run, captions: Path, steps: int) -> TrainConfig:
 
 def clips_of(config: TrainConfig, most: int) -> tuple[Clips, Clips]:
     """Read the training captions, and the held-out captions that text measures are taken on."""
-    return caption_clips(replace(config, num_clips=most), "train"), caption_clips(config, "validation")
+    held_out = config.validation_clips  # all that is measured; a run of the product would hold out a tenth
+    train = caption_clips(replace(config, num_clips=most), "train", held_out=held_out)
+    return train, caption_clips(config, "validation", held_out=held_out)
 
 
 def teach(
