@@ -54,6 +54,13 @@ class Absences:
             video_id: {thing: None for thing in content.things if "person" not in thing.names}
             for video_id, content in videos.items()
         }
+        self._by_name: dict[str, dict[str, list[Thing]]] = defaultdict(lambda: defaultdict(list))  # by video, in order
+        self._of_kind: dict[str, set[str]] = defaultdict(set)  # videos
+        for video_id, named in self._named.items():
+            for thing in named:
+                self._of_kind[_kind(thing)].add(video_id)
+                for name in thing.names:
+                    self._by_name[name][video_id].append(thing)
 
     def write(self, seed: int) -> Iterator[AbsenceQuery]:
         """Yield "A without N" once per action and video it is drawn for, then "not B" for each thing and action."""
@@ -116,13 +123,13 @@ class Absences:
 
     def _with(self, thing: Thing) -> dict[str, None]:
         """Return the videos in which a caption names this thing, in order."""
-        return {video_id: None for video_id, named in self._named.items() if any(each.is_a(thing) for each in named)}
+        named = self._by_name[thing.head]
+        return {video_id: None for video_id, things in named.items() if any(each.is_a(thing) for each in things)}
 
     def _maybe_with(self, thing: Thing) -> frozenset[str]:
         """Return the videos whose captions name anything of its kind, or a related word."""
         kind = _kind(thing)
-        named = {video_id for video_id, named in self._named.items() if any(kind == _kind(each) for each in named)}
-        return self._index.maybe_shown_by([kind]).union(named)
+        return self._index.maybe_shown_by([kind]).union(self._of_kind[kind])
 
 
 def _kind(thing: Thing) -> str:
