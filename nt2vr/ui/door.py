@@ -23,7 +23,7 @@ from nt2vr.ui.gate import Gate
 
 SAFE = ("GET", "HEAD", "OPTIONS")  # methods that change nothing
 MAX_PICTURE_MB = 50
-MAX_BODY_MB = 4  # of any other request: the largest, a filled-in form, has a few KB
+MAX_BODY_MB = 1  # of any other request: the largest, a filled-in form, has a few KB
 FORM_BYTES = 1 << 16  # around the file in an upload
 SPARE_BYTES = 200_000_000  # that uploads leave free on the disk
 MB = 1_000_000
@@ -106,7 +106,8 @@ class Door:
             limit = 2 * MAX_PICTURE_MB * MB  # as a data URL
         if size > limit + FORM_BYTES:
             what = "A file" if is_upload else "A request"
-            sentence = f"{what} may have {limit / MB:,.0f} MB here; this one has {size / MB:,.0f}."
+            has = f"{size / MB:,.1f}".removesuffix(".0")
+            sentence = f"{what} may have {limit / MB:,.0f} MB here; this one has {has}."
             return _refusal(request, sentence, 413)
         if is_upload and size + SPARE_BYTES > free_bytes(Path(get_upload_folder())):
             return _refusal(request, f"The disk has no room for a file of {size / MB:,.0f} MB.", 507)

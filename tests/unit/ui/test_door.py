@@ -127,6 +127,11 @@ def test_no_address_in_a_path_is_fetched(method: str, path: str) -> None:
     assert ask(method, "/gradio_api/file=/data/uploads/x.png").status_code == 200
 
 
+def test_a_request_just_too_large_is_not_said_to_have_what_it_may() -> None:
+    answer = ask("POST", "/gradio_api/queue/join", headers={"content-length": "1200000"})
+    assert answer.text == "A request may have 1 MB here; this one has 1.2."
+
+
 def test_a_request_must_say_its_size() -> None:
     assert ask("POST", "/gradio_api/upload", headers={"transfer-encoding": "chunked"}).status_code == 411
 
