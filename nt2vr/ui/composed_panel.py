@@ -93,7 +93,7 @@ class ComposedPanel:
             self._parts = self._lay_out()
         p = self._parts
         filters = [p.chosen, p.first, p.second, p.kind]
-        shown = [p.chosen, p.opened, p.confirm.row, p.report, p.measure, p.first, p.second, p.kind, p.listed]
+        shown = [p.chosen, p.opened, p.report, p.measure, p.first, p.second, p.kind, p.listed]
         watched = [p.job, p.timer, p.seen, p.start, p.cancel]
         tab.select(self.on_visit, p.chosen, [p.model, p.data, p.split, p.delete, *shown, *watched], **QUIET)
         started = [p.data, p.split, p.size, p.model]
@@ -101,7 +101,7 @@ class ComposedPanel:
         p.cancel.click(self.on_cancel, None, watched, **QUIET)
         p.timer.tick(self.on_poll, [p.chosen, p.seen], [*shown, *watched], queue=False, trigger_mode="once", **QUIET)
         p.chosen.input(self.on_choose, p.chosen, shown, **QUIET)
-        p.confirm.asked_by(p.delete)
+        p.confirm.asked_by(p.delete, p.chosen)
         p.confirm.yes.click(self.on_delete, p.chosen, shown, **QUIET)
         p.measure.input(self.on_measure, [p.chosen, p.measure], p.report, **QUIET)
         gr.on([each.input for each in (p.first, p.second, p.kind)], self.on_filter, filters, p.listed, **QUIET)
@@ -256,7 +256,6 @@ class ComposedPanel:
         return {
             p.chosen: gr.Dropdown([(_label(each), report_id) for report_id, each in reports.items()], value=chosen),
             p.opened: gr.Column(visible=True),
-            p.confirm.row: gr.Row(visible=False),
             p.report: composed_view(report, MEASURES[0]),
             p.measure: MEASURES[0],
             p.first: gr.Dropdown(systems, value=first),

@@ -1,10 +1,11 @@
 """A row that asks once more before something is deleted."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import gradio as gr
 
-from nt2vr.ui.theme import QUIET
+SHOW, HIDE = (f'() => ({{ __type__: "update", visible: {visible} }})' for visible in ("true", "false"))
 
 
 @dataclass(frozen=True)
@@ -15,10 +16,18 @@ class Confirmation:
     yes: gr.Button
     no: gr.Button
 
-    def asked_by(self, button: gr.Button) -> None:
-        """Show the row on a click of the button, and hide it once the answer is no."""
-        button.click(lambda: gr.Row(visible=True), None, self.row, **QUIET)
-        self.no.click(lambda: gr.Row(visible=False), None, self.row, **QUIET)
+    def asked_by(self, button: gr.Button, about: Any) -> None:
+        """Show the row on a click of the button; hide it on an answer, or once something else is open.
+
+        It stays when a tab shows the same thing again, so an answer of the server never takes the question away.
+
+        Args:
+            button: asks.
+            about: the component whose value names what is open.
+        """
+        button.click(None, None, self.row, js=SHOW, api_visibility="private")
+        for event in (self.yes.click, self.no.click, about.change):
+            event(None, None, self.row, js=HIDE, api_visibility="private")
 
 
 def lay_out_confirmation(prefix: str, action: str, question: str, answer: str) -> Confirmation:

@@ -80,7 +80,7 @@ class EvaluateTab:
     def _outputs(self) -> list[Any]:
         """Everything that depends on which report is open, and on the evaluation under way."""
         p, form, report = self._parts, self._parts.form, self._parts.report
-        panes = [p.chosen, p.reports, form.column, report.column, report.confirm.row]
+        panes = [p.chosen, p.reports, form.column, report.column]
         watched = [p.seen, p.timer, form.start, form.cancel, form.job]
         return [*panes, *watched, *self._review.outputs]
 
@@ -104,7 +104,7 @@ class EvaluateTab:
     def _wire_report(self, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
         report, outputs = self._parts.report, self._outputs
         report.breakdown.wire(self._evaluations.archive.load_with, report.report, report.queries)
-        report.confirm.asked_by(report.delete)
+        report.confirm.asked_by(report.delete, self._parts.chosen)
         page.load(self.on_load, None, tabs, **QUIET)  # selecting the tab shows the report
         returned(lambda: gr.Tabs(selected="evaluate"), None, tabs, **QUIET)
         for event in (returned, report.report.open, report.queries.open):
@@ -240,7 +240,6 @@ class EvaluateTab:
             p.reports: reports_view(entries, link.report, job),
             p.form.column: gr.Column(visible=not link.report),
             p.report.column: gr.Column(visible=bool(link.report)),
-            p.report.confirm.row: gr.Row(visible=False),
             **self._watched(),
             **opened,
         }

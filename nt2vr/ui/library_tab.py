@@ -68,7 +68,7 @@ class LibraryTab:
     def _outputs(self) -> list[Any]:
         """Everything that depends on which library is open, and on the updates under way."""
         p, o = self._parts, self._parts.open
-        panes = [p.chosen, p.form.column, o.column, o.confirm.row]
+        panes = [p.chosen, p.form.column, o.column]
         return [*panes, o.search, o.skipped, o.retry, o.name, o.more, *self._watched]
 
     @property
@@ -96,7 +96,7 @@ class LibraryTab:
         o.check.click(self.on_check, p.chosen, o.info, **SLOW)
         o.more.upload(self.on_more, [p.chosen, o.more, o.model], self._outputs, **SLOW)
         o.rename.click(self.on_rename, [p.chosen, o.name], self._outputs, **QUIET)
-        o.confirm.asked_by(o.remove)
+        o.confirm.asked_by(o.remove, p.chosen)
         o.confirm.yes.click(self.on_remove, p.chosen, self._outputs, **SLOW)
         o.retry.click(self.on_retry, [p.chosen, o.model], self._outputs, **QUIET)
 
@@ -233,7 +233,6 @@ class LibraryTab:
             p.chosen: info.id if info else "",
             p.form.column: gr.Column(visible=info is None),
             o.column: gr.Column(visible=info is not None),
-            o.confirm.row: gr.Row(visible=False),
             **self._progress(info.id if info else "", visitor),
         }
         if info is None:

@@ -1,8 +1,13 @@
 """What several journeys do on the page."""
 
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page, expect
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page, Route, expect
+
+ANSWERS = "**/gradio_api/queue/data?*"
 MODELS_MS = 60_000  # the first search waits for the models
 SETTLED = """() => document.getAnimations().every(
   (each) => each.playState !== "running" || each.effect.getComputedTiming().iterations === Infinity)"""
@@ -40,3 +45,39 @@ def serious(page: Page) -> list[str]:
         if rule["impact"] in ("serious", "critical")
         for node in rule["nodes"]
     ]
+
+
+class Held:
+    """Requests on hold."""
+
+    def __init__(self, page: Page, part: str) -> None:
+        self._page, self._part = page, part
+        self._routes: list[Route] = []
+        self._is_released = False
+
+    def take(self, route: Route) -> None:
+        if not self._is_released and self._part in (route.request.post_data or ""):
+            self._routes.append(route)
+        else:
+            route.continue_()
+
+    def wait_for_one(self) -> None:
+        for _ in range(600):
+            if self._routes:
+                return
+            self._page.wait_for_timeout(50)
+        pytest.fail("No request was made.")
+
+    def release(self) -> None:
+        self._is_released = True
+        for route in self._routes:
+            route.continue_()
+
+
+@contextmanager
+def held(page: Page, pattern: str, part: str = "") -> Iterator[Held]:
+    """Hold requests that match, and whose body contains `part`, until the end of the block."""
+    requests = Held(page, part)
+    page.route(pattern, requests.take)
+    yield requests
+    requests.release()

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from nt2vr.evaluation.composed_report import ComposedArchive, ComposedReport, ComposedRow
 from nt2vr.world.scenes import sample_scenes
-from tests.browser.actions import MODELS_MS, columns, open_search, serious
+from tests.browser.actions import ANSWERS, MODELS_MS, choose, columns, held, open_search, serious
 from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
@@ -21,7 +21,8 @@ def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference_un
     metrics = {"R@1": 50.0, "R@5": 60.0, "R@10": 70.0, "R@50": 80.0, "violations@5": 20.0}
     systems = {name: {"remove actor": metrics, "all kinds": metrics} for name in ("sum", "slerp", "parts", "fusion")}
     row = ComposedRow("remove actor", "without the dog", {"scene": scene}, {**dict.fromkeys(systems, 4), "fusion": 1})
-    report_id = archive.add(ComposedReport("mine", "CLIP", {}, systems, [row], 3, "2026-11-22T10:00:00+00:00"))
+    other = archive.add(ComposedReport("other", "CLIP", {}, systems, [row], 3, "2026-11-21T10:00:00+00:00"))
+    mine = archive.add(ComposedReport("mine", "CLIP", {}, systems, [row], 3, "2026-11-22T10:00:00+00:00"))
     chips = page.locator(".nt-reference")
     try:
         open_search(page, running_app.url)
@@ -43,13 +44,21 @@ def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference_un
         expect(columns(page)).to_have_count(4)
         expect(page).not_to_have_url(re.compile("like="))
 
-        page.get_by_role("tab", name="Evaluate").click()
-        page.locator("#composed-delete").click()
+        with held(page, ANSWERS) as answers:
+            page.get_by_role("tab", name="Evaluate").click()
+            answers.wait_for_one()
+            page.locator("#composed-delete").click()
+        page.wait_for_timeout(1000)  # the tab is shown anew, with the same report
         page.locator("#composed-keep").click()
         expect(page.locator("#composed-confirm")).to_be_hidden()
         page.locator("#composed-delete").click()
-        page.locator("#composed-delete-now").click()
+        choose(page, "composed-report-id", "other · CLIP · 1 query · 2026-11-21 10:00")
         expect(table).to_be_hidden()
-        assert archive.ids() == []
+        expect(page.locator("#composed-confirm")).to_be_hidden()  # the question was about the other report
+        page.locator("#composed-delete").click()
+        page.locator("#composed-delete-now").click()
+        expect(table).to_be_visible()
+        assert archive.ids() == [mine]
     finally:
-        (archive.folder / f"{report_id}.json").unlink(missing_ok=True)
+        for report_id in (mine, other):
+            (archive.folder / f"{report_id}.json").unlink(missing_ok=True)

@@ -66,6 +66,11 @@ def test_evaluate_read_the_table_filter_open_a_query_in_search_find_it_all_again
     page.locator("#evaluate-delete").click()
     page.locator("#evaluate-keep").click()
     page.locator("#evaluate-delete").click()
+    page.locator("#evaluate-new").click()
+    page.locator(".nt-run").click()
+    expect(table.first).to_be_visible()
+    expect(page.locator("#evaluate-confirm")).to_be_hidden()  # what was asked about another view is not asked here
+    page.locator("#evaluate-delete").click()
     page.locator("#evaluate-delete-now").click()
     expect(page.locator("#evaluate-form")).to_be_visible()
     expect(page.locator(".nt-run")).to_have_count(0)

@@ -1,61 +1,22 @@
 """Late answers never overwrite what a person has typed or chosen since."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.actions import MODELS_MS, choose, columns, open_search, submit
+from tests.browser.actions import ANSWERS, MODELS_MS, choose, columns, held, open_search, submit
 from tests.conftest import RunningApp
 from tests.paths import ROOT
 
 pytestmark = pytest.mark.browser
 
-ANSWERS = "**/gradio_api/queue/data?*"
 CALLS = "**/gradio_api/queue/join?*"
 SLOW_FRAMES = (
     "const draw = requestAnimationFrame; window.requestAnimationFrame = (f) => setTimeout(() => draw(f), 700);"
 )
 HORSE = "a woman is riding a horse, no elephant"
-
-
-class Held:
-    """Requests on hold."""
-
-    def __init__(self, page: Page, part: str) -> None:
-        self._page, self._part = page, part
-        self._routes: list[Route] = []
-        self._is_released = False
-
-    def take(self, route: Route) -> None:
-        if not self._is_released and self._part in (route.request.post_data or ""):
-            self._routes.append(route)
-        else:
-            route.continue_()
-
-    def wait_for_one(self) -> None:
-        for _ in range(600):
-            if self._routes:
-                return
-            self._page.wait_for_timeout(50)
-        pytest.fail("No request was made.")
-
-    def release(self) -> None:
-        self._is_released = True
-        for route in self._routes:
-            route.continue_()
-
-
-@contextmanager
-def held(page: Page, pattern: str, part: str = "") -> Iterator[Held]:
-    """Hold requests that match, and whose body contains `part`, until the end of the block."""
-    requests = Held(page, part)
-    page.route(pattern, requests.take)
-    yield requests
-    requests.release()
 
 
 def open_correction(page: Page) -> None:

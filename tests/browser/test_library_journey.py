@@ -108,6 +108,11 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     page.get_by_role("button", name="Rename").click()
     expect(page.get_by_role("list", name="Libraries")).to_contain_text("Ours")
     page.locator("#library-remove").click()
+    page.locator("#library-new").click()
+    page.get_by_role("list", name="Libraries").get_by_role("button").click()
+    expect(page.locator("#library-remove")).to_be_visible()
+    expect(page.locator("#library-confirm")).to_be_hidden()  # what was asked about another view is not asked here
+    page.locator("#library-remove").click()
     page.locator("#library-remove-now").click()
     expect(page.get_by_role("list", name="Libraries").get_by_role("button")).to_have_count(0)
     assert libraries.infos() == []

@@ -70,10 +70,7 @@ class TrainTab:
         listed: ListParts, parts: RunParts,
     ) -> None:  # fmt: skip
         watched = [seen, listed.runs, parts.run, parts.curves, parts.stop, parts.resume, parts.delete]
-        everything = [
-            *(chosen, form.column, parts.column, parts.confirm.row, listed.trash, listed.trash_size, parts.beside),
-            *watched,
-        ]
+        everything = [chosen, form.column, parts.column, listed.trash, listed.trash_size, parts.beside, *watched]
         filled = [*form.values, form.losses]
         base = form.values[[field.key for field in self._fields].index("base")]
         tab.select(self.on_open, chosen, [*everything, timer], **QUIET).success(
@@ -88,7 +85,7 @@ class TrainTab:
         parts.stop.click(self.on_stop, chosen, everything, **QUIET)
         parts.resume.click(self.on_resume, chosen, everything, show_progress_on=parts.resume, api_visibility="private")
         parts.beside.input(self.on_poll, [chosen, seen, parts.beside], watched, trigger_mode="always_last", **QUIET)
-        parts.confirm.asked_by(parts.delete)
+        parts.confirm.asked_by(parts.delete, chosen)
         parts.confirm.yes.click(self.on_delete, chosen, everything, **QUIET)
 
     @user_errors
@@ -186,7 +183,7 @@ class TrainTab:
             newest = [run.run_id for run in sorted(runs, key=lambda run: not run.is_under_way)]
             chosen = newest[0] if newest else ""
         run = next((run for run in runs if run.run_id == chosen), None)
-        panes = gr.Column(visible=run is None), gr.Column(visible=run is not None), gr.Row(visible=False)
+        panes = gr.Column(visible=run is None), gr.Column(visible=run is not None)
         text = trash_text(self._manager.trash.num_bytes())
         choices = comparable(runs, run)
         beside = gr.Dropdown(choices=choices, value=[], visible=bool(choices))
