@@ -10,6 +10,8 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from fastapi.exception_handlers import request_validation_exception_handler
+from fastapi.exceptions import RequestValidationError
 from gradio.utils import get_upload_folder
 from starlette.datastructures import URL
 from starlette.requests import Request
@@ -127,6 +129,15 @@ class Door:
             secure=request.headers.get("x-forwarded-proto", request.url.scheme) == "https",
         )  # fmt: skip
         return answer
+
+
+async def refuse_unreadable(request: Request, error: Exception) -> Response:
+    """Answer a body that a route cannot read; FastAPI's own answer fails at NaN, which it would repeat."""
+    assert isinstance(error, RequestValidationError)
+    try:
+        return await request_validation_exception_handler(request, error)
+    except ValueError:
+        return _refusal(request, "The request has NaN or Infinity, which JSON does not know.", 422)
 
 
 def _refuse_to_fetch(request: Request) -> Response | None:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 import gradio as gr
+from fastapi.exceptions import RequestValidationError
 from starlette.middleware import Middleware
 from starlette.responses import Response
 from starlette.routing import Mount
@@ -27,7 +28,7 @@ from nt2vr.search.galleries import Galleries
 from nt2vr.settings import Settings, is_loopback
 from nt2vr.ui.api import build_api
 from nt2vr.ui.composed_panel import ComposedPanel
-from nt2vr.ui.door import Door
+from nt2vr.ui.door import Door, refuse_unreadable
 from nt2vr.ui.evaluate_tab import EvaluateTab
 from nt2vr.ui.gate import Gate
 from nt2vr.ui.indexing import Indexing
@@ -172,6 +173,7 @@ def serve(
             state_session_capacity=SESSIONS,
             app_kwargs={
                 "middleware": [Middleware(Door, gate, settings.host, settings.host_names, max_upload_bytes)],
+                "exception_handlers": {RequestValidationError: refuse_unreadable},
                 "routes": [
                     Mount("/clips", clips),
                     Mount("/reports", reports),

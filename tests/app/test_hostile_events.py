@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 
 from nt2vr.ui.link import DEFAULTS
@@ -45,6 +46,14 @@ def test_too_few_values_are_refused_in_a_sentence(running_app: RunningApp) -> No
     client = RawClient(running_app.url, STRANGER)
     for event in different_events(client):
         check(client.error(event, []), event)
+    log = running_app.log.read_text()
+    assert "Traceback" not in log, log[-3000:]
+
+
+@pytest.mark.parametrize("body", ["NaN", "[-Infinity]", "", "[]", '{"data": 1'])
+def test_a_body_of_another_form_is_refused(running_app: RunningApp, body: str) -> None:
+    answer = httpx.post(f"{running_app.url}gradio_api/queue/join", content=body, headers=STRANGER)
+    assert answer.status_code == 422
     log = running_app.log.read_text()
     assert "Traceback" not in log, log[-3000:]
 
