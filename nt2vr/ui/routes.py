@@ -9,6 +9,7 @@ import json
 import logging
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +19,7 @@ from fastapi_offline import FastAPIOffline
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from nt2vr.errors import MAX_QUOTED, ConfigError, MediaError, Nt2vrError
@@ -36,6 +37,7 @@ JSON, FORM = "application/json", "multipart/form-data"
 LISTS = ("systems", "literal")  # in a form, a field may come more than once
 TOO_LARGE = f"A picture may have {MAX_PICTURE_MB} MB. Send a smaller one."
 MAX_ITEMS = 100  # of a list, past which none is checked; a few too many get the searcher's own sentence
+LARGE_AT_ONCE = 4  # requests with pictures, which take up to 0.8 GB each; more wait unread
 MAX_SEPARATORS = 5_000  # of a JSON body: a search has dozens, and a body of nothing else takes 30 times its size
 Weight = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -79,18 +81,22 @@ def build_routes(tab: SearchTab) -> FastAPI:
         description="Text-to-video retrieval that understands negation.",
         redoc_url=None,  # its page fetches a logo from elsewhere
     )
-    limiter = CapacityLimiter(CONCURRENT)
+    limiter, large = CapacityLimiter(CONCURRENT), CapacityLimiter(LARGE_AT_ONCE)
     schema = SearchRequest.model_json_schema()
     body = {"required": True, "content": {kind: {"schema": schema} for kind in (JSON, FORM)}}
 
     @api.post("/search", openapi_extra={"requestBody": body})
     async def search(request: Request) -> Response:
         """Search the gallery: the query's wanted and unwanted parts, and each system's ranked hits."""
+        is_large = int(request.headers.get("content-length", 0)) > MB
         try:
-            asked, picture = await _read(request)
-            return JSONResponse(await to_thread.run_sync(_answer, tab, asked, picture, limiter=limiter))
+            async with large if is_large else nullcontext():
+                asked, picture = await _read(request)
+                return JSONResponse(await to_thread.run_sync(_answer, tab, asked, picture, limiter=limiter))
         except Nt2vrError as error:
             return JSONResponse({"error": str(error)}, 400)
+        except ClientDisconnect:
+            return Response(status_code=400)  # that nobody reads
         except Exception:
             logger.exception("A search over HTTP failed.")
             return JSONResponse({"error": "Something went wrong; the log has the details."}, 500)
