@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.settings import prepare_environment
-from trainer.__main__ import _change
+from trainer.changes import parse_change
 from trainer.clips import load_clips
 from trainer.config import PRESETS, TrainConfig, load_config
 from trainer.manager import RunManager
@@ -75,7 +75,7 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="measure the last checkpoint on 1,000 clips")
     flags = parser.parse_args()
     prepare_environment()
-    config = load_config(PRESETS / "stage.json", dict(map(_change, flags.set)))
+    config = load_config(PRESETS / "stage.json", dict(map(parse_change, flags.set)))
     with TemporaryDirectory() as folder:
         manager = RunManager(Path(folder) / "runs")
         for _ in range(2 if flags.again else 1):

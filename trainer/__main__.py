@@ -4,7 +4,6 @@ An unfinished run resumes from its last save. The Train tab starts and resumes r
 """
 
 import argparse
-import json
 import logging
 import os
 import signal
@@ -18,10 +17,11 @@ from typing import Any
 
 from tqdm.contrib.logging import logging_redirect_tqdm
 
-from nt2vr.errors import ConfigError, Nt2vrError, RunError, quoted
+from nt2vr.errors import ConfigError, Nt2vrError, RunError
 from nt2vr.files import is_disk_full
 from nt2vr.progress import Progress, silent
 from nt2vr.settings import prepare_environment, process_rank, use_device
+from trainer.changes import parse_change
 from trainer.config import TrainConfig, load_config, preset_or_file, save_config
 from trainer.run_folder import RunFolder, RunStatus, State
 
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m trainer"
         _use(options.device)
         if process_rank() > 0:
             return _follow(run, cache)
-        config = _prepare(run, options.config, dict(map(_change, options.set)))
+        config = _prepare(run, options.config, dict(map(parse_change, options.set)))
         with run.training():
             return _lead(run, config, cache)
     except Nt2vrError as error:
@@ -78,17 +78,6 @@ def _use(device: str) -> None:
 
         if not torch.cuda.is_available():
             raise ConfigError(f"There is no {device} here. Leave --device out, or choose another.")
-
-
-def _change(text: str) -> tuple[str, Any]:
-    """Parse epochs=2 or base=some/folder: the value is JSON, otherwise a plain string."""
-    key, equals, value = text.partition("=")
-    if not equals:
-        raise ConfigError(f"--set expects KEY=VALUE, not {quoted(text)}.")
-    try:
-        return key, json.loads(value)
-    except ValueError:
-        return key, value
 
 
 def _prepare(run: RunFolder, config_file: Path | None, changes: Mapping[str, Any]) -> TrainConfig:

@@ -16,6 +16,7 @@ from nt2vr.models.checkpoint import read_configs
 from nt2vr.models.framing import Framing
 from nt2vr.querygen.denials import DenialKind
 from nt2vr.settings import resolve_path
+from trainer.changes import changed
 from trainer.options import check_kind, option
 
 Precision = Literal["auto", "fp32", "bf16"]
@@ -374,7 +375,11 @@ def preset_or_file(path: Path) -> Path:
 
 
 def load_config(path: Path, changes: Mapping[str, Any] = MappingProxyType({})) -> TrainConfig:
-    """Read a config; fields missing from both the file and `changes` get their defaults.
+    """Read a config, and change it; fields that the file leaves out have their defaults.
+
+    Args:
+        path: of the file.
+        changes: value by key, which may name a part of a field: losses.bnl.m4.
 
     Raises:
         ConfigError: if the file cannot be read, is of a newer nT2VR, has an unknown key or a value
@@ -386,7 +391,8 @@ def load_config(path: Path, changes: Mapping[str, Any] = MappingProxyType({})) -
         raise ConfigError(f"{path} cannot be read as JSON ({error}). Name a config file.") from error
     if not isinstance(data, dict):
         raise ConfigError(f"{path} must hold one JSON object.")
-    return build_config({**without_schema(data, path), **changes}, str(path))
+    config = build_config(without_schema(data, path), str(path))
+    return build_config(changed(asdict(config), changes), str(path)) if changes else config
 
 
 def build_config(data: Mapping[str, Any], source: str) -> TrainConfig:

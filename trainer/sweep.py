@@ -14,8 +14,6 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from copy import deepcopy
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from itertools import product
@@ -23,9 +21,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from nt2vr.errors import ConfigError, RunError, quoted
+from nt2vr.errors import ConfigError, RunError
 from nt2vr.files import atomic_write, check_writable
 from nt2vr.settings import Settings, add_flags
+from trainer.changes import changed, parse_change, parse_choices
 from trainer.config import TrainConfig, build_config, load_config, preset_or_file, save_config
 from trainer.manager import ROOT, log_tail
 from trainer.run_folder import RunFolder
@@ -81,9 +80,9 @@ def run(options: Namespace) -> int:
     settings = Settings.read(options.data_dir, options.device)
     out = options.out or settings.data_dir / "runs"
     check_writable(out)
-    grid = dict(_parsed(text, many=True) for text in options.grid)
-    changes = dict(_parsed(text) for text in options.set)
-    runs = sweep_runs(load_config(preset_or_file(options.config)), changes, grid, options.seeds, out)
+    grid = dict(map(parse_choices, options.grid))
+    config = load_config(preset_or_file(options.config), dict(map(parse_change, options.set)))
+    runs = sweep_runs(config, grid, options.seeds, out)
     out.mkdir(parents=True, exist_ok=True)
     table = out / f"sweep-{_digest([each.folder.path.name for each in runs])}.md"
     failed = Sweep(runs, list(grid), table).train(devices(settings.device))
@@ -94,24 +93,7 @@ def run(options: Namespace) -> int:
     return 1 if failed else 0
 
 
-def _parsed(text: str, many: bool = False) -> tuple[str, Any]:
-    """Parse KEY=VALUE, or KEY=VALUE,VALUE to a list; values are JSON, numbers such as -.1, or plain strings."""
-    key, equals, value = text.partition("=")
-    if not (key and equals and value):
-        raise ConfigError(f"Expected {'KEY=VALUE,VALUE' if many else 'KEY=VALUE'}, not {quoted(text)}.")
-    return key, [_value(each) for each in value.split(",")] if many else _value(value)
-
-
-def _value(text: str) -> Any:
-    for read in (json.loads, float):
-        with suppress(ValueError):
-            return read(text)
-    return text
-
-
-def sweep_runs(
-    config: TrainConfig, changes: Mapping[str, Any], grid: Mapping[str, Sequence[Any]], seeds: int, out: Path
-) -> list[SweepRun]:
+def sweep_runs(config: TrainConfig, grid: Mapping[str, Sequence[Any]], seeds: int, out: Path) -> list[SweepRun]:
     """List the runs of a sweep, one seed of all points after the other.
 
     Raises:
@@ -119,33 +101,21 @@ def sweep_runs(
     """
     from trainer.losses import losses_of  # noqa: PLC0415  imports torch
 
-    if seeds > 1 and "seed" in {**changes, **grid}:
-        raise ConfigError(f"The seed is set, so --seeds {seeds} cannot choose it. Leave one of the two out.")
+    if seeds > 1 and "seed" in grid:
+        raise ConfigError(f"The grid has seeds, so --seeds {seeds} cannot choose them. Leave one of the two out.")
     points = list(product(*grid.values()))
     if not 1 <= seeds * len(points) <= MAX_RUNS:
         raise ConfigError(f"A sweep trains 1 to {MAX_RUNS} runs, not {seeds * len(points)}. Change seeds or grid.")
     runs = []
     for seed, point in product(range(config.seed, config.seed + seeds), points):
-        data = deepcopy(asdict(config))
-        for key, value in ({"seed": seed} | dict(changes) | dict(zip(grid, point, strict=True))).items():
-            _put(data, key, value)
-        each = build_config(data, "The sweep")
+        changes = {"seed": seed} | dict(zip(grid, point, strict=True))
+        each = build_config(changed(asdict(config), changes), "The sweep")
         losses_of(each)
         settings = [f"{key.rpartition('.')[2]}={value}" for key, value in zip(grid, point, strict=True)]
         words = re.sub(r"[^a-z0-9.=]+", "-", " ".join([each.name, *settings, f"seed={each.seed}"]).lower())
         folder = RunFolder(out / f"{words.strip('-.')[:56]}-{_digest(asdict(each))}")
         runs.append(SweepRun(tuple(map(str, point)), each, folder))
     return list({each.folder: each for each in runs}.values())
-
-
-def _put(data: dict[str, Any], key: str, value: Any) -> None:
-    """Set a value by its dotted key: losses.bnl.m4."""
-    *parents, last = key.split(".")
-    for parent in parents:
-        data = data.setdefault(parent, {})
-        if not isinstance(data, dict):
-            raise ConfigError(f"{quoted(key)} is no setting: {parent} has no parts. Correct the key.")
-    data[last] = value
 
 
 def _digest(data: Any) -> str:

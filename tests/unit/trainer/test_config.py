@@ -136,6 +136,14 @@ def test_a_whole_number_is_a_number(tmp_path: Path) -> None:
     assert load_config(tmp_path / "config.json").learning_rate == 1
 
 
+def test_a_part_of_a_value_is_changed_and_its_other_parts_stay(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"losses": {"retrieval": {}, "bnl": {"m1": 0.5}}}')
+    config = load_config(tmp_path / "config.json", {"losses.bnl.m4": -0.1, "sentences.idiom": 0.2})
+    assert config.losses == {"retrieval": {}, "bnl": {"m1": 0.5, "m4": -0.1}}
+    assert config.sentences == {**TrainConfig().sentences, "idiom": 0.2}
+    assert "idiom" not in TrainConfig().sentences
+
+
 @pytest.mark.parametrize("text", [None, "", "{", "\udcff"], ids=["missing", "empty", "cut off", "no text"])
 def test_a_file_that_is_no_config_is_refused(tmp_path: Path, text: str | None) -> None:
     if text is not None:

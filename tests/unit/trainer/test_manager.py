@@ -29,6 +29,7 @@ from trainer.run_folder import RunFolder, RunStatus, State, device_locks
 CONFIG = TrainConfig(
     name="Tiny*", num_clips=64, num_frames=1, validation_clips=8, batch_size=2, epochs=1, warmup_steps=2, log_every=1
 )  # the built-in model, whose steps are slow enough to stop between two
+SET = ("--set", "epochs=7", "--set", "name=A=b", "--set", "losses.contrastive.weight=.5")
 STEPS = 32
 PATIENCE_S = 60
 
@@ -344,9 +345,10 @@ def test_values_of_a_new_run_can_be_set_by_hand(tmp_path: Path, capsys: pytest.C
         assert not (tmp_path / "run").exists()
     (device,) = device_locks(tmp_path).values()
     with device.hold(Holder("other", "runs/other", 1)):
-        assert main([str(tmp_path / "run"), *config, "--set", "epochs=7", "--set", "name=A=b"]) == 2
+        assert main([str(tmp_path / "run"), *config, *SET]) == 2
     written = json.loads((tmp_path / "run" / "config.json").read_text())
     assert (written["epochs"], written["name"]) == (7, "A=b")
+    assert written["losses"]["contrastive"]["weight"] == 0.5
     capsys.readouterr()
     assert main([str(tmp_path / "run"), "--set", "epochs=8"]) == 2
     assert "Name its --config too" in capsys.readouterr().err

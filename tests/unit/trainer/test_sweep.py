@@ -64,7 +64,7 @@ def trained(folder: Path, *flags: str) -> int:
 
 
 def runs_of(grid: dict[str, Sequence[Any]], seeds: int = 1) -> list[sweep.SweepRun]:
-    return sweep_runs(CONFIG, {}, grid, seeds, Path("runs"))
+    return sweep_runs(CONFIG, grid, seeds, Path("runs"))
 
 
 def test_every_combination_is_trained_with_every_seed_each_in_a_folder_of_its_own() -> None:
@@ -82,7 +82,7 @@ def test_every_combination_is_trained_with_every_seed_each_in_a_folder_of_its_ow
 def test_another_config_never_shares_a_folder_and_the_same_one_always_does() -> None:
     names = [run.folder.path.name for run in runs_of({"losses.bnl.m4": [0.3]})]
     assert names == [run.folder.path.name for run in runs_of({"losses.bnl.m4": [0.3]})]
-    (other,) = sweep_runs(replace(CONFIG, epochs=3), {}, {"losses.bnl.m4": [0.3]}, 1, Path("runs"))
+    (other,) = sweep_runs(replace(CONFIG, epochs=3), {"losses.bnl.m4": [0.3]}, 1, Path("runs"))
     assert other.folder.path.name not in names
 
 
@@ -96,8 +96,7 @@ def test_another_config_never_shares_a_folder_and_the_same_one_always_does() -> 
         (["--grid", "epochs"], "KEY=VALUE,VALUE"),
         (["--set", "epochs"], "KEY=VALUE"),
         (["--seeds", "0"], "1 to 1000 runs"),
-        (["--seeds", "3", "--set", "seed=5"], "The seed is set, so --seeds 3 cannot choose it"),
-        (["--seeds", "2", "--grid", "seed=5,6"], "The seed is set, so --seeds 2 cannot choose it"),
+        (["--seeds", "2", "--grid", "seed=5,6"], "The grid has seeds, so --seeds 2 cannot choose them"),
     ],
 )
 def test_what_cannot_be_swept_is_refused_in_one_sentence_before_any_run(
@@ -106,6 +105,11 @@ def test_what_cannot_be_swept_is_refused_in_one_sentence_before_any_run(
     assert trained(tmp_path, *flags) == 2
     assert message in capsys.readouterr().err
     assert not started.parent.exists()
+
+
+def test_seeds_go_on_from_the_one_that_is_set(tmp_path: Path, started: Path) -> None:
+    assert trained(tmp_path, "--seeds", "3", "--set", "seed=5") == 0
+    assert sorted(load_config(run / "config.json").seed for run in started.parent.glob("clip-bnl-*")) == [5, 6, 7]
 
 
 def test_the_table_has_the_mean_and_deviation_of_each_point_s_best_epochs(
