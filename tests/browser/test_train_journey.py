@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,9 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp, free_port, run_app
 from tests.tiny import TINY
+from trainer.config import TrainConfig, save_config
 from trainer.manager import RunManager
+from trainer.run_folder import RunFolder, RunStatus
 
 pytestmark = pytest.mark.browser
 
@@ -26,6 +29,10 @@ MORE = {
     "log_every": 10,
     "warmup_steps": 2,
 }
+OUTSIDE = """(inner) => {
+  const frame = inner.parentElement.getBoundingClientRect(), box = inner.getBoundingClientRect();
+  return box.left < frame.left || box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom;
+}"""  # of an element and its parent
 NUM_STEPS = "2,000"  # 200 passes over 40 clips, 4 at a time: it will be stopped, not end
 
 
@@ -150,6 +157,33 @@ def test_a_run_outlives_the_app(chromium: Browser, gallery_data: Path, tmp_path:
             open_tab(page, app.url)
             find_it_again_stop_and_delete_it(page, runs)
             assert "Traceback" not in app.log.read_text()
+
+
+def test_charts_and_the_question_lie_within_their_frames_also_on_a_phone(page: Page, running_app: RunningApp) -> None:
+    run = RunFolder(running_app.data / "runs" / "done-20261123-120000")
+    run.path.mkdir(parents=True)
+    try:
+        save_config(TrainConfig(name="Done", epochs=2), run.config)
+        run.append_metrics({"epoch": 0, "step": 0, "base/original/MIR": 0.8, "base/composed/MIR": 0.4})
+        for epoch in (1, 2):
+            run.append_metrics({"epoch": epoch, "step": epoch, "contrastive": 1 / epoch})
+            run.append_metrics({"epoch": epoch, "step": epoch, "original/MIR": 0.8, "composed/MIR": 0.3 * epoch})
+        run.write_status(RunStatus("finished", 1, 2, 2))
+        for size in ((1280, 800), (390, 844)):
+            page.set_viewport_size({"width": size[0], "height": size[1]})
+            open_tab(page, running_app.url)
+            page.locator("#train-delete").click()
+            expect(page.locator("#train-confirm").get_by_role("button")).to_have_count(2)
+            charts = page.locator(".nt-chart")
+            expect(charts).to_have_count(3)
+            inner = [*page.locator(".nt-chart > *").all(), *page.locator("#train-confirm > *").all()]
+            assert [each.evaluate("node => node.outerHTML") for each in inner if each.evaluate(OUTSIDE)] == []
+            captions = [each.bounding_box() for each in charts.locator("figcaption").all()]
+            drawings = [each.bounding_box() for each in charts.locator("svg").all()]
+            for caption, drawing in zip(captions, drawings, strict=True):
+                assert caption and drawing and caption["y"] + caption["height"] <= drawing["y"] + 1
+    finally:
+        shutil.rmtree(run.path)
 
 
 def test_what_a_visitor_may_not_do_is_disabled_with_the_reason(chromium: Browser, public_app: RunningApp) -> None:
