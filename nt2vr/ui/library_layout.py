@@ -141,7 +141,7 @@ def _lay_out_open(templates: Path, models: Sequence[str]) -> OpenParts:
             model = _model_choice(models, "library-model")
             update = gr.Button("Update index", elem_id="library-update", min_width=140, scale=1)
             cancel = gr.Button("Cancel", elem_id="library-cancel", interactive=False, min_width=100, scale=1)
-            check = gr.Button("Check for changes", elem_id="library-check", min_width=160, scale=1)
+            check = gr.Button("Check for changes", elem_id="library-check", min_width=185, scale=1)
             more = gr.UploadButton(
                 "Upload more files", file_count="multiple", elem_id="library-more", min_width=160, scale=1
             )
