@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nt2vr.api import Evaluation, GallerySearcher, evaluate, load_model, open_searcher, understand
+    from nt2vr.evaluation.sources import Data
     from nt2vr.language.query import Query
     from nt2vr.search.composed import Reference
     from nt2vr.search.systems import System
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "Data",
     "Evaluation",
     "GallerySearcher",
     "Query",

@@ -163,7 +163,10 @@ def is_loopback(host: str) -> bool:
     return (mapped or address).is_loopback
 
 
-def add_flags(parser: ArgumentParser) -> None:
+DEVICES = "auto, cpu, cuda or mps (default: NT2VR_DEVICE, or auto: the fastest here)"
+
+
+def add_flags(parser: ArgumentParser, devices: str = DEVICES) -> None:
     """Add the flags that all commands share; `Settings.read` supplies their defaults."""
     parser.add_argument(
         "--data-dir",
@@ -171,7 +174,7 @@ def add_flags(parser: ArgumentParser) -> None:
         metavar="FOLDER",
         help=f"caches, runs and downloaded models (default: NT2VR_DATA, or {DEFAULT_DATA_DIR})",
     )
-    parser.add_argument("--device", help="auto, cpu, cuda or mps (default: NT2VR_DEVICE, or auto: the fastest here)")
+    parser.add_argument("--device", help=devices)
 
 
 def resolve_path(path: str | Path) -> Path:

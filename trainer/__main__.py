@@ -22,7 +22,7 @@ from nt2vr.files import is_disk_full
 from nt2vr.progress import Progress, silent
 from nt2vr.settings import prepare_environment, process_rank, use_device
 from trainer.changes import parse_change
-from trainer.config import TrainConfig, load_config, preset_or_file, save_config
+from trainer.config import TrainConfig, anchored, load_config, preset_or_file, save_config
 from trainer.run_folder import RunFolder, RunStatus, State
 
 logger = logging.getLogger("trainer")
@@ -86,7 +86,7 @@ def _prepare(run: RunFolder, config_file: Path | None, changes: Mapping[str, Any
         if changes:
             raise ConfigError("--set applies only to a new run. Name its --config too.")
         return load_config(run.config)
-    config = load_config(preset_or_file(config_file), changes)
+    config = anchored(load_config(preset_or_file(config_file), changes))
     if run.config.exists():
         raise ConfigError(f"{run.config} already exists. Leave --config out, or name another folder.")
     run.path.mkdir(parents=True, exist_ok=True)

@@ -411,6 +411,17 @@ def build_config(data: Mapping[str, Any], source: str) -> TrainConfig:
     return TrainConfig(**data)
 
 
+def anchored(config: TrainConfig) -> TrainConfig:
+    """Make relative paths absolute, so that the run finds its data and its base from any working directory."""
+    return replace(
+        config, base=_anchored(config.base), data=config.data if config.data == WORLD else _anchored(config.data)
+    )
+
+
+def _anchored(path: str) -> str:
+    return path if not path or resolve_path(path).is_absolute() else str(Path(path).absolute())
+
+
 def save_config(config: TrainConfig, path: Path) -> None:
     """Write a config with all its fields, atomically."""
     write_json(path, with_schema(asdict(config)), indent=2)

@@ -21,7 +21,7 @@ from nt2vr.errors import ConfigError, Nt2vrError, RunError
 from nt2vr.files import check_free
 from nt2vr.models.checkpoint import WEIGHTS
 from nt2vr.registry import pick
-from trainer.config import TrainConfig, load_config, save_config
+from trainer.config import TrainConfig, anchored, load_config, save_config
 from trainer.lock import Holder
 from trainer.metrics import MetricsReader
 from trainer.run_folder import UNDER_WAY, RunFolder, RunStatus, refuse_second_training
@@ -106,7 +106,7 @@ class RunManager:
             raise RunError(_unwritable(self.folder, error)) from error
         try:
             check_free(self.folder, _estimated_bytes(config), f"Training {config.epochs} epochs of {config.name}")
-            save_config(config, run.config)
+            save_config(anchored(config), run.config)
             _launch(run)
         except (OSError, Nt2vrError) as error:
             shutil.rmtree(run.path)

@@ -25,7 +25,7 @@ from nt2vr.errors import ConfigError, RunError
 from nt2vr.files import atomic_write, check_writable
 from nt2vr.settings import Settings, add_flags
 from trainer.changes import changed, parse_change, parse_choices
-from trainer.config import TrainConfig, build_config, load_config, preset_or_file, save_config
+from trainer.config import TrainConfig, anchored, build_config, load_config, preset_or_file, save_config
 from trainer.manager import ROOT, log_tail
 from trainer.run_folder import RunFolder
 from trainer.sweep_table import latex, markdown, tabulated
@@ -72,7 +72,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, metavar="FOLDER", help="for the runs and the table (default: the app's runs)"
     )
-    add_flags(parser)
+    add_flags(parser, "auto, cpu, cuda or cuda:1 (default: NT2VR_DEVICE, or auto: all GPUs, otherwise the processor)")
 
 
 def run(options: Namespace) -> int:
@@ -82,7 +82,7 @@ def run(options: Namespace) -> int:
     check_writable(out)
     grid = dict(map(parse_choices, options.grid))
     config = load_config(preset_or_file(options.config), dict(map(parse_change, options.set)))
-    runs = sweep_runs(config, grid, options.seeds, out)
+    runs = sweep_runs(anchored(config), grid, options.seeds, out)
     out.mkdir(parents=True, exist_ok=True)
     table = out / f"sweep-{_digest([each.folder.path.name for each in runs])}.md"
     failed = Sweep(runs, list(grid), table).train(devices(settings.device))

@@ -17,7 +17,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--data", default=WORLD, metavar="FOLDER", help="folder of WebVid-CoVR, CIRR, FashionIQ or CIRCO " + default
     )
     parser.add_argument("--split", default="test", help=f"test or validation scenes, or the dataset's split {default}")
-    parser.add_argument("--queries", type=int, default=0, metavar="N", help="queries per kind of change")
+    parser.add_argument(
+        "--queries",
+        type=int,
+        default=0,
+        metavar="N",
+        help="queries per kind of change in the built-in world, at most 100 (default: 100, of validation scenes 50)",
+    )
     add_flags(parser)
 
 

@@ -160,6 +160,7 @@ def _chosen(name: str, splits: Mapping[Split, Captions], split: Split, held_out:
     if chosen is None:
         parts = ", ".join(part for part in splits if part != "all") or "none"
         raise DatasetError(
-            f"{name} has no {split} split here (there: {parts}). Add its file, or choose another split."
+            f"{name} has no {split} split here (there: {parts}). Add its file, or choose another split, "
+            "such as all, which has every video."
         )
     return chosen

@@ -10,7 +10,7 @@ import pytest
 from nt2vr.errors import ConfigError
 from nt2vr.models.checkpoint import read_configs
 from tests.paths import ROOT
-from trainer.config import SMALL_MODEL, TrainConfig, load_config, save_config
+from trainer.config import SMALL_MODEL, TrainConfig, anchored, load_config, save_config
 from trainer.losses import build_losses
 from trainer.optimizer import rate_at
 
@@ -134,6 +134,17 @@ def test_what_cannot_be_used_is_refused_in_one_sentence(tmp_path: Path, data: An
 def test_a_whole_number_is_a_number(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"learning_rate": 1}')
     assert load_config(tmp_path / "config.json").learning_rate == 1
+
+
+def test_relative_paths_are_those_of_the_folder_in_which_a_run_was_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = anchored(TrainConfig(base="mine/epoch_001", data="videos"))
+    assert (config.base, config.data) == (str(tmp_path / "mine" / "epoch_001"), str(tmp_path / "videos"))
+    assert anchored(config) == config
+    for kept in (TrainConfig(base="assets/models/clip"), TrainConfig(base="~/mine", data="~/videos"), TrainConfig()):
+        assert anchored(kept) == kept
 
 
 def test_a_part_of_a_value_is_changed_and_its_other_parts_stay(tmp_path: Path) -> None:
