@@ -166,6 +166,8 @@ def serve(
             theme=build_theme(),
             css=menu_style(),
             css_paths=[settings.assets / "ui" / "style.css"],
+            head=f"<script>{(settings.assets / 'ui' / 'text-only.js').read_text(encoding='utf-8')}</script>",
+            ssr_mode=False,  # in Node, templates would run without that script
             footer_links=[],
             run_history=False,
             enable_monitoring=False,

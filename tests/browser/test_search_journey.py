@@ -4,6 +4,7 @@ import base64
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -186,7 +187,18 @@ def test_known_words_are_offered_while_typing_and_a_story_is_drawn(page: Page, r
     expect(page).to_have_url(re.compile("q=a"))
 
 
-def test_text_from_a_link_is_never_run(page: Page, running_app: RunningApp) -> None:
-    page.goto(running_app.url + "?q=%3Cimg src=x onerror=document.title='run'%3E not a dog")
-    expect(page.locator(".nt-understood")).to_contain_text("<img", timeout=MODELS_MS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<img src=x onerror=document.title='run'>",
+        "${document.title='run'}",
+        "${1+1}",
+        "`+(document.title='run')+`",
+        "\\u ${",
+    ],
+)
+def test_text_from_a_link_is_never_run(page: Page, running_app: RunningApp, text: str) -> None:
+    page.goto(f"{running_app.url}?systems=CLIP&k=4&q={quote(text)}+not+a+dog")
+    expect(page.locator(".nt-sentence")).to_contain_text(text, timeout=MODELS_MS)
+    expect(columns(page)).to_have_count(1)
     expect(page).to_have_title("nT2VR")

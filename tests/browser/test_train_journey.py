@@ -33,6 +33,7 @@ OUTSIDE = """(inner) => {
   const frame = inner.parentElement.getBoundingClientRect(), box = inner.getBoundingClientRect();
   return box.left < frame.left || box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom;
 }"""  # of an element and its parent
+HOSTILE = "${1+1} \\u `"
 NUM_STEPS = "2,000"  # 200 passes over 40 clips, 4 at a time: it will be stopped, not end
 
 
@@ -163,7 +164,7 @@ def test_charts_and_the_question_lie_within_their_frames_also_on_a_phone(page: P
     run = RunFolder(running_app.data / "runs" / "done-20261123-120000")
     run.path.mkdir(parents=True)
     try:
-        save_config(TrainConfig(name="Done", epochs=2), run.config)
+        save_config(TrainConfig(name=HOSTILE, epochs=2), run.config)
         run.append_metrics({"epoch": 0, "step": 0, "base/original/MIR": 0.8, "base/composed/MIR": 0.4})
         for epoch in (1, 2):
             run.append_metrics({"epoch": epoch, "step": epoch, "contrastive": 1 / epoch})
@@ -172,6 +173,7 @@ def test_charts_and_the_question_lie_within_their_frames_also_on_a_phone(page: P
         for size in ((1280, 800), (390, 844)):
             page.set_viewport_size({"width": size[0], "height": size[1]})
             open_tab(page, running_app.url)
+            expect(page.locator(".nt-watch h3")).to_contain_text(HOSTILE)
             page.locator("#train-delete").click()
             expect(page.locator("#train-confirm").get_by_role("button")).to_have_count(2)
             charts = page.locator(".nt-chart")
