@@ -5,19 +5,21 @@ document.addEventListener("focusin", ({ target }) => {
   if (target.matches(".nt-clip")) last = { id: target.dataset.id, column: columnOf(target) };
 });
 const clips = () => [...document.querySelectorAll(".nt-clip")].filter((clip) => columnOf(clip) === last.column);
-const placeOf = (all) => all.findIndex(({ dataset }) => dataset.id === last.id);
+const placeOf = (all) => {
+  const shown = all.findIndex(({ dataset }) => dataset.id === props.value.id);
+  return shown < 0 ? all.findIndex(({ dataset }) => dataset.id === last.id) : shown;
+};
 const close = () => {
+  const all = clips();
+  const shown = all[placeOf(all)];
   element.querySelector("dialog")?.close();
   trigger("close", {});
-  const all = clips();
-  all[placeOf(all)]?.focus();
+  shown?.focus();
 };
 const step = (by) => {
   const all = clips();
   const next = all[placeOf(all) + by];
-  if (!next) return;
-  last.id = next.dataset.id;
-  trigger("pick", { id: last.id });
+  if (next) trigger("pick", { id: next.dataset.id });
 };
 element.addEventListener("click", (event) => {
   const like = event.target.closest("[data-like]");
@@ -41,7 +43,9 @@ watch("value", () => {
   const dialog = element.querySelector("dialog");
   if (!dialog || dialog.open) return;
   if (isStill.matches) dialog.querySelectorAll("video[autoplay]").forEach((video) => { video.autoplay = false; video.pause(); });
+  const held = document.activeElement; // Gradio takes `open` away whenever it draws; what had the focus keeps it
   dialog.showModal();
+  if (dialog.contains(held)) held.focus();
 });
 
 // Why: the reasons of two systems at a time; another one takes the place of the first, and one always remains.

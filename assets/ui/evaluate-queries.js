@@ -4,7 +4,7 @@ element.addEventListener("click", (event) => {
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   window.nt2vr.go(link.getAttribute("href"));
-  trigger("show", { link: link.getAttribute("href") });
+  trigger("show", {});
 });
 // First clips load their first frame when they come into view.
 const seen = new IntersectionObserver((entries) => entries.forEach(({ isIntersecting, target }) => {
@@ -40,7 +40,7 @@ const LABELS = { fails: "fails everywhere", kind: "all kinds", "*": "noted" };
 const label = (filter) => [...new URLSearchParams(filter)].map(([name, value]) => {
   if (name === "fails" || (name === "kind" && !value)) return LABELS[name];
   if (name === "find") return `“${value}”`;
-  return LABELS[value] ?? props.value.names?.[value] ?? value;
+  return LABELS[value] ?? props.value.kinds?.[value] ?? value;
 }).join(" · ");
 const button = (text, act, name) => {
   const made = Object.assign(document.createElement("button"), { type: "button", textContent: text, ariaLabel: name ?? null });

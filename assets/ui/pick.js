@@ -5,7 +5,7 @@ const pick = (event) => {
 };
 element.addEventListener("click", pick);
 element.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" && event.key !== " ") return;
+  if ((event.key !== "Enter" && event.key !== " ") || !event.target.closest("[data-id]")) return;
   event.preventDefault();
   pick(event);
 });

@@ -6,7 +6,7 @@ const show = (link, instead) => {
   if (!link) return;
   document.activeElement?.blur(); // a changed field is saved first
   window.nt2vr.go(link, instead);
-  trigger("show", { link });
+  trigger("show", {});
 };
 const close = () => {
   const { place, back } = props.value;
@@ -58,7 +58,10 @@ const draw = () => {
   }
   if (isNew) tell("");
   form.place = props.value.place;
-  if (!dialog().open) { dialog().showModal(); element.querySelector(".nt-review").focus(); }
+  if (dialog().open) return;
+  const held = document.activeElement; // Gradio takes `open` away whenever it draws; what had the focus keeps it
+  dialog().showModal();
+  (dialog().contains(held) ? held : element.querySelector(".nt-review")).focus();
 };
 watch("value", draw);
 addEventListener("nt2vr-shown", draw);

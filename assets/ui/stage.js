@@ -27,6 +27,10 @@ const linkOf = ({ query, systems, k = 8 }) => `${new URLSearchParams({ q: query,
 let stories = load();
 let place = -1;
 
+const narrow = matchMedia("(max-width: 1000px)");
+const fit = () => page.toggle("nt-narrow", narrow.matches);
+narrow.addEventListener("change", fit);
+fit();
 const refit = () => window.dispatchEvent(new Event("resize"));
 const reveal = () => page.remove("nt-off-1", "nt-off-2", "nt-off-3", "nt-off-4", "nt-one");
 const mark = (isStage) => {
@@ -141,7 +145,7 @@ const acts = {
   next: () => show(place + 1),
   stories: () => { tell(""); list(); one("dialog").showModal(); },
   close: () => one("dialog").close(),
-  png: savePng,
+  png: () => savePng().catch(saveSvg),
   svg: saveSvg,
   leave,
   add: () => {

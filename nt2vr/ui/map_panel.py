@@ -38,7 +38,7 @@ class MapPanel:
 
     def wire(self, panel: gr.HTML, answer: gr.State, judged: gr.Textbox, **options: Any) -> None:
         """Draw when the panel asks for it."""
-        panel.draw(self.on_draw, [answer, judged], panel, **options)
+        panel.draw(self.on_draw, [answer, judged], panel, trigger_mode="always_last", **options)
 
     @user_errors
     def on_draw(self, answer: Answer | None, judged: str, event: gr.EventData) -> dict[str, Any]:

@@ -153,6 +153,7 @@ def queries_view(listing: Listing) -> dict[str, Any]:
         "before": replace(alone, page=link.page - 1).address if link.page > 0 else "",
         "after": replace(alone, page=link.page + 1).address if link.page < last else "",
         "rows": [_row_view(listing, place) for place in shown],
+        "kinds": KINDS,
     }
 
 

@@ -31,6 +31,8 @@ SHOWN = """({ link = "?report=" }) => {
   if (now.has("query")) full.set("query", now.get("query"));
   history.replaceState(history.state, "", `?${full}`);
 }"""
+# A click has moved the address, whose change shows the place: an event's own data would be stale if it had to wait.
+MOVED = "() => `${location.search}&at=${performance.now()}`"
 TELL = "const place = document.querySelector('.nt-kept'); if (place) place.textContent ="
 SAVED = f"""() => {{
   {TELL} 'saved';

@@ -20,7 +20,7 @@ from nt2vr.ui.inputs import event_value
 from nt2vr.ui.media import Media
 from nt2vr.ui.queries_view import ANY, Home, Listing, concepts_of, cues_of, kinds_of, queries_view, tags_of
 from nt2vr.ui.report_link import ReportLink
-from nt2vr.ui.report_scripts import FILTERED, NOT_SAVED, SAVED
+from nt2vr.ui.report_scripts import FILTERED, MOVED, NOT_SAVED, SAVED
 from nt2vr.ui.review_view import review_view
 from nt2vr.ui.theme import QUIET
 
@@ -54,19 +54,16 @@ class Review:
         report = self.parts.report
         return [report.report, *report.filters.inputs, report.queries, report.review]
 
-    @property
-    def _moving(self) -> list[Any]:
-        return [self.parts.chosen, self.parts.report.queries, self.parts.report.review]
-
     def wire(self) -> None:
         """Wire filters, list and review, except for what leaves the report."""
-        report, address, moving = self.parts.report, self.parts.address, self._moving
+        report, address = self.parts.report, self.parts.address
+        moving = [self.parts.chosen, report.queries, report.review]
         for changed in report.filters.inputs:
             changed.input(None, [address, *report.filters.inputs], address, js=FILTERED, api_visibility="private")
         menus = [report.filters.cue, report.filters.concept]
         address.change(self.on_address, address, [*moving, *menus], trigger_mode="always_last", **QUIET)
         for shown in (report.queries, report.review):
-            shown.show(self.on_show, None, moving, trigger_mode="always_last", **QUIET)
+            shown.show(None, None, address, js=MOVED, api_visibility="private")
         noted = report.review.note(  # a tag, then a note: none may be dropped while the other is being saved
             self.on_note, None, [report.report, report.filters.tag], trigger_mode="multiple", **QUIET
         )
@@ -75,17 +72,12 @@ class Review:
 
     @user_errors
     def on_address(self, address: str, request: gr.Request) -> Any:
-        """List the queries that match the filters, from the first page; cues and concepts are those of their kind."""
+        """Show the place in the report that the address names; cues and concepts are those of its kind of queries."""
         if not address:  # a note was saved, and the person has left the report
             return gr.skip()
         listing = self._listing(_read(address))
         menus = {menu: gr.Dropdown(some) for menu, some in self._menus(listing).items()}
         return self._moved(listing, request) | menus
-
-    @user_errors
-    def on_show(self, event: gr.EventData, request: gr.Request) -> Updates:
-        """Turn the page, or review a query."""
-        return self._moved(self._listing(_read(event_value(event, "link", str))), request)
 
     @user_errors
     def on_note(self, event: gr.EventData, request: gr.Request) -> Updates:

@@ -28,8 +28,8 @@ def build_theme() -> gr.themes.Base:
 def template(folder: Path, name: str, value: dict[str, Any], *shared: str, elem_id: str = "") -> gr.HTML:
     """Build an HTML component from `name`.html, the `shared` scripts and `name`.js, if any; `name` is its default id.
 
-    Templates insert values as {{value}}, which escapes them for HTML, never as ${value}; text-only.js keeps Gradio from
-    running what they insert.
+    Templates insert values as {{value}}, which escapes them for HTML, never as ${value}; text-only.js keeps Gradio
+    from running what they insert.
     """
     own = folder / f"{name}.js"
     scripts = [*(folder / f"{script}.js" for script in shared), *([own] if own.is_file() else [])]

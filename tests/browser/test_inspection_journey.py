@@ -26,11 +26,13 @@ def test_ask_why_a_clip_has_its_score_and_see_it_on_the_map(page: Page, running_
     columns(page).first.locator(".nt-clip").first.press("Enter")
     dialog = page.get_by_role("dialog")
     expect(dialog.locator(".nt-why")).to_have_count(0)  # only on demand
-    dialog.get_by_role("button", name="Why?").click()
+    why = dialog.get_by_role("button", name="Why?")
+    why.press("Enter")
     plain, split = (dialog.get_by_role("article", name=name, exact=True) for name in ("CLIP", "CLIP boolean"))
     expect(plain.locator(".nt-shares span")).to_have_text([re.compile(f"^{word}") for word in query.split()])
     expect(split.locator(".nt-scored li")).to_have_count(4)
     contributions = split.locator("tr", has_not_text="alone").locator("td:last-child").all_inner_texts()
+    expect(why).to_be_focused()  # a second Enter does not close the clip
     total = sum(float(text) for text in contributions)
     assert total == pytest.approx(float(split.locator("h3 b").inner_text()), abs=0.002)
     expect(split).to_contain_text("adds up to the score")

@@ -60,7 +60,7 @@ def open_library_tab(page: Page) -> None:
 
 
 def wait_until_ready(page: Page, name: str) -> None:
-    listed = page.get_by_role("list", name="Libraries").get_by_role("button").filter(has_text=name)
+    listed = page.get_by_role("group", name="Libraries").get_by_role("button").filter(has_text=name)
     expect(listed).to_contain_text("ready", timeout=MODELS_MS)
 
 
@@ -106,15 +106,15 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     page.get_by_role("tab", name="Library").click()
     page.locator("#library-new-name").get_by_role("textbox").fill("Ours")
     page.get_by_role("button", name="Rename").click()
-    expect(page.get_by_role("list", name="Libraries")).to_contain_text("Ours")
+    expect(page.get_by_role("group", name="Libraries")).to_contain_text("Ours")
     page.locator("#library-remove").click()
     page.locator("#library-new").click()
-    page.get_by_role("list", name="Libraries").get_by_role("button").click()
+    page.get_by_role("group", name="Libraries").get_by_role("button").click()
     expect(page.locator("#library-remove")).to_be_visible()
     expect(page.locator("#library-confirm")).to_be_hidden()  # what was asked about another view is not asked here
     page.locator("#library-remove").click()
     page.locator("#library-remove-now").click()
-    expect(page.get_by_role("list", name="Libraries").get_by_role("button")).to_have_count(0)
+    expect(page.get_by_role("group", name="Libraries").get_by_role("button")).to_have_count(0)
     assert libraries.infos() == []
     assert LION.is_file()
 

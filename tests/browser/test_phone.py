@@ -52,7 +52,7 @@ def test_on_a_phone_two_systems_are_side_by_side_under_scores_that_stay_in_view(
     expect(scores).to_contain_text(["CLIP", "CLIP-bnl", "CLIP-neg"])
     assert all(is_in_view(page, score) for score in scores.all())
     assert not is_in_view(page, third.locator("header"))
-    scores.last.click()
+    scores.last.press("Enter")
     page.wait_for_function("column => column.getBoundingClientRect().right <= innerWidth", arg=third.element_handle())
 
     for name in ("Evaluate", "Train", "Search"):

@@ -13,7 +13,7 @@ from nt2vr.evaluation.measures import FIRST_PAGE, Measured
 from nt2vr.evaluation.report import Report, Result
 from nt2vr.media.gallery import load_gallery
 from nt2vr.settings import ASSETS
-from tests.browser.actions import MODELS_MS, choose
+from tests.browser.actions import ANSWERS, MODELS_MS, choose, held
 from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
@@ -93,7 +93,11 @@ def test_step_through_filtered_queries_write_a_note_and_come_back_to_the_same_pl
     page.keyboard.press("ArrowLeft")
     expect(where).to_have_text("query 30 of 50")
     review.get_by_label("Tag").fill("ambiguous")
-    review.get_by_label("Note").fill("who dances?")
+    page.keyboard.press("Tab")
+    page.keyboard.type("who ", delay=20)
+    expect(page.locator(".nt-kept")).to_have_text("saved")  # the tag, while the note is being typed
+    expect(page.locator(".nt-listed .nt-tag")).to_have_text("ambiguous")
+    page.keyboard.type("dances?", delay=20)
     page.keyboard.press("ArrowLeft")  # moves the caret
     page.keyboard.press("Escape")  # leaves the field, which saves it
     expect(page.locator(".nt-kept")).to_have_text("saved")
@@ -117,6 +121,25 @@ def test_step_through_filtered_queries_write_a_note_and_come_back_to_the_same_pl
     expect(page.locator(".nt-list")).to_contain_text("page 2 of 3")
     page.wait_for_function("scroll => Math.abs(scrollY - scroll) < 2", arg=scroll)
     expect(page.locator(".nt-listed .nt-tag")).to_have_text("ambiguous")
+
+
+def test_of_two_clicks_the_newer_one_decides_what_is_shown(
+    page: Page, running_app: RunningApp, report_id: str
+) -> None:
+    page.goto(f"{running_app.url}?report={report_id}")
+    expect(rows(page)).to_have_count(20, timeout=MODELS_MS)
+    rows(page).first.click()
+    review, where = page.get_by_role("dialog", name="Review"), page.locator(".nt-review header b")
+    expect(where).to_contain_text("query 1 of")
+    with held(page, ANSWERS) as answers:
+        page.keyboard.press("ArrowRight")
+        answers.wait_for_one()
+        page.get_by_role("button", name="Next query").click()
+        page.keyboard.press("Escape")
+    expect(review).not_to_be_visible()
+    page.wait_for_timeout(1500)  # for answers to older clicks
+    expect(review).not_to_be_visible()
+    expect(page).not_to_have_url(re.compile("query="))
 
 
 def test_find_queries_save_the_filter_open_a_point_of_the_plot_and_compare_another_report(
