@@ -3,23 +3,32 @@ const MOST = 4;
 const chips = () => props.value.references ?? [];
 const said = document.body.appendChild(Object.assign(document.createElement("p"), { className: "nt-hidden" }));
 said.role = "status";
-const set = (references) => { props.value = { references }; trigger("edited", {}); };
+// The server answers with all chips, those it was sent and the new ones: until then, what else is added or changed waits.
+const waiting = [];
+let isReading = false;
+const whenRead = (act) => { if (isReading) waiting.push(act); else act(); };
+addEventListener("nt2vr-read", () => {
+  isReading = false;
+  said.textContent = `${chips().length} of ${MOST} references`;
+  while (!isReading && waiting.length) waiting.shift()();
+});
+const edit = (change) => whenRead(() => { props.value = { references: change(chips()) }; trigger("edited", {}); });
 const placeOf = (target) => [...element.querySelectorAll(".nt-reference")].indexOf(target.closest(".nt-reference"));
-const changed = (place, values) => set(chips().map((chip, i) => (i === place ? { ...chip, ...values } : chip)));
+const changed = (place, values) => edit((all) => all.map((chip, i) => (i === place ? { ...chip, ...values } : chip)));
 
 const add = async (files) => {
   said.textContent = `Reading ${files.map(({ name }) => name).join(", ")}`;
   const paths = await Promise.all(files.slice(0, MOST + 1).map(async (file) => {
     try { return (await upload(file)).path; } catch { return ""; } // too large, say: the server says so
   }));
-  trigger("added", { paths: paths.join("\n") });
+  whenRead(() => { isReading = true; trigger("added", { paths: paths.join("\n") }); });
 };
 
 element.addEventListener("click", ({ target }) => {
   const place = placeOf(target);
   if (target.closest("[data-turn]")) changed(place, { wanted: !chips()[place].wanted });
   if (!target.closest("[data-remove]")) return;
-  set(chips().filter((_, i) => i !== place));
+  edit((all) => all.filter((_, i) => i !== place));
   const left = element.querySelectorAll("[data-remove]");
   (left[Math.min(place, left.length - 1)] ?? document.querySelector("#query textarea"))?.focus();
 });

@@ -150,6 +150,7 @@ class SearchTab:
         c.examples.click(inputs=c.examples, outputs=[c.query, c.ask], js=draw, **BROWSER_ONLY)
         liked = r.detail.like(self.on_like, [r.answer, c.reference], [c.reference, r.detail], **PRIVATE)
         added = c.reference.added(self.on_added, c.reference, c.reference, **PRIVATE)
+        added.then(js="() => dispatchEvent(new Event('nt2vr-read'))", **BROWSER_ONLY)
         left = r.understood.literal(self.on_literal, c.literal, c.literal, **PRIVATE)
         moved = r.understood.correct(self.on_correct, None, [r.wanted, r.unwanted], **PRIVATE)
         for event in (liked, added, left, moved, *r.systems_added):

@@ -113,6 +113,26 @@ def test_a_picture_uploaded_before_the_link_has_been_read_stays(
     assert any("mine.png" in name for name in names)
 
 
+def test_a_picture_added_while_another_is_read_joins_it_and_a_removal_in_between_holds(
+    page: Page, running_app: RunningApp, tmp_path: Path
+) -> None:
+    for name in ("red", "green", "blue"):
+        Image.new("RGB", (64, 64), name).save(tmp_path / f"{name}.png")
+    chips, file = page.locator(".nt-reference"), page.locator("#reference [type=file]")
+    open_search(page, running_app.url)
+    file.set_input_files(tmp_path / "red.png")
+    expect(chips).to_have_count(1)
+    with held(page, CALLS, '"paths"') as calls:
+        file.set_input_files(tmp_path / "green.png")
+        calls.wait_for_one()
+        chips.first.locator("[data-remove]").press("Enter")
+        file.set_input_files(tmp_path / "blue.png")
+        page.wait_for_timeout(500)  # it is uploaded, and waits
+    expect(page.get_by_role("group", name="blue.png")).to_be_visible()
+    expect(page.get_by_role("group", name="green.png")).to_be_visible()
+    expect(chips).to_have_count(2)
+
+
 def test_an_older_search_never_replaces_the_answer_to_a_newer_one(page: Page, running_app: RunningApp) -> None:
     scope = page.locator(".nt-scope")
     with held(page, CALLS, "the drum") as searches:
