@@ -34,5 +34,8 @@ element.addEventListener("dragend", () => { dragged = undefined; element.classLi
 window.addEventListener("popstate", () => {
   const link = location.search.slice(1);
   if (new URLSearchParams(link).has("report")) trigger("report", { link });
-  else trigger("back", { link });
+  else {
+    window.nt2vrPopped = location.search;
+    trigger("back", {});
+  }
 });

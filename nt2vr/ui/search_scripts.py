@@ -31,8 +31,11 @@ SETTLE = """({ link, asked_parts, parts, sliders }, wanted, unwanted, ...strengt
   for (const name of ["__theme", "stage", "stories"]) if (before.has(name)) address.set(name, before.get(name));
   const isNew = history.state?.answered && `?${address}` !== location.search;
   const isElsewhere = before.has("report"); // on the Evaluate tab
-  if (!isElsewhere) history[isNew ? "pushState" : "replaceState"]({ answered: true }, "", `?${address}`);
+  const isPassed = (window.nt2vrPopped ?? `?${address}`) !== `?${address}`; // Back went on before this answer came
+  window.nt2vrPopped = undefined;
+  if (!isElsewhere && !isPassed) history[isNew ? "pushState" : "replaceState"]({ answered: true }, "", `?${address}`);
   try {
+    for (const name of ["stage", "stories"]) address.delete(name); // whoever comes back from a report has left the stage
     sessionStorage.setItem("nt2vr-search", `?${address}`);
     const kept = ["systems", "k", "gallery"].filter((name) => name in link).map((name) => [name, link[name]]);
     localStorage.setItem("nt2vr", `${new URLSearchParams(kept)}`);

@@ -115,7 +115,7 @@ class SearchTab:
         self._wire_clips()
         self._watch.wire(page, self._controls, self._results, QUIET)
         opens = self._opens(tabs)
-        for event in (self._results.understood.back, self._results.stage.open, self._controls.picture_examples.open):
+        for event in (self._results.stage.open, self._controls.picture_examples.open):
             opens(event, lambda data: dict(parse_qsl(event_value(data, "link", str))))
         return opens
 
@@ -188,17 +188,26 @@ class SearchTab:
         c.gallery.focus(lambda: gr.Dropdown(gallery_choices(self.galleries)), None, c.gallery, queue=False, **QUIET)
 
     def _opens(self, tabs: gr.Tabs) -> OpensQueries:
-        c = self._controls
+        c, outputs = self._controls, [*self._linked, self._results.answer, tabs]
+
+        def opened(values: Mapping[str, str]) -> dict[Any, Any]:
+            return self._shown(self._links.open(values)) | {tabs: gr.Tabs(selected="search")}
+
+        @user_errors
+        def on_back(address: str) -> dict[Any, Any]:
+            return opened(dict(parse_qsl(address.removeprefix("?"))))
 
         def opens(event: Any, link_of: Callable[..., Mapping[str, str]]) -> None:
             @user_errors
             def on_open(data: gr.EventData) -> dict[Any, Any]:
-                return self._shown(self._links.open(link_of(data))) | {tabs: gr.Tabs(selected="search")}
+                return opened(link_of(data))
 
-            outputs = [*self._linked, self._results.answer, tabs]
-            opened = event(on_open, None, outputs, **PRIVATE)
-            opened.success(outputs=c.ask, js=ASK, **BROWSER_ONLY)
+            event(on_open, None, outputs, **PRIVATE).success(outputs=c.ask, js=ASK, **BROWSER_ONLY)
 
+        back = self._results.understood.back(
+            on_back, c.ask, outputs, js="() => location.search", trigger_mode="always_last", **PRIVATE
+        )
+        back.success(outputs=c.ask, js=ASK, **BROWSER_ONLY)
         return opens
 
     def _shown(self, opened: Opened) -> dict[Any, Any]:

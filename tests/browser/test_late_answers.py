@@ -1,5 +1,6 @@
 """Late answers never overwrite what a person has typed or chosen since."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,30 @@ def test_a_picture_uploaded_before_the_link_has_been_read_stays(
     expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
     names = page.locator(".nt-reference").evaluate_all("chips => chips.map((chip) => chip.ariaLabel)")
     assert any("mine.png" in name for name in names)
+
+
+def test_back_pressed_twice_while_an_answer_is_on_its_way_goes_back_twice_and_forward_again(
+    page: Page, running_app: RunningApp
+) -> None:
+    query = page.locator("#query textarea")
+    open_search(page, running_app.url)
+    first = query.input_value()
+    submit(page, HORSE)
+    expect(page).to_have_url(re.compile("horse"))
+    submit(page, "a dog, no cat")
+    expect(page).to_have_url(re.compile("dog"))
+    with held(page, ANSWERS) as answers:
+        page.evaluate("history.back()")
+        answers.wait_for_one()
+        page.evaluate("history.back()")
+        page.wait_for_timeout(500)
+    expect(query).to_have_value(first)
+    expect(page.locator(".nt-scope")).to_have_text("playing the drum")
+    page.wait_for_timeout(1000)  # for answers to what was passed
+    for text, scope in ((HORSE, "elephant"), ("a dog, no cat", "cat")):
+        page.go_forward()
+        expect(query).to_have_value(text)
+        expect(page.locator(".nt-scope")).to_have_text(scope)
 
 
 def test_a_picture_added_while_another_is_read_joins_it_and_a_removal_in_between_holds(
