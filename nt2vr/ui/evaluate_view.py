@@ -119,11 +119,7 @@ def tables_view(report: Report) -> list[dict[str, Any]]:
         ]
         if lines:
             heads = [{"text": group.head, "span": len(group.columns)} for group in there]
-            names = [
-                {"text": column.head, "first": column is group.columns[0]}
-                for group in there
-                for column in group.columns
-            ]
+            names = [{"text": column.head} for group in there for column in group.columns]
             views.append({"groups": heads, "heads": names, "lines": lines})
     return views
 

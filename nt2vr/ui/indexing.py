@@ -72,7 +72,6 @@ def job_view(job: IndexJob | None) -> dict[str, Any]:
         "share": percent_text(job.done, job.total),
         "error": job.error,
         "under_way": job.is_under_way,
-        "stops": job.state == "stopping",
     }
 
 

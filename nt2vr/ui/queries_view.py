@@ -184,7 +184,6 @@ def asked_view(row: Row) -> dict[str, Any]:
     return {
         "text": row.text,
         "kind": KINDS.get(row.kind, row.kind),
-        "cue": row.cue,
         "wanted": row.wanted or "",
         "unwanted": list(row.unwanted),
     }

@@ -35,7 +35,7 @@ SETTLE = """({ link, asked_parts, parts, sliders }, wanted, unwanted, ...strengt
   window.nt2vrPopped = undefined;
   if (!isElsewhere && !isPassed) history[isNew ? "pushState" : "replaceState"]({ answered: true }, "", `?${address}`);
   try {
-    for (const name of ["stage", "stories"]) address.delete(name); // whoever comes back from a report has left the stage
+    for (const name of ["stage", "stories"]) address.delete(name); // whoever comes back has left the stage
     sessionStorage.setItem("nt2vr-search", `?${address}`);
     const kept = ["systems", "k", "gallery"].filter((name) => name in link).map((name) => [name, link[name]]);
     localStorage.setItem("nt2vr", `${new URLSearchParams(kept)}`);

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from nt2vr.library.libraries import Libraries
-from tests.browser.actions import MODELS_MS, choose, columns, open_search, submit
+from tests.browser.actions import MODELS_MS, choose, columns, open_search, serious, submit
 from tests.conftest import RunningApp
 from tests.tiny import write_tiny
 
@@ -104,6 +104,7 @@ def test_files_are_uploaded_searched_by_their_moments_renamed_and_removed(
     expect(film).to_have_count(1, timeout=MODELS_MS)
 
     page.get_by_role("tab", name="Library").click()
+    assert serious(page) == []
     page.locator("#library-new-name").get_by_role("textbox").fill("Ours")
     page.get_by_role("button", name="Rename").click()
     expect(page.get_by_role("group", name="Libraries")).to_contain_text("Ours")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.actions import serious
 from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp, free_port, run_app
 from tests.tiny import TINY
@@ -174,6 +175,7 @@ def test_charts_and_the_question_lie_within_their_frames_also_on_a_phone(page: P
             page.set_viewport_size({"width": size[0], "height": size[1]})
             open_tab(page, running_app.url)
             expect(page.locator(".nt-watch h3")).to_contain_text(HOSTILE)
+            assert serious(page) == []
             page.locator("#train-delete").click()
             expect(page.locator("#train-confirm").get_by_role("button")).to_have_count(2)
             charts = page.locator(".nt-chart")
