@@ -12,7 +12,8 @@ from tests.conftest import RunningApp
 from tests.unit.evaluation.words import SYSTEMS, report_of
 
 STRANGER = {"X-Forwarded-For": "203.0.113.7"}
-PLACES = (("review", "show"), ("evaluate-queries", "show"), ("evaluate-report", "open"), ("understood", "report"))
+ADDRESS = ("on_address", "change")
+PLACES = (("evaluate-report", "open"), ("understood", "report"))
 
 
 @pytest.fixture
@@ -36,9 +37,9 @@ def test_no_link_to_a_report_leaves_the_archive_or_a_traceback(
     running_app: RunningApp, report: tuple[Archive, str]
 ) -> None:
     client = RawClient(running_app.url, STRANGER)
-    for event in PLACES:
-        for link in links(report[1]):
-            error = client.error(event, data={"link": link})
+    for link in links(report[1]):
+        for event in (*PLACES, ADDRESS):
+            error = client.error(event, [link]) if event == ADDRESS else client.error(event, data={"link": link})
             assert "\n" not in error and len(error) < 400 and "Something went wrong" not in error, (event, link, error)
     assert "Traceback" not in running_app.log.read_text()
 
@@ -60,6 +61,6 @@ def test_notes_are_checked_saved_and_read_by_everyone_but_written_only_by_those_
         error = person.error(event, data={**note, **wrong})
         assert error and "\n" not in error and "Something went wrong" not in error, wrong
     assert archive.remarks(report_id) == {3: Remark("misread", "who sings?")}
-    shown = stranger.send(("review", "show"), data={"link": note["link"]})["output"]["data"][2]
+    shown = stranger.send(ADDRESS, [note["link"]])["output"]["data"][2]
     assert (shown["tag"], shown["note"]) == ("misread", "who sings?") and "Only the owner" in shown["refusal"]
     assert "Traceback" not in running_app.log.read_text()
