@@ -18,6 +18,8 @@ def parse_change(text: str) -> tuple[str, Any]:
 def parse_choices(text: str) -> tuple[str, list[Any]]:
     """Parse KEY=VALUE,VALUE."""
     key, values = _split(text, "KEY=VALUE,VALUE")
+    if not values:
+        raise ConfigError(f"The grid has no value of {quoted(key)}. Name some.")
     return key, [_value(each) for each in values.split(",")]
 
 
@@ -25,7 +27,7 @@ def _split(text: str, form: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not (key and equals):
         raise ConfigError(f"Expected {form}, not {quoted(text)}.")
-    return key, value
+    return key, value  # which may be empty: base= is random weights
 
 
 def _value(text: str) -> Any:

@@ -7,9 +7,10 @@ said.role = "status";
 const waiting = [];
 let isReading = false;
 const whenRead = (act) => { if (isReading) waiting.push(act); else act(); };
+const count = () => { said.textContent = `${chips().length} of ${MOST} references`; };
 addEventListener("nt2vr-read", () => {
   isReading = false;
-  said.textContent = `${chips().length} of ${MOST} references`;
+  count();
   while (!isReading && waiting.length) waiting.shift()();
 });
 const edit = (change) => whenRead(() => { props.value = { references: change(chips()) }; trigger("edited", {}); });
@@ -46,7 +47,7 @@ const mirror = () => element.querySelectorAll("input[type=range]").forEach((rang
 let before = 0;
 watch("value", () => {
   mirror();
-  if (chips().length !== before) said.textContent = `${chips().length} of ${MOST} references`;
+  if (chips().length !== before) count();
   before = chips().length;
 });
 

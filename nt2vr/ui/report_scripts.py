@@ -32,11 +32,12 @@ SHOWN = """({ link = "?report=" }) => {
   history.replaceState(history.state, "", `?${full}`);
 }"""
 # A click has moved the address, whose change shows the place: an event's own data would be stale if it had to wait.
-MOVED = "() => `${location.search}&at=${performance.now()}`"
+HERE = "`${location.search}&at=${performance.now()}`"
+MOVED = f"() => {HERE}"
 TELL = "const place = document.querySelector('.nt-kept'); if (place) place.textContent ="
 SAVED = f"""() => {{
   {TELL} 'saved';
-  return new URLSearchParams(location.search).has("report") ? `${{location.search}}&at=${{performance.now()}}` : "";
+  return new URLSearchParams(location.search).has("report") ? {HERE} : "";
 }}"""
 NOT_SAVED = f"() => {{ {TELL} 'not saved'; }}"
 # A place is shown: the page scrolls to where it was left, and its review, closed in between, opens again.

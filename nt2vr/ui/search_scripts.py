@@ -20,7 +20,7 @@ RESTORE = f"""(link, ask, ...now) => {{
   return [touched[0] ? ask : `${{performance.now()}}`, ...now.map((value, i) => touched[i] ? value : link[i])];
 }}"""
 CHOOSE = "() => { document.querySelector('#reference [data-files]').click(); }"
-NOTHING = "() => [{}, { columns: [] }, {}]"
+NOTHING = "() => { window.nt2vrPopped = undefined; return [{}, { columns: [] }, {}]; }"
 MOVED = "(value) => [`${value}`, `${performance.now()}`]"
 # The settings that a browser remembers, as the query string of a link; see SETTLE.
 REMEMBERED = "() => { try { return localStorage.getItem('nt2vr') ?? ''; } catch { return ''; } }"

@@ -94,6 +94,7 @@ def test_another_config_never_shares_a_folder_and_the_same_one_always_does() -> 
         (["--grid", "depth=1"], "unknown keys: depth"),
         (["--grid", "epochs=few"], "epochs must be like"),
         (["--grid", "epochs"], "KEY=VALUE,VALUE"),
+        (["--grid", "base="], "no value of"),
         (["--set", "epochs"], "KEY=VALUE"),
         (["--seeds", "0"], "1 to 1000 runs"),
         (["--seeds", "2", "--grid", "seed=5,6"], "The grid has seeds, so --seeds 2 cannot choose them"),
