@@ -39,6 +39,7 @@ class Form(NamedTuple):
 FORMS = (
     # the cue comes first
     Form("not X", "not", "not, n't, never, no longer, but not", "a man is not dancing", "a man", ("dancing",)),
+    Form("not even X", "not", "not even, n't even, but not even", "a man but not even a dog", "a man", ("a dog",)),
     Form("neither X nor Y", "not", "neither, nor", "a bike with neither bell nor lock", "a bike", ("bell", "lock")),
     Form("Y rather than X", "not", "rather than, as opposed to, instead of", "tea instead of beer", "tea", ("beer",)),
     Form(
@@ -51,11 +52,28 @@ FORMS = (
         ("dogs",),
     ),
     Form("no X", "no", "no, zero", "a beach with no people", "a beach", ("people",)),
+    Form(
+        "not a single X",
+        "no",
+        "not a single, not one single, not even a single, not even one single, not even one, but not a single, "
+        "but not even a single",
+        "a street with not a single car",
+        "a street",
+        ("car",),
+    ),
     Form("no compound noun", "no", "", "a street with no bus stop", "a street", ("bus stop",)),
     Form("no name", "no", "", "an airport, no Boeing 737", "an airport", ("Boeing 737",)),
     Form("no sign of X", "no", "", "a church without any sign of a priest", "a church", ("a priest",)),
     Form("no X is present", "no", "", "No car is visible in the image; a dog runs.", "a dog runs", ("car",)),
     Form("without X", "without", "without, with out, w/o, w/out, sans, minus", "tea w/o milk", "tea", ("milk",)),
+    Form(
+        "without a single X",
+        "without",
+        "without a single, without even, without even a single",
+        "a desk without a single book",
+        "a desk",
+        ("book",),
+    ),
     Form("without, misspelt", "without", "", "a man wihtout a hat", "a man", ("a hat",)),
     Form("lacks X", "without", "lack, lacks, lacking, lacked", "a room that lacks chairs", "a room", ("chairs",)),
     Form(

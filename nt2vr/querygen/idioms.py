@@ -17,7 +17,7 @@ class Wording(NamedTuple):
     """A sentence and its affirmative paraphrase.
 
     {A} is a caption, {S} the subject of one of its actions, {B_ing} the action, {B2_ing} another one of the same
-    subject, {is_} and {s} agree with the subject, {N} and {M} are things.
+    subject, {is_}, {does} and {s} agree with the subject, {N} and {M} are things.
     """
 
     text: str
@@ -50,6 +50,14 @@ TRAINED: Wordings = {
         Wording("nobody but {S} {is_} {B_ing}", "only {S} {is_} {B_ing}"),
         Wording("no one apart from {S} {is_} {B_ing}", "only {S} {is_} {B_ing}"),
         Wording("not a soul but {S} {is_} {B_ing}", "only {S} {is_} {B_ing}"),
+    ),
+    "not a single": (
+        Wording("{S} {does} not stop {B_ing} for a single moment", "{S} keep{s} {B_ing}"),
+        Wording("{S} {is_} {B_ing} without missing a single beat", "{S} keep{s} {B_ing}"),
+        Wording("not a single moment passes without {S} {B_ing}", "{S} keep{s} {B_ing}"),
+        Wording("not a single person but {S} {is_} {B_ing}", "only {S} {is_} {B_ing}"),
+        Wording("there is not a single thing but {N}", "there is only {N}"),
+        Wording("not a single thing apart from {N} is shown", "only {N} is shown"),
     ),
     "not only": (
         Wording("{S} {is_} not only {B_ing} but also {B2_ing}", "{S} {is_} {B_ing} and {B2_ing}"),
@@ -92,6 +100,10 @@ UNSEEN: Wordings = {
     "no one but": (
         Wording("nobody except {S} {is_} {B_ing}", "only {S} {is_} {B_ing}"),
         Wording("none other than {S} {is_} {B_ing}", "{S} {is_} {B_ing}"),
+    ),
+    "not a single": (
+        Wording("{S} can't go a single minute without {B_ing}", "{S} keep{s} {B_ing}"),
+        Wording("not a single thing except {N}", "only {N}"),
     ),
     "not only": (
         Wording("{S} {is_} not just {B_ing} but {B2_ing} as well", "{S} {is_} {B_ing} and {B2_ing}"),
@@ -143,7 +155,7 @@ def _fields(
         others = [other for who, other in deeds if who == subject and other != deed]
         plural = subject.is_plural
         fields |= {"S": subject.text, "is_": "are" if plural else "is", "s": "" if plural else "s"}
-        fields["B_ing"] = inflect_phrase(deed, "VBG")
+        fields |= {"does": "do" if plural else "does", "B_ing": inflect_phrase(deed, "VBG")}
         if others:
             fields["B2_ing"] = inflect_phrase(rng.choice(others), "VBG")
     named = list(dict.fromkeys(thing.text for thing in things))

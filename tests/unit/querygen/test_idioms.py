@@ -29,6 +29,7 @@ def test_idioms_agree_with_their_subject_and_say_what_happens() -> None:
     assert one["a man is not only playing the guitar but also singing a song with a dog"] == (
         "a man is playing the guitar and singing a song with a dog"
     )
+    assert two["girls do not stop riding bikes on a beach for a single moment"] == "girls keep riding bikes on a beach"
     assert one["nothing but a dog"] == "only a dog"
     assert drawn(CAPTIONS[0], unseen=True)["a man can't help playing the guitar"] == "a man keeps playing the guitar"
 
