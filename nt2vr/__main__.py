@@ -88,7 +88,7 @@ def build_trainer(settings: Settings, gate: "Gate") -> tuple[Mapping[str, Callab
     from trainer.ui.stage import StageRuns  # noqa: PLC0415  imports Gradio
     from trainer.ui.tab import TrainTab  # noqa: PLC0415  likewise
 
-    manager = RunManager(settings.data_dir / "runs")
+    manager = RunManager(settings.data_dir / "runs", settings.device)
     return {"Train": TrainTab(manager, settings, gate).build}, StageRuns(manager)
 
 

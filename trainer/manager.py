@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -21,10 +22,11 @@ from nt2vr.errors import ConfigError, Nt2vrError, RunError
 from nt2vr.files import check_free
 from nt2vr.models.checkpoint import WEIGHTS
 from nt2vr.registry import pick
+from nt2vr.settings import use_device
 from trainer.config import TrainConfig, anchored, load_config, save_config
 from trainer.lock import Holder
 from trainer.metrics import MetricsReader
-from trainer.run_folder import UNDER_WAY, RunFolder, RunStatus, refuse_second_training
+from trainer.run_folder import UNDER_WAY, RunFolder, RunStatus, device_locks, refuse_second_training
 from trainer.trash import Trash
 
 ROOT = Path(trainer.__file__).parent.parent  # relative base and data paths in presets start here
@@ -79,14 +81,16 @@ class RunManager:
 
     Args:
         folder: runs/; created when the first run starts.
+        device: where runs are trained, as `--device` of the app names it. Nothing is trained on "mps": runs then take
+            the first visible GPU, otherwise the processor, as with "auto".
 
     Attributes:
         trash: the deleted runs.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, device: str = "auto") -> None:
         """Start nothing."""
-        self.folder = folder
+        self.folder, self.device = folder, device
         self._configs: dict[str, TrainConfig] = {}  # cached, since configs never change
         self._metrics: dict[str, MetricsReader] = {}
         self._stopping: dict[str, tuple[int, float]] = {}  # run_id -> process id, time of the stop request
@@ -99,7 +103,8 @@ class RunManager:
             ConfigError: if the disk has no room for its checkpoints.
             RunError: if another run is training, or the new process exits at once.
         """
-        refuse_second_training(self.folder)
+        environment = self._environment()
+        refuse_second_training(self.folder, environment)
         try:
             run = self._new_folder(config.name)
         except OSError as error:
@@ -107,7 +112,7 @@ class RunManager:
         try:
             check_free(self.folder, _estimated_bytes(config), f"Training {config.epochs} epochs of {config.name}")
             save_config(anchored(config), run.config)
-            _launch(run)
+            _launch(run, environment)
         except (OSError, Nt2vrError) as error:
             shutil.rmtree(run.path)
             raise error if isinstance(error, Nt2vrError) else RunError(_unwritable(run.path, error)) from error
@@ -125,9 +130,16 @@ class RunManager:
         folder.status()
         if not run.can_resume:
             raise RunError(f"{run.name} cannot be resumed: it is {run.status.state}. Start a new run.")
-        refuse_second_training(self.folder)
+        environment = self._environment()
+        refuse_second_training(self.folder, environment)
         self._metrics.pop(run_id, None)  # it is cut back to where the run was saved
-        _launch(folder)
+        _launch(folder, environment)
+
+    def under_way(self) -> str:
+        """Return the run of these that is training where a new one would; "" if there is none."""
+        holders = (lock.holder() for lock in device_locks(self.folder, self._environment()).values())
+        runs = self.folder.resolve()
+        return next((each.run for each in holders if each and Path(each.folder).parent == runs), "")
 
     def stop(self, run_id: str, at_once: bool = False) -> None:
         """Ask a run to finish its step, save and exit; or kill it at once, losing everything since its last save.
@@ -193,6 +205,12 @@ class RunManager:
             if not config.parent.is_symlink()
         }
 
+    def _environment(self) -> dict[str, str]:
+        """Return the environment of a training's process, which sees no GPU but its own."""
+        environment = dict(os.environ)
+        use_device(self.device if self.device != "mps" else "auto", environment)
+        return environment
+
     def _run_folder(self, run_id: str) -> RunFolder:
         return pick("run", run_id, self._folders())
 
@@ -247,8 +265,8 @@ def _started_ns(run: RunFolder) -> int:
     return 0
 
 
-def _launch(run: RunFolder) -> None:
-    """Start a run's process and return once it has taken over the run.
+def _launch(run: RunFolder, environment: Mapping[str, str]) -> None:
+    """Start a run's process with an environment and return once it has taken over the run.
 
     Raises:
         RunError: if it exits before that, with its last log line as the message.
@@ -256,7 +274,7 @@ def _launch(run: RunFolder) -> None:
     with run.log.open("ab") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "trainer", str(run.path.resolve())],
-            cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+            cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
         )  # fmt: skip
     threading.Thread(target=process.wait, daemon=True).start()  # otherwise it would stay a zombie
     while True:

@@ -14,6 +14,7 @@ Knows nothing about training itself.
 """
 
 import json
+import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping
@@ -181,18 +182,28 @@ class RunFolder:
             yield
 
 
-def device_locks(runs: Path) -> dict[str, Lock]:
-    """Return one lock per device that a run in the folder `runs` would use; each device trains one run at a time."""
-    return {device: Lock(runs / ".locks" / f"{device.replace(':', '-')}.lock") for device in training_devices()}
+def device_locks(runs: Path, environment: Mapping[str, str] = os.environ) -> dict[str, Lock]:
+    """Return one lock per device that a run in the folder `runs` would use; each device trains one run at a time.
+
+    Args:
+        runs: folder of the runs.
+        environment: of the training process.
+    """
+    devices = training_devices(environment)
+    return {device: Lock(runs / ".locks" / f"{device.replace(':', '-')}.lock") for device in devices}
 
 
-def refuse_second_training(runs: Path) -> None:
+def refuse_second_training(runs: Path, environment: Mapping[str, str] = os.environ) -> None:
     """Check that no run in the folder `runs` is training on a device that a new one would use.
+
+    Args:
+        runs: folder of the runs.
+        environment: of the new one's process.
 
     Raises:
         RunError: if one is; the message names that run, its folder and its process.
     """
-    for device, lock in device_locks(runs).items():
+    for device, lock in device_locks(runs, environment).items():
         if (holder := lock.holder()) is not None:
             raise RunError(
                 f"{holder.run} is still training on {device} (folder {holder.folder}, process {holder.pid}), "

@@ -7,7 +7,6 @@ from nt2vr.models.card import read_card
 from nt2vr.ui.watch import Training
 from trainer.config import PRESETS, load_config
 from trainer.manager import RunManager
-from trainer.run_folder import device_locks
 from trainer.ui.view import WORDS, left_text, percent, progress_text
 
 PRESET = PRESETS / "stage.json"
@@ -39,10 +38,8 @@ class StageRuns:
         return self.manager.start(load_config(self.preset, changes))
 
     def under_way(self) -> str:
-        """Return the run of these that is training; "" if there is none."""
-        holders = (lock.holder() for lock in device_locks(self.manager.folder).values())
-        runs = self.manager.folder.resolve()
-        return next((each.run for each in holders if each and Path(each.folder).parent == runs), "")
+        """Return the run that is training; "" if there is none."""
+        return self.manager.under_way()
 
     def look(self, run: str) -> Training:
         """Return a run; raises ConfigError if it does not exist."""

@@ -86,7 +86,7 @@ def test_a_run_that_would_fill_the_disk_is_refused_before_it_starts(
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=2_000_000_000))
     started: list[RunFolder] = []
-    monkeypatch.setattr(manager_module, "_launch", started.append)
+    monkeypatch.setattr(manager_module, "_launch", lambda run, _: started.append(run))
     config = TrainConfig(
         name="Long", epochs=epochs
     )  # 25 MB an epoch, 12 times that for saved states, 0.3 GB of frames

@@ -1,5 +1,6 @@
 """Runs as separate processes: started, stopped, killed and resumed, one at a time; and reading their metrics."""
 
+import ctypes
 import json
 import os
 import re
@@ -122,11 +123,36 @@ def test_a_run_that_fails_says_why_and_one_that_cannot_start_leaves_nothing(
     assert "Unknown loss 'triplet'" in str(failed.status.error)
     assert failed.can_resume
 
-    monkeypatch.setattr(manager_module, "refuse_second_training", lambda _: None)  # two people click at the same time
+    monkeypatch.setattr(manager_module, "refuse_second_training", lambda *_: None)  # two people click at the same time
     (device,) = device_locks(manager.folder).values()
     with device.hold(Holder("other", "runs/other", 1)), pytest.raises(RunError, match="other is still training"):
         manager.start(CONFIG)
     assert [run.run_id for run in manager.runs()] == [run_id]
+
+
+def test_runs_train_on_the_device_that_the_app_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: None)  # as with a CUDA driver
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,1")
+    for device, visible in (("cuda:1", "1"), ("cpu", "")):
+        (other,) = device_locks(tmp_path, {"CUDA_VISIBLE_DEVICES": visible}).values()
+        with other.hold(Holder("other", str(tmp_path / "other"), 1)):
+            with pytest.raises(RunError, match=f"other is still training on {device}"):
+                RunManager(tmp_path, device).start(CONFIG)
+            assert RunManager(tmp_path, device).under_way() == "other"
+            assert RunManager(tmp_path).under_way() == ""  # on cuda:3
+    with pytest.raises(ConfigError, match="There is no cuda:2: 2 GPUs are visible"):
+        RunManager(tmp_path, "cuda:2").start(CONFIG)
+    assert RunManager(tmp_path, "mps").under_way() == ""
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="reads another process's environment in /proc")
+def test_a_run_of_an_app_on_the_processor_sees_no_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    manager = RunManager(tmp_path, "cpu")
+    run_id = manager.start(CONFIG)
+    environment = Path(f"/proc/{manager.get(run_id).status.pid}/environ").read_bytes().split(b"\0")
+    manager.stop(run_id, at_once=True)
+    assert b"CUDA_VISIBLE_DEVICES=" in environment
 
 
 def test_a_run_that_was_told_to_stop_may_be_ended_at_once_when_it_takes_too_long(
@@ -218,7 +244,7 @@ def test_runs_are_listed_newest_first_and_one_that_cannot_be_read_does_not_hide_
 
 
 def test_two_runs_of_one_name_in_one_second_get_two_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(manager_module, "_launch", lambda run: None)
+    monkeypatch.setattr(manager_module, "_launch", lambda *_: None)
     manager = RunManager(tmp_path)
     ids = {manager.start(replace(CONFIG, name=name)) for name in ("A b/../c", "A b/../c", "猫")}
     assert len(ids) == 3
@@ -326,9 +352,9 @@ def test_runs_of_two_folders_do_not_wait_for_each_other_and_two_devices_neither(
     with one.training(), three.training():
         with pytest.raises(RunError, match=r"a is still training on \S+ \(folder .*a, process \d+\)"), two.training():
             pass
-        monkeypatch.setattr(run_folder_module, "training_devices", lambda: ("cuda:1", "cuda:2"))
+        monkeypatch.setattr(run_folder_module, "training_devices", lambda _: ("cuda:1", "cuda:2"))
         with two.training():
-            monkeypatch.setattr(run_folder_module, "training_devices", lambda: ("cuda:2",))
+            monkeypatch.setattr(run_folder_module, "training_devices", lambda _: ("cuda:2",))
             with (
                 pytest.raises(RunError, match="b is still training on cuda:2"),
                 put(tmp_path / "mine", "d").training(),
