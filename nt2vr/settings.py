@@ -228,6 +228,21 @@ def use_device(device: str, environment: MutableMapping[str, str] = os.environ) 
         environment["CUDA_VISIBLE_DEVICES"] = gpus[number]
 
 
+def training_environment(device: str, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the environment of a process that trains on a device and sees no other GPU.
+
+    Args:
+        device: as `use_device` takes it, or "mps", on which nothing is trained: that is as "auto".
+        environment: this process's.
+
+    Raises:
+        ConfigError: if the device is not visible.
+    """
+    changed = dict(environment)
+    use_device("auto" if device == "mps" else device, changed)
+    return changed
+
+
 def training_devices(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
     """Name the devices that a training started with this environment uses, without importing torch.
 

@@ -22,7 +22,7 @@ from nt2vr.errors import ConfigError, Nt2vrError, RunError
 from nt2vr.files import check_free
 from nt2vr.models.checkpoint import WEIGHTS
 from nt2vr.registry import pick
-from nt2vr.settings import use_device
+from nt2vr.settings import training_devices, training_environment
 from trainer.config import TrainConfig, anchored, load_config, save_config
 from trainer.lock import Holder
 from trainer.metrics import MetricsReader
@@ -81,8 +81,7 @@ class RunManager:
 
     Args:
         folder: runs/; created when the first run starts.
-        device: where runs are trained, as `--device` of the app names it. Nothing is trained on "mps": runs then take
-            the first visible GPU, otherwise the processor, as with "auto".
+        device: where runs are trained, as `--device` of the app names it.
 
     Attributes:
         trash: the deleted runs.
@@ -103,8 +102,8 @@ class RunManager:
             ConfigError: if the disk has no room for its checkpoints.
             RunError: if another run is training, or the new process exits at once.
         """
-        environment = self._environment()
-        refuse_second_training(self.folder, environment)
+        environment = training_environment(self.device)
+        refuse_second_training(self.folder, training_devices(environment))
         try:
             run = self._new_folder(config.name)
         except OSError as error:
@@ -130,14 +129,15 @@ class RunManager:
         folder.status()
         if not run.can_resume:
             raise RunError(f"{run.name} cannot be resumed: it is {run.status.state}. Start a new run.")
-        environment = self._environment()
-        refuse_second_training(self.folder, environment)
+        environment = training_environment(self.device)
+        refuse_second_training(self.folder, training_devices(environment))
         self._metrics.pop(run_id, None)  # it is cut back to where the run was saved
         _launch(folder, environment)
 
     def under_way(self) -> str:
         """Return the run of these that is training where a new one would; "" if there is none."""
-        holders = (lock.holder() for lock in device_locks(self.folder, self._environment()).values())
+        devices = training_devices(training_environment(self.device))
+        holders = (lock.holder() for lock in device_locks(self.folder, devices).values())
         runs = self.folder.resolve()
         return next((each.run for each in holders if each and Path(each.folder).parent == runs), "")
 
@@ -204,12 +204,6 @@ class RunManager:
             for config in self.folder.glob("[!.]*/config.json")
             if not config.parent.is_symlink()
         }
-
-    def _environment(self) -> dict[str, str]:
-        """Return the environment of a training's process, which sees no GPU but its own."""
-        environment = dict(os.environ)
-        use_device(self.device if self.device != "mps" else "auto", environment)
-        return environment
 
     def _run_folder(self, run_id: str) -> RunFolder:
         return pick("run", run_id, self._folders())

@@ -14,10 +14,9 @@ Knows nothing about training itself.
 """
 
 import json
-import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -182,28 +181,28 @@ class RunFolder:
             yield
 
 
-def device_locks(runs: Path, environment: Mapping[str, str] = os.environ) -> dict[str, Lock]:
+def device_locks(runs: Path, devices: Sequence[str] = ()) -> dict[str, Lock]:
     """Return one lock per device that a run in the folder `runs` would use; each device trains one run at a time.
 
     Args:
         runs: folder of the runs.
-        environment: of the training process.
+        devices: the run's, as `training_devices` names them; empty for those of this process.
     """
-    devices = training_devices(environment)
+    devices = devices or training_devices()
     return {device: Lock(runs / ".locks" / f"{device.replace(':', '-')}.lock") for device in devices}
 
 
-def refuse_second_training(runs: Path, environment: Mapping[str, str] = os.environ) -> None:
+def refuse_second_training(runs: Path, devices: Sequence[str] = ()) -> None:
     """Check that no run in the folder `runs` is training on a device that a new one would use.
 
     Args:
         runs: folder of the runs.
-        environment: of the new one's process.
+        devices: the new one's, as `training_devices` names them; empty for those of this process.
 
     Raises:
         RunError: if one is; the message names that run, its folder and its process.
     """
-    for device, lock in device_locks(runs, environment).items():
+    for device, lock in device_locks(runs, devices).items():
         if (holder := lock.holder()) is not None:
             raise RunError(
                 f"{holder.run} is still training on {device} (folder {holder.folder}, process {holder.pid}), "

@@ -133,8 +133,8 @@ def test_a_run_that_fails_says_why_and_one_that_cannot_start_leaves_nothing(
 def test_runs_train_on_the_device_that_the_app_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda name: None)  # as with a CUDA driver
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,1")
-    for device, visible in (("cuda:1", "1"), ("cpu", "")):
-        (other,) = device_locks(tmp_path, {"CUDA_VISIBLE_DEVICES": visible}).values()
+    for device in ("cuda:1", "cpu"):
+        (other,) = device_locks(tmp_path, [device]).values()
         with other.hold(Holder("other", str(tmp_path / "other"), 1)):
             with pytest.raises(RunError, match=f"other is still training on {device}"):
                 RunManager(tmp_path, device).start(CONFIG)
@@ -352,9 +352,9 @@ def test_runs_of_two_folders_do_not_wait_for_each_other_and_two_devices_neither(
     with one.training(), three.training():
         with pytest.raises(RunError, match=r"a is still training on \S+ \(folder .*a, process \d+\)"), two.training():
             pass
-        monkeypatch.setattr(run_folder_module, "training_devices", lambda _: ("cuda:1", "cuda:2"))
+        monkeypatch.setattr(run_folder_module, "training_devices", lambda: ("cuda:1", "cuda:2"))
         with two.training():
-            monkeypatch.setattr(run_folder_module, "training_devices", lambda _: ("cuda:2",))
+            monkeypatch.setattr(run_folder_module, "training_devices", lambda: ("cuda:2",))
             with (
                 pytest.raises(RunError, match="b is still training on cuda:2"),
                 put(tmp_path / "mine", "d").training(),
