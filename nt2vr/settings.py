@@ -43,7 +43,8 @@ class Settings:
 
     Attributes:
         data_dir: caches, runs, reports, and downloaded or imported models.
-        device: where models run: "auto" (CUDA, then MPS, then CPU), "cpu", "cuda", "cuda:1" or "mps".
+        device: where models run and, from the page, are trained: "auto" (CUDA, then MPS, then CPU), "cpu", "cuda",
+            "cuda:1" or "mps".
         host: address to listen on.
         port: port to listen on; None takes the first free one from 7860.
         assets: the shipped gallery, models and page templates.
