@@ -24,11 +24,11 @@ from nt2vr.settings import Settings, prepare_environment
 from nt2vr.world.scenes import sample_scenes
 from nt2vr.world.table import SceneTable
 from nt2vr.world.truth import Claim, read_claim
-from trainer.clips import load_clips
 from trainer.config import load_config
+from trainer.data.clips import load_clips
+from trainer.data.videos import embed_once
 from trainer.losses.composed import ComposedLoss
 from trainer.losses.embedded import Denied, EmbeddedBatch, Truth
-from trainer.videos import embed_once
 
 CONFIG = Path("trainer/configs/clip-neg.json")
 COLUMNS = (

@@ -24,7 +24,7 @@ from nt2vr.querygen.denials import CaptionDenials, Denial, DenialKind
 from nt2vr.search.systems import System
 from nt2vr.settings import Settings, prepare_environment
 from nt2vr.world.captions import describe
-from nt2vr.world.clips import ClipFile
+from nt2vr.world.drawn.clips import ClipFile
 from nt2vr.world.scenes import sample_scenes
 from nt2vr.world.table import SceneTable
 from nt2vr.world.truth import Claim, read_claim

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.held_out import LOTS
-from nt2vr.evaluation.composed import (
+from nt2vr.evaluation.covr.protocol import (
     ALL,
     CEILING,
     Asked,
@@ -26,14 +26,14 @@ from nt2vr.evaluation.composed import (
     summarise,
     vectors_of,
 )
-from nt2vr.evaluation.composed_world import SEEN, UNSEEN, composed_world
+from nt2vr.evaluation.covr.world import SEEN, UNSEEN, composed_world
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import Fusion
-from nt2vr.search.composed import COMPOSITIONS, Weights
+from nt2vr.search.references import COMPOSITIONS, Weights
 from nt2vr.settings import ASSETS, prepare_environment
-from nt2vr.world.families import EDIT_KINDS
-from trainer.fusion import FusionConfig, train_fusion
-from trainer.fusion_data import FusionData, load_families
+from nt2vr.world.edits.families import EDIT_KINDS
+from trainer.fusion.__main__ import FusionConfig, train_fusion
+from trainer.fusion.data import FusionData, load_families
 
 SEEDS = (1, 2, 3)
 VARIANTS: Mapping[str, Mapping[str, object]] = {

@@ -27,13 +27,13 @@ from nt2vr.world.negation import SceneDenial, SceneDenialKind
 from nt2vr.world.scenes import Scene, sample_scenes
 from nt2vr.world.sentences import SceneDenials
 from nt2vr.world.truth import Claim, read_claim
-from trainer.clips import Clips, free_denials, load_clips
 from trainer.config import TrainConfig, load_config, save_config
+from trainer.data.clips import Clips, free_denials, load_clips
+from trainer.data.sentences import WorldSentences
+from trainer.data.videos import embed_once
 from trainer.learner import Learner
 from trainer.loop import train
-from trainer.run_folder import RunFolder
-from trainer.sentences import WorldSentences
-from trainer.videos import embed_once
+from trainer.runs.run_folder import RunFolder
 
 LOTS = (  # drawn at random
     frozenset({"archery", "horse", "paint", "row", "ski", "trumpet", "dog", "gift"}),

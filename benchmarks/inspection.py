@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
-from nt2vr.evaluation.breakdown import break_down
-from nt2vr.evaluation.facets import facets_of
 from nt2vr.evaluation.measures import Measured
-from nt2vr.evaluation.report import Report, Result
+from nt2vr.evaluation.reports.breakdown import break_down
+from nt2vr.evaluation.reports.facets import facets_of
+from nt2vr.evaluation.reports.report import Report, Result
 from nt2vr.search.embedding_map import plane_of
 
 SIZES = (2_000, 20_000)

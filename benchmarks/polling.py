@@ -17,7 +17,7 @@ from playwright.sync_api import sync_playwright
 
 from benchmarks.startup import app, free_port, wait_for_page
 from trainer.config import TrainConfig
-from trainer.manager import RunManager
+from trainer.runs.manager import RunManager
 
 CONFIG = TrainConfig(
     name="Watched", num_clips=300, passes=20, num_frames=1, validation_clips=8, batch_size=2, epochs=1, log_every=20

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from nt2vr.evaluation.report import load_report
-from nt2vr.evaluation.tables import HONEST, PAPER
+from nt2vr.evaluation.reports.report import load_report
+from nt2vr.evaluation.reports.tables import HONEST, PAPER
 
 SHOWN = (
     *("original/MIR", "negated/delta_MIR", "composed/MIR"),

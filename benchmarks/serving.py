@@ -37,7 +37,7 @@ from PIL import Image
 from benchmarks.search import queries
 from nt2vr.media.decode import sample_frames
 from nt2vr.settings import ASSETS, PACKAGE
-from trainer.run_folder import RunFolder
+from trainer.runs.run_folder import RunFolder
 
 PEOPLE, PAUSE_S, CLIENTS = 50, 5.0, 16
 SYSTEMS = ["CLIP", "CLIP-neg", "CLIP boolean"]

@@ -35,9 +35,9 @@ from benchmarks.minilm import MODEL_CFG, MiniLM, MiniLMEncoder, load_minilm
 from nt2vr.datasets import sample_ids
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, row_array
-from nt2vr.evaluation.facets import query_facets
 from nt2vr.evaluation.measures import Measured, summarise
 from nt2vr.evaluation.protocol import ask
+from nt2vr.evaluation.reports.facets import query_facets
 from nt2vr.evaluation.words import key_of, words_benchmark
 from nt2vr.files import atomic_write
 from nt2vr.language.wordlists import words
@@ -46,15 +46,15 @@ from nt2vr.progress import never, silent
 from nt2vr.querygen.denials import Denial
 from nt2vr.querygen.query_sets import CaptionedVideos, read_captioned_videos
 from nt2vr.search.systems import System
-from trainer.batches import Batch, draw_sentence, epoch_batches
-from trainer.clips import Clips, caption_clips
 from trainer.config import PRESETS, TrainConfig, load_config
+from trainer.data.batches import Batch, draw_sentence, epoch_batches
+from trainer.data.clips import Clips, caption_clips
+from trainer.data.sentences import PlainSentences
 from trainer.early_check import EARLY_STEPS, early_warning
 from trainer.learner import Learner
 from trainer.loop import SAMPLE
 from trainer.losses import losses_of
-from trainer.sentences import PlainSentences
-from trainer.start import PREPROCESS, Start
+from trainer.runs.start import PREPROCESS, Start
 from trainer.teacher import FrozenTexts, Teacher
 from trainer.text_measures import TextMeasures
 

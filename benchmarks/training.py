@@ -32,16 +32,16 @@ from nt2vr.models.checkpoint import read_configs
 from nt2vr.models.framing import frame_positions
 from nt2vr.settings import ASSETS, prepare_environment
 from nt2vr.world.scenes import Scene
-from trainer.batches import Batch, epoch_batches
-from trainer.clips import Clips
 from trainer.config import TrainConfig
+from trainer.data.batches import Batch, epoch_batches
+from trainer.data.clips import Clips
+from trainer.data.prefetch import prefetched
+from trainer.data.sentences import WorldSentences
+from trainer.data.videos import embed_clips
 from trainer.learner import Learner
 from trainer.losses import build_losses
 from trainer.losses.embedded import EmbeddedBatch
-from trainer.prefetch import prefetched
-from trainer.sentences import WorldSentences
-from trainer.start import load_start
-from trainer.videos import embed_clips
+from trainer.runs.start import load_start
 
 BASE = ASSETS / "models" / "clip"
 Step = Callable[[], int]  # takes a training step, returns its number of captions

@@ -17,10 +17,10 @@ from tempfile import TemporaryDirectory
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.settings import prepare_environment
 from trainer.changes import parse_change
-from trainer.clips import load_clips
 from trainer.config import PRESETS, TrainConfig, load_config
-from trainer.manager import RunManager
-from trainer.run_folder import RunFolder
+from trainer.data.clips import load_clips
+from trainer.runs.manager import RunManager
+from trainer.runs.run_folder import RunFolder
 from trainer.validation import validate
 
 POLL_S = 0.01

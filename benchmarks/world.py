@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import cv2
 
-from nt2vr.world.render import Renderer
+from nt2vr.world.drawn.render import Renderer
 from nt2vr.world.scenes import Scene, sample_scenes
 
 SIZES = (112, 224)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from nt2vr.api import Evaluation, GallerySearcher, evaluate, load_model, open_searcher, understand
     from nt2vr.evaluation.sources import Data
     from nt2vr.language.query import Query
-    from nt2vr.search.composed import Reference
+    from nt2vr.search.references import Reference
     from nt2vr.search.systems import System
 
     __version__: str

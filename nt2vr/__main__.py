@@ -17,17 +17,17 @@ from nt2vr.settings import Settings, prepare_environment
 from nt2vr.version import project_version
 
 if TYPE_CHECKING:
-    from nt2vr.ui.gate import Gate
-    from nt2vr.ui.watch import Trainings
+    from nt2vr.ui.search.watch import Trainings
+    from nt2vr.ui.web.permissions import Gate
 
 COMMANDS = {  # name -> its module, which has `add_arguments` and `run`, and a line of help
     "serve": ("nt2vr.commands.serve", "open the app (default)"),
     "search": ("nt2vr.commands.search", "search the built-in gallery with one or more systems"),
     "library": ("nt2vr.commands.library", "add, update and remove libraries of your own videos"),
     "evaluate": ("nt2vr.commands.evaluate", "evaluate systems and print the paper's table"),
-    "compose": ("nt2vr.commands.compose", "evaluate a picture plus a text, and print the table"),
+    "compose": ("nt2vr.commands.covr", "evaluate a picture plus a text, and print the table"),
     "train": ("trainer.__main__", "train a model, or resume a run"),
-    "sweep": ("trainer.sweep", "train a grid of settings with several seeds, and tabulate them"),
+    "sweep": ("trainer.runs.sweep", "train a grid of settings with several seeds, and tabulate them"),
     "queries": ("nt2vr.commands.queries", "build negated and composed queries from captions; split sentences"),
     "models": ("nt2vr.commands.models", "list, download and remove models"),
     "import": ("nt2vr.commands.import_", "import a checkpoint written by other code"),
@@ -84,7 +84,7 @@ def _run(arguments: list[str]) -> int:
 
 def build_trainer(settings: Settings, gate: "Gate") -> tuple[Mapping[str, Callable[..., None]], "Trainings"]:
     """Build the trainer's tab, and what trains from the Search tab, which nt2vr.ui cannot name."""
-    from trainer.manager import RunManager  # noqa: PLC0415
+    from trainer.runs.manager import RunManager  # noqa: PLC0415
     from trainer.ui.stage import StageRuns  # noqa: PLC0415  imports Gradio
     from trainer.ui.tab import TrainTab  # noqa: PLC0415  likewise
 

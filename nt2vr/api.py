@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.evaluation.composed_jobs import ComposedData, evaluate_data
-from nt2vr.evaluation.composed_report import ComposedArchive, ComposedReport
+from nt2vr.evaluation.covr.jobs import ComposedData, evaluate_data
+from nt2vr.evaluation.covr.report import ComposedArchive, ComposedReport
 from nt2vr.evaluation.protocol import evaluate as evaluate_systems
 from nt2vr.evaluation.protocol import with_controls
-from nt2vr.evaluation.report import Report
+from nt2vr.evaluation.reports.report import Report
+from nt2vr.evaluation.reports.tables import markdown, write_tables
 from nt2vr.evaluation.result_store import ResultStore
 from nt2vr.evaluation.sources import Data, load_benchmark
-from nt2vr.evaluation.tables import markdown, write_tables
 from nt2vr.language.query import Query
 from nt2vr.language.query import understand as understand_tagged
 from nt2vr.language.tagger import Tagger, load_tagger
@@ -34,13 +34,13 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.search.answers import Answer
-from nt2vr.search.composed import Reference
 from nt2vr.search.galleries import Galleries
+from nt2vr.search.references import Reference
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.search.systems import System
 from nt2vr.search.why import Why, explain
 from nt2vr.settings import Settings, prepare_environment
-from nt2vr.world.edits import judge_video
+from nt2vr.world.edits.edits import judge_video
 from nt2vr.world.synonyms import synonyms
 
 Image = NDArray[np.uint8]

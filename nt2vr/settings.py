@@ -49,7 +49,7 @@ class Settings:
         port: port to listen on; None takes the first free one from 7860.
         assets: the shipped gallery, models and page templates.
         models: pre-trained models of open_clip to download at the start, in the background.
-        rules: action to rule, where the environment sets one; see `nt2vr.ui.gate`.
+        rules: action to rule, where the environment sets one; see `nt2vr.ui.web.permissions`.
         owner_token: what proves that a visitor is the owner; empty takes the data folder's.
         space_owner: on a Hugging Face Space, the user whose it is.
         host_names: names, beyond this machine's addresses, under which the app is reached; "*" is any.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from trainer.__main__ import main
 from trainer.config import TrainConfig, save_config
-from trainer.run_folder import RunFolder, State
+from trainer.runs.run_folder import RunFolder, State
 
 
 def run_training(config: TrainConfig, folder: Path, expected: State = "finished") -> RunFolder:

@@ -23,7 +23,7 @@ from nt2vr.progress import Progress, silent
 from nt2vr.settings import prepare_environment, process_rank, use_device
 from trainer.changes import parse_change
 from trainer.config import TrainConfig, anchored, load_config, preset_or_file, save_config
-from trainer.run_folder import RunFolder, RunStatus, State
+from trainer.runs.run_folder import RunFolder, RunStatus, State
 
 logger = logging.getLogger("trainer")
 FULL_DISK = "The disk of {} is full. Free some space, then resume the run."
@@ -152,12 +152,12 @@ def _train(
     run: RunFolder, config: TrainConfig, cache: Path, stop: threading.Event, progress: Progress = silent
 ) -> State:
     # Rendering processes import this module too and do not need torch
-    from trainer.clips import check_data, load_clips  # noqa: PLC0415
+    from trainer.data.clips import check_data, load_clips  # noqa: PLC0415
     from trainer.distributed import in_turn, join  # noqa: PLC0415
     from trainer.learner import Learner  # noqa: PLC0415
     from trainer.loop import train  # noqa: PLC0415
-    from trainer.resume import held_out_by  # noqa: PLC0415
-    from trainer.start import Start  # noqa: PLC0415
+    from trainer.runs.resume import held_out_by  # noqa: PLC0415
+    from trainer.runs.start import Start  # noqa: PLC0415
 
     join()
     progress(0, 0, "loading the model")

@@ -17,11 +17,11 @@ from nt2vr.models.pooling import pooling_of
 from nt2vr.models.short_text import encode_short
 from nt2vr.models.tokenizer import special_ids
 from trainer import distributed
-from trainer.batches import Batch
 from trainer.config import Towers, TrainConfig
+from trainer.data.batches import Batch
 from trainer.losses.embedded import Denied, EmbeddedBatch, Parts, Truth
 from trainer.optimizer import build_optimizer, clip_gradients, rate_at
-from trainer.start import Start
+from trainer.runs.start import Start
 from trainer.teacher import Teacher
 
 NEW_TOKEN_STD = 0.02  # standard deviation of a new token's row, as in open_clip

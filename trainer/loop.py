@@ -23,21 +23,21 @@ from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.models.tokenizer import digest_of
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.querygen.denials import Denial
-from trainer.batches import draw_sentence, epoch_batches
-from trainer.clips import Clips
 from trainer.config import METRICS
+from trainer.data.batches import draw_sentence, epoch_batches
+from trainer.data.clips import Clips
+from trainer.data.prefetch import prefetched
+from trainer.data.sentences import captions_of, pairs_of
+from trainer.data.videos import embed_once
 from trainer.distributed import agree, in_turn, rank, stripe
 from trainer.early_check import EARLY_STEPS, early_warning
 from trainer.learner import Learner
-from trainer.metrics import MetricsWriter
-from trainer.prefetch import prefetched
-from trainer.resume import Losses, Position, Saved, Saver, read_saved, rewind
-from trainer.run_folder import RunFolder, RunStatus, State
-from trainer.sentences import captions_of, pairs_of
+from trainer.runs.metrics import MetricsWriter
+from trainer.runs.resume import Losses, Position, Saved, Saver, read_saved, rewind
+from trainer.runs.run_folder import RunFolder, RunStatus, State
 from trainer.teacher import FrozenTexts, Teacher
 from trainer.text_measures import TextMeasures
 from trainer.validation import control_metrics, validate
-from trainer.videos import embed_once
 
 logger = logging.getLogger(__name__)
 SAMPLE = 2048  # captions, and sentences made of captions, averaged for the teacher's mean embeddings

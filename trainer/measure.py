@@ -19,8 +19,8 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import never, silent
 from nt2vr.search.systems import System
-from trainer.clips import world_clips
-from trainer.videos import embed_clips
+from trainer.data.clips import world_clips
+from trainer.data.videos import embed_clips
 
 logger = logging.getLogger("trainer.measure")
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.querygen.denials import CaptionDenials, Denial
-from trainer.batches import draw_sentence
-from trainer.clips import Clips
+from trainer.data.batches import draw_sentence
+from trainer.data.clips import Clips
 from trainer.learner import Learner
 from trainer.losses.distill import DistillLoss
 from trainer.teacher import Teacher, TextEncoder

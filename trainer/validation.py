@@ -14,8 +14,8 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent
 from nt2vr.search.systems import System
-from trainer.clips import Clips
-from trainer.videos import embed_clips, embed_once
+from trainer.data.clips import Clips
+from trainer.data.videos import embed_clips, embed_once
 
 TRACKED = ("/MIR", "/delta_MIR", "/hard_pairs", "/auc")  # of denying sentences; enough to follow a run
 CONTROLS = {"base": "plain", "drop": "drop", "boolean": "boolean"}  # metric prefix -> search strategy

@@ -13,9 +13,9 @@ from nt2vr.language.tagger import load_tagger
 from nt2vr.progress import progress_bar
 from nt2vr.querygen.build import build, split
 from nt2vr.querygen.chat import ChatEndpoint, ChatModifier
-from nt2vr.querygen.modification import Modifier
 from nt2vr.querygen.query_sets import read_captioned_videos
-from nt2vr.querygen.triplets import WritesTexts, mine_pairs, write_triplets
+from nt2vr.querygen.triplets.files import WritesTexts, mine_pairs, write_triplets
+from nt2vr.querygen.triplets.modification import Modifier
 from nt2vr.settings import add_flags, chat_key
 
 

@@ -11,7 +11,7 @@ from nt2vr.errors import counted
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.settings import add_flags
-from nt2vr.ui.clip_view import times_text
+from nt2vr.ui.search.clip_view import times_text
 
 NONE = "–"
 ROW = "  {:>4}  {:>7}  {:9}  {:10}  {}"

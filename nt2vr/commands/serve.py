@@ -10,8 +10,8 @@ from pathlib import Path
 
 from nt2vr.errors import ConfigError, reason_of
 from nt2vr.settings import Settings, add_flags, is_loopback
-from nt2vr.ui.gate import Gate
 from nt2vr.ui.page import serve
+from nt2vr.ui.web.permissions import Gate
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -16,7 +16,7 @@ from nt2vr.media.gallery import Gallery
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.world.captions import SceneCaption, describe
-from nt2vr.world.clips import LOOK, ClipFile
+from nt2vr.world.drawn.clips import LOOK, ClipFile
 from nt2vr.world.negation import SceneDenial, SceneDenialKind
 from nt2vr.world.scenes import Scene, SceneSplit, sample_scenes
 from nt2vr.world.sentences import SceneDenials

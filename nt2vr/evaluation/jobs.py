@@ -5,9 +5,9 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.protocol import evaluate, with_controls
+from nt2vr.evaluation.reports.archive import Archive
 from nt2vr.evaluation.result_store import ResultStore
 from nt2vr.evaluation.runner import Job, Runner
 from nt2vr.evaluation.sources import GALLERY, WORLD, Data, load_benchmark

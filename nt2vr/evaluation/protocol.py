@@ -8,7 +8,7 @@ from typing import Protocol
 from nt2vr.evaluation.benchmark import Benchmark, Vectors
 from nt2vr.evaluation.choices import choices_of, measure_choices
 from nt2vr.evaluation.measures import Measured, joined, measure_block
-from nt2vr.evaluation.report import Report, Result, system_spec
+from nt2vr.evaluation.reports.report import Report, Result, system_spec
 from nt2vr.evaluation.result_store import ResultStore
 from nt2vr.evaluation.scoring import query_vectors
 from nt2vr.language.query import Query, understand

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from nt2vr.errors import ConfigError, DownloadError, quoted, reason_of
-from nt2vr.querygen.mining import CaptionPair
+from nt2vr.querygen.triplets.mining import CaptionPair
 
 MAX_ANSWER = 100_000  # bytes of an answer
 MAX_TEXT = 200  # characters of a modification text

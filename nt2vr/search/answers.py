@@ -10,8 +10,8 @@ import numpy as np
 
 from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
-from nt2vr.search.composed import Reference
 from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.references import Reference
 from nt2vr.search.strategies import Vector
 from nt2vr.search.systems import System
 

@@ -11,8 +11,8 @@ from nt2vr.language.query import Query
 from nt2vr.media.picture import fit
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.zero_gpu import on_gpu
-from nt2vr.search.composed import Composed, Reference, Weights, combine, compose, fusion_of
 from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.references import Composed, Reference, Weights, combine, compose, fusion_of
 from nt2vr.search.strategies import Parts, Vector, anchor_of
 
 

@@ -23,12 +23,12 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.registry import pick
 from nt2vr.search.answers import Answer, Hit, Judge, Ranking, judge_beside, merge_windows, moments_of, no_verdict
 from nt2vr.search.by_captions import judge_by_captions
-from nt2vr.search.composed import Reference, check_number
 from nt2vr.search.embed_query import embed_query, texts_of
 from nt2vr.search.embedded import EmbeddedGallery, embed_gallery
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.prefetch import prefetch_frames
 from nt2vr.search.reading import Reading, Synonyms, read_query
+from nt2vr.search.references import Reference, check_number
 from nt2vr.search.shared import InFlight, TextBatches
 from nt2vr.search.strategies import COSINE, STRENGTHS, Parts, query_vector
 from nt2vr.search.systems import System, check_strategy

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.encoder import Encoder
-from nt2vr.search.composed import take_away
+from nt2vr.search.references import take_away
 
 Vector = NDArray[np.float32]
 

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from nt2vr.evaluation.composed_jobs import ComposedEvaluations
+from nt2vr.evaluation.covr.jobs import ComposedEvaluations
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.library.jobs import IndexJobs
 from nt2vr.library.libraries import Libraries
@@ -26,24 +26,24 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.downloads import download_all
 from nt2vr.search.galleries import Galleries
 from nt2vr.settings import Settings, is_loopback
-from nt2vr.ui.api import build_api
-from nt2vr.ui.composed_panel import ComposedPanel
-from nt2vr.ui.door import Door, refuse_unreadable
-from nt2vr.ui.evaluate_tab import EvaluateTab
-from nt2vr.ui.gate import Gate
-from nt2vr.ui.indexing import Indexing
-from nt2vr.ui.inputs import check_inputs
-from nt2vr.ui.library_tab import LibraryTab
-from nt2vr.ui.media import FOREVER, Media
-from nt2vr.ui.memory import give_back_freed_memory
-from nt2vr.ui.report_scripts import LEFT
-from nt2vr.ui.routes import build_routes
-from nt2vr.ui.search_layout import menu_style
-from nt2vr.ui.search_tab import SearchTab
+from nt2vr.ui.evaluate.covr_panel import ComposedPanel
+from nt2vr.ui.evaluate.scripts import LEFT
+from nt2vr.ui.evaluate.tab import EvaluateTab
+from nt2vr.ui.library.indexing import Indexing
+from nt2vr.ui.library.media import FOREVER, Media
+from nt2vr.ui.library.tab import LibraryTab
+from nt2vr.ui.search.layout import menu_style
+from nt2vr.ui.search.tab import SearchTab
+from nt2vr.ui.search.watch import Trainings
 from nt2vr.ui.theme import build_theme, template
-from nt2vr.ui.uploads import DAY_S, HOUR_S, prepare_uploads, refuse_addresses
-from nt2vr.ui.watch import Trainings
-from nt2vr.world.edits import judge_video
+from nt2vr.ui.web.gradio_api import build_api
+from nt2vr.ui.web.inputs import check_inputs
+from nt2vr.ui.web.memory import give_back_freed_memory
+from nt2vr.ui.web.permissions import Gate
+from nt2vr.ui.web.request_checks import Door, refuse_unreadable
+from nt2vr.ui.web.routes import build_routes
+from nt2vr.ui.web.uploads import DAY_S, HOUR_S, prepare_uploads, refuse_addresses
+from nt2vr.world.edits.edits import judge_video
 from nt2vr.world.stories import story_queries
 from nt2vr.world.synonyms import offered_words, synonyms
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from nt2vr.media.preview import write_webm
 from nt2vr.world.captions import captions
-from nt2vr.world.render import SIZE, Renderer
+from nt2vr.world.drawn.render import SIZE, Renderer
 from nt2vr.world.scenes import Scene, stream_scenes
 from nt2vr.world.stories import STORIES
 from nt2vr.world.truth import read_claim

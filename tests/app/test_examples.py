@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from nt2vr.ui.picture_examples import PICTURE_EXAMPLES, PICTURE_SYSTEMS
-from nt2vr.ui.search_layout import EXAMPLES
+from nt2vr.ui.search.layout import EXAMPLES
+from nt2vr.ui.search.picture_examples import PICTURE_EXAMPLES, PICTURE_SYSTEMS
 from tests.conftest import RunningApp
 from tests.paths import ROOT
 

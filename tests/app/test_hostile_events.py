@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from nt2vr.ui.link import DEFAULTS
+from nt2vr.ui.search.link import DEFAULTS
 from tests.app.raw import Event, RawClient
 from tests.conftest import RunningApp
 

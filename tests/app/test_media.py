@@ -14,7 +14,7 @@ from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import update_library
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
-from nt2vr.ui.media import content_key
+from nt2vr.ui.library.media import content_key
 from tests.conftest import RunningApp
 
 ASSETS = Path(gradio.__file__).parent / "media_assets"

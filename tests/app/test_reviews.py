@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from nt2vr.evaluation.archive import Archive
-from nt2vr.evaluation.review import MAX_NOTE, Remark
+from nt2vr.evaluation.reports.archive import Archive
+from nt2vr.evaluation.reports.review import MAX_NOTE, Remark
 from tests.app.raw import RawClient
 from tests.conftest import RunningApp
 from tests.unit.evaluation.words import SYSTEMS, report_of

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.measures import Measured
-from nt2vr.evaluation.report import Report, Result
+from nt2vr.evaluation.reports.archive import Archive
+from nt2vr.evaluation.reports.report import Report, Result
 from tests.browser.actions import MODELS_MS, choose, columns, submit
 from tests.conftest import RunningApp
 

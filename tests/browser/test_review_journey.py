@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from nt2vr.evaluation.archive import Archive
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.measures import FIRST_PAGE, Measured
-from nt2vr.evaluation.report import Report, Result
+from nt2vr.evaluation.reports.archive import Archive
+from nt2vr.evaluation.reports.report import Report, Result
 from nt2vr.media.gallery import load_gallery
 from nt2vr.settings import ASSETS
 from tests.browser.actions import ANSWERS, MODELS_MS, choose, held

@@ -15,8 +15,8 @@ from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp, free_port, run_app
 from tests.tiny import TINY
 from trainer.config import TrainConfig, save_config
-from trainer.manager import RunManager
-from trainer.run_folder import RunFolder, RunStatus
+from trainer.runs.manager import RunManager
+from trainer.runs.run_folder import RunFolder, RunStatus
 
 pytestmark = pytest.mark.browser
 

@@ -11,7 +11,7 @@ from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp
 from tests.paths import ROOT
 from trainer.config import load_config, save_config
-from trainer.run_folder import RunFolder, RunStatus
+from trainer.runs.run_folder import RunFolder, RunStatus
 from trainer.ui.stage import PRESET
 
 pytestmark = pytest.mark.browser

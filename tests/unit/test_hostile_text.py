@@ -15,7 +15,7 @@ from nt2vr.models.foreign_file import TOWER
 from nt2vr.models.open_clip_encoder import WORD
 from nt2vr.search.reading import with_words
 from nt2vr.search.systems import _NUMBER, _split
-from nt2vr.ui.media import FRAME
+from nt2vr.ui.library.media import FRAME
 from nt2vr.world.lexicon import _WORD
 from tests.paths import ROOT
 from trainer.layers import LAYER

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import nt2vr
-from nt2vr.evaluation.archive import Archive
+from nt2vr.evaluation.reports.archive import Archive
 from nt2vr.evaluation.sources import Data
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
@@ -14,7 +14,7 @@ from nt2vr.media.gallery import load_gallery
 from nt2vr.models.catalog import Catalog
 from nt2vr.search.searcher import Searcher
 from tests.previous import unpack_previous_version
-from trainer.manager import RunManager
+from trainer.runs.manager import RunManager
 
 
 @pytest.fixture(scope="module")

@@ -10,15 +10,15 @@ import pytest
 import torch
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, RunError
-from nt2vr.evaluation.archive import Archive
-from nt2vr.evaluation.report import REPORT, Report, load_report
-from nt2vr.evaluation.review import REVIEW, Remark, read_remarks, write_remarks
+from nt2vr.evaluation.reports.archive import Archive
+from nt2vr.evaluation.reports.report import REPORT, Report, load_report
+from nt2vr.evaluation.reports.review import REVIEW, Remark, read_remarks, write_remarks
 from nt2vr.files import SCHEMA
 from nt2vr.models.card import CARD, Card, read_card, write_card
 from trainer.config import TrainConfig, load_config, save_config
-from trainer.manager import RunManager
-from trainer.resume import Position, Saved, read_saved
-from trainer.run_folder import RunFolder, RunStatus
+from trainer.runs.manager import RunManager
+from trainer.runs.resume import Position, Saved, read_saved
+from trainer.runs.run_folder import RunFolder, RunStatus
 
 REFUSAL = r"was written by a newer nT2VR \(schema 3; this one reads up to 1\)\. Update nT2VR\.$"
 CONFIG = TrainConfig()

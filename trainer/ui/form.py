@@ -14,8 +14,8 @@ from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models.card import CARD, read_card
 from nt2vr.settings import ASSETS
 from trainer.config import CHOICES, PRESETS, TrainConfig, build_config
-from trainer.manager import ROOT
 from trainer.options import help_of
+from trainer.runs.manager import ROOT
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConf
         ConfigError: if the config cannot be trained; the message is one sentence.
         CheckpointError: if the base does not exist.
     """
-    from trainer.clips import check_data  # noqa: PLC0415  slow to import
+    from trainer.data.clips import check_data  # noqa: PLC0415  slow to import
     from trainer.losses import losses_of  # noqa: PLC0415  imports torch
 
     by_key = {field.key: field for field in config_fields()}

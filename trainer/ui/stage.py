@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nt2vr.models.card import read_card
-from nt2vr.ui.watch import Training
+from nt2vr.ui.search.watch import Training
 from trainer.config import PRESETS, load_config
-from trainer.manager import RunManager
+from trainer.runs.manager import RunManager
 from trainer.ui.view import WORDS, left_text, percent, progress_text
 
 PRESET = PRESETS / "stage.json"

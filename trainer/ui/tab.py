@@ -9,12 +9,12 @@ import gradio as gr
 
 from nt2vr.registry import pick
 from nt2vr.settings import Settings
-from nt2vr.ui.errors import user_errors
-from nt2vr.ui.gate import Gate, Visitor
-from nt2vr.ui.inputs import event_value
 from nt2vr.ui.theme import QUIET
+from nt2vr.ui.web.errors import user_errors
+from nt2vr.ui.web.inputs import event_value
+from nt2vr.ui.web.permissions import Gate, Visitor
 from trainer.config import WORLD
-from trainer.manager import Run, RunManager
+from trainer.runs.manager import Run, RunManager
 from trainer.ui.form import bases, config_fields, losses_view, presets, read_form
 from trainer.ui.layout import (
     FIRST,

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from nt2vr.progress import duration_text, percent_text
-from trainer.manager import Run
-from trainer.trash import TRASH_DAYS
+from trainer.runs.manager import Run
+from trainer.runs.trash import TRASH_DAYS
 from trainer.ui.curves import Rows, loss_charts, validation_charts
 
 WORDS = {

@@ -6,8 +6,8 @@ import pytest
 
 from nt2vr.language.query import understand
 from nt2vr.language.tagger import HantaTagger
-from nt2vr.world.families import training_families
-from nt2vr.world.modifications import modify
+from nt2vr.world.edits.families import training_families
+from nt2vr.world.edits.modifications import modify
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 from nt2vr.language.foreign import NOTICE, notice_of
 from nt2vr.language.query import Query
 from nt2vr.search.answers import Answer
-from nt2vr.ui.search_view import understood_view
+from nt2vr.ui.search.view import understood_view
 
 DATA = Path(__file__).parent / "data"
 

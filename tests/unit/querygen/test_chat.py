@@ -15,7 +15,7 @@ import pytest
 from nt2vr.__main__ import main
 from nt2vr.errors import ConfigError, DownloadError
 from nt2vr.querygen.chat import MAX_ANSWER, ChatEndpoint, ChatModifier
-from nt2vr.querygen.mining import CaptionPair
+from nt2vr.querygen.triplets.mining import CaptionPair
 from tests.tiny import write_tiny
 
 PAIR = CaptionPair(("a", "man", "runs"), ("a", "woman", "runs"), 1)
@@ -153,8 +153,8 @@ def test_the_command_writes_triplets_by_rules_or_by_the_endpoint(
     write_tiny(tmp_path / "model")
     captions = [f"v{i}#enc#0 a {who} plays the guitar on the stage" for i, who in enumerate(("man", "woman", "boy"))]
     (tmp_path / "captions.txt").write_text("\n".join(captions) + "\n")
-    monkeypatch.setattr("nt2vr.querygen.mining.LEAST", -1.0)  # the tiny model has not learnt what is similar
-    monkeypatch.setattr("nt2vr.querygen.mining.MOST", 2.0)
+    monkeypatch.setattr("nt2vr.querygen.triplets.mining.LEAST", -1.0)  # the tiny model has not learnt what is similar
+    monkeypatch.setattr("nt2vr.querygen.triplets.mining.MOST", 2.0)
     monkeypatch.setenv("NT2VR_CHAT_KEY", "secret")
     flags = ["queries", "triplets", "--captions", str(tmp_path / "captions.txt"), "--model", str(tmp_path / "model")]
     flags += ["--data-dir", str(tmp_path), "--device", "cpu"]

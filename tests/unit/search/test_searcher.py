@@ -27,12 +27,12 @@ from nt2vr.media.preview import FPS, OPTIONS, write_webm
 from nt2vr.models.card import Card
 from nt2vr.models.catalog import Catalog, CatalogEntry
 from nt2vr.search.answers import Answer
-from nt2vr.search.composed import Reference
+from nt2vr.search.references import Reference
 from nt2vr.search.searcher import LOW_SCORE, MAX_K, Searcher
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, projection
 from nt2vr.search.systems import System, check_model_name
 from nt2vr.settings import ASSETS
-from nt2vr.world.edits import judge_video
+from nt2vr.world.edits.edits import judge_video
 from nt2vr.world.scenes import Actor, Scene
 from tests.pooling import pool_by_mean
 

@@ -34,13 +34,13 @@ from tests.tiny import TINY
 from tests.training import assert_ended
 from trainer import distributed
 from trainer.__main__ import main
-from trainer.batches import epoch_batches
-from trainer.clips import world_clips
 from trainer.config import Towers, TrainConfig, save_config
+from trainer.data.batches import epoch_batches
+from trainer.data.clips import world_clips
+from trainer.data.sentences import DatasetSentences
 from trainer.learner import Learner
 from trainer.losses import build_losses
-from trainer.run_folder import RunFolder
-from trainer.sentences import DatasetSentences
+from trainer.runs.run_folder import RunFolder
 from trainer.teacher import Teacher
 
 pytestmark = pytest.mark.slow  # starts processes that import torch

@@ -12,10 +12,10 @@ from nt2vr.files import is_disk_full
 from tests.disks import mounted
 from tests.tiny import TINY
 from tests.training import go_on, run_training
-from trainer import manager as manager_module
 from trainer.config import TrainConfig, save_config
-from trainer.manager import RunManager
-from trainer.run_folder import RunFolder, RunStatus
+from trainer.runs import manager as manager_module
+from trainer.runs.manager import RunManager
+from trainer.runs.run_folder import RunFolder, RunStatus
 
 CONFIG = TrainConfig(
     name="Tiny", model=TINY, num_clips=8, num_frames=1, validation_clips=4, batch_size=4, epochs=2, warmup_steps=2,

@@ -11,13 +11,13 @@ import torch
 
 from nt2vr.models.framing import Framing
 from tests.tiny import SMALL_VIT
-from trainer.batches import epoch_batches
-from trainer.clips import Clips, world_clips
 from trainer.config import TrainConfig
+from trainer.data.batches import epoch_batches
+from trainer.data.clips import Clips, world_clips
+from trainer.data.prefetch import prefetched
 from trainer.learner import Learner
 from trainer.loop import train
-from trainer.prefetch import prefetched
-from trainer.run_folder import RunFolder
+from trainer.runs.run_folder import RunFolder
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")]
 CONFIG = TrainConfig(

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from tests.tiny import SMALL_VIT, TINY
-from trainer.batches import Batch
 from trainer.config import TrainConfig
+from trainer.data.batches import Batch
 from trainer.learner import Learner
 
 CONFIG = TrainConfig(

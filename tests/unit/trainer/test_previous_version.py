@@ -8,7 +8,7 @@ import pytest
 
 from tests.paths import ROOT
 from tests.training import go_on
-from trainer.run_folder import RunFolder
+from trainer.runs.run_folder import RunFolder
 
 ARCHIVE = ROOT / "tests" / "data" / "previous_version.tar.xz"
 NEEDED = ("captions.txt", "models/imported", "runs/taught")

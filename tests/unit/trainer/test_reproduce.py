@@ -14,7 +14,7 @@ from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import build_model, write_checkpoint
 from tests.paths import ROOT
 from tests.tiny import SMALL_VIT
-from trainer.run_folder import RunFolder
+from trainer.runs.run_folder import RunFolder
 
 SMALLER = ("batch_size=4", "epochs=2", "num_frames=2", "frames_per_step=2", "log_every=1")
 DEEDS = ("playing the guitar", "singing on a stage", "riding a horse", "cutting an onion", "driving a car")

@@ -6,13 +6,13 @@ import pytest
 
 from nt2vr.errors import CheckpointError, RunError
 from nt2vr.models.catalog import Catalog
-from nt2vr.world import clips as clips_module
-from nt2vr.world.shipped import BASE, SHIPPED
+from nt2vr.world.drawn import clips as clips_module
+from nt2vr.world.drawn.shipped import BASE, SHIPPED
 from tests.training import run_training
 from trainer.config import TrainConfig, load_config
-from trainer.lock import Holder
-from trainer.manager import RunManager
-from trainer.run_folder import RunFolder, RunStatus
+from trainer.runs.lock import Holder
+from trainer.runs.manager import RunManager
+from trainer.runs.run_folder import RunFolder, RunStatus
 from trainer.ui.stage import PRESET, StageRuns
 
 

@@ -24,16 +24,16 @@ from nt2vr.world.scenes import sample_scenes
 from nt2vr.world.truth import Claim
 from tests.tiny import TINY, tiny_model
 from tests.training import run_training
-from trainer import videos as videos_module
-from trainer.batches import epoch_batches
-from trainer.clips import world_clips
 from trainer.config import METRICS, SENTENCES, TrainConfig
+from trainer.data import videos as videos_module
+from trainer.data.batches import epoch_batches
+from trainer.data.clips import world_clips
+from trainer.data.sentences import WorldSentences, captions_of
+from trainer.data.videos import embed_once
 from trainer.learner import Learner
 from trainer.loop import prepare
 from trainer.optimizer import rate_at
-from trainer.sentences import WorldSentences, captions_of
 from trainer.teacher import FrozenTexts, Teacher
-from trainer.videos import embed_once
 
 ALL_LOSSES: dict[str, Any] = {
     **{name: {"weight": 1} for name in ("contrastive", "retrieval", "composed", "distill")},

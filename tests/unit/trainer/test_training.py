@@ -20,14 +20,14 @@ from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import token_embeddings
 from tests.tiny import TINY
 from trainer.__main__ import main
-from trainer.batches import Batch, epoch_batches
-from trainer.clips import Clips, world_clips
 from trainer.config import TrainConfig, save_config
+from trainer.data.batches import Batch, epoch_batches
+from trainer.data.clips import Clips, world_clips
+from trainer.data.sentences import DatasetSentences
 from trainer.learner import Learner
 from trainer.loop import train
 from trainer.optimizer import rate_at
-from trainer.run_folder import RunFolder, RunStatus
-from trainer.sentences import DatasetSentences
+from trainer.runs.run_folder import RunFolder, RunStatus
 
 COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255), "white": (255, 255, 255)}
 CONFIG = TrainConfig(
@@ -267,7 +267,7 @@ def test_the_progress_of_a_preparation_is_written_when_a_step_begins_and_now_and
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, clock = RunFolder(tmp_path), iter(range(100))
-    monkeypatch.setattr("trainer.run_folder.time.monotonic", lambda: next(clock) / 10)
+    monkeypatch.setattr("trainer.runs.run_folder.time.monotonic", lambda: next(clock) / 10)
     report = run.preparing(RunStatus("preparing", 1, step=7))
     seen = []
     for done in range(20):

@@ -13,9 +13,9 @@ from nt2vr.models.card import Card
 from nt2vr.world.scenes import sample_scenes
 from nt2vr.world.sentences import SceneDenials
 from tests.tiny import write_tiny
-from trainer import sentences as sentences_module
-from trainer.clips import Clips
-from trainer.sentences import DatasetSentences, WorldSentences
+from trainer.data import sentences as sentences_module
+from trainer.data.clips import Clips
+from trainer.data.sentences import DatasetSentences, WorldSentences
 from trainer.validation import control_metrics, validate
 
 SCENES = sample_scenes("validation", 60, seed=0)

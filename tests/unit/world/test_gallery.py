@@ -17,8 +17,8 @@ from nt2vr.media.preview import write_webm
 from nt2vr.models.framing import frame_positions
 from nt2vr.world import gallery as builder
 from nt2vr.world.captions import captions
+from nt2vr.world.drawn.render import SIZE, Renderer
 from nt2vr.world.gallery import CAPTIONS_PER_CLIP, CLIPS_PER_STORY, FPS, OPTIONS, SECONDS, build
-from nt2vr.world.render import SIZE, Renderer
 from nt2vr.world.scenes import Scene, sample_scenes
 from nt2vr.world.stories import STORIES, story_queries
 from nt2vr.world.truth import judge

@@ -13,7 +13,7 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.world.captions import captions
-from nt2vr.world.render import Renderer
+from nt2vr.world.drawn.render import Renderer
 from nt2vr.world.scenes import Actor, Scene, SceneSplit, draw_scene, sample_scenes, stream_scenes
 from nt2vr.world.vocabulary import FLYING, PLACES, SUBJECTS
 from tests.paths import ROOT

@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
-from nt2vr.world.backdrops import backdrop_svg
+from nt2vr.world.drawn.backdrops import backdrop_svg
+from nt2vr.world.drawn.sprites import SKINS, actor_svg, picture, thing_svg
 from nt2vr.world.scenes import PEOPLE, Actor, sample_scenes
-from nt2vr.world.sprites import SKINS, actor_svg, picture, thing_svg
 from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, ANIMAL_ACTIVITIES, FLYING, PLACES, PROPS, SUBJECTS
 
 PERSON_ACTIVITIES = sorted({activity for place in PLACES.values() for activity in place.activities})

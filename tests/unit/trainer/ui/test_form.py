@@ -14,7 +14,7 @@ from nt2vr.errors import CheckpointError, ConfigError
 from tests.tiny import write_tiny
 from trainer.config import PRESETS, TrainConfig, load_config
 from trainer.losses import LOSSES, build_losses
-from trainer.manager import ROOT
+from trainer.runs.manager import ROOT
 from trainer.ui.form import bases, config_fields, loss_fields, losses_view, presets, read_form
 
 
@@ -46,7 +46,7 @@ def test_every_value_of_a_config_and_of_a_loss_has_its_help() -> None:
 
 def test_the_page_is_built_without_torch() -> None:
     code = (
-        "import sys, trainer.ui.form, trainer.manager, trainer.ui.view\n"
+        "import sys, trainer.ui.form, trainer.runs.manager, trainer.ui.view\n"
         "sys.exit(bool({'torch', 'gradio'} & {*sys.modules}))"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

@@ -1,8 +1,8 @@
 """Curves and progress on the Train tab."""
 
 from trainer.config import TrainConfig
-from trainer.manager import Run
-from trainer.run_folder import RunStatus
+from trainer.runs.manager import Run
+from trainer.runs.run_folder import RunStatus
 from trainer.ui.curves import chart, loss_charts, series, thin, validation_charts, value_text
 from trainer.ui.view import comparable, curves_view, run_view, runs_view, trash_text
 

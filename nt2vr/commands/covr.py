@@ -1,0 +1,36 @@
+"""`nt2vr compose --model CLIP`: evaluate composed retrieval, a picture plus a text, and print the table."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from nt2vr.api import compose
+from nt2vr.evaluation.covr.jobs import WORLD, ComposedData
+from nt2vr.progress import progress_bar
+from nt2vr.settings import add_flags
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the flags."""
+    default = "(default: %(default)s)"
+    parser.add_argument("--model", default="CLIP", help=f"name or folder of a model {default}")
+    parser.add_argument(
+        "--data", default=WORLD, metavar="FOLDER", help="folder of WebVid-CoVR, CIRR, FashionIQ or CIRCO " + default
+    )
+    parser.add_argument("--split", default="test", help=f"test or validation scenes, or the dataset's split {default}")
+    parser.add_argument(
+        "--queries",
+        type=int,
+        default=0,
+        metavar="N",
+        help="queries per kind of change in the built-in world, at most 100 (default: 100, of validation scenes 50)",
+    )
+    add_flags(parser)
+
+
+def run(options: Namespace) -> int:
+    """Evaluate and print the table."""
+    data = ComposedData(options.data, options.split, options.queries)
+    with progress_bar() as progress:
+        report = compose(options.model, data, options.data_dir, options.device, progress)
+    sys.stdout.writelines(f"{line}\n" for line in report.table)
+    return 0

@@ -1,0 +1,1 @@
+"""Evaluation of covr: a picture plus a text that says what should be different."""

@@ -1,0 +1,108 @@
+"""Evaluations of composed retrieval: by name, and behind the page, one at a time."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+
+from nt2vr.datasets.covr import load_composed
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation.covr.files import composed_files
+from nt2vr.evaluation.covr.protocol import ComposedBenchmark, ask, editing_parser
+from nt2vr.evaluation.covr.report import ComposedArchive, ComposedReport
+from nt2vr.evaluation.covr.world import PER_KIND, composed_world
+from nt2vr.evaluation.runner import Job, Runner
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.models.encoder import Encoder
+from nt2vr.progress import Progress, ShouldStop, never, silent
+
+WORLD = "world"
+
+
+@dataclass(frozen=True)
+class ComposedData:
+    """What composed retrieval is evaluated on.
+
+    Attributes:
+        name: "world", or the folder of a dataset: WebVid-CoVR, CIRR, FashionIQ or CIRCO.
+        split: "test" or "validation" scenes, or a dataset's split.
+        per_kind: queries per kind of change in the built-in world; 0 for its default.
+
+    Raises:
+        ConfigError: if there is no such split of the built-in world, or too many queries are asked for.
+    """
+
+    name: str = WORLD
+    split: str = "test"
+    per_kind: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if self.name != WORLD:
+            return
+        if self.split not in PER_KIND:
+            raise ConfigError(f"The built-in world has the splits {' and '.join(PER_KIND)}.")
+        if not 0 <= self.per_kind <= PER_KIND["test"]:
+            raise ConfigError(f"{self.per_kind} queries per kind of change: choose 1 to {PER_KIND['test']}.")
+
+
+def evaluate_data(
+    data: ComposedData, encoder: Encoder, folder: Path, decoder: Decoder, cache: Cache,
+    progress: Progress = silent, should_stop: ShouldStop = never,
+) -> ComposedReport:  # fmt: skip
+    """Evaluate a model.
+
+    Args:
+        data: what to evaluate on.
+        encoder: the model.
+        folder: for clips of the built-in world.
+        decoder: decodes files.
+        cache: of their embeddings.
+        progress: called while clips are embedded.
+        should_stop: polled meanwhile.
+
+    Raises:
+        DatasetError: if the data cannot be read.
+        InterruptedError: if `should_stop` returned True.
+    """
+    benchmark = _benchmark(data, folder, decoder, cache)
+    asked = ask(benchmark, encoder, editing_parser(), progress=progress, should_stop=should_stop)
+    return ComposedReport.of(benchmark, asked, encoder)
+
+
+def _benchmark(data: ComposedData, folder: Path, decoder: Decoder, cache: Cache) -> ComposedBenchmark:
+    if data.name == WORLD:
+        return composed_world(folder, data.split, data.per_kind)  # type: ignore[arg-type]  # checked
+    return composed_files(load_composed(Path(data.name), data.split), decoder, cache)
+
+
+class ComposedEvaluations(Runner):
+    """Runs evaluations and stores their reports.
+
+    Args:
+        encoder_of: returns a model by its name, shared with searches.
+        folder: for clips of the built-in world, and reports.
+        decoder: decodes files.
+        cache: of their embeddings.
+    """
+
+    def __init__(self, encoder_of: Callable[[str], Encoder], folder: Path, decoder: Decoder, cache: Cache) -> None:
+        """Start nothing."""
+        super().__init__()
+        self.archive = ComposedArchive(folder / "composed")
+        self._encoder_of, self._folder, self._decoder, self._cache = encoder_of, folder, decoder, cache
+
+    def start(self, data: ComposedData, model: str) -> Future[Job]:
+        """Start an evaluation; return a future of the finished job.
+
+        Raises:
+            ConfigError: if another one is running.
+        """
+
+        def work(progress: Progress, should_stop: ShouldStop) -> str:
+            encoder = self._encoder_of(model)
+            report = evaluate_data(data, encoder, self._folder, self._decoder, self._cache, progress, should_stop)
+            return self.archive.add(report)
+
+        return self.run(f"{data.name}, {data.split}", [model], work)

@@ -1,0 +1,317 @@
+"""Evaluation of composed retrieval: a reference picture and a text that says what should be different.
+
+R@k by kind of change, for each composition and its controls: the picture alone, the text alone, and, as the ceiling,
+the full caption of the target. Violations, the share of the first five that show what was to be removed, are won by
+ignoring the picture: never read them without R@1.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.evaluation.ranks import first_ranks, inner_products, shares_among_first
+from nt2vr.evaluation.scoring import Understand
+from nt2vr.language.query import understand
+from nt2vr.language.tagger import load_tagger
+from nt2vr.models.encoder import Encoder
+from nt2vr.models.fusion import Fusion
+from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.search.references import COMPOSITIONS, Composed, Weights, compose, fusion_of
+
+KS = (1, 5, 10, 50)
+MAP_KS = (5, 10, 25, 50)
+FIRST = 5  # clips checked for violations
+CEILING = "caption"
+ROUNDS = 2  # of the search for the weights of `parts`
+ALL = "all kinds"  # mean over kinds, so that frequent ones do not count more
+Vectors = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class ComposedQuery:
+    """A composed query with its truth, as rows of a benchmark.
+
+    Attributes:
+        kind: kind of change.
+        text: what the person types.
+        reference: row of the reference.
+        right: rows of the right clips.
+        violating: rows of the clips that show what was to be removed; empty for other changes.
+        caption: full caption of a right clip; empty if unknown.
+        left_out: rows that are not ranked: the reference itself.
+        subset: rows to rank in a second measure, as in CIRR; empty for none.
+        labels: further names of groups that it is reported in.
+        parts: its wanted part and its unwanted parts, if known.
+        names: of the vocabulary of the built-in world that the text mentions.
+    """
+
+    kind: str
+    text: str
+    reference: int
+    right: tuple[int, ...]
+    violating: tuple[int, ...] = ()
+    caption: str = ""
+    left_out: tuple[int, ...] = ()
+    subset: tuple[int, ...] = ()
+    labels: tuple[str, ...] = ()
+    parts: tuple[str, tuple[str, ...]] | None = None
+    names: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """A benchmark as a model sees it.
+
+    Attributes:
+        references: (R, D), one frame or picture each.
+        clips: (V, D).
+    """
+
+    references: Vectors
+    clips: Vectors
+
+
+@dataclass(frozen=True, eq=False)
+class ComposedBenchmark:
+    """Composed queries over a gallery.
+
+    Attributes:
+        name: for tables.
+        queries: the queries.
+        embed: embeds references and clips.
+        source: where it comes from.
+        references: what each reference is: its `scene` in the built-in world, or the `path` of its file.
+    """
+
+    name: str
+    queries: tuple[ComposedQuery, ...]
+    embed: Callable[[Encoder, Progress, ShouldStop], Embedded]
+    source: Mapping[str, Any] = field(default_factory=dict)
+    references: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """The queries of a benchmark as a model sees them: the input of every composition.
+
+    Attributes:
+        queries: the Q queries.
+        composed: their embeddings, (Q, D) each.
+        captions: (Q, D), embeddings of the targets' captions; zeros where unknown.
+        clips: (V, D).
+    """
+
+    queries: tuple[ComposedQuery, ...]
+    composed: Composed
+    captions: Vectors
+    clips: Vectors
+
+
+def editing_parser() -> Understand:
+    """Return the parser of texts next to a reference."""
+    return partial(understand, tagger=load_tagger(), editing=True)
+
+
+def ask(
+    benchmark: ComposedBenchmark,
+    encoder: Encoder,
+    parser: Understand,
+    parsed: bool = True,
+    progress: Progress = silent,
+    should_stop: ShouldStop = never,
+) -> Asked:
+    """Parse and embed the queries of a benchmark, each text once.
+
+    Args:
+        benchmark: the queries.
+        encoder: the model.
+        parser: splits the texts, see `editing_parser`.
+        parsed: False asks with the known parts where the benchmark has them, as if the parser never erred.
+        progress: called while clips are embedded.
+        should_stop: polled meanwhile.
+
+    Raises:
+        InterruptedError: if `should_stop` returned True.
+    """
+    embedded = benchmark.embed(encoder, progress, should_stop)
+    queries = benchmark.queries
+    parts = [_parts(query, parser, parsed) for query in queries]
+    wanted = [wanted for wanted, _ in parts]
+    texts = dict.fromkeys((*wanted, *(query.text for query in queries), *(query.caption for query in queries)))
+    texts |= dict.fromkeys(text for _, unwanted in parts for text in unwanted)
+    written = [text for text in texts if text.strip()]
+    vectors = dict(zip(written, encoder.encode_text(written), strict=True))
+    nothing = np.zeros(encoder.embed_dim, np.float32)
+
+    def stacked(texts: Iterable[str]) -> Vectors:
+        return np.stack([vectors.get(text, nothing) for text in texts])
+
+    composed = Composed(
+        embedded.references[[query.reference for query in queries]],
+        stacked(query.text for query in queries),
+        stacked(wanted),
+        np.stack([sum((vectors[text] for text in unwanted), nothing) for _, unwanted in parts]),
+    )
+    return Asked(queries, composed, stacked(query.caption for query in queries), embedded.clips)
+
+
+def _parts(query: ComposedQuery, parser: Understand, parsed: bool) -> tuple[str, tuple[str, ...]]:
+    if not parsed and query.parts is not None:
+        return query.parts
+    read = parser(query.text)
+    return " ".join(read.wanted), tuple(text for text in read.unwanted if text.strip())
+
+
+def vectors_of(asked: Asked, system: str, weights: Weights, fusion: Fusion | None = None) -> Vectors:
+    """Return the query vectors (Q, D) of a system: a composition, "fusion", or CEILING."""
+    return asked.captions if system == CEILING else compose(system, asked.composed, weights, fusion)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """One value per query of a system: the rank of the best right clip, the same within the subset, and violations.
+
+    Attributes:
+        ranks: (Q,), 1 is best.
+        subset_ranks: (Q,); 0 for queries without a subset.
+        violations: (Q,), share of the first FIRST clips; NaN where nothing was to be removed.
+        precisions: (Q, len(MAP_KS)), average precision at each; NaN if no query has several right clips.
+    """
+
+    ranks: NDArray[np.int64]
+    subset_ranks: NDArray[np.int64]
+    violations: NDArray[np.float64]
+    precisions: NDArray[np.float64]
+
+
+def measure(vectors: Vectors, asked: Asked) -> Outcome:
+    """Rank all clips for each query. A tie counts against the system, so zeros, which ask for nothing, rank last."""
+    scores = inner_products(vectors, asked.clips)  # (Q, V)
+    queries = asked.queries
+    for row, query in enumerate(queries):
+        scores[row, list(query.left_out)] = -np.inf
+    right = _mask([query.right for query in queries], scores.shape[1])
+    violating = _mask([query.violating for query in queries], scores.shape[1])
+    violations = shares_among_first(scores, violating, FIRST)
+    violations[~violating.any(axis=1) | ~vectors.any(axis=1)] = np.nan
+    subset = _mask([query.subset for query in queries], scores.shape[1])
+    inside = np.where(subset | right, scores, -np.inf)
+    subset_ranks = np.where(subset.any(axis=1), first_ranks(inside.astype(np.float32), right), 0)
+    return Outcome(first_ranks(scores, right), subset_ranks, violations, average_precisions(scores, right))
+
+
+def average_precisions(scores: NDArray[np.float32], right: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """AP@k for each k of MAP_KS: mean precision at the right clips among the first k, of min(k, all right) clips.
+
+        AP@k = sum over i <= k of precision@i * right_i / min(k, number of right clips)
+
+    Where no query has several right clips, R@k says as much, and all are NaN.
+
+    Source: Baldrati et al., "Zero-Shot Composed Image Retrieval with Textual Inversion", ICCV 2023, CIRCO's measure.
+    """
+    precisions = np.full((len(scores), len(MAP_KS)), np.nan)
+    if not (right.sum(axis=1) > 1).any():
+        return precisions
+    for row in np.flatnonzero(right.any(axis=1)):
+        order = np.lexsort((right[row], -scores[row]))[: max(MAP_KS)]  # of tied clips, right ones come last
+        hits = right[row][order]
+        at = np.cumsum(hits) / np.arange(1, len(hits) + 1) * hits
+        precisions[row] = [at[:k].sum() / min(k, right[row].sum()) for k in MAP_KS]
+    return precisions
+
+
+def _mask(rows: Sequence[Sequence[int]], width: int) -> NDArray[np.bool_]:
+    mask = np.zeros((len(rows), width), bool)
+    for row, columns in enumerate(rows):
+        mask[row, list(columns)] = True
+    return mask
+
+
+def summarise(queries: Sequence[ComposedQuery], outcome: Outcome) -> dict[str, dict[str, float]]:
+    """Aggregate to metrics by kind, by label, and over all kinds.
+
+    Returns:
+        kind, label or ALL -> "R@1" to "R@50", and where they apply "violations@5" and "subset R@1" to "subset R@3";
+        all in percent. ALL and labels are means over the kinds.
+    """
+    kinds = list(dict.fromkeys(query.kind for query in queries))
+    labels = dict.fromkeys(label for query in queries for label in query.labels)
+    of_kind = {kind: np.array([query.kind == kind for query in queries]) for kind in kinds}
+    table = {kind: _metrics(outcome, chosen) for kind, chosen in of_kind.items()}
+    table[ALL] = _mean(list(table.values()))
+    for label in labels:
+        of_label = np.array([label in query.labels for query in queries])
+        each = (of_label & chosen for chosen in of_kind.values())
+        table[label] = _mean([_metrics(outcome, chosen) for chosen in each if chosen.any()])
+    return table
+
+
+COLUMNS = ("R@1", "R@5", "R@10", "R@50", "violations@5", "subset R@1", "mAP@10")
+
+
+def table_lines(systems: Mapping[str, Mapping[str, Mapping[str, float]]]) -> list[str]:
+    """Write the summaries of systems as a Markdown table, one row per kind and system."""
+    rows = list(next(iter(systems.values())))
+    columns = [name for name in COLUMNS if any(name in system[row] for system in systems.values() for row in rows)]
+    lines = [f"| kind | system | {' | '.join(columns)} |", f"|:--|:--|{'--:|' * len(columns)}"]
+    for row in rows:
+        for system, table in systems.items():
+            values = (f"{table[row][name]:.1f}" if name in table[row] else "" for name in columns)
+            lines.append(f"| {row} | {system} | {' | '.join(values)} |")
+    return lines
+
+
+def _metrics(outcome: Outcome, chosen: NDArray[np.bool_]) -> dict[str, float]:
+    metrics = {f"R@{k}": 100 * float((outcome.ranks[chosen] <= k).mean()) for k in KS}
+    violations = outcome.violations[chosen]
+    if not np.isnan(violations).all():
+        metrics["violations@5"] = 100 * float(np.nanmean(violations))
+    precisions = outcome.precisions[chosen]
+    if not np.isnan(precisions).all():
+        metrics |= dict(
+            zip((f"mAP@{k}" for k in MAP_KS), 100 * np.nanmean(precisions, axis=0).astype(float), strict=True)
+        )
+    if len(ranks := outcome.subset_ranks[chosen & (outcome.subset_ranks > 0)]):
+        metrics |= {f"subset R@{k}": 100 * float((ranks <= k).mean()) for k in (1, 2, 3)}
+    return metrics
+
+
+def _mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: float(np.mean([row[name] for row in rows if name in row])) for name in names}
+
+
+def outcomes_of(asked: Asked, encoder: Encoder) -> dict[str, Outcome]:
+    """Measure every composition, its controls and the ceiling; the fusion if the model has one."""
+    weights, fusion = Weights.of(encoder.card.composition), fusion_of(encoder)
+    systems = [*COMPOSITIONS, *(["fusion"] if fusion else []), *([CEILING] if asked.captions.any() else [])]
+    return {system: measure(vectors_of(asked, system, weights, fusion), asked) for system in systems}
+
+
+def evaluate_composed(asked: Asked, encoder: Encoder) -> dict[str, dict[str, dict[str, float]]]:
+    """Summarise what `outcomes_of` measures."""
+    return {system: summarise(asked.queries, each) for system, each in outcomes_of(asked, encoder).items()}
+
+
+SHARES = tuple(step / 20 for step in range(1, 20))
+PART_WEIGHTS = tuple(step / 5 for step in range(1, 17))  # .2 to 3.2
+
+
+def choose_weights(asked: Asked) -> Weights:
+    """Choose the weights of the training-free compositions by mean R@1 over the kinds; use validation queries."""
+
+    def recall(system: str, weights: Weights) -> float:
+        return summarise(asked.queries, measure(vectors_of(asked, system, weights), asked))[ALL]["R@1"]
+
+    best = Weights()
+    best = max((replace(best, sum=share) for share in SHARES), key=lambda weights: recall("sum", weights))
+    best = max((replace(best, slerp=share) for share in SHARES), key=lambda weights: recall("slerp", weights))
+    for _ in range(ROUNDS):  # one weight at a time, which ends where both together would, in an eighth of the time
+        for name in ("wanted", "unwanted"):
+            found = (replace(best, **{name: weight}) for weight in PART_WEIGHTS)
+            best = max(found, key=lambda weights: recall("parts", weights))
+    return best

@@ -1,0 +1,1 @@
+"""Reports: saved, listed, compared, reviewed, and written as tables."""

@@ -1,0 +1,262 @@
+"""Archive of reports in one folder: lists, opens and deletes them. Repeating an evaluation replaces its report."""
+
+import csv
+import json
+import logging
+import re
+import shutil
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from threading import Lock
+from typing import Any
+from uuid import uuid4
+
+from nt2vr.errors import ConfigError, quoted
+from nt2vr.evaluation.reports.report import REPORT, Report, Result, load_report
+from nt2vr.evaluation.reports.review import Remark, Remarks, read_remarks, write_remarks
+from nt2vr.evaluation.reports.tables import write_tables
+from nt2vr.files import atomic_write, without_schema
+
+logger = logging.getLogger(__name__)
+
+QUERIES_CSV = "queries.csv"
+FROM = " @ "  # between a system's name and the report it is from
+LOADED = 4  # reports cached in memory: 20 MB each for 10,000 queries
+MAX_REPORTS, MAX_BYTES = 500, 4 << 30  # beyond which those who may delete none add none
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Summary of a report for listing.
+
+    Attributes:
+        report_id: name of its folder.
+        name: name of its benchmark.
+        systems: their names.
+        videos: how many.
+        queries: how many.
+        created: ISO 8601, UTC.
+        digest: equal for the same queries.
+        specs: per system, its name and description as canonical JSON, equal for the same results on the same queries.
+    """
+
+    report_id: str
+    name: str
+    systems: tuple[str, ...]
+    videos: int
+    queries: int
+    created: str
+    digest: str = ""
+    specs: tuple[str, ...] = ()
+
+
+class Archive:
+    """Manages reports in subfolders of one folder, each with its tables."""
+
+    def __init__(self, folder: Path) -> None:
+        """Use a folder, which is created on first use."""
+        self.folder = folder
+        self._listed: dict[str, tuple[int, Entry]] = {}  # by id, with the file's modification time
+        self._loaded: dict[tuple[str, int], Report] = {}
+        self._noting = Lock()
+
+    def add(self, report: Report) -> str:
+        """Save a report with its tables, and return its id.
+
+        Raises:
+            ConfigError: if it cannot be written.
+        """
+        report_id = id_of(report)
+        folder = self.folder / report_id
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_tables(report, folder)
+            _write_queries(report, folder / QUERIES_CSV, self._remarks(folder))
+        except OSError as error:
+            raise ConfigError(
+                f"The report cannot be saved to {folder} ({error.strerror}). Free some space."
+            ) from error
+        report.save(folder)  # writes report.json last, which makes it listed
+        return report_id
+
+    def entries(self) -> list[Entry]:
+        """List the readable reports, newest first."""
+        found = {path.parent.name: path for path in self.folder.glob(f"[!.]*/{REPORT}")}
+        entries = [entry for report_id, path in found.items() if (entry := self._entry(report_id, path))]
+        return sorted(entries, key=lambda entry: (entry.created, entry.report_id), reverse=True)
+
+    def _entry(self, report_id: str, path: Path) -> Entry | None:
+        try:
+            written = path.stat().st_mtime_ns
+            if self._listed.get(report_id, (None,))[0] != written:
+                summary = without_schema(json.loads(path.read_text(encoding="utf-8")), path)
+                self._listed[report_id] = written, _entry_of(report_id, summary)
+        except ConfigError as error:
+            _warn(str(error))
+            return None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+        return self._listed[report_id][1]
+
+    def check_room(self) -> None:
+        """Refuse a further report on behalf of somebody who may delete none.
+
+        Raises:
+            ConfigError: if there are MAX_REPORTS, or they occupy MAX_BYTES.
+        """
+        count, num_bytes = len(self.entries()), 0
+        for path in self.folder.glob("*/*"):
+            with suppress(FileNotFoundError):  # deleted or replaced just now
+                num_bytes += path.stat().st_size
+        if count >= MAX_REPORTS or num_bytes >= MAX_BYTES:
+            raise ConfigError(
+                f"There are {count:,} reports of {num_bytes / 1e9:.1f} GB, and no room for another. "
+                "Ask the owner to delete some."
+            )
+
+    def load(self, report_id: str) -> Report:
+        """Open a report.
+
+        Raises:
+            ConfigError: if the report does not exist or cannot be read.
+        """
+        folder = self._known(report_id)
+        key = (report_id, self._listed[report_id][0])
+        if key not in self._loaded:
+            self._loaded = dict([*self._loaded.items(), (key, load_report(folder))][-LOADED:])
+        return self._loaded[key]
+
+    def rivals(self, report_id: str) -> list[str]:
+        """Name the systems of other reports on the same queries, as `load_with` takes them; without equal systems."""
+        entries = {entry.report_id: entry for entry in self.entries()}
+        mine = entries.get(report_id)
+        if mine is None or not mine.digest:
+            return []
+        seen, names = set(mine.specs), []
+        for other in entries.values():
+            if other.digest == mine.digest:
+                for system, spec in zip(other.systems, other.specs, strict=True):
+                    if spec not in seen:
+                        seen.add(spec)
+                        names.append(f"{system}{FROM}{other.report_id}")
+        return names
+
+    def load_with(self, report_id: str, names: Iterable[str]) -> Report:
+        """Open a report together with systems of others on the same queries, named as by `rivals`.
+
+        Raises:
+            ConfigError: if a report or a system does not exist, or the queries are others.
+        """
+        report = self.load(report_id)
+        further = [self._rival(report, name) for name in dict.fromkeys(names) if FROM in name]
+        return replace(report, results=(*report.results, *further)) if further else report
+
+    def _rival(self, report: Report, name: str) -> Result:
+        system, _, other_id = name.rpartition(FROM)
+        other = self.load(other_id)
+        found = [result for result in other.results if result.system == system]
+        if other.digest != report.digest or not found:
+            raise ConfigError(
+                f"{quoted(name)} was not evaluated on the queries of this report. Choose another system."
+            )
+        return replace(found[0], system=name)
+
+    def remarks(self, report_id: str) -> dict[int, Remark]:
+        """Return the remarks of a report by the positions of queries; of an unreadable file none.
+
+        Raises:
+            ConfigError: if the report does not exist.
+        """
+        return self._remarks(self._known(report_id))
+
+    def _remarks(self, folder: Path) -> dict[int, Remark]:
+        try:
+            return read_remarks(folder)
+        except ConfigError as error:
+            _warn(str(error))
+            return {}
+
+    def annotate(self, report_id: str, place: int, remark: Remark) -> None:
+        """Save a remark on a query, and export it with the queries; an empty one is removed.
+
+        Raises:
+            ConfigError: if there is no such report or query, or the folder cannot be written to.
+        """
+        report, folder = self.load(report_id), self._known(report_id)
+        if not 0 <= place < len(report.queries):
+            raise ConfigError(f"The report has no query {place:,}. The note is not saved.")
+        with self._noting:
+            remarks = read_remarks(folder)
+            remarks[place] = remark
+            if remark == Remark():
+                del remarks[place]
+            write_remarks(folder, remarks, {number: report.queries[number].text for number in remarks})
+            _write_queries(report, folder / QUERIES_CSV, remarks)
+
+    def summary(self, report_id: str) -> dict[str, Any]:
+        """Return the content of report.json.
+
+        Raises:
+            ConfigError: if the report does not exist.
+        """
+        path = self._known(report_id) / REPORT
+        return without_schema(json.loads(path.read_text(encoding="utf-8")), path)
+
+    def delete(self, report_id: str) -> None:
+        """Delete a report; stored results remain, so evaluating again is fast.
+
+        Raises:
+            ConfigError: if the report does not exist.
+        """
+        hidden = self.folder / f".{uuid4().hex}"
+        self._known(report_id).rename(hidden)
+        shutil.rmtree(hidden, ignore_errors=True)
+
+    def _known(self, report_id: str) -> Path:
+        """Return a report's folder; only ids of listed reports ever become part of a path."""
+        if report_id not in [entry.report_id for entry in self.entries()]:
+            raise ConfigError(f"There is no report {quoted(report_id)}. Choose one from the list, or evaluate again.")
+        return self.folder / report_id
+
+
+@cache
+def _warn(reason: str) -> None:
+    logger.warning("%s", reason)
+
+
+def id_of(report: Report) -> str:
+    """Return the folder name of a report: equal for the same systems on the same benchmark."""
+    content = [report.digest, *([result.system, dict(result.spec)] for result in report.results)]
+    key = blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=6).hexdigest()
+    name = re.sub(r"[^a-z0-9]+", "-", report.name.lower()).strip("-")[:40]
+    return f"{name or 'report'}-{key}"
+
+
+def _entry_of(report_id: str, data: dict[str, Any]) -> Entry:
+    systems = tuple(system["system"] for system in data["systems"])
+    specs = tuple(
+        json.dumps({name: value for name, value in system.items() if name != "metrics"}, sort_keys=True)
+        for system in data["systems"]
+    )
+    queries = sum(data["queries"].values())
+    name, created, digest = str(data["name"]), str(data["created"]), str(data.get("digest", ""))
+    return Entry(report_id, name, systems, int(data["videos"]), queries, created, digest, specs)
+
+
+def _write_queries(report: Report, path: Path, remarks: Remarks) -> None:
+    """Write one line per query, with one column of ranks per system; with its tag and note if there are any."""
+    names = [result.system for result in report.results]
+    ranks = zip(*(result.measured.ranks.tolist() for result in report.results), strict=True)
+    with atomic_write(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        said = ("tag", "note") if remarks else ()
+        writer.writerow(("kind", "text", "cue", "wanted", "unwanted", "num_relevant", *names, *said))
+        for place, (query, found) in enumerate(zip(report.queries, ranks, strict=True)):
+            parts = (query.wanted or "", ", ".join(query.unwanted), len(query.relevant))
+            remark = remarks.get(place, Remark())
+            more = (remark.tag, remark.note) if remarks else ()
+            writer.writerow((query.kind, query.text, query.cue, *parts, *found, *more))

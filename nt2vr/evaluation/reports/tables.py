@@ -1,0 +1,185 @@
+"""Tables of a report as Markdown, CSV and LaTeX: the columns of the paper's Table 2, then the honest metrics.
+
+CSV and LaTeX have the 95 % interval of each figure, see `intervals`.
+"""
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nt2vr.evaluation.intervals import Interval
+from nt2vr.evaluation.reports.report import Report
+
+EMPTY = "–"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One metric: its key in a report's metrics, column header and number of decimals."""
+
+    key: str
+    head: str
+    decimals: int
+
+    def text(self, value: float | None) -> str:
+        """Format a value; None means not measured."""
+        return EMPTY if value is None else f"{value:.{self.decimals}f}"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Columns under a common header."""
+
+    head: str
+    columns: tuple[Column, ...]
+
+
+def _retrieval(kind: str, prefix: str = "", sign: str = "") -> tuple[Column, ...]:
+    recalls = (Column(f"{kind}/{prefix}R@{k}", f"{sign}R@{k}", 1) for k in (1, 5, 10))
+    return (*recalls, Column(f"{kind}/{prefix}MIR", f"{sign}MIR", 3))
+
+
+def _honest(kind: str) -> tuple[Column, ...]:
+    return (Column(f"{kind}/hard_pairs", "hard pairs", 1), Column(f"{kind}/violations@10", "violations@10", 1))
+
+
+PAPER = (  # Table 2
+    Group("Original", _retrieval("original")),
+    Group("Negated", _retrieval("negated", "delta_", "Δ")),
+    Group("Composed", _retrieval("composed")),
+)
+HONEST = (
+    Group("A and not B", _honest("composed")),
+    Group("A without N", (*_retrieval("without")[::3], *_honest("without"))),
+    Group("not B", (Column("not/auc", "AUC", 3), Column("not/violations@10", "violations@10", 1))),
+)
+TEMPLATES = ("positive", "negative", "hybrid")
+OTHERS = (
+    Group("NegBench retrieval", _retrieval("retrieval")),
+    Group(
+        "NegBench choice",
+        (Column("choice/accuracy", "all", 1), *(Column(f"choice/accuracy {name}", name, 1) for name in TEMPLATES)),
+    ),
+    Group("CC-Neg", (Column("pair/accuracy", "accuracy", 1),)),
+    Group("CoN-CLIP prompts", (Column("class/accuracy", "top-1", 1), Column("class/delta", "Δ", 1))),
+)
+GROUPS = PAPER + HONEST + OTHERS
+Table = Sequence[tuple[str, Mapping[str, float]]]  # name of a system, its metrics
+
+
+def table_of(report: Report) -> Table:
+    """Return the table's lines: references, then systems.
+
+    As in the paper, values for captions are shown only for plain systems: other strategies do not change captions.
+    """
+    lines = [(name, dict(metrics)) for name, metrics in report.references.items()]
+    for result in report.results:
+        is_plain = result.spec["strategy"] == "plain"
+        metrics = report.metrics[result.system]
+        shown = {key: value for key, value in metrics.items() if is_plain or not key.startswith("original/")}
+        lines.append((result.system, shown))
+    return lines
+
+
+def measured(table: Table, groups: Sequence[Group]) -> list[Group]:
+    """Return the groups with any value in a table."""
+    return [group for group in groups if any(has_any(metrics, [group]) for _, metrics in table)]
+
+
+def has_any(metrics: Mapping[str, float], groups: Sequence[Group]) -> bool:
+    """Return whether a system has any value in these groups."""
+    return any(column.key in metrics for group in groups for column in group.columns)
+
+
+def interval_of(report: Report, name: str, key: str) -> Interval | None:
+    """Return the interval of a metric; None for a reference, and where no resample differs."""
+    return report.intervals.get(name, {}).get(key)
+
+
+def markdown(report: Report) -> str:
+    """Return one table each for the paper's metrics, the honest ones and those of other benchmarks, if present."""
+    table = table_of(report)
+    return "\n".join(_markdown(table, groups) for groups in (PAPER, HONEST, OTHERS) if measured(table, groups))
+
+
+def _markdown(table: Table, groups: Sequence[Group]) -> str:
+    groups = measured(table, groups)
+    heads = [f"{group.head} {column.head}" for group in groups for column in group.columns]
+    lines = [["", *heads], [":--", *["--:"] * len(heads)]]
+    lines += [[name, *_cells(metrics, groups)] for name, metrics in table if has_any(metrics, groups)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def csv_table(report: Report) -> str:
+    """Return all metrics of all systems, unrounded, with their keys as headers; then the ends of their intervals."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    keys = list(dict.fromkeys(column.key for group in GROUPS for column in group.columns))
+    writer.writerow(["system", *keys, *(f"{key} {end}" for key in keys for end in ("low", "high"))])
+    for name, metrics in table_of(report):
+        intervals = [interval_of(report, name, key) if key in metrics else None for key in keys]
+        ends = [("", "") if each is None else (each.low, each.high) for each in intervals]
+        writer.writerow([name, *(metrics.get(key, "") for key in keys), *(end for pair in ends for end in pair)])
+    return file.getvalue()
+
+
+def latex(report: Report) -> str:
+    """Return a booktabs table like the paper's Table 2, extended by the honest metrics."""
+    table = table_of(report)
+    groups = measured(table, GROUPS)
+    columns = [column for group in groups for column in group.columns]
+    heads = [rf"\multicolumn{{{len(group.columns)}}}{{c}}{{{escaped(group.head)}}}" for group in groups]
+    rules, first = [], 2
+    for group in groups:
+        rules.append(rf"\cmidrule(lr){{{first}-{first + len(group.columns) - 1}}}")
+        first += len(group.columns)
+    lines = [
+        rf"\begin{{tabular}}{{l{'r' * len(columns)}}}",
+        r"\toprule",
+        " & ".join(["", *heads]) + r" \\",
+        " ".join(rules),
+        " & ".join(["Model", *(escaped(column.head) for column in columns)]) + r" \\",
+        r"\midrule",
+        *(
+            " & ".join([escaped(name), *_latex_cells(report, name, metrics, columns)]) + r" \\"
+            for name, metrics in table
+        ),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+FORMS: dict[str, Callable[[Report], str]] = {"table.md": markdown, "table.csv": csv_table, "table.tex": latex}
+
+
+def write_tables(report: Report, folder: Path) -> None:
+    """Write the table in every format to an existing folder.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    for file, form in FORMS.items():
+        (folder / file).write_text(form(report), encoding="utf-8")
+
+
+def _cells(metrics: Mapping[str, float], groups: Sequence[Group]) -> list[str]:
+    return [column.text(metrics.get(column.key)) for group in groups for column in group.columns]
+
+
+def _latex_cells(report: Report, name: str, metrics: Mapping[str, float], columns: Sequence[Column]) -> list[str]:
+    cells = []
+    for column in columns:
+        interval = interval_of(report, name, column.key) if column.key in metrics else None
+        margin = "" if interval is None else rf"$_{{\pm{column.text(interval.half)}}}$"
+        cells.append(escaped(column.text(metrics.get(column.key))) + margin)
+    return cells
+
+
+def escaped(text: str) -> str:
+    """Escape a cell for LaTeX."""
+    for character in "&%_#$":
+        text = text.replace(character, f"\\{character}")
+    return text.replace("Δ", r"$\Delta$").replace("α", r"$\alpha$").replace(EMPTY, "--").replace("*", r"$^*$")

@@ -1,0 +1,1 @@
+"""Triplets for covr from captions."""

@@ -1,0 +1,65 @@
+"""Triplets for composed retrieval from captions: a reference, a target, and a text that says how they differ."""
+
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from nt2vr.progress import Progress, silent
+from nt2vr.querygen.query_sets import CaptionedVideos
+from nt2vr.querygen.triplets.mining import CaptionPair, Embed, VideoPair, mine
+
+
+class WritesTexts(Protocol):
+    """Writes modification texts, by rules or by a language model."""
+
+    def write(self, pair: CaptionPair, rng: random.Random) -> str:
+        """Write what should be different in a video of `pair.one`; empty if there is no text for it."""
+        ...
+
+
+@dataclass(frozen=True)
+class Triplet:
+    """A video, what should be different, and a video where it is."""
+
+    reference: str
+    target: str
+    text: str
+    captions: tuple[str, str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain JSON data."""
+        return {"reference": self.reference, "target": self.target, "text": self.text, "captions": list(self.captions)}
+
+
+def mine_pairs(videos: CaptionedVideos, embed: Embed, limit: int, seed: int) -> list[VideoPair]:
+    """Mine pairs of videos whose captions are one word apart; beyond the limit, a random choice of them."""
+    captions = [(video_id, caption) for video_id, texts in videos.captions.items() for caption in texts]
+    pairs = mine(captions, embed)
+    return random.Random(seed).sample(pairs, limit) if len(pairs) > limit else pairs
+
+
+def triplets(pairs: list[VideoPair], writer: WritesTexts, seed: int, progress: Progress = silent) -> Iterator[Triplet]:
+    """Yield the triplets of pairs; those without a text are left out."""
+    rng = random.Random(seed)
+    for done, pair in enumerate(pairs):
+        progress(done, len(pairs), "writing texts")
+        if text := writer.write(pair.captions, rng):
+            captions = (" ".join(pair.captions.one), " ".join(pair.captions.other))
+            yield Triplet(pair.reference, pair.target, text, captions)
+    progress(len(pairs), len(pairs), "writing texts")
+
+
+def write_triplets(
+    pairs: list[VideoPair], writer: WritesTexts, seed: int, path: Path, progress: Progress = silent
+) -> int:
+    """Write triplets as JSON lines and return their number; what is written stays if the writer fails."""
+    count = 0
+    with path.open("w", encoding="utf-8") as file:
+        for triplet in triplets(pairs, writer, seed, progress):
+            count += 1
+            file.write(f"{json.dumps(triplet.as_dict(), ensure_ascii=False)}\n")
+            file.flush()
+    return count

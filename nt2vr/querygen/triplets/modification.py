@@ -1,0 +1,82 @@
+"""Modification texts from two captions one word apart: what should be different, by rules."""
+
+import random
+from collections.abc import Sequence
+
+from nt2vr.language.inflect import inflect_phrase
+from nt2vr.language.phrases import Phrase, Phrases
+from nt2vr.language.tagger import Tagger
+from nt2vr.language.tokens import VERB_TAGS
+from nt2vr.querygen.triplets.mining import CaptionPair, Words
+
+REPLACE = ("{new} instead of {old}", "replace {old} with {new}", "change {old} to {new}")
+ADD = ("add {new}", "with {new}")
+REMOVE = ("remove {old}", "without {old}")
+QUALITY_ADDED, QUALITY_REMOVED = ("make it {new}", "{new}"), ("not {old}",)
+
+
+class Modifier:
+    """Writes modification texts."""
+
+    def __init__(self, tagger: Tagger) -> None:
+        """Use a tagger of parts of speech."""
+        self._tagger = tagger
+
+    def write(self, pair: CaptionPair, rng: random.Random) -> str:
+        """Write what should be different in a video of `pair.one` to fit `pair.other`; empty if no rule applies."""
+        old, new = (self._phrase(words, pair.place) for words in (pair.one, pair.other))
+        match pair.words:
+            case (_, ""):
+                return self._one_sided(pair.one, pair.place, rng, REMOVE, QUALITY_REMOVED, "old")
+            case ("", _):
+                return self._one_sided(pair.other, pair.place, rng, ADD, QUALITY_ADDED, "new")
+            case _:
+                return rng.choice(REPLACE).format(old=old, new=new) if old and new and old != new else ""
+
+    def _one_sided(
+        self, words: Words, place: int, rng: random.Random, things: Sequence[str], qualities: Sequence[str], field: str
+    ) -> str:
+        """Write a text for a word that only one caption has."""
+        phrases = self._phrases(words)
+        match phrases.tag(place):
+            case "ADJ":
+                return rng.choice(qualities).format(**{field: words[place]})
+            case "NOUN" if phrases.tag(place + 1) != "NOUN":
+                return rng.choice(things).format(**{field: self._phrase(words, place)})
+            case "VBG":
+                return rng.choice(qualities[-1:]).format(**{field: self._phrase(words, place)})
+        return ""
+
+    def _phrase(self, words: Words, place: int) -> str:
+        """Return the phrase around a word: a noun with article and qualities, or a verb as "-ing" with its objects."""
+        if place >= len(words):
+            return ""
+        phrases = self._phrases(words)
+        if len(phrases.tokens) != len(words):
+            return ""
+        if phrases.tag(place) in VERB_TAGS and not phrases.is_auxiliary(place):
+            verb = phrases.verb_phrase(place)
+            said = " ".join(words[place : verb.end if verb else place + 1])
+            if phrases.tag(place) == "VBN":
+                return f"being {said}"
+            return said if phrases.tag(place) == "VBG" else _as_gerund(phrases, place, said)
+        noun = self._noun_around(phrases, place)
+        if noun is not None:
+            return " ".join(words[noun.start : noun.end])
+        found = phrases.place_phrase(place)
+        return " ".join(words[found.start : found.end]) if found else ""
+
+    def _phrases(self, words: Words) -> Phrases:
+        return Phrases(self._tagger.tag(" ".join(words)))
+
+    @staticmethod
+    def _noun_around(phrases: Phrases, place: int) -> Phrase | None:
+        """Return the longest noun phrase with a word in it that is no other phrase's."""
+        found = (phrases.noun_phrase(start) for start in range(max(0, place - 5), place + 1))
+        return next((noun for noun in found if noun is not None and noun.end > place), None)
+
+
+def _as_gerund(phrases: Phrases, place: int, said: str) -> str:
+    """Turn "rides a bike" into "riding a bike"."""
+    _, _, rest = said.partition(" ")
+    return inflect_phrase(f"{phrases.lemma(place)} {rest}".strip(), "VBG")

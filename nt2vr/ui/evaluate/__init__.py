@@ -1,0 +1,1 @@
+"""The Evaluate tab: reports, their queries and reviews, and covr."""

@@ -1,0 +1,56 @@
+"""The breakdown below an open report: its components and their event."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from nt2vr.evaluation.reports.report import Report
+from nt2vr.ui.evaluate.breakdown_view import HARD_PAIRS, breakdown_view, measure_choices
+from nt2vr.ui.theme import fold, template
+from nt2vr.ui.web.errors import user_errors
+
+SYSTEMS = ("first", "second")  # of the list of queries
+# What the event needs of the report and of the list, without tables and rows.
+BRIEF = "(report, { first, second }, key) => [{ id: report?.id ?? '' }, { first, second }, key]"
+
+
+@dataclass(frozen=True)
+class BreakdownPanel:
+    """Which metric is broken down, and the groups."""
+
+    measure: gr.Dropdown
+    groups: gr.HTML
+
+    def wire(self, load: Callable[[str, Sequence[str]], Report], report: gr.HTML, queries: gr.HTML) -> None:
+        """Follow the open report and the two systems whose queries are listed; `load` opens a report by its id."""
+
+        @user_errors
+        def on_change(shown: dict[str, Any], listed: dict[str, Any], key: str) -> list[Any]:
+            """Break the chosen metric down, or another one if the systems have not both."""
+            report_id, first, second = (str(each) for each in (shown.get("id", ""), *map(listed.get, SYSTEMS)))
+            if not report_id:
+                return [gr.skip(), {}]
+            opened = load(report_id, (first, second))
+            choices = measure_choices(opened, first, second)
+            keys = [key for _, key in choices]
+            if not keys:
+                return [gr.skip(), {}]
+            key = key if key in keys else keys[0]
+            return [gr.Dropdown(choices, value=key), breakdown_view(opened, first, second, key)]
+
+        gr.on(
+            (queries.change, self.measure.input), on_change, [report, queries, self.measure],
+            [self.measure, self.groups], js=BRIEF, trigger_mode="always_last", show_progress="hidden",
+            api_visibility="private",
+        )  # fmt: skip
+
+
+def lay_out_breakdown(templates: Path) -> BreakdownPanel:
+    """Build the components, folded."""
+    with fold("Breakdown: where the two systems differ by more than noise", elem_id="evaluate-breakdowns"):
+        measure = gr.Dropdown([HARD_PAIRS], value=HARD_PAIRS, label="Measure", elem_id="evaluate-measure")
+        groups = template(templates, "evaluate-breakdown", {})
+    return BreakdownPanel(measure, groups)

@@ -1,0 +1,172 @@
+"""Components of the Evaluate tab; evaluate_tab wires them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from nt2vr.errors import counted
+from nt2vr.evaluation.built_in import NUM_CLIPS
+from nt2vr.evaluation.reports.compare import IMPROVED
+from nt2vr.evaluation.sources import GALLERY, LIBRARY, WORLD
+from nt2vr.library.libraries import Libraries
+from nt2vr.ui.confirmation import Confirmation, lay_out_confirmation
+from nt2vr.ui.evaluate.breakdown_panel import BreakdownPanel, lay_out_breakdown
+from nt2vr.ui.evaluate.report_link import FILTERS, ORDERS, PARTS
+from nt2vr.ui.theme import template
+
+POLL_S = 1.0
+DEFAULT_SYSTEMS = ("CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg", "CLIP boolean")
+BUILT_IN_DATA = "Queries and videos"
+OWN_DATA = f"{BUILT_IN_DATA}, the path of a dataset folder or a benchmark's CSV file, or words:PATH for captions alone"
+
+
+@dataclass(frozen=True)
+class FormParts:
+    """The form of a new evaluation, and the progress of the one under way."""
+
+    column: gr.Column
+    data: gr.Dropdown
+    split: gr.Dropdown
+    systems: gr.Dropdown
+    start: gr.Button
+    cancel: gr.Button
+    note: gr.Markdown
+    job: gr.HTML
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Which queries of the open report are listed, and in which order; named as in `report_link.FILTERS`."""
+
+    first: gr.Dropdown
+    second: gr.Dropdown
+    order: gr.Dropdown
+    kind: gr.Dropdown
+    cue: gr.Dropdown
+    part: gr.Dropdown
+    concept: gr.Dropdown
+    tag: gr.Dropdown
+    find: gr.Textbox
+    fails: gr.Checkbox
+
+    @property
+    def inputs(self) -> list[Any]:
+        """All of them, in the order of `report_link.FILTERS`."""
+        return [getattr(self, name) for name in FILTERS]
+
+
+@dataclass(frozen=True)
+class ReportParts:
+    """The open report.
+
+    Attributes:
+        review: the query under review, in a dialog.
+    """
+
+    column: gr.Column
+    report: gr.HTML
+    delete: gr.Button
+    confirm: Confirmation
+    filters: Filters
+    breakdown: BreakdownPanel
+    queries: gr.HTML
+    review: gr.HTML
+
+
+@dataclass(frozen=True)
+class EvaluateParts:
+    """All components of the tab.
+
+    Attributes:
+        chosen: link to the place of a report shown last, None for the default (see `_show`); stored by the browser.
+        address: hidden; the place in a report that the browser asks for.
+        seen: the Job as the page last showed it.
+    """
+
+    chosen: gr.BrowserState
+    address: gr.Textbox
+    seen: gr.State
+    timer: gr.Timer
+    new: gr.Button
+    reports: gr.HTML
+    form: FormParts
+    report: ReportParts
+
+
+def data_choices(num_gallery_clips: int, libraries: Libraries) -> list[tuple[str, str]]:
+    """List the built-in data and the libraries with captions."""
+    return [
+        (f"Built-in world, test scenes ({NUM_CLIPS:,} clips, rendered on first use)", WORLD),
+        (f"Gallery ({num_gallery_clips} clips): every query opens in Search with its relevant clips", GALLERY),
+        *(
+            (f"{info.name} ({counted(info.num_clips, 'clip')}): from your libraries", f"{LIBRARY}{info.id}")
+            for info in libraries.infos()
+            if info.has_captions
+        ),
+    ]
+
+
+def lay_out_evaluate(templates: Path, systems: list[str], data: list[tuple[str, str]]) -> EvaluateParts:
+    """Build the components inside the open tab: at the left the reports, at the right the form or the open report."""
+    chosen = gr.BrowserState(None, storage_key="nt2vr-report", secret="nt2vr")
+    address = gr.Textbox(visible="hidden")
+    seen, timer = gr.State(), gr.Timer(POLL_S, active=False)
+    with gr.Row(elem_id="evaluate"):
+        with gr.Column(scale=1, min_width=230, elem_id="evaluate-list"):
+            new = gr.Button("New evaluation", elem_id="evaluate-new")
+            reports = template(templates, "evaluate-reports", {"reports": []}, "pick")
+        with gr.Column(scale=5, min_width=500):
+            form = _lay_out_form(templates, systems, data)
+            report = _lay_out_report(templates)
+    return EvaluateParts(chosen, address, seen, timer, new, reports, form, report)
+
+
+def _lay_out_form(templates: Path, systems: list[str], choices: list[tuple[str, str]]) -> FormParts:
+    with gr.Column(elem_id="evaluate-form") as column:
+        with gr.Row(equal_height=True):
+            data = gr.Dropdown(
+                choices, value=GALLERY, label="Data", info=BUILT_IN_DATA, allow_custom_value=True,
+                elem_id="evaluate-data", scale=4,
+            )  # fmt: skip
+            split = gr.Dropdown(
+                ["test", "validation", "train", "all"], value="test", label="Split", info="of a dataset folder",
+                visible=False, elem_id="evaluate-split", scale=1, min_width=120,
+            )  # fmt: skip
+        chosen = gr.Dropdown(
+            systems, value=[name for name in DEFAULT_SYSTEMS if name in systems], multiselect=True, label="Systems",
+            elem_id="evaluate-systems",
+            info="Two controls are added: the zero-shot base model, and the same with the negated part dropped.",
+        )  # fmt: skip
+        with gr.Row():
+            start = gr.Button("Evaluate", variant="primary", elem_id="evaluate-start", scale=0, min_width=220)
+            cancel = gr.Button("Cancel", elem_id="evaluate-cancel", interactive=False, scale=0, min_width=120)
+        note = gr.Markdown(visible=False, elem_id="evaluate-note")
+        job = template(templates, "evaluate-job", {})
+    return FormParts(column, data, split, chosen, start, cancel, note, job)
+
+
+def _lay_out_report(templates: Path) -> ReportParts:
+    with gr.Column(visible=False, elem_id="evaluate-watch") as column:
+        with gr.Row(elem_id="evaluate-buttons"):
+            delete = gr.Button("Delete", elem_id="evaluate-delete", size="sm", min_width=90)
+        confirm = lay_out_confirmation("evaluate", "delete", "Delete this report permanently?", "Delete")
+        report = template(templates, "evaluate-report", {})
+        with gr.Row(elem_id="evaluate-filters", equal_height=True):  # style.css lays them out
+            filters = Filters(
+                gr.Dropdown([], label="Compare", elem_id="evaluate-first"),
+                gr.Dropdown([], label="with", elem_id="evaluate-second"),
+                gr.Dropdown(list(ORDERS), value=IMPROVED, label="Most first", elem_id="evaluate-order"),
+                gr.Dropdown([], label="Kind", elem_id="evaluate-kind"),
+                gr.Dropdown([], label="Cue", elem_id="evaluate-cue"),
+                gr.Dropdown([("all parts", ""), *PARTS], value="", label="Unwanted", elem_id="evaluate-part"),
+                gr.Dropdown([], label="Concept", elem_id="evaluate-concept"),
+                gr.Dropdown([], label="Tag", elem_id="evaluate-tag"),
+                gr.Textbox(label="Find", placeholder="words of the query", elem_id="evaluate-find"),
+                gr.Checkbox(False, label="fails everywhere", elem_id="evaluate-fails"),
+            )
+        breakdown = lay_out_breakdown(templates)
+        queries = template(templates, "evaluate-queries", {})
+        review = template(templates, "review", {})
+    return ReportParts(column, report, delete, confirm, filters, breakdown, queries, review)

@@ -1,0 +1,251 @@
+"""The queries of a report as plain data for the list's template; independent of Gradio."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from nt2vr.errors import counted
+from nt2vr.evaluation.reports.compare import first_videos, places_by_difference, titles_of
+from nt2vr.evaluation.reports.facets import facets_of
+from nt2vr.evaluation.reports.report import Report, Row
+from nt2vr.evaluation.reports.review import Remark, Remarks
+from nt2vr.search.answers import Verdict
+from nt2vr.ui.evaluate.report_link import NOTED, ReportLink
+from nt2vr.ui.search.clip_view import MARKS
+from nt2vr.ui.search.column_view import Marked
+
+KINDS = {  # kind of query -> its name on the page
+    "original": "original",
+    "negated": "negated",
+    "composed": "A and not B",
+    "without": "A without N",
+    "not": "not B",
+    "retrieval": "caption that denies",
+    "choice": "multiple choice",
+    "pair": "pair",
+    "class": "class",
+    "negated class": "not the class",
+}
+ANY = ""  # no filter
+PER_PAGE = 20
+SOME_IDS = 24  # video ids in an unfolded row
+SOME_CAPTIONS = 4  # of a video in words
+SOME_CONCEPTS = 200  # offered in the menu
+OPENS_HERE = "Click a query to review it: ← and → step through this list, and its clips open in Search."
+OPENS_ELSEWHERE = (
+    "Click a query to review it: ← and → step through this list. The built-in gallery does not have these videos. To "
+    "see them, add them in the Library tab and evaluate that library. Unfold a row for the ids of the relevant ones."
+)
+
+Urls = Callable[[str], Mapping[str, str]]  # a video id to the clip's `src` and `poster`
+
+
+def no_urls(video_id: str) -> Mapping[str, str]:
+    """Return nothing, where videos are not at hand."""
+    return {}
+
+
+@dataclass(frozen=True)
+class Home:
+    """The gallery with a report's videos: its key in links, the ids of its clips, and their URLs."""
+
+    key: str
+    video_ids: frozenset[str]
+    urls: Urls = field(default=no_urls, compare=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Listing:
+    """The list of queries at one place of a report.
+
+    Attributes:
+        report: the results, with those of other reports that the link compares.
+        link: the place; its systems are in the report.
+        remarks: the report's tags and notes.
+        home: the gallery in which queries open; None if Search has none with the report's videos.
+        places: positions of the listed queries, in order.
+    """
+
+    report: Report
+    link: ReportLink
+    remarks: Remarks
+    home: Home | None
+    places: Sequence[int]
+
+    @classmethod
+    def of(cls, report: Report, link: ReportLink, remarks: Remarks, home: Home | None = None) -> "Listing":
+        """List the queries that a link asks for; raises ConfigError if the report has no such system."""
+        places = places_by_difference(report, link.first, link.second, link.filter(remarks))
+        if link.is_worsened:
+            places.reverse()
+        page = link.page
+        if link.query in places:
+            page = places.index(link.query) // PER_PAGE
+        page = min(page, max(0, (len(places) - 1) // PER_PAGE))
+        return cls(report, replace(link, page=page), remarks, home, places)
+
+    def at(self, place: int) -> ReportLink:
+        """Return the link to the review of a listed query."""
+        return replace(self.link, query=place, page=self.places.index(place) // PER_PAGE)
+
+    def clip(self, video_id: str, verdict: Verdict | None, rank: int) -> dict[str, Any]:
+        """Show a video: its clip where it is at hand, otherwise a caption of it, or its id."""
+        known = self.home is not None and video_id in self.home.video_ids
+        captions = self.report.captions.get(video_id, ())[:SOME_CAPTIONS]
+        urls = self.home.urls(video_id) if self.home is not None and known else {}
+        return {
+            "src": urls.get("src", ""),
+            "poster": urls.get("poster", ""),
+            "title": " · ".join(captions) or titles_of(self.report).get(video_id, video_id),
+            "verdict": verdict or "",
+            "mark": MARKS.get(verdict or "", ""),
+            "rank": rank,
+        }
+
+
+def kinds_of(report: Report) -> list[tuple[str, str]]:
+    """Return the report's kinds of queries as choices (label, kind)."""
+    there = {query.kind for query in report.queries}
+    return [("all kinds", ANY), *((label, kind) for kind, label in KINDS.items() if kind in there)]
+
+
+def cues_of(report: Report, kind: str = ANY) -> list[tuple[str, str]]:
+    """Return the negation cues in queries of a kind as choices (label, cue), the most frequent first."""
+    asked = (query for query in report.queries if kind in (ANY, query.kind))
+    return [("all cues", ANY), *_counted(query.cue for query in asked if query.cue)]
+
+
+def concepts_of(report: Report, kind: str = ANY) -> list[tuple[str, str]]:
+    """Return what unwanted parts in queries of a kind are about as choices (label, concept), likewise."""
+    both = zip(report.queries, facets_of(report), strict=True)
+    found = _counted(concept for query, facets in both if kind in (ANY, query.kind) for concept in facets.concepts)
+    return [("all concepts", ANY), *found[:SOME_CONCEPTS]]
+
+
+def tags_of(remarks: Remarks) -> list[tuple[str, str]]:
+    """Return the tags of a report as choices (label, tag), the most frequent first."""
+    noted = [(f"any tag or note ({len(remarks):,})", NOTED)] if remarks else []
+    return [("all queries", ANY), *noted, *_counted(said.tag for said in remarks.values() if said.tag)]
+
+
+def _counted(values: Iterable[str]) -> list[tuple[str, str]]:
+    counts: dict[str, int] = {}
+    for value in values:
+        counts[value] = counts.get(value, 0) + 1
+    ordered = sorted(counts, key=lambda value: (-counts[value], value))
+    return [(f"{value} ({counts[value]:,})", value) for value in ordered]
+
+
+def queries_view(listing: Listing) -> dict[str, Any]:
+    """Show one page of a list."""
+    link, places = listing.link, listing.places
+    last = max(0, (len(places) - 1) // PER_PAGE)
+    shown = places[link.page * PER_PAGE : (link.page + 1) * PER_PAGE]
+    alone = link.without_query
+    return {
+        "first": link.first,
+        "second": link.second,
+        "link": alone.address,  # the list is the same for all reviews of its page
+        "count": f"{len(places):,} of {counted(len(listing.report.queries), 'query', 'queries')}",
+        "opens": OPENS_HERE if listing.home else OPENS_ELSEWHERE,
+        "where": f"page {link.page + 1:,} of {last + 1:,}",
+        "before": replace(alone, page=link.page - 1).address if link.page > 0 else "",
+        "after": replace(alone, page=link.page + 1).address if link.page < last else "",
+        "rows": [_row_view(listing, place) for place in shown],
+        "kinds": KINDS,
+    }
+
+
+def _row_view(listing: Listing, place: int) -> dict[str, Any]:
+    row, link = listing.report.row(place), listing.link
+    said = listing.remarks.get(place, Remark())
+    return {
+        **asked_view(row),
+        **move_view(row, link.first, link.second),
+        "place": place,
+        "link": listing.at(place).address,
+        "tag": said.tag,
+        "note": said.note,
+        "sides": [_side_view(listing, place, row, system) for system in (link.first, link.second)],
+        "right": _right(row),
+        "ids": list(row.relevant[:SOME_IDS]),
+        "more": f"and {len(row.relevant) - SOME_IDS:,} more" if len(row.relevant) > SOME_IDS else "",
+        "captions": [
+            {"video": video_id, "text": " · ".join(captions[:SOME_CAPTIONS])}
+            for video_id, captions in list(row.captions.items())[:SOME_IDS]
+        ],
+        "ranks": [{"system": system, "rank": f"{rank:,}"} for system, rank in row.ranks.items()],
+    }
+
+
+def asked_view(row: Row) -> dict[str, Any]:
+    """Show a query with its parts."""
+    return {
+        "text": row.text,
+        "kind": KINDS.get(row.kind, row.kind),
+        "wanted": row.wanted or "",
+        "unwanted": list(row.unwanted),
+    }
+
+
+def move_view(row: Row, first: str, second: str) -> dict[str, Any]:
+    """Say by how many ranks the second system is better (▲) or worse (▼)."""
+    before, after = row.ranks[first], row.ranks[second]
+    better = before - after if row.kind != "negated" else after - before
+    return {
+        "move": f"▲{better:,}" if better > 0 else f"▼{-better:,}" if better < 0 else "=",
+        "good": better > 0,
+        "bad": better < 0,
+    }
+
+
+def _side_view(listing: Listing, place: int, row: Row, system: str) -> dict[str, Any]:
+    """Show what one system found: rank, first clip, and the verdicts of the first page."""
+    found = first_videos(listing.report, place, system)
+    clip = listing.clip(*found[0], 1) if found and listing.home else {}
+    return {
+        "rank": f"{row.ranks[system]:,}",
+        "clip": clip if clip.get("src") else {},
+        "dots": [{"verdict": verdict or "other"} for _, verdict in found],
+        "said": counts_text([verdict for _, verdict in found]),
+    }
+
+
+def counts_text(verdicts: Sequence[Verdict | None]) -> str:
+    """Sum the first page up: "3 of 10 relevant, 5 violate"."""
+    if not verdicts:
+        return ""
+    right, wrong = verdicts.count("right"), verdicts.count("violation")
+    violate = f", {wrong} violate{'s' if wrong == 1 else ''}" if wrong else ""
+    return f"{right} of the first {len(verdicts)} relevant{violate}"
+
+
+def _right(row: Row) -> str:
+    """Describe the listed videos' relation to the query."""
+    if row.kind == "negated":
+        return "The video of the original caption, which no longer matches"
+    return counted(len(row.relevant), "relevant video")
+
+
+def marks_of(row: Row) -> Marked:
+    """Return the clips that Search marks for a query, with their legend."""
+    if row.kind == "negated":
+        legend = "the clip of the original caption: it no longer matches and should rank lower"
+    else:
+        legend = f"relevant in the evaluation ({counted(len(row.relevant), 'clip')})"
+    return Marked(frozenset(row.relevant), legend)
+
+
+def search_link(text: str, systems: Sequence[str], judged: str, gallery: str = "") -> str:
+    """Return the relative link to a query in Search.
+
+    Args:
+        text: the query.
+        systems: names of systems.
+        judged: names the query whose relevant clips are marked, if any.
+        gallery: key of a gallery.
+    """
+    optional = {"gallery": gallery, "judged": judged}
+    known = {name: value for name, value in optional.items() if value}
+    return "?" + urlencode({"q": text, "systems": "|".join(systems), **known})

@@ -1,0 +1,120 @@
+"""Links to a place in a report: which report, systems, filters and page are shown, and which query is reviewed."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from nt2vr.evaluation.reports.compare import IMPROVED, WORSENED, Filter
+from nt2vr.evaluation.reports.review import Remarks
+
+MAX_LINK = 4_000  # characters
+PAGE = "p"  # in links; Gradio takes "page" for one of its own
+MAX_CHARS = 200  # of a value
+ONLY_IMPROVED, ONLY_WORSENED = "only improved", "only worsened"
+ORDERS = (IMPROVED, WORSENED, ONLY_IMPROVED, ONLY_WORSENED)
+PARTS = ("deed", "thing", "attribute")  # kinds of unwanted parts
+NOTED = "*"  # any tag or note
+FILTERS = ("first", "second", "order", "kind", "cue", "part", "concept", "tag", "find", "fails")  # as on the page
+
+
+@dataclass(frozen=True)
+class ReportLink:
+    """A place in a report.
+
+    Attributes:
+        report: its id; "" for the form of a new evaluation.
+        first: a system; "" takes the first of the report.
+        second: the system to compare it with; "" takes the most telling.
+        order: one of ORDERS.
+        kind: a kind of queries, "" for all; None takes the most telling.
+        cue: a negation word, or "".
+        part: a kind of unwanted part, or "".
+        concept: what the unwanted part is about, or "".
+        tag: a tag, NOTED, or "".
+        find: words of the query.
+        fails: "1" lists only queries that no system answers.
+        page: from 0.
+        query: position of the reviewed query in the report; None for the list alone.
+    """
+
+    report: str = ""
+    first: str = ""
+    second: str = ""
+    order: str = IMPROVED
+    kind: str | None = None
+    cue: str = ""
+    part: str = ""
+    concept: str = ""
+    tag: str = ""
+    find: str = ""
+    fails: str = ""
+    page: int = 0
+    query: int | None = None
+
+    @classmethod
+    def read(cls, text: str) -> "ReportLink | None":
+        """Read an address's parameters, with or without "?"; None if they name no report.
+
+        Text without parameters is the id of a report: browsers still remember that of the previous version.
+        """
+        text = text[:MAX_LINK].removeprefix("?")
+        known = dict(parse_qsl(text, keep_blank_values=True)) if "=" in text else {"report": text}
+        return cls.of(known) if "report" in known else None
+
+    @classmethod
+    def of(cls, known: Mapping[str, str]) -> "ReportLink":
+        """Read parameters; what is missing or wrong keeps its default."""
+        texts = {name: known[name][:MAX_CHARS] for name in cls.__dataclass_fields__ if name in known}
+        page, query = _number(known.get(PAGE, "")), _number(texts.pop("query", ""))
+        texts.pop("page", None)
+        if texts.get("order") not in ORDERS:
+            texts.pop("order", None)
+        link = cls(**texts, page=max(0, (page or 1) - 1), query=query)
+        return replace(link, fails="1" if link.fails else "")
+
+    @property
+    def address(self) -> str:
+        """The link, relative to the page; what is empty is left out."""
+        values: dict[str, Any] = {"report": self.report}
+        values |= {name: value for name, value in asdict(self).items() if value not in ("", None)}
+        values |= {} if self.kind is None else {"kind": self.kind}
+        del values["page"]
+        values |= {PAGE: self.page + 1} if self.page else {}
+        return "?" + urlencode(values)
+
+    @property
+    def without_query(self) -> "ReportLink":
+        """The list alone, on the same page."""
+        return replace(self, query=None)
+
+    @property
+    def values(self) -> list[Any]:
+        """The values of the page's filters, in the order of FILTERS."""
+        return [bool(self.fails) if name == "fails" else getattr(self, name) or "" for name in FILTERS]
+
+    @property
+    def is_worsened(self) -> bool:
+        """Whether the list begins with where `second` is worse."""
+        return self.order in (WORSENED, ONLY_WORSENED)
+
+    def filter(self, remarks: Remarks) -> Filter:
+        """Return the queries that the list includes."""
+        return Filter(
+            kinds=[self.kind] if self.kind else [],
+            cues=[self.cue] if self.cue else [],
+            part=self.part,
+            concept=self.concept,
+            text=self.find,
+            change=self.order.removeprefix("only ") if self.order.startswith("only ") else "",
+            fails_everywhere=bool(self.fails),
+            places=_tagged(remarks, self.tag) if self.tag else None,
+        )
+
+
+def _tagged(remarks: Remarks, tag: str) -> Collection[int]:
+    return [place for place, said in remarks.items() if tag in (NOTED, said.tag)]
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None

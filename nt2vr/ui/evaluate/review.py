@@ -1,0 +1,190 @@
+"""The open report: its filters, its list of queries and the review of one, all as a link asks for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import parse_qsl
+
+import gradio as gr
+
+from nt2vr.errors import ConfigError, Nt2vrError
+from nt2vr.evaluation.reports.archive import FROM, Archive
+from nt2vr.evaluation.reports.report import Report
+from nt2vr.evaluation.reports.review import Remark
+from nt2vr.search.galleries import Galleries
+from nt2vr.ui.evaluate.layout import EvaluateParts
+from nt2vr.ui.evaluate.queries_view import ANY, Home, Listing, concepts_of, cues_of, kinds_of, queries_view, tags_of
+from nt2vr.ui.evaluate.report_link import ReportLink
+from nt2vr.ui.evaluate.review_view import review_view
+from nt2vr.ui.evaluate.scripts import FILTERED, MOVED, NOT_SAVED, SAVED
+from nt2vr.ui.evaluate.view import day_text, report_view, roles_of
+from nt2vr.ui.library.media import Media
+from nt2vr.ui.theme import QUIET
+from nt2vr.ui.web.errors import user_errors
+from nt2vr.ui.web.inputs import event_value
+from nt2vr.ui.web.permissions import Gate, Visitor
+
+HARD_PAIRS = "composed/hard_pairs"  # the system best at these is the first to be compared with the base
+FIRST_KIND = "composed"  # where negation is what the query is about
+Choices = Sequence[tuple[str, str]]
+Updates = dict[Any, Any]  # component -> new value
+
+
+@dataclass
+class Review:
+    """The part of the Evaluate tab that shows one report.
+
+    Attributes:
+        archive: has the reports, with their notes.
+        galleries: have the clips of a report.
+        media: knows their URLs.
+        gate: says who may write notes.
+        parts: the tab's components.
+    """
+
+    archive: Archive
+    galleries: Galleries
+    media: Media
+    gate: Gate
+    parts: EvaluateParts
+
+    @property
+    def outputs(self) -> list[Any]:
+        """Everything that shows a report."""
+        report = self.parts.report
+        return [report.report, *report.filters.inputs, report.queries, report.review]
+
+    def wire(self) -> None:
+        """Wire filters, list and review, except for what leaves the report."""
+        report, address = self.parts.report, self.parts.address
+        moving = [self.parts.chosen, report.queries, report.review]
+        for changed in report.filters.inputs:
+            changed.input(None, [address, *report.filters.inputs], address, js=FILTERED, api_visibility="private")
+        menus = [report.filters.cue, report.filters.concept]
+        address.change(self.on_address, address, [*moving, *menus], trigger_mode="always_last", **QUIET)
+        for shown in (report.queries, report.review):
+            shown.show(None, None, address, js=MOVED, api_visibility="private")
+        noted = report.review.note(  # a tag, then a note: none may be dropped while the other is being saved
+            self.on_note, None, [report.report, report.filters.tag], trigger_mode="multiple", **QUIET
+        )
+        noted.success(None, None, address, js=SAVED, api_visibility="private")
+        noted.failure(None, js=NOT_SAVED, api_visibility="private")
+
+    @user_errors
+    def on_address(self, address: str, request: gr.Request) -> Any:
+        """Show the place in the report that the address names; cues and concepts are those of its kind of queries."""
+        if not address:  # a note was saved, and the person has left the report
+            return gr.skip()
+        listing = self._listing(_read(address))
+        menus = {menu: gr.Dropdown(some) for menu, some in self._menus(listing).items()}
+        return self._moved(listing, request) | menus
+
+    @user_errors
+    def on_note(self, event: gr.EventData, request: gr.Request) -> Updates:
+        """Save tag and note of a query; SAVED then lists anew what is shown by now."""
+        self.gate.check("review", request)
+        link = _read(event_value(event, "link", str))
+        if link.query is None:
+            raise ConfigError("The note names no query. It is not saved.")
+        said = Remark(event_value(event, "tag", str).strip(), event_value(event, "note", str).strip())
+        self.archive.annotate(link.report, link.query, said)
+        listing, report = self._listing(link), self.parts.report
+        return {
+            report.report: report_view(self.archive.load(link.report), link.report, bool(listing.remarks)),
+            report.filters.tag: gr.Dropdown(_with(tags_of(listing.remarks), link.tag)),
+        }
+
+    def on_open_query(self, event: gr.EventData) -> Mapping[str, str]:
+        """Return the values of the link to a query in Search."""
+        return dict(parse_qsl(event_value(event, "link", str).removeprefix("?")))
+
+    def _menus(self, listing: Listing) -> dict[Any, Choices]:
+        """Return the choices that depend on the kind of the queries."""
+        filters, link = self.parts.report.filters, listing.link
+        return {
+            filters.cue: _with(cues_of(listing.report, link.kind or ANY), link.cue),
+            filters.concept: _with(concepts_of(listing.report, link.kind or ANY), link.concept),
+        }
+
+    def _moved(self, listing: Listing, visitor: Visitor) -> Updates:
+        report = self.parts.report
+        return {
+            self.parts.chosen: listing.link.without_query.address,
+            report.queries: queries_view(listing),
+            report.review: review_view(listing, self.gate.refusal(visitor, "review")),
+        }
+
+    def opened(self, link: ReportLink, visitor: Visitor) -> Updates:
+        """Show a report at a place."""
+        listing, parts = self._listing(link), self.parts.report
+        report = self.archive.load(link.report)
+        names = [(result.system, result.system) for result in report.results]
+        days = {entry.report_id: day_text(entry.created) for entry in self.archive.entries()}
+        rivals = [(name, *name.rpartition(FROM)[::2]) for name in self.archive.rivals(link.report)]
+        names += [(f"{system}, of {days.get(other, other)}", name) for name, system, other in rivals]
+        asked, filters = listing.link, parts.filters
+        values = dict(zip(filters.inputs, asked.values, strict=True))
+        choices: dict[Any, Choices] = {
+            filters.first: names,
+            filters.second: names,
+            filters.kind: kinds_of(report),
+            **self._menus(listing),
+            filters.tag: tags_of(listing.remarks),
+        }
+        return {
+            self.parts.chosen: asked.without_query.address,
+            **values,
+            **{menu: gr.Dropdown(_with(some, values[menu]), value=values[menu]) for menu, some in choices.items()},
+            parts.report: report_view(report, link.report, bool(listing.remarks)),
+            parts.queries: queries_view(listing),
+            parts.review: review_view(listing, self.gate.refusal(visitor, "review")),
+        }
+
+    def closed(self) -> Updates:
+        """Show no report."""
+        parts = self.parts.report
+        return {self.parts.chosen: ReportLink().address, parts.report: {}, parts.queries: {}, parts.review: {}}
+
+    def _listing(self, link: ReportLink) -> Listing:
+        report = self.archive.load_with(link.report, [link.first, link.second])
+        remarks = self.archive.remarks(link.report)
+        return Listing.of(report, resolved(link, report), remarks, self._home(report))
+
+    def _home(self, report: Report) -> Home | None:
+        """Find the gallery with a report's videos; None if it was removed, or there never was one."""
+        key = str(report.source.get("library", ""))
+        try:
+            searcher = self.galleries.searcher(key)
+        except Nt2vrError:
+            return None
+        ids = frozenset(video.video_id for video in searcher.gallery.videos)
+        if not searcher.key and ids.isdisjoint(report.video_ids):
+            return None
+        return Home(searcher.key, ids, lambda video_id: self.media.urls(key, searcher.video(video_id)))
+
+
+def resolved(link: ReportLink, report: Report) -> ReportLink:
+    """Replace what a link leaves open, or gets wrong, by the most telling comparison of a report."""
+    names, kinds = [result.system for result in report.results], [kind for _, kind in kinds_of(report)]
+    kind = link.kind if link.kind in kinds else FIRST_KIND if FIRST_KIND in kinds else ANY
+    first = link.first if link.first in names else names[0]
+    return replace(link, first=first, second=link.second if link.second in names else _best(report), kind=kind)
+
+
+def _best(report: Report) -> str:
+    """Return the system best at hard pairs, controls aside."""
+    roles = roles_of(report)
+    names = [name for name in roles if not roles[name] and FROM not in name] or list(roles)
+    return max(names, key=lambda name: report.metrics[name].get(HARD_PAIRS, 0))
+
+
+def _read(address: str) -> ReportLink:
+    link = ReportLink.read(address)
+    if link is None:
+        raise ConfigError("The address names no report. Choose one from the list.")
+    return link
+
+
+def _with(choices: Choices, value: str) -> list[tuple[str, str]]:
+    """Add a value to choose from, if it is not there."""
+    return [*choices] if value in [each for _, each in choices] else [*choices, (value, value)]

@@ -1,0 +1,268 @@
+"""The Evaluate tab: starts evaluations, follows them, and opens their reports query by query."""
+
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from nt2vr.errors import ConfigError, Nt2vrError
+from nt2vr.evaluation.jobs import BUILT_IN, Evaluations
+from nt2vr.evaluation.runner import Job
+from nt2vr.evaluation.sources import LIBRARY, Data
+from nt2vr.search.galleries import Galleries
+from nt2vr.ui.evaluate.layout import (
+    BUILT_IN_DATA,
+    OWN_DATA,
+    EvaluateParts,
+    data_choices,
+    lay_out_evaluate,
+)
+from nt2vr.ui.evaluate.queries_view import marks_of
+from nt2vr.ui.evaluate.report_link import ReportLink
+from nt2vr.ui.evaluate.review import Review, Updates
+from nt2vr.ui.evaluate.scripts import ASKED, SCROLL, SHOWN
+from nt2vr.ui.evaluate.view import job_view, reports_view
+from nt2vr.ui.library.media import Media
+from nt2vr.ui.search.column_view import Marked
+from nt2vr.ui.search.tab import OpensQueries
+from nt2vr.ui.theme import QUIET
+from nt2vr.ui.web.errors import user_errors
+from nt2vr.ui.web.inputs import event_value
+from nt2vr.ui.web.permissions import Gate, Visitor
+
+BROWSER_ONLY: dict[str, Any] = {"fn": None, "api_visibility": "private"}
+
+
+class EvaluateTab:
+    """Evaluate tab over the app's evaluations.
+
+    Args:
+        evaluations: runs them and stores their reports.
+        galleries: list the systems, and have the videos that queries can be opened on.
+        media: has the libraries, data to evaluate on as far as they have captions, and knows the URLs of clips.
+        gate: says who may delete reports, and evaluate data of this machine.
+        templates: folder of the page's templates.
+    """
+
+    _parts: EvaluateParts
+    _review: Review
+
+    def __init__(
+        self, evaluations: Evaluations, galleries: Galleries, media: Media, gate: Gate, templates: Path
+    ) -> None:
+        """Components are built by `build`."""
+        self._evaluations, self._galleries, self._gate, self._templates = evaluations, galleries, gate, templates
+        self._searcher, self._libraries, self._media = galleries.built_in, media.libraries, media
+        self._ids = frozenset(video.video_id for video in self._searcher.gallery.videos)
+
+    def build(self, tab: gr.Tab, opens: OpensQueries, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
+        """Lay the tab out inside the open tab and wire it.
+
+        Args:
+            tab: the open tab.
+            opens: lets an event open a query in Search.
+            page: the page; its address may name a place in a report.
+            tabs: the page's tabs.
+            returned: the event of Back and Forward to such an address.
+        """
+        self._parts = lay_out_evaluate(
+            self._templates, self._searcher.system_names(), data_choices(len(self._ids), self._libraries)
+        )
+        archive = self._evaluations.archive
+        self._review = Review(archive, self._galleries, self._media, self._gate, self._parts)
+        self._wire_evaluations(tab)
+        self._wire_report(page, tabs, returned)
+        self._review.wire()
+        opens(self._parts.report.review.open, self._review.on_open_query)
+
+    @property
+    def _outputs(self) -> list[Any]:
+        """Everything that depends on which report is open, and on the evaluation under way."""
+        p, form, report = self._parts, self._parts.form, self._parts.report
+        panes = [p.chosen, p.reports, form.column, report.column]
+        watched = [p.seen, p.timer, form.start, form.cancel, form.job]
+        return [*panes, *watched, *self._review.outputs]
+
+    def _wire_evaluations(self, tab: gr.Tab) -> None:
+        p, form, outputs = self._parts, self._parts.form, self._outputs
+        visited = [form.systems, form.data, form.split, p.report.delete, form.note]
+        opened = tab.select(self.on_select, [p.address, p.chosen], outputs, js=ASKED, **QUIET)
+        shown = (
+            opened,
+            p.timer.tick(self.on_poll, [p.chosen, p.seen], outputs, queue=False, trigger_mode="once", **QUIET),
+            form.start.click(self.on_start, [form.data, form.split, form.systems], outputs, **QUIET),
+            form.cancel.click(self.on_cancel, p.chosen, outputs, **QUIET),
+            p.new.click(self.on_new, None, outputs, **QUIET),
+            p.reports.pick(self.on_pick, None, outputs, **QUIET),
+            p.report.confirm.yes.click(self.on_delete, p.chosen, outputs, **QUIET),
+        )
+        for event in shown:
+            event.success(inputs=p.report.queries, js=SHOWN, **BROWSER_ONLY)
+        opened.success(self.on_visit, None, visited, **QUIET).success(js=SCROLL, **BROWSER_ONLY)
+
+    def _wire_report(self, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
+        report, outputs = self._parts.report, self._outputs
+        report.breakdown.wire(self._evaluations.archive.load_with, report.report, report.queries)
+        report.confirm.asked_by(report.delete, self._parts.chosen)
+        page.load(self.on_load, None, tabs, **QUIET)  # selecting the tab shows the report
+        returned(lambda: gr.Tabs(selected="evaluate"), None, tabs, **QUIET)
+        for event in (returned, report.report.open, report.queries.open):
+            event(self.on_link, None, outputs, **QUIET).success(js=SCROLL, **BROWSER_ONLY)
+
+    def marked(self, judged: str, text: str, gallery: str) -> Marked:
+        """Return the relevant clips of a report's query; none once the text or the gallery has changed."""
+        if not judged:
+            return Marked()
+        report_id, _, place = judged.rpartition(":")
+        try:
+            report = self._evaluations.archive.load(report_id)
+            row = report.row(int(place))
+        except (Nt2vrError, ValueError, IndexError):
+            return Marked()
+        return marks_of(row) if row.text == text and report.source.get("library", "") == gallery else Marked()
+
+    @user_errors
+    def on_visit(self, request: gr.Request) -> list[Any]:
+        """List the systems, disable what this visitor may not do, and say why."""
+        own, delete = self._gate.may("paths", request), self._gate.may("delete", request)
+        refusal = self._gate.refusal(request, "paths", "delete")
+        return [
+            gr.Dropdown(choices=self._searcher.system_names()),
+            gr.Dropdown(data_choices(len(self._ids), self._libraries), info=OWN_DATA if own else BUILT_IN_DATA),
+            gr.Dropdown(visible=own),
+            gr.Button(interactive=delete),
+            gr.Markdown(refusal, visible=bool(refusal)),
+        ]
+
+    def evaluate(self, data: str, systems: list[str], visitor: Visitor) -> dict[str, Any]:
+        """Evaluate, wait for the end, and return the content of report.json.
+
+        Raises:
+            AccessError: if the visitor may not name data of this machine.
+            ConfigError: if there is no room for its report, or it cannot be started, failed, or was cancelled.
+        """
+        job = self._start(data, "test", systems, visitor).result()
+        if not job.report_id:
+            raise ConfigError(job.error or "The evaluation was cancelled on the page. Start it again.")
+        return self._evaluations.archive.summary(job.report_id)
+
+    def _start(self, data: str, split: str, systems: list[str], visitor: Visitor) -> Future[Job]:
+        if not self._gate.may("delete", visitor):
+            self._evaluations.archive.check_room()
+        name = (data or "").strip()
+        if not name:
+            raise ConfigError("No data is chosen. Choose the built-in world or the gallery, or name a path.")
+        if name in BUILT_IN or name.startswith(LIBRARY):
+            return self._evaluations.start(Data(name), systems or [])
+        self._gate.check("paths", visitor)
+        if name.startswith("~"):
+            name = str(Path(name).expanduser())
+        name = self._library_of(name, split) or name
+        return self._evaluations.start(Data(name, split=split), systems or [])  # type: ignore[arg-type]
+
+    def _library_of(self, path: str, split: str) -> str:
+        """Return the data's name if a library has the same files: then queries open on them."""
+        for info in self._libraries.infos():
+            source = info.source
+            if info.has_captions and source.split == split and Path(path).resolve() == source.path:
+                return f"{LIBRARY}{info.id}"
+        return ""
+
+    @user_errors
+    def on_load(self, request: gr.Request) -> Any:
+        """Select this tab if the page's address names a place in a report."""
+        return gr.Tabs(selected="evaluate") if "report" in request.query_params else gr.skip()
+
+    @user_errors
+    def on_select(self, address: str, chosen: str | None, request: gr.Request) -> Updates:
+        """Show the place that the address names, otherwise the one that was shown last."""
+        asked = ReportLink.read(address) if "=" in address else None
+        return self._show(asked or (None if chosen is None else ReportLink.read(chosen)), request)
+
+    @user_errors
+    def on_link(self, event: gr.EventData, request: gr.Request) -> Updates:
+        """Show the place that a link names."""
+        return self._show(ReportLink.read(event_value(event, "link", str)), request)
+
+    @user_errors
+    def on_poll(self, chosen: str | None, seen: Job | None, request: gr.Request) -> Any:
+        """Update the progress; open the report that was waited for."""
+        job, report_id = self._evaluations.job, _report_of(chosen)
+        if job == seen:
+            return gr.skip()
+        if job is not None and job.report_id and not report_id:
+            return self._show(ReportLink(job.report_id), request)
+        listed = reports_view(self._evaluations.archive.entries(), report_id, job)
+        return {self._parts.reports: listed, **self._watched()}
+
+    @user_errors
+    def on_start(self, data: str, split: str, systems: list[str], request: gr.Request) -> Updates:
+        """Start an evaluation and show its progress."""
+        self._start(data, split, systems, request)
+        return self._show(ReportLink(self._last_report()), request)
+
+    @user_errors
+    def on_cancel(self, chosen: str | None, request: gr.Request) -> Updates:
+        """Cancel the evaluation."""
+        self._evaluations.cancel()
+        return self._show(ReportLink(_report_of(chosen) or self._last_report()), request)
+
+    @user_errors
+    def on_new(self, request: gr.Request) -> Updates:
+        """Show the form."""
+        return self._show(ReportLink(), request)
+
+    @user_errors
+    def on_pick(self, event: gr.EventData, request: gr.Request) -> Updates:
+        """Open a report of the list, or the evaluation under way (which may have a report by now)."""
+        return self._show(ReportLink(event_value(event, "id", str) or self._last_report()), request)
+
+    @user_errors
+    def on_delete(self, chosen: str | None, request: gr.Request) -> Updates:
+        """Delete the open report."""
+        self._gate.check("delete", request)
+        self._evaluations.archive.delete(_report_of(chosen))
+        return self._show(ReportLink(), request)
+
+    def _show(self, link: ReportLink | None, visitor: Visitor) -> Updates:
+        """Open a report, or the form if there is none of this id; None opens the newest unless a job is under way."""
+        p, job = self._parts, self._evaluations.job
+        entries = self._evaluations.archive.entries()
+        if link is None and entries and not (job and job.is_under_way):
+            link = ReportLink(entries[0].report_id)
+        if link is None or link.report not in [entry.report_id for entry in entries]:
+            if link is not None and link.query is not None:
+                gr.Warning("The report of this link was deleted. Choose another one, or evaluate again.")
+            link = ReportLink()
+        opened = self._review.opened(link, visitor) if link.report else self._review.closed()
+        return {
+            p.reports: reports_view(entries, link.report, job),
+            p.form.column: gr.Column(visible=not link.report),
+            p.report.column: gr.Column(visible=bool(link.report)),
+            **self._watched(),
+            **opened,
+        }
+
+    def _last_report(self) -> str:
+        """Return the report of the evaluation that was started last; "" until it has ended."""
+        job = self._evaluations.job
+        return job.report_id if job else ""
+
+    def _watched(self) -> Updates:
+        """Show the evaluation under way, and the buttons as it allows."""
+        job, p = self._evaluations.job, self._parts
+        is_busy = job is not None and job.is_under_way
+        return {
+            p.seen: job,
+            p.timer: gr.Timer(active=is_busy),
+            p.form.start: gr.Button(interactive=not is_busy),
+            p.form.cancel: gr.Button(interactive=job is not None and job.state == "running"),
+            p.form.job: job_view(job),
+        }
+
+
+def _report_of(chosen: str | None) -> str:
+    """Return the id of the report that the browser remembers, if any."""
+    link = ReportLink.read(chosen or "")
+    return link.report if link else ""

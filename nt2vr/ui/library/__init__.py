@@ -1,0 +1,1 @@
+"""The Library tab, and how clips reach the browser."""

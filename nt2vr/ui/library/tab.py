@@ -1,0 +1,293 @@
+"""The Library tab: adds, indexes, renames and removes libraries of a person's own videos."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from nt2vr.errors import ConfigError, Nt2vrError
+from nt2vr.library.info import LibraryInfo
+from nt2vr.library.jobs import IndexJob
+from nt2vr.library.libraries import Libraries
+from nt2vr.registry import pick
+from nt2vr.ui.library.indexing import Indexing
+from nt2vr.ui.library.layout import KINDS, PATHS, LibraryParts, lay_out_library
+from nt2vr.ui.library.media import Media
+from nt2vr.ui.library.view import changes_text, info_view, list_view, posters_view, skipped_view
+from nt2vr.ui.search.tab import OpensQueries
+from nt2vr.ui.theme import QUIET
+from nt2vr.ui.web.errors import user_errors
+from nt2vr.ui.web.inputs import event_value
+from nt2vr.ui.web.permissions import Gate, Visitor
+from nt2vr.ui.web.uploads import is_upload
+
+SLOW: dict[str, Any] = {"api_visibility": "private"}
+# Show the inputs of the chosen kind of library.
+CHOOSE = f"""(kind) => {{
+  const [label, placeholder] = {json.dumps(PATHS)}[kind];
+  const update = (visible, rest) => ({{ __type__: "update", visible, ...rest }});
+  return [
+    update(kind === "uploads"), update(kind !== "uploads", {{ label, placeholder }}), update(kind === "dataset"),
+    update(true, {{ value: kind === "folder" || kind === "uploads" ? 10 : 0 }}),
+  ];
+}}"""
+Updates = dict[Any, Any]  # component -> new value
+
+
+class LibraryTab:
+    """Library tab over the app's libraries.
+
+    Args:
+        media: has the libraries, and the URLs of their clips.
+        indexing: updates them.
+        gate: says who may upload, name folders of this machine, and remove libraries.
+        roots: folders in which libraries may be named.
+        templates: folder of the page's templates.
+    """
+
+    _parts: LibraryParts
+
+    def __init__(self, media: Media, indexing: Indexing, gate: Gate, roots: Sequence[Path], templates: Path) -> None:
+        """Components are built by `build`."""
+        self._media, self._indexing, self._gate, self._roots, self._templates = media, indexing, gate, roots, templates
+
+    @property
+    def _libraries(self) -> Libraries:
+        return self._media.libraries
+
+    def build(self, tab: gr.Tab, opens: OpensQueries) -> None:
+        """Lay the tab out inside the open tab and wire it."""
+        self._parts = lay_out_library(self._templates, self._models())
+        self._wire_form(tab)
+        self._wire_open()
+        opens(self._parts.open.search.open, self.on_search)
+
+    @property
+    def _outputs(self) -> list[Any]:
+        """Everything that depends on which library is open, and on the updates under way."""
+        p, o = self._parts, self._parts.open
+        panes = [p.chosen, p.form.column, o.column]
+        return [*panes, o.search, o.skipped, o.retry, o.name, o.more, *self._watched]
+
+    @property
+    def _watched(self) -> list[Any]:
+        p, o = self._parts, self._parts.open
+        return [p.seen, p.timer, p.libraries, o.info, o.update, o.cancel]
+
+    def _wire_form(self, tab: gr.Tab) -> None:
+        p, form = self._parts, self._parts.form
+        visited = [form.add, form.note, form.model, p.open.model]
+        tab.select(self.on_open, p.chosen, self._outputs, **QUIET).success(self.on_visit, None, visited, **QUIET)
+        form.kind.change(
+            inputs=form.kind, outputs=[form.files, form.path, form.split, form.window], fn=None, js=CHOOSE,
+            api_visibility="private",
+        )  # fmt: skip
+        p.timer.tick(self.on_poll, [p.chosen, p.seen], self._outputs, queue=False, trigger_mode="once", **QUIET)
+        form.add.click(self.on_add, form.inputs, [*self._outputs, form.files, form.name], **SLOW)
+        p.new.click(self.on_new, None, self._outputs, **QUIET)
+        p.libraries.pick(self.on_pick, None, self._outputs, **QUIET)
+
+    def _wire_open(self) -> None:
+        p, o = self._parts, self._parts.open
+        o.update.click(self.on_update, [p.chosen, o.model], self._outputs, **QUIET)
+        o.cancel.click(self.on_cancel, p.chosen, self._outputs, **QUIET)
+        o.check.click(self.on_check, p.chosen, o.info, **SLOW)
+        o.more.upload(self.on_more, [p.chosen, o.more, o.model], self._outputs, **SLOW)
+        o.rename.click(self.on_rename, [p.chosen, o.name], self._outputs, **QUIET)
+        o.confirm.asked_by(o.remove, p.chosen)
+        o.confirm.yes.click(self.on_remove, p.chosen, self._outputs, **SLOW)
+        o.retry.click(self.on_retry, [p.chosen, o.model], self._outputs, **QUIET)
+
+    @user_errors
+    def on_open(self, chosen: str, request: gr.Request) -> Updates:
+        """Show what was open before, otherwise the first library, or the form if there is none."""
+        infos = self._libraries.infos()
+        return self._show(chosen or (infos[0].id if infos else ""), request)
+
+    @user_errors
+    def on_visit(self, request: gr.Request) -> list[Any]:
+        """List the models, disable what this visitor may not do, and say why."""
+        may = self._gate.may("import", request) or self._gate.may("paths", request)
+        refusal = self._gate.refusal(request, "import", "paths", "delete")
+        models = self._models()
+        return [
+            gr.Button(interactive=may), gr.Markdown(refusal, visible=bool(refusal)), *(gr.Dropdown(models),) * 2,
+        ]  # fmt: skip
+
+    @user_errors
+    def on_poll(self, chosen: str, seen: Any, request: gr.Request) -> Any:
+        """Follow the updates; show what the open library has got once its update has ended."""
+        if (now := self._jobs()) == seen:
+            return gr.skip()
+        before = seen.get(chosen) if isinstance(seen, dict) else None
+        job = now.get(chosen)
+        if job is not None and before is not None and before.is_under_way and not job.is_under_way:
+            return self._show(chosen, request)
+        return {**dict.fromkeys(self._outputs, gr.skip()), **self._progress(chosen, request)}
+
+    @user_errors
+    def on_new(self, request: gr.Request) -> Updates:
+        """Show the form."""
+        return self._show("", request)
+
+    @user_errors
+    def on_pick(self, event: gr.EventData, request: gr.Request) -> Updates:
+        """Open a library of the list."""
+        return self._show(event_value(event, "id", str), request)
+
+    @user_errors
+    def on_add(
+        self, kind: str, name: str, files: list[str] | None, path: str, split: str, window: float, model: str,
+        request: gr.Request,
+    ) -> Updates:  # fmt: skip
+        """Add a library, and index it in the background."""
+        kind = pick("kind of library", kind, {value: value for _, value in KINDS})
+        self._gate.check("import" if kind == "uploads" else "paths", request)
+        uploads = _uploads(files) if kind == "uploads" else []
+        if kind == "uploads" and not uploads:
+            raise ConfigError("No file is uploaded yet. Choose videos and pictures, and wait until they are here.")
+        if kind != "uploads" and not path.strip():
+            raise ConfigError("Name a folder or file on this machine.")
+        self._indexing.galleries.built_in.models.find(model)
+        info = self._libraries.add(
+            name.strip() or _name_for(kind, path, uploads),
+            kind,  # type: ignore[arg-type]
+            path.strip(),
+            split,  # type: ignore[arg-type]
+            window,
+            self._roots,
+        )
+        if uploads:
+            self._libraries.upload(info.id, uploads)
+        self._indexing.start(info.id, [model])
+        return {**self._show(info.id, request), self._parts.form.files: None, self._parts.form.name: ""}
+
+    @user_errors
+    def on_update(self, chosen: str, model: str, request: gr.Request) -> Updates:
+        """Bring the open library up to date under a model."""
+        return self._updated(chosen, model, request)
+
+    def _updated(self, chosen: str, model: str, request: gr.Request) -> Updates:
+        self._gate.check("import", request)
+        self._indexing.start(chosen, [model])
+        return self._show(chosen, request)
+
+    @user_errors
+    def on_cancel(self, chosen: str, request: gr.Request) -> Updates:
+        """Cancel the open library's update; what is indexed stays."""
+        self._gate.check("import", request)
+        if job := self._indexing.under_way(chosen):
+            self._indexing.jobs.cancel(job.number)
+        return self._show(chosen, request)
+
+    @user_errors
+    def on_check(self, chosen: str, request: gr.Request) -> dict[str, Any]:
+        """Compare the open library's files with what is indexed."""
+        self._gate.check("import", request)
+        info = self._libraries.find(chosen)
+        return self._info(info, request, changes_text(self._libraries.check(info.id)))
+
+    @user_errors
+    def on_more(self, chosen: str, files: list[str] | None, model: str, request: gr.Request) -> Updates:
+        """Add uploaded files to the open library, and index them."""
+        self._gate.check("import", request)
+        self._libraries.upload(self._libraries.find(chosen).id, _uploads(files))
+        return self._updated(chosen, model, request)
+
+    @user_errors
+    def on_rename(self, chosen: str, name: str, request: gr.Request) -> Updates:
+        """Give the open library another name."""
+        self._gate.check("import", request)
+        self._libraries.rename(chosen, name.strip())
+        return self._show(chosen, request)
+
+    @user_errors
+    def on_remove(self, chosen: str, request: gr.Request) -> Updates:
+        """Remove the open library."""
+        self._gate.check("delete", request)
+        self._libraries.remove(chosen)
+        self._indexing.galleries.forget(chosen)
+        return self._show("", request)
+
+    @user_errors
+    def on_retry(self, chosen: str, model: str, request: gr.Request) -> Updates:
+        """Read the skipped files of the open library again."""
+        self._gate.check("import", request)
+        self._libraries.retry(chosen)
+        return self._updated(chosen, model, request)
+
+    def on_search(self, event: gr.EventData) -> Mapping[str, str]:
+        """Return the values of a link to the search of a library."""
+        return {"gallery": event_value(event, "id", str)}
+
+    def _show(self, chosen: str, visitor: Visitor) -> Updates:
+        """Open a library, or the form if there is none with this id."""
+        p, o = self._parts, self._parts.open
+        try:
+            info = self._libraries.find(chosen) if chosen else None
+        except Nt2vrError:  # removed by somebody else
+            info = None
+        shown: Updates = {
+            p.chosen: info.id if info else "",
+            p.form.column: gr.Column(visible=info is None),
+            o.column: gr.Column(visible=info is not None),
+            **self._progress(info.id if info else "", visitor),
+        }
+        if info is None:
+            return shown | {o.search: {}, o.skipped: {}, o.retry: gr.skip(), o.name: "", o.more: gr.skip()}
+        skipped = self._libraries.skipped(info.id)
+        videos = self._indexing.galleries.searcher(info.id).gallery.videos
+        return shown | {
+            o.search: posters_view(info, videos, self._media.urls),
+            o.skipped: skipped_view(skipped),
+            o.retry: gr.Button(visible=any(not each.duplicate_of for each in skipped)),
+            o.name: info.name,
+            o.more: gr.UploadButton(visible=info.source.kind == "uploads"),
+        }
+
+    def _progress(self, chosen: str, visitor: Visitor) -> Updates:
+        """Show the list, and the open library with its update."""
+        p, o, jobs, infos = self._parts, self._parts.open, self._jobs(), self._libraries.infos()
+        info = next((info for info in infos if info.id == chosen), None)
+        job = self._indexing.under_way(chosen) if chosen else None
+        is_busy = any(each.is_under_way for each in jobs.values())
+        return {
+            p.seen: jobs,
+            p.timer: gr.Timer(active=is_busy),
+            p.libraries: list_view(infos, jobs, chosen),
+            o.info: self._info(info, visitor) if info else {},
+            o.update: gr.Button(interactive=job is None),
+            o.cancel: gr.Button(interactive=job is not None and job.state != "stopping"),
+        }
+
+    def _info(self, info: LibraryInfo, visitor: Visitor, remark: str = "") -> dict[str, Any]:
+        return info_view(info, self._jobs().get(info.id), remark, self._gate.may("paths", visitor))
+
+    def _jobs(self) -> dict[str, IndexJob]:
+        """Return the update of each library that is under way, or ended last."""
+        jobs: dict[str, IndexJob] = {}
+        for job in self._indexing.jobs.jobs:
+            jobs.setdefault(job.library_id, job)
+        return jobs
+
+    def _models(self) -> list[str]:
+        entries = self._indexing.galleries.built_in.models.entries()
+        return [name for name, entry in entries.items() if entry.kind in ("model", "run")]
+
+
+def _uploads(files: list[str] | None) -> list[tuple[str, Path]]:
+    """Return uploaded files with their names.
+
+    Raises:
+        ConfigError: if one is not among the uploaded files, so that no path can be tried out.
+    """
+    if not all(is_upload(file) for file in files or ()):
+        raise ConfigError("There is no such file among the uploaded ones. Upload it again.")
+    return [(Path(file).name, Path(file)) for file in files or ()]
+
+
+def _name_for(kind: str, path: str, uploads: Sequence[tuple[str, Path]]) -> str:
+    """Name a library that its owner has not named: as its folder or file, or as its first upload."""
+    return (Path(uploads[0][0]) if kind == "uploads" else Path(path.strip())).stem or "library"

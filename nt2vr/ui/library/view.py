@@ -1,0 +1,104 @@
+"""Libraries as plain data for the Library tab's templates; independent of Gradio."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from nt2vr.errors import counted
+from nt2vr.library.info import Changes, LibraryInfo, Skipped
+from nt2vr.library.jobs import IndexJob
+from nt2vr.media.gallery import Video
+from nt2vr.progress import percent_text
+from nt2vr.ui.library.indexing import WORDS, job_view
+from nt2vr.ui.search.clip_view import clock
+
+KIND_NAMES = {"uploads": "uploaded files", "folder": "folder", "manifest": "manifest", "dataset": "dataset"}
+POSTERS = 24
+MOST_SKIPPED = 200  # rows of the table
+
+
+def list_view(infos: Sequence[LibraryInfo], jobs: Mapping[str, IndexJob], chosen: str) -> dict[str, Any]:
+    """List the libraries with the state of each, the open one marked."""
+    return {
+        "libraries": [
+            {
+                "id": info.id,
+                "name": info.name,
+                "about": f"{counted(info.num_clips, 'clip')} · {KIND_NAMES[info.source.kind]}",
+                "chosen": info.id == chosen,
+                **_state(info, jobs.get(info.id)),
+            }
+            for info in infos
+        ]
+    }
+
+
+def _state(info: LibraryInfo, job: IndexJob | None) -> dict[str, str]:
+    if job is not None and job.state != "finished":
+        share = percent_text(job.done, job.total)
+        return {"state": job.state, "word": WORDS[job.state], "share": share}
+    if not info.available:
+        return {"state": "interrupted", "word": "unavailable", "share": "0"}
+    if not info.num_clips:
+        return {"state": "interrupted", "word": "not indexed", "share": "0"}
+    return {"state": "finished", "word": "ready", "share": "100"}
+
+
+def info_view(info: LibraryInfo, job: IndexJob | None, remark: str, names_paths: bool) -> dict[str, Any]:
+    """Show a library: what it is made from, what is in it, and its update.
+
+    Args:
+        info: the library.
+        job: its latest update.
+        remark: result of a check for changes.
+        names_paths: whether the visitor may know where it lies on this machine.
+    """
+    source = info.source
+    made_from = KIND_NAMES[source.kind] + (f" {source.path}" if names_paths and source.kind != "uploads" else "")
+    facts = {
+        "Made from": made_from + (f", {source.split} split" if source.kind == "dataset" else ""),
+        "Files": f"{info.num_files:,}",
+        "Clips": f"{info.num_clips:,}" + (f", in windows of {source.window_s:g} s" if source.window_s else ""),
+        "Duration": clock(info.seconds),
+        "Skipped": f"{info.num_skipped:,}",
+        "Captions": "yes" if info.has_captions else "none",
+    }
+    return {
+        "id": info.id,
+        "name": info.name,
+        "facts": [{"name": name, "value": value} for name, value in facts.items()],
+        "unavailable": "" if info.available else "Its files are not there now. What is indexed can still be searched.",
+        "remark": remark,
+        "job": job_view(job),
+    }
+
+
+def posters_view(
+    info: LibraryInfo, videos: Sequence[Video], urls: Callable[[str, Video], Mapping[str, str]]
+) -> dict[str, Any]:
+    """Show the posters of some clips, spread over the library."""
+    step = max(1, len(videos) // POSTERS)
+    shown = videos[::step][:POSTERS]
+    return {
+        "id": info.id,
+        "link": f"?gallery={info.id}",
+        "posters": [{"src": urls(info.id, video)["poster"], "text": video.video_id} for video in shown],
+    }
+
+
+def skipped_view(skipped: Sequence[Skipped]) -> dict[str, Any]:
+    """List what is not in the gallery, with the reasons."""
+    rows = [
+        {"id": each.id, "reason": each.reason or f"same content as {each.duplicate_of}"}
+        for each in skipped[:MOST_SKIPPED]
+    ]
+    more = len(skipped) - len(rows)
+    return {"rows": rows, "count": f"{len(skipped):,}", "more": f"and {more:,} more" if more else ""}
+
+
+def changes_text(changes: Changes) -> str:
+    """Say what differs between a library and its files."""
+    counts: dict[str, Collection[str]] = {
+        "new": changes.new, "changed": changes.changed, "renamed": changes.renamed, "removed": changes.removed,
+    }  # fmt: skip
+    parts = [f"{len(files):,} {word}" for word, files in counts.items() if files]
+    return f"Since the last update: {', '.join(parts)}." if parts else "Nothing has changed since the last update."

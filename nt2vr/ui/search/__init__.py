@@ -1,0 +1,1 @@
+"""The Search tab, its stage and its links."""

@@ -1,0 +1,190 @@
+"""Each system's results in a column, as plain data for the template; independent of Gradio."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nt2vr.media.gallery import Video
+from nt2vr.search.answers import Answer, Hit, Ranking
+from nt2vr.ui.search.clip_view import MARKS, times_text
+
+NOTHING_LEFT = "Without its negated part, this query is empty."
+BY_CAPTIONS = (
+    "✓ and “violates” are by captions, from what they say of the wanted and of the unwanted part. What no caption "
+    "mentions may still be in the picture."
+)
+NO_GOOD_MATCH = "No good match: the best score is below what matching clips usually get."
+MEANINGS = {  # of strategies
+    "plain": "the sentence as typed, negation included",
+    "boolean": "the wanted part minus α times the unwanted part",
+    "anchored": "the sentence minus λ times its share of the unwanted direction",
+    "spherical": "directions within t of the wanted part and outside t of the unwanted part",
+    "projection": "the sentence minus its share of the unwanted direction",
+    "drop": "the wanted part alone; the control",
+    "slerp": "a point on the arc from the picture to the sentence",
+    "parts": "the picture plus the wanted part minus the unwanted part, with chosen weights",
+    "fusion": "what a trained layer makes of the picture and both parts",
+}
+SPOKEN = {"right": "right", "violation": "violates", "miss": "misses"}
+MARK_MEANINGS = {
+    "right": "Right: shows the wanted part and nothing unwanted",
+    "violation": "Violates: shows the unwanted part",
+    "miss": "Misses: lacks the wanted part",
+}
+RUN_DATE = re.compile(r"-(\d{4})(\d{2})(\d{2})-(\d{2})(\d{2})\d{2}(?=$|[ -])")
+
+
+@dataclass(frozen=True)
+class Marked:
+    """Relevant clips of a judged query, and the legend that explains their marks."""
+
+    video_ids: frozenset[str] = frozenset()
+    legend: str = ""
+
+
+def no_marks(judged: str, text: str, gallery: str) -> Marked:
+    """Mark nothing."""
+    return Marked()
+
+
+def short_name(name: str) -> str:
+    """Shorten the date in names of runs and their systems: "bnl-20261122-212355" to "bnl 22/11 21:23"."""
+    return RUN_DATE.sub(r" \3/\2 \4:\5", name, count=1)
+
+
+Urls = Callable[[Video], Mapping[str, str]]  # a clip's `src` and `poster`
+
+
+def columns_view(
+    answer: Answer, video_of: Callable[[str], Video], urls: Urls, marked: Marked = Marked()
+) -> dict[str, Any]:
+    """Show each system's hits in a column, with their movement compared with the first system."""
+    if not answer.rankings:
+        return {"columns": []}
+    first = answer.rankings[0]
+    verdicts = {hit.verdict for ranking in answer.rankings for hit in ranking.hits}
+    judged = bool(verdicts - {None})
+    return {
+        "legend": marked.legend,
+        "by_captions": BY_CAPTIONS if judged and answer.judged_by else "",
+        "columns": [
+            {
+                "name": short_name(ranking.system.model),
+                "system": short_name(ranking.system.name),
+                "meaning": f"Searches for {MEANINGS[ranking.system.strategy]}",
+                "how": _how(ranking),
+                "badge": _badge(ranking, answer, None not in verdicts) if judged else {},
+                "line": _line(ranking, answer, None not in verdicts) if judged else {},
+                "note": _note(ranking, answer, judged),
+                "hits": [
+                    {
+                        "id": hit.video_id,
+                        **urls(video_of(hit.video_id)),
+                        "where": times_text(hit.moments[0].start, hit.moments[-1].end) if hit.moments else "",
+                        "caption": next(iter(video_of(hit.video_id).captions), hit.video_id),
+                        "rank": hit.rank,
+                        "score": f"{hit.score:.3f}",
+                        "verdict": hit.verdict or "",
+                        "mark": MARKS.get(hit.verdict or "", ""),
+                        "mark_meaning": MARK_MEANINGS.get(hit.verdict or "", ""),
+                        "judged": hit.video_id in marked.video_ids,
+                        **(_movement(hit, first, len(ranking.hits)) if ranking is not first else {"move": ""}),
+                        "spoken": f"Rank {hit.rank}{', ' + SPOKEN[hit.verdict] if hit.verdict else ''}",
+                    }
+                    for hit in ranking.hits
+                ],
+            }
+            for ranking in answer.rankings
+        ],
+        "said": " ".join(_said(ranking, answer, judged, None not in verdicts) for ranking in answer.rankings),
+    }
+
+
+def _said(ranking: Ranking, answer: Answer, judged: bool, complete: bool) -> str:
+    """Announce a column to screen readers."""
+    badge = _badge(ranking, answer, complete) if judged else {}
+    counts = [badge[name] for name in ("text", "more") if badge.get(name)] or [f"{len(ranking.hits)} results"]
+    return f"{short_name(ranking.system.name)}: {', '.join(counts)}."
+
+
+def _how(ranking: Ranking) -> str:
+    """Name the strategy and, for a run, the epoch that answered."""
+    strategy = ranking.system.name.removeprefix(ranking.system.model).strip() or "whole sentence"
+    return strategy if ranking.epoch is None else f"epoch {ranking.epoch} · {strategy}"
+
+
+def _badge(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, Any]:
+    """Count the clips that are right, which decides the colour; then the violations.
+
+    Only violations are known where a word of the query is unknown: verdicts are not `complete`.
+    """
+    total, right, violations = len(ranking.hits), ranking.counts["right"], ranking.counts["violation"]
+    negated = bool(answer.query.unwanted)
+    if not total:
+        return {}
+    if answer.judged_by:
+        return {
+            "kind": "bad" if violations else "neutral",
+            "text": f"{right} of {total} right by {answer.judged_by}",
+            "brief": f"{right}/{total}",
+            "more": f"{violations} violate" if negated else "",
+            "worse": negated and violations > 0,
+        }
+    if not complete:
+        kind = "bad" if violations else "neutral"
+        return {"kind": kind, "text": f"{violations} of {total} violate", "brief": f"{violations} violate", "more": ""}
+    return {
+        "kind": "good" if right * 2 >= total else "bad",
+        "text": f"{right} of {total} right",
+        "brief": f"{right}/{total}",
+        "more": f"{violations} violate" if negated else "",
+        "worse": negated and violations > 0,
+    }
+
+
+def _line(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, str]:
+    """Sum a column up for the stage, by its most frequent verdict; by its violations where only they are known."""
+    counts, total = ranking.counts, len(ranking.hits)
+    if not total:
+        return {"kind": "bad", "text": "nothing left to search for"}
+    verdict = max(counts, key=lambda each: counts[each]) if complete else "violation"
+    wanted, unwanted = (" ".join(answer.query.wanted), " or ".join(answer.query.unwanted))
+    text = {
+        "right": "right",
+        "violation": f"show “{unwanted}”",
+        "miss": f"miss “{wanted}”" if wanted else "lack the rest",
+    }[verdict]
+    return {
+        "kind": "good" if verdict == "right" or not counts[verdict] else "bad",
+        "text": f"{counts[verdict]} of {total} {text}",
+    }
+
+
+def _note(ranking: Ranking, answer: Answer, judged: bool) -> str:
+    notes = [ranking.notice] if ranking.notice else []
+    if not ranking.hits:
+        return " ".join([*notes, NOTHING_LEFT])
+    if ranking.recall < 1:
+        notes.append(f"Approximate search: it finds {100 * ranking.recall:.1f} % of the ten best clips.")
+    if ranking.low and not judged:  # verdicts know better
+        notes.append(NO_GOOD_MATCH)
+    if as_typed := answer.as_typed(ranking):
+        notes.append(f"{ranking.system.model} knows, and was asked as typed: {', '.join(as_typed)}.")
+    if ranking.unseen:
+        notes.append(f"{ranking.system.model} has never seen: {', '.join(ranking.unseen)}.")
+    return " ".join(notes)
+
+
+def _movement(hit: Hit, first: Ranking, num_shown: int) -> dict[str, str]:
+    """Say how many places better (▲) or worse (▼) than in the first column; "new" if it is not shown there."""
+    before = first.ranks.get(hit.video_id)
+    if before is None or before > num_shown:
+        return {"move": "new", "moved": "Not among the first column's results"}
+    better = before - hit.rank
+    if not better:
+        return {"move": "=", "moved": "Same rank as in the first column"}
+    return {
+        "move": f"▲{better}" if better > 0 else f"▼{-better}",
+        "moved": f"{abs(better)} ranks {'better' if better > 0 else 'worse'} than in the first column",
+    }

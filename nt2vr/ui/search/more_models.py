@@ -1,0 +1,243 @@
+"""“More models” on the Search tab: downloads open_clip's pretrained models and imports checkpoints."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import gradio as gr
+
+from nt2vr.errors import MAX_QUOTED, ConfigError
+from nt2vr.models.downloads import available
+from nt2vr.models.foreign import ACTIVATIONS, import_checkpoint
+from nt2vr.models.foreign_file import SUFFIXES
+from nt2vr.models.recommended import RECOMMENDED, Recommended
+from nt2vr.search.searcher import Searcher
+from nt2vr.search.systems import check_model_name
+from nt2vr.ui.theme import fold, template
+from nt2vr.ui.web.errors import user_errors
+from nt2vr.ui.web.inputs import event_value
+from nt2vr.ui.web.permissions import Gate
+from nt2vr.ui.web.uploads import is_upload
+
+MOST_FOUND = 24  # names listed while typing
+WHERE = "Models are stored in the data folder. Files are never executed: only their tensors are read."
+
+
+# Add the model to whatever is chosen by now; clear the boxes unless the person has typed something new since.
+ADD = """({{ model, file, name }}, systems, fileNow, nameNow) => [
+  [...new Set([...(systems ?? []).slice(0, {others}), model])],
+  fileNow === file ? "" : fileNow,
+  nameNow === name ? "" : nameNow,
+]"""
+
+
+@dataclass
+class MoreModels:
+    """Panel for adding models.
+
+    Attributes:
+        searcher: gets the models.
+        max_columns: most systems to compare; where all are taken, a new model replaces the last.
+        gate: says who may download and import models, and name files of this machine.
+        templates: folder of the page's templates.
+    """
+
+    searcher: Searcher
+    max_columns: int
+    gate: Gate
+    templates: Path
+    _downloads: list[Event] = field(default_factory=list)  # each cancels a download under way
+    _systems: gr.Dropdown = field(init=False)
+    _note: gr.Markdown = field(init=False)
+    _added: gr.JSON = field(init=False)  # for the browser: the model, and what the boxes held
+
+    def build(self, systems: gr.Dropdown, page: gr.Blocks) -> Sequence[Any]:
+        """Lay the panel out; return the events after which a model has joined the chosen `systems`."""
+        self._systems = systems
+        with fold("More models", elem_id="more-models"):
+            recommended = template(self.templates, "recommended", recommended_view(self.searcher.models.names()))
+            with gr.Row():
+                pretrained = gr.Textbox(
+                    RECOMMENDED[0].name, elem_id="pretrained", max_lines=1, scale=4,
+                    label="Model to download: one of the above, or type to search all of open_clip's",
+                )  # fmt: skip
+                download = gr.Button("Download and add", elem_id="download", scale=1, min_width=170)
+                cancel = gr.Button("Cancel download", elem_id="download-cancel", scale=1, min_width=150)
+            with gr.Row():
+                file = gr.Textbox(
+                    label=f"Or a CLIP checkpoint of your own: a file on this computer ({', '.join(SUFFIXES)})",
+                    placeholder="~/checkpoints/con-clip.pt", elem_id="import-file", max_lines=1, scale=4,
+                )  # fmt: skip
+                upload = gr.UploadButton(
+                    "Upload it", file_types=list(SUFFIXES), elem_id="import-upload", scale=1, min_width=170
+                )
+            name, options, start = self._lay_out_import()
+            self._note = gr.Markdown(WHERE, min_height=40, elem_id="more-models-note")
+            self._added = gr.JSON(visible="hidden")
+        private: dict[str, Any] = {"api_visibility": "private", "show_progress_on": self._note}
+        quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+        recommended.choose(self.on_choose, None, [pretrained, recommended], **quiet)
+        pretrained.input(self.on_find, pretrained, recommended, trigger_mode="always_last", **quiet)
+        cancel.click(self.on_cancel, None, self._note, **quiet)
+        upload.upload(self.on_upload, upload, file, **private)
+        page.load(
+            self.on_visit, None, [download, upload, start, self._note, recommended], **quiet
+        )  # fmt: skip
+        answered = [systems, self._note, self._added]
+        downloaded = download.click(self.on_download, [pretrained, systems], answered, **private)
+        imported = start.click(self.on_import, [file, name, *options, systems], answered, **private)
+        return [
+            event.success(
+                None, [self._added, systems, file, name], [systems, file, name],
+                js=ADD.format(others=self.max_columns - 1), api_visibility="private",
+            )
+            for event in (downloaded, imported)
+        ]  # fmt: skip
+
+    def _lay_out_import(self) -> tuple[gr.Textbox, list[gr.components.Component], gr.Button]:
+        with gr.Row():
+            name = gr.Textbox(
+                label="Name", placeholder="default: the file's", elem_id="import-name", max_lines=1, scale=2,
+                min_width=120,
+            )  # fmt: skip
+            architecture = gr.Textbox(
+                label="Architecture", placeholder="default: detected; or ViT-B-32, or the name of a model here",
+                elem_id="import-architecture", max_lines=1, scale=4, min_width=200,
+            )  # fmt: skip
+            activation = gr.Dropdown(
+                [("automatic", ""), *((each, each) for each in ACTIVATIONS)], value="", label="Activation",
+                elem_id="import-activation", scale=1, min_width=150,
+            )  # fmt: skip
+            frames = gr.Number(
+                8, label="Frames", precision=0, minimum=1, elem_id="import-frames", scale=1, min_width=120
+            )
+            start = gr.Button("Import and add", elem_id="import", scale=1, min_width=170)
+        return name, [architecture, activation, frames], start
+
+    @user_errors
+    def on_visit(self, request: gr.Request) -> list[Any]:
+        """Disable what this visitor may not do, and say why."""
+        may_import, may_download = (self.gate.may(action, request) for action in ("import", "download"))
+        note = self.gate.refusal(request, "download", "import") or WHERE
+        buttons = (may_download, may_import, may_import)
+        here = recommended_view(self.searcher.models.names())
+        return [*(gr.Button(interactive=allowed) for allowed in buttons), note, here]
+
+    @user_errors
+    def on_choose(self, event: gr.EventData) -> tuple[str, dict[str, Any]]:
+        """Put a listed model's name in the box."""
+        return event_value(event, "name", str), recommended_view(self.searcher.models.names())
+
+    @user_errors
+    def on_find(self, text: str) -> dict[str, Any]:
+        """List the models of open_clip's with the typed words in their names."""
+        words = text[:MAX_QUOTED].casefold().split()  # no name is as long
+        found = [name for name in _available() if all(word in name.casefold() for word in words)] if words else []
+        return recommended_view(self.searcher.models.names(), found)
+
+    @user_errors
+    def on_cancel(self, request: gr.Request) -> str:
+        """Cancel the download under way."""
+        self.gate.check("download", request)
+        for stop in self._downloads:
+            stop.set()
+        return "The download is being cancelled." if self._downloads else "No download is under way."
+
+    @user_errors
+    def on_upload(self, path: str | None, request: gr.Request) -> str:
+        """Name the uploaded file in the box, as the file to import."""
+        self.gate.check("import", request)
+        if path is None or not is_upload(path):
+            raise ConfigError("There is no such file among the uploaded ones. Upload it again.")
+        return path
+
+    @user_errors
+    def on_download(
+        self,
+        name: str,
+        chosen: list[str] | None,
+        request: gr.Request,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's idiom
+    ) -> dict[Any, Any]:
+        """Fetch a pretrained model and add it to the columns."""
+        self.gate.check("download", request)
+        progress(0, desc=f"asking for {name}")
+        said, stop = [""], Event()
+
+        def report(done: int, total: int, doing: str) -> None:
+            progress((done, total or None), desc=f"{doing}. {said[-1]}", unit="bytes")
+
+        def announce(text: str) -> None:
+            said.append(text)
+            progress(0, desc=text)
+
+        self._downloads.append(stop)
+        try:
+            added = self.searcher.models.download(name, report, stop.is_set, announce)
+        except InterruptedError:
+            raise ConfigError(f"The download of {name} was cancelled, and nothing of it was kept.") from None
+        finally:
+            self._downloads.remove(stop)
+        return self._result(added, said[-1], chosen)
+
+    @user_errors
+    def on_import(
+        self, file: str, name: str, architecture: str, activation: str, frames: float, chosen: list[str] | None,
+        request: gr.Request, progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's idiom
+    ) -> dict[Any, Any]:  # fmt: skip
+        """Import a file of this machine and add it to the columns."""
+        self.gate.check("import", request)
+        if not (file or "").strip():
+            raise ConfigError("Name a checkpoint file on this computer, or upload one.")
+        path, models = Path(file.strip()).expanduser(), self.searcher.models
+        if not is_upload(path):
+            self.gate.check("paths", request)
+        check_model_name(name or path.stem)
+        imported = import_checkpoint(
+            path, models, name or "", architecture or "", int(frames or 0), activation or "",
+            lambda done, total, doing: progress((done, total), desc=doing),
+        )  # fmt: skip
+        return self._result(imported.name, imported.remark, chosen, file=file, name=name)
+
+    def _result(self, model: str, remark: str, chosen: Sequence[str] | None, **boxes: str) -> dict[Any, Any]:
+        return {
+            self._systems: gr.Dropdown(self.searcher.system_names(chosen or ())),
+            self._note: f"Added {model}. {remark}",
+            self._added: {"model": model, **boxes},
+        }
+
+
+@cache
+def _available() -> Sequence[str]:
+    return available()
+
+
+def recommended_view(here: Iterable[str], found: Sequence[str] = ()) -> dict[str, Any]:
+    """List the recommended models with what a person needs to choose among them.
+
+    Args:
+        here: models on this machine.
+        found: further models, by name.
+    """
+    known = {name.replace(" ", "") for name in here}
+    more = len(found) - MOST_FOUND
+    return {
+        "models": [_model_view(model, model.name in known) for model in RECOMMENDED],
+        "found": list(found[:MOST_FOUND]),
+        "more": f"and {more:,} more: type more of the name" if more > 0 else "",
+    }
+
+
+def _model_view(model: Recommended, is_here: bool) -> dict[str, Any]:
+    return {
+        "name": model.name,
+        "size": f"{model.size_mb:,} MB",
+        "speed": model.speed,
+        "msrvtt": f"{model.msrvtt:.1f}" if model.msrvtt else "",
+        "source": model.source,
+        "remark": model.remark,
+        "here": is_here,
+    }

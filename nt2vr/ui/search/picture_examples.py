@@ -1,0 +1,40 @@
+"""Examples of a reference with a text, on the Search page: clips of the built-in gallery."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import gradio as gr
+
+from nt2vr.errors import Nt2vrError
+from nt2vr.search.searcher import Searcher
+from nt2vr.ui.library.media import Media
+from nt2vr.ui.theme import template
+
+PICTURE_EXAMPLES = (  # clip and text; in each, the fusion finds more than a mean of picture and sentence
+    ("4a7dd0ba98", "without the dog"),
+    ("1ff4f1a023", "without the girl"),
+    ("a147121844", "without the man"),
+    ("6948d57526", "in the gym instead"),
+)
+PICTURE_SYSTEMS = ("CLIP", "CLIP fusion", "CLIP parts", "CLIP slerp")  # the stage and phones show the first two
+
+
+def lay_out_picture_examples(
+    templates: Path, searcher: Searcher, media: Media, examples: Sequence[tuple[str, str]] = PICTURE_EXAMPLES
+) -> gr.HTML:
+    """Build the examples; its event `open` brings a link."""
+    shown = [shown for clip, text in examples if (shown := _shown(clip, text, searcher, media))]
+    return template(templates, "picture-examples", {"examples": shown})
+
+
+def _shown(clip: str, text: str, searcher: Searcher, media: Media) -> dict[str, Any]:
+    """Show an example; nothing if the gallery is another one."""
+    try:
+        video = searcher.video(clip)
+    except Nt2vrError:
+        return {}
+    link = urlencode({"q": text, "like": clip, "systems": "|".join(PICTURE_SYSTEMS)})
+    name = f"Like “{next(iter(video.captions), clip)}”, {text}"
+    return {"link": link, "text": text, "name": name, "src": media.urls("", video)["src"]}

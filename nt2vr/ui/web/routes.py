@@ -1,0 +1,232 @@
+"""Plain HTTP routes: `POST /api/search`, `GET /api/galleries`, `/api/systems`, `/api/health`, and their OpenAPI docs.
+
+Same functions, limits and errors as the page; an error is `{"error": "one sentence"}`.
+"""
+
+import base64
+import binascii
+import json
+import logging
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, Any
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import FastAPI
+from fastapi_offline import FastAPIOffline
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+
+from nt2vr.errors import MAX_QUOTED, ConfigError, MediaError, Nt2vrError
+from nt2vr.search.galleries import BUILT_IN
+from nt2vr.search.references import Reference, check_number
+from nt2vr.search.strategies import DEFAULT_ALPHA
+from nt2vr.ui.search.link import DEFAULT_K, DEFAULT_SYSTEMS, DEFAULT_WEIGHT
+from nt2vr.ui.search.tab import CONCURRENT, SearchTab
+from nt2vr.ui.web.request_checks import MAX_PICTURE_MB, MB
+from nt2vr.version import project_version
+
+logger = logging.getLogger(__name__)
+
+JSON, FORM = "application/json", "multipart/form-data"
+LISTS = ("systems", "literal")  # in a form, a field may come more than once
+TOO_LARGE = f"A picture may have {MAX_PICTURE_MB} MB. Send a smaller one."
+MAX_ITEMS = 100  # of a list, past which none is checked; a few too many get the searcher's own sentence
+LARGE_AT_ONCE = 4  # requests with pictures, which take up to 0.8 GB each; more wait unread
+MAX_SEPARATORS = 5_000  # of a JSON body: a search has dozens, and a body of nothing else takes 30 times its size
+Weight = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class ReferenceRequest(BaseModel):
+    """A reference: a clip of the gallery, or a picture."""
+
+    model_config = ConfigDict(extra="forbid")
+    clip: str = Field("", description="video_id of a clip of the gallery")
+    image: str | None = Field(None, description="a picture as a data URL")
+    weight: Weight = Field(DEFAULT_WEIGHT, description="0 to 1; relative to other references, and to the text")
+    wanted: bool = Field(True, description="false: less like this")
+
+
+class SearchRequest(BaseModel):
+    """A search; every field has a default, but one of query, image and references must be given."""
+
+    model_config = ConfigDict(extra="forbid")
+    query: str = Field("", description="what the clip should show, and what it should not")
+    gallery: str = Field("", description="name or id of a library, as listed by /api/galleries; default: the built-in")
+    systems: list[str] = Field(
+        list(DEFAULT_SYSTEMS), max_length=MAX_ITEMS, description="names, as listed by /api/systems"
+    )
+    k: int = Field(DEFAULT_K, description="hits per system")
+    image: str | None = Field(None, description="a reference picture as a data URL; in a form, a file")
+    image_weight: Weight = Field(DEFAULT_WEIGHT, description="0: text alone; 1: picture alone")
+    alpha: Weight = Field(DEFAULT_ALPHA, description="weight of the unwanted part where a system fixes none")
+    references: list[ReferenceRequest] = Field(
+        [], max_length=MAX_ITEMS, description="at most 4, in JSON only; image is a further one"
+    )
+    literal: list[str] = Field(
+        [], max_length=MAX_ITEMS, description="words to ask for as typed, not as the answer's read_as says"
+    )
+
+
+def build_routes(tab: SearchTab) -> FastAPI:
+    """Build the app that is mounted at /api."""
+    api = FastAPIOffline(
+        title="nT2VR",
+        version=project_version(),
+        description="Text-to-video retrieval that understands negation.",
+        redoc_url=None,  # its page fetches a logo from elsewhere
+    )
+    limiter, large = CapacityLimiter(CONCURRENT), CapacityLimiter(LARGE_AT_ONCE)
+    schema = SearchRequest.model_json_schema()
+    body = {"required": True, "content": {kind: {"schema": schema} for kind in (JSON, FORM)}}
+
+    @api.post("/search", openapi_extra={"requestBody": body})
+    async def search(request: Request) -> Response:
+        """Search the gallery: the query's wanted and unwanted parts, and each system's ranked hits."""
+        is_large = int(request.headers.get("content-length", 0)) > MB
+        try:
+            async with large if is_large else nullcontext():
+                asked, picture = await _read(request)
+                return JSONResponse(await to_thread.run_sync(_answer, tab, asked, picture, limiter=limiter))
+        except Nt2vrError as error:
+            return JSONResponse({"error": str(error)}, 400)
+        except ClientDisconnect:
+            return Response(status_code=400)  # that nobody reads
+        except Exception:
+            logger.exception("A search over HTTP failed.")
+            return JSONResponse({"error": "Something went wrong; the log has the details."}, 500)
+
+    @api.get("/galleries")
+    def galleries() -> list[dict[str, Any]]:
+        """List the galleries: the built-in one, then the libraries."""
+        built_in = {"name": BUILT_IN, "id": BUILT_IN, "num_clips": len(tab.galleries.built_in.gallery.videos)}
+        return [
+            built_in,
+            *({"name": i.name, "id": i.id, "num_clips": i.num_clips} for i in tab.media.libraries.infos()),
+        ]
+
+    @api.get("/systems")
+    def systems() -> list[str]:
+        """List the names of all systems."""
+        return tab.galleries.built_in.system_names()
+
+    @api.get("/health")
+    def health() -> Response:
+        """Tell whether searches are answered at once: 200, or 503 while the first model is being loaded."""
+        built_in = tab.galleries.built_in
+        ready = built_in.is_ready
+        return JSONResponse({"ready": ready, "status": built_in.status}, 200 if ready else 503)
+
+    return api
+
+
+def checked_request(values: Mapping[str, Any], strict: bool = True) -> SearchRequest:
+    """Check the values of a search, of whatever origin.
+
+    Args:
+        values: by field; those left out have defaults.
+        strict: whether numbers must be numbers; otherwise texts of numbers will do.
+
+    Raises:
+        ConfigError: about the first value of a wrong type.
+    """
+    try:
+        return SearchRequest.model_validate(values, strict=strict)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        raise ConfigError(f"{'.'.join(map(str, first['loc']))[:MAX_QUOTED]}: {first['msg']}.") from error
+
+
+async def _read(request: Request) -> tuple[SearchRequest, bytes | None]:
+    """Read a JSON object or a form; return the picture apart, as its file's content.
+
+    Raises:
+        ConfigError: if it is neither, or a value is of the wrong type.
+        MediaError: if the picture is too large, or no data URL.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    try:
+        if kind == FORM:
+            async with request.form(max_files=1, max_fields=50, max_part_size=MB) as form:
+                values: dict[str, Any] = {key: form[key] for key in form if key not in ("image", *LISTS)}
+                picture = form.get("image")
+                content = await picture.read() if isinstance(picture, UploadFile) else None
+                if content is None and picture is not None:
+                    values["image"] = picture
+                values |= {key: form.getlist(key) for key in LISTS if key in form}
+            asked = checked_request(values, strict=False)  # a form's values are texts
+        else:
+            asked, content = checked_request(_object(await request.body())), None
+    except HTTPException as error:
+        raise ConfigError(f"The form cannot be read: {error.detail}") from error
+    if asked.image is not None:
+        content = _decode(asked.image)
+    if content is not None and len(content) > MAX_PICTURE_MB * MB:
+        raise MediaError(TOO_LARGE)
+    return asked, content
+
+
+def _object(body: bytes) -> Mapping[str, Any]:
+    separators = sum(map(body.count, b",[{"))
+    if separators > MAX_SEPARATORS:
+        raise ConfigError(
+            f"The request has {separators:,} commas and brackets; a search has at most {MAX_SEPARATORS:,}."
+        )
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict):
+        raise ConfigError(f"Send a JSON object ({JSON}) or a form ({FORM}).")
+    return data
+
+
+def _decode(url: str) -> bytes:
+    head, comma, content = url.partition(",")
+    try:
+        if not (comma and head.startswith("data:image/") and head.endswith(";base64")):
+            raise ValueError
+        decoded = base64.b64decode(content, validate=True)
+    except (ValueError, binascii.Error):
+        raise MediaError("Send the picture as a data URL: data:image/png;base64,…") from None
+    if len(decoded) > MAX_PICTURE_MB * MB:
+        raise MediaError(TOO_LARGE)
+    return decoded
+
+
+def search_gallery(
+    tab: SearchTab, asked: SearchRequest, picture: str | None = None, references: Sequence[Reference] = ()
+) -> dict[str, Any]:
+    """Search, with the path of a reference picture if there is one; return the answer as plain data."""
+    searcher = tab.galleries.searcher(asked.gallery)
+    query = searcher.understand(asked.query, editing=picture is not None or bool(references))
+    answer = tab.search(
+        searcher, query, asked.systems, asked.k, picture, asked.image_weight, {"boolean": asked.alpha},
+        asked.literal, references,
+    )  # fmt: skip
+    return answer.as_dict()
+
+
+def _answer(tab: SearchTab, asked: SearchRequest, picture: bytes | None) -> dict[str, Any]:
+    check_number(len(asked.references))
+    with tempfile.TemporaryDirectory(prefix="nt2vr-") as folder:
+
+        def written(content: bytes) -> Path:
+            path = Path(folder) / "picture"
+            path.write_bytes(content)
+            return path
+
+        def reference(each: ReferenceRequest) -> Reference:
+            if (each.image is None) == (not each.clip):
+                raise ConfigError("A reference is either a clip or an image: name one of them.")
+            if each.image is None:
+                return Reference((), each.clip, each.weight, each.wanted)
+            return Reference((tab.decoder.picture(written(_decode(each.image))),), "", each.weight, each.wanted)
+
+        references = [reference(each) for each in asked.references]
+        return search_gallery(tab, asked, None if picture is None else str(written(picture)), references)

@@ -1,0 +1,135 @@
+"""Clips of the built-in world as arrays, drawn on all cores and cached on disk with their embeddings."""
+
+import json
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.media.picture import fit
+from nt2vr.models.encoder import Encoder
+from nt2vr.models.framing import Framing
+from nt2vr.models.spawn import WithoutMain
+from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
+from nt2vr.world.drawn.frame_file import embed_frames, embedded_once, write_frames
+from nt2vr.world.drawn.render import Renderer
+from nt2vr.world.scenes import Scene, SceneSplit
+
+LOOK = 1  # cache version: raise it when scenes are drawn or fitted differently
+CHUNK = 64  # clips per task of a process: 10 MB of frames
+
+
+@dataclass(frozen=True)
+class ClipFile:
+    """Cache file for the frames of some scenes.
+
+    Attributes:
+        path: .npy file of (N, F, S, S, 3) uint8 RGB frames, named by a hash of everything that affects them.
+        scenes: the N scenes.
+        num_frames: F.
+        framing: what frames are fitted to; S is its size.
+    """
+
+    path: Path
+    scenes: Sequence[Scene]
+    num_frames: int
+    framing: Framing
+
+    @classmethod
+    def of(
+        cls, split: SceneSplit, scenes: Sequence[Scene], num_frames: int, framing: Framing, cache: Path
+    ) -> "ClipFile":
+        """Return the cache file in the folder `cache`, without drawing anything."""
+        key = blake2b(
+            json.dumps([LOOK, num_frames, framing.key, [scene.to_dict() for scene in scenes]]).encode(), digest_size=8
+        )
+        return cls(cache / f"built-in-{split}-{key.hexdigest()}.npy", scenes, num_frames, framing)
+
+    def frames(self, progress: Progress = silent, should_stop: ShouldStop = never) -> NDArray[np.uint8]:
+        """Return the memory-mapped frames, drawing them first if necessary.
+
+        Raises:
+            InterruptedError: if `should_stop` returned True while drawing.
+        """
+        if not self.path.is_file():
+            self._draw(progress, should_stop)
+        frames: NDArray[np.uint8] = np.load(self.path, mmap_mode="r")
+        return frames
+
+    def embeddings(
+        self, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
+    ) -> NDArray[np.float32]:
+        """Return the clips' L2-normalised embeddings (N, D), cached next to the frames per visual tower.
+
+        Raises:
+            InterruptedError: if `should_stop` returned True.
+        """
+        return embedded_once(
+            self.path,
+            encoder,
+            lambda: embed_frames(encoder, self.frames(progress, should_stop), progress, should_stop),
+        )
+
+    def embeddings_alone(
+        self, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
+    ) -> NDArray[np.float32]:
+        """Return the same embeddings, cached likewise, without keeping the frames.
+
+        Raises:
+            InterruptedError: if `should_stop` returned True.
+        """
+        if self.path.is_file():
+            return self.embeddings(encoder, progress, should_stop)
+
+        def embed() -> NDArray[np.float32]:
+            drawn = tracked(
+                _drawn(self.scenes, self.num_frames, self.framing), len(self.scenes), "drawing clips", progress,
+                should_stop,
+            )  # fmt: skip
+            chunks = iter(lambda: list(islice(drawn, CHUNK)), [])
+            embedded = [embed_frames(encoder, np.stack(chunk), silent, never) for chunk in chunks]
+            return np.concatenate([np.zeros((0, encoder.embed_dim), np.float32), *embedded])
+
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        return embedded_once(self.path, encoder, embed)
+
+    def _draw(self, progress: Progress, should_stop: ShouldStop) -> None:
+        count, drawn = len(self.scenes), _drawn(self.scenes, self.num_frames, self.framing)
+        progress(0, count, "drawing clips")  # the processes take seconds to start
+        clips = tracked(drawn, count, "drawing clips", progress, should_stop)
+        write_frames(self.path, (count, self.num_frames, self.framing.size, self.framing.size, 3), clips)
+
+
+def _drawn(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> Iterator[NDArray[np.uint8]]:
+    """Yield the frames of each scene, drawn by one process per core."""
+    chunks = [scenes[start : start + CHUNK] for start in range(0, len(scenes), CHUNK)]
+    draw = partial(draw_clips, num_frames=num_frames, framing=framing)
+    if len(chunks) == 1:
+        yield from draw(chunks[0])
+        return
+    # spawn, because torch's threads do not survive a fork; the parent handles SIGINT
+    with ProcessPoolExecutor(os.cpu_count(), WithoutMain(), signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool_:
+        try:
+            for clips in pool_.map(draw, chunks):
+                yield from clips
+        finally:
+            pool_.shutdown(cancel_futures=True)
+
+
+@lru_cache(1)
+def _renderer() -> Renderer:
+    return Renderer()
+
+
+def draw_clips(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> NDArray[np.uint8]:
+    """Draw clips at the gallery's size and `fit` them, as search does: (N, F, S, S, 3)."""
+    clips = (_renderer().frames(scene, num_frames) for scene in scenes)
+    return np.stack([[fit(frame, framing) for frame in frames] for frames in clips])

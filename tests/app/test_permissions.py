@@ -1,0 +1,251 @@
+"""Strangers against the running app, over raw HTTP: every event that the page has, and paths of the server."""
+
+import hashlib
+import json
+import re
+import threading
+from base64 import b64encode
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from itsdangerous import TimestampSigner
+from PIL import Image
+
+from nt2vr.ui.web.permissions import TOKEN_FILE
+from tests.app.raw import Event, RawClient
+from tests.conftest import RunningApp, run_app
+from tests.paths import ROOT
+
+META = {"_type": "gradio.FileData"}
+STRANGER = {"X-Forwarded-For": "203.0.113.7"}  # somebody behind a proxy
+GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission for, and a value for its first input
+    ("download", "click"): ("download models", "ViT-B-32 / none"),
+    ("download-cancel", "click"): ("download models", None),
+    ("import", "click"): ("import models and videos", "/etc/hostname"),
+    ("import-upload", "upload"): ("import models and videos", None),
+    ("search-index", "start"): ("import models and videos", None),
+    ("library-add", "click"): ("name files of this machine", "folder"),
+    ("library-update", "click"): ("import models and videos", "none"),
+    ("library-cancel", "click"): ("import models and videos", "none"),
+    ("library-check", "click"): ("import models and videos", "none"),
+    ("library-more", "upload"): ("import models and videos", "none"),
+    ("library-rename", "click"): ("import models and videos", "none"),
+    ("library-retry", "click"): ("import models and videos", "none"),
+    ("library-remove-now", "click"): ("delete runs, reports and libraries", "none"),
+    ("evaluate-start", "click"): ("name files of this machine", "/etc"),
+    ("evaluate-delete-now", "click"): ("delete runs, reports and libraries", "none"),
+    ("review", "note"): ("write notes on reports", None),
+    ("train-start", "click"): ("train models", None),
+    ("train-stop", "click"): ("train models", "none"),
+    ("train-resume", "click"): ("train models", "none"),
+    ("train-delete-now", "click"): ("delete runs, reports and libraries", "none"),
+    ("composed-start", "click"): ("name files of this machine", "/etc"),
+    ("composed-delete-now", "click"): ("delete runs, reports and libraries", ""),
+    ("watch", "start"): ("train models", None),
+    ("watch", "stop"): ("train models", None),
+    ("train-empty-trash", "click"): ("delete runs, reports and libraries", "none"),
+}
+OPEN_TARGETS = (
+    *(
+        "search-button",
+        "query",
+        "wanted",
+        "unwanted",
+        "systems",
+        "k",
+        "alpha",
+        "columns",
+        "detail",
+        "map",
+        "understood",
+        "stage",
+        "watch",
+        "reference",
+        "gallery",
+        "recommended",
+        "pretrained",
+        "picture-examples",
+    ),
+    *("composed-cancel", "composed-report-id", "composed-measure", "composed-first", "composed-second"),
+    *("composed-kind", "composed-queries", "composed-delete", "composed-keep"),
+    *("library-new", "library-list", "library-remove", "library-keep", "library-posters"),
+    *("evaluate-cancel", "evaluate-new", "evaluate-reports", "evaluate-delete", "evaluate-keep", "evaluate-queries"),
+    *("evaluate-report", "evaluate-measure", "review"),
+    *("train-preset", "train-new", "train-runs", "train-delete", "train-keep", "train-beside"),
+)
+OPEN_HANDLERS = (  # of events without a component of their own: load, select, tick, success, and the public API
+    *("on_load", "on_visit", "on_search", "on_open", "on_opened", "on_poll", "on_indexing", "on_tick", "lambda"),
+    *("on_select", "on_address"),
+    *("search", "system_names", "systems", "evaluate"),
+)
+
+
+@pytest.fixture(scope="module")
+def stranger(running_app: RunningApp) -> RawClient:
+    return RawClient(running_app.url, STRANGER)
+
+
+@pytest.fixture(scope="module")
+def owner(running_app: RunningApp) -> RawClient:
+    token = (running_app.data / TOKEN_FILE).read_text()
+    return RawClient(running_app.url, {**STRANGER, "Authorization": f"Bearer {token}"})
+
+
+def values_for(client: RawClient, event: Event) -> list[Any]:
+    first = GUARDED[event][1]
+    defaults = {c["id"]: c["props"].get("value") for c in client.config["components"]}
+    values = [defaults[number] for number in client.events[event]["inputs"]]
+    return [first, *values[1:]] if first is not None and values else values
+
+
+@pytest.mark.parametrize("event", GUARDED, ids=":".join)
+def test_a_stranger_is_refused_with_the_reason_and_the_owner_is_not(
+    stranger: RawClient, owner: RawClient, event: Event
+) -> None:
+    refusal = f"Only the owner may {GUARDED[event][0]} here"
+    assert stranger.error(event, values_for(stranger, event)).startswith(refusal)
+    if event not in (("train-start", "click"), ("watch", "start")):  # which would train
+        assert refusal not in owner.error(event, values_for(owner, event))
+
+
+def test_every_event_is_known_to_be_guarded_or_open(stranger: RawClient) -> None:
+    names = {target: re.sub(r"_\d+$", "", target[0]) for target in stranger.events}
+    unknown = [
+        target for target, name in names.items()
+        if target not in GUARDED and target[0] not in OPEN_TARGETS and name not in OPEN_HANDLERS
+    ]  # fmt: skip
+    assert unknown == []
+    assert set(GUARDED) <= set(stranger.events)
+
+
+@pytest.mark.slow
+def test_a_stranger_trains_on_no_path_of_the_server_where_everyone_may_train(tmp_path: Path) -> None:
+    with run_app(tmp_path, NT2VR_ALLOW_TRAIN="everyone") as app:
+        client = RawClient(app.url, STRANGER)
+        event = ("train-start", "click")
+        by_id = {c["id"]: c["props"] for c in client.config["components"]}
+        inputs = [by_id[number] for number in client.events[event]["inputs"]]
+        for field, path in (("train-data", "/etc"), ("train-base", "/root/models/mine")):
+            values = [path if props.get("elem_id") == field else props.get("value") for props in inputs]
+            assert client.error(event, values).startswith("Only the owner may name files of this machine")
+        values = [0 if props.get("elem_id") == "train-epochs" else props.get("value") for props in inputs]
+        assert "epochs" in client.error(event, values)  # what it may do is checked next
+
+
+def test_a_picture_is_opened_only_if_it_was_uploaded(running_app: RunningApp, tmp_path: Path) -> None:
+    Image.new("RGB", (32, 32)).save(tmp_path / "secret.png")
+    (tmp_path / "text.png").write_text("no picture")
+    sentences = set()
+    for path in (tmp_path / "secret.png", tmp_path / "text.png", tmp_path / "none.png", Path("/dev/zero"), tmp_path):
+        sentences.add(call_search(running_app, {"path": str(path)}))
+        said = call_search(running_app, {"path": str(path), "meta": META})  # Gradio's own check
+        assert f"The request was refused: Cannot move {path}"[:100] in said
+    for name in ("", "\0", "x" * 5000, "~", "http://127.0.0.1/x.png"):
+        sentences.add(call_search(running_app, {"path": name}))
+    (sentence,) = {re.sub(r'"duration".*', "", said) for said in sentences}
+    assert "There is no such picture among the uploaded files" in sentence
+
+
+def test_no_address_is_fetched_for_anyone(running_app: RunningApp) -> None:
+    asked = []
+
+    class Site(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_error(404)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as site:
+        threading.Thread(target=site.serve_forever, args=(0.02,), daemon=True).start()
+        addresses = f"http://127.0.0.1:{site.server_port}/x.png", "http://example.com/x.png"
+        for address in addresses:
+            said = call_search(running_app, {"path": address, "url": address, "meta": META})
+            assert "addresses are not opened here" in said
+            for route in ("file=", "file/", "proxy="):
+                shown = httpx.get(f"{running_app.url}gradio_api/{route}{address}")
+                assert (shown.status_code, shown.text) == (403, "Addresses are not opened here.")
+        site.shutdown()
+    assert asked == []
+
+
+def test_an_uploaded_picture_is_opened_but_nothing_beside_it(running_app: RunningApp, tmp_path: Path) -> None:
+    Image.new("RGB", (32, 32)).save(tmp_path / "mine.png")
+    with (tmp_path / "mine.png").open("rb") as file:
+        answer = httpx.post(f"{running_app.url}gradio_api/upload", files={"files": file})
+    (path,) = answer.json()
+    assert '"systems"' in call_search(running_app, {"path": path})
+    assert running_app.data in Path(path).parents
+    (Path(path).parent / "link.png").symlink_to(tmp_path / "mine.png")
+    for other in (f"{path}/../link.png", str(Path(path).parent / "link.png"), f"{path}/../../../../etc/hostname"):
+        assert "There is no such picture" in call_search(running_app, {"path": other})
+
+
+def call_search(app: RunningApp, picture: dict[str, Any]) -> str:
+    """Call /search of Gradio's API with a picture that was not uploaded first; return the answer's text."""
+    data = ["a dog", ["CLIP"], 1, picture, 0.5, 0.5]
+    asked = httpx.post(f"{app.url}gradio_api/call/search", json={"data": data})
+    if asked.status_code != 200:
+        return asked.text
+    return httpx.get(f"{app.url}gradio_api/call/search/{asked.json()['event_id']}", timeout=60).text
+
+
+def test_pages_of_other_sites_and_other_names_get_nothing(running_app: RunningApp) -> None:
+    evil = httpx.post(
+        f"{running_app.url}api/search", json={"query": "a dog"}, headers={"Origin": "http://evil.example"}
+    )
+    assert evil.status_code == 403
+    assert httpx.get(running_app.url, headers={"Host": "evil.example"}).status_code == 421
+
+
+def test_the_owner_s_link_opens_the_page_as_the_owner(running_app: RunningApp) -> None:
+    token = (running_app.data / TOKEN_FILE).read_text()
+    with httpx.Client(headers={**STRANGER, "accept": "text/html"}, follow_redirects=True) as browser:
+        assert "token" not in str(browser.get(f"{running_app.url}?token={token}").url)
+        cookies = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
+    known = RawClient(running_app.url, {**STRANGER, "Cookie": cookies})
+    assert "Only the owner" not in known.error(("train-empty-trash", "click"), ["none"])
+
+
+SPACE = {
+    "SYSTEM": "spaces",
+    "SPACE_ID": "ada/nt2vr",
+    "SPACE_AUTHOR_NAME": "ada",
+    "SPACE_HOST": "ada-nt2vr.hf.space",
+    "OAUTH_CLIENT_ID": "the-space",
+    "OAUTH_CLIENT_SECRET": "a-secret",
+    "OAUTH_SCOPES": "openid profile",
+    "OPENID_PROVIDER_URL": "https://huggingface.co",
+}
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+    """The app as on a Space with login; nothing is asked of the Hub before somebody signs in."""
+    with run_app(tmp_path_factory.mktemp("space"), None, 0, **SPACE) as app:
+        yield app
+
+
+def session_of(user: str, secret: str) -> dict[str, str]:
+    """The cookie that Gradio sets once somebody has signed in with Hugging Face."""
+    info = {"userinfo": {"preferred_username": user}, "access_token": "x", "scope": "openid", "expires_at": 4e9}
+    key = hashlib.sha256(f"{secret}-v4".encode()).hexdigest()
+    signed = TimestampSigner(key).sign(b64encode(json.dumps({"oauth_info": info}).encode())).decode()
+    return {"Cookie": f"session={signed}"}
+
+
+def test_on_a_space_its_owner_signs_in_and_nobody_else_is_the_owner(space: RunningApp) -> None:
+    event = ("train-empty-trash", "click")
+    assert RawClient(space.url, session_of("ada", "a-secret")).error(event, ["none"]) == ""
+    for headers in ({}, session_of("bob", "a-secret"), session_of("ada", "forged")):
+        assert "sign in with Hugging Face" in RawClient(space.url, headers).error(event, ["none"])
+    page = {c["props"].get("elem_id") for c in RawClient(space.url, {}).config["components"]}
+    assert "login" in page
+
+
+def test_a_space_answers_to_its_own_name(space: RunningApp) -> None:
+    for host, status in (("ada-nt2vr.hf.space", 200), ("eve-nt2vr.hf.space", 421)):
+        assert httpx.get(f"{space.url}config", headers={"Host": host}).status_code == status
+    assert (ROOT / "app.py").is_file()

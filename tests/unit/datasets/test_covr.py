@@ -1,0 +1,120 @@
+"""Readers of composed retrieval's datasets, on small files of their form, and their measures end to end."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from nt2vr.datasets.covr import ComposedSample, is_negated, load_composed
+from nt2vr.errors import DatasetError
+from nt2vr.evaluation.covr.files import composed_files
+from nt2vr.evaluation.covr.protocol import ask, editing_parser, evaluate_composed
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.models.checkpoint import read_checkpoint
+from tests.tiny import write_tiny
+
+
+def pictures(folder: Path, *names: str) -> None:
+    for number, name in enumerate(names):
+        path = folder / f"{name}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (32, 32), (40 * number, 200 - 40 * number, 90)).save(path)
+
+
+def write_covr(folder: Path) -> None:
+    pictures(folder, "videos/0001_0050/101", "videos/0001_0050/102")
+    with (folder / "webvid8m-covr_test.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["txt1", "txt2", "pth1", "pth2", "edit"])
+        rows.writerow(["Old woman", "Young woman", "0001_0050/101", "0001_0050/102", "make her young"])
+
+
+def write_cirr(folder: Path) -> None:
+    names = [f"dev-{number}" for number in range(6)]
+    pictures(folder / "dev", *names)
+    (folder / "split.rc2.val.json").write_text(json.dumps({name: f"./dev/{name}.png" for name in names}))
+    entry = {
+        "pairid": 1, "reference": "dev-0", "target_hard": "dev-1", "target_soft": {"dev-1": 1.0},
+        "caption": "no dog", "img_set": {"id": 3, "members": names[:4]},
+    }  # fmt: skip
+    (folder / "cap.rc2.val.json").write_text(json.dumps([entry]))
+    (folder / "cap.rc2.train.json").write_text(json.dumps([entry, entry | {"caption": "another dog"}]))
+
+
+def write_fashion(folder: Path) -> None:
+    pictures(folder / "images", "B1", "B2", "B3")
+    (folder / "split.dress.val.json").write_text(json.dumps(["B1", "B2", "B3"]))
+    entry = {"candidate": "B1", "target": "B2", "captions": ["is darker", "has no sleeves."]}
+    (folder / "cap.dress.val.json").write_text(json.dumps([entry]))
+
+
+def write_circo(folder: Path) -> None:
+    pictures(folder / "unlabeled2017", *(f"{number:012d}" for number in (7, 8, 9, 10)))
+    entry = {"id": 0, "reference_img_id": 7, "target_img_id": 8, "relative_caption": "is red", "gt_img_ids": [8, 9]}
+    (folder / "val.json").write_text(json.dumps([entry]))
+
+
+CASES: dict[str, tuple[Callable[[Path], None], str, ComposedSample, int]] = {
+    "WebVid-CoVR": (write_covr, "test", ComposedSample(
+        "0001_0050/101", "make her young", ("0001_0050/102",), "WebVid-CoVR", caption="Young woman"), 2),
+    "CIRR": (write_cirr, "val", ComposedSample("dev-0", "no dog", ("dev-1",), "CIRR", ("dev-1", "dev-2", "dev-3")), 6),
+    "FashionIQ": (write_fashion, "val", ComposedSample("B1", "is darker and has no sleeves", ("B2",), "dress"), 3),
+    "CIRCO": (write_circo, "val", ComposedSample(
+        "000000000007", "is red", ("000000000008", "000000000009"), "CIRCO"), 4),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_dataset_is_read_in_its_published_form(tmp_path: Path, name: str) -> None:
+    write, split, sample, num_files = CASES[name]
+    write(tmp_path)
+    dataset = load_composed(tmp_path, split)
+    assert dataset.samples == (sample,)
+    assert dataset.name == f"{name}, {split}"
+    assert len(dataset.media) == num_files
+
+
+def test_cirr_has_its_negated_training_queries_as_a_split(tmp_path: Path) -> None:
+    write_cirr(tmp_path)
+    assert len(load_composed(tmp_path, "train").samples) == 2
+    assert [sample.text for sample in load_composed(tmp_path, "train-negated").samples] == ["no dog"]
+
+
+@pytest.mark.parametrize(
+    ("text", "negated"),
+    [("Has no dog.", True), ("the dog isn't there", True), ("a notable dog", False), ("without it", True)],
+)
+def test_negations_are_found_by_their_words(text: str, negated: bool) -> None:
+    assert is_negated(text) == negated
+
+
+def test_a_missing_split_and_missing_files_are_told(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="no dataset of composed retrieval"):
+        load_composed(tmp_path)
+    write_fashion(tmp_path)
+    with pytest.raises(DatasetError, match="no split 'test'"):
+        load_composed(tmp_path, "test")
+    for picture in (tmp_path / "images").iterdir():
+        picture.unlink()
+    with pytest.raises(DatasetError, match="None of the 2 files"):
+        load_composed(tmp_path, "val")
+
+
+@pytest.mark.parametrize("name", ["CIRR", "CIRCO"])
+def test_a_dataset_is_evaluated_end_to_end(tmp_path: Path, name: str) -> None:
+    write, split, _, _ = CASES[name]
+    write(tmp_path / "data")
+    write_tiny(tmp_path / "model")
+    encoder = read_checkpoint(tmp_path / "model")
+    with Decoder(num_workers=1) as decoder, Cache(tmp_path / "cache") as cache:
+        asked = ask(composed_files(load_composed(tmp_path / "data", split), decoder, cache), encoder, editing_parser())
+        tables = evaluate_composed(asked, encoder)
+    assert np.isfinite([value for table in tables.values() for value in table[name].values()]).all()
+    assert ("subset R@1" in tables["sum"][name]) == (name == "CIRR")
+    assert ("mAP@10" in tables["sum"][name]) == (name == "CIRCO")
+    assert tables["picture"][name]["R@50"] == 100  # the reference itself is not ranked, so a right one is found

@@ -1,0 +1,184 @@
+"""The archive of reports."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation.reports import archive as archive_module
+from nt2vr.evaluation.reports.archive import Archive, Entry
+from nt2vr.evaluation.reports.review import MAX_NOTE, REVIEW, Remark, read_remarks
+from nt2vr.search.systems import System
+from tests.unit.evaluation.words import report_of
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Archive:
+    return Archive(tmp_path / "reports")
+
+
+def test_saved_reports_are_listed_and_opened(archive: Archive) -> None:
+    report = report_of(System("words"), System("words", "drop"), name="Own words, <b>")
+    report_id = archive.add(report)
+    (entry,) = archive.entries()
+    assert report_id.startswith("own-words-b-")
+    assert (entry.report_id, entry.name, entry.systems) == (report_id, "Own words, <b>", ("words", "words drop"))
+    assert (entry.videos, entry.queries, entry.created) == (4, 5, report.created)
+    assert archive.load(report_id).metrics == report.metrics
+    assert archive.summary(report_id)["systems"][1]["metrics"] == report.metrics["words drop"]
+
+
+def test_downloads_are_written_with_one_column_of_ranks_per_system(archive: Archive) -> None:
+    folder = archive.folder / archive.add(report_of(System("words"), System("words", "boolean", 1)))
+    names = {"report.json", "queries.jsonl", "queries.csv", "arrays.npz", "table.md", "table.csv", "table.tex"}
+    assert {path.name for path in folder.iterdir()} == names
+    with (folder / "queries.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 5
+    assert rows[3] == {
+        "kind": "composed", "text": "sings and not dancing", "cue": "not", "wanted": "sings", "unwanted": "dancing",
+        "num_relevant": "1", "words": "3", "words boolean α 1": "1",
+    }  # fmt: skip
+
+
+def test_repeating_an_evaluation_replaces_its_report_only(archive: Archive) -> None:
+    first = archive.add(report_of(System("words")))
+    assert archive.add(report_of(System("words"))) == first
+    others = [report_of(System("words"), System("words", "drop")), report_of(System("words"), source={"seed": 2})]
+    assert len({first, *map(archive.add, others)}) == len(archive.entries()) == 3
+
+
+def test_the_newest_report_comes_first(archive: Archive) -> None:
+    for seed, created in (
+        (1, "2026-01-02T00:00:00+00:00"),
+        (2, "2026-01-03T00:00:00+00:00"),
+        (3, "2026-01-01T00:00:00+00:00"),
+    ):
+        report = report_of(System("words"), source={"seed": seed})
+        object.__setattr__(report, "created", created)
+        archive.add(report)
+    assert [entry.created[8:10] for entry in archive.entries()] == ["03", "02", "01"]
+
+
+def test_a_report_that_replaces_a_deleted_one_is_not_served_from_memory(archive: Archive) -> None:
+    report_id = archive.add(report_of(System("words")))
+    archive.load(report_id)
+    archive.delete(report_id)
+    assert archive.entries() == [] and list(archive.folder.iterdir()) == []
+    with pytest.raises(ConfigError, match="no report"):
+        archive.load(report_id)
+
+
+@pytest.mark.parametrize("name", ["..", "../reports", "/etc", "", ".hidden", "words/../words"])
+def test_only_listed_ids_become_part_of_a_path(archive: Archive, name: str) -> None:
+    archive.add(report_of(System("words")))
+    for act in (archive.load, archive.delete, archive.summary):
+        with pytest.raises(ConfigError, match="There is no report"):
+            act(name)
+    assert len(archive.entries()) == 1
+
+
+def test_folders_without_a_report_are_skipped(archive: Archive) -> None:
+    report_id = archive.add(report_of(System("words")))
+    for name, text in (("half", "{"), ("list", "[]"), ("other", '{"name": "x"}')):
+        (archive.folder / name).mkdir()
+        (archive.folder / name / "report.json").write_text(text)
+    assert [entry.report_id for entry in archive.entries()] == [report_id]
+
+
+def test_tags_and_notes_are_saved_exported_and_survive_another_evaluation(
+    archive: Archive,
+) -> None:
+    report = report_of(System("words"))
+    report_id = archive.add(report)
+    folder = archive.folder / report_id
+    assert archive.remarks(report_id) == {} and not (folder / REVIEW).exists()
+    archive.annotate(report_id, 3, Remark("ambiguous", "Who sings, and\nwho dances?"))
+    archive.annotate(report_id, 1, Remark("misread"))
+    archive.add(report)
+    assert archive.remarks(report_id) == {3: Remark("ambiguous", "Who sings, and\nwho dances?"), 1: Remark("misread")}
+    with (folder / "queries.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert (rows[3]["tag"], rows[3]["note"], rows[0]["tag"]) == ("ambiguous", "Who sings, and\nwho dances?", "")
+    archive.annotate(report_id, 3, Remark())
+    assert archive.remarks(report_id) == {1: Remark("misread")}
+
+
+@pytest.mark.parametrize("place", [-1, 5, 10**9])
+def test_only_queries_of_the_report_have_notes(archive: Archive, place: int) -> None:
+    report_id = archive.add(report_of(System("words")))
+    with pytest.raises(ConfigError, match="has no query"):
+        archive.annotate(report_id, place, Remark("x"))
+    with pytest.raises(ConfigError, match="no report"):
+        archive.annotate("../words", 0, Remark("x"))
+
+
+@pytest.mark.parametrize(("tag", "note"), [("x" * 41, ""), ("", "x" * (MAX_NOTE + 1)), ("\ud800", ""), ("", "\udfff")])
+def test_a_note_that_is_too_long_or_no_unicode_is_refused(tag: str, note: str) -> None:
+    with pytest.raises(ConfigError, match="It is not saved"):
+        Remark(tag, note)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"queries": {"x": {"tag": "", "note": ""}}}', '{"schema": 9}'])
+def test_a_damaged_review_counts_as_none_but_is_not_overwritten(archive: Archive, text: str) -> None:
+    report_id = archive.add(report_of(System("words")))
+    path = archive.folder / report_id / REVIEW
+    path.write_text(text)
+    assert archive.remarks(report_id) == {}
+    with pytest.raises(ConfigError, match=r"cannot be read|newer nT2VR"):
+        archive.annotate(report_id, 0, Remark("x"))
+    assert path.read_text() == text
+    with pytest.raises(ConfigError):
+        read_remarks(path.parent)
+
+
+def test_reports_on_the_same_queries_are_compared_query_by_query(archive: Archive) -> None:
+    mine = archive.add(report_of(System("words")))
+    theirs = archive.add(report_of(System("words"), System("words-bnl")))
+    archive.add(report_of(System("words", "drop"), source={"seed": 2}))  # other queries
+    (rival,) = archive.rivals(mine)  # not "words", which both have measured
+    assert rival == f"words-bnl @ {theirs}"
+    both = archive.load_with(mine, ["words", rival])
+    assert both.row(3).ranks.keys() == {"words", rival}
+    assert both.row(3).ranks[rival] == archive.load(theirs).row(3).ranks["words-bnl"]
+    assert archive.load_with(mine, ["words"]) is archive.load(mine)
+
+
+def test_all_reports_are_listed_once_to_find_the_systems_of_others(tmp_path: Path) -> None:
+    class Counting(Archive):
+        listings = 0
+
+        def entries(self) -> list[Entry]:
+            self.listings += 1
+            return super().entries()
+
+    archive = Counting(tmp_path / "reports")
+    mine, *others = (archive.add(report_of(System("words", "boolean", number / 10))) for number in range(1, 6))
+    names = [f"words boolean α 0.{number} @ {other}" for number, other in enumerate(others, 2)]
+    assert sorted(archive.rivals(mine)) == names
+    assert archive.listings == 1
+
+
+@pytest.mark.parametrize(("limit", "value"), [("MAX_REPORTS", 2), ("MAX_BYTES", 10_000)])
+def test_a_full_archive_has_no_room_until_a_report_is_deleted(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
+) -> None:
+    monkeypatch.setattr(archive_module, limit, value)
+    archive.check_room()
+    archive.add(report_of(System("words")))
+    archive.check_room()
+    report_id = archive.add(report_of(System("words", "drop")))
+    with pytest.raises(ConfigError, match=r"There are 2 reports of 0\.0 GB, and no room .* Ask the owner to delete"):
+        archive.check_room()
+    archive.delete(report_id)
+    archive.check_room()
+
+
+@pytest.mark.parametrize("name", ["words @ nowhere", "words @ ../x", "huge @ {other}", "words drop @ {different}"])
+def test_a_system_of_other_queries_or_of_no_report_is_refused(archive: Archive, name: str) -> None:
+    mine = archive.add(report_of(System("words")))
+    other = archive.add(report_of(System("words-bnl")))
+    different = archive.add(report_of(System("words", "drop"), source={"seed": 2}))
+    with pytest.raises(ConfigError, match=r"There is no report|was not evaluated"):
+        archive.load_with(mine, [name.format(other=other, different=different)])

@@ -1,0 +1,137 @@
+"""Reports on disk and their tables."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation.protocol import evaluate
+from nt2vr.evaluation.reports.report import Report, load_report, system_spec
+from nt2vr.evaluation.reports.tables import csv_table, latex, markdown
+from nt2vr.models.card import Card
+from nt2vr.search.systems import System
+from tests.unit.evaluation.words import WordModels, word_benchmark
+
+
+@pytest.fixture
+def report() -> Report:
+    models: Any = WordModels()
+    models.cards["words"] = replace(models.cards["words"], notes="Bags of words.")
+    benchmark = word_benchmark(references={"oracle": {"original/MIR": 0.875}})
+    return evaluate(benchmark, [System("words"), System("words", "boolean", 1)], models)
+
+
+def test_a_report_survives_saving_and_loading(report: Report, tmp_path: Path) -> None:
+    report.save(tmp_path / "report")
+    read = load_report(tmp_path / "report")
+    for name in ("name", "digest", "source", "references", "video_ids", "notes", "created", "versions", "metrics"):
+        assert getattr(read, name) == getattr(report, name)
+    for place in range(len(report.queries)):
+        assert read.row(place) == report.row(place)
+        for name in ("hard", "violating", "original"):
+            np.testing.assert_array_equal(getattr(read.queries[place], name), getattr(report.queries[place], name))
+    for mine, theirs in zip(read.results, report.results, strict=True):
+        assert (mine.system, mine.spec) == (theirs.system, theirs.spec)
+        np.testing.assert_array_equal(mine.measured.violations, theirs.measured.violations)
+        np.testing.assert_array_equal(mine.measured.first, theirs.measured.first)
+
+
+def test_a_query_is_listed_with_its_videos_and_ranks(report: Report) -> None:
+    row = report.row(3)
+    assert (row.kind, row.text, row.cue) == ("composed", "sings and not dancing", "not")
+    assert (row.wanted, row.unwanted, row.relevant) == ("sings", ("dancing",), ("a man sings",))
+    assert row.ranks == {"words": 3, "words boolean α 1": 1}
+
+
+def test_the_file_records_the_provenance_of_the_numbers(report: Report, tmp_path: Path) -> None:
+    report.save(tmp_path)
+    data = json.loads((tmp_path / "report.json").read_text())
+    assert data["systems"][1] == {
+        "system": "words boolean α 1", "model": "words", "base": "", "visual_fingerprint": "v",
+        "text_fingerprint": "t", "frames": 8, "strategy": "boolean", "alpha": 1,
+        "metrics": report.metrics["words boolean α 1"],
+    }  # fmt: skip
+    assert data["source"] == {"seed": 1} and {"torch", "numpy", "python", "nt2vr"} <= set(data["versions"])
+    assert data["queries"] == {"original": 2, "negated": 1, "composed": 1, "not": 1}
+    lines = [json.loads(line) for line in (tmp_path / "queries.jsonl").read_text().splitlines()]
+    assert lines[3]["ranks"] == {"words": 3, "words boolean α 1": 1} and len(lines) == 5
+
+
+def test_provenance_names_the_strength_and_the_anchor_of_a_strategy() -> None:
+    card = Card("words", exclusion={"lambda": 2.1, "anchor": ["a dog"]})
+
+    def spec(*system: Any) -> dict[str, Any]:
+        return {
+            name: system_spec(System("words", *system), card).get(name) for name in ("alpha", "lambda", "t", "anchor")
+        }
+
+    assert spec("anchored") == {"alpha": None, "lambda": 2.1, "t": None, "anchor": ["a dog"]}
+    assert spec("anchored", 1.0) == {"alpha": None, "lambda": 1.0, "t": None, "anchor": ["a dog"]}
+    assert spec("spherical") == {"alpha": None, "lambda": None, "t": 0.95, "anchor": None}
+    assert spec("boolean") == {"alpha": 0.5, "lambda": None, "t": None, "anchor": None}
+
+
+def test_a_report_replaces_the_previous_one_without_stray_files(report: Report, tmp_path: Path) -> None:
+    models: Any = WordModels()
+    report.save(tmp_path)
+    evaluate(word_benchmark(), [System("words-bnl")], models).save(tmp_path)
+    assert list(load_report(tmp_path).metrics) == ["words-bnl"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["arrays.npz", "queries.jsonl", "report.json"]
+
+
+@pytest.mark.parametrize("file", ["report.json", "queries.jsonl", "arrays.npz"])
+def test_an_incomplete_report_folder_is_refused(report: Report, tmp_path: Path, file: str) -> None:
+    report.save(tmp_path)
+    (tmp_path / file).write_bytes((tmp_path / file).read_bytes()[:20])
+    with pytest.raises(ConfigError, match="has no readable report"):
+        load_report(tmp_path)
+
+
+def test_an_unwritable_folder_is_refused(report: Report, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match="cannot be written to"):
+        report.save(tmp_path / "file")
+
+
+def test_markdown_has_the_columns_of_the_paper_without_empty_groups(report: Report) -> None:
+    paper, honest = (table.splitlines() for table in markdown(report).split("\n\n"))
+    assert paper[0].startswith("|  | Original R@1 | Original R@5 | Original R@10 | Original MIR | Negated ΔR@1 |")
+    assert paper[2] == "| oracle | – | – | – | 0.875 |" + " – |" * 8
+    # both captions tie with nothing but "a man sings dancing"
+    assert paper[3].startswith("| words | 50.0 | 100.0 | 100.0 | 0.750 | 0.0 | 0.0 |")
+    assert paper[4].startswith("| words boolean α 1 | – | – | – | – | 0.0 |")
+    assert honest[0] == "|  | A and not B hard pairs | A and not B violations@10 | not B AUC | not B violations@10 |"
+    assert [line.split(" | ")[0] for line in honest[2:]] == ["| words", "| words boolean α 1"]
+    assert {line.count("|") for line in paper} == {14} and {line.count("|") for line in honest} == {6}
+
+
+def test_csv_has_all_metrics_unrounded(report: Report) -> None:
+    oracle, words, _ = csv.DictReader(io.StringIO(csv_table(report)))
+    assert oracle["original/MIR"] == "0.875" and oracle["composed/MIR"] == ""
+    assert float(words["composed/MIR"]) == report.metrics["words"]["composed/MIR"]
+
+
+def test_csv_has_the_ends_of_intervals_where_queries_differ(report: Report) -> None:
+    oracle, words, boolean = csv.DictReader(io.StringIO(csv_table(report)))
+    # the two captions rank 1 and 2: inverted ranks 1 and 1/2
+    assert (words["original/MIR low"], words["original/MIR high"]) == ("0.5", "1.0")
+    assert (oracle["original/MIR low"], words["composed/MIR low"], boolean["original/MIR low"]) == ("", "", "")
+
+
+def test_latex_lines_have_one_cell_per_column(report: Report) -> None:
+    lines = latex(report).splitlines()
+    assert lines[0] == r"\begin{tabular}{lrrrrrrrrrrrrrrrr}"
+    assert lines[2] == (
+        r" & \multicolumn{4}{c}{Original} & \multicolumn{4}{c}{Negated} & \multicolumn{4}{c}{Composed}"
+        r" & \multicolumn{2}{c}{A and not B} & \multicolumn{2}{c}{not B} \\"
+    )
+    assert lines[3].startswith(r"\cmidrule(lr){2-5} \cmidrule(lr){6-9}")
+    assert {line.count("&") for line in lines[4:9] if "&" in line} == {16}
+    assert r"words boolean $\alpha$ 1 & -- & -- & -- & --" in lines[8]
+    assert r"words & 50.0$_{\pm50.0}$ & 100.0 & 100.0 & 0.750$_{\pm0.250}$ &" in lines[7]

@@ -1,0 +1,140 @@
+"""Compositions of a picture and a text, against values by hand."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nt2vr.errors import ConfigError
+from nt2vr.media.gallery import Gallery
+from nt2vr.models.catalog import Catalog
+from nt2vr.models.fusion import Fusion, PartWeights, save_fusion
+from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.index import ExactIndex
+from nt2vr.search.live import LiveModels
+from nt2vr.search.references import (
+    COMPOSITIONS,
+    MAX_REFERENCES,
+    Composed,
+    Reference,
+    Vectors,
+    Weights,
+    check_number,
+    combine,
+    compose,
+    fusion_of,
+    take_away,
+)
+from nt2vr.search.strategies import STRATEGIES, Parts, query_vector
+from tests.tiny import write_tiny
+
+EAST, NORTH, UP = np.eye(3, dtype=np.float32)
+NOTHING = np.zeros(3, np.float32)
+QUERY = Composed(EAST, NORTH, NORTH, UP)
+HALF = np.sqrt(0.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "weights", "expected"),
+    [
+        ("picture", Weights(), [1, 0, 0]),
+        ("text", Weights(), [0, 1, 0]),
+        ("sum", Weights(sum=0.5), [HALF, HALF, 0]),
+        ("sum", Weights(sum=0.6), [0.5547, 0.8321, 0]),
+        ("slerp", Weights(slerp=0.5), [HALF, HALF, 0]),
+        ("slerp", Weights(slerp=1 / 3), [np.cos(np.pi / 6), np.sin(np.pi / 6), 0]),
+        ("parts", Weights(wanted=2, unwanted=2), [1 / 3, 2 / 3, -2 / 3]),
+    ],
+)
+def test_values_by_hand(name: str, weights: Weights, expected: list[float]) -> None:
+    np.testing.assert_allclose(COMPOSITIONS[name](QUERY, weights), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", sorted(set(COMPOSITIONS) - {"text"}))
+def test_a_picture_without_a_text_is_searched_for_itself(name: str) -> None:
+    alone = Composed(EAST, NOTHING, NOTHING, NOTHING)
+    np.testing.assert_allclose(COMPOSITIONS[name](alone, Weights()), EAST, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", sorted(COMPOSITIONS))
+def test_many_queries_at_once_are_each_query_alone(name: str) -> None:
+    rng = np.random.default_rng(3)
+    arrays = rng.normal(size=(4, 5, 8)).astype(np.float32)
+    arrays /= np.linalg.norm(arrays, axis=-1, keepdims=True)
+    together = COMPOSITIONS[name](Composed(*arrays), Weights())
+    for row in range(5):
+        one = COMPOSITIONS[name](Composed(*arrays[:, row]), Weights())
+        np.testing.assert_allclose(together[row], one, atol=1e-6)
+
+
+def test_slerp_between_equal_vectors_is_that_vector() -> None:
+    same = Composed(EAST, EAST, EAST, NOTHING)
+    assert np.isfinite(COMPOSITIONS["slerp"](same, Weights())).all()
+
+
+def test_a_model_without_a_fusion_answers_with_parts() -> None:
+    np.testing.assert_array_equal(compose("fusion", QUERY, Weights(), None), COMPOSITIONS["parts"](QUERY, Weights()))
+
+
+def test_weights_are_read_from_a_card_and_unknown_names_ignored() -> None:
+    assert Weights.of({"sum": 0.25, "wanted": 2, "of tomorrow": 1}) == Weights(sum=0.25, wanted=2.0)
+
+
+def test_a_fusion_added_to_a_checkpoint_is_swapped_in(tmp_path: Path) -> None:
+    folder = tmp_path / "CLIP"
+    write_tiny(folder, "CLIP")
+    index, none, rows = ExactIndex(16), np.zeros((0, 16), np.float32), np.zeros(0, np.int64)
+    empty = EmbeddedGallery(Gallery("none", ()), none, index, (), np.zeros((0, 2, 16), np.float32), rows)
+    live = LiveModels(Catalog([tmp_path]), lambda key, encoder: empty)
+    assert fusion_of(live.get("CLIP").encoder) is None
+    save_fusion(folder, Fusion(PartWeights(), ((np.ones((16, 80), np.float32), np.ones(16, np.float32)),)))
+    live.refresh()
+    assert fusion_of(live.get("CLIP").encoder) is not None
+
+
+DIAGONAL = np.array([0.6, 0.8, 0], np.float32)
+
+
+@pytest.mark.parametrize(
+    ("references", "picture", "away"),
+    [
+        ([(EAST, 0.3, True)], [1, 0, 0], None),  # one picture is itself, whatever its weight
+        ([(EAST, 0.0, True)], [1, 0, 0], None),
+        ([(EAST, 0.5, True), (NORTH, 0.5, True)], [HALF, HALF, 0], None),
+        ([(EAST, 0.9, True), (NORTH, 0.3, True)], [0.9487, 0.3162, 0], None),  # 3 to 1
+        ([(EAST, 1.0, True), (NORTH, 0.0, True)], [1, 0, 0], None),
+        ([(UP, 0.5, False)], None, [0, 0, 0.2]),
+        ([(UP, 0.5, False), (DIAGONAL, 1.0, False)], None, [0.24, 0.32, 0.2]),
+        ([(EAST, 0.2, True), (UP, 0.25, False)], [1, 0, 0], [0, 0, 0.1]),
+    ],
+)
+def test_references_combine_to_values_by_hand(
+    references: list[tuple[Vectors, float, bool]], picture: list[float] | None, away: list[float] | None
+) -> None:
+    asked = [Reference(video_id="x", weight=weight, wanted=wanted) for _, weight, wanted in references]
+    for found, expected in zip(combine([v for v, _, _ in references], asked), (picture, away), strict=True):
+        assert found is None if expected is None else found == pytest.approx(np.array(expected), abs=1e-4)
+
+
+def test_unwanted_references_are_taken_away_by_hand() -> None:
+    away = 0.2 * UP
+    assert take_away(3 * EAST, away) == pytest.approx(np.array([0.98058, 0, -0.19612]), abs=1e-4)
+    assert take_away(None, away) == pytest.approx(-UP)
+    assert take_away(None, 0 * UP) is None
+
+
+def test_every_strategy_but_the_control_searches_away_from_unwanted_references() -> None:
+    parts = Parts(EAST, NORTH, np.zeros((0, 3), np.float32), 0.5, away=0.2 * UP)
+    for name in STRATEGIES:
+        found = query_vector(name, parts)
+        assert found is not None
+        assert found[2] == 0 if name == "drop" else found[2] == pytest.approx(-0.19612, abs=1e-4)
+
+
+def test_too_many_references_and_impossible_weights_are_refused_in_a_sentence() -> None:
+    check_number(MAX_REFERENCES)
+    with pytest.raises(ConfigError, match="can have 4 references, not 1,000"):
+        check_number(1000)
+    for weight in (float("nan"), float("inf"), -1.0, 1e300):
+        with pytest.raises(ConfigError, match="choose 0 to 1"):
+            Reference(video_id="x", weight=weight)

@@ -1,0 +1,126 @@
+"""Denying sentences in batches, and the clips they are compared with."""
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from nt2vr.errors import ConfigError
+from nt2vr.querygen.denials import CaptionDenials
+from nt2vr.world.captions import describe
+from nt2vr.world.negation import SceneDenial, negate
+from nt2vr.world.scenes import sample_scenes
+from trainer.config import TrainConfig
+from trainer.data.batches import Batch, TruthBatch, epoch_batches
+from trainer.data.clips import Clips
+from trainer.data.sentences import PlainSentences, WorldSentences
+
+SCENES = sample_scenes("train", 300, seed=0)
+FRAMES = np.arange(300, dtype=np.int16).astype(np.uint8)[:, None, None, None, None].repeat(2, axis=1)
+CLIPS = Clips(FRAMES, WorldSentences(SCENES))
+CONFIG = TrainConfig(num_clips=300, num_frames=2, batch_size=20, base="somewhere", train="text", pool_clips=50)
+NEEDS = frozenset({"negated", "denied", "truth"})
+
+
+def first(config: TrainConfig = CONFIG, epoch: int = 1, needs: frozenset[str] = NEEDS) -> Batch:
+    return next(epoch_batches(CLIPS, config, epoch, needs=needs))
+
+
+def truth_of(batch: Batch) -> TruthBatch:
+    assert batch.denied is not None and batch.denied.truth is not None
+    return batch.denied.truth
+
+
+def test_what_no_loss_needs_is_not_drawn_and_changes_nothing_else() -> None:
+    bare, full = first(replace(CONFIG, train="all"), needs=frozenset()), first(replace(CONFIG, train="all"))
+    assert bare.negated is None and bare.denied is None
+    assert bare.captions == full.captions
+    assert bare.frames is not None and full.frames is not None
+    np.testing.assert_array_equal(bare.frames, full.frames)
+    assert first().frames is None  # the visual tower is frozen
+
+
+def test_each_negated_caption_denies_one_thing_of_its_own_caption() -> None:
+    batch = first()
+    assert batch.rows is not None and batch.negated is not None
+    for row, caption, negated in zip(batch.rows.tolist(), batch.captions, batch.negated, strict=True):
+        described = describe(SCENES[row], random.Random(f"0 1 {row}"))
+        assert described.text == caption
+        assert negated in {sentence.text for sentence in negate(described)}
+
+
+def test_denying_sentences_know_which_clips_of_their_pool_are_right() -> None:
+    batch = first()
+    assert batch.denied is not None and batch.rows is not None
+    denied = truth_of(batch)
+    np.testing.assert_array_equal(denied.pool[:20], batch.rows)
+    assert len(set(denied.pool.tolist())) == len(denied.pool) > 50
+    for i, sentence in enumerate(batch.denied.sentences):
+        assert isinstance(sentence, SceneDenial)
+        assert denied.fitting[i].tolist() == [sentence.fits(SCENES[row]) for row in denied.pool.tolist()]
+        both = [s.wanted_claim.holds(SCENES[r]) and s.unwanted_claim.holds(SCENES[r])
+                for s, r in ((sentence, row) for row in denied.pool.tolist())]  # fmt: skip
+        assert denied.both[i].tolist() == both
+        assert denied.fitting[i, i] == (sentence.kind != "negated")
+
+
+def test_hard_clips_are_sought_for_the_pool() -> None:
+    only = replace(CONFIG, sentences={"composed": 1.0}, pool_clips=0)
+    hard, none = (truth_of(first(replace(only, hard_clips=number))) for number in (2, 0))
+    assert len(none.pool) == 20
+    assert hard.both.any(axis=1).sum() > none.both.any(axis=1).sum()
+
+
+def test_where_videos_are_learnt_the_pool_is_the_batch() -> None:
+    assert truth_of(first(replace(CONFIG, train="all"))).fitting.shape == (20, 20)
+
+
+def test_kinds_come_by_their_shares_and_anew_each_epoch() -> None:
+    config = replace(CONFIG, sentences={"composed": 0, "not": 1})
+    one, two = (first(config, epoch).denied for epoch in (1, 2))
+    assert one is not None and two is not None
+    assert {sentence.kind for sentence in one.sentences} == {"not"}
+    again = first(config).denied
+    assert again is not None
+    assert one.sentences == again.sentences != two.sentences
+    np.testing.assert_array_equal(truth_of(first(config)).pool, truth_of(first(config)).pool)
+
+
+def test_in_the_first_epochs_nothing_is_wanted_where_the_config_says_so() -> None:
+    config = replace(CONFIG, not_epochs=2)
+    drawn = [denied.sentences for epoch in (1, 2, 3) if (denied := first(config, epoch).denied)]
+    kinds = [{sentence.kind for sentence in sentences} for sentences in drawn]
+    assert kinds[:2] == [{"not"}, {"not"}] and len(kinds[2]) > 2
+    usual = first(CONFIG, 3).denied
+    assert usual is not None and drawn[2] == usual.sentences
+
+
+def test_a_share_of_the_world_s_sentences_is_made_of_its_captions_and_has_no_known_truth() -> None:
+    denials = CaptionDenials([describe(scene, random.Random(0)).text for scene in SCENES])
+    config = replace(CONFIG, sentences={**CONFIG.sentences, "fragment": 0.5})
+    free, mixed, grammar = (
+        next(epoch_batches(replace(CLIPS, sentences=WorldSentences(SCENES, share, denials)), config, 1, needs=NEEDS))
+        for share in (1, 0.5, 0)
+    )
+    for batch, least, most in ((free, 0, 0), (mixed, 5, 15), (grammar, 20, 20)):
+        assert batch.denied is not None
+        known = [isinstance(sentence, SceneDenial) for sentence in batch.denied.sentences]
+        assert least <= sum(known) <= most
+        truth = truth_of(batch)
+        assert (truth.fitting.any(axis=1) <= known).all() and (truth.both.any(axis=1) <= known).all()
+        has_fragments = "fragment" in {sentence.kind for sentence in batch.denied.sentences}
+        assert has_fragments == (least < 20)  # the grammar makes none
+
+
+def test_where_captions_give_no_sentence_of_a_kind_another_is_made_and_if_there_is_none_that_is_said() -> None:
+    def clips(*captions: str) -> Clips:
+        return Clips(FRAMES, PlainSentences(["a caption"] * 300, CaptionDenials(captions)))
+
+    config = replace(CONFIG, sentences={"composed": 0.5, "negated": 0.5}, data="captions.txt")
+    with pytest.raises(ConfigError, match="no sentences of the kinds composed, negated"):
+        next(epoch_batches(clips("a red car", "a blue car"), config, 1, needs=frozenset({"denied"})))
+    config = replace(config, sentences={"composed": 0.9, "not": 0.1})
+    batch = next(epoch_batches(clips("a red car", "a dog"), config, 1, needs=frozenset({"denied"})))
+    assert batch.denied is not None and {sentence.kind for sentence in batch.denied.sentences} == {"not"}
+    assert batch.denied.truth is None

@@ -1,0 +1,174 @@
+"""Cached frames of the built-in world, and batches drawn from them."""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nt2vr.media.picture import fit
+from nt2vr.models.framing import Framing
+from nt2vr.world.captions import describe
+from nt2vr.world.drawn import clips as clips_module
+from nt2vr.world.drawn.render import Renderer
+from nt2vr.world.scenes import sample_scenes
+from trainer.config import TrainConfig
+from trainer.data.batches import Batch, epoch_batches, every_caption
+from trainer.data.clips import Clips, world_clips
+from trainer.data.sentences import DatasetSentences
+
+
+class Numbered(DatasetSentences):
+    """Captions that name their clip and differ between draws."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__([()] * count)
+
+    def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
+        return f"clip {row} {rng.random()}"
+
+
+def pixels_of(batch: Batch) -> NDArray[np.uint8]:
+    assert batch.frames is not None
+    return batch.frames
+
+
+def numbered(count: int, num_frames: int = 3) -> Clips:
+    """Clips whose pixels encode their clip and frame numbers; the left column is black."""
+    rows, frames = np.arange(count, dtype=np.uint8), np.arange(num_frames, dtype=np.uint8)
+    pixels = np.zeros((count, num_frames, 2, 2, 3), np.uint8)
+    pixels[..., 1, 0] = rows[:, None, None]
+    pixels[..., 1, 1] = frames[None, :, None]
+    pixels[..., 1, 2] = 255
+    return Clips(pixels, Numbered(count))
+
+
+@pytest.mark.parametrize("chunk", [64, 2], ids=["one process", "several"])
+def test_each_row_holds_the_frames_and_tells_the_captions_of_its_own_scene(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int
+) -> None:
+    monkeypatch.setattr(clips_module, "CHUNK", chunk)
+    clips, scenes = world_clips("validation", 5, 2, Framing(64), 3, tmp_path), sample_scenes("validation", 5, 3)
+    for row, scene in enumerate(scenes):
+        drawn = [fit(frame, Framing(64)) for frame in Renderer().frames(scene, 2)]
+        np.testing.assert_array_equal(clips.frames[row], drawn)
+        assert clips.sentences.caption(row, random.Random(1)) == describe(scene, random.Random(1)).text
+    assert clips.captions("a") == clips.captions("a") != clips.captions("b")
+
+
+def test_what_was_rendered_is_not_rendered_again_unless_it_would_look_different(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = world_clips("train", 2, 1, Framing(32), 0, tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(clips_module, "draw_clips", lambda *_, **__: pytest.fail("rendered again"))
+        np.testing.assert_array_equal(world_clips("train", 2, 1, Framing(32), 0, tmp_path).frames, first.frames)
+    for count, num_frames, size, seed in [(3, 1, 32, 0), (2, 2, 32, 0), (2, 1, 48, 0), (2, 1, 32, 1)]:
+        clips = world_clips("train", count, num_frames, Framing(size), seed, tmp_path)
+        assert clips.frames.shape == (count, num_frames, size, size, 3)
+    assert len(list(tmp_path.iterdir())) == 5
+    monkeypatch.setattr(clips_module, "LOOK", clips_module.LOOK + 1)  # as if the drawing had changed
+    world_clips("train", 2, 1, Framing(32), 0, tmp_path)
+    assert len(list(tmp_path.iterdir())) == 6
+
+
+def test_rendering_that_is_stopped_leaves_nothing_behind(tmp_path: Path) -> None:
+    with pytest.raises(InterruptedError):
+        world_clips("train", 2, 1, Framing(32), 0, tmp_path, should_stop=lambda: True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_epoch_shows_every_clip_once_with_its_own_caption() -> None:
+    config = TrainConfig(num_clips=12, batch_size=4, flip=False, frames_per_step=1)
+    batches = list(epoch_batches(numbered(12), config, epoch=1))
+    pictured = [int(frame[0, 1, 0]) for batch in batches for frame in pixels_of(batch)[:, 0]]
+    captioned = [int(caption.split()[1]) for batch in batches for caption in batch.captions]
+    assert pictured == captioned
+    assert sorted(pictured) == list(range(12))
+    assert {pixels_of(batch).shape for batch in batches} == {(4, 1, 2, 2, 3)}
+
+
+def test_more_passes_and_batches_a_step_go_on_with_the_same_draws_and_leave_no_clip_out() -> None:
+    once = TrainConfig(num_clips=12, batch_size=4)
+    more = replace(once, passes=2, accumulate=2)
+    assert (once.steps_per_epoch, more.steps_per_epoch) == (3, 3)
+    first, both = list(epoch_batches(numbered(12), once, 1)), list(epoch_batches(numbered(12), more, 1))
+    assert len(both) == 6
+    assert [batch.captions for batch in both[:3]] == [batch.captions for batch in first]
+    drawn = [[caption.split()[1] for batch in some for caption in batch.captions] for some in (both[:3], both[3:])]
+    assert drawn[0] != drawn[1] and sorted(drawn[0]) == sorted(drawn[1]) == sorted(str(row) for row in range(12))
+    assert not {c for batch in both[:3] for c in batch.captions} & {c for batch in both[3:] for c in batch.captions}
+    assert [b.captions for b in epoch_batches(numbered(12), more, 1, start=4)] == [b.captions for b in both[4:]]
+
+
+def several(counts: list[int]) -> Clips:
+    """Clips with as many captions as the counts say, which name their clip and number."""
+    captions = [[f"{row} {number}" for number in range(count)] for row, count in enumerate(counts)]
+    return replace(numbered(len(counts)), sentences=DatasetSentences(captions))
+
+
+def test_an_epoch_can_take_every_caption_once_with_the_frames_of_its_own_clip() -> None:
+    counts = [20, 1, 5, 5, 10, 7]
+    config = TrainConfig(num_clips=6, num_captions=48, data="x", batch_size=4, flip=False, frames_per_step=1)
+    epochs = [list(epoch_batches(several(counts), config, epoch)) for epoch in (1, 2)]
+    for batches in epochs:
+        captions = [caption.split() for batch in batches for caption in batch.captions]
+        assert sorted((int(row), int(number)) for row, number in captions) == [
+            (row, number) for row, count in enumerate(counts) for number in range(count)
+        ]
+        pictured = [int(frame[0, 1, 0]) for batch in batches for frame in pixels_of(batch)[:, 0]]
+        assert pictured == [int(row) for row, _ in captions]
+    one, two = ([batch.captions for batch in batches] for batches in epochs)
+    assert one != two and config.steps_per_epoch == len(one) == 12
+    assert [b.captions for b in epoch_batches(several(counts), config, 1, start=5)] == one[5:]
+    more = [c for b in epoch_batches(several(counts), replace(config, passes=2), 1) for c in b.captions]
+    assert len(more) == 96 and len(set(more)) == 48
+
+
+def test_captions_of_one_clip_are_spread_over_the_epoch() -> None:
+    counts = np.array([20] * 400 + [40] * 50)
+    rows, numbers = every_caption(counts, np.random.default_rng(0))
+    assert len(set(zip(rows.tolist(), numbers.tolist(), strict=True))) == len(rows) == 10_000
+    repeated = sum(10 - len(set(rows[start : start + 10].tolist())) for start in range(0, 10_000, 10))
+    assert repeated < 100  # of 10,000; drawn at random about 115
+    first = rows[:5_000]
+    assert 9 <= np.bincount(first, minlength=450)[:400].min() <= np.bincount(first)[:400].max() <= 11
+
+
+def test_frames_of_a_step_are_different_ones_of_the_clip_and_mirrored_together_about_half_the_time() -> None:
+    config = TrainConfig(num_clips=200, batch_size=200, frames_per_step=2, seed=1)
+    (batch,) = epoch_batches(numbered(200), config, epoch=1)
+    frames = pixels_of(batch)
+    mirrored = frames[:, :, 0, 0, 2] == 255
+    assert (mirrored[:, 0] == mirrored[:, 1]).all()
+    assert 70 < mirrored[:, 0].sum() < 130
+    frame = frames.max(axis=(2, 3))[:, :, 1]
+    assert (frame[:, 0] != frame[:, 1]).all()
+    assert set(frame.ravel().tolist()) == {0, 1, 2}
+
+
+def test_a_mirrored_frame_swaps_left_and_right_and_nothing_else() -> None:
+    """All pixels differ, so that a swap of rows, colours, frames or clips would be noticed."""
+    config = TrainConfig(num_clips=20, batch_size=20, num_frames=2, frames_per_step=2, seed=1)
+    pixels = np.random.default_rng(0).integers(0, 256, (20, 2, 4, 4, 3), np.uint8)
+    (batch,) = epoch_batches(Clips(pixels, Numbered(20)), config, epoch=1)
+    assert batch.rows is not None
+    mirrored = 0
+    for row, frames in zip(batch.rows.tolist(), pixels_of(batch), strict=True):
+        as_they_are = [pixels[row][order] for order in ([0, 1], [1, 0])]
+        mirrored += any(np.array_equal(frames, some[:, :, ::-1]) for some in as_they_are)
+        assert any(np.array_equal(frames, some) for one in as_they_are for some in (one, one[:, :, ::-1]))
+    assert 0 < mirrored < 20
+
+
+def test_batches_depend_on_seed_and_epoch_alone_and_can_be_taken_up_in_the_middle() -> None:
+    clips, config = numbered(12), TrainConfig(num_clips=12, batch_size=4)
+    first, again = list(epoch_batches(clips, config, 1)), list(epoch_batches(clips, config, 1, start=1))
+    assert len(again) == 2
+    for one, other in zip(first[1:], again, strict=True):
+        np.testing.assert_array_equal(one.frames, other.frames)
+        assert one.captions == other.captions
+    texts = {caption for batch in first for caption in batch.captions}
+    assert texts.isdisjoint(caption for batch in epoch_batches(clips, config, 2) for caption in batch.captions)

@@ -1,0 +1,347 @@
+"""Clips of video files, decoded once and in the same way as in the app, bad ones skipped; and a run on them."""
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import MagicMock
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+from nt2vr.datasets import load_dataset
+from nt2vr.errors import CheckpointError, ConfigError, DatasetError, MediaError
+from nt2vr.evaluation.media import embed_files
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder, Decoding
+from nt2vr.media.frame_set import decode_videos
+from nt2vr.media.gallery import Gallery, Video
+from nt2vr.models.card import Card, read_card
+from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.framing import Framing
+from nt2vr.progress import never, silent
+from nt2vr.search.prefetch import prefetch_frames
+from nt2vr.world.drawn.frame_file import write_frames
+from tests.disks import mounted
+from tests.tiny import TINY
+from tests.training import run_training
+from trainer.config import TrainConfig
+from trainer.data import sentences as sentences_module
+from trainer.data.batches import epoch_batches
+from trainer.data.captions import read_split
+from trainer.data.clips import Clips, dataset_clips, load_clips
+from trainer.learner import Learner
+from trainer.loop import train
+from trainer.runs.run_folder import RunFolder
+
+WriteVideo = Callable[..., Path]
+CONFIG = TrainConfig(model=TINY, num_clips=100, num_frames=2, validation_clips=2, batch_size=4, epochs=2, log_every=1)
+CAPTIONS = ["a man is singing", "someone sings with a guitar"]
+
+
+def negator(caption: str) -> tuple[str, ...]:
+    return ("a man is not singing", "a man isn't singing") if caption == CAPTIONS[0] else ()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, write_video: WriteVideo) -> Path:
+    """Eleven videos, each in its own shade of grey, and a file that is not a video."""
+    lines = []
+    for number in range(11):
+        write_video(f"mine/clips/{number}.avi", [20 * number, 20 * number + 10], side=48)
+        lines.append({"video_id": f"v{number}", "path": f"clips/{number}.avi", "captions": CAPTIONS})
+    (tmp_path / "mine" / "clips" / "bad.avi").write_text("no video")
+    lines.insert(3, {"video_id": "bad", "path": "clips/bad.avi", "captions": CAPTIONS})
+    (tmp_path / "mine" / "captions.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
+    return tmp_path / "mine"
+
+
+def greys(clips: Clips) -> list[int]:
+    return sorted(round(float(clip[0].mean()) / 20) for clip in np.asarray(clips.frames))
+
+
+def test_training_and_validation_clips_are_all_there_are_but_the_bad_one_and_never_the_same(
+    folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = replace(CONFIG, data=str(folder))
+    train, validation = (load_clips(config, split, tmp_path / "cache") for split in ("train", "validation"))
+    assert (len(train) + len(validation), len(validation)) == (11, 1)
+    assert sorted(greys(train) + greys(validation)) == list(range(11))
+    assert train.name == validation.name == "mine"
+    assert "Skipped bad: bad.avi is not a readable video" in caplog.text
+    assert len(load_clips(replace(config, num_clips=5), "train", tmp_path / "cache")) == 5
+
+
+@pytest.mark.parametrize("validation_clips", [1, 1000])
+def test_no_video_that_evaluation_takes_as_unseen_is_trained_on_whatever_the_number_of_validation_clips(
+    tmp_path: Path, write_video: WriteVideo, validation_clips: int
+) -> None:
+    names = [f"v{number}" for number in range(20)]
+    for name in names:
+        write_video(f"mine/{name}.avi", [50])
+    (tmp_path / "mine" / "captions.csv").write_text(
+        "\n".join(["video_id,caption", *(f"{n},it is {n}" for n in names)])
+    )
+    config = replace(CONFIG, data=str(tmp_path / "mine"), validation_clips=validation_clips)
+    trained = set(dataset_clips(config, "train", tmp_path / "cache").captions(""))
+    assert trained == set(read_split(config, "train")[1])
+    unseen = {caption for video in load_dataset(tmp_path / "mine", "validation").videos for caption in video.captions}
+    assert (len(trained), len(unseen), trained & unseen) == (18, 2, set())
+
+
+def test_rows_keep_their_own_captions_where_a_bad_file_is_left_out(write_video: WriteVideo, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.avi"
+    bad.write_bytes(b"")
+    paths = [write_video("a.avi", [40] * 3), bad, tmp_path / "gone.avi", write_video("b.avi", [200] * 3)]
+    videos = [Video(path.stem, path, (path.stem,)) for path in paths]
+    for _ in range(2):  # decoded, then read from the store
+        with Cache(tmp_path / "cache") as cache:
+            decoded, frames, _ = decode_videos(videos, 2, Framing(16), cache)
+        assert [video.video_id for video in decoded] == ["a", "b"]
+        assert frames.shape == (2, 2, 16, 16, 3)
+        assert [round(float(clip.mean()), -1) for clip in np.asarray(frames)] == [40, 200]
+
+
+def test_frames_are_decoded_once_and_again_when_a_file_or_the_sampling_is_another(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write_video: WriteVideo
+) -> None:
+    config, cache = replace(CONFIG, data=str(folder)), tmp_path / "cache"
+    first = dataset_clips(config, "train", cache)
+    with monkeypatch.context() as patch:
+        decoded = count_decoded(patch)
+        again = dataset_clips(config, "train", cache)
+    assert [path.name for path in decoded] == ["bad.avi"]
+    np.testing.assert_array_equal(again.frames, first.frames)
+    assert dataset_clips(replace(config, num_frames=3), "train", cache).frames.shape[1] == 3
+    for path in (folder / "clips").glob("*.avi"):
+        write_video(f"mine/clips/{path.name}", [250] * 2)
+    changed = dataset_clips(config, "train", cache)
+    assert np.asarray(changed.frames).min() > 240
+    assert [path.name for path in sorted((cache / "frames").iterdir())] == ["1-2-64", "1-3-64"]
+
+
+def test_the_trainer_sees_the_frames_that_the_library_decodes(tmp_path: Path, write_video: WriteVideo) -> None:
+    Image.fromarray(np.random.default_rng(0).integers(0, 255, (40, 70, 3), np.uint8)).save(tmp_path / "photo.png")
+    paths = [write_video("a.mp4", list(range(0, 250, 10)), side=80), tmp_path / "photo.png"]
+    videos = tuple(Video(path.stem, path, ("a clip",)) for path in paths)
+    with Cache(tmp_path / "trainer") as cache:
+        _, frames, _ = decode_videos(videos, 4, Framing(64), cache)
+    with Decoder(num_workers=1) as decoder, Cache(tmp_path / "app") as cache:
+        prefetch_frames(Gallery("g", videos), Card("any", frames=4, image_size=64), decoder, cache)
+        store = cache.frames(4, Framing(64))
+        seen = [store.get(cache.content_hash(path)) for path in paths]
+    np.testing.assert_array_equal(frames, np.stack([some for some in seen if some is not None]))
+    picture: NDArray[np.uint8] = frames[1]
+    assert (picture == picture[0]).all()  # one frame, repeated
+
+
+def test_decoding_that_is_stopped_goes_on_where_it_was(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = iter([False] * 14 + [True])  # twelve files are hashed, then some decoded
+    videos = [Video(path.stem, path, ("a",)) for path in sorted((folder / "clips").iterdir())]
+    with Cache(tmp_path / "cache") as cache:
+        with pytest.raises(InterruptedError):
+            decode_videos(videos, 2, Framing(16), cache, should_stop=lambda: next(answers))
+        stored = len(cache.frames(2, Framing(16)))
+        counted = count_decoded(monkeypatch)
+        assert len(decode_videos(videos, 2, Framing(16), cache)[1]) == 11
+        assert stored >= 2 and len(counted) == 12 - stored
+
+
+def count_decoded(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Return a list to which every file that is decoded is added."""
+    decoded: list[Path] = []
+    frames = Decoder.frames
+
+    def counting(decoder: Decoder, path: Path, *how: Any) -> Any:
+        decoded.append(path)
+        return frames(decoder, path, *how)
+
+    monkeypatch.setattr(Decoder, "frames", counting)
+    return decoded
+
+
+def test_training_and_evaluation_of_one_folder_decode_each_video_once(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "clips" / "bad.avi").unlink()
+    decoded = count_decoded(monkeypatch)
+    config, folder_of_runs = replace(CONFIG, data=str(folder)), tmp_path / "runs"
+    for _ in range(2):
+        parts = [dataset_clips(config, split, folder_of_runs / ".frames") for split in ("train", "validation")]
+        assert (sum(map(len, parts)), len(decoded)) == (11, 11)
+    encoder: Any = MagicMock(num_frames=2, embed_dim=1, card=Card("any", frames=2, image_size=config.framing.size))
+    encoder.encode_frames = lambda frames: np.ones((len(frames), 1), np.float32)
+    encoder.pool = lambda frames: frames[:, 0]
+    videos = load_dataset(str(folder), "all").videos
+    with Decoder(1) as decoder, Cache.of(tmp_path) as cache:
+        assert len(embed_files(videos, decoder, cache)(encoder, silent, never)) == len(decoded) == 11
+    assert not list(folder_of_runs.rglob("*.npy"))
+
+
+def test_a_follower_reads_what_the_leader_has_stored_and_tries_nothing_again(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = replace(CONFIG, data=str(folder))
+    leader = dataset_clips(config, "train", tmp_path / "cache")
+    decoded = count_decoded(monkeypatch)
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "any")
+    monkeypatch.setenv("RANK", "1")
+    follower = dataset_clips(config, "train", tmp_path / "cache")
+    assert decoded == [] and follower.path == leader.path
+    np.testing.assert_array_equal(follower.frames, leader.frames)
+
+
+def test_frames_that_the_disk_has_no_room_for_are_refused_before_any_is_decoded(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoded = count_decoded(monkeypatch)
+    (tmp_path / "disk").mkdir()
+    with (
+        mounted(tmp_path / "disk", "size=200k"),
+        pytest.raises(ConfigError, match="frames of 11 videos needs"),
+    ):
+        dataset_clips(replace(CONFIG, data=str(folder)), "train", tmp_path / "disk")
+    assert decoded == []
+
+
+def test_the_frames_of_version_0_1_make_room(folder: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    for name in ("videos-0123.npy", "videos-0123.json", "built-in-train-0123.npy"):
+        (cache / name).touch()
+    dataset_clips(replace(CONFIG, data=str(folder)), "validation", cache)
+    assert sorted(path.name for path in cache.iterdir()) == ["built-in-train-0123.npy", "content", "frames"]
+
+
+def test_a_video_on_which_the_decoder_failed_is_tried_again(
+    write_video: WriteVideo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    videos = [Video(name, write_video(f"{name}.avi", [shade] * 3), ("a",)) for name, shade in [("a", 40), ("b", 200)]]
+    result = Decoding.result
+
+    def crash_on_a(decoding: Decoding) -> Any:
+        if decoding.path.stem == "a":
+            raise MediaError("a.avi crashed the decoder.")
+        return result(decoding)
+
+    with Cache(tmp_path / "cache") as cache:
+        with monkeypatch.context() as patch:
+            patch.setattr(Decoding, "result", crash_on_a)
+            assert [video.video_id for video in decode_videos(videos, 2, Framing(16), cache)[0]] == ["b"]
+        assert "Skipped a: a.avi crashed the decoder" in caplog.text
+        alone, _, _ = decode_videos(videos, 2, Framing(16), cache, decodes=False)  # as a follower sees them
+        both, frames, _ = decode_videos(videos, 2, Framing(16), cache)
+    assert [len(alone), len(both)] == [1, 2]
+    assert [round(float(clip.mean()), -1) for clip in np.asarray(frames)] == [40, 200]  # in the order of the videos
+
+
+def test_where_nothing_can_be_decoded_that_is_said(tmp_path: Path) -> None:
+    (tmp_path / "bad.avi").write_text("no video")
+    with Cache(tmp_path / "cache") as cache, pytest.raises(DatasetError, match="None of the 1 videos can be decoded"):
+        decode_videos([Video("bad", tmp_path / "bad.avi", ("a",))], 2, Framing(16), cache)
+
+
+@pytest.mark.parametrize("left_out", [0, 1, 95, 99], ids=str)
+def test_a_file_of_frames_says_how_many_were_written(tmp_path: Path, left_out: int) -> None:
+    clips = [np.full((2, 3, 3, 3), row, np.uint8) for row in range(left_out, 100)]
+    write_frames(tmp_path / "a.npy", (100, 2, 3, 3, 3), clips)
+    assert np.load(tmp_path / "a.npy", mmap_mode="r")[:, 0, 0, 0, 0].tolist() == list(range(left_out, 100))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
+
+
+def test_negated_captions_are_those_of_the_captions_told_and_what_cannot_be_negated_is_marked(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sentences_module, "negations", negator)
+    config = replace(CONFIG, data=str(folder), batch_size=10, num_clips=10)
+    clips = dataset_clips(config, "train", tmp_path / "cache")
+    variants = set()
+    for epoch in range(1, 9):
+        (batch,) = epoch_batches(clips, config, epoch, needs=frozenset({"negated"}))
+        assert batch.negated is not None and batch.negatable is not None
+        for caption, negated, could in zip(batch.captions, batch.negated, batch.negatable.tolist(), strict=True):
+            assert could == (caption == CAPTIONS[0])
+            assert negated in negator(caption) or negated == caption
+            variants.add(negated)
+    assert len(variants) == 3
+    assert {clips.sentences.caption(0, random.Random(seed)) for seed in range(9)} == set(CAPTIONS)
+
+
+def test_a_run_on_a_folder_of_videos_with_a_bad_file_in_it(folder: Path, tmp_path: Path) -> None:
+    losses = {"retrieval": {}, "bnl": {"weight": 1e-3}}
+    config = replace(CONFIG, data=str(folder), losses=losses, learning_rate=1e-4)
+    finished = run_training(config, tmp_path / "runs" / "a")
+    status = finished.status()
+    assert status is not None and status.step == 4  # two batches of 4 of its 10 clips, twice
+    log = finished.log.read_text()
+    assert "Skipped bad: bad.avi is not a readable video" in log
+    card = read_checkpoint(finished.checkpoint(2)).card
+    assert card.data == "mine, 10 clips"
+    lines = [json.loads(line) for line in finished.metrics.read_text().splitlines()]
+    assert all(line["bnl"] > 0 for line in lines if "bnl" in line)
+    assert lines[-1]["original/MIR"] == 1  # one clip is held out
+    assert "negated/delta_MIR" in lines[-1]
+
+
+def test_pooling_and_frame_positions_of_a_run_are_on_its_cards_and_of_its_base(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = replace(CONFIG, data=str(folder), epochs=1, pooling="raw_mean", positions="ends")
+    run = run_training(config, tmp_path / "runs" / "a")
+    card = read_card(run.checkpoint(1))
+    assert (card.pooling, card.positions) == ("raw_mean", "ends")
+    again = Learner(replace(config, model={}, base=str(run.checkpoint(1)), pooling="base", positions="base"))
+    assert (again.card.pooling, again.card.positions) == ("raw_mean", "ends")
+    assert again.config.framing.positions == "ends"
+    usual = Learner(replace(again.config, pooling="mean", positions="centres"))
+    batch = next(epoch_batches(load_clips(again.config, "train", tmp_path / "runs" / ".frames"), again.config, 1))
+    for learner in (again, usual):
+        encoded = MagicMock(wraps=learner.model.encode_image)
+        monkeypatch.setattr(learner.model, "encode_image", encoded)
+        learner._embed_videos(batch)
+        assert encoded.call_args.kwargs == {"normalize": learner is usual}
+    (run.checkpoint(1) / "nt2vr.json").write_text('{"name": "a", "positions": "middle"}')
+    with pytest.raises(CheckpointError, match="has positions other than centres or ends"):
+        read_card(run.checkpoint(1))
+
+
+def test_a_run_that_takes_every_caption_goes_on_in_the_middle_of_an_epoch(folder: Path, tmp_path: Path) -> None:
+    losses = {"retrieval": {}, "bnl": {"weight": 1e-3}}
+    config = replace(CONFIG, data=str(folder), losses=losses, num_captions=1_000)
+    once = run_training(config, tmp_path / "runs" / "once")
+    status = once.status()
+    assert status is not None and status.step == 10  # five batches of 4 of 20 captions, twice
+    clips, validation = (load_clips(config, split, tmp_path / "runs" / ".frames") for split in ("train", "validation"))
+    assert sum(query.kind == "original" for query in validation.sentences.queries()) == 2  # of one clip
+    exact = replace(config, num_clips=len(clips), num_captions=clips.num_captions)
+    twice, asked = RunFolder(tmp_path / "runs" / "twice"), iter(range(1, 100))
+    twice.path.mkdir()
+    assert train(Learner(exact), twice, clips, validation, lambda: next(asked) >= 3) == "stopped"
+    assert train(Learner(exact), twice, clips, validation) == "finished"
+    assert twice.metrics.read_text() == once.metrics.read_text()
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"losses": {"composed": {}}}, "composed must know which clips a sentence is right for"),
+        ({"batch_size": 11}, "mine has 10 clips to train on, too few for a batch_size of 11."),
+        ({"data": "/nowhere"}, "/nowhere is not there."),
+    ],
+    ids=["a loss that needs more", "too few", "nothing there"],
+)  # fmt: skip
+def test_what_cannot_be_trained_is_refused_before_anything_is_decoded(
+    folder: Path, tmp_path: Path, change: dict[str, Any], reason: str
+) -> None:
+    (folder / "clips" / "bad.avi").unlink()
+    failed = run_training(replace(CONFIG, **{"data": str(folder), **change}), tmp_path / "runs" / "a", "failed")
+    status = failed.status()
+    assert status is not None and status.error is not None
+    assert status.error.startswith(reason)
+    assert not list(tmp_path.rglob("frames.u8"))

@@ -1,0 +1,116 @@
+"""Training of a fusion: it learns, it repeats itself, and its file joins a checkpoint folder."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import normalize
+
+from nt2vr.models.card import read_card
+from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.fusion import PartWeights
+from nt2vr.search.references import Weights, fusion_of
+from tests.tiny import write_tiny
+from trainer.fusion.__main__ import LOSSES, FusionConfig, FusionModule, add_fusion, train_fusion
+from trainer.fusion.data import FusionData, load_families
+
+DIM, FAMILIES, EDITS = 12, 40, 3
+CONFIG = FusionConfig(families=FAMILIES, steps=60, batch=10, random_clips=20, learning_rate=0.01, temperature=0.1)
+WEIGHTS = PartWeights(1, 1)
+
+
+def toy_data(seed: int = 0) -> FusionData:
+    """Families whose targets lie where a fixed matrix takes the wanted part: `parts` cannot know it."""
+    generator = torch.Generator().manual_seed(seed)
+    hidden = torch.randn(DIM, DIM, generator=torch.Generator().manual_seed(99))
+    pictures = normalize(torch.randn(FAMILIES, DIM, generator=generator), dim=-1)
+    wanted = normalize(torch.randn(FAMILIES * EDITS, 1, DIM, generator=generator), dim=-1)
+    owners = torch.arange(FAMILIES).repeat_interleave(EDITS)
+    edited = normalize(pictures[owners] + wanted[:, 0] @ hidden, dim=-1)
+    rows = [[row] for row in range(FAMILIES * EDITS)]
+    families = torch.cat([owners, torch.arange(FAMILIES)])
+    targets, clips = torch.arange(FAMILIES * EDITS), torch.cat([edited, pictures])
+    return FusionData(pictures, wanted, torch.zeros_like(wanted), owners, targets, clips, families, rows)
+
+
+def recall(fusion: object, data: FusionData) -> float:
+    vectors = fusion(
+        *(part.numpy() for part in (data.pictures[data.references], data.wanted[:, 0], data.unwanted[:, 0]))
+    )  # type: ignore[operator]
+    return float((torch.from_numpy(vectors) @ data.clips.T).argmax(dim=1).eq(data.targets).float().mean())
+
+
+@pytest.mark.parametrize("hidden", [0, 32], ids=["linear", "one hidden layer"])
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+def test_a_fusion_learns_what_parts_cannot_know(loss: str, hidden: int) -> None:
+    config = replace(CONFIG, loss=loss, hidden=hidden, steps=150)  # type: ignore[arg-type]
+    fusion, losses = train_fusion(toy_data(), WEIGHTS, config)
+    untrained = FusionModule(DIM, WEIGHTS).frozen()
+    assert losses[-1] < losses[0] / 2
+    assert recall(fusion, toy_data()) > recall(untrained, toy_data()) + 0.3
+
+
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+def test_targets_weighted_by_frame_are_what_it_learns(loss: str) -> None:
+    data, config = toy_data(), replace(CONFIG, loss=loss, steps=5)  # type: ignore[arg-type]
+    one = data.clips[: len(data.targets), None]
+    plain, _ = train_fusion(data, WEIGHTS, config)
+    alone, _ = train_fusion(replace(data, frames=one), WEIGHTS, replace(config, weigh_frames=True))
+    two = torch.cat([one, data.wanted], dim=1)  # the second frame is what the text asks for
+    weighted, _ = train_fusion(replace(data, frames=two), WEIGHTS, replace(config, weigh_frames=True))
+    np.testing.assert_allclose(alone.layers[0][0], plain.layers[0][0], atol=1e-3)
+    assert np.abs(weighted.layers[0][0] - plain.layers[0][0]).max() > 1e-2
+
+
+def test_equal_seeds_give_equal_fusions() -> None:
+    config = replace(CONFIG, steps=5)
+    prints = [train_fusion(toy_data(), WEIGHTS, replace(config, seed=seed))[0].fingerprint for seed in (1, 1, 2)]
+    assert prints[0] == prints[1] != prints[2]
+
+
+def test_the_module_and_its_frozen_form_agree() -> None:
+    model = FusionModule(DIM, PartWeights(1.5, 0.5), hidden=6)
+    with torch.no_grad():
+        model.layers[1].weight.normal_()  # type: ignore[operator]
+    parts = normalize(torch.randn(3, 5, DIM), dim=-1)
+    expected = model(*parts).detach().numpy()
+    np.testing.assert_allclose(model.frozen()(*parts.numpy()), expected, atol=2e-3)  # rounded to half precision
+
+
+def test_it_starts_at_parts() -> None:
+    picture, wanted, unwanted = normalize(torch.randn(3, 5, DIM), dim=-1)
+    parts = normalize(picture + 2 * wanted - 3 * unwanted, dim=-1)
+    torch.testing.assert_close(FusionModule(DIM, PartWeights(2, 3))(picture, wanted, unwanted), parts)
+
+
+def test_a_checkpoint_with_an_added_fusion_is_read_with_it(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    write_tiny(folder)
+    fusion = FusionModule(16, PartWeights(2, 1)).frozen()
+    add_fusion(folder, fusion, Weights(sum=0.4, wanted=2, unwanted=1), CONFIG)
+    card, encoder = read_card(folder), read_checkpoint(folder, verify=True)
+    assert card.composition == {"sum": 0.4, "slerp": 0.5, "wanted": 2, "unwanted": 1}
+    assert card.fusion["fingerprint"] == fusion.fingerprint
+    assert card.fusion["weights"] == 5 * 16 * 16 + 16
+    found = fusion_of(encoder)
+    assert found is not None
+    assert found.fingerprint == fusion.fingerprint
+
+
+def test_families_are_embedded_with_every_triplet_among_its_right_clips(tmp_path: Path) -> None:
+    write_tiny(tmp_path / "model")
+    data = load_families(read_checkpoint(tmp_path / "model"), 3, 1, tmp_path)
+    assert len(data.pictures) == 3
+    assert len(data.clips) == len(data.families) == len(data.targets) + 3 + 3  # twins, and the references
+    assert all(target in right for target, right in zip(data.targets.tolist(), data.right, strict=True))
+    assert (data.families[data.targets] == data.references).all()
+    assert data.frames is None
+    frames = load_families(read_checkpoint(tmp_path / "model"), 3, 1, tmp_path, with_frames=True).frames
+    assert frames is not None
+    torch.testing.assert_close(normalize(frames.mean(dim=1), dim=-1), data.clips[: len(frames)], atol=1e-4, rtol=0)
+    missing = load_families(
+        read_checkpoint(tmp_path / "model"), 3, 1, tmp_path, without={"man", "woman", "boy", "girl"}
+    )
+    assert 0 < len(missing.targets) < len(data.targets)

@@ -1,0 +1,71 @@
+"""Losses of composed retrieval against plain loops over their formulas, and values by hand."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from trainer.fusion.losses import hn_nce, info_nce, weighted_targets
+
+
+def test_info_nce_by_hand() -> None:
+    scores = torch.tensor([[0.9, 0.5, 0.1]])
+    nothing, second = torch.tensor([[False] * 3]), torch.tensor([[False, True, False]])
+    whole = -math.log(math.exp(1.8) / (math.exp(1.8) + math.exp(1) + math.exp(0.2)))
+    without = -math.log(math.exp(1.8) / (math.exp(1.8) + math.exp(0.2)))
+    targets = torch.tensor([0])
+    assert info_nce(scores, targets, nothing, 0.5).item() == pytest.approx(whole, abs=1e-6)
+    assert info_nce(scores, targets, second, 0.5).item() == pytest.approx(without, abs=1e-6)
+
+
+def plain_hn_nce(scores: Tensor, hard: Tensor, noisy: Tensor, tau: float, alpha: float, beta: float) -> float:
+    """The formula, term by term."""
+    total, size = 0.0, len(scores)
+    for way, is_hard, is_noisy in ((scores, hard, noisy), (scores.T, hard.T, noisy.T)):
+        for i in range(size):
+            e = [math.exp(way[i, j].item() / tau) for j in range(size)]
+            others = [j for j in range(size) if j != i and not is_noisy[i, j]]
+            sum_of_betas = sum(e[j] ** beta for j in others)
+            below = e[i]
+            below += sum(len(others) * e[j] ** beta / sum_of_betas * e[j] for j in others)
+            below += alpha * sum(e[j] for j in others if is_hard[i, j])
+            total -= math.log(e[i] / below)
+    return total
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(1.0, 0.5), (0.0, 0.5), (1.0, 0.0), (2.0, 1.0)])
+def test_hn_nce_is_its_formula(alpha: float, beta: float) -> None:
+    generator = torch.Generator().manual_seed(1)
+    scores = torch.rand(6, 6, generator=generator) * 2 - 1
+    hard = torch.rand(6, 6, generator=generator) < 0.3
+    noisy = (torch.rand(6, 6, generator=generator) < 0.2) & ~torch.eye(6, dtype=torch.bool)
+    expected = plain_hn_nce(scores, hard, noisy, 0.07, alpha, beta)
+    assert hn_nce(scores, hard, noisy, 0.07, alpha, beta).item() == pytest.approx(expected, rel=1e-4)
+
+
+def test_hn_nce_of_two_triplets_by_hand() -> None:
+    scores = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    none = torch.zeros(2, 2, dtype=torch.bool)
+    both = ~torch.eye(2, dtype=torch.bool)
+    one_term = math.log(math.e + 1) - 1  # with a single negative its weight is 1
+    assert hn_nce(scores, none, none, 1.0).item() == pytest.approx(4 * one_term, abs=1e-5)
+    assert hn_nce(scores, both, none, 1.0).item() == pytest.approx(4 * (math.log(math.e + 2) - 1), abs=1e-5)
+    assert hn_nce(scores, none, both, 1.0).item() == pytest.approx(0, abs=1e-5)
+
+
+def test_hn_nce_has_a_finite_gradient_where_everything_is_left_out() -> None:
+    scores = torch.rand(3, 3, requires_grad=True)
+    hn_nce(scores, torch.zeros(3, 3, dtype=torch.bool), ~torch.eye(3, dtype=torch.bool), 0.07).backward()  # type: ignore[no-untyped-call]
+    assert scores.grad is not None
+    assert scores.grad.isfinite().all()
+
+
+def test_frames_are_weighted_by_their_similarity_to_the_text() -> None:
+    frames = torch.eye(2)[None]  # (1, 2, 2)
+    text = torch.tensor([[1.0, 0.0]])
+    share = math.exp(2) / (math.exp(2) + 1)  # softmax of (1, 0) / 0.5
+    expected = normalize(torch.tensor([[share, 1 - share]]), dim=-1)
+    torch.testing.assert_close(weighted_targets(frames, text, 0.5), expected)
+    assert weighted_targets(frames, text, 0.01)[0, 0].item() == pytest.approx(1)

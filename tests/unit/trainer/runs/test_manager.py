@@ -1,0 +1,380 @@
+"""Runs as separate processes: started, stopped, killed and resumed, one at a time; and reading their metrics."""
+
+import ctypes
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from nt2vr.errors import ConfigError, RunError
+from tests.paths import ROOT
+from trainer.__main__ import main
+from trainer.config import TrainConfig, save_config
+from trainer.runs import manager as manager_module
+from trainer.runs import run_folder as run_folder_module
+from trainer.runs.lock import Holder, Lock
+from trainer.runs.manager import Run, RunManager
+from trainer.runs.metrics import MetricsReader
+from trainer.runs.run_folder import RunFolder, RunStatus, State, device_locks
+
+CONFIG = TrainConfig(
+    name="Tiny*", num_clips=64, num_frames=1, validation_clips=8, batch_size=2, epochs=1, warmup_steps=2, log_every=1
+)  # the built-in model, whose steps are slow enough to stop between two
+SET = ("--set", "epochs=7", "--set", "name=A=b", "--set", "losses.contrastive.weight=.5")
+STEPS = 32
+PATIENCE_S = 60
+
+
+@pytest.fixture
+def manager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunManager]:
+    """Manager of one run folder shared by all tests, so that clips are rendered once."""
+    manager = RunManager(tmp_path_factory.getbasetemp() / "runs")
+    yield manager
+    for run in manager.runs():
+        if run.is_under_way:
+            manager.stop(run.run_id, at_once=True)
+            wait_for(manager, run.run_id, lambda run: not run.is_under_way)
+        manager.delete(run.run_id)
+
+
+def wait_for(manager: RunManager, run_id: str, is_so: Callable[[Run], bool]) -> Run:
+    deadline_s = time.monotonic() + PATIENCE_S
+    while not is_so(run := manager.get(run_id)):
+        assert time.monotonic() < deadline_s, f"{run}\n{manager.log_tail(run_id)}"
+        time.sleep(0.01)
+    return run
+
+
+def wait_for_end(manager: RunManager, run_id: str, expected: State) -> Run:
+    """Wait for a run to end; fail with its log unless it ended in the expected state."""
+    run = wait_for(manager, run_id, lambda run: not run.is_under_way)
+    assert run.status.state == expected, f"{run.status}\n{manager.log_tail(run_id, 100)}"
+    return run
+
+
+def put(folder: Path, run_id: str, state: str | None = None) -> RunFolder:
+    """Create a run that no process is training."""
+    run = RunFolder(folder / run_id)
+    run.path.mkdir(parents=True)
+    save_config(CONFIG, run.config)
+    if state:
+        run.write_status(RunStatus(state, 1, epoch=1, step=9, eta_s=4))  # type: ignore[arg-type]
+    return run
+
+
+@pytest.mark.slow
+def test_a_run_is_started_stopped_killed_and_resumed_to_its_end_and_no_other_starts_meanwhile(
+    manager: RunManager, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_id = manager.start(CONFIG)
+    assert run_id.startswith("tiny-")
+    assert manager.get(run_id).is_under_way
+    holder = manager.folder.joinpath(run_id).resolve()
+    refusal = rf"{run_id} is still training on \S+ \(folder {holder}, process {manager.get(run_id).status.pid}\)"
+    with pytest.raises(RunError, match=refusal):
+        manager.start(CONFIG)
+    save_config(CONFIG, tmp_path / "config.json")
+    assert main([str(manager.folder / "by-hand"), "--config", str(tmp_path / "config.json")]) == 2
+    assert re.search(refusal, capsys.readouterr().err)
+    shutil.rmtree(manager.folder / "by-hand")
+    with pytest.raises(RunError, match="Stop it before you delete it"):
+        manager.delete(run_id)
+
+    wait_for(manager, run_id, lambda run: run.status.step > 2)
+    manager.stop(run_id)
+    stopped = wait_for_end(manager, run_id, "stopped")
+    assert 2 < stopped.status.step < STEPS
+    assert manager.metrics(run_id)[0]["step"] == 1
+    with pytest.raises(RunError, match="is not training"):
+        manager.stop(run_id)
+
+    manager.resume(run_id)
+    wait_for(manager, run_id, lambda run: run.status.state == "running")
+    assert "Resuming after step" in manager.log_tail(run_id, 100)
+    manager.stop(run_id, at_once=True)
+    killed = wait_for_end(manager, run_id, "interrupted")
+    assert RunManager(manager.folder).get(run_id) == killed  # as after a restart of the app
+
+    manager.resume(run_id)
+    assert wait_for_end(manager, run_id, "finished").status.step == STEPS
+    with pytest.raises(RunError, match="cannot be resumed: it is finished"):
+        manager.resume(run_id)
+    manager.delete(run_id)
+    assert manager.runs() == []
+    (trashed,) = (manager.folder / ".trash").glob(f"{run_id}-*")
+    assert (trashed / "checkpoints").is_dir()
+
+
+def test_a_run_that_fails_says_why_and_one_that_cannot_start_leaves_nothing(
+    manager: RunManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id = manager.start(replace(CONFIG, losses={"triplet": {}}))
+    failed = wait_for_end(manager, run_id, "failed")
+    assert "Unknown loss 'triplet'" in str(failed.status.error)
+    assert failed.can_resume
+
+    monkeypatch.setattr(manager_module, "refuse_second_training", lambda *_: None)  # two people click at the same time
+    (device,) = device_locks(manager.folder).values()
+    with device.hold(Holder("other", "runs/other", 1)), pytest.raises(RunError, match="other is still training"):
+        manager.start(CONFIG)
+    assert [run.run_id for run in manager.runs()] == [run_id]
+
+
+def test_runs_train_on_the_device_that_the_app_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: None)  # as with a CUDA driver
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,1")
+    for device in ("cuda:1", "cpu"):
+        (other,) = device_locks(tmp_path, [device]).values()
+        with other.hold(Holder("other", str(tmp_path / "other"), 1)):
+            with pytest.raises(RunError, match=f"other is still training on {device}"):
+                RunManager(tmp_path, device).start(CONFIG)
+            assert RunManager(tmp_path, device).under_way() == "other"
+            assert RunManager(tmp_path).under_way() == ""  # on cuda:3
+    with pytest.raises(ConfigError, match="There is no cuda:2: 2 GPUs are visible"):
+        RunManager(tmp_path, "cuda:2").start(CONFIG)
+    assert RunManager(tmp_path, "mps").under_way() == ""
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="reads another process's environment in /proc")
+def test_a_run_of_an_app_on_the_processor_sees_no_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    manager = RunManager(tmp_path, "cpu")
+    run_id = manager.start(CONFIG)
+    environment = Path(f"/proc/{manager.get(run_id).status.pid}/environ").read_bytes().split(b"\0")
+    manager.stop(run_id, at_once=True)
+    assert b"CUDA_VISIBLE_DEVICES=" in environment
+
+
+def test_a_run_that_was_told_to_stop_may_be_ended_at_once_when_it_takes_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manager, run = RunManager(tmp_path), put(tmp_path, "a", "running")
+    signals: list[int] = []
+    monkeypatch.setattr(os, "kill", lambda pid, number: signals.append(number))
+    with run.lock.hold(Holder.here(run.path)):
+        assert manager.get("a").status.state == "running"
+        manager.stop("a")
+        assert (manager.get("a").status.state, manager.get("a").may_end_at_once) == ("stopping", False)
+        monkeypatch.setattr(manager_module, "PATIENCE_S", 0)
+        assert manager.get("a").may_end_at_once
+    assert signals == [signal.SIGTERM]
+    assert manager.get("a").status.state == "interrupted"
+
+
+def test_a_resumed_run_that_is_told_to_stop_again_may_again_be_ended_when_it_takes_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manager, run = RunManager(tmp_path), put(tmp_path, "a", "running")
+    monkeypatch.setattr(os, "kill", lambda pid, number: None)
+    for pid, asked_s in ((101, 0.0), (102, 60.0)):  # the process that started the run, and the one that resumed it
+        with run.lock.hold(Holder("a", str(run.path), pid)):
+            assert manager.get("a").status.state == "running"
+            for now_s, late in ((asked_s, False), (asked_s + 11, True)):
+                monkeypatch.setattr(time, "monotonic", lambda now_s=now_s: now_s)
+                manager.stop("a")  # again, which does not begin its patience anew
+                assert (manager.get("a").status.state, manager.get("a").may_end_at_once) == ("stopping", late)
+
+
+def test_a_deleted_run_is_in_the_trash_until_that_is_emptied(tmp_path: Path) -> None:
+    manager = RunManager(tmp_path)
+    for run in (put(tmp_path, "a", "stopped"), put(tmp_path, "a-1", "stopped")):
+        run.log.write_bytes(bytes(1_000_000))
+        manager.delete(run.path.name)
+    assert manager.runs() == [] and manager.trash.num_bytes() > 2_000_000
+    (tmp_path / ".trash" / "not-a-run").mkdir()
+    manager.trash.empty()
+    assert [path.name for path in (tmp_path / ".trash").iterdir()] == ["not-a-run"]
+
+
+def test_a_run_leaves_the_trash_after_30_days(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    manager, now = RunManager(tmp_path), time.time_ns()
+    monkeypatch.setattr(time, "time_ns", lambda: now)
+    put(tmp_path, "a", "stopped")
+    manager.delete("a")
+    for days, count in ((0, 1), (29.9, 1), (30.1, 0)):
+        monkeypatch.setattr(time, "time_ns", lambda days=days: now + round(days * 24 * 3600 * 10**9))
+        RunManager(tmp_path)
+        assert len(list((tmp_path / ".trash").iterdir())) == count
+
+
+@pytest.mark.parametrize("state", [None, "preparing", "running"])
+def test_what_nobody_trains_is_interrupted_whatever_its_status_says(tmp_path: Path, state: str | None) -> None:
+    put(tmp_path, "a", state)
+    status = RunManager(tmp_path).get("a").status
+    assert (status.state, status.eta_s) == ("interrupted", None)
+
+
+@pytest.mark.parametrize("run_id", ["", ".", "..", "../other", "a/../../other", "/", "a/lock", ".frames", "link"])
+def test_no_run_id_leads_out_of_the_folder(tmp_path: Path, run_id: str) -> None:
+    put(tmp_path, "other", "stopped")
+    put(tmp_path / "runs", "a", "stopped").checkpoint(1).mkdir(parents=True)
+    put(tmp_path / "runs", ".frames")
+    (tmp_path / "runs" / "link").symlink_to(tmp_path / "other")
+    manager = RunManager(tmp_path / "runs")
+    for act in (manager.delete, manager.stop, manager.resume, manager.metrics, manager.log_tail, manager.get):
+        with pytest.raises(ConfigError, match="Unknown run"):
+            act(run_id)
+    assert (tmp_path / "other" / "config.json").exists()
+    assert [run.run_id for run in manager.runs()] == ["a"]
+
+
+def test_runs_are_listed_newest_first_and_one_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
+    for age, run_id in enumerate(("new", "broken", "old")):
+        run = put(tmp_path, run_id, "finished")
+        os.utime(run.config, (1000 - age, 1000 - age))
+    (tmp_path / "broken" / "config.json").write_text('{"colour": 1}')
+    (tmp_path / "broken" / "status.json").write_text("")
+    os.utime(tmp_path / "broken" / "config.json", (999, 999))
+    runs = RunManager(tmp_path).runs()
+    assert [(run.run_id, run.name, run.status.state) for run in runs] == [
+        ("new", "Tiny*", "finished"), ("broken", "broken", "interrupted"), ("old", "Tiny*", "finished"),
+    ]  # fmt: skip
+    assert not runs[1].can_resume
+    assert RunManager(tmp_path / "none").runs() == []
+
+
+def test_two_runs_of_one_name_in_one_second_get_two_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(manager_module, "_launch", lambda *_: None)
+    manager = RunManager(tmp_path)
+    ids = {manager.start(replace(CONFIG, name=name)) for name in ("A b/../c", "A b/../c", "猫")}
+    assert len(ids) == 3
+    assert {run_id.rpartition("-2")[0].rstrip("-0123456789") for run_id in ids} == {"a-b-c", "run"}
+    assert {run.run_id for run in manager.runs()} == ids
+
+
+def test_a_half_written_line_of_metrics_waits_and_each_line_is_read_once(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.jsonl"
+    reader = MetricsReader(path)
+    assert reader.rows() == []
+    path.write_text('{"step": 1}\n{"st')
+    assert reader.rows() == [{"step": 1}]
+    with path.open("a") as file:
+        file.write('ep": 2}\n{"step": 3, "loss": NaN}\n')
+    assert reader.rows() == [{"step": 1}, {"step": 2}, {"step": 3}]
+    with path.open("a") as file:
+        file.write('{"step": 4, "lo{"step": 5}\n[6]\n{"step": 7}\n')  # line 4 was cut off by a kill
+    assert reader.rows()[3:] == [{"step": 7}]
+    path.write_text('{"step": 8}\n')  # another run of the same name
+    assert reader.rows() == [{"step": 8}]
+
+
+def test_a_log_of_any_length_has_a_short_tail(tmp_path: Path) -> None:
+    run = put(tmp_path, "a")
+    manager = RunManager(tmp_path)
+    assert manager.log_tail("a") == ""
+    run.log.write_bytes(b"\xff\n" + b"x\n" * 100_000 + b"last\n")
+    assert manager.log_tail("a", 2) == "x\nlast"
+
+
+def test_a_lock_is_held_once_names_its_holder_and_is_free_afterwards(tmp_path: Path) -> None:
+    lock, holder = Lock(tmp_path / "new" / "cpu.lock"), Holder("a-1", "runs/a-1", 7)
+    assert lock.holder() is None
+    with lock.hold(holder):
+        assert lock.holder() == holder
+        with pytest.raises(BlockingIOError), lock.hold(Holder("b", "runs/b", 8)):
+            pass
+        assert lock.holder() == holder
+    assert lock.holder() is None
+    with lock.hold(Holder("b", "runs/b", 8)):
+        assert lock.holder() == Holder("b", "runs/b", 8)
+
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from trainer.runs.lock import Holder, Lock
+with Lock(Path(sys.argv[1])).hold(Holder("a", "runs/a", 7)):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+HOLD_AS_BEFORE = """
+import fcntl, os, sys, time
+file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT, 0o600)
+fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+os.write(file, b"7")
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("code", [HOLD, pytest.param(HOLD_AS_BEFORE, id="by version 0.1")])
+def test_a_lock_is_held_for_all_processes_until_its_holder_is_killed(tmp_path: Path, code: str) -> None:
+    lock = Lock(tmp_path / "lock")
+    command = [sys.executable, "-c", code, str(lock.path)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdout.readline() == "held\n"
+        holder = lock.holder()
+        assert holder is not None and holder.pid == 7
+        with pytest.raises(BlockingIOError), lock.hold(Holder("b", "runs/b", 8)):
+            pass
+        process.kill()
+    assert lock.holder() is None
+    with lock.hold(Holder("b", "runs/b", 8)):
+        assert lock.holder() == Holder("b", "runs/b", 8)
+    assert lock.holder() is None
+
+
+def test_a_look_at_a_free_lock_never_keeps_anybody_from_taking_it(tmp_path: Path) -> None:
+    lock = Lock(tmp_path / "lock")
+    lock.note.write_text(json.dumps(asdict(Holder("killed", "runs/killed", 7))))
+    stop = threading.Event()
+
+    def look() -> None:
+        while not stop.is_set():
+            lock.holder()
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    try:
+        for _ in range(100):
+            with lock.hold(Holder("b", "runs/b", 8)):
+                pass
+            lock.note.write_text(json.dumps(asdict(Holder("killed", "runs/killed", 7))))
+    finally:
+        stop.set()
+        looking.join()
+
+
+def test_runs_of_two_folders_do_not_wait_for_each_other_and_two_devices_neither(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two, three = put(tmp_path / "mine", "a"), put(tmp_path / "mine", "b"), put(tmp_path / "yours", "c")
+    with one.training(), three.training():
+        with pytest.raises(RunError, match=r"a is still training on \S+ \(folder .*a, process \d+\)"), two.training():
+            pass
+        monkeypatch.setattr(run_folder_module, "training_devices", lambda: ("cuda:1", "cuda:2"))
+        with two.training():
+            monkeypatch.setattr(run_folder_module, "training_devices", lambda: ("cuda:2",))
+            with (
+                pytest.raises(RunError, match="b is still training on cuda:2"),
+                put(tmp_path / "mine", "d").training(),
+            ):
+                pass
+
+
+def test_values_of_a_new_run_can_be_set_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save_config(CONFIG, tmp_path / "config.json")
+    config = ("--config", str(tmp_path / "config.json"))
+    for wrong, sentence in (("epochs=many", "epochs must be like"), ("epoch=2", "unknown keys"), ("x", "KEY=VALUE")):
+        assert main([str(tmp_path / "run"), *config, "--set", wrong]) == 2
+        assert sentence in capsys.readouterr().err
+        assert not (tmp_path / "run").exists()
+    (device,) = device_locks(tmp_path).values()
+    with device.hold(Holder("other", "runs/other", 1)):
+        assert main([str(tmp_path / "run"), *config, *SET]) == 2
+    written = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert (written["epochs"], written["name"]) == (7, "A=b")
+    assert written["losses"]["contrastive"]["weight"] == 0.5
+    capsys.readouterr()
+    assert main([str(tmp_path / "run"), "--set", "epochs=8"]) == 2
+    assert "Name its --config too" in capsys.readouterr().err

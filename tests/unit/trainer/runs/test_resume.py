@@ -1,0 +1,286 @@
+"""Runs that are killed, stopped or out of patience, compared with uninterrupted twins after resuming."""
+
+import json
+import math
+import multiprocessing
+import os
+import random
+import signal
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from nt2vr.errors import CheckpointError, ConfigError
+from nt2vr.models.card import Card
+from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
+from nt2vr.models.framing import Framing
+from tests.tiny import TINY, tiny_model
+from trainer import loop
+from trainer.config import TrainConfig, load_config, save_config
+from trainer.data.batches import Batch
+from trainer.data.clips import world_clips
+from trainer.data.sentences import DatasetSentences
+from trainer.learner import Learner
+from trainer.loop import train
+from trainer.runs import resume
+from trainer.runs.resume import Position, Saver, read_saved
+from trainer.runs.run_folder import RunFolder
+
+VIT = {"image_size": 64, "patch_size": 16, "width": 16, "head_width": 8, "layers": 1, "patch_dropout": 0.5}
+ALL = TrainConfig(  # 7 steps per epoch
+    name="Tiny", model={**TINY, "vision_cfg": VIT}, num_clips=44, num_frames=2, validation_clips=10, batch_size=6,
+    accumulate=2, epochs=2, passes=2, warmup_steps=2, log_every=2, losses={"contrastive": {}, "composed": {}},
+)  # fmt: skip
+TEXT = replace(
+    ALL, train="text", base="base", model={}, accumulate=1, passes=1, log_every=3, pool_clips=8,
+    losses={name: {} for name in ("contrastive", "retrieval", "bnl", "composed", "distill")},
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> Any:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)  # as in the child processes
+    yield
+    torch.set_num_threads(before)
+
+
+def go(folder: Path, should_stop: Callable[[], bool] = lambda: False) -> str:
+    """Start or resume a run on the built-in world."""
+    config, cache = load_config(folder / "config.json"), folder.parent / "frames"
+    sizes = config.num_frames, config.framing, 0, cache
+    clips = world_clips("train", config.num_clips, *sizes)
+    validation = world_clips("validation", config.validation_clips, *sizes)
+    return train(Learner(config), RunFolder(folder), clips, validation, should_stop)
+
+
+def die(*_: Any) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def go_and_die(folder: Path, when: str, step: int, every_s: float) -> None:
+    """Train in a separate process and kill it at the moment named by `when`."""
+    torch.set_num_threads(1)
+    resume.SAVE_EVERY_S, resume.SAVE_SHARE = every_s, math.inf
+    take_step, save, learners = Learner.step, Saver.save, []
+
+    def counted(learner: Learner, batches: Iterable[Batch]) -> dict[str, float]:
+        learners.append(learner)
+        losses = take_step(learner, batches)
+        if when == "step" and learner.steps == step:
+            die()
+        return losses
+
+    def save_late(*arguments: Any) -> None:
+        if learners[-1].steps >= step:
+            die()
+        save(*arguments)
+
+    def replace_unless(old: Path, new: Path) -> None:
+        if new.name == "resume.pt" and learners[-1].steps >= step:
+            die()
+        os.rename(old, new)
+
+    def write_partly(folder: Path, *_: Any, **__: Any) -> None:
+        folder.with_name(f".{folder.name}.1.partial").mkdir(parents=True)
+        die()
+
+    patch = pytest.MonkeyPatch()  # lasts for the life of this process
+    patch.setattr(Learner, "step", counted)
+    if when == "before it is saved":  # the checkpoint already exists
+        patch.setattr(Saver, "save", save_late)
+    if when == "while it is saved":
+        patch.setattr(os, "replace", replace_unless)
+    if when == "while a checkpoint is written":
+        patch.setattr(loop, "write_checkpoint", write_partly)
+    go(folder)
+
+
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["trainer.loop", "tests.tiny"])
+
+
+def start(target: Callable[..., Any], *arguments: Any) -> Any:
+    process = PROCESSES.Process(target=target, args=arguments)
+    process.start()
+    return process
+
+
+@pytest.fixture(scope="module")
+def twins(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Train uninterrupted runs, and the base that one of them needs."""
+    folder = tmp_path_factory.mktemp("runs")
+    base = Learner(TrainConfig(model=TINY))
+    base.model = tiny_model()
+    base.prepare_tokens(["a man sings while"])
+    write_checkpoint(folder / "base", base.model, TINY, {}, Card("Tiny base", frames=2))
+    for name, config in (("all", ALL), ("text", replace(TEXT, base=str(folder / "base")))):
+        (folder / name).mkdir()
+        save_config(config, folder / name / "config.json")
+        assert go(folder / name) == "finished"
+    return folder
+
+
+def new_run_like(twins: Path, kind: str, name: str) -> Path:
+    folder = twins / f"{kind} {name}"
+    folder.mkdir()
+    save_config(load_config(twins / kind / "config.json"), folder / "config.json")
+    return folder
+
+
+def assert_twins(folder: Path, twin: Path) -> None:
+    assert RunFolder(folder).metrics.read_text() == RunFolder(twin).metrics.read_text()
+    for epoch in (1, 2):
+        one, two = (read_checkpoint(RunFolder(run).checkpoint(epoch), verify=True).card for run in (folder, twin))
+        assert replace(one, created="") == replace(two, created="")
+    assert {path.name for path in folder.iterdir()} == {path.name for path in twin.iterdir()}
+    assert not list(folder.glob("checkpoints/.*"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "when", "step", "every_s", "saved_at"),
+    [
+        pytest.param("all", "step", 3, 1000, None, marks=pytest.mark.slow),  # though lines of metrics were written
+        ("all", "step", 6, 0, 5),  # with a loss not yet in the metrics
+        pytest.param("all", "before it is saved", 7, 1000, None, marks=pytest.mark.slow),
+        pytest.param("all", "while it is saved", 7, 0, 6, marks=pytest.mark.slow),
+        pytest.param("text", "step", 12, 0, 11, marks=pytest.mark.slow),
+        pytest.param("text", "before it is saved", 14, 1000, 7, marks=pytest.mark.slow),
+        ("text", "while a checkpoint is written", 7, 0, 7),
+    ],
+)
+def test_a_killed_run_goes_on_to_the_very_numbers_of_one_that_was_not(
+    twins: Path, kind: str, when: str, step: int, every_s: float, saved_at: int | None
+) -> None:
+    folder = new_run_like(twins, kind, f"{when} {step}")
+    process = start(go_and_die, folder, when, step, every_s)
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    assert RunFolder(folder).metrics.read_text()
+    if when == "before it is saved":
+        assert RunFolder(folder).checkpoint(step // 7).is_dir()
+    assert steps_saved(folder) == saved_at
+    assert go(folder) == "finished"
+    assert_twins(folder, twins / kind)
+
+
+def steps_saved(folder: Path) -> int | None:
+    saved = read_saved(RunFolder(folder), load_config(folder / "config.json"))
+    return saved.learner["steps"] if saved and saved.learner else None
+
+
+@pytest.mark.slow
+def test_a_run_killed_again_and_again_at_any_moment_goes_on_too(twins: Path) -> None:
+    folder, rng = new_run_like(twins, "text", "any moment"), random.Random(time.time())
+    for _ in range(2):
+        process = start(go_and_die, folder, "never", 0, 0)
+        process.join(rng.uniform(0.2, 2.5))
+        process.kill()
+        process.join()
+    assert go(folder) == "finished"
+    assert_twins(folder, twins / "text")
+
+
+@pytest.mark.parametrize("steps", [3, 14], ids=["in an epoch", "before the last is measured"])
+def test_a_stopped_run_is_saved_after_its_step_and_goes_on(twins: Path, steps: int) -> None:
+    folder = new_run_like(twins, "text", f"stopped {steps}")
+    asked = iter(range(1, 100))
+    assert go(folder, lambda: next(asked) >= steps) == "stopped"
+    assert steps_saved(folder) == steps
+    assert go(folder) == "finished"
+    assert_twins(folder, twins / "text")
+
+
+def test_a_run_that_drops_patches_of_its_base_draws_the_same_ones_when_resumed(tmp_path: Path) -> None:
+    base = Learner(replace(ALL, losses={"contrastive": {}}))
+    write_checkpoint(tmp_path / "base", base.model, ALL.model, {}, Card("Tiny base", frames=2))
+    config = replace(ALL, model={}, base=str(tmp_path / "base"), epochs=1, losses={"contrastive": {}})
+    for name in ("whole", "resumed"):
+        (tmp_path / name).mkdir()
+        save_config(config, tmp_path / name / "config.json")
+    assert go(tmp_path / "whole") == "finished"
+    asked = iter(range(1, 100))
+    assert go(tmp_path / "resumed", lambda: next(asked) >= 3) == "stopped"
+    assert go(tmp_path / "resumed") == "finished"
+    assert RunFolder(tmp_path / "resumed").metrics.read_text() == RunFolder(tmp_path / "whole").metrics.read_text()
+
+
+def test_a_finished_run_is_not_trained_again(twins: Path) -> None:
+    run = RunFolder(twins / "all")
+    assert run.resume.stat().st_size < 10_000  # no weights
+    before = run.metrics.read_text()
+    assert go(run.path) == "finished"
+    assert run.metrics.read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("damage", "error", "message"),
+    [
+        (lambda path: path.write_bytes(b""), CheckpointError, "cannot be read"),
+        (
+            lambda path: path.write_bytes(path.read_bytes()[:-300]),
+            CheckpointError,
+            "Delete it to train from the start",
+        ),
+        (lambda path: torch.save({"model": torch.ones(2)}, path), CheckpointError, "cannot be read"),
+        (lambda path: torch.save(Position(), path), CheckpointError, "cannot be read"),  # would have to be unpickled
+        (lambda path: None, ConfigError, "whose config differs in learning_rate, seed. Restore that config"),
+    ],
+    ids=["empty", "cut off", "another file", "an object", "another config"],
+)
+def test_what_cannot_be_gone_on_from_is_refused_in_one_sentence(
+    twins: Path, tmp_path: Path, damage: Callable[[Path], None], error: type[Exception], message: str
+) -> None:
+    run = RunFolder(tmp_path)
+    run.resume.write_bytes((twins / "all" / "resume.pt").read_bytes())
+    damage(run.resume)
+    config = replace(ALL, seed=1, learning_rate=1) if error is ConfigError else ALL
+    with pytest.raises(error, match=message) as caught:
+        read_saved(run, config)
+    assert "\n" not in str(caught.value)
+
+
+def test_patience_is_counted_from_the_best_epoch_and_equal_is_no_gain() -> None:
+    config, position = replace(ALL, epochs=9, patience=2), Position()
+    seen = []
+    for value in (0.5, 0.4, 0.6, math.nan, 0.6):
+        position = position.after_epoch(value, config)
+        seen.append((position.epoch, position.best, position.best_epoch, position.finished))
+    assert seen == [(2, 0.5, 1, False), (3, 0.5, 1, False), (4, 0.6, 3, False), (5, 0.6, 3, False), (6, 0.6, 3, True)]
+    assert not Position(8, 0.5, 1).after_epoch(0.1, replace(config, patience=0)).finished
+    assert Position(9, 0.5, 1).after_epoch(0.9, config).finished  # the last epoch
+    lenient = replace(config, not_epochs=3)  # epochs that do not count against patience
+    assert not Position(4, 0.5, 0).after_epoch(0.1, lenient).finished
+    assert Position(5, 0.5, 0).after_epoch(0.1, lenient).finished
+
+
+def test_a_run_out_of_patience_ends_early_and_says_why(
+    twins: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = iter((0.5, 0.7, 0.7))
+    monkeypatch.setattr(loop, "validate", lambda *_: {"original/MIR": next(values)})
+    config = replace(ALL, epochs=5, patience=1, num_clips=12, accumulate=1, passes=1)
+    clips = world_clips("train", 44, 2, Framing(64), 0, twins / "frames")
+    caplog.set_level("INFO", "trainer.loop")
+    run = RunFolder(tmp_path)
+    assert train(Learner(config), run, clips, clips) == "finished"
+    epochs = [
+        line["epoch"] for line in map(json.loads, run.metrics.read_text().splitlines()) if "original/MIR" in line
+    ]
+    assert epochs == [1, 2, 3]
+    assert "original/MIR has not improved for 1 epochs; it was best after epoch 2 (0.7000)" in caplog.text
+    assert train(Learner(config), run, clips, clips) == "finished"  # and trains no further epoch
+
+
+def test_a_metric_that_the_clips_cannot_give_is_refused_before_the_first_step(twins: Path, tmp_path: Path) -> None:
+    clips = world_clips("train", 44, 2, Framing(64), 0, twins / "frames")
+    clips = replace(clips, sentences=DatasetSentences([[caption] for caption in clips.captions("any")]))
+    learner = Learner(replace(ALL, losses={"contrastive": {}}, patience=1, monitor="composed/MIR"))
+    with pytest.raises(ConfigError, match="composed/MIR cannot be measured on these clips"):
+        train(learner, RunFolder(tmp_path), clips, clips)
+    assert learner.steps == 0

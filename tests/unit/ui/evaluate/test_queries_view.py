@@ -1,0 +1,183 @@
+"""The list of a report's queries and the review of one, by hand for bags of words."""
+
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qs
+
+import numpy as np
+import pytest
+
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation.benchmark import JudgedQuery, row_array
+from nt2vr.evaluation.reports.report import Report, Result
+from nt2vr.evaluation.reports.review import Remark
+from nt2vr.search.systems import System
+from nt2vr.ui.evaluate.queries_view import (
+    PER_PAGE,
+    Home,
+    Listing,
+    concepts_of,
+    counts_text,
+    cues_of,
+    kinds_of,
+    marks_of,
+    queries_view,
+    tags_of,
+)
+from nt2vr.ui.evaluate.report_link import ReportLink
+from nt2vr.ui.evaluate.review_view import NOTHING, UNKNOWN, review_view
+from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, report_of
+
+HERE = Home("films", frozenset({"a man sings"}), lambda video_id: {"src": f"{video_id}.webm", "poster": "p.jpg"})
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return report_of(*SYSTEMS, references={"other": {"original/MIR": 0.875}})
+
+
+def listing(report: Report, remarks: Any = None, home: Home | None = None, **link: Any) -> Listing:
+    return Listing.of(report, replace(ReportLink("r", FIRST, SECOND), **link), remarks or {}, home)
+
+
+def rows(report: Report, **options: Any) -> list[dict[str, Any]]:
+    shown: list[dict[str, Any]] = queries_view(listing(report, **options))["rows"]
+    return shown
+
+
+def test_queries_are_listed_with_both_ranks_and_their_movement(report: Report) -> None:
+    view = queries_view(listing(report))
+    top = view["rows"][0]
+    assert (top["text"], [side["rank"] for side in top["sides"]], top["move"], top["good"]) == (
+        "sings and not dancing", ["3", "1"], "▲2", True,
+    )  # fmt: skip
+    assert (top["kind"], top["wanted"], top["unwanted"]) == ("A and not B", "sings", ["dancing"])
+    assert (top["right"], top["ids"]) == ("1 relevant video", ["a man sings"])
+    assert view["count"] == "5 of 5 queries"
+    turned = rows(report, order="worsened")
+    assert [row["text"] for row in turned] == [row["text"] for row in reversed(view["rows"])]
+    assert [row["good"] for row in rows(report, order="only improved")] == [True] * 3
+    assert rows(report, order="only worsened") == []
+
+
+def test_a_row_shows_the_verdicts_of_both_first_pages_and_the_first_clips_that_are_at_hand(report: Report) -> None:
+    first, second = rows(report, kind="composed", home=HERE)[0]["sides"]
+    assert [dot["verdict"] for dot in first["dots"]] == ["violation", "violation", "right", "other"]
+    assert second["dots"][0] == {"verdict": "right"}
+    assert first["said"] == "1 of the first 4 relevant, 2 violate"
+    assert first["clip"] == {}  # "a man sings dancing" is not among the clips
+    assert (second["clip"]["src"], second["clip"]["verdict"]) == ("a man sings.webm", "right")
+    assert rows(report, kind="composed")[0]["sides"][1]["clip"] == {}
+
+
+def test_a_row_of_videos_in_words_unfolds_to_their_captions(report: Report) -> None:
+    assert rows(report)[0]["captions"] == []
+    in_words = replace(report, captions={"a man sings": ("a man sings", "he sings", "a song", "la", "left out")})
+    assert rows(in_words)[0]["captions"] == [{"video": "a man sings", "text": "a man sings · he sings · a song · la"}]
+
+
+def test_a_negated_query_improves_when_the_original_video_ranks_lower(report: Report) -> None:
+    (row,) = rows(report, kind="negated")
+    before, after = (int(side["rank"]) for side in row["sides"])
+    assert after > before and row["move"] == f"▲{after - before}" and row["good"]
+    assert "no longer matches" in row["right"]
+    verdicts = [dot["verdict"] for dot in row["sides"][0]["dots"]]
+    assert sorted(verdicts) == ["other", "other", "other", "violation"]
+
+
+def test_the_list_is_filtered_by_kind_cue_part_concept_words_and_tag(report: Report) -> None:
+    assert [row["kind"] for row in rows(report, kind="not")] == ["not B"]
+    assert rows(report, cue="never") == []
+    assert [row["text"] for row in rows(report, part="deed", concept="sing")] == ["a man not sings"]
+    assert [row["text"] for row in rows(report, find="NOT sing man")] == ["a man not sings"]
+    assert rows(report, part="thing") == rows(report, find="zebra") == []
+    remarks = {3: Remark("misread", "x"), 4: Remark("", "y")}
+    assert [row["place"] for row in rows(report, remarks=remarks, tag="misread")] == [3]
+    assert {row["place"] for row in rows(report, remarks=remarks, tag="*")} == {3, 4}
+    assert rows(report, tag="*") == []
+
+
+def test_the_menus_name_what_the_report_has(report: Report) -> None:
+    assert [shown for shown, _ in kinds_of(report)] == ["all kinds", "original", "negated", "A and not B", "not B"]
+    assert cues_of(report) == [("all cues", ""), ("not (3)", "not")]
+    assert concepts_of(report) == [("all concepts", ""), ("dance (2)", "dance"), ("sing (1)", "sing")]
+    assert concepts_of(report, "negated") == [("all concepts", ""), ("sing (1)", "sing")]
+    assert tags_of({1: Remark("a"), 2: Remark("", "b")})[1:] == [("any tag or note (2)", "*"), ("a (1)", "a")]
+
+
+def test_pages_hold_twenty_and_there_is_none_beyond_the_last() -> None:
+    queries = [JudgedQuery("original", f"a dog {number}", row_array([2])) for number in range(2 * PER_PAGE + 1)]
+    many = report_of(System("words"), queries=queries)
+    last = queries_view(listing(many, second=FIRST, page=99))
+    assert (len(last["rows"]), last["where"], last["after"]) == (1, "page 3 of 3", "")
+    first = queries_view(listing(many, second=FIRST))
+    assert (len(first["rows"]), first["before"], first["rows"][0]["move"]) == (PER_PAGE, "", "=")
+    assert ReportLink.read(first["after"]) == ReportLink("r", FIRST, FIRST, page=1)
+    reviewed = queries_view(listing(many, second=FIRST, query=25))
+    assert reviewed["where"] == "page 2 of 3"  # the one with the query
+    assert reviewed == queries_view(listing(many, second=FIRST, query=26))  # nothing follows a step but the review
+
+
+def test_a_system_missing_from_the_report_is_refused_with_a_message(report: Report) -> None:
+    with pytest.raises(ConfigError, match="has no system 'huge'"):
+        listing(report, second="huge")
+
+
+def test_relevant_videos_are_marked_and_a_negated_query_says_that_its_video_no_longer_matches(report: Report) -> None:
+    assert marks_of(report.row(4)).video_ids == {"a man sings", "a dog"}
+    assert "2 clips" in marks_of(report.row(4)).legend
+    assert "no longer matches" in marks_of(report.row(2)).legend
+
+
+def test_a_review_shows_the_first_clips_of_both_systems_and_steps_through_the_list(report: Report) -> None:
+    at = listing(report, query=4, home=HERE)
+    view = review_view(at)
+    assert view["where"] == f"query {at.places.index(4) + 1} of 5"
+    steps = [ReportLink.read(view[way]) for way in ("before", "after", "back")]
+    assert steps[2] == replace(at.link, query=None)
+    number = list(at.places).index(4)
+    for step, place in zip(steps, (number - 1, number + 1), strict=False):
+        assert (step.query if step else None) == (at.places[place] if 0 <= place < 5 else None)
+    clips = review_view(listing(report, query=3, home=HERE))["sides"][1]["clips"]
+    assert (clips[0]["src"], clips[0]["mark"], clips[0]["rank"]) == ("a man sings.webm", "✓", 1)
+    assert [clip["src"] for clip in clips[1:]] == ["", "", ""] and clips[1]["title"] == "a man sings dancing"
+
+
+def test_a_review_outside_its_list_leads_to_the_first_of_it(report: Report) -> None:
+    view = review_view(listing(report, kind="original", query=4))
+    after = ReportLink.read(view["after"])
+    assert view["where"] == "not among the 2 listed" and view["before"] == ""
+    assert after is not None and after.query in (0, 1)
+    assert review_view(listing(report, cue="never", query=4))["after"] == ""
+
+
+@pytest.mark.parametrize("query", [None, 5, 10**8])
+def test_there_is_no_review_of_no_query(report: Report, query: int | None) -> None:
+    assert review_view(listing(report, query=query)) == {}
+
+
+def test_a_review_names_its_query_in_search_only_if_search_has_its_videos(report: Report) -> None:
+    link = parse_qs(review_view(listing(report, query=3, home=HERE))["search"].removeprefix("?"))
+    assert link == {
+        "q": ["sings and not dancing"],
+        "systems": [f"{FIRST}|{SECOND}"],
+        "gallery": ["films"],
+        "judged": ["r:3"],
+    }
+    assert "judged" not in review_view(listing(report, query=3))["search"]
+    here, elsewhere = (queries_view(listing(report, home=home))["opens"] for home in (HERE, None))
+    assert "open in Search" in here and "does not have these videos" in elsewhere
+
+
+def test_a_review_says_why_there_are_no_clips(report: Report) -> None:
+    drop = review_view(listing(report, second="words drop", query=4))["sides"][1]
+    assert (drop["clips"], drop["note"]) == ([], NOTHING)
+    none = np.zeros((0, 10), np.int32)
+    old = [Result(each.system, each.spec, replace(each.measured, first=none)) for each in report.results]
+    side = review_view(listing(replace(report, results=tuple(old)), query=3))["sides"][0]
+    assert (side["clips"], side["note"]) == ([], UNKNOWN)
+
+
+def test_the_first_page_is_summed_up() -> None:
+    assert counts_text([]) == ""
+    assert counts_text(["right", None, "violation"]) == "1 of the first 3 relevant, 1 violates"

@@ -1,0 +1,50 @@
+"""Links to places in reports, also hostile ones."""
+
+from dataclasses import replace
+
+import pytest
+
+from nt2vr.ui.evaluate.report_link import MAX_CHARS, ReportLink
+from nt2vr.ui.evaluate.review import resolved
+from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, report_of
+
+FULL = ReportLink("r", "A", "B", "worsened", "", "not", "deed", "drum", "misread", "a “boy”", "1", 3, 17)
+
+
+def test_a_link_is_read_as_it_was_written() -> None:
+    for link in (FULL, replace(FULL, kind=None), ReportLink("r"), ReportLink()):
+        assert ReportLink.read(link.address) == link
+    assert ReportLink("r").address == "?report=r&order=improved"
+
+
+def test_what_a_browser_remembers_of_the_previous_version_is_the_id_of_a_report() -> None:
+    assert ReportLink.read("gallery-1234") == ReportLink("gallery-1234")
+    assert ReportLink.read("") == ReportLink()
+    assert ReportLink.read("?q=a+dog&k=8") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "p=-1&query=-1&order=<b>",
+        "p=1e9&query=1.5",
+        "p=99999999999999999999&query=99999999999999999999",
+        "p=\u0661&query=\u0661",  # digits that are not ASCII
+        "p=&query=&order=",
+    ],
+)
+def test_wrong_numbers_and_orders_keep_their_defaults(text: str) -> None:
+    assert ReportLink.read(f"report=r&{text}") == ReportLink("r")
+
+
+def test_long_values_are_cut() -> None:
+    link = ReportLink.read("report=r&find=" + "a" * 100_000 + "&kind=not")
+    assert link is not None and len(link.find) == MAX_CHARS and link.kind is None
+
+
+def test_a_report_opens_with_the_base_and_the_system_best_at_hard_pairs_on_composed_queries() -> None:
+    report = report_of(*SYSTEMS)
+    for link in (ReportLink("r"), ReportLink("r", "huge", "huge", kind="huge")):
+        found = resolved(link, report)
+        assert (found.first, found.second, found.kind) == (FIRST, SECOND, "composed")
+    assert resolved(ReportLink("r", kind=""), report).kind == ""

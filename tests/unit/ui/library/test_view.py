@@ -1,0 +1,154 @@
+"""Views of libraries and of their updates."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nt2vr.errors import NotIndexedError
+from nt2vr.language.query import Query
+from nt2vr.library.info import Changes, LibraryInfo, Skipped, Source
+from nt2vr.library.jobs import IndexJob
+from nt2vr.media.gallery import Video
+from nt2vr.search.answers import Answer, Hit, Moment, Ranking, Seen
+from nt2vr.search.systems import System
+from nt2vr.ui.library.indexing import index_view, job_view
+from nt2vr.ui.library.view import (
+    MOST_SKIPPED,
+    POSTERS,
+    changes_text,
+    info_view,
+    list_view,
+    posters_view,
+    skipped_view,
+)
+from nt2vr.ui.search.clip_view import clock, detail_view, film_view, times_text
+from nt2vr.ui.search.column_view import columns_view
+
+INFO = LibraryInfo(Source("1", "Films", "folder", Path("/home/me/films"), window_s=10), 3, 120, 2, 3723.0)
+RUNNING = IndexJob(1, "1", "Films", "CLIP", "running", "reading clips", "a.mp4", 30, 120, 2.5, 36.0)
+
+
+def state_of(info: LibraryInfo, *jobs: IndexJob) -> str:
+    (library,) = list_view([info], {job.library_id: job for job in jobs}, "")["libraries"]
+    return str(library["word"])
+
+
+def test_the_list_tells_how_each_library_is() -> None:
+    assert state_of(INFO) == state_of(INFO, replace(RUNNING, state="finished")) == "ready"
+    assert state_of(INFO, RUNNING) == "indexing"
+    assert state_of(INFO, replace(RUNNING, state="failed")) == "failed"
+    assert state_of(replace(INFO, num_clips=0)) == "not indexed"
+    assert state_of(replace(INFO, available=False)) == "unavailable"
+
+
+def test_only_those_who_may_name_paths_see_where_a_library_lies() -> None:
+    for may, expected in ((True, "folder /home/me/films"), (False, "folder")):
+        facts = {fact["name"]: fact["value"] for fact in info_view(INFO, None, "", may)["facts"]}
+        assert facts["Made from"] == expected
+    assert (facts["Clips"], facts["Duration"]) == ("120, in windows of 10 s", "1:02:03")
+
+
+def test_progress_has_rate_remaining_time_and_current_file() -> None:
+    view = job_view(RUNNING)
+    assert (view["doing"], view["rate"], view["current"], view["share"]) == (
+        "reading clips: 30 of 120", "2.5 per second · about 36 s left", "a.mp4", "25.0",
+    )  # fmt: skip
+    assert job_view(None) == job_view(replace(RUNNING, state="finished")) == {}
+    assert job_view(replace(RUNNING, total=0, done=0, per_second=0, remaining_s=None))["state"] == "preparing"
+    assert job_view(replace(RUNNING, state="failed", error="No space."))["error"] == "No space."
+
+
+def test_posters_are_spread_over_the_library() -> None:
+    videos = [Video(str(number), Path(f"{number}.mp4"), content="c") for number in range(1000)]
+    view = posters_view(INFO, videos, lambda key, video: {"poster": f"{key}/{video.video_id}"})
+    shown = [int(poster["text"]) for poster in view["posters"]]
+    assert (len(shown), view["link"]) == (POSTERS, "?gallery=1")
+    assert shown[0] == 0 and shown[-1] > 900 and view["posters"][0]["src"] == "1/0"
+    assert posters_view(INFO, [], lambda key, video: {})["posters"] == []
+
+
+def test_skipped_files_are_listed_up_to_a_limit() -> None:
+    view = skipped_view([Skipped(f"{number}.mp4", "It is empty.") for number in range(MOST_SKIPPED + 3)])
+    assert (len(view["rows"]), view["count"], view["more"]) == (MOST_SKIPPED, "203", "and 3 more")
+
+
+def test_changes_are_counted_by_kind() -> None:
+    assert changes_text(Changes(("a", "b"), (), {"c": "d"})) == "Since the last update: 2 new, 1 renamed."
+    assert changes_text(Changes()) == "Nothing has changed since the last update."
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "text"), [(0, 10, "0:00–0:10"), (65.4, 75, "1:05–1:15"), (3600, None, "1:00:00–end")]
+)
+def test_a_window_is_written_as_players_do(start: float, end: float | None, text: str) -> None:
+    assert times_text(start, end) == text
+    assert clock(59.6) == "1:00"
+
+
+def film(count: int) -> list[Video]:
+    return [Video(f"f@{n}", Path("f"), start=10.0 * n, end=10.0 * n + 10, film="f") for n in range(count)]
+
+
+def found(*numbers: int) -> Answer:
+    moments = tuple(Moment(f"f@{n}", 10.0 * n, 10.0 * n + 10, 0.5) for n in numbers)
+    hit = Hit(f"f@{numbers[0]}", 1, 0.5, None, "f", moments)
+    return Answer(Query("a"), (Ranking(System("CLIP"), (hit,)),), gallery="1")
+
+
+def test_the_bar_shows_the_moments_that_were_found_and_the_one_on_display() -> None:
+    view = film_view(found(1, 2), film(4)[3], [*film(4), Video("other", Path("o"))])
+    assert (view["length"], view["where"]) == ("0:40", "0:30–0:40")
+    assert [(m["id"], m["left"], m["width"], m["here"]) for m in view["moments"]] == [
+        ("f@1", "25.000", "25.000", False), ("f@2", "50.000", "25.000", False), ("f@3", "75.000", "25.000", True),
+    ]  # fmt: skip
+    assert film_view(found(1), Video("other", Path("o")), film(4)) == {}
+
+
+def test_a_hit_of_several_windows_shows_where_they_lie() -> None:
+    videos = {video.video_id: video for video in film(4)}
+    view = columns_view(found(1, 2), videos.__getitem__, lambda video: {"src": "", "poster": ""})
+    assert view["columns"][0]["hits"][0]["where"] == "0:10–0:30"
+
+
+@pytest.mark.parametrize(
+    ("video", "frames"),
+    [
+        (Video("v", Path("v.mp4"), end=9.0), [{"src": "media/1/k/preview.webm", "at": 0.375}]),
+        (Video("v", Path("v.mp4"), end=30.0), [{"still": "media/1/k/frame-1-of-4.jpg"}]),
+        (Video("v", Path("v.mp4")), [{"still": "media/1/k/frame-1-of-4.jpg"}]),  # of unknown length
+        (Video("v", Path("v.jpg")), []),
+    ],
+    ids=["within its preview", "longer", "length unknown", "picture"],
+)
+def test_best_frames_come_from_the_preview_only_if_it_has_them(video: Video, frames: list[dict[str, Any]]) -> None:
+    urls = {"src": "media/1/k/preview.webm", "poster": "media/1/k/poster.jpg"}
+    view = detail_view(video, [Seen(System("CLIP"), 1, 0.5, (0.375,), 4)], "", urls)
+    assert view["seen"][0]["frames"] == frames
+
+
+def test_verdicts_by_captions_are_labelled_in_badge_and_legend() -> None:
+    hits = tuple(Hit(name, rank, 0.5, verdict) for rank, (name, verdict) in enumerate(VERDICTS, 1))
+    answer = Answer(Query("a, no b", ("a",), ("b",)), (Ranking(System("CLIP"), hits),), "captions", "1")
+    view = columns_view(answer, lambda name: Video(name, Path(name)), lambda video: {"src": "", "poster": ""})
+    badge = view["columns"][0]["badge"]
+    assert (badge["text"], badge["more"], badge["kind"]) == ("1 of 3 right by captions", "1 violate", "bad")
+    assert "by captions" in view["by_captions"]
+    unjudged = Answer(answer.query, (Ranking(System("CLIP"), (Hit("c", 1, 0.5, None),)),), "captions", "1")
+    view = columns_view(unjudged, lambda name: Video(name, Path(name)), lambda video: {"src": "", "poster": ""})
+    assert (view["columns"][0]["badge"], view["by_captions"]) == ({}, "")
+
+
+VERDICTS: tuple[Any, ...] = (("a", "right"), ("b", "violation"), ("c", None))
+
+
+def test_what_is_not_indexed_is_offered_to_be_indexed_unless_that_is_refused_or_under_way() -> None:
+    problem = NotIndexedError("Films is not indexed by CLIP yet.", "CLIP", "other")
+    assert index_view(None, problem, None) == {"text": str(problem), "models": "CLIP|other", "refusal": ""}
+    assert index_view(None, problem, None, "Only the owner may.")["refusal"] == "Only the owner may."
+    assert set(index_view(None, problem, RUNNING)) == {"job"}
+    rankings = (Ranking(System("CLIP", strategy), (), missing=3) for strategy in ("plain", "drop"))
+    behind = Answer(Query("a"), tuple(rankings))
+    assert index_view(behind, None, None)["text"] == "3 clips are not indexed by CLIP: they were not searched."
+    assert index_view(found(1), None, None) == {}

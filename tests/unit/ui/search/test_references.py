@@ -1,0 +1,58 @@
+"""References as a browser names them: whatever it sends is a list of them or one sentence."""
+
+from typing import Any
+
+import pytest
+
+from nt2vr.errors import ConfigError
+from nt2vr.ui.search.references import Chosen, read_chosen, with_clip
+
+ONE = {"clip": "a", "gallery": "", "path": "", "weight": 0.5, "wanted": True, "name": "<b>", "percent": 50}
+
+
+def test_what_the_page_sends_is_read() -> None:
+    assert read_chosen({}) == read_chosen({"references": []}) == ()
+    upload = {"path": "/tmp/x.png", "weight": 1, "wanted": False}
+    assert read_chosen({"references": [ONE, upload]}) == (
+        Chosen("a"),
+        Chosen(path="/tmp/x.png", weight=1, wanted=False),
+    )
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        None,
+        [],
+        "references",
+        {"references": None},
+        {"references": "a"},
+        {"references": {"0": ONE}},
+        {"references": ["a"]},
+        {"references": [None]},
+        {"references": [{}]},
+        {"references": [{**ONE, "path": "/etc/passwd"}]},
+        *({"references": [{**ONE, "clip": clip}]} for clip in (1, None, ["a"], {"a": 1})),
+        *({"references": [{**ONE, "wanted": wanted}]} for wanted in (1, "yes", None)),
+        *(
+            {"references": [{**ONE, "weight": weight}]}
+            for weight in (float("nan"), float("inf"), -1, 1.01, 1e300, "0.5", None, True, [0.5], 10**400)
+        ),
+        {"references": [ONE] * 5},
+        {"references": [ONE] * 1000},
+        {"references": [None] * 100_000},
+    ],
+)
+def test_anything_else_is_refused_in_a_sentence(sent: Any) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read_chosen(sent)
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 200
+
+
+def test_a_clip_is_added_once_and_turns_round() -> None:
+    chosen = with_clip((), "a", "", True)
+    assert with_clip(chosen, "a", "", True) == chosen
+    assert with_clip(chosen, "a", "", False) == (Chosen("a", wanted=False),)
+    assert len(with_clip(chosen, "a", "library", True)) == 2
+    with pytest.raises(ConfigError, match="can have 4 references, not 5"):
+        with_clip([Chosen(str(i)) for i in range(4)], "a", "", True)

@@ -1,0 +1,233 @@
+"""Views of an answer."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from nt2vr.language.query import Query, Span
+from nt2vr.media.gallery import Video
+from nt2vr.search.answers import Answer, Hit, Ranking, Seen, Verdict
+from nt2vr.search.strategies import STRATEGIES
+from nt2vr.search.systems import System
+from nt2vr.ui.search.clip_view import detail_view
+from nt2vr.ui.search.column_view import MEANINGS, NO_GOOD_MATCH, NOTHING_LEFT, Marked, columns_view, short_name
+from nt2vr.ui.search.view import corrected, picture_remark, understood_view
+
+NEGATED = Query("a dog, no cat", ("a dog",), ("cat",), (Span(7, 9),), (Span(10, 13),))
+
+
+def ranking(name: str, ids: str, verdicts: tuple[Verdict | None, ...] = (), **facts: object) -> Ranking:
+    hits = tuple(
+        Hit(video_id, rank, 1 - rank / 10, verdicts[rank - 1] if verdicts else None)
+        for rank, video_id in enumerate(ids, 1)
+    )
+    ranks = {video_id: rank for rank, video_id in enumerate(ids, 1)}
+    return Ranking(System(*name.split()), hits, **{"ranks": ranks, **facts})  # type: ignore[arg-type]
+
+
+def columns(*rankings: Ranking, query: Query = NEGATED) -> list[dict]:  # type: ignore[type-arg]
+    view = columns_view(
+        Answer(query, rankings), lambda name: Video(name, Path(name)), lambda video: {"src": f"clips/{video.video_id}"}
+    )
+    return view["columns"]  # type: ignore[no-any-return]
+
+
+def no_urls(video: Video) -> dict[str, str]:
+    return {"src": "", "poster": ""}
+
+
+def test_the_sentence_is_cut_at_cue_and_scope_and_nothing_is_lost() -> None:
+    pieces = understood_view(Answer(NEGATED, ()))["pieces"]
+    assert [(piece["kind"], piece["text"]) for piece in pieces] == [
+        ("plain", "a dog, "), ("cue", "no"), ("plain", " "), ("scope", "cat"),
+    ]  # fmt: skip
+
+
+def test_a_cue_inside_its_scope_stays_visible() -> None:
+    query = Query("wearing no hat", (), ("wearing hat",), (Span(8, 10),), (Span(0, 14),))
+    kinds = [piece["kind"] for piece in understood_view(Answer(query, ()))["pieces"]]
+    assert kinds == ["scope", "cue", "scope"]
+
+
+def test_movement_is_counted_against_the_first_column_as_far_as_it_is_shown() -> None:
+    first = ranking("CLIP", "abc", ranks={"a": 1, "b": 2, "c": 3, "d": 4})
+    moves = [hit["move"] for hit in columns(first, ranking("CLIP boolean", "cbad"))[1]["hits"]]
+    assert moves == ["▲2", "=", "▼2", "="]
+    assert [hit["move"] for hit in columns(first, ranking("CLIP drop", "cde"))[1]["hits"]] == ["▲2", "new", "new"]
+    assert [hit["move"] for hit in columns(first)[0]["hits"]] == ["", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "kind", "text", "more"),
+    [
+        (("violation", "right", "miss", "violation"), "bad", "1 of 4 right", "2 violate"),
+        (("right", "miss", "right", "violation"), "good", "2 of 4 right", "1 violate"),
+        (("miss", "miss", "miss", "miss"), "bad", "0 of 4 right", "0 violate"),
+    ],
+)
+def test_the_badge_counts_what_is_right_first_and_that_decides_its_colour(
+    verdicts: tuple[Verdict, ...], kind: str, text: str, more: str
+) -> None:
+    (column,) = columns(ranking("CLIP", "abcd", verdicts))
+    assert [column["badge"][key] for key in ("kind", "text", "more")] == [kind, text, more]
+
+
+def test_the_badge_of_a_plain_query_counts_no_violations_and_without_truth_there_is_none() -> None:
+    query = Query("a dog", ("a dog",))
+    (column,) = columns(ranking("CLIP", "abc", ("right", "right", "miss")), query=query)
+    assert (column["badge"]["text"], column["badge"]["more"]) == ("2 of 3 right", "")
+    assert columns(ranking("CLIP", "abc"), query=query)[0]["badge"] == {}
+
+
+def test_badges_count_violations_alone_in_every_column_if_not_every_verdict_is_known() -> None:
+    shown, clean = columns(ranking("CLIP", "ab", ("violation", "violation")), ranking("CLIP drop", "ab", (None, None)))
+    assert (shown["badge"]["text"], shown["badge"]["kind"]) == ("2 of 2 violate", "bad")
+    assert (clean["badge"]["text"], clean["badge"]["kind"]) == ("0 of 2 violate", "neutral")
+
+
+def test_verdicts_know_better_than_a_low_score() -> None:
+    low, other = ranking("CLIP", "a", low=True), ranking("CLIP drop", "b", ("right",))
+    assert [column["note"] for column in columns(low, other)] == ["", ""]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "says"),
+    [("violation", "The picture shows “cat”, which the text excludes"), (None, "if it shows that"), ("miss", "")],
+)
+def test_a_picture_that_shows_what_the_text_excludes_is_said_to_be_searched_for_as_a_whole(
+    verdict: Verdict | None, says: str
+) -> None:
+    remark = picture_remark(NEGATED, verdict)
+    assert says in remark if says else not remark
+    assert not picture_remark(Query("a dog", ("a dog",)), verdict)
+
+
+def test_a_column_explains_empty_unseen_and_low_results() -> None:
+    empty, unseen, low = (
+        columns(each)[0]["note"]
+        for each in (ranking("CLIP drop", ""), ranking("CLIP", "a", unseen=("yeti",)), ranking("CLIP", "a", low=True))
+    )
+    assert (empty, unseen, low) == (NOTHING_LEFT, "CLIP has never seen: yeti.", NO_GOOD_MATCH)
+
+
+def test_results_download_as_csv_and_json_whatever_the_query_holds() -> None:
+    query = Query('a "dog", ümläut & 100%', ("x",))
+    view = understood_view(Answer(query, (ranking("CLIP", "ab", ("right", None)),)))
+    rows = list(csv.reader(io.StringIO(unquote(view["csv"].partition(",")[2]))))
+    assert rows[1:] == [["CLIP", "1", "a", "0.9", "right"], ["CLIP", "2", "b", "0.8", ""]]
+    assert json.loads(unquote(view["json"].partition(",")[2]))["query"]["text"] == query.text
+
+
+def test_a_slider_shows_what_its_strategy_used_and_only_where_a_name_does_not_fix_it() -> None:
+    rankings = (
+        Ranking(System("CLIP", "anchored"), (), strength=2.1),
+        Ranking(System("CLIP-neg", "anchored"), (), strength=0.0),
+        Ranking(System("CLIP", "spherical", 0.9), (), strength=0.9),
+    )
+    boolean, anchored, spherical = understood_view(Answer(NEGATED, rankings), strengths={"boolean": 0.8})["sliders"]
+    assert boolean == {"moved": 0.8, "value": 0.8, "used": False}
+    assert anchored == {"moved": None, "value": 2.1, "used": True}
+    assert spherical == {"moved": None, "value": None, "used": False}
+
+
+def test_the_enlarged_clip_lists_every_systems_rank_and_frames() -> None:
+    seen = (Seen(System("CLIP"), 3, 0.51234, (0.125, 0.375)), Seen(System("CLIP", "drop"), None, None, ()))
+    view = detail_view(Video("v", Path("v"), ("a dog runs",)), seen, "right", {"src": "clips/v"})
+    assert [(one["name"], one["rank"], one["score"]) for one in view["seen"]] == [
+        ("CLIP", "#3", "0.512"),
+        ("CLIP drop", "–", ""),
+    ]
+    assert [frame["at"] for frame in view["seen"][0]["frames"]] == [0.125, 0.375]
+
+
+def test_the_clips_of_a_judged_query_are_marked_in_every_column_and_no_others() -> None:
+    answer = Answer(NEGATED, (ranking("CLIP", "abc"), ranking("CLIP drop", "cda")))
+    view = columns_view(answer, lambda name: Video(name, Path(name)), no_urls, Marked(frozenset("ad"), "relevant"))
+    assert [[hit["id"] for hit in column["hits"] if hit["judged"]] for column in view["columns"]] == [
+        ["a"],
+        ["d", "a"],
+    ]
+    assert view["legend"] == "relevant"
+    plain = columns_view(answer, lambda name: Video(name, Path(name)), no_urls)
+    assert not plain["legend"] and not any(hit["judged"] for column in plain["columns"] for hit in column["hits"])
+
+
+def test_words_read_differently_are_listed_and_a_column_that_knew_them_says_so() -> None:
+    small = ranking("CLIP", "a", read_as={"kids": "boy or girl"})
+    knows, neither = ranking("ViT", "a"), ranking("run", "a", unseen=("kids",))
+    (chip,) = understood_view(Answer(NEGATED, (knows, small)))["read_as"]
+    assert chip == {"word": "kids", "other": "boy or girl"}
+    notes = [column["note"] for column in columns(small, knows, neither)]
+    assert notes == ["", "ViT knows, and was asked as typed: kids.", "run has never seen: kids."]
+
+
+def test_a_moved_word_leaves_the_other_parts_as_they_are() -> None:
+    moves = understood_view(Answer(Query("x", ("a dog", "runs"), ("cat", "a car")), ()))["moves"]
+    assert moves["wanted"][1] == {"text": "dog", "wanted": "a runs", "unwanted": "cat, a car, dog"}
+    assert moves["unwanted"][0] == {"text": "cat", "wanted": "a dog runs and cat", "unwanted": "a car"}
+
+
+def test_the_longest_sentence_has_moves_and_longer_parts_have_none_as_each_would_repeat_them_all() -> None:
+    sentence, unwanted = "a man in a red hat is playing the guitar " * 22, ("a dog",) * 20
+    moves = understood_view(Answer(Query("x", (sentence,), unwanted), ()))["moves"]
+    assert (len(moves["wanted"]), len(moves["unwanted"])) == (220, 20)
+    for parts in (((sentence * 2,), unwanted), ((sentence,), ("a",) * 200)):
+        view = understood_view(Answer(Query("x", *parts), ()))
+        assert view["moves"] == {"wanted": [], "unwanted": []}
+        assert len(json.dumps(view)) < 50_000
+
+
+def test_a_correction_names_the_systems_whose_search_it_does_not_change_and_can_be_undone() -> None:
+    rankings = (ranking("CLIP", "a"), ranking("CLIP drop", "a"), ranking("CLIP-neg", "a"))
+    fixed = Query(NEGATED.text, ("a dog",), ("bird",))
+    view = understood_view(Answer(fixed, rankings), parsed=NEGATED)
+    assert view["notice"].startswith("CLIP and CLIP-neg search for the whole sentence: ")
+    assert view["undo"] == [{"wanted": "a dog", "unwanted": "cat"}]
+    assert not understood_view(Answer(NEGATED, rankings), parsed=NEGATED)["undo"]
+
+
+def test_names_of_runs_are_short_and_others_stay() -> None:
+    assert short_name("bnl-20261122-212355 · epoch 3") == "bnl 22/11 21:23 · epoch 3"
+    assert short_name("bnl-20261122-212355-2 boolean α 1") == "bnl 22/11 21:23-2 boolean α 1"
+    assert short_name("ViT-B-32 / openai") == "ViT-B-32 / openai"
+
+
+def test_results_are_announced_per_system() -> None:
+    answer = Answer(NEGATED, (ranking("CLIP", "ab", ("right", "violation")), ranking("CLIP drop", "a", ("right",))))
+    said = columns_view(answer, lambda name: Video(name, Path(name)), no_urls)["said"]
+    assert said == "CLIP: 1 of 2 right, 1 violate. CLIP drop: 1 of 1 right, 0 violate."
+
+
+def test_every_strategy_is_described() -> None:
+    assert MEANINGS.keys() == STRATEGIES.keys()
+
+
+def test_the_stage_sums_a_column_up_by_its_most_frequent_verdict_or_by_what_is_known() -> None:
+    known = columns(ranking("CLIP", "abc", ("right", "right", "miss")), ranking("X", "ab", ("violation", "violation")))
+    assert [column["line"]["text"] for column in known] == ["2 of 3 right", "2 of 2 show “cat”"]
+    (lost,) = columns(ranking("CLIP", "ab", ("miss", "miss")))
+    assert lost["line"] == {"kind": "bad", "text": "2 of 2 miss “a dog”"}
+    (partly,) = columns(ranking("CLIP", "ab", (None, "violation")))
+    assert partly["line"] == {"kind": "bad", "text": "1 of 2 show “cat”"}
+    (unjudged,) = columns(ranking("CLIP", "ab"))
+    assert unjudged["line"] == {}
+
+
+def test_a_corrected_sentence_marks_what_is_unwanted_now() -> None:
+    text = "a dog and a cat, no big ball"
+    parsed = Query(text, ("a dog and a cat",), ("big ball",), (Span(17, 19),), (Span(20, 28),))
+
+    def pieces(wanted: str, unwanted: str) -> list[tuple[str, str]]:
+        view = understood_view(Answer(corrected(text, wanted, unwanted), ()), parsed=parsed)
+        return [(piece["kind"], piece["text"]) for piece in view["pieces"]]
+
+    assert pieces("a cat", "ball, a dog") == [
+        ("scope", "a dog"), ("plain", " and a cat, "), ("cue", "no"), ("plain", " big "), ("scope", "ball"),
+    ]  # fmt: skip
+    apart = [words for kind, words in pieces("", "the cat dog, elephant") if kind == "scope"]
+    assert apart == ["dog", "cat"]
+    assert pieces("a dog and a cat and a big ball", "") == [("plain", text)]

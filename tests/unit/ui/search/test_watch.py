@@ -1,0 +1,152 @@
+"""Starting a training from the Search page and following it; the trainer and the catalog are fakes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+import pytest
+
+from nt2vr.errors import RunError
+from nt2vr.language.query import Query
+from nt2vr.models.catalog import CatalogEntry
+from nt2vr.search.answers import Answer, Ranking
+from nt2vr.search.systems import System
+from nt2vr.ui.search.watch import REST, Memory, Training, Watch
+from nt2vr.ui.web.permissions import Gate
+
+NOBODY: Any = None  # a request by nobody in particular
+UNDER_WAY = Training("running", "training", under_way=True)
+TEXT = "a dog, no cat"
+
+
+@dataclass
+class Trained:
+    """A trainer with one run."""
+
+    training: Training = UNDER_WAY
+    started: list[tuple[Path, str]] = field(default_factory=list)
+
+    def start(self, base: Path, name: str) -> str:
+        self.started.append((base, name))
+        return "run"
+
+    def under_way(self) -> str:
+        return "run" if self.training.under_way else ""
+
+    def look(self, run: str) -> Training:
+        assert run == "run"
+        return self.training
+
+    def stop(self, run: str) -> None:
+        raise RunError(f"{run} is not training.")
+
+
+@dataclass
+class Page:
+    """A page that watches a run, with the epoch that is served."""
+
+    trained: Trained = field(default_factory=Trained)
+    entries: dict[str, CatalogEntry] = field(default_factory=lambda: {"CLIP": CatalogEntry((Path("clip"),))})
+    served: int | None = None
+    rule: str = "everyone"
+
+    @property
+    def watch(self) -> Watch:
+        models = SimpleNamespace(entries=lambda: self.entries)
+        live = SimpleNamespace(epoch=lambda model: self.served)
+        searcher = SimpleNamespace(models=models, live=live, system_names=lambda also: [*self.entries, *also])
+        galleries: Any = SimpleNamespace(built_in=searcher)
+        return Watch(galleries, Gate("t" * 20, {"train": self.rule}), self.trained)
+
+    def has_checkpoint(self) -> None:
+        self.entries["run"] = CatalogEntry((Path("epoch_001"),), "run")
+
+
+def answer(epoch: int | None) -> Answer:
+    return Answer(Query(TEXT, ("a dog",), ("cat",)), (Ranking(System("run"), (), epoch=epoch),))
+
+
+def tick(
+    page: Page,
+    memory: Memory,
+    joins: str = "",
+    systems: Sequence[str] = (),
+    found: Answer | None = None,
+    text: str = TEXT,
+) -> tuple[Any, ...]:
+    """Return panel, timer, memory, run that is to join, systems, and what starts a search."""
+    return page.watch.on_tick(text, list(systems), found, memory, joins, NOBODY)
+
+
+def test_a_click_trains_the_first_columns_model_and_its_column_joins_with_the_first_checkpoint() -> None:
+    page, chosen = Page(), ["CLIP drop", "CLIP"]
+    panel, _, memory, joins = page.watch.on_start(chosen, NOBODY)
+    assert page.trained.started == [(Path("clip"), "CLIP")]
+    assert panel["word"] == "training" and panel["joins"] and panel["may_stop"]
+    assert tick(page, memory, joins, chosen)[3:] == (gr.skip(), gr.skip(), gr.skip())
+    page.has_checkpoint()
+    _, _, memory, joins, systems, asks = tick(page, Memory(), joins, chosen)  # a tick under way has overwritten it
+    assert systems.value == ["CLIP drop", "run", "CLIP"] and isinstance(asks, str) and joins == ""
+    assert tick(page, memory, joins, chosen)[4] == gr.skip()  # whoever removes the column does not get it back
+
+
+def test_a_newer_epoch_is_searched_for_once_and_not_while_a_query_is_typed() -> None:
+    page = Page(served=2)
+    page.has_checkpoint()
+    _, _, memory, *_, asks = tick(page, Memory("run"), found=answer(1), text="a dog, no ca")
+    assert asks == gr.skip()
+    _, _, memory, *_, asks = tick(page, memory, found=answer(1))
+    assert isinstance(asks, str)
+    _, _, memory, *_, asks = tick(page, memory, found=answer(1))
+    assert asks == gr.skip()  # that search failed, or is under way
+    assert tick(page, memory, found=answer(2))[-1] == gr.skip()
+
+
+def test_the_page_stops_asking_some_time_after_the_end_and_tells_only_of_a_failure() -> None:
+    page = Page()
+    panel, timer, memory, *_ = tick(page, Memory())
+    assert panel["word"] == "training" and timer.active
+    page.trained.training = Training("failed", "failed", error="The disk is full.")
+    panel, timer, memory, *_ = tick(page, memory)
+    assert panel["error"] == "The disk is full." and not panel["may_stop"] and timer.active
+    for _ in range(REST):
+        panel, timer, memory, *_ = tick(page, memory)
+    assert panel == gr.skip() and not timer.active
+    page.trained.training = Training("finished", "finished")
+    assert tick(page, memory)[0] == {}
+
+
+def test_a_second_visitor_sees_the_run_and_may_watch_but_not_stop_it() -> None:
+    page = Page(rule="nobody")
+    panel, timer, memory = page.watch.on_visit(["CLIP"], NOBODY)
+    assert timer.active and panel["can_join"] and not panel["may_stop"]
+    page.has_checkpoint()
+    panel, _, memory, joins = page.watch.on_join(["CLIP"], memory, NOBODY)
+    assert panel["joins"] and tick(page, memory, joins, ["CLIP"])[4].value == ["CLIP", "run"]
+    for act in (page.watch.on_start, lambda *_: page.watch.on_stop(["CLIP"], memory, NOBODY)):
+        with pytest.raises(gr.Error, match="Nobody may train models here"):
+            act(["CLIP"], NOBODY)
+    assert page.trained.started == [] and not page.watch.offers(NOBODY)
+
+
+@pytest.mark.parametrize(
+    ("systems", "refusal"),
+    [([], "Choose a system first"), (["file"], "embeddings from a file"), (["gone"], "model")],
+)
+def test_what_cannot_be_trained_is_refused_in_a_sentence(systems: list[str], refusal: str) -> None:
+    page = Page()
+    page.entries["file"] = CatalogEntry((Path("file"),), "embeddings")
+    with pytest.raises(gr.Error, match=refusal):
+        page.watch.on_start(systems, NOBODY)
+    with pytest.raises(gr.Error, match="is not training"):
+        page.watch.on_stop([], Memory("run"), NOBODY)
+
+
+def test_without_the_trainer_nothing_is_offered() -> None:
+    watch = replace(Page().watch, trainings=None)
+    assert not watch.offers(NOBODY) and watch.awake() == {}
+    with pytest.raises(gr.Error, match="left out"):
+        watch.on_start(["CLIP"], NOBODY)

@@ -1,0 +1,182 @@
+"""What every request passes: Host, Origin, sizes, and the owner's link."""
+
+import asyncio
+import shutil
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import pytest
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
+
+from nt2vr.ui.web.permissions import Gate
+from nt2vr.ui.web.request_checks import MAX_BODY_MB, MAX_PICTURE_MB, MB, Door
+
+TOKEN = "a-token-of-the-owner"
+GATE = Gate(TOKEN, bound_to_loopback=True)
+
+
+async def hello(scope: Scope, receive: Receive, send: Send) -> None:
+    await PlainTextResponse(f"hello {scope['query_string'].decode()}")(scope, receive, send)
+
+
+def ask(
+    method: str = "GET", path: str = "/", host: str = "127.0.0.1", names: tuple[str, ...] = (),
+    headers: Mapping[str, str] = {}, peer: str = "127.0.0.1",
+) -> httpx.Response:  # fmt: skip
+    """Send one request through the door of an app that listens on `host`."""
+    door = Door(hello, GATE, host, names, max_upload_bytes=1000 * MB)
+
+    async def send() -> httpx.Response:
+        transport = httpx.ASGITransport(door, client=(peer, 1))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:7860") as client:
+            return await client.request(method, path, headers={"host": "127.0.0.1:7860", **headers})
+
+    with ThreadPoolExecutor(1) as thread:  # browser tests leave a running loop in this one
+        return thread.submit(asyncio.run, send()).result()
+
+
+@pytest.mark.parametrize(
+    ("host", "names", "asked", "passes"),
+    [
+        ("127.0.0.1", (), "localhost:7860", True),
+        ("127.0.0.1", (), "[::1]:7860", True),
+        ("127.0.0.1", (), "evil.example:7860", False),
+        ("127.0.0.1", (), "localhost.evil.example", False),
+        ("127.0.0.1", (), "10.0.0.1:7860", False),
+        ("127.0.0.1", (), "", False),
+        ("127.0.0.1", (), "[::1", False),
+        ("0.0.0.0", (), "10.0.0.1:7860", True),  # an address cannot be rebound
+        ("0.0.0.0", (), "evil.example", False),
+        ("films.example", (), "films.example:7860", True),
+        ("127.0.0.1", ("films.example",), "FILMS.example.", True),
+        ("127.0.0.1", ("films.example",), "evil.example", False),
+        ("127.0.0.1", ("*",), "evil.example", True),
+    ],
+)
+def test_only_the_app_s_own_names_are_answered(host: str, names: tuple[str, ...], asked: str, passes: bool) -> None:
+    answer = ask(host=host, names=names, headers={"host": asked})
+    assert answer.status_code == (200 if passes else 421)
+    assert passes or "--allow-host" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("origin", "names", "passes"),
+    [
+        (None, (), True),
+        ("http://127.0.0.1:7860", (), True),
+        ("https://127.0.0.1:7860", (), True),  # a proxy may add TLS
+        ("http://127.0.0.1:3000", (), False),  # another app of this machine
+        ("http://localhost:7860", (), False),
+        ("http://evil.example", (), False),
+        ("null", (), False),
+        ("http://[", (), False),
+        ("http://127.0.0.1:7860.evil.example", (), False),
+        ("https://films.example", ("films.example",), True),  # a proxy that changes Host
+        ("https://evil.example", ("*",), False),
+    ],
+)
+def test_pages_of_other_sites_change_nothing(origin: str | None, names: tuple[str, ...], passes: bool) -> None:
+    headers = {"origin": origin} if origin is not None else {}
+    for method in ("POST", "PUT", "DELETE"):
+        assert ask(method, names=names, headers=headers).status_code == (200 if passes else 403)
+    assert ask("GET", names=names, headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "peer", "mb", "status"),
+    [
+        ("/gradio_api/upload", "10.0.0.7", MAX_PICTURE_MB, 200),
+        ("/gradio_api/upload", "10.0.0.7", MAX_PICTURE_MB + 1, 413),
+        ("/gradio_api/upload", "127.0.0.1", 1000, 200),
+        ("/gradio_api/upload", "127.0.0.1", 1001, 413),
+        ("/gradio_api/queue/join", "127.0.0.1", MAX_BODY_MB, 200),
+        ("/gradio_api/queue/join", "127.0.0.1", MAX_BODY_MB + 1, 413),
+        ("/api/search", "10.0.0.7", MAX_PICTURE_MB * 4 // 3, 200),
+        ("/api/search", "10.0.0.7", 2 * MAX_PICTURE_MB + 1, 413),
+        ("/films/api/search", "10.0.0.7", 2 * MAX_PICTURE_MB, 200),
+        ("/films/gradio_api/upload", "10.0.0.7", MAX_PICTURE_MB, 200),
+        *(  # Gradio's own routes, whose functions may be named anything
+            (f"{prefix}/gradio_api/{route}", "127.0.0.1", MAX_BODY_MB + 1, 413)
+            for prefix in ("", "/films")
+            for route in ("api/search", "run/search", "call/search", "api/upload", "run/upload")
+        ),
+    ],
+)
+def test_a_request_is_refused_by_its_size_before_it_is_read(path: str, peer: str, mb: int, status: int) -> None:
+    answer = ask("POST", path, peer=peer, headers={"content-length": str(mb * MB)})
+    assert answer.status_code == status
+    assert status == 200 or f"this one has {mb:,}" in answer.text
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/gradio_api/file=https://evil.example/x.png",
+        "/gradio_api/file/https://evil.example/x.png",
+        "/films/gradio_api/file=http%3A%2F%2Fevil.example/x.png",
+        "/gradio_api/proxy=https://evil.hf.space/x.png",
+    ],
+)
+def test_no_address_in_a_path_is_fetched(method: str, path: str) -> None:
+    assert ask(method, path).status_code == 403
+    assert ask(method, "/gradio_api/file=/data/uploads/x.png").status_code == 200
+
+
+def test_a_request_just_too_large_is_not_said_to_have_what_it_may() -> None:
+    answer = ask("POST", "/gradio_api/queue/join", headers={"content-length": "1200000"})
+    assert answer.text == "A request may have 1 MB here; this one has 1.2."
+
+
+def test_a_request_must_say_its_size() -> None:
+    assert ask("POST", "/gradio_api/upload", headers={"transfer-encoding": "chunked"}).status_code == 411
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [({"host": "[::1"}, 421), ({"origin": "http://evil.example"}, 403), ({"transfer-encoding": "chunked"}, 411)],
+)
+@pytest.mark.parametrize("path", ["/api/search", "/films/api/search"])
+def test_a_program_is_refused_in_the_form_of_its_other_errors(
+    path: str, headers: Mapping[str, str], status: int
+) -> None:
+    answer = ask("POST", path, headers=headers)
+    assert answer.status_code == status
+    assert list(answer.json()) == ["error"]
+
+
+def test_an_upload_that_does_not_fit_on_the_disk_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=300 * MB))
+    sizes: dict[str, Any] = {str(mb): ask("POST", "/gradio_api/upload", headers={"content-length": str(mb * MB)})
+                             for mb in (90, 110)}  # fmt: skip
+    assert {mb: answer.status_code for mb, answer in sizes.items()} == {"90": 200, "110": 507}
+    assert sizes["110"].text == "The disk has no room for a file of 110 MB."
+
+
+PAGE = {"accept": "text/html,application/xhtml+xml"}
+
+
+def test_the_owner_s_link_sets_a_cookie_and_leaves_the_address() -> None:
+    answer = ask(path=f"/?q=a+dog&token={TOKEN}&k=4", headers=PAGE)
+    assert (answer.status_code, answer.headers["location"]) == (303, "?q=a+dog&k=4")
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith(f"{GATE.cookie}={TOKEN};")
+    assert "HttpOnly" in cookie and "SameSite=lax" in cookie and "Secure" not in cookie
+    assert ask(path=f"/?token={TOKEN}", headers=PAGE).headers["location"] == "."
+    secure = ask(path=f"/?token={TOKEN}", headers={**PAGE, "x-forwarded-proto": "https"})
+    assert "Secure" in secure.headers["set-cookie"]
+
+
+def test_another_token_is_refused_in_a_sentence() -> None:
+    answer = ask(path="/?token=guess", headers=PAGE)
+    assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
+    assert "Open the link" in answer.text
+
+
+def test_the_parameter_at_which_gradio_fails_is_dropped_and_all_others_are_kept() -> None:
+    assert ask(path="/?q=caf%C3%A9+%26+tea&page=2&k=").text == "hello q=caf%C3%A9+%26+tea&k="
+    assert ask(path="/?q=a%20dog&pages=2").text == "hello q=a%20dog&pages=2"

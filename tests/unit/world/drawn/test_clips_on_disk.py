@@ -1,0 +1,91 @@
+"""Clips are drawn once, and embedded once per visual tower."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nt2vr.media.picture import fit
+from nt2vr.models.card import Card
+from nt2vr.models.framing import Framing
+from nt2vr.world.drawn import clips as clips_module
+from nt2vr.world.drawn.clips import ClipFile
+from nt2vr.world.drawn.render import Renderer
+from nt2vr.world.scenes import sample_scenes
+from tests.pooling import pool_by_mean
+
+SCENES = sample_scenes("validation", 3, seed=0)
+
+
+class Brightness:
+    """An encoder of one dimension and a half."""
+
+    embed_dim = 2
+
+    def __init__(self, visual_fingerprint: str = "a") -> None:
+        self.card = Card("brightness", visual_fingerprint=visual_fingerprint)
+        self.encoded = 0
+
+    def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
+        self.encoded += len(frames)
+        return np.stack([frames.mean(axis=(1, 2, 3)), np.full(len(frames), 100.0)], axis=1).astype(np.float32)
+
+    def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
+        return pool_by_mean(frame_embeddings)
+
+
+def clips(folder: Path, num_frames: int = 2, size: int = 32) -> ClipFile:
+    return ClipFile.of("validation", SCENES, num_frames, Framing(size), folder)
+
+
+def test_frames_are_drawn_and_fitted_once(tmp_path: Path) -> None:
+    frames = clips(tmp_path).frames()
+    drawn = [[fit(frame, Framing(32)) for frame in Renderer().frames(scene, 2)] for scene in SCENES]
+    np.testing.assert_array_equal(frames, drawn)
+    assert [path.name for path in tmp_path.iterdir()] == [clips(tmp_path).path.name]
+    clips(tmp_path).frames(should_stop=lambda: True)  # nothing is left to be stopped
+
+
+def test_the_file_name_depends_on_everything_that_affects_the_frames(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {
+        clips(tmp_path).path.name, clips(tmp_path, num_frames=3).path.name, clips(tmp_path, size=33).path.name,
+        ClipFile.of("validation", SCENES[:2], 2, Framing(32), tmp_path).path.name,
+    }  # fmt: skip
+    monkeypatch.setattr(clips_module, "LOOK", clips_module.LOOK + 1)
+    assert len(names | {clips(tmp_path).path.name}) == 5
+
+
+def test_embeddings_are_mean_pooled_and_computed_once_per_visual_tower(tmp_path: Path) -> None:
+    encoder: Any = Brightness()
+    found = clips(tmp_path).embeddings(encoder)
+    means = clips(tmp_path).frames().mean(axis=(1, 2, 3, 4))
+    slow = np.stack([means, np.full(3, 100.0)], axis=1)
+    np.testing.assert_allclose(found, slow / np.linalg.norm(slow, axis=1, keepdims=True), rtol=1e-5)
+    again: Any = Brightness()
+    np.testing.assert_array_equal(clips(tmp_path).embeddings(again), found)
+    other: Any = Brightness("b")
+    clips(tmp_path).embeddings(other)
+    assert (encoder.encoded, again.encoded, other.encoded) == (6, 0, 6)
+
+
+def test_stopping_leaves_no_files(tmp_path: Path) -> None:
+    with pytest.raises(InterruptedError):
+        clips(tmp_path).frames(should_stop=lambda: True)
+    assert list(tmp_path.iterdir()) == []
+    clips(tmp_path).frames()
+    encoder: Any = Brightness()
+    with pytest.raises(InterruptedError):
+        clips(tmp_path).embeddings(encoder, should_stop=lambda: True)
+    assert list(tmp_path.glob("*.npy")) == [clips(tmp_path).path]
+    clips(tmp_path).embeddings(encoder)
+    assert encoder.encoded == 6  # nothing was stored before
+
+
+def test_progress_counts_clips(tmp_path: Path) -> None:
+    steps: list[tuple[int, int, str]] = []
+    clips(tmp_path).frames(lambda *step: steps.append(step))
+    assert steps == [(done, 3, "drawing clips") for done in (0, 1, 2, 3)]

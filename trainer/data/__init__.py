@@ -1,0 +1,1 @@
+"""Training data: clips, sentences and batches."""

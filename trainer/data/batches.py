@@ -1,0 +1,210 @@
+"""Training batches: a pure function of seed, epoch and step. Each process reads its share of them alone."""
+
+import math
+import random
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.querygen.denials import Denial
+from trainer.config import TrainConfig
+from trainer.data.clips import Clips
+from trainer.data.sentences import CaptionPair, SentenceSource, Truth
+from trainer.distributed import share, stripe
+
+
+class Draw(NamedTuple):
+    """A clip with one of its captions: the one of this number, or one that `key` draws."""
+
+    row: int
+    number: int | None
+    key: str
+
+
+@dataclass(frozen=True)
+class TruthBatch:
+    """Clips to tell apart, and which of them denying sentences are right for.
+
+    Attributes:
+        pool: (P,) rows of clips, the first B those of the batch.
+        fitting: (B, P) whether a clip shows the wanted and not the unwanted; none does where that is not known.
+        both: (B, P) whether it shows the wanted and the unwanted too.
+    """
+
+    pool: NDArray[np.int64]
+    fitting: NDArray[np.bool_]
+    both: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class DeniedBatch:
+    """One denying sentence per clip of this process's share, and, if needed, the truth about those of all."""
+
+    sentences: list[Denial]
+    truth: TruthBatch | None = None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One process's share of b clips; row i of each belongs together. What the losses do not need is None.
+
+    Attributes:
+        frames: (b, F, S, S, 3) uint8 RGB; None where the visual tower is not trained.
+        captions: b sentences, or this process's stripe of the batch's first `kept`.
+        rows: (B,) which clips, of all processes.
+        negated: b captions, one thing in each denied; those that cannot be negated, as they are.
+        negatable: (b,) which could be; None for all.
+        denied: other sentences that deny something.
+        kept: number of captions of all processes, by `keep_share`; None for B.
+    """
+
+    frames: NDArray[np.uint8] | None
+    captions: list[str]
+    rows: NDArray[np.int64] | None = None
+    negated: list[str] | None = None
+    negatable: NDArray[np.bool_] | None = None
+    denied: DeniedBatch | None = None
+    kept: int | None = None
+
+
+def epoch_batches(
+    clips: Clips, config: TrainConfig, epoch: int, start: int = 0, needs: frozenset[str] = frozenset()
+) -> Generator[Batch]:
+    """Yield the batches of an epoch from number `start` on: each clip at most once per pass, or each caption.
+
+    Args:
+        clips: what to draw from; they must serve the needs.
+        config: batch size, passes, captions and shares.
+        epoch: seeds the draw, with the config's seed.
+        start: the first batch, 0 is the first of the epoch.
+        needs: what the losses need, see `WeightedLosses.needs`.
+    """
+    if epoch <= config.not_epochs:
+        config = replace(config, sentences={"not": 1.0})
+    source = clips.sentences
+    draws = _draws(clips, config, epoch)
+    for step in range(start, config.steps_per_epoch * config.accumulate):
+        drawn = draws[step * config.batch_size : (step + 1) * config.batch_size]
+        rows, mine = np.array([draw.row for draw in drawn], np.int64), share(len(drawn))
+        kept = None if config.keep_share == 1 else math.ceil(config.keep_share * len(drawn))
+        captioned = drawn[mine] if kept is None else [drawn[row] for row in stripe(kept)]
+        captions, negated, negatable = _captions(source, captioned, with_negated="negated" in needs)
+        seed = (config.seed, epoch, step)
+        yield Batch(
+            frames=None if config.train == "text" else _frames(clips, config, rows, mine, seed),
+            captions=captions,
+            rows=rows,
+            negated=negated,
+            negatable=negatable,
+            denied=_denied(clips, config, drawn, rows, (*seed, 1), "truth" in needs) if "denied" in needs else None,
+            kept=kept,
+        )
+
+
+def _denied(
+    clips: Clips,
+    config: TrainConfig,
+    drawn: Sequence[Draw],
+    rows: NDArray[np.int64],
+    seed: tuple[int, ...],
+    with_truth: bool,
+) -> DeniedBatch:
+    """Draw denying sentences; the truth also takes those of the other processes, to pool their hard clips."""
+    mine = share(len(drawn))
+    if not with_truth:
+        return DeniedBatch([draw_sentence(clips, config, draw.row, draw.key) for draw in drawn[mine]])
+    sentences = [draw_sentence(clips, config, draw.row, draw.key) for draw in drawn]
+    return DeniedBatch(sentences[mine], _truth(clips.sentences, sentences, rows, config, seed))
+
+
+def _draws(clips: Clips, config: TrainConfig, epoch: int) -> list[Draw]:
+    """Draw what an epoch shows, in order: each clip at most once per pass, or each caption."""
+    draws: list[Draw] = []
+    for done in range(config.passes):
+        again, mark = ((done, 2), f" {done}") if done else ((), "")  # nothing in the first pass
+        rng = np.random.default_rng((config.seed, epoch, *again))
+        if config.num_captions:
+            counts = np.array([clips.sentences.num_captions(row) for row in range(len(clips))])
+            numbered = zip(*(some.tolist() for some in every_caption(counts, rng)), strict=True)
+            some = [Draw(row, n, f"{config.seed} {epoch} {row} caption {n}{mark}") for row, n in numbered]
+        else:
+            order = rng.permutation(len(clips)).tolist()
+            some = [Draw(row, None, f"{config.seed} {epoch} {row}{mark}") for row in order]
+        full = config.batches_per_epoch // config.passes * config.batch_size
+        draws += some[:full]  # a smaller last batch would be an easier task
+    return draws
+
+
+def every_caption(counts: NDArray[np.int64], rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Order all captions at random, those of one clip evenly spread over the epoch, so that batches rarely repeat one.
+
+    Args:
+        counts: (N,) number of captions of each clip.
+        rng: the generator.
+
+    Returns:
+        The clip of each caption, and its number among the captions of the clip.
+    """
+    rows = np.repeat(np.arange(len(counts)), counts)
+    starts = np.repeat(counts.cumsum() - counts, counts)
+    numbers = np.lexsort((rng.random(len(rows)), rows)) - starts  # shuffled within each clip
+    turns = np.arange(len(rows)) - starts  # of the clip
+    order = np.argsort((turns + rng.random(len(rows))) / counts[rows])
+    return rows[order], numbers[order]
+
+
+def _frames(
+    clips: Clips, config: TrainConfig, rows: NDArray[np.int64], mine: slice, seed: tuple[int, ...]
+) -> NDArray[np.uint8]:
+    """Read a process's share of the frames, as it would be in the whole batch."""
+    rng = np.random.default_rng(seed)
+    order = rng.random((len(rows), clips.frames.shape[1])).argsort(axis=1)
+    frames = clips.frames[rows[mine, None], order[mine, : config.frames_per_step]]  # (b, f, S, S, 3)
+    if config.flip:
+        flipped = (rng.random(len(rows)) < 0.5)[mine]
+        frames[flipped] = frames[flipped][:, :, :, ::-1]
+    return frames
+
+
+def _captions(
+    source: SentenceSource, drawn: Sequence[Draw], with_negated: bool
+) -> tuple[list[str], list[str] | None, NDArray[np.bool_] | None]:
+    """Draw captions, their negations, and which could be negated: the others stand for themselves."""
+    if not with_negated:
+        return [source.caption(row, random.Random(key), number) for row, number, key in drawn], None, None
+    pairs: list[CaptionPair] = [source.pair(row, random.Random(key), number) for row, number, key in drawn]
+    negatable = np.array([pair.negated is not None for pair in pairs])
+    negated = [pair.negated or pair.caption for pair in pairs]
+    return [pair.caption for pair in pairs], negated, negatable
+
+
+def draw_sentence(clips: Clips, config: TrainConfig, row: int, key: str) -> Denial:
+    """Draw a denying sentence by the config's shares; equal keys give equal sentences.
+
+    Raises:
+        ConfigError: if the clips give no such sentences.
+    """
+    return clips.sentences.denial(row, config.sentences, random.Random(f"{key} denied"))
+
+
+def _truth(
+    source: SentenceSource,
+    sentences: Sequence[Denial],
+    rows: NDArray[np.int64],
+    config: TrainConfig,
+    seed: tuple[int, ...],
+) -> TruthBatch:
+    """Look up the clips that sentences are right for, among the batch's and, for a frozen visual tower, a pool."""
+    unknown = Truth(np.zeros(len(source), bool), np.zeros(len(source), bool))
+    truths = [source.truth(sentence) or unknown for sentence in sentences]
+    fitting, both = (np.stack(masks) for masks in zip(*truths, strict=True))  # (B, N) each
+    pool = rows
+    if config.train == "text":  # other clips cost nothing but a look-up
+        rng = np.random.default_rng(seed)
+        hard = [rng.permutation(np.flatnonzero(mask))[: config.hard_clips] for mask in both]
+        more = np.concatenate([*hard, rng.integers(len(source), size=config.pool_clips)])
+        pool = np.concatenate([rows, np.setdiff1d(more, rows)])
+    return TruthBatch(pool, fitting[:, pool], both[:, pool])

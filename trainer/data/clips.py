@@ -1,0 +1,253 @@
+"""Training data: frames, cached on disk, and a source of sentences. Only this module knows where data comes from."""
+
+import logging
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.datasets import HELD_OUT, kind_and_path, load_dataset, sample
+from nt2vr.errors import ConfigError
+from nt2vr.media.cache import Cache
+from nt2vr.media.frame_set import decode_videos
+from nt2vr.media.frame_store import StoredClips
+from nt2vr.models.framing import Framing
+from nt2vr.progress import Progress, ShouldStop, never, progress_bar, silent
+from nt2vr.querygen.denials import CaptionDenials
+from nt2vr.settings import process_rank
+from nt2vr.world.captions import describe
+from nt2vr.world.drawn.clips import ClipFile
+from nt2vr.world.drawn.frame_file import CACHE
+from nt2vr.world.drawn.shipped import UndrawnClips
+from nt2vr.world.scenes import Scene, SceneSplit, sample_scenes
+from trainer.config import WORLD, TrainConfig
+from trainer.data.captions import captions_file, denials_of, read_split
+from trainer.data.sentences import (
+    DatasetSentences,
+    PlainSentences,
+    SentenceSource,
+    WorldSentences,
+    captions_of,
+)
+
+logger = logging.getLogger(__name__)
+MAX_PARSED = 40_000  # captions of a dataset with videos that denying sentences are made of: a minute's work
+MAX_FREE = 8_000  # captions of the built-in world, which are long and much alike
+
+
+@dataclass(frozen=True, eq=False)
+class Clips:
+    """Clips to train or to validate on.
+
+    Attributes:
+        frames: (N, F, S, S, 3) uint8 RGB, maybe on disk, or undrawn; F is 0 where only captions are read.
+        sentences: about the clips.
+        path: identifies the frames, next to the cache of their embeddings; None if these are not cached.
+        name: display name of the data they come from.
+    """
+
+    frames: NDArray[np.uint8] | StoredClips | UndrawnClips
+    sentences: SentenceSource
+    path: Path | None = None
+    name: str = "unnamed"
+
+    def __len__(self) -> int:
+        """Return the number of clips."""
+        return len(self.frames)
+
+    @property
+    def num_captions(self) -> int:
+        """How many captions the clips have; 0 if they are made up as they are drawn."""
+        return sum(map(self.sentences.num_captions, range(len(self))))
+
+    @property
+    def has_videos(self) -> bool:
+        """Whether there are frames."""
+        return bool(self.frames.shape[1])
+
+    @property
+    def unit(self) -> str:
+        """The noun for what `len` counts."""
+        return "clips" if self.has_videos else "captions"
+
+    def captions(self, seed: str) -> list[str]:
+        """Draw one caption per clip; equal seeds give equal captions."""
+        return captions_of(self.sentences, seed)
+
+    def all_captions(self, rows: Iterable[int]) -> list[str]:
+        """Return every caption of these clips."""
+        numbered = ((row, number) for row in rows for number in range(self.sentences.num_captions(row)))
+        return [self.sentences.caption(row, random.Random(), number) for row, number in numbered]
+
+
+def check_data(config: TrainConfig, users: Mapping[str, Sequence[str]], root: Path = Path()) -> None:
+    """Refuse data that cannot serve the losses, before any of it is read.
+
+    Args:
+        config: what to train.
+        users: need to the names of the losses that have it, see `WeightedLosses.users`.
+        root: folder that a relative path starts from.
+
+    Raises:
+        ConfigError: in one sentence.
+    """
+    if config.data == WORLD:
+        return
+    data = root / kind_and_path(config.data)[1]
+    if not data.exists():
+        raise ConfigError(f"{config.data} is not there. Name a captions file, the folder of a dataset, or world.")
+    source = PlainSentences if "video" not in users or captions_file(data) else DatasetSentences
+    for need, refusal in source.lacks.items():
+        if need in users:
+            raise ConfigError(refusal.format(data=data.name, losses=", ".join(users[need])))
+
+
+def load_clips(
+    config: TrainConfig,
+    split: Literal["train", "validation"],
+    cache: Path,
+    should_stop: ShouldStop = never,
+    needs: frozenset[str] = frozenset({"video"}),
+    progress: Progress = silent,
+    held_out: int = HELD_OUT,
+) -> Clips:
+    """Load, or render or decode first, the clips that a config trains or validates on.
+
+    Args:
+        config: names the data, and the largest number of clips.
+        split: which of both.
+        cache: folder for frames; those of videos go where `frame_cache` says.
+        should_stop: polled between clips.
+        needs: see `WeightedLosses.needs`. Without "video", only captions are read of anything but the built-in world.
+        progress: called between clips.
+        held_out: maximum of the videos held out of data without a validation split.
+
+    Raises:
+        ConfigError: if a dataset has fewer training clips than a batch.
+        DatasetError: if a dataset cannot be used.
+        InterruptedError: if `should_stop` said so.
+    """
+    if config.data == WORLD:
+        free = config.free if "denied" in needs and split == "train" else 0.0
+        count = config.num_clips if split == "train" else config.validation_clips
+        sizes = count, config.num_frames, config.framing
+        draws = config.train != "text"  # a frozen visual tower needs no frames again
+        return world_clips(split, *sizes, config.seed, cache, should_stop, free, progress, draws)
+    if "video" in needs:
+        return dataset_clips(config, split, cache, should_stop, needs, progress, held_out)
+    return caption_clips(config, split, should_stop, progress, held_out)
+
+
+def caption_clips(
+    config: TrainConfig,
+    split: Literal["train", "validation"],
+    should_stop: ShouldStop = never,
+    progress: Progress = silent,
+    held_out: int = HELD_OUT,
+) -> Clips:
+    """Read captions alone; arguments and errors as for `load_clips`."""
+    name, captions = read_split(config, split, held_out)
+    if split == "train":
+        read_split(config, "validation", held_out)  # fails now, before all is parsed
+        _refuse_too_few(name, len(captions), "captions", config)
+    frames = np.empty((len(captions), 0, 1, 1, 3), np.uint8)
+    return Clips(frames, PlainSentences(captions, denials_of(captions, should_stop, progress)), name=name)
+
+
+def _refuse_too_few(name: str, count: int, unit: str, config: TrainConfig) -> None:
+    if count < config.batch_size:
+        raise ConfigError(
+            f"{name} has {count} {unit} to train on, too few for a batch_size of {config.batch_size}. Make it smaller."
+        )
+
+
+def dataset_clips(
+    config: TrainConfig,
+    split: Literal["train", "validation"],
+    cache: Path,
+    should_stop: ShouldStop = never,
+    needs: frozenset[str] = frozenset(),
+    progress: Progress = silent,
+    held_out: int = HELD_OUT,
+) -> Clips:
+    """Decode the videos of a dataset, always the same ones; arguments and errors as for `load_clips`."""
+    dataset = load_dataset(config.data, split, held_out)
+    videos = sample(dataset.videos, config.num_clips if split == "train" else config.validation_clips)
+    if split == "train":
+        load_dataset(config.data, "validation", held_out)  # fails now, before all is decoded
+        for remark in dataset.remarks:
+            logger.warning(remark)
+        _refuse_too_few(dataset.name, len(videos), "clips", config)
+    with suppress(OSError):
+        for old in cache.glob("videos-*"):  # of version 0.1, which wrote a file for each set of clips
+            old.unlink(missing_ok=True)
+    decodes = process_rank() == 0  # the others take what the first has stored
+    with progress_bar(progress) as shown, frame_cache(cache) as store:
+        videos, frames, name = decode_videos(
+            videos, config.num_frames, config.framing, store, shown, should_stop, decodes
+        )
+    captions = [video.captions for video in videos]
+    denials = None
+    if "denied" in needs:
+        most = -(-MAX_PARSED // len(videos))
+        denials = denials_of([caption for some in captions for caption in some[:most]], should_stop, progress)
+    return Clips(frames, DatasetSentences(captions, denials, config.num_captions > 0), cache / name, dataset.name)
+
+
+def frame_cache(folder: Path) -> Cache:
+    """Open the cache of video files: the app's for runs in its data folder, so that evaluation shares the frames."""
+    if folder.parts[-2:] == ("runs", ".frames"):
+        return Cache.of(folder.parents[1])
+    return Cache(folder / CACHE, frames=folder / "frames")
+
+
+def world_clips(
+    split: SceneSplit,
+    count: int,
+    num_frames: int,
+    framing: Framing,
+    seed: int,
+    cache: Path,
+    should_stop: ShouldStop = never,
+    free: float = 0.0,
+    progress: Progress = silent,
+    draws: bool = True,
+) -> Clips:
+    """Render clips of the built-in world, or read them from `cache`.
+
+    Args:
+        split: of the scenes.
+        count: number of clips.
+        num_frames: of each clip.
+        framing: what frames are fitted to.
+        seed: of the scenes.
+        cache: folder for frames.
+        should_stop: polled between clips.
+        free: share of the denying sentences made of captions instead of by the world's grammar.
+        progress: called between clips.
+        draws: whether frames are needed, not only embeddings.
+
+    Raises:
+        InterruptedError: if `should_stop` said so.
+    """
+    scenes = sample_scenes(split, count, seed)
+    file = ClipFile.of(split, scenes, num_frames, framing, cache)
+    with progress_bar(progress) as shown:
+        frames = file.frames(shown, should_stop) if draws else UndrawnClips(file)
+    denials = free_denials(scenes, seed, should_stop, progress) if free else None
+    return Clips(frames, WorldSentences(scenes, free, denials), file.path, "built-in world")
+
+
+def free_denials(
+    scenes: Sequence[Scene], seed: int, should_stop: ShouldStop = never, progress: Progress = silent
+) -> CaptionDenials:
+    """Parse captions of the first scenes, so that sentences freer than the world's grammar can be made of them."""
+    captions = [
+        describe(scene, random.Random(f"{seed} free {row}")).text for row, scene in enumerate(scenes[:MAX_FREE])
+    ]
+    return denials_of(captions, should_stop, progress)

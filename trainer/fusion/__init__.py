@@ -1,0 +1,1 @@
+"""Trains a fusion of picture and text, and adds it to a checkpoint."""

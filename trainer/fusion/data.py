@@ -1,0 +1,156 @@
+"""Training data of a fusion: families of the built-in world, embedded once by the frozen towers."""
+
+import random
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nt2vr.models.encoder import Encoder
+from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.world.drawn.clips import ClipFile
+from nt2vr.world.edits.families import Edit, Family, WishTable, copies, training_families
+from nt2vr.world.edits.modifications import Modification, modify
+from nt2vr.world.scenes import Scene
+
+BLOCK = 1_000  # families per file of embeddings
+FRAMES = 2  # per clip: frames of one clip are nearly alike
+WORDINGS = 4  # texts per triplet, of which each step draws one
+
+
+@dataclass(frozen=True, eq=False)
+class FusionData:
+    """Triplets and their candidates.
+
+    Attributes:
+        pictures: (R, D), one frame of each family's reference.
+        wanted: (Q, K, D), embeddings of the wanted parts of K texts; zeros for none.
+        unwanted: (Q, K, D), sums of those of their unwanted parts.
+        references: (Q,), family of each triplet.
+        targets: (Q,), rows of `clips`.
+        clips: (V, D): twins and edited scenes, then the references themselves.
+        families: (V,), family of each clip.
+        right: rows of `clips` that are right for each triplet.
+        frames: (V - R, F, D), frames of the clips but the references; None unless targets are weighted by frame.
+    """
+
+    pictures: Tensor
+    wanted: Tensor
+    unwanted: Tensor
+    references: Tensor
+    targets: Tensor
+    clips: Tensor
+    families: Tensor
+    right: Sequence[Sequence[int]]
+    frames: Tensor | None = None
+
+
+def load_families(
+    encoder: Encoder,
+    count: int,
+    seed: int,
+    cache: Path,
+    without: Set[str] = frozenset(),
+    with_frames: bool = False,
+    progress: Progress = silent,
+    should_stop: ShouldStop = never,
+) -> FusionData:
+    """Draw and embed training families.
+
+    Args:
+        encoder: its towers.
+        count: number of families.
+        seed: of the families.
+        cache: folder for embeddings.
+        without: names of the vocabulary; triplets whose changes concern one of them are left out.
+        with_frames: whether the embeddings of single frames are needed too; the frames are kept in `cache`.
+        progress: called while clips are drawn.
+        should_stop: polled meanwhile.
+
+    Raises:
+        InterruptedError: if `should_stop` returned True.
+    """
+    families = training_families(count, seed)
+    scenes = _clips_of(families)
+    owners = [row for row, family in enumerate(families) for _ in range(1 + len(family.edits))]
+    references = [family.reference for family in families]
+    blocks = [families[start : start + BLOCK] for start in range(0, count, BLOCK)]  # more families reuse the first
+    embedded = [_embed(block, encoder, cache, progress, should_stop) for block in blocks]
+    pictures, clips = (np.concatenate(arrays) for arrays in zip(*embedded, strict=True))
+    frames = [_embed_single_frames(block, encoder, cache, progress, should_stop) for block in blocks if with_frames]
+    table = WishTable([*scenes, *references])
+    triplets = _triplets(families, without)
+    rng = random.Random(seed)
+    texts = [
+        modify(families[number].reference, edit.changes, rng) for number, _, edit in triplets for _ in range(WORDINGS)
+    ]
+    wanted, unwanted = (part.view(len(triplets), WORDINGS, -1) for part in _embedded_parts(texts, encoder))
+    return FusionData(
+        torch.from_numpy(pictures),
+        wanted,
+        unwanted,
+        torch.tensor([family for family, _, _ in triplets]),
+        torch.tensor([target for _, target, _ in triplets]),
+        torch.from_numpy(np.concatenate([clips, pictures])),
+        torch.tensor([*owners, *range(count)]),
+        [table.right(edit.wish) for _, _, edit in triplets],
+        torch.from_numpy(np.concatenate(frames)) if frames else None,
+    )
+
+
+def _clips_of(families: Sequence[Family]) -> list[Scene]:
+    """List a twin and the edited scenes of each family."""
+    return [
+        scene
+        for family in families
+        for scene in (*copies(family.reference, 1), *(edit.scene for edit in family.edits))
+    ]
+
+
+def _embed(
+    families: Sequence[Family], encoder: Encoder, cache: Path, progress: Progress, should_stop: ShouldStop
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return the embeddings of the references' frames and of the clips."""
+    references, framing = [family.reference for family in families], encoder.card.framing
+    files = (
+        ClipFile.of("train", references, 1, framing, cache),
+        ClipFile.of("train", _clips_of(families), FRAMES, framing, cache),
+    )
+    pictures, clips = (file.embeddings_alone(encoder, progress, should_stop) for file in files)
+    return pictures, clips
+
+
+def _embed_single_frames(
+    families: Sequence[Family], encoder: Encoder, cache: Path, progress: Progress, should_stop: ShouldStop
+) -> NDArray[np.float32]:
+    """Return the embeddings of the clips' frames (N, F, D), L2-normalised."""
+    file = ClipFile.of("train", _clips_of(families), FRAMES, encoder.card.framing, cache)
+    frames = file.frames(progress, should_stop)
+    embeddings = encoder.encode_frames(frames.reshape(-1, *frames.shape[2:])).reshape(*frames.shape[:2], -1)
+    return np.asarray(embeddings / np.linalg.norm(embeddings, axis=-1, keepdims=True), np.float32)
+
+
+def _triplets(families: Sequence[Family], without: Set[str]) -> list[tuple[int, int, Edit]]:
+    """List (row of the family, row of the target among all clips, edit)."""
+    found, row = [], 0
+    for number, family in enumerate(families):
+        row += 1  # the twin
+        for edit in family.edits:
+            if without.isdisjoint(edit.names):
+                found.append((number, row, edit))
+            row += 1
+    return found
+
+
+def _embedded_parts(parts: Sequence[Modification], encoder: Encoder) -> tuple[Tensor, Tensor]:
+    """Embed wanted and unwanted parts, each text once; an absent part is zeros, and several unwanted are summed."""
+    texts = list(dict.fromkeys(text for part in parts for text in (part.wanted_text, *part.unwanted) if text))
+    vectors = dict(zip(texts, torch.from_numpy(encoder.encode_text(texts)), strict=True))
+    nothing = torch.zeros(encoder.embed_dim)
+    wanted = torch.stack([vectors.get(part.wanted_text, nothing) for part in parts])
+    unwanted = torch.stack([sum((vectors[text] for text in part.unwanted), nothing) for part in parts])
+    return wanted, unwanted

@@ -1,0 +1,1 @@
+"""Runs: their folders, and starting, stopping, resuming and sweeping them."""

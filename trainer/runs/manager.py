@@ -1,0 +1,293 @@
+"""Run manager: starts, stops, resumes, deletes and reads runs, each a separate process that outlives the app.
+
+Talks to runs only through their folders, signals and locks; knows nothing about training or the page.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+import trainer
+from nt2vr.errors import ConfigError, Nt2vrError, RunError
+from nt2vr.files import check_free
+from nt2vr.models.checkpoint import WEIGHTS
+from nt2vr.registry import pick
+from nt2vr.settings import training_devices, training_environment
+from trainer.config import TrainConfig, anchored, load_config, save_config
+from trainer.runs.lock import Holder
+from trainer.runs.metrics import MetricsReader
+from trainer.runs.run_folder import UNDER_WAY, RunFolder, RunStatus, device_locks, refuse_second_training
+from trainer.runs.trash import Trash
+
+ROOT = Path(trainer.__file__).parent.parent  # relative base and data paths in presets start here
+PATIENCE_S = 10.0  # a run still training this long after a stop request may be killed
+TRASH = ".trash"  # in the folder of the runs
+LOG_TAIL_BYTES = 8_192
+LEAST_FREE_BYTES = 64 << 10
+SMALL_BYTES = 25_000_000  # of the built-in model, in half precision
+STATE_FACTOR = 6  # size of a saved state (weights and two moments in float32) by that of a checkpoint
+FRAMES_BYTES = 300_000_000  # of the built-in world's clips
+
+
+@dataclass(frozen=True)
+class Run:
+    """Snapshot of one run.
+
+    Attributes:
+        run_id: name of its folder.
+        status: its progress, including the states "stopping" and "interrupted", which only the manager can infer.
+        config: its config; None if it cannot be read.
+        may_end_at_once: True if it has ignored a stop request for longer than `PATIENCE_S`.
+    """
+
+    run_id: str
+    status: RunStatus
+    config: TrainConfig | None
+    may_end_at_once: bool = False
+
+    @property
+    def name(self) -> str:
+        """Display name."""
+        return self.config.name if self.config else self.run_id
+
+    @property
+    def is_under_way(self) -> bool:
+        """True if a process is training it."""
+        return self.status.state in UNDER_WAY
+
+    @property
+    def can_resume(self) -> bool:
+        """True if it ended before its last step and its config can be read."""
+        return self.status.state in ("stopped", "interrupted", "failed") and self.config is not None
+
+    @property
+    def num_steps(self) -> int:
+        """Total number of steps."""
+        return self.config.epochs * self.config.steps_per_epoch if self.config else 0
+
+
+class RunManager:
+    """The runs in one folder.
+
+    Args:
+        folder: runs/; created when the first run starts.
+        device: where runs are trained, as `--device` of the app names it.
+
+    Attributes:
+        trash: the deleted runs.
+    """
+
+    def __init__(self, folder: Path, device: str = "auto") -> None:
+        """Start nothing."""
+        self.folder, self.device = folder, device
+        self._configs: dict[str, TrainConfig] = {}  # cached, since configs never change
+        self._metrics: dict[str, MetricsReader] = {}
+        self._stopping: dict[str, tuple[int, float]] = {}  # run_id -> process id, time of the stop request
+        self.trash = Trash(folder / TRASH)
+
+    def start(self, config: TrainConfig) -> str:
+        """Start a run and return its run_id once its process is under way.
+
+        Raises:
+            ConfigError: if the disk has no room for its checkpoints.
+            RunError: if another run is training, or the new process exits at once.
+        """
+        environment = training_environment(self.device)
+        refuse_second_training(self.folder, training_devices(environment))
+        try:
+            run = self._new_folder(config.name)
+        except OSError as error:
+            raise RunError(_unwritable(self.folder, error)) from error
+        try:
+            check_free(self.folder, _estimated_bytes(config), f"Training {config.epochs} epochs of {config.name}")
+            save_config(anchored(config), run.config)
+            _launch(run, environment)
+        except (OSError, Nt2vrError) as error:
+            shutil.rmtree(run.path)
+            raise error if isinstance(error, Nt2vrError) else RunError(_unwritable(run.path, error)) from error
+        return run.path.name
+
+    def resume(self, run_id: str) -> None:
+        """Resume a run that was stopped, interrupted or failed.
+
+        Raises:
+            ConfigError: if its config cannot be read.
+            RunError: if it is another one's turn, nothing is left to do, or a newer nT2VR wrote it.
+        """
+        run, folder = self.get(run_id), self._run_folder(run_id)
+        load_config(folder.config)
+        folder.status()
+        if not run.can_resume:
+            raise RunError(f"{run.name} cannot be resumed: it is {run.status.state}. Start a new run.")
+        environment = training_environment(self.device)
+        refuse_second_training(self.folder, training_devices(environment))
+        self._metrics.pop(run_id, None)  # it is cut back to where the run was saved
+        _launch(folder, environment)
+
+    def under_way(self) -> str:
+        """Return the run of these that is training where a new one would; "" if there is none."""
+        devices = training_devices(training_environment(self.device))
+        holders = (lock.holder() for lock in device_locks(self.folder, devices).values())
+        runs = self.folder.resolve()
+        return next((each.run for each in holders if each and Path(each.folder).parent == runs), "")
+
+    def stop(self, run_id: str, at_once: bool = False) -> None:
+        """Ask a run to finish its step, save and exit; or kill it at once, losing everything since its last save.
+
+        Raises:
+            RunError: if it is not training.
+        """
+        run = self._run_folder(run_id)
+        if (holder := run.lock.holder()) is None:
+            raise RunError(f"{run_id} is not training, so it cannot be stopped.")
+        pid = holder.pid
+        with suppress(ProcessLookupError):  # it has just ended on its own
+            if at_once and os.getpgid(pid) == pid:  # including its rendering processes
+                os.killpg(pid, signal.SIGKILL)
+            else:
+                os.kill(pid, signal.SIGKILL if at_once else signal.SIGTERM)
+        if self._stopping.get(run_id, (0, 0.0))[0] != pid:  # otherwise its patience has begun; resumed, it is another
+            self._stopping[run_id] = pid, time.monotonic()
+
+    def delete(self, run_id: str) -> None:
+        """Move a run, checkpoints and all, to the trash.
+
+        Raises:
+            RunError: if it is under way, or cannot be moved.
+        """
+        run = self._run_folder(run_id)
+        try:
+            with run.lock.hold(Holder.here(run.path)):  # nobody resumes it meanwhile
+                self.trash.take(run.path)
+        except BlockingIOError:
+            raise RunError(f"{run_id} is still training. Stop it before you delete it.") from None
+        except OSError as error:
+            raise RunError(f"{run_id} cannot be moved to the trash ({error.strerror}).") from error
+        for kept in (self._configs, self._metrics, self._stopping):
+            kept.pop(run_id, None)
+
+    def runs(self) -> list[Run]:
+        """Return all runs, newest first."""
+        return [self._look(run) for run in sorted(self._folders().values(), key=_started_ns, reverse=True)]
+
+    def get(self, run_id: str) -> Run:
+        """Return one run.
+
+        Raises:
+            ConfigError: if the run does not exist.
+        """
+        return self._look(self._run_folder(run_id))
+
+    def metrics(self, run_id: str) -> list[dict[str, float]]:
+        """Return a run's metrics so far: per row, finite numbers by name."""
+        run = self._run_folder(run_id)
+        return self._metrics.setdefault(run_id, MetricsReader(run.metrics)).rows()
+
+    def log_tail(self, run_id: str, lines: int = 12) -> str:
+        """Return the last lines of a run's log."""
+        return log_tail(self._run_folder(run_id), lines)
+
+    def _folders(self) -> dict[str, RunFolder]:
+        """Find runs directly inside the folder, without symlinks, so that no id can point outside it."""
+        return {
+            config.parent.name: RunFolder(config.parent)
+            for config in self.folder.glob("[!.]*/config.json")
+            if not config.parent.is_symlink()
+        }
+
+    def _run_folder(self, run_id: str) -> RunFolder:
+        return pick("run", run_id, self._folders())
+
+    def _new_folder(self, name: str) -> RunFolder:
+        words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "run"
+        base = f"{words}-{datetime.now():%Y%m%d-%H%M%S}"
+        for number in range(1, 1000):
+            path = self.folder / (base if number == 1 else f"{base}-{number}")
+            with suppress(FileExistsError):
+                path.mkdir(parents=True)
+                return RunFolder(path)
+        raise RunError(f"{self.folder} has too many runs named {base}. Delete some.")
+
+    def _look(self, run: RunFolder) -> Run:
+        run_id = run.path.name
+        holder = run.lock.holder()  # before the status: what ended in between has written how
+        try:
+            status = run.status() or RunStatus("preparing", 0)
+        except RunError as error:  # a newer nT2VR wrote it
+            status = RunStatus("failed", 0, error=str(error))
+        late = False
+        if status.state in UNDER_WAY and holder is None:
+            status = replace(status, state="interrupted", eta_s=None)
+        elif holder is not None and holder.pid == (stopping := self._stopping.get(run_id, (0, 0.0)))[0]:
+            status = replace(status, state="stopping", eta_s=None)
+            late = time.monotonic() - stopping[1] > PATIENCE_S
+        return Run(run_id, status, self._config(run), late)
+
+    def _config(self, run: RunFolder) -> TrainConfig | None:
+        run_id = run.path.name
+        if run_id not in self._configs:
+            with suppress(ConfigError):
+                self._configs[run_id] = load_config(run.config)
+        return self._configs.get(run_id)
+
+
+def _estimated_bytes(config: TrainConfig) -> int:
+    """Estimate what a run writes: its checkpoints, its saved state twice while it is replaced, and frames."""
+    weights = ROOT / config.base_folder / WEIGHTS if config.base_folder else None
+    size = weights.stat().st_size if weights is not None and weights.is_file() else SMALL_BYTES
+    kept = min(config.epochs, config.keep_checkpoints + 2) if config.keep_checkpoints else config.epochs
+    return size * (kept + 2 * STATE_FACTOR) + FRAMES_BYTES
+
+
+def _unwritable(folder: Path, error: OSError) -> str:
+    return f"{folder} cannot be written to ({error.strerror}). Free some space, or set another data folder."
+
+
+def _started_ns(run: RunFolder) -> int:
+    with suppress(FileNotFoundError):  # deleted just now
+        return run.config.stat().st_mtime_ns
+    return 0
+
+
+def _launch(run: RunFolder, environment: Mapping[str, str]) -> None:
+    """Start a run's process with an environment and return once it has taken over the run.
+
+    Raises:
+        RunError: if it exits before that, with its last log line as the message.
+    """
+    with run.log.open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "trainer", str(run.path.resolve())],
+            cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+        )  # fmt: skip
+    threading.Thread(target=process.wait, daemon=True).start()  # otherwise it would stay a zombie
+    while True:
+        has_ended = process.poll() is not None
+        if (status := run.status()) is not None and status.pid == process.pid:
+            return
+        if has_ended:
+            if shutil.disk_usage(run.path).free < LEAST_FREE_BYTES:  # its log says nothing then
+                raise RunError(f"{run.path} cannot be written to (the disk is full). Free some space.")
+            raise RunError(log_tail(run, 1) or f"The training ended at once with status {process.returncode}.")
+        time.sleep(0.02)
+
+
+def log_tail(run: RunFolder, lines: int) -> str:
+    """Return the last lines of a run's log."""
+    try:
+        with run.log.open("rb") as file:
+            file.seek(max(0, run.log.stat().st_size - LOG_TAIL_BYTES))
+            text = file.read().decode(errors="replace")
+    except FileNotFoundError:
+        return ""
+    return "\n".join(text.splitlines()[-lines:])

@@ -1,0 +1,82 @@
+"""metrics.jsonl, written as a run trains and read as it grows; TensorBoard's event files, written along with it."""
+
+import json
+import math
+import os
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from nt2vr.errors import ConfigError
+from trainer.config import TrainConfig
+from trainer.runs.run_folder import RunFolder
+
+
+def check_tensorboard(config: TrainConfig) -> None:
+    """Check that event files can be written, if a config asks for them.
+
+    Raises:
+        ConfigError: if the package is missing.
+    """
+    if config.tensorboard and find_spec("tensorboard") is None:
+        raise ConfigError("Event files need the package tensorboard. Install it, or set tensorboard to false.")
+
+
+class MetricsWriter:
+    """Appends to metrics.jsonl, and to event files in RUN/tensorboard if the config asks for them."""
+
+    def __init__(self, run: RunFolder, config: TrainConfig, steps: int) -> None:
+        """Open event files that replace what earlier ones say after step `steps`."""
+        self._run = run
+        self._events: Any = None
+        if config.tensorboard:
+            from torch.utils.tensorboard import SummaryWriter  # noqa: PLC0415  needs an optional package
+
+            self._events = SummaryWriter(run.path / "tensorboard", purge_step=steps + 1)
+
+    def append(self, values: Mapping[str, float]) -> None:
+        """Append a line of metrics, with its "epoch" and "step"."""
+        self._run.append_metrics(values)
+        if self._events:
+            for name in values.keys() - {"epoch", "step"}:
+                self._events.add_scalar(name, values[name], values["step"])
+
+    def close(self) -> None:
+        """Write what is pending."""
+        if self._events:
+            self._events.close()
+
+
+class MetricsReader:
+    """Incremental reader of metrics.jsonl: each row is read once."""
+
+    def __init__(self, path: Path) -> None:
+        """Store the path; nothing is read yet."""
+        self._path, self._offset, self._rows = path, 0, list[dict[str, float]]()
+        self._reading = threading.Lock()
+
+    def rows(self) -> list[dict[str, float]]:
+        """Return the rows so far, without a line that is still being written or was cut off by a crash."""
+        with self._reading:
+            try:
+                with self._path.open("rb") as file:
+                    if os.fstat(file.fileno()).st_size < self._offset:  # replaced
+                        self._offset, self._rows = 0, []
+                    file.seek(self._offset)
+                    complete = file.read().rpartition(b"\n")[0]
+            except FileNotFoundError:
+                return []
+            self._offset += len(complete) + 1 if complete else 0
+            self._rows += filter(None, map(_row, complete.splitlines()))
+            return list(self._rows)
+
+
+def _row(line: bytes) -> dict[str, float] | None:
+    with suppress(ValueError):
+        values = json.loads(line)
+        if isinstance(values, dict):
+            return {key: v for key, v in values.items() if isinstance(v, int | float) and math.isfinite(v)}
+    return None

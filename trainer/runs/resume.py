@@ -1,0 +1,153 @@
+"""Saved state for resuming runs: everything the next steps depend on, in one atomically written file.
+
+On a CPU, a run killed at any moment reaches the same numbers as an uninterrupted one; on a GPU, as far as its kernels
+are deterministic.
+"""
+
+import math
+import os
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+import torch
+
+from nt2vr.datasets import HELD_OUT
+from nt2vr.errors import CheckpointError, ConfigError, reason_of
+from nt2vr.files import atomic_write, with_schema, without_schema
+from trainer.config import TrainConfig
+from trainer.learner import Learner
+from trainer.runs.run_folder import RunFolder
+
+SAVE_EVERY_S = 30.0  # minimum interval between saves
+SAVE_SHARE = 0.05  # maximum share of the time spent on saving
+Losses = list[dict[str, float]]  # one dict per step, in order
+
+
+@dataclass(frozen=True)
+class Position:
+    """Progress of a run between two steps.
+
+    Attributes:
+        epoch: current epoch, counted from 1.
+        best: highest value of the watched metric so far.
+        best_epoch: epoch of that value; 0 before the first.
+        finished: True if no steps are left.
+    """
+
+    epoch: int = 1
+    best: float = -math.inf
+    best_epoch: int = 0
+    finished: bool = False
+
+    def after_epoch(self, value: float, config: TrainConfig) -> "Position":
+        """Return the position after an epoch in which the watched metric reached `value`."""
+        best, best_epoch = (value, self.epoch) if value > self.best else (self.best, self.best_epoch)
+        out_of_patience = 0 < config.patience <= self.epoch - max(best_epoch, config.not_epochs)
+        return Position(self.epoch + 1, best, best_epoch, out_of_patience or self.epoch == config.epochs)
+
+
+@dataclass(frozen=True)
+class Saved:
+    """Content of resume.pt.
+
+    Attributes:
+        config: the run's config as a dictionary.
+        position: progress of the run.
+        metrics_bytes: length of metrics.jsonl; a resumed run rewrites everything beyond it.
+        recent: losses of the steps since the last line of metrics.
+        learner: `Learner.state_dict`; None once the run has finished.
+        held_out: maximum of the videos held out of data without a validation split; None in older runs, which hold out
+            as many as they validate on.
+    """
+
+    config: Mapping[str, Any]
+    position: Position = Position()
+    metrics_bytes: int = 0
+    recent: Losses | tuple[()] = ()
+    learner: Mapping[str, Any] | None = None
+    held_out: int | None = None
+
+
+def held_out_by(run: RunFolder, config: TrainConfig) -> int:
+    """Return how many videos a run holds out at most: a resumed one as many as before, to train on the same videos.
+
+    Raises:
+        CheckpointError: as `read_saved`.
+    """
+    saved = _read(run, mmap=True)  # without its weights
+    return HELD_OUT if saved is None else saved.held_out or config.validation_clips
+
+
+def read_saved(run: RunFolder, config: TrainConfig) -> Saved | None:
+    """Read a run's saved state; None before the first save.
+
+    Raises:
+        CheckpointError: if the file is damaged or written by a newer nT2VR.
+        ConfigError: if it belongs to another config.
+    """
+    if (saved := _read(run)) is None:
+        return None
+    names, before = [field.name for field in fields(config)], TrainConfig(**saved.config)
+    if other := [name for name in names if getattr(before, name) != getattr(config, name)]:
+        raise ConfigError(
+            f"{run.resume} belongs to a run whose config differs in {', '.join(other)}. "
+            "Restore that config, or name another folder."
+        )
+    return saved
+
+
+def _read(run: RunFolder, mmap: bool = False) -> Saved | None:
+    if not run.resume.exists():
+        return None
+    try:
+        data = torch.load(run.resume, map_location="cpu", weights_only=True, mmap=mmap)
+        data = without_schema(data, run.resume, CheckpointError)
+        saved = Saved(**{**data, "position": Position(**data["position"])})
+        TrainConfig(**saved.config)
+    except CheckpointError:
+        raise
+    except Exception as error:  # damaged files fail in many ways: in zip, in pickle, as missing keys
+        raise CheckpointError(
+            f"{run.resume} cannot be read ({reason_of(error)}). Delete it to train from the start."
+        ) from error
+    return saved
+
+
+def rewind(run: RunFolder, metrics_bytes: int) -> None:
+    """Undo everything a run wrote after its last save, except checkpoints, which would come out identical."""
+    if run.metrics.exists():
+        os.truncate(run.metrics, min(metrics_bytes, run.metrics.stat().st_size))
+    for partial in run.path.glob("checkpoints/.*.partial"):
+        shutil.rmtree(partial)
+    for leftover in run.path.glob(".*.partial*"):  # left by a process killed while writing
+        leftover.unlink()
+
+
+class Saver:
+    """Saves a run, spending at most `SAVE_SHARE` of its time on it."""
+
+    def __init__(self, run: RunFolder, learner: Learner, held_out: int | None) -> None:
+        """Start the clock."""
+        self._run, self._learner, self._held_out = run, learner, held_out
+        self._due = time.monotonic() + SAVE_EVERY_S
+
+    @property
+    def due(self) -> bool:
+        """True if the next save is due."""
+        return time.monotonic() >= self._due
+
+    def save(self, position: Position, recent: Losses) -> None:
+        """Replace resume.pt; a finished run is saved without the learner's state, since it cannot be resumed."""
+        began = time.monotonic()
+        metrics = self._run.metrics
+        num_bytes = metrics.stat().st_size if metrics.exists() else 0
+        saved = Saved(asdict(self._learner.config), position, num_bytes, held_out=self._held_out)
+        if not position.finished:
+            saved = replace(saved, recent=recent, learner=self._learner.state_dict())
+        with atomic_write(self._run.resume) as partial:
+            torch.save(with_schema({**vars(saved), "position": asdict(position)}), partial)
+        now = time.monotonic()
+        self._due = now + max(SAVE_EVERY_S, (now - began) / SAVE_SHARE)

@@ -1,0 +1,210 @@
+"""The run folder: the interface between a training process and everything that watches it.
+
+    runs/<run_id>/config.json     TrainConfig, written once, before the start
+                  status.json     RunStatus, replaced atomically
+                  metrics.jsonl   one object per line, appended: {"epoch": 1, "step": 200, "loss": 0.41}
+                  train.log       the log
+                  checkpoints/    epoch_003/  (a checkpoint folder), and best.json: {"epoch": 3}
+                  resume.pt       state to resume from, see trainer/runs/resume.py
+                  lock            held by the training process; lock.json names it meanwhile
+
+    runs/.locks/cpu.lock          held by the training that uses the device; cpu.json names it
+
+Knows nothing about training itself.
+"""
+
+import json
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Literal
+
+from nt2vr.errors import RunError
+from nt2vr.files import is_disk_full, with_schema, without_schema, write_json
+from nt2vr.models.catalog import BEST
+from nt2vr.progress import Progress
+from nt2vr.settings import training_devices
+from trainer.runs.lock import Holder, Lock
+
+# "stopping" and "interrupted" are never written; `RunManager` infers them
+State = Literal["preparing", "running", "stopping", "stopped", "finished", "failed", "interrupted"]
+EVERY_S = 0.5  # between two writes of a preparation's progress
+UNDER_WAY: tuple[State, ...] = ("preparing", "running", "stopping")
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """Progress and state of a run.
+
+    Attributes:
+        state: current activity, or how the run ended.
+        pid: id of the process that wrote the status.
+        epoch: current epoch, counted from 1.
+        step: steps taken, over all epochs.
+        eta_s: estimated seconds left.
+        error: reason for a failure.
+        doing: current step of the preparation.
+        done: finished units of that step.
+        total: all units of that step; 0 if unknown.
+    """
+
+    state: State
+    pid: int
+    epoch: int = 0
+    step: int = 0
+    eta_s: float | None = None
+    error: str | None = None
+    doing: str = ""
+    done: int = 0
+    total: int = 0
+
+
+_FIELDS = frozenset(field.name for field in fields(RunStatus))
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """Paths in a run folder, with readers and writers for its files."""
+
+    path: Path
+
+    @property
+    def config(self) -> Path:
+        """File of the TrainConfig."""
+        return self.path / "config.json"
+
+    @property
+    def log(self) -> Path:
+        """Log file."""
+        return self.path / "train.log"
+
+    @property
+    def metrics(self) -> Path:
+        """File of losses and validation metrics."""
+        return self.path / "metrics.jsonl"
+
+    @property
+    def resume(self) -> Path:
+        """File with the state to resume from."""
+        return self.path / "resume.pt"
+
+    @property
+    def lock(self) -> Lock:
+        """Lock held by the training process."""
+        return Lock(self.path / "lock")
+
+    def checkpoint(self, epoch: int) -> Path:
+        """Return the checkpoint folder of an epoch."""
+        return self.path / "checkpoints" / f"epoch_{epoch:03d}"
+
+    def keep_checkpoints(self, epoch: int, best: int, count: int) -> None:
+        """Note which epoch is the best, if any, and delete all but that one and the newest ones.
+
+        Args:
+            epoch: the newest.
+            best: the best; 0 for none.
+            count: how many of the newest stay; 0 for all.
+        """
+        if best:
+            write_json(self.path / "checkpoints" / BEST, {"epoch": best})
+        for number in range(1, epoch - count + 1) if count else ():
+            if number != best and (folder := self.checkpoint(number)).is_dir():
+                doomed = folder.with_name(f".{folder.name}.partial")  # from here on, it is no checkpoint any more
+                folder.rename(doomed)
+                shutil.rmtree(doomed)
+
+    @property
+    def _status(self) -> Path:
+        return self.path / "status.json"
+
+    def status(self) -> RunStatus | None:
+        """How far the run is; None before its first start, or where a power cut left nothing that can be read.
+
+        Raises:
+            RunError: if a newer nT2VR wrote it.
+        """
+        try:
+            data = json.loads(self._status.read_text(encoding="utf-8"))
+            known = without_schema(data, self._status, RunError)
+            return RunStatus(**{name: value for name, value in known.items() if name in _FIELDS})
+        except (FileNotFoundError, AttributeError, TypeError, ValueError):
+            return None
+
+    def write_status(self, status: RunStatus) -> None:
+        """Replace the status, atomically; on a full disk in place, which takes no space."""
+        try:
+            write_json(self._status, with_schema(asdict(status)))
+        except OSError as error:
+            if not (is_disk_full(error) and self._status.exists()):
+                raise
+            content = (json.dumps(with_schema(asdict(status))) + "\n").encode()
+            with self._status.open("r+b") as file:
+                file.write(content)
+                file.truncate()
+
+    def preparing(self, status: RunStatus) -> Progress:
+        """Return a callable that writes the progress of a preparation into its status, each step when it begins."""
+        step_before, written = ("", 0), 0.0
+
+        def report(done: int, total: int, doing: str) -> None:
+            nonlocal step_before, written
+            if (doing, total) != step_before or time.monotonic() - written >= EVERY_S:
+                step_before, written = (doing, total), time.monotonic()
+                self.write_status(replace(status, doing=doing, done=done, total=total))
+
+        return report
+
+    def append_metrics(self, values: Mapping[str, float]) -> None:
+        """Append a line of metrics."""
+        with self.metrics.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(dict(values)) + "\n")
+
+    @contextmanager
+    def training(self) -> Iterator[None]:
+        """Lock the run and the devices it trains on, inside a `with` block.
+
+        Raises:
+            RunError: if the run or a device is already locked.
+        """
+        holder = Holder.here(self.path)
+        with ExitStack() as stack:
+            try:
+                for lock in device_locks(self.path.parent).values():
+                    stack.enter_context(lock.hold(holder))
+                stack.enter_context(self.lock.hold(holder))
+            except BlockingIOError:
+                refuse_second_training(self.path.parent)
+                raise RunError(f"{self.path.name} is already training. Wait for it, or stop it first.") from None
+            yield
+
+
+def device_locks(runs: Path, devices: Sequence[str] = ()) -> dict[str, Lock]:
+    """Return one lock per device that a run in the folder `runs` would use; each device trains one run at a time.
+
+    Args:
+        runs: folder of the runs.
+        devices: the run's, as `training_devices` names them; empty for those of this process.
+    """
+    devices = devices or training_devices()
+    return {device: Lock(runs / ".locks" / f"{device.replace(':', '-')}.lock") for device in devices}
+
+
+def refuse_second_training(runs: Path, devices: Sequence[str] = ()) -> None:
+    """Check that no run in the folder `runs` is training on a device that a new one would use.
+
+    Args:
+        runs: folder of the runs.
+        devices: the new one's, as `training_devices` names them; empty for those of this process.
+
+    Raises:
+        RunError: if one is; the message names that run, its folder and its process.
+    """
+    for device, lock in device_locks(runs, devices).items():
+        if (holder := lock.holder()) is not None:
+            raise RunError(
+                f"{holder.run} is still training on {device} (folder {holder.folder}, process {holder.pid}), "
+                "and a device trains one run at a time. Wait for it, or stop it first."
+            )

@@ -1,0 +1,240 @@
+"""`nt2vr sweep CONFIG --grid losses.bnl.m4=-.1,-.15,-.2 --seeds 3`: train a grid of settings and tabulate them.
+
+Every point of the grid is trained with every seed, each run in a folder of its own, as many at once as there are
+devices. The same command again resumes what was stopped and skips what has finished.
+"""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from itertools import product
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from nt2vr.errors import ConfigError, RunError
+from nt2vr.files import atomic_write, check_writable
+from nt2vr.settings import Settings, add_flags
+from trainer.changes import changed, parse_change, parse_choices
+from trainer.config import TrainConfig, anchored, build_config, load_config, preset_or_file, save_config
+from trainer.runs.manager import ROOT, log_tail
+from trainer.runs.run_folder import RunFolder
+from trainer.runs.sweep_table import latex, markdown, tabulated
+
+POLL_S = 0.2  # between two looks at whether a run still prepares
+MAX_RUNS = 1000
+
+
+@dataclass(frozen=True)
+class SweepRun:
+    """One training of a sweep.
+
+    Attributes:
+        point: the values of the grid's keys.
+        config: what to train.
+        folder: its run folder, named by name, point and seed, and by a hash of the config.
+    """
+
+    point: tuple[str, ...]
+    config: TrainConfig
+    folder: RunFolder
+
+    @property
+    def is_finished(self) -> bool:
+        """True if no steps are left."""
+        status = self.folder.status()
+        return status is not None and status.state == "finished"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the config, the grid and the flags."""
+    parser.add_argument("config", type=Path, help="a config file, or a preset such as clip-bnl")
+    parser.add_argument(
+        "--grid",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE,VALUE",
+        help="values of a key, such as losses.bnl.m4; of several keys, all combinations are trained (repeatable)",
+    )
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="override a value in all runs (repeatable)"
+    )
+    parser.add_argument("--seeds", type=int, default=1, help="seeds per point, from the config's on (default: 1)")
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="for the runs and the table (default: the app's runs)"
+    )
+    add_flags(parser, "auto, cpu, cuda or cuda:1 (default: NT2VR_DEVICE, or auto: all GPUs, otherwise the processor)")
+
+
+def run(options: Namespace) -> int:
+    """Train what is left of the sweep, write its table and print it."""
+    settings = Settings.read(options.data_dir, options.device)
+    out = options.out or settings.data_dir / "runs"
+    check_writable(out)
+    grid = dict(map(parse_choices, options.grid))
+    config = load_config(preset_or_file(options.config), dict(map(parse_change, options.set)))
+    runs = sweep_runs(anchored(config), grid, options.seeds, out)
+    out.mkdir(parents=True, exist_ok=True)
+    table = out / f"sweep-{_digest([each.folder.path.name for each in runs])}.md"
+    failed = Sweep(runs, list(grid), table).train(devices(settings.device))
+    sys.stdout.write(table.read_text(encoding="utf-8"))
+    sys.stderr.writelines(
+        f"{line}\n" for line in [f"The table is in {table} and {table.with_suffix('.tex')}.", *failed]
+    )
+    return 1 if failed else 0
+
+
+def sweep_runs(config: TrainConfig, grid: Mapping[str, Sequence[Any]], seeds: int, out: Path) -> list[SweepRun]:
+    """List the runs of a sweep, one seed of all points after the other.
+
+    Raises:
+        ConfigError: if a key or value cannot be used, seeds are asked for twice, or there are too many runs.
+    """
+    from trainer.losses import losses_of  # noqa: PLC0415  imports torch
+
+    if seeds > 1 and "seed" in grid:
+        raise ConfigError(f"The grid has seeds, so --seeds {seeds} cannot choose them. Leave one of the two out.")
+    points = list(product(*grid.values()))
+    if not 1 <= seeds * len(points) <= MAX_RUNS:
+        raise ConfigError(f"A sweep trains 1 to {MAX_RUNS} runs, not {seeds * len(points)}. Change seeds or grid.")
+    runs = []
+    for seed, point in product(range(config.seed, config.seed + seeds), points):
+        changes = {"seed": seed} | dict(zip(grid, point, strict=True))
+        each = build_config(changed(asdict(config), changes), "The sweep")
+        losses_of(each)
+        settings = [f"{key.rpartition('.')[2]}={value}" for key, value in zip(grid, point, strict=True)]
+        words = re.sub(r"[^a-z0-9.=]+", "-", " ".join([each.name, *settings, f"seed={each.seed}"]).lower())
+        folder = RunFolder(out / f"{words.strip('-.')[:56]}-{_digest(asdict(each))}")
+        runs.append(SweepRun(tuple(map(str, point)), each, folder))
+    return list({each.folder: each for each in runs}.values())
+
+
+def _digest(data: Any) -> str:
+    return blake2b(json.dumps(data, sort_keys=True).encode(), digest_size=4).hexdigest()
+
+
+def devices(device: str) -> list[str]:
+    """Return the devices to train on: all visible GPUs or the processor, unless one is named."""
+    if device != "auto":
+        return [device]
+    import torch  # noqa: PLC0415  the command's help needs none
+
+    return [f"cuda:{number}" for number in range(torch.cuda.device_count())] or ["cpu"]
+
+
+class Sweep:
+    """Trains runs, each as `python -m trainer` in a process of its own, and rewrites the table after each."""
+
+    def __init__(self, runs: Sequence[SweepRun], keys: Sequence[str], table: Path) -> None:
+        """Start nothing.
+
+        Args:
+            runs: all runs.
+            keys: of the grid, for the table's head.
+            table: a .md file; the LaTeX table is written next to it.
+        """
+        self._runs, self._keys, self._table = runs, keys, table
+        self._waiting: Iterator[SweepRun] = iter([])
+        self._failed: list[str] = []
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._preparing, self._changing = threading.Lock(), threading.Lock()
+        self._stop = threading.Event()
+
+    def train(self, devices: Sequence[str]) -> list[str]:
+        """Train all runs that have not finished; return a sentence per run that failed.
+
+        Raises:
+            KeyboardInterrupt: if stopped; the runs under way are saved first.
+            RunError: if a run could not start, for example because its device is in use.
+        """
+        self._waiting = iter([each for each in self._runs if not each.is_finished])
+        self.write_table()
+        before = signal.signal(signal.SIGTERM, _interrupt)
+        try:
+            with ThreadPoolExecutor(len(devices), "device") as threads:
+                working = [threads.submit(self._work, device) for device in devices]
+                try:
+                    for each in working:
+                        each.result()
+                except BaseException:
+                    self._end()
+                    raise
+        finally:
+            signal.signal(signal.SIGTERM, before)
+        if self._stop.is_set():
+            raise KeyboardInterrupt
+        return self._failed
+
+    def _end(self) -> None:
+        """Have the runs under way save and stop, and start no more."""
+        self._stop.set()
+        for process in self._processes:
+            if process.poll() is None:
+                process.terminate()
+
+    def _work(self, device: str) -> None:
+        """Train one run after the other on a device."""
+        while not self._stop.is_set():
+            with self._changing:
+                each = next(self._waiting, None)
+            if each is None:
+                return
+            self._train_one(each, device)
+
+    def _train_one(self, each: SweepRun, device: str) -> None:
+        start_s, name = time.monotonic(), each.folder.path.name
+        if not each.folder.config.exists():
+            each.folder.path.mkdir(parents=True, exist_ok=True)
+            save_config(each.config, each.folder.config)
+        with each.folder.log.open("ab") as log:
+            with self._preparing:  # the next run finds the frames that this one draws or decodes
+                process = subprocess.Popen(
+                    command(each.folder, device), cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                )
+                self._processes.append(process)
+                while process.poll() is None and not _has_begun(each.folder, process.pid):
+                    time.sleep(POLL_S)
+            process.wait()
+        status = each.folder.status()
+        state = status.state if status and status.pid == process.pid else "failed"
+        if process.returncode == 2:
+            raise RunError(log_tail(each.folder, 1) or f"{name} could not start.")
+        if state == "stopped":
+            self._stop.set()
+        minutes = (time.monotonic() - start_s) / 60
+        with self._changing:
+            if state == "failed":
+                reason = status.error if status and status.error else log_tail(each.folder, 1)
+                self._failed.append(f"{name} failed: {reason}")
+            sys.stderr.write(f"{name} on {device}: {state} after {minutes:.1f} minutes\n")
+            self.write_table()
+
+    def write_table(self) -> None:
+        """Write what is known so far, as Markdown and as LaTeX."""
+        rows = tabulated([(each.point, each.folder, each.config.monitor) for each in self._runs])
+        for path, form in ((self._table, markdown), (self._table.with_suffix(".tex"), latex)):
+            with atomic_write(path) as partial:
+                partial.write_text(form(self._keys, rows), encoding="utf-8")
+
+
+def command(run: RunFolder, device: str) -> list[str]:
+    """Return the command that trains a run."""
+    return [sys.executable, "-m", "trainer", str(run.path.resolve()), "--device", device]
+
+
+def _has_begun(run: RunFolder, pid: int) -> bool:
+    status = run.status()
+    return status is not None and status.pid == pid and status.state != "preparing"
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
