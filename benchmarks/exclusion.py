@@ -39,9 +39,13 @@ CARD, CHART = Path("assets/models/clip"), Path("docs/exclusion.svg")
 WIDTH, HEIGHT, LEFT, BOTTOM, MARGIN = 680, 440, 46, 40, 16
 COLOURS = {"boolean": "#3b82f6", "anchored": "#d97706", "spherical": "#a855f7"}  # all readable on white and on black
 OFFSETS = {  # of labels that would lie on a curve or on each other, in pixels; others are right of their points
-    "CLIP": (-8, 12, "end"), "CLIP*": (7, 14, "start"), "CLIP-bnl": (-8, 4, "end"),
-    "boolean": (6, -4, "start"), "anchored": (8, 2, "start"), "spherical": (-8, 12, "end"),
-}  # fmt: skip
+    "CLIP": (-8, 12, "end"),
+    "CLIP*": (7, 14, "start"),
+    "CLIP-bnl": (-8, 4, "end"),
+    "boolean": (6, -4, "start"),
+    "anchored": (8, 2, "start"),
+    "spherical": (-8, 12, "end"),
+}
 STYLE = (
     "text{font:12px system-ui,sans-serif;fill:#6e7681}.axis{stroke:#6e7681;stroke-opacity:.35}"
     "polyline{fill:none;stroke-width:2}.model{fill:#10a37f}.drop{fill:#6e7681}.small{font-size:10px}"

@@ -72,9 +72,13 @@ def main() -> None:
     for name, changes in VARIANTS.items():
         fusion, _ = train_fusion(data, weights.parts, replace(config, **changes))  # type: ignore[arg-type]
         show(name, validation, weights, "fusion", fusion)
-    show_held_out(data, test, weights, config, [
-        load_families(encoder, config.families, config.seed, options.folder, without=lot) for lot in LOTS
-    ])  # fmt: skip
+    show_held_out(
+        data,
+        test,
+        weights,
+        config,
+        [load_families(encoder, config.families, config.seed, options.folder, without=lot) for lot in LOTS],
+    )
 
 
 def show(name: str, asked: Asked, weights: Weights, system: str, fusion: Fusion | None = None) -> None:

@@ -86,9 +86,10 @@ def running(data: Path) -> Iterator[App]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "app.py", "--port", str(port), "--data-dir", str(data)]
-    with (data / "app.log").open("a") as log, subprocess.Popen(
-        command, cwd=PACKAGE.parent, stdout=log, stderr=log
-    ) as process:  # fmt: skip
+    with (
+        (data / "app.log").open("a") as log,
+        subprocess.Popen(command, cwd=PACKAGE.parent, stdout=log, stderr=log) as process,
+    ):
         app = App(process, f"http://127.0.0.1:{port}/", data)
         try:
             wait_until(lambda: is_ready(app))
@@ -122,9 +123,16 @@ def is_ready(app: App) -> bool:
 def training(data: Path) -> Iterator[RunFolder]:
     """Train a run whose checkpoints the app serves as they appear, and end it after the block."""
     config = {
-        "name": RUN, "base": "assets/models/clip", "train": "text", "epochs": 10_000, "num_clips": 256,
-        "num_frames": 4, "batch_size": 32, "validation_clips": 32, "learning_rate": 1e-5,
-    }  # fmt: skip
+        "name": RUN,
+        "base": "assets/models/clip",
+        "train": "text",
+        "epochs": 10_000,
+        "num_clips": 256,
+        "num_frames": 4,
+        "batch_size": 32,
+        "validation_clips": 32,
+        "learning_rate": 1e-5,
+    }
     run = RunFolder(data / "runs" / "load")
     run.path.mkdir(parents=True, exist_ok=True)
     run.config.write_text(json.dumps(config))

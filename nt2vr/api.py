@@ -118,9 +118,14 @@ class GallerySearcher:
         self._decoder = Decoder()
         gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
         galleries = Galleries(
-            open_catalog(settings), gallery, self._decoder, self._cache, judge_video, synonyms(),
+            open_catalog(settings),
+            gallery,
+            self._decoder,
+            self._cache,
+            judge_video,
+            synonyms(),
             Libraries(settings.data_dir / "libraries"),
-        )  # fmt: skip
+        )
         try:
             self._searcher = galleries.searcher(library)
         except Nt2vrError:
@@ -266,9 +271,14 @@ def evaluate(
     with Decoder() as decoder, Cache.of(settings.data_dir) as embeddings:
         benchmark = load_benchmark(
             data if isinstance(data, Data) else Data(data),
-            folder, decoder, embeddings, progress, should_stop, settings.assets,
+            folder,
+            decoder,
+            embeddings,
+            progress,
+            should_stop,
+            settings.assets,
             Libraries(settings.data_dir / "libraries"),
-        )  # fmt: skip
+        )
         report = evaluate_systems(
             benchmark, with_controls(chosen, models), models, ResultStore(folder), progress, should_stop
         )

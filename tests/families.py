@@ -20,9 +20,11 @@ from nt2vr.models.checkpoint import build_model, write_checkpoint
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, load_tokenizer
 
 CORPUS = [
-    "a man is running on the beach and not singing", "two women play football without a ball",
-    "a dog barks at a cat", "nobody isn't dancing in the kitchen; the girl doesn't laugh",
-]  # fmt: skip
+    "a man is running on the beach and not singing",
+    "two women play football without a ball",
+    "a dog barks at a cat",
+    "nobody isn't dancing in the kitchen; the girl doesn't laugh",
+]
 VOCABULARY = 400  # tokens at most
 
 
@@ -164,6 +166,10 @@ def write_family(folder: Path, name: str, seed: int = 0) -> Card:
     write_tokenizer(tokenizer_folder, family)
     tokenizer = load_tokenizer(tokenizer_folder, family.model_cfg["text_cfg"])
     return write_checkpoint(
-        folder, family_model(family, seed), family.model_cfg, family.preprocess_cfg, Card(name, frames=2),
+        folder,
+        family_model(family, seed),
+        family.model_cfg,
+        family.preprocess_cfg,
+        Card(name, frames=2),
         tokenizer=tokenizer,
-    )  # fmt: skip
+    )

@@ -60,8 +60,11 @@ class Learner:
         start = start or Start.of(config)
         self.config, self.losses, self.device = config, start.losses, start.device
         self.model, self.tokenizer, self.preprocess, self.base = (
-            start.model, start.tokenizer, start.preprocess, start.base,
-        )  # fmt: skip
+            start.model,
+            start.tokenizer,
+            start.preprocess,
+            start.base,
+        )
         card = self.base or Card(config.name)
         self.card = replace(
             card, pooling=card.pooling if config.pooling == "base" else config.pooling, positions=config.card_positions

@@ -52,8 +52,14 @@ def run(options: Namespace) -> int:
         sys.stdout.write(f"{name} is in {models.home}. It knows {card.queries} queries.\n")
         return 0
     imported = import_checkpoint(
-        file, models, options.name, options.architecture, options.frames, options.activation,
-        pooling=options.pooling, positions=options.positions,
-    )  # fmt: skip
+        file,
+        models,
+        options.name,
+        options.architecture,
+        options.frames,
+        options.activation,
+        pooling=options.pooling,
+        positions=options.positions,
+    )
     sys.stdout.write(f"{imported.name} is in {models.home}. {imported.remark}\n")
     return 0

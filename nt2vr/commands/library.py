@@ -30,10 +30,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     splits = sorted({"all", *SPLITS.values()})
     add.add_argument("--split", choices=splits, default="all", help="part of a dataset (default: %(default)s)")
     add.add_argument(
-        "--window", type=float, metavar="SECONDS",
+        "--window",
+        type=float,
+        metavar="SECONDS",
         help=f"length of the windows of long videos, {MIN_WINDOW_S:g} to {MAX_WINDOW_S:g}; 0 keeps videos whole "
         f"(default: {WINDOW_S:g} for folders, otherwise 0)",
-    )  # fmt: skip
+    )
     update = actions.add_parser("update", help="index what is new or changed")
     for action in (add, update):
         action.add_argument("--model", default=MODEL, help="model to index with (default: %(default)s)")

@@ -44,10 +44,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     mining.add_argument("--limit", type=int, default=10_000, metavar="N", help=f"pairs of videos at most {default}")
     mining.add_argument("--seed", type=int, default=0, help=f"draws pairs and wordings {default}")
     mining.add_argument(
-        "--chat-url", default="", metavar="URL",
+        "--chat-url",
+        default="",
+        metavar="URL",
         help="chat-completions endpoint that writes the texts, such as https://host/v1; its key is in NT2VR_CHAT_KEY "
         "(default: own rules write them, and nothing is sent anywhere)",
-    )  # fmt: skip
+    )
     mining.add_argument("--chat-model", default="", metavar="NAME", help="name of the endpoint's model")
     add_flags(mining)
     mining.set_defaults(action=_triplets)

@@ -19,14 +19,21 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_flags(parser)
     parser.add_argument("--host", help="address to listen on (default: this machine only)")
     parser.add_argument(
-        "--allow-host", action="append", default=[], metavar="NAME",
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
         help="name under which the app is reached, beyond this machine's addresses (repeatable; * is any)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--allow-root", action="append", default=[], type=Path, metavar="FOLDER",
+        "--allow-root",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FOLDER",
         help="folder in which libraries may be named over the page (repeatable; default: the home folder while only "
         "this machine can reach the app, otherwise none)",
-    )  # fmt: skip
+    )
     parser.add_argument("--port", type=int, help="port to listen on (default: the first free one from 7860)")
 
 

@@ -4,5 +4,13 @@ from nt2vr.datasets.base import Dataset, Split
 from nt2vr.datasets.load import DATASETS, HELD_OUT, held_out_of, kind_and_path, load_dataset, sample, sample_ids
 
 __all__ = [
-    "DATASETS", "HELD_OUT", "Dataset", "Split", "held_out_of", "kind_and_path", "load_dataset", "sample", "sample_ids",
-]  # fmt: skip
+    "DATASETS",
+    "HELD_OUT",
+    "Dataset",
+    "Split",
+    "held_out_of",
+    "kind_and_path",
+    "load_dataset",
+    "sample",
+    "sample_ids",
+]

@@ -36,9 +36,14 @@ class Evaluations(Runner):
     """
 
     def __init__(
-        self, models: Catalog, decoder: Decoder, cache: Cache, folder: Path, assets: Path = ASSETS,
+        self,
+        models: Catalog,
+        decoder: Decoder,
+        cache: Cache,
+        folder: Path,
+        assets: Path = ASSETS,
         libraries: Libraries | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Prepare without starting anything."""
         super().__init__()
         self.archive = Archive(folder / "reports")

@@ -41,9 +41,12 @@ def verify(folder: Path, name: str) -> None:
     size = (folder / WEIGHTS).stat().st_size
     try:
         card: Card = run_limited(
-            try_out, folder.absolute(), memory_bytes=BASE_BYTES + BYTES_PER_WEIGHT_BYTE * size,
-            timeout_s=BASE_S + size / BYTES_PER_S, progress=silent,
-        )  # fmt: skip
+            try_out,
+            folder.absolute(),
+            memory_bytes=BASE_BYTES + BYTES_PER_WEIGHT_BYTE * size,
+            timeout_s=BASE_S + size / BYTES_PER_S,
+            progress=silent,
+        )
     except (MemoryError, TimeoutError):
         raise CheckpointError(
             "The checkpoint cannot be used: loading it takes too much memory or time. Choose another."
@@ -126,12 +129,13 @@ def _check_card(card: Card, image_size: int) -> None:
     texts = (card.name, card.objective, card.base, card.pooling, card.data, card.notes, card.created)
     usable = (
         all(isinstance(text, str) for text in texts)
-        and type(card.frames) is int and 1 <= card.frames <= MAX_FRAMES
+        and type(card.frames) is int
+        and 1 <= card.frames <= MAX_FRAMES
         and card.image_size == image_size <= MAX_IMAGE_SIZE
         and type(card.epoch) is int
         and isinstance(card.losses, Mapping)
         and isinstance(card.metrics, Mapping)
         and all(type(value) in (int, float) and math.isfinite(value) for value in card.metrics.values())
-    )  # fmt: skip
+    )
     if not usable:
         raise CheckpointError(f"{CARD} has values that cannot be used. Choose another repository.")

@@ -131,14 +131,21 @@ FORMS = (
     # the cue is part of a word
     Form("X-free", "free", "-free", "a car-free street", "a street", ("car",)),
     Form("X-less", "less", "", "a hatless man", "a man", ("hat",)),
-)  # fmt: skip
+)
 
 # Words that name what is not there. Not here: those whose ending denies nothing to be seen (stainless, wireless), and
 # looks that captions name as such (shirtless, sleeveless, leafless, an unoccupied bench).
 LESS: Mapping[str, str] = {
-    "beardless": "beard", "childless": "children", "driverless": "driver", "hatless": "hat", "helmetless": "helmet",
-    "peopleless": "people", "riderless": "rider", "shoeless": "shoes", "sockless": "socks",
-}  # fmt: skip
+    "beardless": "beard",
+    "childless": "children",
+    "driverless": "driver",
+    "hatless": "hat",
+    "helmetless": "helmet",
+    "peopleless": "people",
+    "riderless": "rider",
+    "shoeless": "shoes",
+    "sockless": "socks",
+}
 MISSPELT: Mapping[str, str] = dict.fromkeys(
     "wihtout witout withot whitout withouth withou wihout withut witohut withour wthout whithout".split(), "without"
 )
@@ -149,17 +156,76 @@ CUES: dict[str, CueKind] = {
 }
 CUE_RUNS = Runs(CUES)
 # Idioms and titles; "can't" is tokenized as "ca n't".
-NO_NEGATION = Runs({
-    "not only", "not just", "not merely", "not far", "why not", "whether or not", "no doubt", "without doubt",
-    "without a doubt", "no wonder", "no matter", "nothing but", "none other than", "no other than", "with or without",
-    "ca n't stop", "ca n't help", "ca n't wait", "can not stop", "can not help", "can not wait", "a no", "the no",
-    "no tomorrow", "nothing beats", "nothing like", "nothing better than", "nothing more than", "no more than",
-    "no less than", "no fewer than", "no big deal", "no problem", "in no time", "no strings attached",
-    "not to mention", "more often than not", "believe it or not", "like nobody", "like no one", "if not",
-    "never mind", "no pain no gain", "no question", "not missing", "not lacking", "not absent", "n't missing",
-    "n't lacking", "n't absent", "never absent",
-    "never lacking", "duty -free", "royalty -free", "hands -free", "toll -free", "care -free",
-    "no country for old men", "dr no", "dr. no", "no time to die", "no way home", "no man 's sky",
-    "no man 's land", "never have i ever", "say no", "says no", "missing link",
-})  # fmt: skip
+NO_NEGATION = Runs(
+    {
+        "not only",
+        "not just",
+        "not merely",
+        "not far",
+        "why not",
+        "whether or not",
+        "no doubt",
+        "without doubt",
+        "without a doubt",
+        "no wonder",
+        "no matter",
+        "nothing but",
+        "none other than",
+        "no other than",
+        "with or without",
+        "ca n't stop",
+        "ca n't help",
+        "ca n't wait",
+        "can not stop",
+        "can not help",
+        "can not wait",
+        "a no",
+        "the no",
+        "no tomorrow",
+        "nothing beats",
+        "nothing like",
+        "nothing better than",
+        "nothing more than",
+        "no more than",
+        "no less than",
+        "no fewer than",
+        "no big deal",
+        "no problem",
+        "in no time",
+        "no strings attached",
+        "not to mention",
+        "more often than not",
+        "believe it or not",
+        "like nobody",
+        "like no one",
+        "if not",
+        "never mind",
+        "no pain no gain",
+        "no question",
+        "not missing",
+        "not lacking",
+        "not absent",
+        "n't missing",
+        "n't lacking",
+        "n't absent",
+        "never absent",
+        "never lacking",
+        "duty -free",
+        "royalty -free",
+        "hands -free",
+        "toll -free",
+        "care -free",
+        "no country for old men",
+        "dr no",
+        "dr. no",
+        "no time to die",
+        "no way home",
+        "no man 's sky",
+        "no man 's land",
+        "never have i ever",
+        "say no",
+        "says no",
+        "missing link",
+    }
+)
 NOBODY = {"nobody": "people", "no one": "people", "noone": "people", "none": "people", "nothing": "anything"}

@@ -8,11 +8,32 @@ FRAMES = words(
     "image images picture photo photograph pic snapshot scene video clip frame shot view footage film setting "
     "surroundings environment composition"
 )
-FILLERS = Runs({  # these only mean "in the picture"
-    "in sight", "in view", "within view", "in it", "in them", "on it", "at all", "anywhere", "around", "visible",
-    "to be seen", "to be found", "there", "here", "please", "whatsoever", "of any kind", "on display", "in evidence",
-    "in attendance", "nearby", "either",
-})  # fmt: skip
+FILLERS = Runs(
+    {  # these only mean "in the picture"
+        "in sight",
+        "in view",
+        "within view",
+        "in it",
+        "in them",
+        "on it",
+        "at all",
+        "anywhere",
+        "around",
+        "visible",
+        "to be seen",
+        "to be found",
+        "there",
+        "here",
+        "please",
+        "whatsoever",
+        "of any kind",
+        "on display",
+        "in evidence",
+        "in attendance",
+        "nearby",
+        "either",
+    }
+)
 _PRESENT = words(
     "present visible shown seen included featured depicted pictured found displayed there here represented captured "
     "observed detected spotted noticed noticeable evident apparent portrayed part allowed permitted"

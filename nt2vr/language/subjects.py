@@ -20,10 +20,22 @@ _OTHERS = words(
     "model musician guitarist drummer pianist rapper artist comedian contestant friend teenager toddler"
 )
 _SYNONYMS = {
-    "guy": "man", "gentleman": "man", "male": "man", "lady": "woman", "female": "woman", "someone": "person",
-    "somebody": "person", "mom": "mother", "dad": "father", "kid": "child", "puppy": "dog", "kitten": "cat",
-    "people": "person", "men": "man", "women": "woman",
-}  # fmt: skip
+    "guy": "man",
+    "gentleman": "man",
+    "male": "man",
+    "lady": "woman",
+    "female": "woman",
+    "someone": "person",
+    "somebody": "person",
+    "mom": "mother",
+    "dad": "father",
+    "kid": "child",
+    "puppy": "dog",
+    "kitten": "cat",
+    "people": "person",
+    "men": "man",
+    "women": "woman",
+}
 
 
 @dataclass(frozen=True)

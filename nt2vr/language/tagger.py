@@ -33,16 +33,50 @@ _NUM_WORDS = 10_000  # remembered per kind of look-up
 
 _C5_FORMS = {"Z": "VBZ", "B": "VBP", "D": "VBD", "I": "VB", "G": "VBG", "N": "VBN"}
 _C5 = {  # by full tag, otherwise by its first two letters
-    "AT0": "DET", "DPS": "DET", "DT0": "DET", "DTQ": "WH", "AVQ": "WH", "PNQ": "WH", "CJT": "WH", "CRD": "NUM",
-    "ORD": "NUM", "VM0": "MD", "TO0": "TO", "POS": "POS", "XX0": "NEG", "EX0": "PRON", "AJ": "ADJ", "AV": "ADV",
-    "CJ": "CONJ", "NN": "NOUN", "NP": "NOUN", "PN": "PRON", "PR": "ADP", "PU": "PUNCT",
+    "AT0": "DET",
+    "DPS": "DET",
+    "DT0": "DET",
+    "DTQ": "WH",
+    "AVQ": "WH",
+    "PNQ": "WH",
+    "CJT": "WH",
+    "CRD": "NUM",
+    "ORD": "NUM",
+    "VM0": "MD",
+    "TO0": "TO",
+    "POS": "POS",
+    "XX0": "NEG",
+    "EX0": "PRON",
+    "AJ": "ADJ",
+    "AV": "ADV",
+    "CJ": "CONJ",
+    "NN": "NOUN",
+    "NP": "NOUN",
+    "PN": "PRON",
+    "PR": "ADP",
+    "PU": "PUNCT",
     **{f"V{verb}{form}": tag for verb in "BDHV" for form, tag in _C5_FORMS.items()},
-}  # fmt: skip
+}
 _PENN = {  # by full tag, otherwise by its first two letters
-    "DT": "DET", "PDT": "DET", "PRP$": "DET", "RP": "ADV", "IN": "ADP", "CD": "NUM", "CC": "CONJ", "TO": "TO",
-    "POS": "POS", "PRP": "PRON", "EX": "PRON", "NN": "NOUN", "JJ": "ADJ", "RB": "ADV", "WD": "WH", "WP": "WH",
-    "WR": "WH", **{tag: tag for tag in VERB_TAGS},
-}  # fmt: skip
+    "DT": "DET",
+    "PDT": "DET",
+    "PRP$": "DET",
+    "RP": "ADV",
+    "IN": "ADP",
+    "CD": "NUM",
+    "CC": "CONJ",
+    "TO": "TO",
+    "POS": "POS",
+    "PRP": "PRON",
+    "EX": "PRON",
+    "NN": "NOUN",
+    "JJ": "ADJ",
+    "RB": "ADV",
+    "WD": "WH",
+    "WP": "WH",
+    "WR": "WH",
+    **{tag: tag for tag in VERB_TAGS},
+}
 _PENN_TO_C5 = {tag: f"VV{form}" for form, tag in _C5_FORMS.items()} | {"NN": "NN1", "NNS": "NN2"}
 _BY_WORD = {
     **dict.fromkeys(("not", "n't", "nt", "never"), "NEG"),

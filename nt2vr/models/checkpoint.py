@@ -256,8 +256,17 @@ def _as_checkpoint_error(folder: Path) -> Iterator[None]:
 
     try:
         yield
-    except (OSError, SafetensorError, ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError,
-            TypeError, ValueError) as error:  # fmt: skip
+    except (
+        OSError,
+        SafetensorError,
+        ArithmeticError,
+        AssertionError,
+        AttributeError,
+        LookupError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ) as error:
         raise CheckpointError(f"{folder} cannot be loaded ({reason_of(error)}). Choose another checkpoint.") from error
 
 

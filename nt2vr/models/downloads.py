@@ -90,9 +90,14 @@ def fetch(
 
 
 def _fetch(
-    folder: Path, partial: Path, architecture: str, tag: str, progress: Progress, should_stop: ShouldStop,
+    folder: Path,
+    partial: Path,
+    architecture: str,
+    tag: str,
+    progress: Progress,
+    should_stop: ShouldStop,
     announce: Announce,
-) -> None:  # fmt: skip
+) -> None:
     import open_clip  # noqa: PLC0415  see `pretrained`
 
     name = f"{architecture} / {tag}"
@@ -183,9 +188,13 @@ def _unreachable(asked: str, repository: str, error: Exception) -> DownloadError
 
 
 def check_space(
-    name: str, files: Sequence[RemoteFile], model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any],
-    home: Path, announce: Announce,
-) -> None:  # fmt: skip
+    name: str,
+    files: Sequence[RemoteFile],
+    model_cfg: Mapping[str, Any],
+    preprocess_cfg: Mapping[str, Any],
+    home: Path,
+    announce: Announce,
+) -> None:
     """Announce what a download takes: the transfer, and the model as it is written from it.
 
     Raises:

@@ -95,9 +95,12 @@ def import_checkpoint(
         size = file.stat().st_size if file.is_file() else 0
         check_free(models.home, 2 * size, f"Importing {file.name}")  # it may be in half precision
         imported: Imported = run_limited(
-            _import, *arguments, memory_bytes=MEMORY_BYTES + MEMORY_FACTOR * size, timeout_s=TIMEOUT_S,
+            _import,
+            *arguments,
+            memory_bytes=MEMORY_BYTES + MEMORY_FACTOR * size,
+            timeout_s=TIMEOUT_S,
             progress=progress,
-        )  # fmt: skip
+        )
     except MemoryError:
         raise CheckpointError(f"{file.name} takes too much memory to read. Save its state_dict() alone.") from None
     except TimeoutError:

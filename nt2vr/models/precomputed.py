@@ -89,9 +89,14 @@ def write_embeddings(file: Path, folder: Path, name: str) -> Card:
         _digest(arrays[ids], arrays[rows]) for ids, rows in (("video_ids", "videos"), ("queries", "texts"))
     )
     card = Card(
-        name, objective="embeddings from a file", base=f"imported from {file.name}", frames=1,
-        visual_fingerprint=videos, text_fingerprint=texts, queries=len(arrays["queries"]),
-    )  # fmt: skip
+        name,
+        objective="embeddings from a file",
+        base=f"imported from {file.name}",
+        frames=1,
+        visual_fingerprint=videos,
+        text_fingerprint=texts,
+        queries=len(arrays["queries"]),
+    )
     partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
     try:
         partial.mkdir(parents=True)

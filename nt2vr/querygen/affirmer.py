@@ -9,8 +9,13 @@ from nt2vr.language.wordlists import MASS_NOUNS, words
 
 _CUES = words("not n't nt never no without w/o nobody none nothing neither nor noone cannot")
 _POSITIVE = {
-    "nobody": "somebody", "noone": "someone", "none": "some", "nothing": "something", "neither": "both", "nor": "and",
-}  # fmt: skip
+    "nobody": "somebody",
+    "noone": "someone",
+    "none": "some",
+    "nothing": "something",
+    "neither": "both",
+    "nor": "and",
+}
 _CLIPPED = {"ca": "can", "wo": "will", "ai": "is", "sha": "shall"}  # of can't, won't, ain't, shan't
 
 

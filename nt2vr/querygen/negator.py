@@ -38,18 +38,49 @@ _TOGETHER = words("along together up away")
 _TAKEN_FOR_VERBS = words("kids mars phones pictures rules functions themed haired shaped colored coloured sized")
 _SHOWS = words("show game match play film race concert party team")  # kids show
 _AGENTS = ("er", "or", "ist")
-_COMPOUNDS = frozenset({  # two-word verbs; "not" precedes both words
-    "ice skating", "ice fishing", "roller skating", "roller blading", "figure skating", "skate boarding",
-    "snow boarding", "water skiing", "rock climbing", "horse riding", "horseback riding", "bull riding", "bike riding",
-    "belly dancing", "break dancing", "pole dancing", "tap dancing", "sky diving", "scuba diving", "para gliding",
-    "hang gliding", "wind surfing", "kite surfing", "lip syncing", "lip singing", "beat boxing", "cat walking",
-    "arm wrestling", "dirt biking", "test driving", "video taping",
-})  # fmt: skip
+_COMPOUNDS = frozenset(
+    {  # two-word verbs; "not" precedes both words
+        "ice skating",
+        "ice fishing",
+        "roller skating",
+        "roller blading",
+        "figure skating",
+        "skate boarding",
+        "snow boarding",
+        "water skiing",
+        "rock climbing",
+        "horse riding",
+        "horseback riding",
+        "bull riding",
+        "bike riding",
+        "belly dancing",
+        "break dancing",
+        "pole dancing",
+        "tap dancing",
+        "sky diving",
+        "scuba diving",
+        "para gliding",
+        "hang gliding",
+        "wind surfing",
+        "kite surfing",
+        "lip syncing",
+        "lip singing",
+        "beat boxing",
+        "cat walking",
+        "arm wrestling",
+        "dirt biking",
+        "test driving",
+        "video taping",
+    }
+)
 _FIRST_PARTS = frozenset(compound.split()[0] for compound in _COMPOUNDS) - {"horse", "bull", "bike", "video"}
 _ADDED = {  # tag and lemma of added words; any other is a verb in its base form
-    "not": ("NEG", "not"), "without": ("ADP", "without"),
-    "do": ("VBP", "do"), "does": ("VBZ", "do"), "did": ("VBD", "do"),
-}  # fmt: skip
+    "not": ("NEG", "not"),
+    "without": ("ADP", "without"),
+    "do": ("VBP", "do"),
+    "does": ("VBZ", "do"),
+    "did": ("VBD", "do"),
+}
 _CACHED_CAPTIONS = 100_000  # about 100 MB
 
 

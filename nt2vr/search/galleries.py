@@ -77,9 +77,15 @@ class Galleries:
     """
 
     def __init__(
-        self, models: Catalog, built_in: Gallery, decoder: Decoder, cache: Cache, judge: Judge, synonyms: Synonyms,
+        self,
+        models: Catalog,
+        built_in: Gallery,
+        decoder: Decoder,
+        cache: Cache,
+        judge: Judge,
+        synonyms: Synonyms,
         shelf: Shelf[LibraryLike],
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Open the built-in gallery; nothing is loaded yet."""
         self.shelf = shelf
         self._models, self._decoder, self._cache, self._synonyms = models, decoder, cache, synonyms
@@ -135,9 +141,16 @@ class Galleries:
             return open_indexed(gallery, encoder, self._cache)
 
         return Searcher(
-            self._models, gallery, self._decoder, self._cache, judge_by_captions, self._synonyms, self._live, info.id,
+            self._models,
+            gallery,
+            self._decoder,
+            self._cache,
+            judge_by_captions,
+            self._synonyms,
+            self._live,
+            info.id,
             embed,
-        )  # fmt: skip
+        )
 
 
 def open_indexed(gallery: Gallery, encoder: Encoder, cache: Cache) -> EmbeddedGallery:

@@ -56,10 +56,17 @@ class Searcher:
     """
 
     def __init__(
-        self, models: Catalog, gallery: Gallery, decoder: Decoder, cache: Cache, judge: Judge = no_verdict,
-        synonyms: Synonyms = MappingProxyType({}), live: LiveModels | None = None, key: str = "",
+        self,
+        models: Catalog,
+        gallery: Gallery,
+        decoder: Decoder,
+        cache: Cache,
+        judge: Judge = no_verdict,
+        synonyms: Synonyms = MappingProxyType({}),
+        live: LiveModels | None = None,
+        key: str = "",
         embed: Callable[[Encoder], EmbeddedGallery] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Load nothing yet.
 
         Args:
@@ -259,17 +266,31 @@ class Searcher:
         return loaded
 
     def _rank(
-        self, asked: Query, reading: Reading, system: System, model: LoadedModel, k: int, parts: Parts,
-        strengths: Mapping[str, float] | None, references: Sequence[Reference],
-    ) -> Ranking:  # fmt: skip
+        self,
+        asked: Query,
+        reading: Reading,
+        system: System,
+        model: LoadedModel,
+        k: int,
+        parts: Parts,
+        strengths: Mapping[str, float] | None,
+        references: Sequence[Reference],
+    ) -> Ranking:
         judged = asked if self._is_library else reading.query  # captions have all words
         query, encoder, embedded = reading.query, model.encoder, model.galleries[self.key]
         strength = system.strength_for(encoder.card, strengths)
         vector = query_vector(system.strategy, replace(parts, strength=strength))
         nothing = Ranking(
-            system, (), reading.unseen, reading.read_as, strength=strength, epoch=model.epoch, notice=model.notice,
-            gallery=embedded, missing=len(embedded.skipped) if self._is_library else 0,
-        )  # fmt: skip
+            system,
+            (),
+            reading.unseen,
+            reading.read_as,
+            strength=strength,
+            epoch=model.epoch,
+            notice=model.notice,
+            gallery=embedded,
+            missing=len(embedded.skipped) if self._is_library else 0,
+        )
         if vector is None:
             return nothing
         judge, left_out = judge_beside(self.judge, references, self.video), {each.video_id for each in references}

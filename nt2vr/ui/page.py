@@ -101,9 +101,17 @@ def build_page(
             gr.LoginButton(size="sm", elem_id="login")  # on a Space only: elsewhere Gradio asks the Hub for a token
         evaluate = EvaluateTab(evaluations, galleries, media, gate, templates)
         tab = SearchTab(
-            galleries, media, indexing, media.decoder, templates, gate, evaluate.marked, offered_words(),
-            story_queries(), trainings,
-        )  # fmt: skip
+            galleries,
+            media,
+            indexing,
+            media.decoder,
+            templates,
+            gate,
+            evaluate.marked,
+            offered_words(),
+            story_queries(),
+            trainings,
+        )
         with gr.Tabs() as all_tabs:
             with gr.Tab("Search", id="search") as opened:
                 opens_queries = tab.build(page, all_tabs)
@@ -126,8 +134,12 @@ def build_page(
         timer = gr.Timer(0.7)
         timer.tick(
             lambda: (status_line(searcher.status), gr.Timer(active=not searcher.is_ready)),
-            None, [head, timer], show_progress="hidden", queue=False, api_visibility="private",
-        )  # fmt: skip
+            None,
+            [head, timer],
+            show_progress="hidden",
+            queue=False,
+            api_visibility="private",
+        )
     check_inputs(page)
     return page, tab
 

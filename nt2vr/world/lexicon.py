@@ -155,11 +155,24 @@ _NOUNS: dict[str, tuple[str, ...]] = {
     **{
         name: (name,)
         for name in (
-            *_MUSIC, "horse", "pizza", "burger", "coffee", "phone", "laptop", "fish", "kite", "balloon", "umbrella",
-            "basketball", "golf", "yoga", "soccer",
+            *_MUSIC,
+            "horse",
+            "pizza",
+            "burger",
+            "coffee",
+            "phone",
+            "laptop",
+            "fish",
+            "kite",
+            "balloon",
+            "umbrella",
+            "basketball",
+            "golf",
+            "yoga",
+            "soccer",
         )
     },
-}  # fmt: skip
+}
 _FILLERS = (
     "a an the some any his her their its this that there here it he she they who which is are be being been am was "
     "were do does did has have having in on at of to by with near beside next front behind background around and "

@@ -115,9 +115,10 @@ def test_a_stranger_is_refused_with_the_reason_and_the_owner_is_not(
 def test_every_event_is_known_to_be_guarded_or_open(stranger: RawClient) -> None:
     names = {target: re.sub(r"_\d+$", "", target[0]) for target in stranger.events}
     unknown = [
-        target for target, name in names.items()
+        target
+        for target, name in names.items()
         if target not in GUARDED and target[0] not in OPEN_TARGETS and name not in OPEN_HANDLERS
-    ]  # fmt: skip
+    ]
     assert unknown == []
     assert set(GUARDED) <= set(stranger.events)
 

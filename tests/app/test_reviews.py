@@ -27,10 +27,16 @@ def report(running_app: RunningApp) -> Iterator[tuple[Archive, str]]:
 
 def links(report_id: str) -> list[Any]:
     return [
-        "?report=../../../etc", "?report=nowhere&query=1", "=", "", 5, None,
-        f"?report={report_id}&first=words+%40+..%2Fx", f"?report={report_id}&find=" + "(a" * 9999,
+        "?report=../../../etc",
+        "?report=nowhere&query=1",
+        "=",
+        "",
+        5,
+        None,
+        f"?report={report_id}&first=words+%40+..%2Fx",
+        f"?report={report_id}&find=" + "(a" * 9999,
         f"?report={report_id}&query=99&p=99&kind=%00&order=%ff&concept=<script>",
-    ]  # fmt: skip
+    ]
 
 
 def test_no_link_to_a_report_leaves_the_archive_or_a_traceback(
@@ -54,10 +60,15 @@ def test_notes_are_checked_saved_and_read_by_everyone_but_written_only_by_those_
     assert stranger.error(event, data=note).startswith("Only the owner may write notes on reports here")
     assert person.error(event, data=note) == ""
     for wrong in (
-        {"note": "x" * (MAX_NOTE + 1)}, {"tag": "x" * 41}, {"tag": 5}, {"note": ["x"]}, {"link": ""},
-        {"link": f"?report={report_id}&query=5"}, {"link": f"?report={report_id}"},
+        {"note": "x" * (MAX_NOTE + 1)},
+        {"tag": "x" * 41},
+        {"tag": 5},
+        {"note": ["x"]},
+        {"link": ""},
+        {"link": f"?report={report_id}&query=5"},
+        {"link": f"?report={report_id}"},
         {"link": "?report=nowhere&query=1"},
-    ):  # fmt: skip
+    ):
         error = person.error(event, data={**note, **wrong})
         assert error and "\n" not in error and "Something went wrong" not in error, wrong
     assert archive.remarks(report_id) == {3: Remark("misread", "who sings?")}

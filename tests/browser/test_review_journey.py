@@ -38,12 +38,16 @@ def report_of(*names: str) -> Report:
     ids = tuple(video.video_id for video in load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos)
     queries = [
         JudgedQuery(
-            "composed", f"a man is reading book {number} and not dancing", row_array([number]),
-            violating=row_array(range(200, 300)), wanted=f"a man is reading book {number}", unwanted=("dancing",),
+            "composed",
+            f"a man is reading book {number} and not dancing",
+            row_array([number]),
+            violating=row_array(range(200, 300)),
+            wanted=f"a man is reading book {number}",
+            unwanted=("dancing",),
             cue="not" if number % 2 else "without",
         )
         for number in range(NUM_QUERIES)
-    ]  # fmt: skip
+    ]
     benchmark = Benchmark("made up", ids, tuple(queries), lambda *_: np.zeros((0, 0), np.float32), {})
     return Report.of(benchmark, [results_of(name) for name in names])
 

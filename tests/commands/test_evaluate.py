@@ -61,8 +61,9 @@ def test_captions_alone_are_evaluated_with_an_open_clip_model(
 ) -> None:
     (tmp_path / "captions.txt").write_text(
         "a#enc#0 a man plays the guitar\na#enc#1 a man sings on a stage\nb#enc#0 a man plays the guitar on a stage\n"
-        "b#enc#1 a man sits on a chair\nc#enc#0 a man sings\nc#enc#1 a dog runs on the stage\n", encoding="utf-8"
-    )  # fmt: skip
+        "b#enc#1 a man sits on a chair\nc#enc#0 a man sings\nc#enc#1 a dog runs on the stage\n",
+        encoding="utf-8",
+    )
     data = ["--data", f"words:{tmp_path / 'captions.txt'}", "--data-dir", str(data_dir)]
     assert main(["evaluate", *data, "--systems", "tiny boolean", "--out", str(tmp_path / "out")]) == 0
     report = load_report(tmp_path / "out")

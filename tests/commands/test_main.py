@@ -81,8 +81,12 @@ def test_no_command_ends_in_a_traceback(
 def test_a_reader_that_closes_its_pipe_ends_the_command_silently() -> None:
     with subprocess.Popen(
         [*PYTHON, "queries", "split"],
-        cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    ) as process:  # fmt: skip
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
         assert process.stdout
         process.stdout.close()
         _, errors = process.communicate("a dog\n" * 5, timeout=120)

@@ -22,9 +22,17 @@ SOURCES = ("pyproject.toml", "requirements.txt", "README.md", "LICENSE", "nt2vr"
 PIP = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input"]
 OFFLINE = ["unshare", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up; exec "$@"', "sh"]
 RUN = {
-    "name": "Wheel", "base": "assets/models/clip", "train": "text", "epochs": 1, "num_clips": 8, "batch_size": 4,
-    "num_frames": 1, "pool_clips": 0, "validation_clips": 8, "losses": {"contrastive": {"weight": 1.0}},
-}  # fmt: skip
+    "name": "Wheel",
+    "base": "assets/models/clip",
+    "train": "text",
+    "epochs": 1,
+    "num_clips": 8,
+    "batch_size": 4,
+    "num_frames": 1,
+    "pool_clips": 0,
+    "validation_clips": 8,
+    "losses": {"contrastive": {"weight": 1.0}},
+}
 
 
 def test_pyproject_names_every_package() -> None:

@@ -221,8 +221,13 @@ def modules_named(tree: str) -> set[str]:
 def test_the_tree_of_this_test_is_read_as_people_read_it() -> None:
     tree = "app.py   flags\nnt2vr/\n  query.py  words\n  index/  base.py (Protocol)  exact.py\n  video.py\nx/  a.py"
     assert modules_named(tree) == {
-        "app.py", "nt2vr/query.py", "nt2vr/index/base.py", "nt2vr/index/exact.py", "nt2vr/video.py", "x/a.py",
-    }  # fmt: skip
+        "app.py",
+        "nt2vr/query.py",
+        "nt2vr/index/base.py",
+        "nt2vr/index/exact.py",
+        "nt2vr/video.py",
+        "x/a.py",
+    }
 
 
 def test_the_file_tree_in_the_docs_names_every_module_and_no_other() -> None:

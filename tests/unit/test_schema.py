@@ -35,15 +35,23 @@ def write_report(folder: Path) -> None:
 
 Case = tuple[str, Callable[[Path], Any], Callable[[Path], Any], type[Nt2vrError]]
 CASES: list[Case] = [
-    ("config.json", lambda f: save_config(CONFIG, f / "config.json"), lambda f: load_config(f / "config.json"),
-     ConfigError),
-    ("status.json", lambda f: RunFolder(f).write_status(RunStatus("stopped", 1)), lambda f: RunFolder(f).status(),
-     RunError),
+    (
+        "config.json",
+        lambda f: save_config(CONFIG, f / "config.json"),
+        lambda f: load_config(f / "config.json"),
+        ConfigError,
+    ),
+    (
+        "status.json",
+        lambda f: RunFolder(f).write_status(RunStatus("stopped", 1)),
+        lambda f: RunFolder(f).status(),
+        RunError,
+    ),
     (CARD, lambda f: write_card(f, Card("x")), read_card, CheckpointError),
     ("resume.pt", write_saved, lambda f: read_saved(RunFolder(f), CONFIG), CheckpointError),
     (REPORT, write_report, load_report, ConfigError),
     (REVIEW, lambda f: write_remarks(f, {0: Remark("x")}, {0: "a dog"}), read_remarks, ConfigError),
-]  # fmt: skip
+]
 
 
 def restamp(file: Path, schema: int | None) -> None:

@@ -137,10 +137,16 @@ def test_libraries_may_be_named_in_the_home_folder_only_while_nobody_else_can_as
 @pytest.mark.parametrize(
     ("device", "visible", "left"),
     [
-        ("auto", "3,1", "3,1"), ("cpu", "3,1", ""), ("cpu", None, ""), ("cuda", None, "0"), ("cuda", "3,1", "3"),
-        ("cuda:1", None, "1"), ("cuda:1", "3, 1", "1"), ("cuda:0", "GPU-5a,1", "GPU-5a"),
+        ("auto", "3,1", "3,1"),
+        ("cpu", "3,1", ""),
+        ("cpu", None, ""),
+        ("cuda", None, "0"),
+        ("cuda", "3,1", "3"),
+        ("cuda:1", None, "1"),
+        ("cuda:1", "3, 1", "1"),
+        ("cuda:0", "GPU-5a,1", "GPU-5a"),
     ],
-)  # fmt: skip
+)
 def test_a_chosen_device_is_the_only_one_left_to_see(device: str, visible: str | None, left: str) -> None:
     environment = {} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}
     use_device(device, environment)

@@ -268,8 +268,13 @@ def _launch(run: RunFolder, environment: Mapping[str, str]) -> None:
     with run.log.open("ab") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "trainer", str(run.path.resolve())],
-            cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-        )  # fmt: skip
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
     threading.Thread(target=process.wait, daemon=True).start()  # otherwise it would stay a zombie
     while True:
         has_ended = process.poll() is not None

@@ -94,9 +94,13 @@ def lay_out_form(
     with gr.Column(visible=False, elem_id="train-form") as column:
         with gr.Row(equal_height=True):
             preset = gr.Dropdown(
-                list(presets), value=DEFAULT_PRESET, label="Preset", info="fills in the form below",
-                elem_id="train-preset", scale=4,
-            )  # fmt: skip
+                list(presets),
+                value=DEFAULT_PRESET,
+                label="Preset",
+                info="fills in the form below",
+                elem_id="train-preset",
+                scale=4,
+            )
             start = gr.Button("Start training", variant="primary", elem_id="train-start", scale=1, min_width=200)
         with gr.Group(), gr.Row(elem_classes=["nt-fields", "nt-first"]):
             values = inputs(fields[:num_first])
@@ -110,8 +114,11 @@ def lay_out_form(
 def _input(field: Field, value: Any, bases: Sequence[tuple[str, str]]) -> gr.components.Component:
     """Build the input for a field."""
     common: dict[str, Any] = {
-        "label": field.label, "info": field.help, "elem_id": f"train-{field.key}", "min_width": 220,
-    }  # fmt: skip
+        "label": field.label,
+        "info": field.help,
+        "elem_id": f"train-{field.key}",
+        "min_width": 220,
+    }
     if field.key == "base":
         return gr.Dropdown(list(bases), value=value, allow_custom_value=True, **common)
     if field.choices:
@@ -137,8 +144,13 @@ def lay_out_run(templates: Path) -> RunParts:
         )
         run = template(templates, "train-run", {})
         beside = gr.Dropdown(
-            [], value=[], multiselect=True, max_choices=MAX_BESIDE, visible=False, label="Compare its curves with",
+            [],
+            value=[],
+            multiselect=True,
+            max_choices=MAX_BESIDE,
+            visible=False,
+            label="Compare its curves with",
             elem_id="train-beside",
-        )  # fmt: skip
+        )
         curves = template(templates, "train-curves", {})
     return RunParts(column, run, beside, curves, stop, resume, delete, confirm)

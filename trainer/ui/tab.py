@@ -66,9 +66,15 @@ class TrainTab:
         tab.select(self.on_visit, None, [form.start, listed.empty, note], **QUIET)
 
     def _wire(
-        self, tab: gr.Tab, chosen: gr.BrowserState, seen: gr.State, timer: gr.Timer, form: FormParts,
-        listed: ListParts, parts: RunParts,
-    ) -> None:  # fmt: skip
+        self,
+        tab: gr.Tab,
+        chosen: gr.BrowserState,
+        seen: gr.State,
+        timer: gr.Timer,
+        form: FormParts,
+        listed: ListParts,
+        parts: RunParts,
+    ) -> None:
         watched = [seen, listed.runs, parts.run, parts.curves, parts.stop, parts.resume, parts.delete]
         everything = [chosen, form.column, parts.column, listed.trash, listed.trash_size, parts.beside, *watched]
         filled = [*form.values, form.losses]

@@ -48,9 +48,14 @@ class ComposedData:
 
 
 def evaluate_data(
-    data: ComposedData, encoder: Encoder, folder: Path, decoder: Decoder, cache: Cache,
-    progress: Progress = silent, should_stop: ShouldStop = never,
-) -> ComposedReport:  # fmt: skip
+    data: ComposedData,
+    encoder: Encoder,
+    folder: Path,
+    decoder: Decoder,
+    cache: Cache,
+    progress: Progress = silent,
+    should_stop: ShouldStop = never,
+) -> ComposedReport:
     """Evaluate a model.
 
     Args:

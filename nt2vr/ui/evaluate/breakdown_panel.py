@@ -42,10 +42,15 @@ class BreakdownPanel:
             return [gr.Dropdown(choices, value=key), breakdown_view(opened, first, second, key)]
 
         gr.on(
-            (queries.change, self.measure.input), on_change, [report, queries, self.measure],
-            [self.measure, self.groups], js=BRIEF, trigger_mode="always_last", show_progress="hidden",
+            (queries.change, self.measure.input),
+            on_change,
+            [report, queries, self.measure],
+            [self.measure, self.groups],
+            js=BRIEF,
+            trigger_mode="always_last",
+            show_progress="hidden",
             api_visibility="private",
-        )  # fmt: skip
+        )
 
 
 def lay_out_breakdown(templates: Path) -> BreakdownPanel:

@@ -116,13 +116,21 @@ class ComposedPanel:
                 DATA, value=WORLD, label="Data", allow_custom_value=True, elem_id="composed-data", scale=4
             )
             split = gr.Dropdown(
-                ["test", "validation", "val", "train", "train-negated"], value="test", label="Split",
-                elem_id="composed-split", min_width=120, scale=1,
-            )  # fmt: skip
+                ["test", "validation", "val", "train", "train-negated"],
+                value="test",
+                label="Split",
+                elem_id="composed-split",
+                min_width=120,
+                scale=1,
+            )
             size = gr.Dropdown(
-                [(f"{count} per kind", count) for count in SIZES], value=10, label="Built-in queries",
-                elem_id="composed-size", min_width=180, scale=2,
-            )  # fmt: skip
+                [(f"{count} per kind", count) for count in SIZES],
+                value=10,
+                label="Built-in queries",
+                elem_id="composed-size",
+                min_width=180,
+                scale=2,
+            )
             start = gr.Button("Evaluate", variant="primary", elem_id="composed-start", scale=0, min_width=140)
             cancel = gr.Button("Cancel", elem_id="composed-cancel", interactive=False, scale=0, min_width=100)
         job = template(self._templates, "evaluate-job", {}, elem_id="composed-job")
@@ -142,10 +150,26 @@ class ComposedPanel:
             listed = template(self._templates, "composed-queries", NO_REPORT)
         timer, seen = gr.Timer(1.0, active=False), gr.State()
         return Parts(
-            model, data, split, size, start, cancel, job, timer, seen, opened, delete, confirm,
-            chosen, measure, first, second, kind,
-            report, listed,
-        )  # fmt: skip
+            model,
+            data,
+            split,
+            size,
+            start,
+            cancel,
+            job,
+            timer,
+            seen,
+            opened,
+            delete,
+            confirm,
+            chosen,
+            measure,
+            first,
+            second,
+            kind,
+            report,
+            listed,
+        )
 
     @user_errors
     def on_visit(self, chosen: str | None, request: gr.Request) -> Updates:

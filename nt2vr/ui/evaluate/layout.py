@@ -127,18 +127,32 @@ def _lay_out_form(templates: Path, systems: list[str], choices: list[tuple[str, 
     with gr.Column(elem_id="evaluate-form") as column:
         with gr.Row(equal_height=True):
             data = gr.Dropdown(
-                choices, value=GALLERY, label="Data", info=BUILT_IN_DATA, allow_custom_value=True,
-                elem_id="evaluate-data", scale=4,
-            )  # fmt: skip
+                choices,
+                value=GALLERY,
+                label="Data",
+                info=BUILT_IN_DATA,
+                allow_custom_value=True,
+                elem_id="evaluate-data",
+                scale=4,
+            )
             split = gr.Dropdown(
-                ["test", "validation", "train", "all"], value="test", label="Split", info="of a dataset folder",
-                visible=False, elem_id="evaluate-split", scale=1, min_width=120,
-            )  # fmt: skip
+                ["test", "validation", "train", "all"],
+                value="test",
+                label="Split",
+                info="of a dataset folder",
+                visible=False,
+                elem_id="evaluate-split",
+                scale=1,
+                min_width=120,
+            )
         chosen = gr.Dropdown(
-            systems, value=[name for name in DEFAULT_SYSTEMS if name in systems], multiselect=True, label="Systems",
+            systems,
+            value=[name for name in DEFAULT_SYSTEMS if name in systems],
+            multiselect=True,
+            label="Systems",
             elem_id="evaluate-systems",
             info="Two controls are added: the zero-shot base model, and the same with the negated part dropped.",
-        )  # fmt: skip
+        )
         with gr.Row():
             start = gr.Button("Evaluate", variant="primary", elem_id="evaluate-start", scale=0, min_width=220)
             cancel = gr.Button("Cancel", elem_id="evaluate-cancel", interactive=False, scale=0, min_width=120)

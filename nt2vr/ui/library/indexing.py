@@ -100,9 +100,14 @@ def index_view(
 
 
 def wire_indexing(
-    indexing: Indexing, gate: Gate, gallery: gr.Dropdown, panel: gr.HTML, timer: gr.Timer, ask: gr.Textbox,
+    indexing: Indexing,
+    gate: Gate,
+    gallery: gr.Dropdown,
+    panel: gr.HTML,
+    timer: gr.Timer,
+    ask: gr.Textbox,
     quiet: Mapping[str, Any],
-) -> None:  # fmt: skip
+) -> None:
     """Let a panel start and follow the indexing of the library that is searched.
 
     Args:

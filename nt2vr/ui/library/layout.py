@@ -106,15 +106,24 @@ def _lay_out_form(models: Sequence[str]) -> NewParts:
         with gr.Row(equal_height=True):
             path = gr.Textbox(label="Folder", visible=False, elem_id="library-path", max_lines=1, scale=4)
             split = gr.Dropdown(
-                ["all", "test", "validation", "train"], value="all", label="Split", visible=False,
-                elem_id="library-split", scale=1, min_width=120,
-            )  # fmt: skip
+                ["all", "test", "validation", "train"],
+                value="all",
+                label="Split",
+                visible=False,
+                elem_id="library-split",
+                scale=1,
+                min_width=120,
+            )
         with gr.Row(equal_height=True):
             name = gr.Textbox(label="Name", placeholder="Holiday", elem_id="library-name", max_lines=1, scale=3)
             window = gr.Number(
-                WINDOW_S, label="Seconds per window (0: keep videos whole)", minimum=0, elem_id="library-window",
-                scale=2, min_width=180,
-            )  # fmt: skip
+                WINDOW_S,
+                label="Seconds per window (0: keep videos whole)",
+                minimum=0,
+                elem_id="library-window",
+                scale=2,
+                min_width=180,
+            )
             model = _model_choice(models, "library-first-model")
         add = gr.Button("Add and index", variant="primary", elem_id="library-add", scale=0, min_width=220)
         note = gr.Markdown(visible=False, elem_id="library-note")
@@ -151,6 +160,18 @@ def _lay_out_open(templates: Path, models: Sequence[str]) -> OpenParts:
         skipped = template(templates, "library-skipped", {})
         retry = gr.Button("Read skipped files again", elem_id="library-retry", visible=False, scale=0, min_width=220)
     return OpenParts(
-        column, info, search, more, model, update, cancel, check, name, rename, remove, confirm,
-        retry, skipped,
-    )  # fmt: skip
+        column,
+        info,
+        search,
+        more,
+        model,
+        update,
+        cancel,
+        check,
+        name,
+        rename,
+        remove,
+        confirm,
+        retry,
+        skipped,
+    )

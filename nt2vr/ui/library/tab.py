@@ -81,9 +81,12 @@ class LibraryTab:
         visited = [form.add, form.note, form.model, p.open.model]
         tab.select(self.on_open, p.chosen, self._outputs, **QUIET).success(self.on_visit, None, visited, **QUIET)
         form.kind.change(
-            inputs=form.kind, outputs=[form.files, form.path, form.split, form.window], fn=None, js=CHOOSE,
+            inputs=form.kind,
+            outputs=[form.files, form.path, form.split, form.window],
+            fn=None,
+            js=CHOOSE,
             api_visibility="private",
-        )  # fmt: skip
+        )
         p.timer.tick(self.on_poll, [p.chosen, p.seen], self._outputs, queue=False, trigger_mode="once", **QUIET)
         form.add.click(self.on_add, form.inputs, [*self._outputs, form.files, form.name], **SLOW)
         p.new.click(self.on_new, None, self._outputs, **QUIET)
@@ -113,8 +116,10 @@ class LibraryTab:
         refusal = self._gate.refusal(request, "import", "paths", "delete")
         models = self._models()
         return [
-            gr.Button(interactive=may), gr.Markdown(refusal, visible=bool(refusal)), *(gr.Dropdown(models),) * 2,
-        ]  # fmt: skip
+            gr.Button(interactive=may),
+            gr.Markdown(refusal, visible=bool(refusal)),
+            *(gr.Dropdown(models),) * 2,
+        ]
 
     @user_errors
     def on_poll(self, chosen: str, seen: Any, request: gr.Request) -> Any:
@@ -139,9 +144,16 @@ class LibraryTab:
 
     @user_errors
     def on_add(
-        self, kind: str, name: str, files: list[str] | None, path: str, split: str, window: float, model: str,
+        self,
+        kind: str,
+        name: str,
+        files: list[str] | None,
+        path: str,
+        split: str,
+        window: float,
+        model: str,
         request: gr.Request,
-    ) -> Updates:  # fmt: skip
+    ) -> Updates:
         """Add a library, and index it in the background."""
         kind = pick("kind of library", kind, {value: value for _, value in KINDS})
         self._gate.check("import" if kind == "uploads" else "paths", request)

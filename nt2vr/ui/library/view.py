@@ -98,7 +98,10 @@ def skipped_view(skipped: Sequence[Skipped]) -> dict[str, Any]:
 def changes_text(changes: Changes) -> str:
     """Say what differs between a library and its files."""
     counts: dict[str, Collection[str]] = {
-        "new": changes.new, "changed": changes.changed, "renamed": changes.renamed, "removed": changes.removed,
-    }  # fmt: skip
+        "new": changes.new,
+        "changed": changes.changed,
+        "renamed": changes.renamed,
+        "removed": changes.removed,
+    }
     parts = [f"{len(files):,} {word}" for word, files in counts.items() if files]
     return f"Since the last update: {', '.join(parts)}." if parts else "Nothing has changed since the last update."

@@ -26,9 +26,13 @@ def clock(seconds: float) -> str:
 
 
 def detail_view(
-    video: Video, seen: Sequence[Seen], verdict: str, urls: Mapping[str, str],
-    film: Mapping[str, Any] = MappingProxyType({}), judged_by: str = "",
-) -> dict[str, Any]:  # fmt: skip
+    video: Video,
+    seen: Sequence[Seen],
+    verdict: str,
+    urls: Mapping[str, str],
+    film: Mapping[str, Any] = MappingProxyType({}),
+    judged_by: str = "",
+) -> dict[str, Any]:
     """Show one clip enlarged: captions, its rank and best-matching frames in every column, its place in its film.
 
     Args:

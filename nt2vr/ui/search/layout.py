@@ -132,9 +132,16 @@ def lay_out_controls(galleries: Galleries, templates: Path, words: Sequence[str]
     gr.HTML(INTRO, elem_id="intro")
     with gr.Row(equal_height=True):
         query = gr.Textbox(
-            DEFAULT_QUERY, label="Query", container=False, lines=1, max_lines=3, elem_id="query", scale=10,
-            placeholder="a man playing the guitar and not singing", autofocus=True,
-        )  # fmt: skip
+            DEFAULT_QUERY,
+            label="Query",
+            container=False,
+            lines=1,
+            max_lines=3,
+            elem_id="query",
+            scale=10,
+            placeholder="a man playing the guitar and not singing",
+            autofocus=True,
+        )
         with_picture = gr.Button("+ picture", elem_id="with-picture", min_width=110, scale=0)
         options = gr.Checkbox(False, label="Options", container=False, elem_id="options", min_width=100, scale=1)
         find = gr.Button("Search", variant="primary", elem_id="search-button", scale=1)
@@ -142,30 +149,60 @@ def lay_out_controls(galleries: Galleries, templates: Path, words: Sequence[str]
     reference = template(templates, "reference", NO_REFERENCES)
     with gr.Row():
         examples = gr.Dataset(
-            components=[query], samples=[[SURPRISE], *([example] for example in EXAMPLES)], label="Examples",
+            components=[query],
+            samples=[[SURPRISE], *([example] for example in EXAMPLES)],
+            label="Examples",
             elem_id="examples",
-        )  # fmt: skip
+        )
         picture_examples = lay_out_picture_examples(templates, galleries.built_in, media)
     with gr.Row(equal_height=True):
         gallery = gr.Dropdown(
-            gallery_choices(galleries), value="", label="Gallery", container=False, elem_id="gallery", min_width=170,
+            gallery_choices(galleries),
+            value="",
+            label="Gallery",
+            container=False,
+            elem_id="gallery",
+            min_width=170,
             scale=2,
-        )  # fmt: skip
+        )
         systems = gr.Dropdown(
-            system_choices(galleries.built_in.system_names()), value=list(DEFAULT_SYSTEMS), multiselect=True,
-            max_choices=MAX_COLUMNS, label="Systems to compare, one per column; the first is the baseline",
-            container=False, elem_id="systems", scale=8,
-        )  # fmt: skip
+            system_choices(galleries.built_in.system_names()),
+            value=list(DEFAULT_SYSTEMS),
+            multiselect=True,
+            max_choices=MAX_COLUMNS,
+            label="Systems to compare, one per column; the first is the baseline",
+            container=False,
+            elem_id="systems",
+            scale=8,
+        )
         k = gr.Dropdown(
-            [(f"top {count}", count) for count in K_CHOICES], value=DEFAULT_K, label="Results", container=False,
-            elem_id="k", min_width=100, scale=1,
-        )  # fmt: skip
+            [(f"top {count}", count) for count in K_CHOICES],
+            value=DEFAULT_K,
+            label="Results",
+            container=False,
+            elem_id="k",
+            min_width=100,
+            scale=1,
+        )
     judged, literal, parts, ask = (gr.Textbox(visible="hidden") for _ in range(4))  # a State is not in the browser
     link = gr.JSON(visible="hidden")
     return Controls(
-        query, reference, with_picture, options, find, examples, picture_examples, gallery, systems, k, judged,
-        literal, parts, link, ask,
-    )  # fmt: skip
+        query,
+        reference,
+        with_picture,
+        options,
+        find,
+        examples,
+        picture_examples,
+        gallery,
+        systems,
+        k,
+        judged,
+        literal,
+        parts,
+        link,
+        ask,
+    )
 
 
 def lay_out_results(searcher: Searcher, systems: gr.Dropdown, templates: Path, gate: Gate, page: gr.Blocks) -> Results:
@@ -180,11 +217,15 @@ def lay_out_results(searcher: Searcher, systems: gr.Dropdown, templates: Path, g
                 )
             sliders = [
                 gr.Slider(
-                    *SLIDERS[strategy][:2], value=strength.default, step=SLIDERS[strategy][2], elem_id=strength.word,
-                    label=f"{strength.symbol}, {strength.meaning} in “{strategy}”", visible="hidden",
+                    *SLIDERS[strategy][:2],
+                    value=strength.default,
+                    step=SLIDERS[strategy][2],
+                    elem_id=strength.word,
+                    label=f"{strength.symbol}, {strength.meaning} in “{strategy}”",
+                    visible="hidden",
                 )
                 for strategy, strength in STRENGTHS.items()
-            ]  # fmt: skip
+            ]
             strengths = [gr.Textbox(visible="hidden") for _ in sliders]  # a Number turns None into 0
         added = MoreModels(searcher, MAX_COLUMNS, gate, templates).build(systems, page)
     index = template(templates, "search-index", {})

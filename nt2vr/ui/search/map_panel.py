@@ -49,9 +49,12 @@ class MapPanel:
         column = column if 0 <= column < len(answer.rankings) else 0
         kind_of = self._kind_of(answer, column, judged)
         return map_view(
-            answer, column, kind_of, lambda video: self.media.urls(answer.gallery, video),
+            answer,
+            column,
+            kind_of,
+            lambda video: self.media.urls(answer.gallery, video),
             lambda: self._mean_text(answer, column),
-        )  # fmt: skip
+        )
 
     def _kind_of(self, answer: Answer, column: int, judged: str) -> Kind:
         """Judge by the evaluation whose query this is, else by the drawn scenes, where these explain the verdicts.

@@ -61,16 +61,22 @@ class MoreModels:
             recommended = template(self.templates, "recommended", recommended_view(self.searcher.models.names()))
             with gr.Row():
                 pretrained = gr.Textbox(
-                    RECOMMENDED[0].name, elem_id="pretrained", max_lines=1, scale=4,
+                    RECOMMENDED[0].name,
+                    elem_id="pretrained",
+                    max_lines=1,
+                    scale=4,
                     label="Model to download: one of the above, or type to search all of open_clip's",
-                )  # fmt: skip
+                )
                 download = gr.Button("Download and add", elem_id="download", scale=1, min_width=170)
                 cancel = gr.Button("Cancel download", elem_id="download-cancel", scale=1, min_width=150)
             with gr.Row():
                 file = gr.Textbox(
                     label=f"Or a CLIP checkpoint of your own: a file on this computer ({', '.join(SUFFIXES)})",
-                    placeholder="~/checkpoints/con-clip.pt", elem_id="import-file", max_lines=1, scale=4,
-                )  # fmt: skip
+                    placeholder="~/checkpoints/con-clip.pt",
+                    elem_id="import-file",
+                    max_lines=1,
+                    scale=4,
+                )
                 upload = gr.UploadButton(
                     "Upload it", file_types=list(SUFFIXES), elem_id="import-upload", scale=1, min_width=170
                 )
@@ -83,34 +89,47 @@ class MoreModels:
         pretrained.input(self.on_find, pretrained, recommended, trigger_mode="always_last", **quiet)
         cancel.click(self.on_cancel, None, self._note, **quiet)
         upload.upload(self.on_upload, upload, file, **private)
-        page.load(
-            self.on_visit, None, [download, upload, start, self._note, recommended], **quiet
-        )  # fmt: skip
+        page.load(self.on_visit, None, [download, upload, start, self._note, recommended], **quiet)
         answered = [systems, self._note, self._added]
         downloaded = download.click(self.on_download, [pretrained, systems], answered, **private)
         imported = start.click(self.on_import, [file, name, *options, systems], answered, **private)
         return [
             event.success(
-                None, [self._added, systems, file, name], [systems, file, name],
-                js=ADD.format(others=self.max_columns - 1), api_visibility="private",
+                None,
+                [self._added, systems, file, name],
+                [systems, file, name],
+                js=ADD.format(others=self.max_columns - 1),
+                api_visibility="private",
             )
             for event in (downloaded, imported)
-        ]  # fmt: skip
+        ]
 
     def _lay_out_import(self) -> tuple[gr.Textbox, list[gr.components.Component], gr.Button]:
         with gr.Row():
             name = gr.Textbox(
-                label="Name", placeholder="default: the file's", elem_id="import-name", max_lines=1, scale=2,
+                label="Name",
+                placeholder="default: the file's",
+                elem_id="import-name",
+                max_lines=1,
+                scale=2,
                 min_width=120,
-            )  # fmt: skip
+            )
             architecture = gr.Textbox(
-                label="Architecture", placeholder="default: detected; or ViT-B-32, or the name of a model here",
-                elem_id="import-architecture", max_lines=1, scale=4, min_width=200,
-            )  # fmt: skip
+                label="Architecture",
+                placeholder="default: detected; or ViT-B-32, or the name of a model here",
+                elem_id="import-architecture",
+                max_lines=1,
+                scale=4,
+                min_width=200,
+            )
             activation = gr.Dropdown(
-                [("automatic", ""), *((each, each) for each in ACTIVATIONS)], value="", label="Activation",
-                elem_id="import-activation", scale=1, min_width=150,
-            )  # fmt: skip
+                [("automatic", ""), *((each, each) for each in ACTIVATIONS)],
+                value="",
+                label="Activation",
+                elem_id="import-activation",
+                scale=1,
+                min_width=150,
+            )
             frames = gr.Number(
                 8, label="Frames", precision=0, minimum=1, elem_id="import-frames", scale=1, min_width=120
             )
@@ -185,9 +204,16 @@ class MoreModels:
 
     @user_errors
     def on_import(
-        self, file: str, name: str, architecture: str, activation: str, frames: float, chosen: list[str] | None,
-        request: gr.Request, progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's idiom
-    ) -> dict[Any, Any]:  # fmt: skip
+        self,
+        file: str,
+        name: str,
+        architecture: str,
+        activation: str,
+        frames: float,
+        chosen: list[str] | None,
+        request: gr.Request,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's idiom
+    ) -> dict[Any, Any]:
         """Import a file of this machine and add it to the columns."""
         self.gate.check("import", request)
         if not (file or "").strip():
@@ -197,9 +223,14 @@ class MoreModels:
             self.gate.check("paths", request)
         check_model_name(name or path.stem)
         imported = import_checkpoint(
-            path, models, name or "", architecture or "", int(frames or 0), activation or "",
+            path,
+            models,
+            name or "",
+            architecture or "",
+            int(frames or 0),
+            activation or "",
             lambda done, total, doing: progress((done, total), desc=doing),
-        )  # fmt: skip
+        )
         return self._result(imported.name, imported.remark, chosen, file=file, name=name)
 
     def _result(self, model: str, remark: str, chosen: Sequence[str] | None, **boxes: str) -> dict[Any, Any]:

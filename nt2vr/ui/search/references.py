@@ -194,9 +194,13 @@ class References:
 
     def _chip(self, chosen: Chosen) -> dict[str, Any]:
         chip = {
-            "clip": chosen.clip, "gallery": chosen.gallery, "path": chosen.path, "weight": chosen.weight,
-            "wanted": chosen.wanted, "percent": round(100 * chosen.weight),
-        }  # fmt: skip
+            "clip": chosen.clip,
+            "gallery": chosen.gallery,
+            "path": chosen.path,
+            "weight": chosen.weight,
+            "wanted": chosen.wanted,
+            "percent": round(100 * chosen.weight),
+        }
         if chosen.path:
             return {**chip, "name": Path(chosen.path).name, "poster": _thumb(self._frames(chosen.path)), "src": ""}
         video = self._galleries.searcher(chosen.gallery).video(chosen.clip)

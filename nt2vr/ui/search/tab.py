@@ -162,15 +162,22 @@ class SearchTab:
             slider.release(inputs=slider, outputs=[strength, c.ask], js=MOVED, **BROWSER_ONLY)
         changed = (c.ask.change, c.gallery.input, c.systems.input, c.k.input)
         answered = gr.on(
-            (*clicked, *changed), self.on_search, [*self._linked, r.answer, r.wanted, r.unwanted],
-            [r.answer, r.understood, r.columns, r.index, r.indexing, self._watch.timer], trigger_mode="always_last",
-            show_progress="minimal", show_progress_on=r.columns, **PRIVATE,
-        )  # fmt: skip
+            (*clicked, *changed),
+            self.on_search,
+            [*self._linked, r.answer, r.wanted, r.unwanted],
+            [r.answer, r.understood, r.columns, r.index, r.indexing, self._watch.timer],
+            trigger_mode="always_last",
+            show_progress="minimal",
+            show_progress_on=r.columns,
+            **PRIVATE,
+        )
         parts = [r.wanted, r.unwanted]
         answered.success(
-            inputs=[r.understood, *parts, *r.strengths], outputs=[*parts, *r.sliders, c.literal, c.parts],
-            js=SETTLE, **BROWSER_ONLY,
-        )  # fmt: skip
+            inputs=[r.understood, *parts, *r.strengths],
+            outputs=[*parts, *r.sliders, c.literal, c.parts],
+            js=SETTLE,
+            **BROWSER_ONLY,
+        )
         answered.failure(outputs=[r.understood, r.columns, r.index], js=NOTHING, **BROWSER_ONLY)
         wire_indexing(self.indexing, self.gate, c.gallery, r.index, r.indexing, c.ask, QUIET)
 
@@ -182,9 +189,12 @@ class SearchTab:
         r.detail.why(self.on_why, r.answer, r.detail, **QUIET)
         r.detail.close(dict, None, r.detail, **QUIET)
         c.systems.focus(  # new models and libraries appear without a restart
-            lambda chosen: gr.Dropdown(system_choices(self.galleries.built_in.system_names(chosen))), c.systems,
-            c.systems, queue=False, **QUIET,
-        )  # fmt: skip
+            lambda chosen: gr.Dropdown(system_choices(self.galleries.built_in.system_names(chosen))),
+            c.systems,
+            c.systems,
+            queue=False,
+            **QUIET,
+        )
         c.gallery.focus(lambda: gr.Dropdown(gallery_choices(self.galleries)), None, c.gallery, queue=False, **QUIET)
 
     def _opens(self, tabs: gr.Tabs) -> OpensQueries:
@@ -232,10 +242,23 @@ class SearchTab:
 
     @user_errors
     def on_search(
-        self, text: str, gallery: str, systems: list[str], k: int, alpha: str, lambda_: str, t: str,
-        references: dict[str, Any], judged: str, literal: str, parts: str, previous: Answer | None, wanted: str,
-        unwanted: str, request: gr.Request,
-    ) -> dict[Any, Any]:  # fmt: skip
+        self,
+        text: str,
+        gallery: str,
+        systems: list[str],
+        k: int,
+        alpha: str,
+        lambda_: str,
+        t: str,
+        references: dict[str, Any],
+        judged: str,
+        literal: str,
+        parts: str,
+        previous: Answer | None,
+        wanted: str,
+        unwanted: str,
+        request: gr.Request,
+    ) -> dict[Any, Any]:
         """Search; as long as the sentence stays the same, with its parts and words as corrected by the person."""
         searcher, r, chosen = self.galleries.searcher(gallery), self._results, read_chosen(references)
         query = parsed = searcher.understand(text, editing=bool(chosen))
@@ -258,8 +281,18 @@ class SearchTab:
         marked = self.marked(judged, text, gallery)
         kept = [asdict(each) for each in chosen if each.clip and each.gallery == gallery]
         values = (
-            text, gallery, systems, k, alpha, lambda_, t, kept, judged if marked.video_ids else "", literal, parts,
-        )  # fmt: skip
+            text,
+            gallery,
+            systems,
+            k,
+            alpha,
+            lambda_,
+            t,
+            kept,
+            judged if marked.video_ids else "",
+            literal,
+            parts,
+        )
         link = link_values(dict(zip(DEFAULTS, values, strict=True)))
         job = self.indexing.under_way(gallery) if gallery else None
         return {
@@ -280,9 +313,17 @@ class SearchTab:
         }
 
     def search(
-        self, searcher: Searcher, query: Query, systems: list[str], k: int, picture: str | None, weight: float,
-        strengths: Mapping[str, float], literal: Collection[str] = (), references: Sequence[Reference] = (),
-    ) -> Answer:  # fmt: skip
+        self,
+        searcher: Searcher,
+        query: Query,
+        systems: list[str],
+        k: int,
+        picture: str | None,
+        weight: float,
+        strengths: Mapping[str, float],
+        literal: Collection[str] = (),
+        references: Sequence[Reference] = (),
+    ) -> Answer:
         """Search with an uploaded picture, if any, and further references."""
         image = self.decoder.picture(Path(picture)) if picture else None
         return searcher.search(query, systems or [], k, image, weight, strengths, literal, references)

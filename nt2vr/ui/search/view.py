@@ -31,9 +31,13 @@ def part_texts(query: Query) -> tuple[str, str]:
 
 
 def understood_view(
-    answer: Answer, asked_parts: tuple[str, str] = ("", ""), link: Mapping[str, Any] = MappingProxyType({}),
-    strengths: Mapping[str, float] = MappingProxyType({}), picture: str = "", parsed: Query | None = None,
-) -> dict[str, Any]:  # fmt: skip
+    answer: Answer,
+    asked_parts: tuple[str, str] = ("", ""),
+    link: Mapping[str, Any] = MappingProxyType({}),
+    strengths: Mapping[str, float] = MappingProxyType({}),
+    picture: str = "",
+    parsed: Query | None = None,
+) -> dict[str, Any]:
     """Show how a query was understood, with the answer as downloads.
 
     Args:

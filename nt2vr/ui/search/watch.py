@@ -132,9 +132,7 @@ class Watch:
         self._panel.start(self.on_start, c.systems, updated, **quiet)
         self._panel.stop(self.on_stop, [c.systems, self._memory], panel, **quiet)
         self._panel.join(self.on_join, [c.systems, self._memory], updated, **quiet)
-        self.timer.tick(
-            self.on_tick, looked, [*updated, c.systems, c.ask], queue=False, trigger_mode="once", **quiet
-        )  # fmt: skip
+        self.timer.tick(self.on_tick, looked, [*updated, c.systems, c.ask], queue=False, trigger_mode="once", **quiet)
 
     def offers(self, request: gr.Request) -> bool:
         """Whether to offer a training to this visitor."""

@@ -125,9 +125,13 @@ class Door:
         rest = [(key, value) for key, value in request.query_params.multi_items() if key != "token"]
         answer = RedirectResponse(URL(f"?{urlencode(rest)}" if rest else "."), 303)
         answer.set_cookie(
-            self.gate.cookie, token, max_age=YEAR_S, httponly=True, samesite="lax",
+            self.gate.cookie,
+            token,
+            max_age=YEAR_S,
+            httponly=True,
+            samesite="lax",
             secure=request.headers.get("x-forwarded-proto", request.url.scheme) == "https",
-        )  # fmt: skip
+        )
         return answer
 
 

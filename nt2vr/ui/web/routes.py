@@ -206,9 +206,16 @@ def search_gallery(
     searcher = tab.galleries.searcher(asked.gallery)
     query = searcher.understand(asked.query, editing=picture is not None or bool(references))
     answer = tab.search(
-        searcher, query, asked.systems, asked.k, picture, asked.image_weight, {"boolean": asked.alpha},
-        asked.literal, references,
-    )  # fmt: skip
+        searcher,
+        query,
+        asked.systems,
+        asked.k,
+        picture,
+        asked.image_weight,
+        {"boolean": asked.alpha},
+        asked.literal,
+        references,
+    )
     return answer.as_dict()
 
 

@@ -91,9 +91,12 @@ class ClipFile:
 
         def embed() -> NDArray[np.float32]:
             drawn = tracked(
-                _drawn(self.scenes, self.num_frames, self.framing), len(self.scenes), "drawing clips", progress,
+                _drawn(self.scenes, self.num_frames, self.framing),
+                len(self.scenes),
+                "drawing clips",
+                progress,
                 should_stop,
-            )  # fmt: skip
+            )
             chunks = iter(lambda: list(islice(drawn, CHUNK)), [])
             embedded = [embed_frames(encoder, np.stack(chunk), silent, never) for chunk in chunks]
             return np.concatenate([np.zeros((0, encoder.embed_dim), np.float32), *embedded])

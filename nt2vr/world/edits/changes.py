@@ -12,9 +12,17 @@ from nt2vr.world.truth import Claim, Who
 from nt2vr.world.vocabulary import ACCESSORIES, ANIMAL_ACTIVITIES, FLYING, PLACES, SUBJECTS
 
 ChangeKind = Literal[
-    "replace subject", "replace activity", "replace place", "add actor", "add prop", "add accessory",
-    "remove actor", "remove activity", "remove prop", "remove accessory",
-]  # fmt: skip
+    "replace subject",
+    "replace activity",
+    "replace place",
+    "add actor",
+    "add prop",
+    "add accessory",
+    "remove actor",
+    "remove activity",
+    "remove prop",
+    "remove accessory",
+]
 CHANGE_KINDS: tuple[ChangeKind, ...] = ChangeKind.__args__  # type: ignore[attr-defined]
 MAX_ACTORS, MAX_PROPS = 3, 2  # of a scene, see `draw_scene`
 
@@ -91,9 +99,13 @@ class Wish:
     @classmethod
     def of(cls, scene: Scene, changes: Sequence[Change]) -> "Wish":
         """Return what is right for changes that led to `scene`."""
-        shown, gone = ([claim for claim in claims if claim != Claim()] for claims in (
-            [change.shown for change in changes], [change.gone for change in changes],
-        ))  # fmt: skip
+        shown, gone = (
+            [claim for claim in claims if claim != Claim()]
+            for claims in (
+                [change.shown for change in changes],
+                [change.gone for change in changes],
+            )
+        )
         return cls(scene.place, cast_of(scene), tuple(shown), tuple(gone))
 
     def holds(self, scene: Scene) -> bool:

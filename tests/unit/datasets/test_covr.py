@@ -39,9 +39,13 @@ def write_cirr(folder: Path) -> None:
     pictures(folder / "dev", *names)
     (folder / "split.rc2.val.json").write_text(json.dumps({name: f"./dev/{name}.png" for name in names}))
     entry = {
-        "pairid": 1, "reference": "dev-0", "target_hard": "dev-1", "target_soft": {"dev-1": 1.0},
-        "caption": "no dog", "img_set": {"id": 3, "members": names[:4]},
-    }  # fmt: skip
+        "pairid": 1,
+        "reference": "dev-0",
+        "target_hard": "dev-1",
+        "target_soft": {"dev-1": 1.0},
+        "caption": "no dog",
+        "img_set": {"id": 3, "members": names[:4]},
+    }
     (folder / "cap.rc2.val.json").write_text(json.dumps([entry]))
     (folder / "cap.rc2.train.json").write_text(json.dumps([entry, entry | {"caption": "another dog"}]))
 
@@ -60,13 +64,21 @@ def write_circo(folder: Path) -> None:
 
 
 CASES: dict[str, tuple[Callable[[Path], None], str, ComposedSample, int]] = {
-    "WebVid-CoVR": (write_covr, "test", ComposedSample(
-        "0001_0050/101", "make her young", ("0001_0050/102",), "WebVid-CoVR", caption="Young woman"), 2),
+    "WebVid-CoVR": (
+        write_covr,
+        "test",
+        ComposedSample("0001_0050/101", "make her young", ("0001_0050/102",), "WebVid-CoVR", caption="Young woman"),
+        2,
+    ),
     "CIRR": (write_cirr, "val", ComposedSample("dev-0", "no dog", ("dev-1",), "CIRR", ("dev-1", "dev-2", "dev-3")), 6),
     "FashionIQ": (write_fashion, "val", ComposedSample("B1", "is darker and has no sleeves", ("B2",), "dress"), 3),
-    "CIRCO": (write_circo, "val", ComposedSample(
-        "000000000007", "is red", ("000000000008", "000000000009"), "CIRCO"), 4),
-}  # fmt: skip
+    "CIRCO": (
+        write_circo,
+        "val",
+        ComposedSample("000000000007", "is red", ("000000000008", "000000000009"), "CIRCO"),
+        4,
+    ),
+}
 
 
 @pytest.mark.parametrize("name", CASES)

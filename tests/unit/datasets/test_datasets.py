@@ -40,10 +40,17 @@ def splits(folder: Path) -> dict[Split, list[str]]:
 def msrvtt(splits: dict[int, str]) -> dict[str, Any]:
     """The videodatainfo form, two captions a video."""
     videos = [
-        {"category": 9, "url": "https://x.y/watch", "video_id": f"video{n}", "start time": 1.5, "end time": 11.0,
-         "split": split, "id": n}
+        {
+            "category": 9,
+            "url": "https://x.y/watch",
+            "video_id": f"video{n}",
+            "start time": 1.5,
+            "end time": 11.0,
+            "split": split,
+            "id": n,
+        }
         for n, split in splits.items()
-    ]  # fmt: skip
+    ]
     sentences = [
         {"caption": f"caption {k} of {n}", "video_id": f"video{n}", "sen_id": 2 * n + k}
         for k in (0, 1)
@@ -215,10 +222,15 @@ def test_flickr_in_its_original_files(
 @pytest.mark.parametrize(("dataset", "name"), [("flickr30k", "Flickr30k"), ("flickr8k", "Flickr8k")])
 def test_karpathy_s_splits_of_flickr(dataset: str, name: str, write: Write, tmp_path: Path) -> None:
     images = [
-        {"sentids": [5 * n + k for k in range(5)], "imgid": n, "split": split, "filename": f"{n}_a1.jpg",
-         "sentences": [{"tokens": ["a"], "raw": f"{n} {k}", "imgid": n, "sentid": 5 * n + k} for k in range(5)]}
+        {
+            "sentids": [5 * n + k for k in range(5)],
+            "imgid": n,
+            "split": split,
+            "filename": f"{n}_a1.jpg",
+            "sentences": [{"tokens": ["a"], "raw": f"{n} {k}", "imgid": n, "sentid": 5 * n + k} for k in range(5)],
+        }
         for n, split in enumerate(["train", "train", "val", "test"])
-    ]  # fmt: skip
+    ]
     write(f"dataset_{dataset}.json", {"images": images, "dataset": dataset})
     for image in images:
         write(f"{dataset}-images/{image['filename']}")
@@ -229,10 +241,17 @@ def test_karpathy_s_splits_of_flickr(dataset: str, name: str, write: Write, tmp_
 
 def test_coco_pictures_by_the_names_of_2017(write: Write, tmp_path: Path) -> None:
     images = [
-        {"filepath": "val2014", "filename": f"COCO_val2014_{n:012d}.jpg", "imgid": n, "split": split, "cocoid": n,
-         "sentids": [n], "sentences": [{"tokens": ["a"], "raw": f"A cat {n}.", "imgid": n, "sentid": n}]}
+        {
+            "filepath": "val2014",
+            "filename": f"COCO_val2014_{n:012d}.jpg",
+            "imgid": n,
+            "split": split,
+            "cocoid": n,
+            "sentids": [n],
+            "sentences": [{"tokens": ["a"], "raw": f"A cat {n}.", "imgid": n, "sentid": n}],
+        }
         for n, split in enumerate(["restval", "val", "test"])
-    ]  # fmt: skip
+    ]
     write("dataset_coco.json", {"images": images, "dataset": "coco"})
     for n, folder in enumerate(["train2017", "train2017", "val2017"]):  # the splits of 2017 are others
         write(f"{folder}/{n:012d}.jpg")
@@ -242,12 +261,19 @@ def test_coco_pictures_by_the_names_of_2017(write: Write, tmp_path: Path) -> Non
 
 def test_pictures_in_karpathys_format(write: Write, tmp_path: Path) -> None:
     images = [
-        {"filepath": folder, "sentids": [n], "filename": f"COCO_{folder}_{n:012d}.jpg", "imgid": n, "split": split,
-         "sentences": [{"tokens": ["a"], "raw": f"A cat {n}.", "imgid": n, "sentid": n}], "cocoid": n}
+        {
+            "filepath": folder,
+            "sentids": [n],
+            "filename": f"COCO_{folder}_{n:012d}.jpg",
+            "imgid": n,
+            "split": split,
+            "sentences": [{"tokens": ["a"], "raw": f"A cat {n}.", "imgid": n, "sentid": n}],
+            "cocoid": n,
+        }
         for n, (split, folder) in enumerate(
             [("train", "train2014"), ("restval", "val2014"), ("val", "val2014"), ("test", "val2014")]
         )
-    ]  # fmt: skip
+    ]
     path = write("dataset_coco.json", {"images": images, "dataset": "coco"})
     for image in images:
         write(f"{image['filepath']}/{image['filename']}")

@@ -96,8 +96,11 @@ def test_numbered_negations_belong_to_their_caption_and_what_is_left_out_is_coun
     )
     benchmark = load(queries=sets)
     assert [(query.kind, query.original) for query in benchmark.queries] == [
-        ("original", None), ("negated", 0), ("negated", 0), ("composed", None),
-    ]  # fmt: skip
+        ("original", None),
+        ("negated", 0),
+        ("negated", 0),
+        ("composed", None),
+    ]
     assert benchmark.source["remarks"] == [
         "2 of 3 original queries have no text, or their video is not here; they are left out.",
         "2 of 4 negated queries have no text, or no original query that they deny; they are left out.",

@@ -41,10 +41,14 @@ def test_accuracies_by_hand() -> None:
     ]
     models: Any = WordModels()
     report = evaluate(benchmark_of(questions), [System("words"), System("words", "boolean", 1)], models)
-    assert report.metrics["words"] == pytest.approx({
-        "choice/accuracy": 200 / 3, "choice/accuracy positive": 100, "choice/accuracy negative": 50,
-        "pair/accuracy": 0,
-    })  # fmt: skip
+    assert report.metrics["words"] == pytest.approx(
+        {
+            "choice/accuracy": 200 / 3,
+            "choice/accuracy positive": 100,
+            "choice/accuracy negative": 50,
+            "pair/accuracy": 0,
+        }
+    )
     assert report.metrics["words boolean α 1"]["pair/accuracy"] == 100
 
 

@@ -93,8 +93,11 @@ def test_nan_scores_count_against_the_model() -> None:
 
 def test_recall_and_mean_inverted_rank_by_hand() -> None:
     assert retrieval_metrics(np.array([1, 2, 5, 20])) == {
-        "R@1": 25, "R@5": 75, "R@10": 75, "MIR": pytest.approx((1 + 1 / 2 + 1 / 5 + 1 / 20) / 4),
-    }  # fmt: skip
+        "R@1": 25,
+        "R@5": 75,
+        "R@10": 75,
+        "MIR": pytest.approx((1 + 1 / 2 + 1 / 5 + 1 / 20) / 4),
+    }
 
 
 @pytest.mark.parametrize("scores", [TIED, DISTINCT], ids=["ties", "no ties"])

@@ -51,12 +51,19 @@ def test_every_step_of_an_evaluation_is_named_and_all_but_the_shortest_are_count
     monkeypatch.setattr(Runner, "_report", record)
     evaluations.start(SMALL, ["tiny"]).result(WAIT_S)
     assert list(steps) == [
-        "reading the data", "writing queries", "loading tiny", "drawing clips", "embedding clips", "queries, tiny",
+        "reading the data",
+        "writing queries",
+        "loading tiny",
+        "drawing clips",
+        "embedding clips",
+        "queries, tiny",
         "writing the report",
-    ]  # fmt: skip
+    ]
     assert {what for what, counts in steps.items() if counts == [(0, 0)]} == {
-        "reading the data", "loading tiny", "writing the report",
-    }  # fmt: skip
+        "reading the data",
+        "loading tiny",
+        "writing the report",
+    }
 
 
 @pytest.fixture

@@ -27,8 +27,16 @@ def query(kind: Any, original: int | None = None) -> JudgedQuery:
 
 
 def test_the_table_by_hand() -> None:
-    queries = [query("original"), query("original"), query("negated", original=1),
-               query("composed"), query("composed"), query("without"), query("not"), query("not")]  # fmt: skip
+    queries = [
+        query("original"),
+        query("original"),
+        query("negated", original=1),
+        query("composed"),
+        query("composed"),
+        query("without"),
+        query("not"),
+        query("not"),
+    ]
     found = summarise(
         queries,
         measured(
@@ -38,15 +46,33 @@ def test_the_table_by_hand() -> None:
             [NAN, NAN, NAN, 0.1, 0.3, 0.0, 0.5, NAN],
         ),
     )
-    assert found == pytest.approx({
-        "original/R@1": 50, "original/R@5": 100, "original/R@10": 100, "original/MIR": (1 / 4 + 1) / 2,
-        # of the caption that was negated only, whose rank went from 1 to 2
-        "negated/delta_R@1": 100, "negated/delta_R@5": 0, "negated/delta_R@10": 0, "negated/delta_MIR": 1 / 2,
-        "composed/R@1": 50, "composed/R@5": 50, "composed/R@10": 50, "composed/MIR": (1 + 1 / 20) / 2,
-        "without/R@1": 0, "without/R@5": 100, "without/R@10": 100, "without/MIR": 1 / 5,
-        "composed/hard_pairs": 50, "without/hard_pairs": 100, "not/auc": (0.25 + 0.25 + 0.5) / 2,
-        "composed/violations@10": 20, "without/violations@10": 0, "not/violations@10": 50,
-    })  # fmt: skip
+    assert found == pytest.approx(
+        {
+            "original/R@1": 50,
+            "original/R@5": 100,
+            "original/R@10": 100,
+            "original/MIR": (1 / 4 + 1) / 2,
+            # of the caption that was negated only, whose rank went from 1 to 2
+            "negated/delta_R@1": 100,
+            "negated/delta_R@5": 0,
+            "negated/delta_R@10": 0,
+            "negated/delta_MIR": 1 / 2,
+            "composed/R@1": 50,
+            "composed/R@5": 50,
+            "composed/R@10": 50,
+            "composed/MIR": (1 + 1 / 20) / 2,
+            "without/R@1": 0,
+            "without/R@5": 100,
+            "without/R@10": 100,
+            "without/MIR": 1 / 5,
+            "composed/hard_pairs": 50,
+            "without/hard_pairs": 100,
+            "not/auc": (0.25 + 0.25 + 0.5) / 2,
+            "composed/violations@10": 20,
+            "without/violations@10": 0,
+            "not/violations@10": 50,
+        }
+    )
 
 
 def test_kinds_without_queries_have_no_metrics() -> None:

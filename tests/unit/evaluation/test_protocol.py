@@ -72,18 +72,24 @@ def test_progress_counts_queries_within_a_block_and_may_stop_there() -> None:
     assert done == sorted(done) and len(set(done)) > 5 and done[-1] == 200
     with pytest.raises(InterruptedError):
         evaluate(
-            word_benchmark(queries=queries), [DROP], models,
-            progress=lambda *step: seen.append(step), should_stop=lambda: seen[-1][0] >= 32,
-        )  # fmt: skip
+            word_benchmark(queries=queries),
+            [DROP],
+            models,
+            progress=lambda *step: seen.append(step),
+            should_stop=lambda: seen[-1][0] >= 32,
+        )
     assert 32 <= seen[-1][0] < 200
 
 
 @pytest.mark.parametrize(
     "changed",
-    [{"source": {"seed": 2}}, {"queries": QUERIES[:4]},
-     {"queries": [*QUERIES[:4], replace(QUERIES[4], relevant=row_array([0]))]}],
+    [
+        {"source": {"seed": 2}},
+        {"queries": QUERIES[:4]},
+        {"queries": [*QUERIES[:4], replace(QUERIES[4], relevant=row_array([0]))]},
+    ],
     ids=["other videos", "fewer queries", "other truth"],
-)  # fmt: skip
+)
 def test_results_are_not_reused_for_another_benchmark(tmp_path: Path, changed: Any) -> None:
     models: Any = WordModels()
     evaluate(word_benchmark(), [PLAIN], models, ResultStore(tmp_path))
@@ -160,9 +166,14 @@ def test_progress_counts_the_queries_of_each_model() -> None:
     steps: list[tuple[int, int, str]] = []
     evaluate(word_benchmark(), [PLAIN, DROP, BNL], models, progress=lambda *step: steps.append(step))
     assert list(dict.fromkeys(steps)) == [
-        (0, 0, "loading words"), (0, 5, "queries, words"), (2, 5, "queries, words"), (5, 5, "queries, words"),
-        (0, 0, "loading words-bnl"), (0, 5, "queries, words-bnl"), (5, 5, "queries, words-bnl"),
-    ]  # fmt: skip
+        (0, 0, "loading words"),
+        (0, 5, "queries, words"),
+        (2, 5, "queries, words"),
+        (5, 5, "queries, words"),
+        (0, 0, "loading words-bnl"),
+        (0, 5, "queries, words-bnl"),
+        (5, 5, "queries, words-bnl"),
+    ]
 
 
 def test_a_query_without_a_relevant_video_is_refused() -> None:

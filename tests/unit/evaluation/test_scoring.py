@@ -82,8 +82,14 @@ def test_putting_the_vectors_of_systems_together_may_be_stopped() -> None:
 
 @pytest.mark.parametrize(
     ("text", "cue"),
-    [("a man does not sing", "not"), ("a man doesn\u2019t sing", "n't"), ("No one sings", "no one"),
-     ("a notable man without hat, not singing", "without"), ("a man sings", ""), ("nobody is nothing", "nobody")],
-)  # fmt: skip
+    [
+        ("a man does not sing", "not"),
+        ("a man doesn\u2019t sing", "n't"),
+        ("No one sings", "no one"),
+        ("a notable man without hat, not singing", "without"),
+        ("a man sings", ""),
+        ("nobody is nothing", "nobody"),
+    ],
+)
 def test_the_cue_is_the_first_negation_word(text: str, cue: str) -> None:
     assert cue_of(text) == cue

@@ -86,9 +86,14 @@ def test_a_second_update_waits_for_the_first_until_it_is_stopped(libraries: Libr
     ],
 )
 def test_what_cannot_be_a_library_is_refused_and_leaves_nothing(
-    libraries: Libraries, tmp_path: Path, kind: str, path: str, window_s: float | None, message: str,
+    libraries: Libraries,
+    tmp_path: Path,
+    kind: str,
+    path: str,
+    window_s: float | None,
+    message: str,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigError, match=message):
         libraries.add("Films", kind, path, window_s=window_s)  # type: ignore[arg-type]

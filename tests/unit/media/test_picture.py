@@ -63,9 +63,14 @@ def test_every_model_s_input_is_within_1_255_of_open_clips_own(
     size: int, mode: str, interpolation: str, fill: int
 ) -> None:
     theirs = image_transform(
-        size, is_train=False, mean=(0.0,) * 3, std=(1.0,) * 3, resize_mode=mode, interpolation=interpolation,
+        size,
+        is_train=False,
+        mean=(0.0,) * 3,
+        std=(1.0,) * 3,
+        resize_mode=mode,
+        interpolation=interpolation,
         fill_color=fill,
-    )  # fmt: skip
+    )
     framing = Framing.of({"resize_mode": mode, "interpolation": interpolation, "fill_color": fill}, size)
     for name, (height, width) in PICTURES.items():
         picture = noise(height, width)

@@ -8,19 +8,25 @@ from nt2vr.querygen.negator import negations
 @pytest.mark.parametrize(
     ("caption", "negated"),
     [  # Table 6
-        ("Some guys are driving a car and met an accident in a road",
-         "Some guys are driving a car and did not meet an accident in a road"),
-        ("A cartoon alien character finds another character",
-         "A cartoon alien character does not find another character"),
+        (
+            "Some guys are driving a car and met an accident in a road",
+            "Some guys are driving a car and did not meet an accident in a road",
+        ),
+        (
+            "A cartoon alien character finds another character",
+            "A cartoon alien character does not find another character",
+        ),
         ("A man is running around and playing a guitar", "A man is not running around and playing a guitar"),
         ("A man is running around and playing a guitar", "A man isn't running around and playing a guitar"),
-        ("A father and son are playing with each others' hair",
-         "A father and son aren't playing with each others' hair"),
+        (
+            "A father and son are playing with each others' hair",
+            "A father and son aren't playing with each others' hair",
+        ),
         ("A live concert with a woman as the lead singer", "A live concert without a woman as the lead singer"),
         ("while dancing with many other people", "while not dancing with many other people"),
         ("there is a fight at a basketball game", "there is not a fight at a basketball game"),
     ],
-)  # fmt: skip
+)
 def test_the_papers_examples_are_among_the_candidates(caption: str, negated: str) -> None:
     assert negated in negations(caption)
 
@@ -42,15 +48,17 @@ def test_the_papers_examples_are_among_the_candidates(caption: str, negated: str
         ("a car is being driven", ["a car is not being driven", "a car isn't being driven"]),
         ("a man has eaten", ["a man has not eaten", "a man hasn't eaten"]),
         ("two men ice skating", ["two men not ice skating"]),
-        ("a man starts running",
-         ["a man does not start running", "a man doesn't start running"]),  # and not "starts not running"
+        (
+            "a man starts running",
+            ["a man does not start running", "a man doesn't start running"],
+        ),  # and not "starts not running"
         ("a man wants to sing", ["a man does not want to sing", "a man doesn't want to sing"]),
         ("a man watches a dog run", ["a man does not watch a dog run", "a man doesn't watch a dog run"]),
         ("a running dog", []),
         ("a red car", []),
         ("", []),
     ],
-)  # fmt: skip
+)
 def test_a_verb_is_denied_in_agreement_with_its_form(caption: str, expected: list[str]) -> None:
     assert list(negations(caption)) == expected
 
@@ -75,16 +83,24 @@ def test_a_plain_verb_that_is_tagged_as_a_noun_is_denied_where_there_is_no_other
     assert negations(caption)[0] == negated
 
 
-@pytest.mark.parametrize("caption", ["a human being controlled", "a series of clips of games",
-                                     "a soccer match between two teams", "a video game trailer"])  # fmt: skip
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "a human being controlled",
+        "a series of clips of games",
+        "a soccer match between two teams",
+        "a video game trailer",
+    ],
+)
 def test_nouns_that_could_be_verbs_are_not_denied(caption: str) -> None:
     assert negations(caption) == ()
 
 
 def test_a_name_after_a_participle_is_not_denied_as_a_verb() -> None:
     assert negations("a person is checking twitter") == (
-        "a person is not checking twitter", "a person isn't checking twitter",
-    )  # fmt: skip
+        "a person is not checking twitter",
+        "a person isn't checking twitter",
+    )
     assert "checking do not twitter" not in negations("checking twitter")
 
 

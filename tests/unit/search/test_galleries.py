@@ -183,9 +183,15 @@ def test_after_forgetting_a_search_sees_what_was_indexed_since(
 
 @pytest.mark.parametrize("loaded", [True, False], ids=["model loaded before", "model loaded by it"])
 def test_a_search_that_began_before_forgetting_does_not_keep_what_it_saw(
-    galleries: Galleries, models: Catalog, shelf: FakeShelf, videos: list[Video], decoder: Decoder, cache: Cache,
-    monkeypatch: pytest.MonkeyPatch, loaded: bool,
-) -> None:  # fmt: skip
+    galleries: Galleries,
+    models: Catalog,
+    shelf: FakeShelf,
+    videos: list[Video],
+    decoder: Decoder,
+    cache: Cache,
+    monkeypatch: pytest.MonkeyPatch,
+    loaded: bool,
+) -> None:
     shelf.put(Info("1", "Holiday"), *videos)
     embed_gallery(Gallery("part", tuple(videos[:1]), "library-1"), models.load("first"), decoder, cache)
     opened, forgotten = threading.Event(), threading.Event()
@@ -211,9 +217,13 @@ def test_a_search_that_began_before_forgetting_does_not_keep_what_it_saw(
 
 
 def test_the_least_recently_used_library_is_closed_first_and_can_be_searched_again(
-    galleries: Galleries, shelf: FakeShelf, videos: list[Video], decoder: Decoder, cache: Cache,
+    galleries: Galleries,
+    shelf: FakeShelf,
+    videos: list[Video],
+    decoder: Decoder,
+    cache: Cache,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.setattr(galleries_module, "MAX_OPEN", 2)
     for number in "123":
         shelf.put(Info(number, f"library {number}"), videos[int(number) - 1])

@@ -493,7 +493,7 @@ def test_the_answer_is_the_apis_dict(searcher: Searcher) -> None:
                 },
             ],
         }
-    )  # fmt: skip  "singing" is no keyword, so boolean takes nothing away here
+    )  # "singing" is no keyword, so boolean takes nothing away here
 
 
 @pytest.mark.parametrize(("word", "moments"), [("dog", [0.125, 0.375, 0.625]), ("woman", [0.125, 0.625, 0.875])])

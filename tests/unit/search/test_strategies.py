@@ -150,8 +150,10 @@ def test_a_strength_is_the_systems_then_the_searchs_then_the_models_then_the_def
     for strategy, strength in STRENGTHS.items():
         assert System("x", strategy).strength_for(Card("x")) == strength.default
     assert {name: strength.default for name, strength in STRENGTHS.items()} == {
-        "boolean": 0.5, "anchored": 1.9, "spherical": 0.95,
-    }  # fmt: skip
+        "boolean": 0.5,
+        "anchored": 1.9,
+        "spherical": 0.95,
+    }
 
 
 def test_the_anchor_is_the_mean_of_the_texts_on_the_card() -> None:

@@ -65,9 +65,12 @@ def vector_of(query: Query, system: System, encoder: KeywordEncoder) -> Any:
 def why(system: System, query: Query = QUERY, encoder: Any = None, **changed: Any) -> Why:
     encoder = encoder or KeywordEncoder()
     ranking = Ranking(
-        system, (), gallery=GALLERY, vector=vector_of(query, system, encoder),
+        system,
+        (),
+        gallery=GALLERY,
+        vector=vector_of(query, system, encoder),
         strength=system.strength_for(encoder.card),
-    )  # fmt: skip
+    )
     answer = Answer(query, (replace(ranking, **changed),))
     (found,) = explain(answer, "clip 0", lambda _: encoder)
     return found
@@ -89,27 +92,43 @@ def test_the_share_of_a_word_is_the_score_less_the_score_without_it() -> None:
     found = why(System("CLIP"))
     score = (1 + H) / sqrt(3)
     assert [word.text for word in found.words] == QUERY.text.split()
-    assert shares(found) == pytest.approx({
-        ("sentence", "a"): 0, ("sentence", "with"): 0, ("sentence", "who"): 0, ("sentence", "does"): 0,
-        ("sentence", "not"): 0, ("sentence", "man"): score - (0.5 + H) / sqrt(2),
-        ("sentence", "guitar"): score - (0.5 + H) / sqrt(2), ("sentence", "sing"): score - H,
-    }, abs=1e-6)  # fmt: skip
+    assert shares(found) == pytest.approx(
+        {
+            ("sentence", "a"): 0,
+            ("sentence", "with"): 0,
+            ("sentence", "who"): 0,
+            ("sentence", "does"): 0,
+            ("sentence", "not"): 0,
+            ("sentence", "man"): score - (0.5 + H) / sqrt(2),
+            ("sentence", "guitar"): score - (0.5 + H) / sqrt(2),
+            ("sentence", "sing"): score - H,
+        },
+        abs=1e-6,
+    )
 
 
 def test_words_of_boolean_are_left_out_of_its_parts() -> None:
     found = why(System("CLIP", "boolean", 0.5))
     assert found.score == pytest.approx(H / 2)
-    assert shares(found) == pytest.approx({
-        ("wanted", "a"): 0, ("wanted", "with"): 0, ("wanted", "man"): H - 0.5, ("wanted", "guitar"): H - 0.5,
-        ("unwanted", "sing"): -H / 2,
-    }, abs=1e-6)  # fmt: skip
+    assert shares(found) == pytest.approx(
+        {
+            ("wanted", "a"): 0,
+            ("wanted", "with"): 0,
+            ("wanted", "man"): H - 0.5,
+            ("wanted", "guitar"): H - 0.5,
+            ("unwanted", "sing"): -H / 2,
+        },
+        abs=1e-6,
+    )
 
 
 def test_the_parts_of_boolean_add_up_and_the_sentence_stands_beside_them() -> None:
     found = why(System("CLIP", "boolean", 0.5))
     assert [(part.role, part.text) for part in found.parts] == [
-        ("sentence", QUERY.text), ("wanted", "a man with a guitar"), ("unwanted", "sing"),
-    ]  # fmt: skip
+        ("sentence", QUERY.text),
+        ("wanted", "a man with a guitar"),
+        ("unwanted", "sing"),
+    ]
     sentence, wanted, unwanted = found.parts
     assert (sentence.weight, sentence.contribution) == (None, None)
     assert (wanted.similarity, wanted.weight, wanted.contribution) == pytest.approx((H, 1, H))

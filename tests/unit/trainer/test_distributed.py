@@ -55,11 +55,20 @@ CASES = [(kind, loss) for kind in KINDS for loss in LOSSES] + [(kind, "distill")
 def config_of(kind: str, base: Path) -> TrainConfig:
     train: Towers = "text" if kind in ("text", *KEPT) else "visual" if kind == "visual" else "all"
     return TrainConfig(
-        base=str(base), train=train, accumulate=2 if kind == "accumulated" else 1,
-        num_clips=24, num_frames=2, frames_per_step=2, batch_size=8, precision="fp32", pool_clips=6,
-        max_grad_norm=1e9, warmup_steps=0, keep_share=KEPT.get(kind, 1),
+        base=str(base),
+        train=train,
+        accumulate=2 if kind == "accumulated" else 1,
+        num_clips=24,
+        num_frames=2,
+        frames_per_step=2,
+        batch_size=8,
+        precision="fp32",
+        pool_clips=6,
+        max_grad_norm=1e9,
+        warmup_steps=0,
+        keep_share=KEPT.get(kind, 1),
         losses={"distill" if kind in KEPT else "contrastive": {}},
-    )  # fmt: skip
+    )
 
 
 def gradients(folder: Path) -> dict[str, dict[str, Any]]:

@@ -18,9 +18,16 @@ from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder, RunStatus
 
 CONFIG = TrainConfig(
-    name="Tiny", model=TINY, num_clips=8, num_frames=1, validation_clips=4, batch_size=4, epochs=2, warmup_steps=2,
+    name="Tiny",
+    model=TINY,
+    num_clips=8,
+    num_frames=1,
+    validation_clips=4,
+    batch_size=4,
+    epochs=2,
+    warmup_steps=2,
     log_every=1,
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("free", [100_000, 1_000_000, 4_000_000, 12_000_000])  # stops at frames, checkpoint, state

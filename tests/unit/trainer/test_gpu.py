@@ -21,9 +21,19 @@ from trainer.runs.run_folder import RunFolder
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")]
 CONFIG = TrainConfig(
-    name="Small", model=SMALL_VIT, num_clips=16, num_frames=2, validation_clips=4, batch_size=4, epochs=2, log_every=1,
-    losses={"retrieval": {}, "bnl": {"weight": 1e-3}}, warmup_steps=2, learning_rate=1e-3, precision="fp32",
-)  # fmt: skip
+    name="Small",
+    model=SMALL_VIT,
+    num_clips=16,
+    num_frames=2,
+    validation_clips=4,
+    batch_size=4,
+    epochs=2,
+    log_every=1,
+    losses={"retrieval": {}, "bnl": {"weight": 1e-3}},
+    warmup_steps=2,
+    learning_rate=1e-3,
+    precision="fp32",
+)
 SAME = 1e-2  # of losses on one GPU, relative: its kernels add up in any order
 AS_ON_CPU = 2e-3  # of losses in fp32 without TF32, relative
 

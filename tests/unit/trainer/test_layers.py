@@ -34,9 +34,17 @@ def config(tmp_path: Path) -> TrainConfig:
     model = build_model(TWO_LAYERS, {})
     write_checkpoint(tmp_path / "base", model, TWO_LAYERS, {}, Card("Two layers", frames=2))
     return TrainConfig(
-        base=str(tmp_path / "base"), train="text", added_layers=1, losses={"contrastive": {}}, num_clips=20,
-        validation_clips=10, num_frames=2, batch_size=10, epochs=1, warmup_steps=0,
-    )  # fmt: skip
+        base=str(tmp_path / "base"),
+        train="text",
+        added_layers=1,
+        losses={"contrastive": {}},
+        num_clips=20,
+        validation_clips=10,
+        num_frames=2,
+        batch_size=10,
+        epochs=1,
+        warmup_steps=0,
+    )
 
 
 @pytest.mark.parametrize("model_cfg", [TWO_LAYERS, VIT], ids=["CLIP", "CustomTextCLIP with a ViT"])

@@ -13,9 +13,18 @@ from trainer.data.batches import Batch
 from trainer.learner import Learner
 
 CONFIG = TrainConfig(
-    model=TINY, num_clips=4, batch_size=4, num_frames=1, precision="fp32", losses={"retrieval": {}},
-    optimizer="rmsprop", learning_rate=1e-3, weight_decay=0.0, warmup_steps=0, max_grad_norm=2.0,
-)  # fmt: skip
+    model=TINY,
+    num_clips=4,
+    batch_size=4,
+    num_frames=1,
+    precision="fp32",
+    losses={"retrieval": {}},
+    optimizer="rmsprop",
+    learning_rate=1e-3,
+    weight_decay=0.0,
+    warmup_steps=0,
+    max_grad_norm=2.0,
+)
 BATCH = Batch(
     torch.randint(256, (4, 1, 64, 64, 3), generator=torch.Generator().manual_seed(0)).to(torch.uint8).numpy(),
     ["a red kite", "two dogs", "a man sings", "rain"],

@@ -56,9 +56,21 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def config(base: Path) -> TrainConfig:
     return TrainConfig(
-        name="Tiny text", base=str(base), train="text", model=TINY, losses=ALL_LOSSES, num_clips=40, num_frames=2,
-        validation_clips=30, batch_size=10, epochs=2, warmup_steps=0, log_every=1, learning_rate=5e-3, pool_clips=10,
-    )  # fmt: skip
+        name="Tiny text",
+        base=str(base),
+        train="text",
+        model=TINY,
+        losses=ALL_LOSSES,
+        num_clips=40,
+        num_frames=2,
+        validation_clips=30,
+        batch_size=10,
+        epochs=2,
+        warmup_steps=0,
+        log_every=1,
+        learning_rate=5e-3,
+        pool_clips=10,
+    )
 
 
 def test_a_text_run_changes_the_text_tower_and_not_one_bit_of_the_visual_one(

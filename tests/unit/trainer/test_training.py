@@ -184,8 +184,14 @@ def test_a_run_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixtu
     status = run.status()
     assert status == RunStatus("finished", os.getpid(), 2, 4)
     assert sorted(path.name for path in run.path.iterdir()) == [
-        "checkpoints", "config.json", "lock", "metrics.jsonl", "resume.pt", "status.json", "train.log",
-    ]  # fmt: skip
+        "checkpoints",
+        "config.json",
+        "lock",
+        "metrics.jsonl",
+        "resume.pt",
+        "status.json",
+        "train.log",
+    ]
     assert "epoch 2: original/R@1" in run.log.read_text()
     assert read_checkpoint(run.checkpoint(2)).name == "Tiny"
     assert main([str(run.path)]) == 2
@@ -247,8 +253,11 @@ def test_a_preparation_is_counted_from_the_first_status_to_the_first_step(
     assert main([str(run.path)]) == 0
     steps = [status.doing for status in written if status.state == "preparing"]
     assert list(dict.fromkeys(steps)) == [
-        "loading PyTorch", "loading the model", "drawing clips", "drawing captions",
-    ]  # fmt: skip
+        "loading PyTorch",
+        "loading the model",
+        "drawing clips",
+        "drawing captions",
+    ]
     assert {(status.doing, status.total) for status in written} >= {("drawing clips", 8), ("drawing clips", 4)}
     first = next(status for status in written if status.state == "running")
     assert (first.step, first.doing) == (1, "")

@@ -77,8 +77,11 @@ def test_clips_without_truth_are_measured_by_their_captions_and_those_that_can_b
     clips = Clips(NO_FRAMES, DatasetSentences([[str(row)] for row in range(60)]))
     monkeypatch.setattr(sentences_module, "negations", lambda caption: ())
     assert validate(encoder, clips, VIDEOS) == {
-        "original/R@1": 100, "original/R@5": 100, "original/R@10": 100, "original/MIR": 1,
-    }  # fmt: skip
+        "original/R@1": 100,
+        "original/R@5": 100,
+        "original/R@10": 100,
+        "original/MIR": 1,
+    }
     monkeypatch.setattr(sentences_module, "negations", lambda text: [f"not {text}"] if text in ("3", "7") else ())
     metrics = validate(encoder, replace(clips), VIDEOS)
     assert list(metrics)[4:] == ["negated/delta_MIR"]
@@ -91,9 +94,15 @@ def test_all_captions_are_searched_with_where_the_epochs_take_all(monkeypatch: p
     one, every = (DatasetSentences(captions, queries_all=queries_all).queries() for queries_all in (False, True))
     assert [query.kind for query in one].count("original") == 3
     assert [(query.text, query.relevant.tolist(), query.original) for query in every] == [
-        ("a0", [0], None), ("a1", [0], None), ("a2", [0], None), ("b0", [1], None),
-        ("c0", [2], None), ("c2", [2], None), ("not a2", [0], 2), ("not c2", [2], 5),
-    ]  # fmt: skip
+        ("a0", [0], None),
+        ("a1", [0], None),
+        ("a2", [0], None),
+        ("b0", [1], None),
+        ("c0", [2], None),
+        ("c2", [2], None),
+        ("not a2", [0], 2),
+        ("not c2", [2], 5),
+    ]
 
 
 def test_controls_are_measured_beside_the_base_and_search_captions_as_it_does(tmp_path: Path) -> None:

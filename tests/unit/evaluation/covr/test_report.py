@@ -32,10 +32,20 @@ def table(recall: float, violations: float) -> dict[str, dict[str, float]]:
 
 
 REPORT = ComposedReport(
-    "world", "CLIP", {"data": "built-in world"},
-    {"picture": table(100, 99), "parts": table(20, 40), "sum": table(10, 0), "slerp": table(5, 50),
-     "fusion": table(60, 10)}, ROWS, 30, "2026-11-22T10:00:00+00:00",
-)  # fmt: skip
+    "world",
+    "CLIP",
+    {"data": "built-in world"},
+    {
+        "picture": table(100, 99),
+        "parts": table(20, 40),
+        "sum": table(10, 0),
+        "slerp": table(5, 50),
+        "fusion": table(60, 10),
+    },
+    ROWS,
+    30,
+    "2026-11-22T10:00:00+00:00",
+)
 
 
 def test_a_report_is_read_as_it_was_stored_and_only_by_a_listed_id(tmp_path: Path) -> None:

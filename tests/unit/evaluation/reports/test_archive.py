@@ -37,9 +37,15 @@ def test_downloads_are_written_with_one_column_of_ranks_per_system(archive: Arch
         rows = list(csv.DictReader(file))
     assert len(rows) == 5
     assert rows[3] == {
-        "kind": "composed", "text": "sings and not dancing", "cue": "not", "wanted": "sings", "unwanted": "dancing",
-        "num_relevant": "1", "words": "3", "words boolean α 1": "1",
-    }  # fmt: skip
+        "kind": "composed",
+        "text": "sings and not dancing",
+        "cue": "not",
+        "wanted": "sings",
+        "unwanted": "dancing",
+        "num_relevant": "1",
+        "words": "3",
+        "words boolean α 1": "1",
+    }
 
 
 def test_repeating_an_evaluation_replaces_its_report_only(archive: Archive) -> None:

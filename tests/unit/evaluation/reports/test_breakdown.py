@@ -41,8 +41,10 @@ def by_name(groups: tuple[Group, ...]) -> dict[str, Group]:
 def test_groups_by_cue_with_small_ones_joined() -> None:
     found = break_down(report_of(A=A, B=B), "A", "B", KEY)
     assert [(each.name, each.num_queries, each.num_joined) for each in found.by_cue] == [
-        ("not", 12, 0), ("without", 10, 0), ("", 7, 2),
-    ]  # fmt: skip
+        ("not", 12, 0),
+        ("without", 10, 0),
+        ("", 7, 2),
+    ]
     clear, noise, joined = found.by_cue
     assert (clear.first.value, clear.second.value, clear.difference.value) == (50, 100, 50)
     assert clear.difference.interval is None and not clear.is_noise  # all twelve by as much

@@ -53,10 +53,16 @@ def test_the_file_records_the_provenance_of_the_numbers(report: Report, tmp_path
     report.save(tmp_path)
     data = json.loads((tmp_path / "report.json").read_text())
     assert data["systems"][1] == {
-        "system": "words boolean α 1", "model": "words", "base": "", "visual_fingerprint": "v",
-        "text_fingerprint": "t", "frames": 8, "strategy": "boolean", "alpha": 1,
+        "system": "words boolean α 1",
+        "model": "words",
+        "base": "",
+        "visual_fingerprint": "v",
+        "text_fingerprint": "t",
+        "frames": 8,
+        "strategy": "boolean",
+        "alpha": 1,
         "metrics": report.metrics["words boolean α 1"],
-    }  # fmt: skip
+    }
     assert data["source"] == {"seed": 1} and {"torch", "numpy", "python", "nt2vr"} <= set(data["versions"])
     assert data["queries"] == {"original": 2, "negated": 1, "composed": 1, "not": 1}
     lines = [json.loads(line) for line in (tmp_path / "queries.jsonl").read_text().splitlines()]

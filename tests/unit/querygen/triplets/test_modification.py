@@ -27,8 +27,11 @@ def modifier() -> Modifier:
 )
 def test_a_replaced_word_is_told_with_its_phrase(modifier: Modifier, one: str, other: str, old: str, new: str) -> None:
     pairs = list(caption_pairs([words_of(one), words_of(other)]))
-    found = {modifier.write(pair if pair.one == words_of(one) else pair.swapped, random.Random(n))
-             for pair in pairs for n in range(20)}  # fmt: skip
+    found = {
+        modifier.write(pair if pair.one == words_of(one) else pair.swapped, random.Random(n))
+        for pair in pairs
+        for n in range(20)
+    }
     assert found == (
         {f"{new} instead of {old}", f"replace {old} with {new}", f"change {old} to {new}"} if old else set()
     )

@@ -59,8 +59,10 @@ def test_denying_sentences_know_which_clips_of_their_pool_are_right() -> None:
     for i, sentence in enumerate(batch.denied.sentences):
         assert isinstance(sentence, SceneDenial)
         assert denied.fitting[i].tolist() == [sentence.fits(SCENES[row]) for row in denied.pool.tolist()]
-        both = [s.wanted_claim.holds(SCENES[r]) and s.unwanted_claim.holds(SCENES[r])
-                for s, r in ((sentence, row) for row in denied.pool.tolist())]  # fmt: skip
+        both = [
+            s.wanted_claim.holds(SCENES[r]) and s.unwanted_claim.holds(SCENES[r])
+            for s, r in ((sentence, row) for row in denied.pool.tolist())
+        ]
         assert denied.both[i].tolist() == both
         assert denied.fitting[i, i] == (sentence.kind != "negated")
 

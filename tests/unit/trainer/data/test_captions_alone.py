@@ -38,10 +38,20 @@ WHERE = ("on a stage", "in a park", "near a red car", "at home")
 DOING = ("singing", "playing the guitar", "eating an apple", "running", "throwing a ball", "riding a horse", "dancing")
 CAPTIONS = [f"{who} {doing} {where}" for who in WHO for doing in DOING for where in WHERE]  # 140
 CONFIG = TrainConfig(
-    name="Tiny text", base="base", train="text", model=TINY, losses={"distill": {"alpha": 0.65}}, num_clips=100,
-    batch_size=20, validation_clips=12, epochs=3, warmup_steps=0, log_every=1, learning_rate=5e-3,
+    name="Tiny text",
+    base="base",
+    train="text",
+    model=TINY,
+    losses={"distill": {"alpha": 0.65}},
+    num_clips=100,
+    batch_size=20,
+    validation_clips=12,
+    epochs=3,
+    warmup_steps=0,
+    log_every=1,
+    learning_rate=5e-3,
     sentences={"composed": 0.3, "without": 0.2, "not": 0.1, "negated": 0.15, "fragment": 0.25},
-)  # fmt: skip
+)
 
 
 @pytest.fixture(scope="module")
@@ -218,10 +228,12 @@ def test_what_is_measured_on_text_is_that_of_a_plain_loop(tmp_path: Path, config
     assert 0 < sum(ordered) < 12 and len(idioms) == 12
     pairs = [(other.encode_text([idiom.text])[0], encoder.encode_text([idiom.wanted])[0]) for idiom in idioms]
     expected = {
-        "text/target": np.mean(target), "text/kept": np.mean(preserved), "text/order": 100 * np.mean(ordered),
+        "text/target": np.mean(target),
+        "text/kept": np.mean(preserved),
+        "text/order": 100 * np.mean(ordered),
         "text/order_if_kept": 100 * (np.mean(preserved) - KEPT),
         "text/idioms": np.mean([text @ meaning for text, meaning in pairs]),
-    }  # fmt: skip
+    }
     assert np.mean(preserved) < KEPT and measures(other) == pytest.approx(expected, abs=1e-4)
     assert measures(encoder)["text/order_if_kept"] == measures(encoder)["text/order"] > 0
     assert 0 < len(dropped) < 12
@@ -356,9 +368,15 @@ def test_the_preset_teaches_a_vit_b_32(tmp_path: Path) -> None:
     before = write_checkpoint(tmp_path / "vit", model, model_cfg, {}, Card("ViT-B-32"))
     (tmp_path / "captions.txt").write_text("\n".join([*CAPTIONS, *(f"{caption} again" for caption in CAPTIONS[:60])]))
     changes = {
-        "base": str(tmp_path / "vit"), "data": str(tmp_path / "captions.txt"), "epochs": 1, "num_clips": 48,
-        "batch_size": 16, "validation_clips": 8, "patience": 0, "log_every": 1,
-    }  # fmt: skip
+        "base": str(tmp_path / "vit"),
+        "data": str(tmp_path / "captions.txt"),
+        "epochs": 1,
+        "num_clips": 48,
+        "batch_size": 16,
+        "validation_clips": 8,
+        "patience": 0,
+        "log_every": 1,
+    }
     finished = run_training(load_config(PRESETS / "teach-text.json", changes), tmp_path / "runs" / "a")
     status = finished.status()
     assert status is not None and status.step == 3

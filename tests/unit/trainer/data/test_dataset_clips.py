@@ -335,7 +335,7 @@ def test_a_run_that_takes_every_caption_goes_on_in_the_middle_of_an_epoch(folder
         ({"data": "/nowhere"}, "/nowhere is not there."),
     ],
     ids=["a loss that needs more", "too few", "nothing there"],
-)  # fmt: skip
+)
 def test_what_cannot_be_trained_is_refused_before_anything_is_decoded(
     folder: Path, tmp_path: Path, change: dict[str, Any], reason: str
 ) -> None:

@@ -18,8 +18,9 @@ from tests.training import run_training
 from trainer.config import Towers, TrainConfig
 
 
-@pytest.mark.parametrize(("name", "train"), [("SigLIP", "all"), ("SigLIP 2", "text"), ("CLIPA", "text"),
-                                             ("MetaCLIP 2", "text")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "train"), [("SigLIP", "all"), ("SigLIP 2", "text"), ("CLIPA", "text"), ("MetaCLIP 2", "text")]
+)
 def test_a_model_of_the_family_is_trained_reloaded_and_searched(
     tmp_path: Path, write_video: Callable[..., Path], name: str, train: Towers
 ) -> None:
@@ -27,10 +28,19 @@ def test_a_model_of_the_family_is_trained_reloaded_and_searched(
     before = write_family(base, name)
     losses = ("contrastive",) if train == "all" else ("contrastive", "distill")
     config = TrainConfig(
-        name="tuned", base=str(base), train=train, losses={loss: {"weight": 1.0} for loss in losses},
-        num_clips=12, num_frames=2, frames_per_step=2, validation_clips=6, batch_size=6, epochs=1, warmup_steps=0,
+        name="tuned",
+        base=str(base),
+        train=train,
+        losses={loss: {"weight": 1.0} for loss in losses},
+        num_clips=12,
+        num_frames=2,
+        frames_per_step=2,
+        validation_clips=6,
+        batch_size=6,
+        epochs=1,
+        warmup_steps=0,
         learning_rate=1e-3,
-    )  # fmt: skip
+    )
     folder = run_training(config, tmp_path / "run").checkpoint(1)
     assert read_configs(folder) == tuple(json.loads(json.dumps(each)) for each in read_configs(base))
     for file in (TOKENIZER, TOKENIZER_CONFIG):

@@ -237,8 +237,10 @@ def test_runs_are_listed_newest_first_and_one_that_cannot_be_read_does_not_hide_
     os.utime(tmp_path / "broken" / "config.json", (999, 999))
     runs = RunManager(tmp_path).runs()
     assert [(run.run_id, run.name, run.status.state) for run in runs] == [
-        ("new", "Tiny*", "finished"), ("broken", "broken", "interrupted"), ("old", "Tiny*", "finished"),
-    ]  # fmt: skip
+        ("new", "Tiny*", "finished"),
+        ("broken", "broken", "interrupted"),
+        ("old", "Tiny*", "finished"),
+    ]
     assert not runs[1].can_resume
     assert RunManager(tmp_path / "none").runs() == []
 

@@ -33,13 +33,30 @@ from trainer.runs.run_folder import RunFolder
 
 VIT = {"image_size": 64, "patch_size": 16, "width": 16, "head_width": 8, "layers": 1, "patch_dropout": 0.5}
 ALL = TrainConfig(  # 7 steps per epoch
-    name="Tiny", model={**TINY, "vision_cfg": VIT}, num_clips=44, num_frames=2, validation_clips=10, batch_size=6,
-    accumulate=2, epochs=2, passes=2, warmup_steps=2, log_every=2, losses={"contrastive": {}, "composed": {}},
-)  # fmt: skip
+    name="Tiny",
+    model={**TINY, "vision_cfg": VIT},
+    num_clips=44,
+    num_frames=2,
+    validation_clips=10,
+    batch_size=6,
+    accumulate=2,
+    epochs=2,
+    passes=2,
+    warmup_steps=2,
+    log_every=2,
+    losses={"contrastive": {}, "composed": {}},
+)
 TEXT = replace(
-    ALL, train="text", base="base", model={}, accumulate=1, passes=1, log_every=3, pool_clips=8,
+    ALL,
+    train="text",
+    base="base",
+    model={},
+    accumulate=1,
+    passes=1,
+    log_every=3,
+    pool_clips=8,
     losses={name: {} for name in ("contrastive", "retrieval", "bnl", "composed", "distill")},
-)  # fmt: skip
+)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -36,6 +36,9 @@ def test_event_files_hold_what_metrics_hold_and_a_resumed_run_replaces_what_it_m
     events = EventAccumulator(str(tmp_path / "tensorboard")).Reload()
     assert sorted(events.Tags()["scalars"]) == ["contrastive", "original/MIR"]
     assert [(event.step, event.value) for event in events.Scalars("contrastive")] == [
-        (10, 0.5), (20, 0.5), (30, 0.75), (40, 0.75),
-    ]  # fmt: skip
+        (10, 0.5),
+        (20, 0.5),
+        (30, 0.75),
+        (40, 0.75),
+    ]
     assert len(run.metrics.read_text().splitlines()) == 6

@@ -85,8 +85,9 @@ def test_curves_of_other_runs_are_drawn_on_the_same_axes() -> None:
     original, composed = view["charts"][0]
     assert [line["id"] for line in view["legend"]] == ["a-2", "a-3"]
     assert [(line["number"], line["name"], line["now"]) for line in original["others"]] == [
-        (1, "a-2", ".800"), (2, "a-3", ".200"),
-    ]  # fmt: skip
+        (1, "a-2", ".800"),
+        (2, "a-3", ".200"),
+    ]
     assert original["others"][0]["path"] == original["path"]  # the same values in the same place
     assert float(original["y_axis"][0]["text"]) <= 0.2  # the axes have room for all
     assert original["x_axis"][-1]["text"] == "4"

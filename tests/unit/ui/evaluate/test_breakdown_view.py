@@ -68,8 +68,10 @@ def test_fewer_violations_are_better(report: Report) -> None:
 def test_groups_have_names_that_people_understand(report: Report) -> None:
     view = breakdown_view(report, "A", "B", HARD)
     assert [facet["head"] for facet in view["facets"]][1:] == [
-        "By negation cue", "By kind of unwanted part", "By concept of the unwanted part",
-    ]  # fmt: skip
+        "By negation cue",
+        "By kind of unwanted part",
+        "By concept of the unwanted part",
+    ]
     assert list(rows(view)) == ["all", "not", "a thing or place", "cat", "dog"]
 
 

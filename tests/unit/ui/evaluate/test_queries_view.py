@@ -49,8 +49,11 @@ def test_queries_are_listed_with_both_ranks_and_their_movement(report: Report) -
     view = queries_view(listing(report))
     top = view["rows"][0]
     assert (top["text"], [side["rank"] for side in top["sides"]], top["move"], top["good"]) == (
-        "sings and not dancing", ["3", "1"], "▲2", True,
-    )  # fmt: skip
+        "sings and not dancing",
+        ["3", "1"],
+        "▲2",
+        True,
+    )
     assert (top["kind"], top["wanted"], top["unwanted"]) == ("A and not B", "sings", ["dancing"])
     assert (top["right"], top["ids"]) == ("1 relevant video", ["a man sings"])
     assert view["count"] == "5 of 5 queries"

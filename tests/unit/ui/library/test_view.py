@@ -53,8 +53,11 @@ def test_only_those_who_may_name_paths_see_where_a_library_lies() -> None:
 def test_progress_has_rate_remaining_time_and_current_file() -> None:
     view = job_view(RUNNING)
     assert (view["doing"], view["rate"], view["current"], view["share"]) == (
-        "reading clips: 30 of 120", "2.5 per second · about 36 s left", "a.mp4", "25.0",
-    )  # fmt: skip
+        "reading clips: 30 of 120",
+        "2.5 per second · about 36 s left",
+        "a.mp4",
+        "25.0",
+    )
     assert job_view(None) == job_view(replace(RUNNING, state="finished")) == {}
     assert job_view(replace(RUNNING, total=0, done=0, per_second=0, remaining_s=None))["state"] == "preparing"
     assert job_view(replace(RUNNING, state="failed", error="No space."))["error"] == "No space."
@@ -101,8 +104,10 @@ def test_the_bar_shows_the_moments_that_were_found_and_the_one_on_display() -> N
     view = film_view(found(1, 2), film(4)[3], [*film(4), Video("other", Path("o"))])
     assert (view["length"], view["where"]) == ("0:40", "0:30–0:40")
     assert [(m["id"], m["left"], m["width"], m["here"]) for m in view["moments"]] == [
-        ("f@1", "25.000", "25.000", False), ("f@2", "50.000", "25.000", False), ("f@3", "75.000", "25.000", True),
-    ]  # fmt: skip
+        ("f@1", "25.000", "25.000", False),
+        ("f@2", "50.000", "25.000", False),
+        ("f@3", "75.000", "25.000", True),
+    ]
     assert film_view(found(1), Video("other", Path("o")), film(4)) == {}
 
 

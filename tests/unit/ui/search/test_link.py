@@ -7,11 +7,18 @@ NAMES = ["CLIP", "CLIP drop", "CLIP-bnl", "CLIP-neg", "CLIP boolean"]
 
 def test_a_link_survives_being_written_and_read() -> None:
     values = {
-        "q": "a dog, no cat", "gallery": "b21d01fd7844",
-        "systems": ["CLIP drop", "CLIP"], "k": 6, "alpha": 0.8, "lambda": 2.5, "t": "",
+        "q": "a dog, no cat",
+        "gallery": "b21d01fd7844",
+        "systems": ["CLIP drop", "CLIP"],
+        "k": 6,
+        "alpha": 0.8,
+        "lambda": 2.5,
+        "t": "",
         "references": [{"clip": "clip1", "weight": 0.25, "wanted": True}],
-        "judged": "report:3", "literal": "kid|dogs", "parts": "a dog|cat, bird",
-    }  # fmt: skip
+        "judged": "report:3",
+        "literal": "kid|dogs",
+        "parts": "a dog|cat, bird",
+    }
     assert read_link({name: str(value) for name, value in link_values(values).items()}, NAMES) == values
 
 

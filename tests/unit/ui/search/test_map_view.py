@@ -38,16 +38,22 @@ def ranking(vector: Any, *hits: str, gallery: EmbeddedGallery = CROSS) -> Rankin
 
 def view(*rankings: Ranking, column: int = 0, mean_text: Any = (0, 0, 0)) -> dict[str, Any]:
     return map_view(
-        Answer(Query("a dog"), rankings), column, lambda video: KINDS.get(video.video_id, OTHER),
-        lambda video: {"src": f"clips/{video.path}", "poster": ""}, lambda: np.array(mean_text, np.float32),
-    )  # fmt: skip
+        Answer(Query("a dog"), rankings),
+        column,
+        lambda video: KINDS.get(video.video_id, OTHER),
+        lambda video: {"src": f"clips/{video.path}", "poster": ""},
+        lambda: np.array(mean_text, np.float32),
+    )
 
 
 def test_every_clip_is_a_dot_with_its_verdict_its_rank_and_what_names_it() -> None:
     dots = {dot["id"]: dot for dot in view(ranking([0, 0, 1], "v2", "v0"))["dots"]}
     assert {name: (dot["x"], dot["y"]) for name, dot in dots.items()} == {
-        "v0": (0.4, 0), "v1": (-0.4, 0), "v2": (0, 0.2), "v3": (0, -0.2),
-    }  # fmt: skip
+        "v0": (0.4, 0),
+        "v1": (-0.4, 0),
+        "v2": (0, 0.2),
+        "v3": (0, -0.2),
+    }
     assert [dots[f"v{n}"]["kind"] for n in range(4)] == [GOOD, BAD, OTHER, OTHER]
     assert [dots[f"v{n}"]["rank"] for n in range(4)] == [2, 0, 1, 0]
     assert (dots["v0"]["name"], dots["v1"]["name"], dots["v1"]["src"]) == ("0.webm", "caption 1", "clips/1.webm")

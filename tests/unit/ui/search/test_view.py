@@ -43,8 +43,11 @@ def no_urls(video: Video) -> dict[str, str]:
 def test_the_sentence_is_cut_at_cue_and_scope_and_nothing_is_lost() -> None:
     pieces = understood_view(Answer(NEGATED, ()))["pieces"]
     assert [(piece["kind"], piece["text"]) for piece in pieces] == [
-        ("plain", "a dog, "), ("cue", "no"), ("plain", " "), ("scope", "cat"),
-    ]  # fmt: skip
+        ("plain", "a dog, "),
+        ("cue", "no"),
+        ("plain", " "),
+        ("scope", "cat"),
+    ]
 
 
 def test_a_cue_inside_its_scope_stays_visible() -> None:
@@ -226,8 +229,12 @@ def test_a_corrected_sentence_marks_what_is_unwanted_now() -> None:
         return [(piece["kind"], piece["text"]) for piece in view["pieces"]]
 
     assert pieces("a cat", "ball, a dog") == [
-        ("scope", "a dog"), ("plain", " and a cat, "), ("cue", "no"), ("plain", " big "), ("scope", "ball"),
-    ]  # fmt: skip
+        ("scope", "a dog"),
+        ("plain", " and a cat, "),
+        ("cue", "no"),
+        ("plain", " big "),
+        ("scope", "ball"),
+    ]
     apart = [words for kind, words in pieces("", "the cat dog, elephant") if kind == "scope"]
     assert apart == ["dog", "cat"]
     assert pieces("a dog and a cat and a big ball", "") == [("plain", text)]

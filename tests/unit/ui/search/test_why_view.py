@@ -16,13 +16,20 @@ CLIP, BOOLEAN = System("CLIP"), System("CLIP", "boolean", 0.5)
 VIDEO = Video("v", Path("v.webm"))
 URLS = {"src": "clips/v.webm", "poster": ""}
 PLAIN = Why(
-    CLIP, 0.5, (0.2, 0.4), (Part("sentence", "a man", 0.5, 1.0), Part("unwanted", "sing", 0.3)),
-    (Word("sentence", 0, "a", -0.1), Word("sentence", 0, "man", 0.2)), 3,
-)  # fmt: skip
+    CLIP,
+    0.5,
+    (0.2, 0.4),
+    (Part("sentence", "a man", 0.5, 1.0), Part("unwanted", "sing", 0.3)),
+    (Word("sentence", 0, "a", -0.1), Word("sentence", 0, "man", 0.2)),
+    3,
+)
 SPLIT = Why(
-    BOOLEAN, 0.35, (-0.1, 0.3), (Part("wanted", "a man", 0.5, 1.0), Part("unwanted", "sing", 0.3, -0.5)),
+    BOOLEAN,
+    0.35,
+    (-0.1, 0.3),
+    (Part("wanted", "a man", 0.5, 1.0), Part("unwanted", "sing", 0.3, -0.5)),
     (Word("wanted", 0, "man", None), Word("unwanted", 0, "sing", -0.15), Word("unwanted", 1, "dog", 0.0)),
-)  # fmt: skip
+)
 
 
 def view(*whys: Why, columns: int = 2) -> dict[str, Any]:
@@ -33,10 +40,18 @@ def view(*whys: Why, columns: int = 2) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("text", "count", "columns"),
     [
-        ("", 4, [0, 1]), ("", 1, [0]), ("2", 4, [2]), ("3,1", 4, [1, 3]), ("7", 3, [0, 1]),
-        ("-1,1", 3, [1]), ("1,2,3", 4, [1, 2]), ("1" * 100_000, 3, [0, 1]), ("²,1", 3, [1]), ("x", 0, []),
+        ("", 4, [0, 1]),
+        ("", 1, [0]),
+        ("2", 4, [2]),
+        ("3,1", 4, [1, 3]),
+        ("7", 3, [0, 1]),
+        ("-1,1", 3, [1]),
+        ("1,2,3", 4, [1, 2]),
+        ("1" * 100_000, 3, [0, 1]),
+        ("²,1", 3, [1]),
+        ("x", 0, []),
     ],
-)  # fmt: skip
+)
 def test_an_event_names_up_to_two_columns(text: str, count: int, columns: list[int]) -> None:
     assert chosen_columns(text, count) == columns
 
@@ -56,11 +71,13 @@ def test_frames_are_bars_on_one_axis_from_zero_with_their_pictures() -> None:
 def test_parts_say_whether_they_are_added() -> None:
     plain, split = view(PLAIN, SPLIT)["systems"]
     assert [(part["value"], part["how"], part["kind"]) for part in plain["parts"]] == [
-        ("+0.500", "", "up"), ("0.300", "alone, not added", ""),
-    ]  # fmt: skip
+        ("+0.500", "", "up"),
+        ("0.300", "alone, not added", ""),
+    ]
     assert [(part["value"], part["how"], part["kind"]) for part in split["parts"]] == [
-        ("+0.500", "", "up"), ("-0.150", "-0.50 × 0.300", "down"),
-    ]  # fmt: skip
+        ("+0.500", "", "up"),
+        ("-0.150", "-0.50 × 0.300", "down"),
+    ]
     assert (plain["parts_note"], split["parts_note"]) == (ALONE, ADDED)
 
 
@@ -68,20 +85,25 @@ def test_words_stand_in_lines_per_part_coloured_by_their_share() -> None:
     plain, split = view(PLAIN, SPLIT)["systems"]
     (line,) = plain["lines"]
     assert [(word["text"], word["share"], word["strength"], word["kind"]) for word in line["words"]] == [
-        ("a", "-0.100", "30", "down"), ("man", "+0.200", "60", "up"),
-    ]  # fmt: skip
+        ("a", "-0.100", "30", "down"),
+        ("man", "+0.200", "60", "up"),
+    ]
     assert "The last 3 words were not tried." in plain["words_note"]
     assert [(each["label"], [word["share"] for word in each["words"]]) for each in split["lines"]] == [
-        ("Wanted", ["all"]), ("Unwanted", ["-0.150"]), ("Unwanted", ["0"]),
-    ]  # fmt: skip
+        ("Wanted", ["all"]),
+        ("Unwanted", ["-0.150"]),
+        ("Unwanted", ["0"]),
+    ]
 
 
 def test_systems_can_be_chosen_where_there_are_more_than_two() -> None:
     assert view(PLAIN, SPLIT)["choices"] == []
     choices = view(PLAIN, SPLIT, columns=3)["choices"]
     assert [(choice["name"], choice["on"]) for choice in choices] == [
-        ("CLIP", "true"), ("CLIP boolean α 0.5", "true"), ("CLIP drop", "false"),
-    ]  # fmt: skip
+        ("CLIP", "true"),
+        ("CLIP boolean α 0.5", "true"),
+        ("CLIP drop", "false"),
+    ]
 
 
 def test_a_system_without_a_score_says_so_and_shows_nothing_else() -> None:

@@ -24,9 +24,13 @@ async def hello(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def ask(
-    method: str = "GET", path: str = "/", host: str = "127.0.0.1", names: tuple[str, ...] = (),
-    headers: Mapping[str, str] = {}, peer: str = "127.0.0.1",
-) -> httpx.Response:  # fmt: skip
+    method: str = "GET",
+    path: str = "/",
+    host: str = "127.0.0.1",
+    names: tuple[str, ...] = (),
+    headers: Mapping[str, str] = {},
+    peer: str = "127.0.0.1",
+) -> httpx.Response:
     """Send one request through the door of an app that listens on `host`."""
     door = Door(hello, GATE, host, names, max_upload_bytes=1000 * MB)
 
@@ -151,8 +155,9 @@ def test_a_program_is_refused_in_the_form_of_its_other_errors(
 
 def test_an_upload_that_does_not_fit_on_the_disk_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=300 * MB))
-    sizes: dict[str, Any] = {str(mb): ask("POST", "/gradio_api/upload", headers={"content-length": str(mb * MB)})
-                             for mb in (90, 110)}  # fmt: skip
+    sizes: dict[str, Any] = {
+        str(mb): ask("POST", "/gradio_api/upload", headers={"content-length": str(mb * MB)}) for mb in (90, 110)
+    }
     assert {mb: answer.status_code for mb, answer in sizes.items()} == {"90": 200, "110": 507}
     assert sizes["110"].text == "The disk has no room for a file of 110 MB."
 

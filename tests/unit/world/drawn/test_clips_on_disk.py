@@ -52,9 +52,11 @@ def test_the_file_name_depends_on_everything_that_affects_the_frames(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = {
-        clips(tmp_path).path.name, clips(tmp_path, num_frames=3).path.name, clips(tmp_path, size=33).path.name,
+        clips(tmp_path).path.name,
+        clips(tmp_path, num_frames=3).path.name,
+        clips(tmp_path, size=33).path.name,
         ClipFile.of("validation", SCENES[:2], 2, Framing(32), tmp_path).path.name,
-    }  # fmt: skip
+    }
     monkeypatch.setattr(clips_module, "LOOK", clips_module.LOOK + 1)
     assert len(names | {clips(tmp_path).path.name}) == 5
 

@@ -54,10 +54,12 @@ def test_scenes_that_are_never_drawn_are_not_possible(scene: Scene) -> None:
         (Change("remove actor", DOG), replace(SCENE, actors=(MAN, WOMAN))),
         (Change("remove prop", prop="trophy"), replace(SCENE, props=())),
         (Change("add prop", prop="gift"), replace(SCENE, props=("trophy", "gift"))),
-        (Change("add accessory", WOMAN, replace(WOMAN, wearing="crown")),
-         replace(SCENE, actors=(MAN, replace(WOMAN, wearing="crown"), DOG))),
+        (
+            Change("add accessory", WOMAN, replace(WOMAN, wearing="crown")),
+            replace(SCENE, actors=(MAN, replace(WOMAN, wearing="crown"), DOG)),
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_change_changes_one_thing(change: Change, after: Scene) -> None:
     assert change.applied(SCENE) == after
 
