@@ -26,10 +26,10 @@ from nt2vr.evaluation.covr.protocol import (
     summarise,
     vectors_of,
 )
-from nt2vr.evaluation.covr.world import SEEN, UNSEEN, composed_world
+from nt2vr.evaluation.covr.world import SEEN, UNSEEN, covr_world
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import Fusion
-from nt2vr.search.references import COMPOSITIONS, Weights
+from nt2vr.search.references import COMBINATIONS, Weights
 from nt2vr.settings import ASSETS, prepare_environment
 from nt2vr.world.edits.families import EDIT_KINDS
 from trainer.fusion.__main__ import FusionConfig, train_fusion
@@ -54,14 +54,14 @@ def main() -> None:
     prepare_environment()
     encoder, understand = read_checkpoint(options.model), editing_parser()
     validation, test = (
-        ask(composed_world(options.folder, split), encoder, understand) for split in ("validation", "test")
+        ask(covr_world(options.folder, split), encoder, understand) for split in ("validation", "test")
     )
     weights, config = choose_weights(validation), FusionConfig()
     sys.stdout.write(
         f"{weights}\n\n| test scenes | {' | '.join(EDIT_KINDS)} | mean | seen | unseen | violations@5 |\n"
     )
     sys.stdout.write(f"|:--|{'--:|' * (len(EDIT_KINDS) + 4)}\n")
-    for system in (*COMPOSITIONS, CEILING):
+    for system in (*COMBINATIONS, CEILING):
         show(system, test, weights, system)
     data = load_families(encoder, config.families, config.seed, options.folder, with_frames=True)
     for seed in SEEDS:

@@ -12,20 +12,20 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from nt2vr.errors import Nt2vrError
+from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.settings import Settings, prepare_environment
 from nt2vr.version import project_version
 
 if TYPE_CHECKING:
     from nt2vr.ui.search.watch import Trainings
-    from nt2vr.ui.web.permissions import Gate
+    from nt2vr.ui.web.permissions import Permissions
 
 COMMANDS = {  # name -> its module, which has `add_arguments` and `run`, and a line of help
     "serve": ("nt2vr.commands.serve", "open the app (default)"),
     "search": ("nt2vr.commands.search", "search the built-in gallery with one or more systems"),
     "library": ("nt2vr.commands.library", "add, update and remove libraries of your own videos"),
     "evaluate": ("nt2vr.commands.evaluate", "evaluate systems and print the paper's table"),
-    "compose": ("nt2vr.commands.covr", "evaluate a picture plus a text, and print the table"),
+    "covr": ("nt2vr.commands.covr", "evaluate retrieval by a picture plus a text, and print the table"),
     "train": ("trainer.__main__", "train a model, or resume a run"),
     "sweep": ("trainer.runs.sweep", "train a grid of settings with several seeds, and tabulate them"),
     "queries": ("nt2vr.commands.queries", "build negated and composed queries from captions; split sentences"),
@@ -63,6 +63,8 @@ def _run(arguments: list[str]) -> int:
     if not arguments or (arguments[0].startswith("-") and arguments[0] not in OWN_FLAGS):
         arguments = ["serve", *arguments]
     name = arguments[0]
+    if name == "compose":
+        raise ConfigError("`nt2vr compose` is called `nt2vr covr` now. Its options are the same.")
     if name == "train":
         from trainer.__main__ import main as train  # noqa: PLC0415
 
@@ -82,14 +84,16 @@ def _run(arguments: list[str]) -> int:
     return status
 
 
-def build_trainer(settings: Settings, gate: "Gate") -> tuple[Mapping[str, Callable[..., None]], "Trainings"]:
+def build_trainer(
+    settings: Settings, permissions: "Permissions"
+) -> tuple[Mapping[str, Callable[..., None]], "Trainings"]:
     """Build the trainer's tab, and what trains from the Search tab, which nt2vr.ui cannot name."""
     from trainer.runs.manager import RunManager  # noqa: PLC0415
     from trainer.ui.stage import StageRuns  # noqa: PLC0415  imports Gradio
     from trainer.ui.tab import TrainTab  # noqa: PLC0415  likewise
 
     manager = RunManager(settings.data_dir / "runs", settings.device)
-    return {"Train": TrainTab(manager, settings, gate).build}, StageRuns(manager)
+    return {"Train": TrainTab(manager, settings, permissions).build}, StageRuns(manager)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.evaluation.covr.jobs import ComposedData, evaluate_data
-from nt2vr.evaluation.covr.report import ComposedArchive, ComposedReport
+from nt2vr.evaluation.covr.jobs import CovrData, evaluate_data
+from nt2vr.evaluation.covr.report import CovrArchive, CovrReport
 from nt2vr.evaluation.protocol import evaluate as evaluate_systems
 from nt2vr.evaluation.protocol import with_controls
 from nt2vr.evaluation.reports.report import Report
@@ -285,14 +285,14 @@ def evaluate(
     return Evaluation(report)
 
 
-def compose(
+def evaluate_covr(
     model: str | Path,
-    data: ComposedData,
+    data: CovrData,
     data_dir: str | Path | None = None,
     device: str | None = None,
     progress: Progress = silent,
-) -> ComposedReport:
-    """Evaluate composed retrieval, a picture plus a text; the Evaluate tab lists the report.
+) -> CovrReport:
+    """Evaluate covr, retrieval by a picture plus a text; the Evaluate tab lists the report.
 
     Args:
         model: as for `load_model`.
@@ -310,7 +310,7 @@ def compose(
     folder = settings.data_dir / "evaluation"
     with Decoder() as decoder, Cache.of(settings.data_dir) as cache:
         report = evaluate_data(data, encoder, folder, decoder, cache, progress)
-    ComposedArchive(folder / "composed").add(report)
+    CovrArchive(folder / "composed").add(report)
     return report
 
 

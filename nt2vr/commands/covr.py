@@ -1,10 +1,10 @@
-"""`nt2vr compose --model CLIP`: evaluate composed retrieval, a picture plus a text, and print the table."""
+"""`nt2vr covr --model CLIP`: evaluate retrieval by a picture plus a text, and print the table."""
 
 import sys
 from argparse import ArgumentParser, Namespace
 
-from nt2vr.api import compose
-from nt2vr.evaluation.covr.jobs import WORLD, ComposedData
+from nt2vr.api import evaluate_covr
+from nt2vr.evaluation.covr.jobs import WORLD, CovrData
 from nt2vr.progress import progress_bar
 from nt2vr.settings import add_flags
 
@@ -29,8 +29,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Evaluate and print the table."""
-    data = ComposedData(options.data, options.split, options.queries)
+    data = CovrData(options.data, options.split, options.queries)
     with progress_bar() as progress:
-        report = compose(options.model, data, options.data_dir, options.device, progress)
+        report = evaluate_covr(options.model, data, options.data_dir, options.device, progress)
     sys.stdout.writelines(f"{line}\n" for line in report.table)
     return 0

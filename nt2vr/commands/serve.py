@@ -11,7 +11,7 @@ from pathlib import Path
 from nt2vr.errors import ConfigError, reason_of
 from nt2vr.settings import Settings, add_flags, is_loopback
 from nt2vr.ui.page import serve
-from nt2vr.ui.web.permissions import Gate
+from nt2vr.ui.web.permissions import Permissions
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -45,8 +45,8 @@ def run(options: Namespace) -> int:
         options.data_dir, options.device, options.host, options.port, options.allow_host, options.allow_root
     )
     check_address(settings.host, settings.port)
-    gate = Gate.of(settings)
-    serve(settings, gate, *options.build_trainer(settings, gate))
+    permissions = Permissions.of(settings)
+    serve(settings, permissions, *options.build_trainer(settings, permissions))
     return 0
 
 

@@ -15,7 +15,7 @@ FASHION_KINDS = ("dress", "shirt", "toptee")
 
 
 @dataclass(frozen=True)
-class ComposedSample:
+class CovrSample:
     """One composed query.
 
     Attributes:
@@ -36,7 +36,7 @@ class ComposedSample:
 
 
 @dataclass(frozen=True)
-class ComposedSet:
+class CovrSet:
     """The queries of a dataset, and what they are asked among.
 
     Attributes:
@@ -46,11 +46,11 @@ class ComposedSet:
     """
 
     name: str
-    samples: tuple[ComposedSample, ...]
+    samples: tuple[CovrSample, ...]
     media: dict[str, Path]
 
 
-def load_composed(path: Path, split: str = "test") -> ComposedSet:
+def load_covr(path: Path, split: str = "test") -> CovrSet:
     """Read a dataset's queries of a split, and find its files.
 
     Args:
@@ -74,7 +74,7 @@ def load_composed(path: Path, split: str = "test") -> ComposedSet:
     usable = tuple(s for s in samples if s.reference in media and not media.keys().isdisjoint(s.targets))
     if not usable:
         raise DatasetError(f"None of the {len(named)} files of {name} is in {path}. The first: {next(iter(named))}.")
-    return ComposedSet(f"{name}, {split}", usable, media)
+    return CovrSet(f"{name}, {split}", usable, media)
 
 
 def _stem(media_id: str) -> str:
@@ -91,14 +91,14 @@ def _gallery(files: Files, name: str, split: str) -> list[str]:
     return [key for key in files.media if key.isdigit()] if name == "CIRCO" else []
 
 
-def _covr(files: Files, split: str) -> Iterator[ComposedSample]:
+def _covr(files: Files, split: str) -> Iterator[CovrSample]:
     """Read WebVid-CoVR: a CSV file with the paths of both videos, their captions, and the text."""
     for file in files.named(f"*covr*{split}*.csv"):
         for row in read_table(file, ("pth1", "pth2", "txt2", "edit")):
-            yield ComposedSample(row["pth1"], row["edit"], (row["pth2"],), "WebVid-CoVR", caption=row["txt2"])
+            yield CovrSample(row["pth1"], row["edit"], (row["pth2"],), "WebVid-CoVR", caption=row["txt2"])
 
 
-def _cirr(files: Files, split: str) -> Iterator[ComposedSample]:
+def _cirr(files: Files, split: str) -> Iterator[CovrSample]:
     """Read CIRR: JSON with the ids of a set of six similar pictures per query; the test split names no targets."""
     part, _, negated = split.partition("-")
     for file in files.named(f"cap.rc2.{part}*.json"):
@@ -108,7 +108,7 @@ def _cirr(files: Files, split: str) -> Iterator[ComposedSample]:
                     continue
                 members = tuple(each for each in entry["img_set"]["members"] if each != entry["reference"])
                 targets = (entry["target_hard"],) if "target_hard" in entry else ()
-                yield ComposedSample(entry["reference"], entry["caption"], targets, "CIRR", members)
+                yield CovrSample(entry["reference"], entry["caption"], targets, "CIRR", members)
 
 
 def is_negated(caption: str) -> bool:
@@ -119,30 +119,30 @@ def is_negated(caption: str) -> bool:
 NEGATIONS = frozenset("no not without never none nobody nothing neither nor".split())
 
 
-def _fashion(files: Files, split: str) -> Iterator[ComposedSample]:
+def _fashion(files: Files, split: str) -> Iterator[CovrSample]:
     """Read FashionIQ: JSON per kind of garment, two captions per query, which are joined."""
     for kind in FASHION_KINDS:
         for file in files.named(f"cap.{kind}.{split}.json"):
             with expecting(file, "a list of objects with candidate, target and captions"):
                 for entry in read_json(file):
                     text = " and ".join(caption.strip(" .?") for caption in entry["captions"])
-                    yield ComposedSample(entry["candidate"], text, (entry["target"],), kind)
+                    yield CovrSample(entry["candidate"], text, (entry["target"],), kind)
 
 
-def _circo(files: Files, split: str) -> Iterator[ComposedSample]:
+def _circo(files: Files, split: str) -> Iterator[CovrSample]:
     """Read CIRCO: JSON with several targets per query; the test split names none."""
     for file in files.named(f"{split}.json"):
         with expecting(file, "a list of objects with reference_img_id, relative_caption and gt_img_ids"):
             for entry in read_json(file):
                 targets = tuple(map(_coco, entry.get("gt_img_ids", ())))
-                yield ComposedSample(_coco(entry["reference_img_id"]), entry["relative_caption"], targets, "CIRCO")
+                yield CovrSample(_coco(entry["reference_img_id"]), entry["relative_caption"], targets, "CIRCO")
 
 
 def _coco(number: Any) -> str:
     return f"{int(number):012d}"
 
 
-Reader = Callable[[Files, str], Iterator[ComposedSample]]
+Reader = Callable[[Files, str], Iterator[CovrSample]]
 READERS: dict[str, tuple[str, Reader]] = {  # name -> pattern of its annotations, reader
     "WebVid-CoVR": ("*covr*.csv", _covr),
     "CIRR": ("cap.rc2.*.json", _cirr),

@@ -9,11 +9,13 @@ _GROUPS = tuple(
     map(
         words,
         (
-            "sing song singer rap rapper vocal perform performance concert band karaoke lyric music musical choir duet",
+            "sing song singer rap rapper vocal perform performance concert band karaoke lyric music musical "
+            "choir duet",
             "play guitar guitarist instrument piano pianist drum drummer music musical musician band concert perform",
             "play game gameplay gamer minecraft match sport",
             "dance dancer ballet choreography routine perform performance",
-            "cook food recipe dish prepare ingredient meal kitchen fry boil bake stir chef cooking chop mix pot pan dough",
+            "cook food recipe dish prepare ingredient meal kitchen fry boil bake stir chef cooking chop mix "
+            "pot pan dough",
             "make create build craft assemble prepare",
             "cut chop slice peel dice knife",
             "mix stir blend whisk pour add combine",
@@ -22,7 +24,8 @@ _GROUPS = tuple(
             "walk stroll hike wander ramp runway catwalk march stride enter",
             "fight wrestle wrestler wrestling battle box boxing punch attack beat hit kick war fighter brawl "
             "grapple argue tackle",
-            "talk speak conversation chat discuss converse interview say tell debate speech conversate argue presentation "
+            "talk speak conversation chat discuss converse interview say tell debate speech conversate argue "
+            "presentation "
             "lecture explain describe news report reporter introduce instruct present host narrate review demonstrate "
             "commentary commentate commentator instruction tutorial information tip",
             "audition contest competition compete judge talent voice idol",

@@ -12,7 +12,7 @@ from nt2vr.media.picture import fit
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.zero_gpu import on_gpu
 from nt2vr.search.embedded import EmbeddedGallery
-from nt2vr.search.references import Composed, Reference, Weights, combine, compose, fusion_of
+from nt2vr.search.references import CovrVectors, Reference, Weights, combine, fusion_of, merge_references
 from nt2vr.search.strategies import Parts, Vector, anchor_of
 
 
@@ -54,11 +54,11 @@ def _embed(encoder: Encoder, query: Query, references: Sequence[Reference], clip
     if not references:
         return parts
     shown = [clips[each.video_id] if each.video_id else _embed_frames(encoder, each) for each in references]
-    picture, away = combine(shown, references)
+    picture, away = merge_references(shown, references)
     if picture is None:
         return replace(parts, away=away)
     nothing = np.zeros_like(picture)
-    composed = Composed(
+    composed = CovrVectors(
         picture,
         nothing if sentence is None else sentence,
         nothing if wanted is None else wanted,
@@ -70,7 +70,7 @@ def _embed(encoder: Encoder, query: Query, references: Sequence[Reference], clip
         parts,
         sentence=_mix(sentence, picture, share),
         wanted=_mix(wanted, picture, share),
-        composed=partial(compose, query=composed, weights=weights, fusion=fusion),
+        combined=partial(combine, query=composed, weights=weights, fusion=fusion),
         away=away,
     )
 

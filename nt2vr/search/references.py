@@ -55,7 +55,9 @@ def check_number(count: int) -> None:
         raise ConfigError(f"A query can have {MAX_REFERENCES} references, not {count:,}. Remove some.")
 
 
-def combine(vectors: Sequence[Vectors], references: Sequence[Reference]) -> tuple[Vectors | None, Vectors | None]:
+def merge_references(
+    vectors: Sequence[Vectors], references: Sequence[Reference]
+) -> tuple[Vectors | None, Vectors | None]:
     """Combine references r_i of weights w_i to one picture, and to what is taken away from what a system searches for.
 
         picture = sum of w_i * r_i over the wanted references, normalised
@@ -118,7 +120,7 @@ class Weights:
 
 
 @dataclass(frozen=True, eq=False)
-class Composed:
+class CovrVectors:
     """Embeddings of one composed query or of many: (..., D), unit vectors; zeros for what a query lacks.
 
     Attributes:
@@ -134,25 +136,25 @@ class Composed:
     unwanted: Vectors
 
 
-Composition = Callable[[Composed, Weights], Vectors]
+Combination = Callable[[CovrVectors, Weights], Vectors]
 
 
-def picture(query: Composed, weights: Weights) -> Vectors:
+def picture(query: CovrVectors, weights: Weights) -> Vectors:
     """Search for the picture alone, a control."""
     return query.picture
 
 
-def text(query: Composed, weights: Weights) -> Vectors:
+def text(query: CovrVectors, weights: Weights) -> Vectors:
     """Search for the text alone, a control."""
     return query.sentence
 
 
-def weighted_sum(query: Composed, weights: Weights) -> Vectors:
+def weighted_sum(query: CovrVectors, weights: Weights) -> Vectors:
     """Average picture and sentence with weights: (1 - t) * picture + t * sentence, normalised."""
     return _unit((1 - weights.sum) * query.picture + weights.sum * query.sentence)
 
 
-def slerp(query: Composed, weights: Weights) -> Vectors:
+def slerp(query: CovrVectors, weights: Weights) -> Vectors:
     """Walk the great circle from the picture to the sentence, a share t of the angle theta between them.
 
         q = [sin((1 - t) * theta) * picture + sin(t * theta) * sentence] / sin(theta)
@@ -165,12 +167,12 @@ def slerp(query: Composed, weights: Weights) -> Vectors:
     return _unit(np.sin((1 - share) * theta) * query.picture + np.sin(share * theta) * query.sentence)
 
 
-def parts(query: Composed, weights: Weights) -> Vectors:
+def parts(query: CovrVectors, weights: Weights) -> Vectors:
     """Add the wanted part to the picture and subtract the unwanted: picture + a * wanted - b * unwanted."""
     return _unit(weights.parts(query.picture, query.wanted, query.unwanted))
 
 
-COMPOSITIONS: dict[str, Composition] = {
+COMBINATIONS: dict[str, Combination] = {
     "picture": picture,
     "text": text,
     "sum": weighted_sum,
@@ -180,10 +182,10 @@ COMPOSITIONS: dict[str, Composition] = {
 TRAINING_FREE = ("sum", "slerp", "parts")
 
 
-def compose(name: str, query: Composed, weights: Weights, fusion: Fusion | None) -> Vectors:
+def combine(name: str, query: CovrVectors, weights: Weights, fusion: Fusion | None) -> Vectors:
     """Return the vectors of queries: of `fusion` for "fusion" where there is one, otherwise of "parts"."""
     if name != "fusion":
-        return COMPOSITIONS[name](query, weights)
+        return COMBINATIONS[name](query, weights)
     return parts(query, weights) if fusion is None else fusion(query.picture, query.wanted, query.unwanted)
 
 

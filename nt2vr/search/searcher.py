@@ -307,7 +307,7 @@ class Searcher:
         others = (video.video_id for video, _ in found if video.video_id not in ranks)
         ranks |= {video_id: rank for rank, video_id in enumerate([*others], len(groups) + 1)}
         floor = encoder.card.metrics.get(LOW_SCORE, -1.0)
-        plain = parts.composed is None and parts.away is None
+        plain = parts.combined is None and parts.away is None
         comparable = plain and not query.unwanted and system.strategy in COSINE
         low = comparable and bool(hits) and hits[0].score < floor
         return replace(nothing, hits=hits, low=low, vector=vector, ranks=ranks)

@@ -27,7 +27,7 @@ class Parts:
         unwanted: (U, D), one row per unwanted part.
         strength: the strategy's number, see `STRENGTHS`.
         anchor: mean embedding of the model's neutral texts, not normalised; None if it has none.
-        composed: returns what a composition makes of the picture and the text; None without a picture.
+        combined: returns what a composition makes of the picture and the text; None without a picture.
         away: what unwanted references take away, see `combine`; None without them.
     """
 
@@ -36,7 +36,7 @@ class Parts:
     unwanted: Vector
     strength: float
     anchor: Vector | None = None
-    composed: Callable[[str], Vector] | None = None
+    combined: Callable[[str], Vector] | None = None
     away: Vector | None = None
 
 
@@ -105,7 +105,7 @@ def _composing(name: str) -> Callable[[Parts], Vector | None]:
     """Return the strategy that composes a picture with a text; without a picture it is `plain`."""
 
     def strategy(parts: Parts) -> Vector | None:
-        return plain(parts) if parts.composed is None else parts.composed(name)
+        return plain(parts) if parts.combined is None else parts.combined(name)
 
     return strategy
 

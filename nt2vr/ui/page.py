@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from nt2vr.evaluation.covr.jobs import ComposedEvaluations
+from nt2vr.evaluation.covr.jobs import CovrEvaluations
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.library.jobs import IndexJobs
 from nt2vr.library.libraries import Libraries
@@ -26,7 +26,7 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.downloads import download_all
 from nt2vr.search.galleries import Galleries
 from nt2vr.settings import Settings, is_loopback
-from nt2vr.ui.evaluate.covr_panel import ComposedPanel
+from nt2vr.ui.evaluate.covr_panel import CovrPanel
 from nt2vr.ui.evaluate.scripts import LEFT
 from nt2vr.ui.evaluate.tab import EvaluateTab
 from nt2vr.ui.library.indexing import Indexing
@@ -39,8 +39,8 @@ from nt2vr.ui.theme import build_theme, template
 from nt2vr.ui.web.gradio_api import build_api
 from nt2vr.ui.web.inputs import check_inputs
 from nt2vr.ui.web.memory import give_back_freed_memory
-from nt2vr.ui.web.permissions import Gate
-from nt2vr.ui.web.request_checks import Door, refuse_unreadable
+from nt2vr.ui.web.permissions import Permissions
+from nt2vr.ui.web.request_checks import RequestChecks, refuse_unreadable
 from nt2vr.ui.web.routes import build_routes
 from nt2vr.ui.web.uploads import DAY_S, HOUR_S, prepare_uploads, refuse_addresses
 from nt2vr.world.edits.edits import judge_video
@@ -86,8 +86,8 @@ def build_page(
     media: Media,
     indexing: Indexing,
     evaluations: Evaluations,
-    composed: ComposedEvaluations,
-    gate: Gate,
+    composed: CovrEvaluations,
+    permissions: Permissions,
     settings: Settings,
     tabs: Mapping[str, TabBuilder] = NO_TABS,
     trainings: Trainings | None = None,
@@ -97,16 +97,16 @@ def build_page(
     searcher, templates = galleries.built_in, settings.assets / "ui"
     with gr.Blocks(title="nT2VR", fill_width=True, analytics_enabled=False, delete_cache=(HOUR_S, DAY_S)) as page:
         head = gr.HTML(status_line(searcher.status), elem_id="head")
-        if gate.space_owner:
+        if permissions.space_owner:
             gr.LoginButton(size="sm", elem_id="login")  # on a Space only: elsewhere Gradio asks the Hub for a token
-        evaluate = EvaluateTab(evaluations, galleries, media, gate, templates)
+        evaluate = EvaluateTab(evaluations, galleries, media, permissions, templates)
         tab = SearchTab(
             galleries,
             media,
             indexing,
             media.decoder,
             templates,
-            gate,
+            permissions,
             evaluate.marked,
             offered_words(),
             story_queries(),
@@ -117,11 +117,11 @@ def build_page(
                 opens_queries = tab.build(page, all_tabs)
             others = [opened]
             with gr.Tab("Library", id="library") as opened:
-                LibraryTab(media, indexing, gate, settings.allow_roots, templates).build(opened, opens_queries)
+                LibraryTab(media, indexing, permissions, settings.allow_roots, templates).build(opened, opens_queries)
             others.append(opened)
             with gr.Tab("Evaluate", id="evaluate") as opened:
                 evaluate.build(opened, opens_queries, page, all_tabs, tab.returned_to_report)
-                ComposedPanel(composed, galleries, media.libraries, gate, templates).build(opened, opens_queries)
+                CovrPanel(composed, galleries, media.libraries, permissions, templates).build(opened, opens_queries)
             for name, build in tabs.items():
                 with gr.Tab(name, id=name.lower()) as opened:
                     build(opened)
@@ -144,14 +144,17 @@ def build_page(
     return page, tab
 
 
-def owner_link(host: str, page: gr.Blocks, gate: Gate) -> str:
+def owner_link(host: str, page: gr.Blocks, permissions: Permissions) -> str:
     """Return the address at which a visitor becomes the owner."""
     name = socket.gethostname() if host in ANY_ADDRESS else host
-    return f"http://{name}:{page.server_port}{page.root_path}/?token={gate.token}"
+    return f"http://{name}:{page.server_port}{page.root_path}/?token={permissions.token}"
 
 
 def serve(
-    settings: Settings, gate: Gate, tabs: Mapping[str, TabBuilder] = NO_TABS, trainings: Trainings | None = None
+    settings: Settings,
+    permissions: Permissions,
+    tabs: Mapping[str, TabBuilder] = NO_TABS,
+    trainings: Trainings | None = None,
 ) -> None:
     """Serve the page until stopped, with `tabs` after its own; models are loaded once it is up."""
     refuse_addresses()
@@ -166,8 +169,10 @@ def serve(
         searcher, media = galleries.built_in, Media(galleries, libraries, decoder)
         indexing = Indexing(IndexJobs(libraries, galleries.encoder, decoder, cache), galleries)
         evaluations = Evaluations(models, decoder, cache, settings.data_dir / "evaluation", settings.assets, libraries)
-        composed = ComposedEvaluations(galleries.encoder, settings.data_dir / "evaluation", decoder, cache)
-        page, tab = build_page(galleries, media, indexing, evaluations, composed, gate, settings, tabs, trainings)
+        composed = CovrEvaluations(galleries.encoder, settings.data_dir / "evaluation", decoder, cache)
+        page, tab = build_page(
+            galleries, media, indexing, evaluations, composed, permissions, settings, tabs, trainings
+        )
         clips = ImmutableFiles(directory=settings.assets / "gallery" / "clips")
         reports = StaticFiles(directory=evaluations.archive.folder, check_dir=False)
         max_upload_bytes = round(settings.max_upload_gb * 1e9)
@@ -186,7 +191,9 @@ def serve(
             show_error=True,
             state_session_capacity=SESSIONS,
             app_kwargs={
-                "middleware": [Middleware(Door, gate, settings.host, settings.host_names, max_upload_bytes)],
+                "middleware": [
+                    Middleware(RequestChecks, permissions, settings.host, settings.host_names, max_upload_bytes)
+                ],
                 "exception_handlers": {RequestValidationError: refuse_unreadable},
                 "routes": [
                     Mount("/clips", clips),
@@ -197,8 +204,8 @@ def serve(
             },
             prevent_thread_lock=True,
         )
-        if not gate.space_owner and (page.root_path or not is_loopback(settings.host)):
-            logger.info("The owner's link: %s", owner_link(settings.host, page, gate))
+        if not permissions.space_owner and (page.root_path or not is_loopback(settings.host)):
+            logger.info("The owner's link: %s", owner_link(settings.host, page, permissions))
         threading.Thread(target=searcher.warm_up, args=("CLIP",), daemon=True).start()
         threading.Thread(target=give_back_freed_memory, daemon=True).start()
         threading.Thread(target=download_all, args=(settings.models, models.download), daemon=True).start()

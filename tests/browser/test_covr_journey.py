@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from nt2vr.evaluation.covr.report import ComposedArchive, ComposedReport, ComposedRow
+from nt2vr.evaluation.covr.report import CovrArchive, CovrReport, CovrRow
 from nt2vr.world.scenes import sample_scenes
 from tests.browser.actions import ANSWERS, MODELS_MS, choose, columns, held, open_search, serious
 from tests.conftest import RunningApp
@@ -16,13 +16,13 @@ pytestmark = pytest.mark.browser
 def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference_until_the_report_is_deleted(
     page: Page, running_app: RunningApp
 ) -> None:
-    archive = ComposedArchive(running_app.data / "evaluation" / "composed")
+    archive = CovrArchive(running_app.data / "evaluation" / "composed")
     scene = sample_scenes("test", 1, 0)[0].to_dict()
     metrics = {"R@1": 50.0, "R@5": 60.0, "R@10": 70.0, "R@50": 80.0, "violations@5": 20.0}
     systems = {name: {"remove actor": metrics, "all kinds": metrics} for name in ("sum", "slerp", "parts", "fusion")}
-    row = ComposedRow("remove actor", "without the dog", {"scene": scene}, {**dict.fromkeys(systems, 4), "fusion": 1})
-    other = archive.add(ComposedReport("other", "CLIP", {}, systems, [row], 3, "2026-11-21T10:00:00+00:00"))
-    mine = archive.add(ComposedReport("mine", "CLIP", {}, systems, [row], 3, "2026-11-22T10:00:00+00:00"))
+    row = CovrRow("remove actor", "without the dog", {"scene": scene}, {**dict.fromkeys(systems, 4), "fusion": 1})
+    other = archive.add(CovrReport("other", "CLIP", {}, systems, [row], 3, "2026-11-21T10:00:00+00:00"))
+    mine = archive.add(CovrReport("mine", "CLIP", {}, systems, [row], 3, "2026-11-22T10:00:00+00:00"))
     chips = page.locator(".nt-reference")
     try:
         open_search(page, running_app.url)

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from nt2vr.evaluation.covr.protocol import ask, choose_weights, editing_parser, measure, summarise, vectors_of
-from nt2vr.evaluation.covr.world import composed_world
+from nt2vr.evaluation.covr.world import covr_world
 from nt2vr.models.card import read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import INPUTS, Fusion, PartWeights, save_fusion
@@ -216,13 +216,13 @@ def fuse(folder: Path, config: FusionConfig, cache: Path, progress: Progress = s
     """
     encoder = read_checkpoint(folder)
     understand = editing_parser()
-    validation = ask(composed_world(cache, "validation"), encoder, understand, progress=progress)
+    validation = ask(covr_world(cache, "validation"), encoder, understand, progress=progress)
     weights = choose_weights(validation)
     data = load_families(
         encoder, config.families, config.seed, cache, with_frames=config.weigh_frames, progress=progress
     )
     fusion, _ = train_fusion(data, weights.parts, config, progress)
-    test = ask(composed_world(cache, "test"), encoder, understand, progress=progress)
+    test = ask(covr_world(cache, "test"), encoder, understand, progress=progress)
     metrics: dict[str, float] = {}
     for split, asked in (("validation", validation), ("test", test)):
         for system in (*TRAINING_FREE, "fusion"):

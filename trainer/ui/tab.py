@@ -12,7 +12,7 @@ from nt2vr.settings import Settings
 from nt2vr.ui.theme import QUIET
 from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import event_value
-from nt2vr.ui.web.permissions import Gate, Visitor
+from nt2vr.ui.web.permissions import Permissions, Visitor
 from trainer.config import WORLD
 from trainer.runs.manager import Run, RunManager
 from trainer.ui.form import bases, config_fields, losses_view, presets, read_form
@@ -37,12 +37,12 @@ class TrainTab:
     Args:
         manager: starts, stops and reads runs.
         settings: model folders and templates.
-        gate: says who may train, delete runs, and name files of this machine.
+        permissions: says who may train, delete runs, and name files of this machine.
     """
 
-    def __init__(self, manager: RunManager, settings: Settings, gate: Gate) -> None:
+    def __init__(self, manager: RunManager, settings: Settings, permissions: Permissions) -> None:
         """Read the fields and presets; `build` creates the components."""
-        self._manager, self._settings, self._gate = manager, settings, gate
+        self._manager, self._settings, self._permissions = manager, settings, permissions
         fields = sorted(
             config_fields(), key=lambda field: FIRST.index(field.key) if field.key in FIRST else len(FIRST)
         )
@@ -127,21 +127,21 @@ class TrainTab:
     def on_visit(self, request: gr.Request) -> list[Any]:
         """Disable what this visitor may not do, and say why."""
         actions = ("train", "delete")
-        refusal = self._gate.refusal(request, *actions)
+        refusal = self._permissions.refusal(request, *actions)
         return [
-            *(gr.Button(interactive=self._gate.may(action, request)) for action in actions),
+            *(gr.Button(interactive=self._permissions.may(action, request)) for action in actions),
             gr.Markdown(refusal, visible=bool(refusal)),
         ]
 
     @user_errors
     def on_start(self, request: gr.Request, *filled: Any) -> tuple[Any, ...]:
         """Start a run and show it."""
-        self._gate.check("train", request)
+        self._permissions.check("train", request)
         *values, losses = filled
         keys = [field.key for field in self._fields]
         by_key = dict(zip(keys, values, strict=True))
         if by_key["data"] != WORLD or by_key["base"] not in dict(self._bases()).values():
-            self._gate.check("paths", request)
+            self._permissions.check("paths", request)
         return self._show(self._manager.start(read_form(by_key, losses)), request)
 
     @user_errors
@@ -157,28 +157,28 @@ class TrainTab:
     @user_errors
     def on_stop(self, run_id: str, request: gr.Request) -> tuple[Any, ...]:
         """Ask a run to stop, or kill one that is taking too long to."""
-        self._gate.check("train", request)
+        self._permissions.check("train", request)
         self._manager.stop(run_id, at_once=self._manager.get(run_id).may_end_at_once)
         return self._show(run_id, request)
 
     @user_errors
     def on_resume(self, run_id: str, request: gr.Request) -> tuple[Any, ...]:
         """Resume a run."""
-        self._gate.check("train", request)
+        self._permissions.check("train", request)
         self._manager.resume(run_id)
         return self._show(run_id, request)
 
     @user_errors
     def on_delete(self, run_id: str, request: gr.Request) -> tuple[Any, ...]:
         """Move a run to the trash, and show another."""
-        self._gate.check("delete", request)
+        self._permissions.check("delete", request)
         self._manager.delete(run_id)
         return self._show(None, request)
 
     @user_errors
     def on_empty_trash(self, chosen: str | None, request: gr.Request) -> tuple[Any, ...]:
         """Delete the runs in the trash for good."""
-        self._gate.check("delete", request)
+        self._permissions.check("delete", request)
         self._manager.trash.empty()
         return self._show(chosen, request)
 
@@ -200,7 +200,7 @@ class TrainTab:
         """Return updates for everything that changes during a run, in the order of `watched`."""
         if run is None:
             return self._stamp(runs, run, others), runs_view(runs, ""), {}, {}, gr.skip(), gr.skip(), gr.skip()
-        may_train, may_delete = (self._gate.may(action, visitor) for action in ("train", "delete"))
+        may_train, may_delete = (self._permissions.may(action, visitor) for action in ("train", "delete"))
         rows = self._manager.metrics(run.run_id)
         log = self._manager.log_tail(run.run_id) if may_train else ""  # it names files of this machine
         stopping = run.status.state == "stopping"

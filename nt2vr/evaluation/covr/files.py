@@ -1,7 +1,7 @@
 """Datasets of composed retrieval as benchmarks; a reference is embedded like a clip, all of its frames pooled."""
 
-from nt2vr.datasets.covr import ComposedSet
-from nt2vr.evaluation.covr.protocol import ComposedBenchmark, ComposedQuery, Embedded
+from nt2vr.datasets.covr import CovrSet
+from nt2vr.evaluation.covr.protocol import CovrBenchmark, CovrQuery, Embedded
 from nt2vr.evaluation.media import embed_files
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
@@ -10,7 +10,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop
 
 
-def composed_files(dataset: ComposedSet, decoder: Decoder, cache: Cache) -> ComposedBenchmark:
+def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache) -> CovrBenchmark:
     """Build a benchmark; the reference of a query is not ranked for it."""
     rows = {media_id: row for row, media_id in enumerate(dataset.media)}
     embed_videos = embed_files([Video(name, path) for name, path in dataset.media.items()], decoder, cache)
@@ -20,7 +20,7 @@ def composed_files(dataset: ComposedSet, decoder: Decoder, cache: Cache) -> Comp
         return Embedded(embeddings, embeddings)
 
     queries = tuple(
-        ComposedQuery(
+        CovrQuery(
             kind=sample.kind,
             text=sample.text,
             reference=rows[sample.reference],
@@ -33,4 +33,4 @@ def composed_files(dataset: ComposedSet, decoder: Decoder, cache: Cache) -> Comp
     )
     source = {"data": dataset.name, "files": len(rows)}
     references = [{"path": str(path)} for path in dataset.media.values()]
-    return ComposedBenchmark(dataset.name, queries, embed, source, references)
+    return CovrBenchmark(dataset.name, queries, embed, source, references)

@@ -5,12 +5,12 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 
-from nt2vr.datasets.covr import load_composed
+from nt2vr.datasets.covr import load_covr
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.covr.files import composed_files
-from nt2vr.evaluation.covr.protocol import ComposedBenchmark, ask, editing_parser
-from nt2vr.evaluation.covr.report import ComposedArchive, ComposedReport
-from nt2vr.evaluation.covr.world import PER_KIND, composed_world
+from nt2vr.evaluation.covr.files import covr_files
+from nt2vr.evaluation.covr.protocol import CovrBenchmark, ask, editing_parser
+from nt2vr.evaluation.covr.report import CovrArchive, CovrReport
+from nt2vr.evaluation.covr.world import PER_KIND, covr_world
 from nt2vr.evaluation.runner import Job, Runner
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
@@ -21,7 +21,7 @@ WORLD = "world"
 
 
 @dataclass(frozen=True)
-class ComposedData:
+class CovrData:
     """What composed retrieval is evaluated on.
 
     Attributes:
@@ -48,14 +48,14 @@ class ComposedData:
 
 
 def evaluate_data(
-    data: ComposedData,
+    data: CovrData,
     encoder: Encoder,
     folder: Path,
     decoder: Decoder,
     cache: Cache,
     progress: Progress = silent,
     should_stop: ShouldStop = never,
-) -> ComposedReport:
+) -> CovrReport:
     """Evaluate a model.
 
     Args:
@@ -73,16 +73,16 @@ def evaluate_data(
     """
     benchmark = _benchmark(data, folder, decoder, cache)
     asked = ask(benchmark, encoder, editing_parser(), progress=progress, should_stop=should_stop)
-    return ComposedReport.of(benchmark, asked, encoder)
+    return CovrReport.of(benchmark, asked, encoder)
 
 
-def _benchmark(data: ComposedData, folder: Path, decoder: Decoder, cache: Cache) -> ComposedBenchmark:
+def _benchmark(data: CovrData, folder: Path, decoder: Decoder, cache: Cache) -> CovrBenchmark:
     if data.name == WORLD:
-        return composed_world(folder, data.split, data.per_kind)  # type: ignore[arg-type]  # checked
-    return composed_files(load_composed(Path(data.name), data.split), decoder, cache)
+        return covr_world(folder, data.split, data.per_kind)  # type: ignore[arg-type]  # checked
+    return covr_files(load_covr(Path(data.name), data.split), decoder, cache)
 
 
-class ComposedEvaluations(Runner):
+class CovrEvaluations(Runner):
     """Runs evaluations and stores their reports.
 
     Args:
@@ -95,10 +95,10 @@ class ComposedEvaluations(Runner):
     def __init__(self, encoder_of: Callable[[str], Encoder], folder: Path, decoder: Decoder, cache: Cache) -> None:
         """Start nothing."""
         super().__init__()
-        self.archive = ComposedArchive(folder / "composed")
+        self.archive = CovrArchive(folder / "composed")
         self._encoder_of, self._folder, self._decoder, self._cache = encoder_of, folder, decoder, cache
 
-    def start(self, data: ComposedData, model: str) -> Future[Job]:
+    def start(self, data: CovrData, model: str) -> Future[Job]:
         """Start an evaluation; return a future of the finished job.
 
         Raises:

@@ -20,7 +20,7 @@ from nt2vr.language.tagger import load_tagger
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.fusion import Fusion
 from nt2vr.progress import Progress, ShouldStop, never, silent
-from nt2vr.search.references import COMPOSITIONS, Composed, Weights, compose, fusion_of
+from nt2vr.search.references import COMBINATIONS, CovrVectors, Weights, combine, fusion_of
 
 KS = (1, 5, 10, 50)
 MAP_KS = (5, 10, 25, 50)
@@ -32,7 +32,7 @@ Vectors = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
-class ComposedQuery:
+class CovrQuery:
     """A composed query with its truth, as rows of a benchmark.
 
     Attributes:
@@ -76,7 +76,7 @@ class Embedded:
 
 
 @dataclass(frozen=True, eq=False)
-class ComposedBenchmark:
+class CovrBenchmark:
     """Composed queries over a gallery.
 
     Attributes:
@@ -88,7 +88,7 @@ class ComposedBenchmark:
     """
 
     name: str
-    queries: tuple[ComposedQuery, ...]
+    queries: tuple[CovrQuery, ...]
     embed: Callable[[Encoder, Progress, ShouldStop], Embedded]
     source: Mapping[str, Any] = field(default_factory=dict)
     references: Sequence[Mapping[str, Any]] = ()
@@ -105,8 +105,8 @@ class Asked:
         clips: (V, D).
     """
 
-    queries: tuple[ComposedQuery, ...]
-    composed: Composed
+    queries: tuple[CovrQuery, ...]
+    composed: CovrVectors
     captions: Vectors
     clips: Vectors
 
@@ -117,7 +117,7 @@ def editing_parser() -> Understand:
 
 
 def ask(
-    benchmark: ComposedBenchmark,
+    benchmark: CovrBenchmark,
     encoder: Encoder,
     parser: Understand,
     parsed: bool = True,
@@ -150,7 +150,7 @@ def ask(
     def stacked(texts: Iterable[str]) -> Vectors:
         return np.stack([vectors.get(text, nothing) for text in texts])
 
-    composed = Composed(
+    composed = CovrVectors(
         embedded.references[[query.reference for query in queries]],
         stacked(query.text for query in queries),
         stacked(wanted),
@@ -159,7 +159,7 @@ def ask(
     return Asked(queries, composed, stacked(query.caption for query in queries), embedded.clips)
 
 
-def _parts(query: ComposedQuery, parser: Understand, parsed: bool) -> tuple[str, tuple[str, ...]]:
+def _parts(query: CovrQuery, parser: Understand, parsed: bool) -> tuple[str, tuple[str, ...]]:
     if not parsed and query.parts is not None:
         return query.parts
     read = parser(query.text)
@@ -168,7 +168,7 @@ def _parts(query: ComposedQuery, parser: Understand, parsed: bool) -> tuple[str,
 
 def vectors_of(asked: Asked, system: str, weights: Weights, fusion: Fusion | None = None) -> Vectors:
     """Return the query vectors (Q, D) of a system: a composition, "fusion", or CEILING."""
-    return asked.captions if system == CEILING else compose(system, asked.composed, weights, fusion)
+    return asked.captions if system == CEILING else combine(system, asked.composed, weights, fusion)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +231,7 @@ def _mask(rows: Sequence[Sequence[int]], width: int) -> NDArray[np.bool_]:
     return mask
 
 
-def summarise(queries: Sequence[ComposedQuery], outcome: Outcome) -> dict[str, dict[str, float]]:
+def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[str, float]]:
     """Aggregate to metrics by kind, by label, and over all kinds.
 
     Returns:
@@ -288,11 +288,11 @@ def _mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
 def outcomes_of(asked: Asked, encoder: Encoder) -> dict[str, Outcome]:
     """Measure every composition, its controls and the ceiling; the fusion if the model has one."""
     weights, fusion = Weights.of(encoder.card.composition), fusion_of(encoder)
-    systems = [*COMPOSITIONS, *(["fusion"] if fusion else []), *([CEILING] if asked.captions.any() else [])]
+    systems = [*COMBINATIONS, *(["fusion"] if fusion else []), *([CEILING] if asked.captions.any() else [])]
     return {system: measure(vectors_of(asked, system, weights, fusion), asked) for system in systems}
 
 
-def evaluate_composed(asked: Asked, encoder: Encoder) -> dict[str, dict[str, dict[str, float]]]:
+def evaluate_covr(asked: Asked, encoder: Encoder) -> dict[str, dict[str, dict[str, float]]]:
     """Summarise what `outcomes_of` measures."""
     return {system: summarise(asked.queries, each) for system, each in outcomes_of(asked, encoder).items()}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.evaluation.covr.protocol import Asked, ComposedBenchmark, outcomes_of, summarise, table_lines
+from nt2vr.evaluation.covr.protocol import Asked, CovrBenchmark, outcomes_of, summarise, table_lines
 from nt2vr.files import with_schema, without_schema, write_json
 from nt2vr.models.encoder import Encoder
 
@@ -20,7 +20,7 @@ Table = Mapping[str, Mapping[str, float]]  # kind, label or "all kinds" -> measu
 
 
 @dataclass(frozen=True)
-class ComposedRow:
+class CovrRow:
     """One query.
 
     Attributes:
@@ -37,7 +37,7 @@ class ComposedRow:
 
 
 @dataclass(frozen=True)
-class ComposedReport:
+class CovrReport:
     """Composed retrieval by one model.
 
     Attributes:
@@ -54,16 +54,16 @@ class ComposedReport:
     model: str
     source: Mapping[str, Any]
     systems: Mapping[str, Table]
-    rows: Sequence[ComposedRow] = field(repr=False)
+    rows: Sequence[CovrRow] = field(repr=False)
     clips: int
     created: str
 
     @classmethod
-    def of(cls, benchmark: ComposedBenchmark, asked: Asked, encoder: Encoder) -> "ComposedReport":
+    def of(cls, benchmark: CovrBenchmark, asked: Asked, encoder: Encoder) -> "CovrReport":
         """Measure a model on a benchmark's queries as it was asked them."""
         outcomes = outcomes_of(asked, encoder)
         rows = [
-            ComposedRow(
+            CovrRow(
                 query.kind,
                 query.text,
                 benchmark.references[query.reference] if benchmark.references else {},
@@ -88,7 +88,7 @@ class ComposedReport:
         return f"{name}-{key}"
 
 
-class ComposedArchive:
+class CovrArchive:
     """The stored reports.
 
     Args:
@@ -98,9 +98,9 @@ class ComposedArchive:
     def __init__(self, folder: Path) -> None:
         """Read nothing yet."""
         self.folder = folder
-        self._loaded: dict[tuple[str, int], ComposedReport] = {}
+        self._loaded: dict[tuple[str, int], CovrReport] = {}
 
-    def add(self, report: ComposedReport) -> str:
+    def add(self, report: CovrReport) -> str:
         """Store a report in the place of an older one of the same model and benchmark; return its id."""
         self.folder.mkdir(parents=True, exist_ok=True)
         write_json(self.folder / f"{report.report_id}.json", with_schema(asdict(report)))
@@ -111,9 +111,9 @@ class ComposedArchive:
         files = sorted(self.folder.glob("*.json"), key=lambda path: -path.stat().st_mtime)
         return [path.stem for path in files]
 
-    def newest(self, count: int) -> dict[str, ComposedReport]:
+    def newest(self, count: int) -> dict[str, CovrReport]:
         """Return the newest reports that can be read, by id."""
-        found: dict[str, ComposedReport] = {}
+        found: dict[str, CovrReport] = {}
         for report_id in self.ids():
             with suppress(ConfigError):
                 found[report_id] = self.load(report_id)
@@ -121,7 +121,7 @@ class ComposedArchive:
                 break
         return found
 
-    def load(self, report_id: str) -> ComposedReport:
+    def load(self, report_id: str) -> CovrReport:
         """Open a report.
 
         Raises:
@@ -148,9 +148,9 @@ class ComposedArchive:
         return self.folder / f"{report_id}.json"
 
 
-def _read(path: Path) -> ComposedReport:
+def _read(path: Path) -> CovrReport:
     try:
         data = without_schema(json.loads(path.read_text(encoding="utf-8")), path)
-        return ComposedReport(**{**data, "rows": [ComposedRow(**row) for row in data["rows"]]})
+        return CovrReport(**{**data, "rows": [CovrRow(**row) for row in data["rows"]]})
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(f"{path} cannot be read. Delete it, or evaluate again.") from error

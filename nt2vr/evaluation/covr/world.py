@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from nt2vr.evaluation.covr.protocol import ComposedBenchmark, ComposedQuery, Embedded
+from nt2vr.evaluation.covr.protocol import CovrBenchmark, CovrQuery, Embedded
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop
 from nt2vr.world.captions import captions
@@ -17,7 +17,7 @@ SEEDS = {"validation": 21, "test": 22}
 SEEN, UNSEEN = "seen wordings", "unseen wordings"
 
 
-def composed_world(cache: Path, split: SceneSplit = "test", per_kind: int = 0, seed: int = 0) -> ComposedBenchmark:
+def covr_world(cache: Path, split: SceneSplit = "test", per_kind: int = 0, seed: int = 0) -> CovrBenchmark:
     """Build composed queries about held-out scenes.
 
     Args:
@@ -36,7 +36,7 @@ def composed_world(cache: Path, split: SceneSplit = "test", per_kind: int = 0, s
         videos = ClipFile.of(split, clips, encoder.num_frames, framing, cache)
         return Embedded(pictures, videos.embeddings_alone(encoder, progress, should_stop))
 
-    return ComposedBenchmark(
+    return CovrBenchmark(
         name="world" if split == "test" else f"world, {split}",
         queries=tuple(_queries(families, clips)),
         embed=embed,
@@ -45,10 +45,10 @@ def composed_world(cache: Path, split: SceneSplit = "test", per_kind: int = 0, s
     )
 
 
-def _queries(families: Sequence[Family], clips: Sequence[Scene]) -> list[ComposedQuery]:
+def _queries(families: Sequence[Family], clips: Sequence[Scene]) -> list[CovrQuery]:
     table = WishTable(clips)
     return [
-        ComposedQuery(
+        CovrQuery(
             kind=edit.kind,
             text=edit.modification.text,
             reference=row,

@@ -10,9 +10,9 @@ import gradio as gr
 from gradio.utils import get_upload_folder
 
 from nt2vr.errors import ConfigError, counted
-from nt2vr.evaluation.covr.jobs import WORLD, ComposedData, ComposedEvaluations
+from nt2vr.evaluation.covr.jobs import WORLD, CovrData, CovrEvaluations
 from nt2vr.evaluation.covr.protocol import ALL
-from nt2vr.evaluation.covr.report import ComposedReport, ComposedRow
+from nt2vr.evaluation.covr.report import CovrReport, CovrRow
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.picture import write_jpeg
 from nt2vr.search.galleries import Galleries
@@ -20,17 +20,16 @@ from nt2vr.ui.confirmation import Confirmation, lay_out_confirmation
 from nt2vr.ui.evaluate.covr_view import (
     MEASURES,
     compared,
-    composed_view,
+    covr_view,
     kinds_of,
     link_of,
     rows_view,
 )
 from nt2vr.ui.evaluate.view import job_view
-from nt2vr.ui.search.tab import OpensQueries
 from nt2vr.ui.theme import QUIET, fold, template
 from nt2vr.ui.web.errors import user_errors
-from nt2vr.ui.web.inputs import event_value
-from nt2vr.ui.web.permissions import Gate
+from nt2vr.ui.web.inputs import OpensQueries, event_value
+from nt2vr.ui.web.permissions import Permissions
 from nt2vr.world.drawn.render import SIZE, Renderer
 from nt2vr.world.scenes import Scene
 
@@ -67,25 +66,30 @@ class Parts:
     listed: gr.HTML
 
 
-class ComposedPanel:
+class CovrPanel:
     """Panel over the app's evaluations of composed retrieval.
 
     Args:
         evaluations: runs them and stores their reports.
         galleries: list the models.
         libraries: show references that are clips of theirs.
-        gate: says who may delete reports, and name data of this machine.
+        permissions: says who may delete reports, and name data of this machine.
         templates: folder of the page's templates.
     """
 
     _parts: Parts
 
     def __init__(
-        self, evaluations: ComposedEvaluations, galleries: Galleries, libraries: Libraries, gate: Gate, templates: Path
+        self,
+        evaluations: CovrEvaluations,
+        galleries: Galleries,
+        libraries: Libraries,
+        permissions: Permissions,
+        templates: Path,
     ) -> None:
         """Components are built by `build`."""
         self._evaluations, self._models = evaluations, galleries.built_in.models
-        self._libraries, self._gate, self._templates = libraries, gate, templates
+        self._libraries, self._permissions, self._templates = libraries, permissions, templates
 
     def build(self, tab: gr.Tab, opens: OpensQueries) -> None:
         """Lay the panel out inside the open tab, folded, and wire it."""
@@ -174,11 +178,11 @@ class ComposedPanel:
     @user_errors
     def on_visit(self, chosen: str | None, request: gr.Request) -> Updates:
         """List models and reports, and open the newest."""
-        p, own = self._parts, self._gate.may("paths", request)
+        p, own = self._parts, self._permissions.may("paths", request)
         return {
             p.model: gr.Dropdown(list(self._models.names())),
             p.data: gr.Dropdown(info=OWN if own else None),
-            p.delete: gr.Button(interactive=self._gate.may("delete", request)),
+            p.delete: gr.Button(interactive=self._permissions.may("delete", request)),
             p.split: gr.Dropdown(["test", "validation", *(("val", "train", "train-negated") if own else ())]),
             **self._shown(chosen or ""),
             **self._watched(),
@@ -191,9 +195,9 @@ class ComposedPanel:
         if not name or not model or size not in SIZES:
             raise ConfigError("Choose data, a model and a number of queries to evaluate.")
         if name != WORLD:
-            self._gate.check("paths", request)
+            self._permissions.check("paths", request)
             name = str(Path(name).expanduser())
-        self._evaluations.start(ComposedData(name, split, size if name == WORLD else 0), model)
+        self._evaluations.start(CovrData(name, split, size if name == WORLD else 0), model)
         return self._watched()
 
     @user_errors
@@ -219,7 +223,7 @@ class ComposedPanel:
     @user_errors
     def on_delete(self, chosen: str, request: gr.Request) -> Updates:
         """Delete a report, and open the newest."""
-        self._gate.check("delete", request)
+        self._permissions.check("delete", request)
         self._evaluations.archive.delete(chosen)
         return self._shown("")
 
@@ -228,7 +232,7 @@ class ComposedPanel:
         """Show another measure."""
         if measure not in MEASURES:
             raise ConfigError("There is no such measure.")
-        return composed_view(self._evaluations.archive.load(chosen), measure)
+        return covr_view(self._evaluations.archive.load(chosen), measure)
 
     @user_errors
     def on_filter(self, chosen: str, first: str, second: str, kind: str) -> dict[str, Any]:
@@ -249,7 +253,7 @@ class ComposedPanel:
         row = report.rows[place]
         return {**link_of(report, row), **self._reference(row)}
 
-    def _reference(self, row: ComposedRow) -> dict[str, str]:
+    def _reference(self, row: CovrRow) -> dict[str, str]:
         """Draw a scene as an upload, or find a file among the clips of libraries; other files are not shown."""
         if scene := row.reference.get("scene"):
             return {"upload": str(_drawn(Scene.from_dict(scene)))}
@@ -280,7 +284,7 @@ class ComposedPanel:
         return {
             p.chosen: gr.Dropdown([(_label(each), report_id) for report_id, each in reports.items()], value=chosen),
             p.opened: gr.Column(visible=True),
-            p.report: composed_view(report, MEASURES[0]),
+            p.report: covr_view(report, MEASURES[0]),
             p.measure: MEASURES[0],
             p.first: gr.Dropdown(systems, value=first),
             p.second: gr.Dropdown(systems, value=second),
@@ -301,7 +305,7 @@ class ComposedPanel:
         }
 
 
-def _label(report: ComposedReport) -> str:
+def _label(report: CovrReport) -> str:
     queries = counted(len(report.rows), "query", "queries")
     return f"{report.name} · {report.model} · {queries} · {report.created[:16].replace('T', ' ')}"
 

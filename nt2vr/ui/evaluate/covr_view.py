@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from nt2vr.errors import counted
 from nt2vr.evaluation.covr.protocol import ALL, CEILING, FIRST, KS
-from nt2vr.evaluation.covr.report import ComposedReport, ComposedRow
+from nt2vr.evaluation.covr.report import CovrReport, CovrRow
 from nt2vr.search.references import TRAINING_FREE
 from nt2vr.world.edits.families import EDIT_KINDS
 
@@ -26,7 +26,7 @@ MEANINGS = (
 )
 
 
-def composed_view(report: ComposedReport, measure: str) -> dict[str, Any]:
+def covr_view(report: CovrReport, measure: str) -> dict[str, Any]:
     """Show a report as a table: one row per system, one column per kind of change; removals apart."""
     rows = sorted(next(iter(report.systems.values())), key=_order)
     kinds = [row for row in rows if row in {query.kind for query in report.rows}]
@@ -90,18 +90,18 @@ def _best(values: Mapping[str, Sequence[float | None]], place: int, name: str) -
     return {system for system, value in found.items() if value == best}
 
 
-def compared(report: ComposedReport) -> tuple[str, str]:
+def compared(report: CovrReport) -> tuple[str, str]:
     """Return the systems to compare first: the best without training, and the fusion or the ceiling."""
     best = max(TRAINING_FREE, key=lambda system: report.systems[system][ALL]["R@1"])
     return best, "fusion" if "fusion" in report.systems else list(report.systems)[-1]
 
 
-def kinds_of(report: ComposedReport) -> list[str]:
+def kinds_of(report: CovrReport) -> list[str]:
     """List the kinds of change to choose from."""
     return [ALL, *sorted(dict.fromkeys(row.kind for row in report.rows), key=_order)]
 
 
-def rows_view(report: ComposedReport, report_id: str, first: str, second: str, kind: str, page: int) -> dict[str, Any]:
+def rows_view(report: CovrReport, report_id: str, first: str, second: str, kind: str, page: int) -> dict[str, Any]:
     """List the queries of a kind, those first whose rank the second system improves most."""
     places = [place for place, row in enumerate(report.rows) if kind in (ALL, row.kind)]
     places.sort(key=lambda place: _gain(report.rows[place], first, second), reverse=True)
@@ -120,11 +120,11 @@ def rows_view(report: ComposedReport, report_id: str, first: str, second: str, k
     }
 
 
-def _gain(row: ComposedRow, first: str, second: str) -> float:
+def _gain(row: CovrRow, first: str, second: str) -> float:
     return math.log(row.ranks[first] / row.ranks[second])
 
 
-def _row_view(report: ComposedReport, place: int, first: str, second: str) -> dict[str, Any]:
+def _row_view(report: CovrReport, place: int, first: str, second: str) -> dict[str, Any]:
     row = report.rows[place]
     gain = _gain(row, first, second)
     return {
@@ -140,7 +140,7 @@ def _row_view(report: ComposedReport, place: int, first: str, second: str) -> di
     }
 
 
-def link_of(report: ComposedReport, row: ComposedRow) -> dict[str, str]:
+def link_of(report: CovrReport, row: CovrRow) -> dict[str, str]:
     """Return the values of a link that asks a query's text; its reference is added where it can be shown."""
     names = [report.model, *(f"{report.model} {each}" for each in ("fusion", "parts", "slerp"))]
     return {"q": row.text, "systems": "|".join(names)}

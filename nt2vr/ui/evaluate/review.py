@@ -22,7 +22,7 @@ from nt2vr.ui.library.media import Media
 from nt2vr.ui.theme import QUIET
 from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import event_value
-from nt2vr.ui.web.permissions import Gate, Visitor
+from nt2vr.ui.web.permissions import Permissions, Visitor
 
 HARD_PAIRS = "composed/hard_pairs"  # the system best at these is the first to be compared with the base
 FIRST_KIND = "composed"  # where negation is what the query is about
@@ -38,14 +38,14 @@ class Review:
         archive: has the reports, with their notes.
         galleries: have the clips of a report.
         media: knows their URLs.
-        gate: says who may write notes.
+        permissions: says who may write notes.
         parts: the tab's components.
     """
 
     archive: Archive
     galleries: Galleries
     media: Media
-    gate: Gate
+    permissions: Permissions
     parts: EvaluateParts
 
     @property
@@ -82,7 +82,7 @@ class Review:
     @user_errors
     def on_note(self, event: gr.EventData, request: gr.Request) -> Updates:
         """Save tag and note of a query; SAVED then lists anew what is shown by now."""
-        self.gate.check("review", request)
+        self.permissions.check("review", request)
         link = _read(event_value(event, "link", str))
         if link.query is None:
             raise ConfigError("The note names no query. It is not saved.")
@@ -111,7 +111,7 @@ class Review:
         return {
             self.parts.chosen: listing.link.without_query.address,
             report.queries: queries_view(listing),
-            report.review: review_view(listing, self.gate.refusal(visitor, "review")),
+            report.review: review_view(listing, self.permissions.refusal(visitor, "review")),
         }
 
     def opened(self, link: ReportLink, visitor: Visitor) -> Updates:
@@ -137,7 +137,7 @@ class Review:
             **{menu: gr.Dropdown(_with(some, values[menu]), value=values[menu]) for menu, some in choices.items()},
             parts.report: report_view(report, link.report, bool(listing.remarks)),
             parts.queries: queries_view(listing),
-            parts.review: review_view(listing, self.gate.refusal(visitor, "review")),
+            parts.review: review_view(listing, self.permissions.refusal(visitor, "review")),
         }
 
     def closed(self) -> Updates:

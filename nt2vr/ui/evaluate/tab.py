@@ -25,11 +25,10 @@ from nt2vr.ui.evaluate.scripts import ASKED, SCROLL, SHOWN
 from nt2vr.ui.evaluate.view import job_view, reports_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.column_view import Marked
-from nt2vr.ui.search.tab import OpensQueries
 from nt2vr.ui.theme import QUIET
 from nt2vr.ui.web.errors import user_errors
-from nt2vr.ui.web.inputs import event_value
-from nt2vr.ui.web.permissions import Gate, Visitor
+from nt2vr.ui.web.inputs import OpensQueries, event_value
+from nt2vr.ui.web.permissions import Permissions, Visitor
 
 BROWSER_ONLY: dict[str, Any] = {"fn": None, "api_visibility": "private"}
 
@@ -41,7 +40,7 @@ class EvaluateTab:
         evaluations: runs them and stores their reports.
         galleries: list the systems, and have the videos that queries can be opened on.
         media: has the libraries, data to evaluate on as far as they have captions, and knows the URLs of clips.
-        gate: says who may delete reports, and evaluate data of this machine.
+        permissions: says who may delete reports, and evaluate data of this machine.
         templates: folder of the page's templates.
     """
 
@@ -49,10 +48,15 @@ class EvaluateTab:
     _review: Review
 
     def __init__(
-        self, evaluations: Evaluations, galleries: Galleries, media: Media, gate: Gate, templates: Path
+        self, evaluations: Evaluations, galleries: Galleries, media: Media, permissions: Permissions, templates: Path
     ) -> None:
         """Components are built by `build`."""
-        self._evaluations, self._galleries, self._gate, self._templates = evaluations, galleries, gate, templates
+        self._evaluations, self._galleries, self._permissions, self._templates = (
+            evaluations,
+            galleries,
+            permissions,
+            templates,
+        )
         self._searcher, self._libraries, self._media = galleries.built_in, media.libraries, media
         self._ids = frozenset(video.video_id for video in self._searcher.gallery.videos)
 
@@ -70,7 +74,7 @@ class EvaluateTab:
             self._templates, self._searcher.system_names(), data_choices(len(self._ids), self._libraries)
         )
         archive = self._evaluations.archive
-        self._review = Review(archive, self._galleries, self._media, self._gate, self._parts)
+        self._review = Review(archive, self._galleries, self._media, self._permissions, self._parts)
         self._wire_evaluations(tab)
         self._wire_report(page, tabs, returned)
         self._review.wire()
@@ -125,8 +129,8 @@ class EvaluateTab:
     @user_errors
     def on_visit(self, request: gr.Request) -> list[Any]:
         """List the systems, disable what this visitor may not do, and say why."""
-        own, delete = self._gate.may("paths", request), self._gate.may("delete", request)
-        refusal = self._gate.refusal(request, "paths", "delete")
+        own, delete = self._permissions.may("paths", request), self._permissions.may("delete", request)
+        refusal = self._permissions.refusal(request, "paths", "delete")
         return [
             gr.Dropdown(choices=self._searcher.system_names()),
             gr.Dropdown(data_choices(len(self._ids), self._libraries), info=OWN_DATA if own else BUILT_IN_DATA),
@@ -148,14 +152,14 @@ class EvaluateTab:
         return self._evaluations.archive.summary(job.report_id)
 
     def _start(self, data: str, split: str, systems: list[str], visitor: Visitor) -> Future[Job]:
-        if not self._gate.may("delete", visitor):
+        if not self._permissions.may("delete", visitor):
             self._evaluations.archive.check_room()
         name = (data or "").strip()
         if not name:
             raise ConfigError("No data is chosen. Choose the built-in world or the gallery, or name a path.")
         if name in BUILT_IN or name.startswith(LIBRARY):
             return self._evaluations.start(Data(name), systems or [])
-        self._gate.check("paths", visitor)
+        self._permissions.check("paths", visitor)
         if name.startswith("~"):
             name = str(Path(name).expanduser())
         name = self._library_of(name, split) or name
@@ -221,7 +225,7 @@ class EvaluateTab:
     @user_errors
     def on_delete(self, chosen: str | None, request: gr.Request) -> Updates:
         """Delete the open report."""
-        self._gate.check("delete", request)
+        self._permissions.check("delete", request)
         self._evaluations.archive.delete(_report_of(chosen))
         return self._show(ReportLink(), request)
 

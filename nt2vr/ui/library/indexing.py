@@ -14,7 +14,7 @@ from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries
 from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import event_value
-from nt2vr.ui.web.permissions import Gate
+from nt2vr.ui.web.permissions import Permissions
 
 WORDS = {
     "waiting": "waiting",
@@ -101,7 +101,7 @@ def index_view(
 
 def wire_indexing(
     indexing: Indexing,
-    gate: Gate,
+    permissions: Permissions,
     gallery: gr.Dropdown,
     panel: gr.HTML,
     timer: gr.Timer,
@@ -112,7 +112,7 @@ def wire_indexing(
 
     Args:
         indexing: does it.
-        gate: says who may start it.
+        permissions: says who may start it.
         gallery: the library's key.
         panel: shows `index_view`; its event `start` names the models by which the library is not indexed.
         timer: ticks while it is under way.
@@ -122,7 +122,7 @@ def wire_indexing(
 
     @user_errors
     def on_index(key: str, event: gr.EventData, request: gr.Request) -> tuple[Any, Any]:
-        gate.check("import", request)
+        permissions.check("import", request)
         models = event_value(event, "models", str).split("|")
         indexing.start(indexing.galleries.key(key), models)
         return index_view(None, None, indexing.under_way(key)), gr.Timer(active=True)

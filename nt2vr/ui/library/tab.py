@@ -16,11 +16,10 @@ from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.layout import KINDS, PATHS, LibraryParts, lay_out_library
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.library.view import changes_text, info_view, list_view, posters_view, skipped_view
-from nt2vr.ui.search.tab import OpensQueries
 from nt2vr.ui.theme import QUIET
 from nt2vr.ui.web.errors import user_errors
-from nt2vr.ui.web.inputs import event_value
-from nt2vr.ui.web.permissions import Gate, Visitor
+from nt2vr.ui.web.inputs import OpensQueries, event_value
+from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.ui.web.uploads import is_upload
 
 SLOW: dict[str, Any] = {"api_visibility": "private"}
@@ -42,16 +41,24 @@ class LibraryTab:
     Args:
         media: has the libraries, and the URLs of their clips.
         indexing: updates them.
-        gate: says who may upload, name folders of this machine, and remove libraries.
+        permissions: says who may upload, name folders of this machine, and remove libraries.
         roots: folders in which libraries may be named.
         templates: folder of the page's templates.
     """
 
     _parts: LibraryParts
 
-    def __init__(self, media: Media, indexing: Indexing, gate: Gate, roots: Sequence[Path], templates: Path) -> None:
+    def __init__(
+        self, media: Media, indexing: Indexing, permissions: Permissions, roots: Sequence[Path], templates: Path
+    ) -> None:
         """Components are built by `build`."""
-        self._media, self._indexing, self._gate, self._roots, self._templates = media, indexing, gate, roots, templates
+        self._media, self._indexing, self._permissions, self._roots, self._templates = (
+            media,
+            indexing,
+            permissions,
+            roots,
+            templates,
+        )
 
     @property
     def _libraries(self) -> Libraries:
@@ -112,8 +119,8 @@ class LibraryTab:
     @user_errors
     def on_visit(self, request: gr.Request) -> list[Any]:
         """List the models, disable what this visitor may not do, and say why."""
-        may = self._gate.may("import", request) or self._gate.may("paths", request)
-        refusal = self._gate.refusal(request, "import", "paths", "delete")
+        may = self._permissions.may("import", request) or self._permissions.may("paths", request)
+        refusal = self._permissions.refusal(request, "import", "paths", "delete")
         models = self._models()
         return [
             gr.Button(interactive=may),
@@ -156,7 +163,7 @@ class LibraryTab:
     ) -> Updates:
         """Add a library, and index it in the background."""
         kind = pick("kind of library", kind, {value: value for _, value in KINDS})
-        self._gate.check("import" if kind == "uploads" else "paths", request)
+        self._permissions.check("import" if kind == "uploads" else "paths", request)
         uploads = _uploads(files) if kind == "uploads" else []
         if kind == "uploads" and not uploads:
             raise ConfigError("No file is uploaded yet. Choose videos and pictures, and wait until they are here.")
@@ -182,14 +189,14 @@ class LibraryTab:
         return self._updated(chosen, model, request)
 
     def _updated(self, chosen: str, model: str, request: gr.Request) -> Updates:
-        self._gate.check("import", request)
+        self._permissions.check("import", request)
         self._indexing.start(chosen, [model])
         return self._show(chosen, request)
 
     @user_errors
     def on_cancel(self, chosen: str, request: gr.Request) -> Updates:
         """Cancel the open library's update; what is indexed stays."""
-        self._gate.check("import", request)
+        self._permissions.check("import", request)
         if job := self._indexing.under_way(chosen):
             self._indexing.jobs.cancel(job.number)
         return self._show(chosen, request)
@@ -197,28 +204,28 @@ class LibraryTab:
     @user_errors
     def on_check(self, chosen: str, request: gr.Request) -> dict[str, Any]:
         """Compare the open library's files with what is indexed."""
-        self._gate.check("import", request)
+        self._permissions.check("import", request)
         info = self._libraries.find(chosen)
         return self._info(info, request, changes_text(self._libraries.check(info.id)))
 
     @user_errors
     def on_more(self, chosen: str, files: list[str] | None, model: str, request: gr.Request) -> Updates:
         """Add uploaded files to the open library, and index them."""
-        self._gate.check("import", request)
+        self._permissions.check("import", request)
         self._libraries.upload(self._libraries.find(chosen).id, _uploads(files))
         return self._updated(chosen, model, request)
 
     @user_errors
     def on_rename(self, chosen: str, name: str, request: gr.Request) -> Updates:
         """Give the open library another name."""
-        self._gate.check("import", request)
+        self._permissions.check("import", request)
         self._libraries.rename(chosen, name.strip())
         return self._show(chosen, request)
 
     @user_errors
     def on_remove(self, chosen: str, request: gr.Request) -> Updates:
         """Remove the open library."""
-        self._gate.check("delete", request)
+        self._permissions.check("delete", request)
         self._libraries.remove(chosen)
         self._indexing.galleries.forget(chosen)
         return self._show("", request)
@@ -226,7 +233,7 @@ class LibraryTab:
     @user_errors
     def on_retry(self, chosen: str, model: str, request: gr.Request) -> Updates:
         """Read the skipped files of the open library again."""
-        self._gate.check("import", request)
+        self._permissions.check("import", request)
         self._libraries.retry(chosen)
         return self._updated(chosen, model, request)
 
@@ -275,7 +282,7 @@ class LibraryTab:
         }
 
     def _info(self, info: LibraryInfo, visitor: Visitor, remark: str = "") -> dict[str, Any]:
-        return info_view(info, self._jobs().get(info.id), remark, self._gate.may("paths", visitor))
+        return info_view(info, self._jobs().get(info.id), remark, self._permissions.may("paths", visitor))
 
     def _jobs(self) -> dict[str, IndexJob]:
         """Return the update of each library that is under way, or ended last."""

@@ -24,7 +24,7 @@ from nt2vr.ui.search.more_models import MoreModels
 from nt2vr.ui.search.picture_examples import lay_out_picture_examples
 from nt2vr.ui.search.stage import lay_out_stage
 from nt2vr.ui.theme import fold, template
-from nt2vr.ui.web.permissions import Gate
+from nt2vr.ui.web.permissions import Permissions
 
 EXAMPLES = (
     DEFAULT_QUERY,
@@ -205,7 +205,9 @@ def lay_out_controls(galleries: Galleries, templates: Path, words: Sequence[str]
     )
 
 
-def lay_out_results(searcher: Searcher, systems: gr.Dropdown, templates: Path, gate: Gate, page: gr.Blocks) -> Results:
+def lay_out_results(
+    searcher: Searcher, systems: gr.Dropdown, templates: Path, permissions: Permissions, page: gr.Blocks
+) -> Results:
     """Build what shows an answer, and the panels that correct it and add models to `systems`."""
     understood = template(templates, "understood", {}, "report-link")
     with gr.Row():
@@ -227,7 +229,7 @@ def lay_out_results(searcher: Searcher, systems: gr.Dropdown, templates: Path, g
                 for strategy, strength in STRENGTHS.items()
             ]
             strengths = [gr.Textbox(visible="hidden") for _ in sliders]  # a Number turns None into 0
-        added = MoreModels(searcher, MAX_COLUMNS, gate, templates).build(systems, page)
+        added = MoreModels(searcher, MAX_COLUMNS, permissions, templates).build(systems, page)
     index = template(templates, "search-index", {})
     columns = template(templates, "columns", {"columns": []}, "pick", "epochs")
     detail = template(templates, "detail", {})

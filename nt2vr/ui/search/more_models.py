@@ -19,7 +19,7 @@ from nt2vr.search.systems import check_model_name
 from nt2vr.ui.theme import fold, template
 from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import event_value
-from nt2vr.ui.web.permissions import Gate
+from nt2vr.ui.web.permissions import Permissions
 from nt2vr.ui.web.uploads import is_upload
 
 MOST_FOUND = 24  # names listed while typing
@@ -41,13 +41,13 @@ class MoreModels:
     Attributes:
         searcher: gets the models.
         max_columns: most systems to compare; where all are taken, a new model replaces the last.
-        gate: says who may download and import models, and name files of this machine.
+        permissions: says who may download and import models, and name files of this machine.
         templates: folder of the page's templates.
     """
 
     searcher: Searcher
     max_columns: int
-    gate: Gate
+    permissions: Permissions
     templates: Path
     _downloads: list[Event] = field(default_factory=list)  # each cancels a download under way
     _systems: gr.Dropdown = field(init=False)
@@ -139,8 +139,8 @@ class MoreModels:
     @user_errors
     def on_visit(self, request: gr.Request) -> list[Any]:
         """Disable what this visitor may not do, and say why."""
-        may_import, may_download = (self.gate.may(action, request) for action in ("import", "download"))
-        note = self.gate.refusal(request, "download", "import") or WHERE
+        may_import, may_download = (self.permissions.may(action, request) for action in ("import", "download"))
+        note = self.permissions.refusal(request, "download", "import") or WHERE
         buttons = (may_download, may_import, may_import)
         here = recommended_view(self.searcher.models.names())
         return [*(gr.Button(interactive=allowed) for allowed in buttons), note, here]
@@ -160,7 +160,7 @@ class MoreModels:
     @user_errors
     def on_cancel(self, request: gr.Request) -> str:
         """Cancel the download under way."""
-        self.gate.check("download", request)
+        self.permissions.check("download", request)
         for stop in self._downloads:
             stop.set()
         return "The download is being cancelled." if self._downloads else "No download is under way."
@@ -168,7 +168,7 @@ class MoreModels:
     @user_errors
     def on_upload(self, path: str | None, request: gr.Request) -> str:
         """Name the uploaded file in the box, as the file to import."""
-        self.gate.check("import", request)
+        self.permissions.check("import", request)
         if path is None or not is_upload(path):
             raise ConfigError("There is no such file among the uploaded ones. Upload it again.")
         return path
@@ -182,7 +182,7 @@ class MoreModels:
         progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's idiom
     ) -> dict[Any, Any]:
         """Fetch a pretrained model and add it to the columns."""
-        self.gate.check("download", request)
+        self.permissions.check("download", request)
         progress(0, desc=f"asking for {name}")
         said, stop = [""], Event()
 
@@ -215,12 +215,12 @@ class MoreModels:
         progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's idiom
     ) -> dict[Any, Any]:
         """Import a file of this machine and add it to the columns."""
-        self.gate.check("import", request)
+        self.permissions.check("import", request)
         if not (file or "").strip():
             raise ConfigError("Name a checkpoint file on this computer, or upload one.")
         path, models = Path(file.strip()).expanduser(), self.searcher.models
         if not is_upload(path):
-            self.gate.check("paths", request)
+            self.permissions.check("paths", request)
         check_model_name(name or path.stem)
         imported = import_checkpoint(
             path,

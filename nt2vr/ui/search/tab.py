@@ -54,15 +54,13 @@ from nt2vr.ui.search.view import corrected, part_texts, understood_view
 from nt2vr.ui.search.watch import Trainings, Watch
 from nt2vr.ui.search.why_view import chosen_columns, why_view
 from nt2vr.ui.web.errors import user_errors
-from nt2vr.ui.web.inputs import event_value
-from nt2vr.ui.web.permissions import Gate
+from nt2vr.ui.web.inputs import OpensQueries, event_value
+from nt2vr.ui.web.permissions import Permissions
 
 CONCURRENT = 8  # searches at a time, one per page; Gradio's default is 1
 BROWSER_ONLY: dict[str, Any] = {"fn": None, "api_visibility": "private"}
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": CONCURRENT}
 QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
-
-OpensQueries = Callable[[Any, Callable[..., Mapping[str, str]]], None]
 
 
 @dataclass
@@ -75,7 +73,7 @@ class SearchTab:
         indexing: indexes libraries that are searched by a model for the first time.
         decoder: decodes uploads, which are untrusted.
         templates: folder of the page's templates.
-        gate: says who may add models and index libraries.
+        permissions: says who may add models and index libraries.
         marked: returns the relevant clips of a judged query, given its name in links, its text and the gallery.
         words: known words, offered while typing.
         stories: queries to draw one from.
@@ -87,7 +85,7 @@ class SearchTab:
     indexing: Indexing
     decoder: Decoder
     templates: Path
-    gate: Gate
+    permissions: Permissions
     marked: Callable[[str, str, str], Marked] = no_marks
     words: Sequence[str] = ()
     stories: Sequence[str] = EXAMPLES
@@ -108,9 +106,9 @@ class SearchTab:
         self._links = LinkReader(self.galleries, self._references)
         searcher = self.galleries.built_in
         self._controls = lay_out_controls(self.galleries, self.templates, self.words, self.media)
-        self._watch = Watch(self.galleries, self.gate, self.trainings)
+        self._watch = Watch(self.galleries, self.permissions, self.trainings)
         self._watch.build(self.templates)
-        self._results = lay_out_results(searcher, self._controls.systems, self.templates, self.gate, page)
+        self._results = lay_out_results(searcher, self._controls.systems, self.templates, self.permissions, page)
         self._wire_searches(page)
         self._wire_clips()
         self._watch.wire(page, self._controls, self._results, QUIET)
@@ -179,7 +177,7 @@ class SearchTab:
             **BROWSER_ONLY,
         )
         answered.failure(outputs=[r.understood, r.columns, r.index], js=NOTHING, **BROWSER_ONLY)
-        wire_indexing(self.indexing, self.gate, c.gallery, r.index, r.indexing, c.ask, QUIET)
+        wire_indexing(self.indexing, self.permissions, c.gallery, r.index, r.indexing, c.ask, QUIET)
 
     def _wire_clips(self) -> None:
         c, r = self._controls, self._results
@@ -308,7 +306,7 @@ class SearchTab:
                 key_of(link | {"systems": ""}, chosen),
             ),
             **self._watch.awake(),
-            r.index: index_view(answer, problem, job, self.gate.refusal(request, "import")),
+            r.index: index_view(answer, problem, job, self.permissions.refusal(request, "import")),
             r.indexing: gr.Timer(active=job is not None),
         }
 

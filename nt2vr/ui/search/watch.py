@@ -24,7 +24,7 @@ from nt2vr.ui.search.scripts import ASK
 from nt2vr.ui.theme import template
 from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import event_value
-from nt2vr.ui.web.permissions import Gate
+from nt2vr.ui.web.permissions import Permissions
 
 POLL_S = 1.0
 REST = 10  # polls after the end of a run, within which its last checkpoint is served
@@ -100,13 +100,13 @@ class Watch:
 
     Attributes:
         galleries: have the models.
-        gate: says who may train.
+        permissions: says who may train.
         trainings: None if the trainer is left out.
         timer: ticks while a run is under way.
     """
 
     galleries: Galleries
-    gate: Gate
+    permissions: Permissions
     trainings: Trainings | None
     _counts: Counts = field(default_factory=Counts)
     _panel: gr.HTML = field(init=False)
@@ -136,7 +136,7 @@ class Watch:
 
     def offers(self, request: gr.Request) -> bool:
         """Whether to offer a training to this visitor."""
-        return self.trainings is not None and self.gate.may("train", request)
+        return self.trainings is not None and self.permissions.may("train", request)
 
     def columns(self, view: Mapping[str, Any], answer: Answer, key: str) -> dict[str, Any]:
         """Add to a view what `Asked.columns` does; `key` identifies the query."""
@@ -156,7 +156,7 @@ class Watch:
     @user_errors
     def on_start(self, systems: list[str], request: gr.Request) -> tuple[Any, ...]:
         """Train from the model of the first column."""
-        self.gate.check("train", request)
+        self.permissions.check("train", request)
         entries = self._models.entries()
         if not systems:
             raise ConfigError("Choose a system first: training starts from the model of the first column.")
@@ -171,7 +171,7 @@ class Watch:
     @user_errors
     def on_stop(self, systems: list[str], memory: Memory, request: gr.Request) -> tuple[Any, ...]:
         """Stop the run that is shown; its checkpoints stay."""
-        self.gate.check("train", request)
+        self.permissions.check("train", request)
         self._trains.stop(memory.run)
         return self._showing(memory, "", systems, request)
 
@@ -243,5 +243,5 @@ class Watch:
             "name": short_name(run),
             "joins": joins == run and not is_shown and training.under_way,
             "can_join": joins != run and not is_shown and training.under_way,
-            "may_stop": training.under_way and training.state != "stopping" and self.gate.may("train", request),
+            "may_stop": training.under_way and training.state != "stopping" and self.permissions.may("train", request),
         }

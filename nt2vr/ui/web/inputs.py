@@ -2,11 +2,14 @@
 
 import json
 import math
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import gradio as gr
 
 from nt2vr.errors import MAX_QUOTED, ConfigError, reason_of
+
+OpensQueries = Callable[[Any, Callable[..., Mapping[str, str]]], None]  # opens the link that an event names in Search
 
 
 def check_inputs(page: gr.Blocks) -> None:

@@ -40,7 +40,7 @@ Visitor = gr.Request | HTTPConnection | None
 
 
 @dataclass(frozen=True)
-class Gate:
+class Permissions:
     """Decides what a visitor may do.
 
     Attributes:
@@ -56,8 +56,8 @@ class Gate:
     space_owner: str = ""
 
     @classmethod
-    def of(cls, settings: Settings) -> "Gate":
-        """Build the gate of an app; makes the data folder's token if there is none.
+    def of(cls, settings: Settings) -> "Permissions":
+        """Build the permissions of an app; makes the data folder's token if there is none.
 
         Raises:
             ConfigError: if that token is too short to be safe.

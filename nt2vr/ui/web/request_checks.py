@@ -1,6 +1,6 @@
 """What every request passes first: checks of Host, Origin, path and size, and the owner's link.
 
-It knows addresses and bytes, not what a request is for; that is the gate's and the handlers'.
+It knows addresses and bytes, not what a request is for; that is the permissions's and the handlers'.
 """
 
 import socket
@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from nt2vr.errors import quoted
 from nt2vr.files import free_bytes
 from nt2vr.settings import is_loopback
-from nt2vr.ui.web.permissions import Gate
+from nt2vr.ui.web.permissions import Permissions
 
 SAFE = ("GET", "HEAD", "OPTIONS")  # methods that change nothing
 MAX_PICTURE_MB = 50
@@ -33,19 +33,19 @@ YEAR_S = 365 * 24 * 3600
 
 
 @dataclass(frozen=True)
-class Door:
+class RequestChecks:
     """ASGI middleware that refuses a request, or passes it on to the app.
 
     Attributes:
         app: the app behind it.
-        gate: says who may upload large files, and knows the owner's token.
+        permissions: says who may upload large files, and knows the owner's token.
         host: address that the app listens on.
         host_names: further names of the app; "*" is any.
         max_upload_bytes: of those who may import.
     """
 
     app: ASGIApp
-    gate: Gate
+    permissions: Permissions
     host: str
     host_names: Collection[str]
     max_upload_bytes: int
@@ -102,7 +102,7 @@ class Door:
         is_upload = path.endswith("/gradio_api/upload")
         limit = MAX_BODY_MB * MB
         if is_upload:
-            imports = self.gate.may("import", request)
+            imports = self.permissions.may("import", request)
             limit = self.max_upload_bytes if imports else MAX_PICTURE_MB * MB
         elif path.endswith("/api/search") and "/gradio_api/" not in path:  # not Gradio's own route
             limit = 2 * MAX_PICTURE_MB * MB  # as a data URL
@@ -120,12 +120,12 @@ class Door:
         token = request.query_params.get("token")
         if token is None or request.method != "GET" or "text/html" not in request.headers.get("accept", ""):
             return None
-        if not self.gate.is_token(token):
+        if not self.permissions.is_token(token):
             return PlainTextResponse("This token is not the app's. Open the link that it printed at its start.", 403)
         rest = [(key, value) for key, value in request.query_params.multi_items() if key != "token"]
         answer = RedirectResponse(URL(f"?{urlencode(rest)}" if rest else "."), 303)
         answer.set_cookie(
-            self.gate.cookie,
+            self.permissions.cookie,
             token,
             max_age=YEAR_S,
             httponly=True,

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nt2vr.datasets.covr import ComposedSample, is_negated, load_composed
+from nt2vr.datasets.covr import CovrSample, is_negated, load_covr
 from nt2vr.errors import DatasetError
-from nt2vr.evaluation.covr.files import composed_files
-from nt2vr.evaluation.covr.protocol import ask, editing_parser, evaluate_composed
+from nt2vr.evaluation.covr.files import covr_files
+from nt2vr.evaluation.covr.protocol import ask, editing_parser, evaluate_covr
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.checkpoint import read_checkpoint
@@ -63,19 +63,19 @@ def write_circo(folder: Path) -> None:
     (folder / "val.json").write_text(json.dumps([entry]))
 
 
-CASES: dict[str, tuple[Callable[[Path], None], str, ComposedSample, int]] = {
+CASES: dict[str, tuple[Callable[[Path], None], str, CovrSample, int]] = {
     "WebVid-CoVR": (
         write_covr,
         "test",
-        ComposedSample("0001_0050/101", "make her young", ("0001_0050/102",), "WebVid-CoVR", caption="Young woman"),
+        CovrSample("0001_0050/101", "make her young", ("0001_0050/102",), "WebVid-CoVR", caption="Young woman"),
         2,
     ),
-    "CIRR": (write_cirr, "val", ComposedSample("dev-0", "no dog", ("dev-1",), "CIRR", ("dev-1", "dev-2", "dev-3")), 6),
-    "FashionIQ": (write_fashion, "val", ComposedSample("B1", "is darker and has no sleeves", ("B2",), "dress"), 3),
+    "CIRR": (write_cirr, "val", CovrSample("dev-0", "no dog", ("dev-1",), "CIRR", ("dev-1", "dev-2", "dev-3")), 6),
+    "FashionIQ": (write_fashion, "val", CovrSample("B1", "is darker and has no sleeves", ("B2",), "dress"), 3),
     "CIRCO": (
         write_circo,
         "val",
-        ComposedSample("000000000007", "is red", ("000000000008", "000000000009"), "CIRCO"),
+        CovrSample("000000000007", "is red", ("000000000008", "000000000009"), "CIRCO"),
         4,
     ),
 }
@@ -85,7 +85,7 @@ CASES: dict[str, tuple[Callable[[Path], None], str, ComposedSample, int]] = {
 def test_a_dataset_is_read_in_its_published_form(tmp_path: Path, name: str) -> None:
     write, split, sample, num_files = CASES[name]
     write(tmp_path)
-    dataset = load_composed(tmp_path, split)
+    dataset = load_covr(tmp_path, split)
     assert dataset.samples == (sample,)
     assert dataset.name == f"{name}, {split}"
     assert len(dataset.media) == num_files
@@ -93,8 +93,8 @@ def test_a_dataset_is_read_in_its_published_form(tmp_path: Path, name: str) -> N
 
 def test_cirr_has_its_negated_training_queries_as_a_split(tmp_path: Path) -> None:
     write_cirr(tmp_path)
-    assert len(load_composed(tmp_path, "train").samples) == 2
-    assert [sample.text for sample in load_composed(tmp_path, "train-negated").samples] == ["no dog"]
+    assert len(load_covr(tmp_path, "train").samples) == 2
+    assert [sample.text for sample in load_covr(tmp_path, "train-negated").samples] == ["no dog"]
 
 
 @pytest.mark.parametrize(
@@ -107,14 +107,14 @@ def test_negations_are_found_by_their_words(text: str, negated: bool) -> None:
 
 def test_a_missing_split_and_missing_files_are_told(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="no dataset of composed retrieval"):
-        load_composed(tmp_path)
+        load_covr(tmp_path)
     write_fashion(tmp_path)
     with pytest.raises(DatasetError, match="no split 'test'"):
-        load_composed(tmp_path, "test")
+        load_covr(tmp_path, "test")
     for picture in (tmp_path / "images").iterdir():
         picture.unlink()
     with pytest.raises(DatasetError, match="None of the 2 files"):
-        load_composed(tmp_path, "val")
+        load_covr(tmp_path, "val")
 
 
 @pytest.mark.parametrize("name", ["CIRR", "CIRCO"])
@@ -124,8 +124,8 @@ def test_a_dataset_is_evaluated_end_to_end(tmp_path: Path, name: str) -> None:
     write_tiny(tmp_path / "model")
     encoder = read_checkpoint(tmp_path / "model")
     with Decoder(num_workers=1) as decoder, Cache(tmp_path / "cache") as cache:
-        asked = ask(composed_files(load_composed(tmp_path / "data", split), decoder, cache), encoder, editing_parser())
-        tables = evaluate_composed(asked, encoder)
+        asked = ask(covr_files(load_covr(tmp_path / "data", split), decoder, cache), encoder, editing_parser())
+        tables = evaluate_covr(asked, encoder)
     assert np.isfinite([value for table in tables.values() for value in table[name].values()]).all()
     assert ("subset R@1" in tables["sum"][name]) == (name == "CIRR")
     assert ("mAP@10" in tables["sum"][name]) == (name == "CIRCO")

@@ -13,16 +13,16 @@ from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.index import ExactIndex
 from nt2vr.search.live import LiveModels
 from nt2vr.search.references import (
-    COMPOSITIONS,
+    COMBINATIONS,
     MAX_REFERENCES,
-    Composed,
+    CovrVectors,
     Reference,
     Vectors,
     Weights,
     check_number,
     combine,
-    compose,
     fusion_of,
+    merge_references,
     take_away,
 )
 from nt2vr.search.strategies import STRATEGIES, Parts, query_vector
@@ -30,7 +30,7 @@ from tests.tiny import write_tiny
 
 EAST, NORTH, UP = np.eye(3, dtype=np.float32)
 NOTHING = np.zeros(3, np.float32)
-QUERY = Composed(EAST, NORTH, NORTH, UP)
+QUERY = CovrVectors(EAST, NORTH, NORTH, UP)
 HALF = np.sqrt(0.5)
 
 
@@ -47,33 +47,33 @@ HALF = np.sqrt(0.5)
     ],
 )
 def test_values_by_hand(name: str, weights: Weights, expected: list[float]) -> None:
-    np.testing.assert_allclose(COMPOSITIONS[name](QUERY, weights), expected, atol=1e-4)
+    np.testing.assert_allclose(COMBINATIONS[name](QUERY, weights), expected, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", sorted(set(COMPOSITIONS) - {"text"}))
+@pytest.mark.parametrize("name", sorted(set(COMBINATIONS) - {"text"}))
 def test_a_picture_without_a_text_is_searched_for_itself(name: str) -> None:
-    alone = Composed(EAST, NOTHING, NOTHING, NOTHING)
-    np.testing.assert_allclose(COMPOSITIONS[name](alone, Weights()), EAST, atol=1e-6)
+    alone = CovrVectors(EAST, NOTHING, NOTHING, NOTHING)
+    np.testing.assert_allclose(COMBINATIONS[name](alone, Weights()), EAST, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", sorted(COMPOSITIONS))
+@pytest.mark.parametrize("name", sorted(COMBINATIONS))
 def test_many_queries_at_once_are_each_query_alone(name: str) -> None:
     rng = np.random.default_rng(3)
     arrays = rng.normal(size=(4, 5, 8)).astype(np.float32)
     arrays /= np.linalg.norm(arrays, axis=-1, keepdims=True)
-    together = COMPOSITIONS[name](Composed(*arrays), Weights())
+    together = COMBINATIONS[name](CovrVectors(*arrays), Weights())
     for row in range(5):
-        one = COMPOSITIONS[name](Composed(*arrays[:, row]), Weights())
+        one = COMBINATIONS[name](CovrVectors(*arrays[:, row]), Weights())
         np.testing.assert_allclose(together[row], one, atol=1e-6)
 
 
 def test_slerp_between_equal_vectors_is_that_vector() -> None:
-    same = Composed(EAST, EAST, EAST, NOTHING)
-    assert np.isfinite(COMPOSITIONS["slerp"](same, Weights())).all()
+    same = CovrVectors(EAST, EAST, EAST, NOTHING)
+    assert np.isfinite(COMBINATIONS["slerp"](same, Weights())).all()
 
 
 def test_a_model_without_a_fusion_answers_with_parts() -> None:
-    np.testing.assert_array_equal(compose("fusion", QUERY, Weights(), None), COMPOSITIONS["parts"](QUERY, Weights()))
+    np.testing.assert_array_equal(combine("fusion", QUERY, Weights(), None), COMBINATIONS["parts"](QUERY, Weights()))
 
 
 def test_weights_are_read_from_a_card_and_unknown_names_ignored() -> None:
@@ -112,7 +112,7 @@ def test_references_combine_to_values_by_hand(
     references: list[tuple[Vectors, float, bool]], picture: list[float] | None, away: list[float] | None
 ) -> None:
     asked = [Reference(video_id="x", weight=weight, wanted=wanted) for _, weight, wanted in references]
-    for found, expected in zip(combine([v for v, _, _ in references], asked), (picture, away), strict=True):
+    for found, expected in zip(merge_references([v for v, _, _ in references], asked), (picture, away), strict=True):
         assert found is None if expected is None else found == pytest.approx(np.array(expected), abs=1e-4)
 
 

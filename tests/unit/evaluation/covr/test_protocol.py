@@ -7,7 +7,7 @@ from nt2vr.evaluation.covr.protocol import (
     ALL,
     CEILING,
     Asked,
-    ComposedQuery,
+    CovrQuery,
     Outcome,
     average_precisions,
     choose_weights,
@@ -16,46 +16,46 @@ from nt2vr.evaluation.covr.protocol import (
     table_lines,
     vectors_of,
 )
-from nt2vr.search.references import Composed, Weights
+from nt2vr.search.references import CovrVectors, Weights
 
 CLIPS = np.eye(4, dtype=np.float32)
 
 
-def asked(*queries: ComposedQuery) -> Asked:
+def asked(*queries: CovrQuery) -> Asked:
     nothing = np.zeros((len(queries), 4), np.float32)
-    return Asked(queries, Composed(nothing, nothing, nothing, nothing), nothing, CLIPS)
+    return Asked(queries, CovrVectors(nothing, nothing, nothing, nothing), nothing, CLIPS)
 
 
-def outcome_of(query: ComposedQuery, scores: list[float]) -> Outcome:
+def outcome_of(query: CovrQuery, scores: list[float]) -> Outcome:
     return measure(np.array([scores], np.float32), asked(query))
 
 
 def test_the_rank_is_that_of_the_best_right_clip() -> None:
-    assert outcome_of(ComposedQuery("add", "", 0, right=(1, 2)), [0.9, 0.1, 0.8, 0.2]).ranks == [2]
+    assert outcome_of(CovrQuery("add", "", 0, right=(1, 2)), [0.9, 0.1, 0.8, 0.2]).ranks == [2]
 
 
 def test_the_reference_itself_is_not_ranked() -> None:
-    assert outcome_of(ComposedQuery("add", "", 0, right=(2,), left_out=(0,)), [0.9, 0.1, 0.8, 0.2]).ranks == [1]
+    assert outcome_of(CovrQuery("add", "", 0, right=(2,), left_out=(0,)), [0.9, 0.1, 0.8, 0.2]).ranks == [1]
 
 
 def test_ties_count_against_the_system() -> None:
-    assert outcome_of(ComposedQuery("add", "", 0, right=(0,)), [0, 0, 0, 0]).ranks == [4]
+    assert outcome_of(CovrQuery("add", "", 0, right=(0,)), [0, 0, 0, 0]).ranks == [4]
 
 
 def test_violations_are_counted_among_the_first_five_and_only_where_something_is_removed() -> None:
-    removed = ComposedQuery("remove", "", 0, right=(1,), violating=(0, 2))
+    removed = CovrQuery("remove", "", 0, right=(1,), violating=(0, 2))
     assert outcome_of(removed, [0.9, 0.1, 0.8, 0.2]).violations == [0.5]  # of all four
-    assert np.isnan(outcome_of(ComposedQuery("add", "", 0, right=(1,)), [0.9, 0.1, 0.8, 0.2]).violations)
+    assert np.isnan(outcome_of(CovrQuery("add", "", 0, right=(1,)), [0.9, 0.1, 0.8, 0.2]).violations)
 
 
 def test_the_subset_measure_ranks_the_subset_alone() -> None:
-    query = ComposedQuery("edit", "", 0, right=(1,), subset=(1, 3))
+    query = CovrQuery("edit", "", 0, right=(1,), subset=(1, 3))
     outcome = outcome_of(query, [0.9, 0.1, 0.8, 0.2])
     assert [*outcome.ranks, *outcome.subset_ranks] == [4, 2]
 
 
 def test_the_mean_weighs_kinds_alike() -> None:
-    queries = [ComposedQuery(kind, "", 0, right=(0,), labels=("seen",)) for kind in ("add", "add", "add", "remove")]
+    queries = [CovrQuery(kind, "", 0, right=(0,), labels=("seen",)) for kind in ("add", "add", "add", "remove")]
     violations, precisions = np.array([np.nan, np.nan, np.nan, 0.4]), np.full((4, 4), np.nan)
     outcome = Outcome(np.array([1, 1, 1, 6]), np.zeros(4, np.int64), violations, precisions)
     table = summarise(queries, outcome)
@@ -66,7 +66,7 @@ def test_the_mean_weighs_kinds_alike() -> None:
 
 
 def test_average_precision_by_hand() -> None:
-    query = ComposedQuery("edit", "", 0, right=(0, 3))
+    query = CovrQuery("edit", "", 0, right=(0, 3))
     (precisions,) = outcome_of(query, [0.9, 0.1, 0.8, 0.5]).precisions
     np.testing.assert_allclose(precisions, (1 + 2 / 3) / 2)
     many = np.zeros((1, 12), np.float32)
@@ -78,7 +78,7 @@ def test_average_precision_by_hand() -> None:
 
 
 def test_queries_with_one_right_clip_count_in_mean_average_precision_where_others_have_several() -> None:
-    several, one = (ComposedQuery(kind, "", 0, right=right) for kind, right in (("CIRCO", (0, 3)), ("CIRCO", (3,))))
+    several, one = (CovrQuery(kind, "", 0, right=right) for kind, right in (("CIRCO", (0, 3)), ("CIRCO", (3,))))
     scores = np.array([[0.9, 0.1, 0.8, 0.5], [0.9, 0.1, 0.8, 0.5]], np.float32)
     table = summarise((several, one), measure(scores, asked(several, one)))["CIRCO"]
     assert table["mAP@10"] == pytest.approx(100 * ((1 + 2 / 3) / 2 + 1 / 3) / 2)
@@ -93,8 +93,8 @@ def test_weights_are_chosen_by_recall() -> None:
     mixtures = [(2.0, 1.0), (0.2, 1.0), (2.0, 0.0), (0.2, 0.0), (3.2, 3.2)]
     clips = np.concatenate([picture + a * wanted - b * unwanted for a, b in mixtures])
     clips /= np.linalg.norm(clips, axis=1, keepdims=True)
-    queries = tuple(ComposedQuery("all", "", row, right=(row,)) for row in range(40))
-    questions = Asked(queries, Composed(picture, wanted, wanted, unwanted), wanted, clips)
+    queries = tuple(CovrQuery("all", "", row, right=(row,)) for row in range(40))
+    questions = Asked(queries, CovrVectors(picture, wanted, wanted, unwanted), wanted, clips)
 
     def recall(weights: Weights) -> float:
         return summarise(queries, measure(vectors_of(questions, "parts", weights), questions))[ALL]["R@1"]
@@ -104,7 +104,7 @@ def test_weights_are_chosen_by_recall() -> None:
 
 
 def test_the_ceiling_searches_for_the_caption() -> None:
-    questions = asked(ComposedQuery("add", "", 0, right=(1,)))
+    questions = asked(CovrQuery("add", "", 0, right=(1,)))
     assert vectors_of(questions, CEILING, Weights()) is questions.captions
 
 

@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.covr.jobs import ComposedData, ComposedEvaluations
-from nt2vr.evaluation.covr.protocol import ComposedBenchmark, ComposedQuery, Embedded
-from nt2vr.evaluation.covr.report import ComposedArchive, ComposedReport, ComposedRow
+from nt2vr.evaluation.covr.jobs import CovrData, CovrEvaluations
+from nt2vr.evaluation.covr.protocol import CovrBenchmark, CovrQuery, Embedded
+from nt2vr.evaluation.covr.report import CovrArchive, CovrReport, CovrRow
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.checkpoint import read_checkpoint
-from nt2vr.ui.evaluate.covr_view import composed_view, kinds_of, rows_view
+from nt2vr.ui.evaluate.covr_view import covr_view, kinds_of, rows_view
 from tests.tiny import write_tiny
 
 METRICS = {"R@1": 50.0, "R@5": 60.0, "R@10": 70.0, "R@50": 80.0}
 ROWS = [
-    ComposedRow("add prop", "add a cake", {}, {"picture": 9, "parts": 4, "fusion": 2}),
-    ComposedRow("remove actor", "no dog", {}, {"picture": 1, "parts": 10, "fusion": 1}),
-    ComposedRow("remove prop", "no cake", {}, {"picture": 1, "parts": 1, "fusion": 3}),
+    CovrRow("add prop", "add a cake", {}, {"picture": 9, "parts": 4, "fusion": 2}),
+    CovrRow("remove actor", "no dog", {}, {"picture": 1, "parts": 10, "fusion": 1}),
+    CovrRow("remove prop", "no cake", {}, {"picture": 1, "parts": 1, "fusion": 3}),
 ]
 
 
@@ -31,7 +31,7 @@ def table(recall: float, violations: float) -> dict[str, dict[str, float]]:
     return {name: METRICS if name == "add prop" else removal for name in names}
 
 
-REPORT = ComposedReport(
+REPORT = CovrReport(
     "world",
     "CLIP",
     {"data": "built-in world"},
@@ -49,7 +49,7 @@ REPORT = ComposedReport(
 
 
 def test_a_report_is_read_as_it_was_stored_and_only_by_a_listed_id(tmp_path: Path) -> None:
-    archive = ComposedArchive(tmp_path / "composed")
+    archive = CovrArchive(tmp_path / "composed")
     assert archive.ids() == []
     report_id = archive.add(REPORT)
     assert archive.ids() == [report_id] == [archive.add(REPORT)]
@@ -69,7 +69,7 @@ def test_a_report_is_read_as_it_was_stored_and_only_by_a_listed_id(tmp_path: Pat
 
 def test_violations_stand_next_to_recall_of_the_same_queries_whatever_the_measure() -> None:
     for measure in ("R@1", "R@50"):
-        view = composed_view(REPORT, measure)
+        view = covr_view(REPORT, measure)
         place = view["heads"].index("violations@5")
         assert view["heads"][place - 1] == "R@1"
         cells = {
@@ -100,7 +100,7 @@ def test_queries_are_listed_by_what_the_second_system_gains() -> None:
 @pytest.mark.parametrize("data", [{"split": "train"}, {"split": "../x"}, {"per_kind": -1}, {"per_kind": 101}])
 def test_other_data_of_the_built_in_world_is_refused(data: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
-        ComposedData(**data)
+        CovrData(**data)
 
 
 def test_an_evaluation_behind_the_page_ends_with_a_report_or_a_sentence(
@@ -116,20 +116,20 @@ def test_an_evaluation_behind_the_page_ends_with_a_report_or_a_sentence(
         unit = np.eye(encoder.embed_dim, dtype=np.float32)
         return Embedded(unit[:1], unit[:3])
 
-    query = ComposedQuery("remove actor", "without the dog", 0, (1,), (2,))
-    benchmark = ComposedBenchmark("one", (query,), embed, {}, [{"path": "a.mp4"}])
+    query = CovrQuery("remove actor", "without the dog", 0, (1,), (2,))
+    benchmark = CovrBenchmark("one", (query,), embed, {}, [{"path": "a.mp4"}])
     monkeypatch.setattr("nt2vr.evaluation.covr.jobs._benchmark", lambda *_: benchmark)
     with Decoder(num_workers=1) as decoder, Cache(tmp_path / "cache") as cache:
-        jobs = ComposedEvaluations(lambda name: encoder, tmp_path, decoder, cache)
-        ended = jobs.start(ComposedData(per_kind=1), "tiny")
+        jobs = CovrEvaluations(lambda name: encoder, tmp_path, decoder, cache)
+        ended = jobs.start(CovrData(per_kind=1), "tiny")
         going.wait(20)
         with pytest.raises(ConfigError, match="Another evaluation"):
-            jobs.start(ComposedData(), "tiny")
+            jobs.start(CovrData(), "tiny")
         go_on.set()
         job = ended.result(60)
         assert job == jobs.job and (job.data, job.systems, job.state) == ("world, test", ("tiny",), "finished"), job
         report = jobs.archive.load(job.report_id)
         assert (len(report.rows), report.rows[0].reference, report.clips) == (1, {"path": "a.mp4"}, 3)
         monkeypatch.undo()
-        job = jobs.start(ComposedData(str(tmp_path / "nothing")), "tiny").result(60)
+        job = jobs.start(CovrData(str(tmp_path / "nothing")), "tiny").result(60)
         assert (job.state, "\n" in job.error) == ("failed", False) and job.error

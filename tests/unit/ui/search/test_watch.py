@@ -15,7 +15,7 @@ from nt2vr.models.catalog import CatalogEntry
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.systems import System
 from nt2vr.ui.search.watch import REST, Memory, Training, Watch
-from nt2vr.ui.web.permissions import Gate
+from nt2vr.ui.web.permissions import Permissions
 
 NOBODY: Any = None  # a request by nobody in particular
 UNDER_WAY = Training("running", "training", under_way=True)
@@ -59,7 +59,7 @@ class Page:
         live = SimpleNamespace(epoch=lambda model: self.served)
         searcher = SimpleNamespace(models=models, live=live, system_names=lambda also: [*self.entries, *also])
         galleries: Any = SimpleNamespace(built_in=searcher)
-        return Watch(galleries, Gate("t" * 20, {"train": self.rule}), self.trained)
+        return Watch(galleries, Permissions("t" * 20, {"train": self.rule}), self.trained)
 
     def has_checkpoint(self) -> None:
         self.entries["run"] = CatalogEntry((Path("epoch_001"),), "run")

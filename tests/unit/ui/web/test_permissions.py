@@ -12,7 +12,7 @@ from starlette.requests import HTTPConnection, Request
 
 from nt2vr.errors import AccessError, ConfigError
 from nt2vr.settings import ACTIONS, Settings
-from nt2vr.ui.web.permissions import DOING, TOKEN_FILE, Gate
+from nt2vr.ui.web.permissions import DOING, TOKEN_FILE, Permissions
 
 TOKEN = "a-token-of-the-owner"
 LOCAL = "127.0.0.1"
@@ -53,56 +53,56 @@ def signed_in(user: str, expires_in_s: float = 3600.0) -> dict[str, Any]:
 def test_by_default_whoever_is_at_this_machine_may_do_everything_and_others_nothing(
     bound: bool, request_: Request | None, expected: bool
 ) -> None:
-    gate = Gate(TOKEN, bound_to_loopback=bound)
-    assert [gate.may(action, request_) for action in ACTIONS] == [expected] * len(ACTIONS)
+    permissions = Permissions(TOKEN, bound_to_loopback=bound)
+    assert [permissions.may(action, request_) for action in ACTIONS] == [expected] * len(ACTIONS)
 
 
 @pytest.mark.parametrize("bound", [True, False])
 def test_a_rule_counts_for_everyone_alike_wherever_they_are(bound: bool) -> None:
     rules = {"train": "everyone", "import": "owner", "delete": "nobody"}
-    gate = Gate(TOKEN, rules, bound_to_loopback=bound)
+    permissions = Permissions(TOKEN, rules, bound_to_loopback=bound)
     owner = visitor(authorization=f"Bearer {TOKEN}")
-    assert [gate.may(action, visitor()) for action in rules] == [True, False, False]
-    assert [gate.may(action, owner) for action in rules] == [True, True, False]
+    assert [permissions.may(action, visitor()) for action in rules] == [True, False, False]
+    assert [permissions.may(action, owner) for action in rules] == [True, True, False]
 
 
 def test_the_owner_shows_the_token_as_a_cookie_or_a_bearer_token() -> None:
-    gate = Gate(TOKEN)
-    for right in (f"{gate.cookie}={TOKEN}", f"a=b; {gate.cookie}={TOKEN}"):
-        assert gate.may("train", visitor(cookie=right))
-    assert gate.may("train", visitor(authorization=f"bearer {TOKEN}"))
+    permissions = Permissions(TOKEN)
+    for right in (f"{permissions.cookie}={TOKEN}", f"a=b; {permissions.cookie}={TOKEN}"):
+        assert permissions.may("train", visitor(cookie=right))
+    assert permissions.may("train", visitor(authorization=f"bearer {TOKEN}"))
     for wrong in ("", "Bearer", "Bearer ", f"Bearer {TOKEN[:-1]}", f"Bearer {TOKEN}x", f"Basic {TOKEN}", "Bearer é"):
-        assert not gate.may("train", visitor(authorization=wrong))
-    assert not gate.may("train", visitor(cookie=f"other={TOKEN}"))
-    assert not gate.may("train", visitor(cookie=f"{Gate('another-long-token').cookie}={TOKEN}"))
+        assert not permissions.may("train", visitor(authorization=wrong))
+    assert not permissions.may("train", visitor(cookie=f"other={TOKEN}"))
+    assert not permissions.may("train", visitor(cookie=f"{Permissions('another-long-token').cookie}={TOKEN}"))
 
 
 def test_on_a_space_its_owner_is_known_by_the_login_alone() -> None:
-    gate = Gate(TOKEN, space_owner="ada")
-    assert gate.may("train", visitor(login=signed_in("ada")))
-    assert not gate.may("train", visitor(login=signed_in("bob")))
-    assert not gate.may("train", visitor(login=signed_in("ada", expires_in_s=-1)))
-    assert not gate.may("train", visitor(login={}))
-    assert not Gate(TOKEN).may("train", visitor(login=signed_in("")))
+    permissions = Permissions(TOKEN, space_owner="ada")
+    assert permissions.may("train", visitor(login=signed_in("ada")))
+    assert not permissions.may("train", visitor(login=signed_in("bob")))
+    assert not permissions.may("train", visitor(login=signed_in("ada", expires_in_s=-1)))
+    assert not permissions.may("train", visitor(login={}))
+    assert not Permissions(TOKEN).may("train", visitor(login=signed_in("")))
 
 
 def test_a_handler_s_request_counts_as_the_one_it_came_with() -> None:
-    gate = Gate(TOKEN, bound_to_loopback=True)
-    assert gate.may("train", gr.Request(visitor()))
-    assert not gate.may("train", gr.Request(visitor("10.0.0.7")))
-    assert not gate.may("train", gr.Request())
+    permissions = Permissions(TOKEN, bound_to_loopback=True)
+    assert permissions.may("train", gr.Request(visitor()))
+    assert not permissions.may("train", gr.Request(visitor("10.0.0.7")))
+    assert not permissions.may("train", gr.Request())
 
 
 def test_a_refusal_says_who_may_and_how_to_be_them() -> None:
     stranger = HTTPConnection(visitor("10.0.0.7").scope)
     with pytest.raises(AccessError, match=r"^Only the owner may train models here\. If it is you, open the link"):
-        Gate(TOKEN).check("train", stranger)
+        Permissions(TOKEN).check("train", stranger)
     with pytest.raises(AccessError, match="sign in with Hugging Face"):
-        Gate(TOKEN, space_owner="ada").check("train", stranger)
+        Permissions(TOKEN, space_owner="ada").check("train", stranger)
     with pytest.raises(AccessError, match=r"^Nobody may train models here: .* \(NT2VR_ALLOW_TRAIN\)\.$"):
-        Gate(TOKEN, {"train": "nobody"}).check("train", visitor())
-    assert Gate(TOKEN, bound_to_loopback=True).refusal(visitor(), "train") == ""
-    several = Gate(TOKEN, {"import": "nobody", "paths": "everyone"}).refusal(
+        Permissions(TOKEN, {"train": "nobody"}).check("train", visitor())
+    assert Permissions(TOKEN, bound_to_loopback=True).refusal(visitor(), "train") == ""
+    several = Permissions(TOKEN, {"import": "nobody", "paths": "everyone"}).refusal(
         stranger, "train", "import", "paths", "delete"
     )
     assert several.startswith(
@@ -115,14 +115,16 @@ def test_a_refusal_says_who_may_and_how_to_be_them() -> None:
 def test_all_processes_on_a_data_folder_have_one_token_that_only_its_user_can_read(tmp_path: Path) -> None:
     settings = Settings(tmp_path / "data")
     with ThreadPool(8) as threads:
-        tokens = set(threads.map(lambda _: Gate.of(settings).token, range(8)))
+        tokens = set(threads.map(lambda _: Permissions.of(settings).token, range(8)))
     assert len(tokens) == 1
     file = settings.data_dir / TOKEN_FILE
     assert file.read_text() == tokens.pop()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert [path.name for path in settings.data_dir.iterdir()] == [TOKEN_FILE]
-    assert Gate.of(Settings(tmp_path / "other")).token != file.read_text()
-    assert Gate.of(Settings(settings.data_dir, owner_token="chosen-by-the-owner")).token == "chosen-by-the-owner"
+    assert Permissions.of(Settings(tmp_path / "other")).token != file.read_text()
+    assert (
+        Permissions.of(Settings(settings.data_dir, owner_token="chosen-by-the-owner")).token == "chosen-by-the-owner"
+    )
 
 
 def test_a_data_folder_that_cannot_be_written_to_costs_only_the_token_s_life(
@@ -130,11 +132,11 @@ def test_a_data_folder_that_cannot_be_written_to_costs_only_the_token_s_life(
 ) -> None:
     (tmp_path / "data").write_text("a file where the folder should be")
     settings = Settings(tmp_path / "data")
-    assert Gate.of(settings).token != Gate.of(settings).token
+    assert Permissions.of(settings).token != Permissions.of(settings).token
     assert "holds until the app ends" in caplog.text
 
 
 def test_a_token_file_that_anyone_could_guess_is_refused(tmp_path: Path) -> None:
     (tmp_path / TOKEN_FILE).write_text("\n")
     with pytest.raises(ConfigError, match="too short"):
-        Gate.of(Settings(tmp_path))
+        Permissions.of(Settings(tmp_path))

@@ -12,11 +12,11 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from nt2vr.ui.web.permissions import Gate
-from nt2vr.ui.web.request_checks import MAX_BODY_MB, MAX_PICTURE_MB, MB, Door
+from nt2vr.ui.web.permissions import Permissions
+from nt2vr.ui.web.request_checks import MAX_BODY_MB, MAX_PICTURE_MB, MB, RequestChecks
 
 TOKEN = "a-token-of-the-owner"
-GATE = Gate(TOKEN, bound_to_loopback=True)
+GATE = Permissions(TOKEN, bound_to_loopback=True)
 
 
 async def hello(scope: Scope, receive: Receive, send: Send) -> None:
@@ -32,7 +32,7 @@ def ask(
     peer: str = "127.0.0.1",
 ) -> httpx.Response:
     """Send one request through the door of an app that listens on `host`."""
-    door = Door(hello, GATE, host, names, max_upload_bytes=1000 * MB)
+    door = RequestChecks(hello, GATE, host, names, max_upload_bytes=1000 * MB)
 
     async def send() -> httpx.Response:
         transport = httpx.ASGITransport(door, client=(peer, 1))
