@@ -17,7 +17,7 @@ from nt2vr.settings import Settings, prepare_environment
 from nt2vr.version import project_version
 
 if TYPE_CHECKING:
-    from nt2vr.ui.search.watch import Trainings
+    from nt2vr.ui.trainings import Trainings
     from nt2vr.ui.web.permissions import Permissions
 
 COMMANDS = {  # name -> its module, which has `add_arguments` and `run`, and a line of help

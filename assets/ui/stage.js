@@ -18,11 +18,11 @@ const decode = (text) => new TextDecoder().decode(
 const load = () => {
   for (const source of [
     () => decode(new URLSearchParams(location.search).get("stories")),
-    () => localStorage.getItem("nt2vr-stories"),
+    () => nt2vr.stored("stories"),
   ]) try { return read(source()); } catch {} // absent, forbidden or damaged
   return structuredClone(props.value.stories);
 };
-const keep = () => { try { localStorage.setItem("nt2vr-stories", JSON.stringify(stories)); } catch {} };
+const keep = () => nt2vr.store("stories", JSON.stringify(stories));
 const linkOf = ({ query, systems, k = 8 }) => `${new URLSearchParams({ q: query, systems: systems.join("|"), k })}`;
 let stories = load();
 let place = -1;

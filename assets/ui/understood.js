@@ -1,8 +1,9 @@
 element.addEventListener("click", async (event) => {
   const read = event.target.closest("[data-word]");
-  if (read) return trigger("literal", { word: read.dataset.word });
   const moved = event.target.closest("[data-wanted]");
-  if (moved) return trigger("correct", { wanted: moved.dataset.wanted, unwanted: moved.dataset.unwanted });
+  nt2vr.clicked = { ...(read ?? moved)?.dataset };
+  if (read) return trigger("literal", {});
+  if (moved) return trigger("correct", {});
   const button = event.target.closest("[data-copy]");
   if (!button) return;
   try {
@@ -35,7 +36,7 @@ window.addEventListener("popstate", () => {
   const link = location.search.slice(1);
   if (new URLSearchParams(link).has("report")) trigger("report", { link });
   else {
-    window.nt2vrPopped = location.search;
+    nt2vr.popped = location.search;
     trigger("back", {});
   }
 });

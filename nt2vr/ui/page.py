@@ -34,8 +34,8 @@ from nt2vr.ui.library.media import FOREVER, Media
 from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.search.layout import menu_style
 from nt2vr.ui.search.tab import SearchTab
-from nt2vr.ui.search.watch import Trainings
-from nt2vr.ui.theme import build_theme, template
+from nt2vr.ui.theme import build_theme, head_scripts, template
+from nt2vr.ui.trainings import Trainings
 from nt2vr.ui.web.gradio_api import build_api
 from nt2vr.ui.web.inputs import check_inputs
 from nt2vr.ui.web.memory import give_back_freed_memory
@@ -183,8 +183,8 @@ def serve(
             theme=build_theme(),
             css=menu_style(),
             css_paths=[settings.assets / "ui" / "style.css"],
-            head=f"<script>{(settings.assets / 'ui' / 'text-only.js').read_text(encoding='utf-8')}</script>",
-            ssr_mode=False,  # in Node, templates would run without that script
+            head=head_scripts(settings.assets / "ui"),
+            ssr_mode=False,  # in Node, templates would run without those scripts
             footer_links=[],
             run_history=False,
             enable_monitoring=False,

@@ -1,10 +1,12 @@
 """Theme, templates and folding panels of the page."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
+HEAD = ("text-only", "report-link", "storage", "search")  # scripts that the page loads once, in this order
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 
 
@@ -23,6 +25,16 @@ def build_theme() -> gr.themes.Base:
         button_primary_background_fill_dark="*primary_600",
         button_primary_background_fill_hover_dark="*primary_700",
     )
+
+
+def head_scripts(folder: Path) -> str:
+    """Return the scripts of the page's head; those after the first define `nt2vr`, whose functions events call."""
+    return "".join(f"<script>{(folder / f'{name}.js').read_text(encoding='utf-8')}</script>" for name in HEAD)
+
+
+def script(name: str, *constants: Any) -> str:
+    """Return a call of the browser's function `nt2vr.name` with constants before an event's inputs."""
+    return f"(...inputs) => nt2vr.{name}(...{json.dumps(constants)}, ...inputs)"
 
 
 def template(folder: Path, name: str, value: dict[str, Any], *shared: str, elem_id: str = "") -> gr.HTML:

@@ -7,14 +7,12 @@ from typing import Any
 import httpx
 import pytest
 
-from nt2vr.ui.search.link import DEFAULTS
 from tests.app.raw import Event, RawClient
 from tests.conftest import RunningApp
 
 STRANGER = {"X-Forwarded-For": "203.0.113.7"}
 BAD: dict[str, Any] = {"nested lists": [[["a"]]], "not a number": float("nan"), "a lone surrogate": "\ud800"}
 SEARCH, FIND = ("search-button", "click"), ("pretrained", "input")
-PLACES = {name: place for place, name in enumerate(DEFAULTS)}
 ALIKE = ("evaluate-", "search-button", "query", "wanted", "unwanted", "systems", "k", "alpha")
 
 
@@ -64,11 +62,10 @@ def check(error: str, event: Event) -> None:
 
 
 def searched(client: RawClient, **values: str) -> dict[str, Any]:
-    """Search on the page with some values of a link; return the message that ends it."""
+    """Search on the page with some hidden values; return the message that ends it."""
     props = {c["id"]: c["props"] for c in client.config["components"]}
-    sent = [props[number].get("value") for number in client.events[SEARCH]["inputs"]]
-    for name, value in values.items():
-        sent[PLACES[name]] = value
+    inputs = [props[number] for number in client.events[SEARCH]["inputs"]]
+    sent = [{**each["value"], **values} if each["elem_id"] == "state" else each.get("value") for each in inputs]
     return client.send(SEARCH, sent)
 
 

@@ -91,7 +91,7 @@ def key_of(*values: object) -> str:
     return blake2b(repr(values).encode(), digest_size=16).hexdigest()
 
 
-class Counts:
+class VerdictCounts:
     """How often a verdict is among the first clips, by query and epoch. Shared by all pages; the latest are kept."""
 
     def __init__(self) -> None:
@@ -123,7 +123,7 @@ def counts_view(counts: Mapping[int, int], epoch: int, good: Callable[[int], boo
 
 
 @dataclass(frozen=True)
-class Asked:
+class RunColumns:
     """An answered query with what its columns depend on.
 
     Attributes:
@@ -138,9 +138,9 @@ class Asked:
     key: str
     entries: Entries
     base_of: Callable[[str], str]
-    counts: Counts
+    counts: VerdictCounts
 
-    def columns(self, view: Mapping[str, Any]) -> dict[str, Any]:
+    def view(self, view: Mapping[str, Any]) -> dict[str, Any]:
         """Add to a run's columns its epochs, and how many of the first clips show what is unwanted at each.
 
         Args:

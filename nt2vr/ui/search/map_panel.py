@@ -1,6 +1,5 @@
 """The map below the results: its component and its event, which draws it when it is opened or a search answered."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,25 +28,23 @@ class MapPanel:
     Attributes:
         galleries: have models, clips and verdicts.
         media: knows the URLs of clips.
-        marked: returns the relevant clips of a judged query, see `SearchTab`.
     """
 
     galleries: Galleries
     media: Media
-    marked: Callable[[str, str, str], Marked]
 
-    def wire(self, panel: gr.HTML, answer: gr.State, judged: gr.Textbox, **options: Any) -> None:
+    def wire(self, panel: gr.HTML, answer: gr.State, marked: gr.State, **options: Any) -> None:
         """Draw when the panel asks for it."""
-        panel.draw(self.on_draw, [answer, judged], panel, trigger_mode="always_last", **options)
+        panel.draw(self.on_draw, [answer, marked], panel, trigger_mode="always_last", **options)
 
     @user_errors
-    def on_draw(self, answer: Answer | None, judged: str, event: gr.EventData) -> dict[str, Any]:
+    def on_draw(self, answer: Answer | None, marked: Marked, event: gr.EventData) -> dict[str, Any]:
         """Draw the map of one system, the first if there are fewer."""
         column = event_value(event, "column", int)
         if answer is None or not answer.rankings:
             return {"open": True, "note": "Search first."}
         column = column if 0 <= column < len(answer.rankings) else 0
-        kind_of = self._kind_of(answer, column, judged)
+        kind_of = self._kind_of(answer, column, marked)
         return map_view(
             answer,
             column,
@@ -56,13 +53,13 @@ class MapPanel:
             lambda: self._mean_text(answer, column),
         )
 
-    def _kind_of(self, answer: Answer, column: int, judged: str) -> Kind:
+    def _kind_of(self, answer: Answer, column: int, marked: Marked) -> Kind:
         """Judge by the evaluation whose query this is, else by the drawn scenes, where these explain the verdicts.
 
         They do not of a library, whose captions take milliseconds per clip to read: then only results are judged.
         """
-        if relevant := self.marked(judged, answer.query.text, answer.gallery).video_ids:
-            return lambda video: GOOD if video.video_id in relevant else OTHER
+        if marked.video_ids:
+            return lambda video: GOOD if video.video_id in marked.video_ids else OTHER
         ranking, judge = answer.rankings[column], self.galleries.built_in.judge
         query = with_words(answer.query, ranking.read_as) if ranking.read_as else answer.query
         if answer.gallery or any(

@@ -16,7 +16,7 @@ from nt2vr.models.foreign_file import SUFFIXES
 from nt2vr.models.recommended import RECOMMENDED, Recommended
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.systems import check_model_name
-from nt2vr.ui.theme import fold, template
+from nt2vr.ui.theme import fold, script, template
 from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
@@ -24,14 +24,6 @@ from nt2vr.ui.web.uploads import is_upload
 
 MOST_FOUND = 24  # names listed while typing
 WHERE = "Models are stored in the data folder. Files are never executed: only their tensors are read."
-
-
-# Add the model to whatever is chosen by now; clear the boxes unless the person has typed something new since.
-ADD = """({{ model, file, name }}, systems, fileNow, nameNow) => [
-  [...new Set([...(systems ?? []).slice(0, {others}), model])],
-  fileNow === file ? "" : fileNow,
-  nameNow === name ? "" : nameNow,
-]"""
 
 
 @dataclass
@@ -98,7 +90,7 @@ class MoreModels:
                 None,
                 [self._added, systems, file, name],
                 [systems, file, name],
-                js=ADD.format(others=self.max_columns - 1),
+                js=script("addModel", self.max_columns - 1),
                 api_visibility="private",
             )
             for event in (downloaded, imported)

@@ -5,8 +5,8 @@ The browser holds them; everything that it sends is checked here.
 
 import base64
 import io
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.errors import ConfigError, MediaError, Nt2vrError
+from nt2vr.errors import MediaError, Nt2vrError
 from nt2vr.media.decode import Decoder
 from nt2vr.media.picture import shrunk, write_jpeg
 from nt2vr.search.answers import Answer
@@ -22,14 +22,13 @@ from nt2vr.search.galleries import Galleries
 from nt2vr.search.references import Reference, check_number
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.link import DEFAULT_WEIGHT
+from nt2vr.ui.search.state import Chosen
 from nt2vr.ui.search.view import picture_remark
 from nt2vr.ui.web.request_checks import MAX_PICTURE_MB, MB
 from nt2vr.ui.web.uploads import is_upload
 
 KEPT = 8  # decoded uploads, for the next search with them; a video's frames take at most 6.5 MB
 THUMB = (96, 160)  # pixels of the short and the long side
-REFUSED = "The request was refused: its references are not of the page's form."
 RIGHT_BESIDE = (
     "✓ next to a reference: as the text says, and its other actors do what they do there; the place is free."
 )
@@ -37,60 +36,6 @@ NONE_RIGHT = (
     "Next to these references, clips can violate the text or miss what it wants, but none can be called right."
 )
 Frames = tuple[NDArray[np.uint8], ...]
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """A reference as the browser names it.
-
-    Attributes:
-        clip: id of a clip; empty for an upload.
-        gallery: key of the clip's gallery.
-        path: of an upload.
-        weight: 0 to 1.
-        wanted: False for "less like this".
-    """
-
-    clip: str = ""
-    gallery: str = ""
-    path: str = ""
-    weight: float = DEFAULT_WEIGHT
-    wanted: bool = True
-
-
-def read_chosen(value: Any) -> tuple[Chosen, ...]:
-    """Check what a browser sent as references.
-
-    Raises:
-        ConfigError: if it is of another form, too many, or a weight is not 0 to 1.
-    """
-    sent = value.get("references", []) if isinstance(value, Mapping) else None
-    if not isinstance(sent, list):
-        raise ConfigError(REFUSED)
-    check_number(len(sent))
-    return tuple(map(_read_one, sent))
-
-
-def _read_one(sent: Any) -> Chosen:
-    if not isinstance(sent, Mapping):
-        raise ConfigError(REFUSED)
-    clip, gallery, path = texts = [sent.get(name, "") for name in ("clip", "gallery", "path")]
-    weight, wanted = sent.get("weight", DEFAULT_WEIGHT), sent.get("wanted", True)
-    is_weight = type(weight) in (int, float) and 0 <= weight <= 1
-    if not all(isinstance(text, str) for text in texts) or not is_weight or not isinstance(wanted, bool):
-        raise ConfigError(REFUSED)
-    if bool(clip) == bool(path):
-        raise ConfigError(REFUSED)
-    return Chosen(clip, gallery, path, float(weight), wanted)
-
-
-def with_clip(chosen: Sequence[Chosen], clip: str, gallery: str, wanted: bool) -> tuple[Chosen, ...]:
-    """Add a clip; one that is a reference already becomes wanted or unwanted."""
-    found = next((each for each in chosen if (each.clip, each.gallery) == (clip, gallery)), None)
-    if found is not None:
-        return tuple(replace(each, wanted=wanted) if each is found else each for each in chosen)
-    check_number(len(chosen) + 1)
-    return (*chosen, Chosen(clip, gallery, wanted=wanted))
 
 
 def beside(chosen: Sequence[Chosen], gallery: str, answer: Answer) -> dict[str, str]:
@@ -193,14 +138,7 @@ class References:
         return True
 
     def _chip(self, chosen: Chosen) -> dict[str, Any]:
-        chip = {
-            "clip": chosen.clip,
-            "gallery": chosen.gallery,
-            "path": chosen.path,
-            "weight": chosen.weight,
-            "wanted": chosen.wanted,
-            "percent": round(100 * chosen.weight),
-        }
+        chip = {**asdict(chosen), "percent": round(100 * chosen.weight)}
         if chosen.path:
             return {**chip, "name": Path(chosen.path).name, "poster": _thumb(self._frames(chosen.path)), "src": ""}
         video = self._galleries.searcher(chosen.gallery).video(chosen.clip)

@@ -2,19 +2,19 @@
 
 A late answer never overwrites what a person has typed since. Every search goes through one event, which runs one at a
 time and last the newest, and what an answer or a link writes into inputs is applied in the browser, only where they
-still hold what they held before.
+still hold what they held before: see assets/ui/search.js.
 """
 
-import json
+import html
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
 import gradio as gr
 
-from nt2vr.errors import NotIndexedError
+from nt2vr.errors import NotIndexedError, Nt2vrError
 from nt2vr.language.query import Query
 from nt2vr.media.decode import Decoder
 from nt2vr.search.answers import Answer
@@ -29,30 +29,29 @@ from nt2vr.ui.search.column_view import Marked, columns_view, no_marks
 from nt2vr.ui.search.epochs import key_of
 from nt2vr.ui.search.layout import (
     EXAMPLES,
+    NO_REFERENCES,
     Controls,
     Results,
     gallery_choices,
-    lay_out_controls,
-    lay_out_results,
     system_choices,
 )
-from nt2vr.ui.search.link import DEFAULTS, NAMES, link_values, read_parts, read_strengths, write_parts
-from nt2vr.ui.search.link_reader import LinkReader, Opened
 from nt2vr.ui.search.map_panel import MapPanel
-from nt2vr.ui.search.references import References, beside, read_chosen, remark, with_clip
-from nt2vr.ui.search.scripts import (
-    ASK,
-    CHOOSE,
-    DRAW,
-    MOVED,
-    NOTHING,
-    REMEMBERED,
-    RESTORE,
-    SETTLE,
+from nt2vr.ui.search.more_models import MoreModels
+from nt2vr.ui.search.references import References, beside, remark
+from nt2vr.ui.search.state import (
+    MAX_COLUMNS,
+    NAMES,
+    SearchState,
+    read_chosen,
+    read_parts,
+    with_clip,
+    write_parts,
 )
 from nt2vr.ui.search.view import corrected, part_texts, understood_view
-from nt2vr.ui.search.watch import Trainings, Watch
+from nt2vr.ui.search.watch import Watch
 from nt2vr.ui.search.why_view import chosen_columns, why_view
+from nt2vr.ui.theme import script
+from nt2vr.ui.trainings import Trainings
 from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import OpensQueries, event_value
 from nt2vr.ui.web.permissions import Permissions
@@ -61,6 +60,7 @@ CONCURRENT = 8  # searches at a time, one per page; Gradio's default is 1
 BROWSER_ONLY: dict[str, Any] = {"fn": None, "api_visibility": "private"}
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": CONCURRENT}
 QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
+Updates = dict[Any, Any]  # component -> its new value
 
 
 @dataclass
@@ -68,12 +68,8 @@ class SearchTab:
     """Search tab over the galleries.
 
     Attributes:
-        galleries: have the searchers, which answer queries.
-        media: knows the URLs of clips.
-        indexing: indexes libraries that are searched by a model for the first time.
         decoder: decodes uploads, which are untrusted.
         templates: folder of the page's templates.
-        permissions: says who may add models and index libraries.
         marked: returns the relevant clips of a judged query, given its name in links, its text and the gallery.
         words: known words, offered while typing.
         stories: queries to draw one from.
@@ -91,7 +87,6 @@ class SearchTab:
     stories: Sequence[str] = EXAMPLES
     trainings: Trainings | None = None
     _watch: Watch = field(init=False)
-    _links: LinkReader = field(init=False)
     _references: References = field(init=False)
     _controls: Controls = field(init=False)
     _results: Results = field(init=False)
@@ -103,17 +98,17 @@ class SearchTab:
             Lets an event of another tab open a query here; takes the event and a handler that returns a link's values.
         """
         self._references = References(self.galleries, self.media, self.decoder)
-        self._links = LinkReader(self.galleries, self._references)
-        searcher = self.galleries.built_in
-        self._controls = lay_out_controls(self.galleries, self.templates, self.words, self.media)
+        self._controls = c = Controls(self.galleries, self.templates, self.words, self.media)
         self._watch = Watch(self.galleries, self.permissions, self.trainings)
         self._watch.build(self.templates)
-        self._results = lay_out_results(searcher, self._controls.systems, self.templates, self.permissions, page)
-        self._wire_searches(page)
+        more_models = MoreModels(self.galleries.built_in, MAX_COLUMNS, self.permissions, self.templates)
+        self._results = r = Results(more_models, c.systems, self.templates, page)
+        self._wire_inputs(page)
+        self._wire_search()
         self._wire_clips()
-        self._watch.wire(page, self._controls, self._results, QUIET)
+        self._watch.wire(page, c, r, QUIET)
         opens = self._opens(tabs)
-        for event in (self._results.stage.open, self._controls.picture_examples.open):
+        for event in (r.stage.open, c.picture_examples.open):
             opens(event, lambda data: dict(parse_qsl(event_value(data, "link", str))))
         return opens
 
@@ -122,48 +117,43 @@ class SearchTab:
         """The event of Back and Forward to the address of a report, which is not Search's."""
         return self._results.understood.report
 
-    @property
-    def _linked(self) -> list[Any]:
-        """Components with a value in links, in the order of DEFAULTS."""
-        c = self._controls
-        return [
-            c.query,
-            c.gallery,
-            c.systems,
-            c.k,
-            *self._results.strengths,
-            c.reference,
-            c.judged,
-            c.literal,
-            c.parts,
-        ]
+    def _asks(self, event: Any) -> None:
+        """Search once an event of the server has succeeded."""
+        event.success(outputs=self._controls.ask, js="nt2vr.ask", **BROWSER_ONLY)
 
-    def _wire_searches(self, page: gr.Blocks) -> None:
+    def _wire_inputs(self, page: gr.Blocks) -> None:
+        """Wire what leads to a search by a change of `ask`."""
         c, r = self._controls, self._results
-        controls = self._linked
-        restored = page.load(self.on_load, c.judged, [c.link, c.gallery, c.systems], js=REMEMBERED, **QUIET)
-        restored.success(inputs=[c.link, c.ask, *controls], outputs=[c.ask, *controls], js=RESTORE, **BROWSER_ONLY)
-        queries = json.dumps([self.stories, *([example] for example in EXAMPLES)])
-        draw = f"(number) => ({DRAW})({queries}[number])"
+        restored = page.load(self.on_load, c.ask, [c.link, c.gallery, c.systems], js="nt2vr.settings", **QUIET)
+        shown = list(c.shown.values())
+        restore = script("restore", self._values(SearchState(), NO_REFERENCES)["shown"])
+        restored.success(inputs=[c.link, c.ask, *shown], outputs=[c.ask, c.state, *shown], js=restore, **BROWSER_ONLY)
+        draw = script("draw", [self.stories, *([example] for example in EXAMPLES)])
         c.examples.click(inputs=c.examples, outputs=[c.query, c.ask], js=draw, **BROWSER_ONLY)
-        liked = r.detail.like(self.on_like, [r.answer, c.reference], [c.reference, r.detail], **PRIVATE)
+        c.with_picture.click(js="nt2vr.chooseFiles", **BROWSER_ONLY)
+        c.reference.edited(outputs=c.ask, js="nt2vr.ask", **BROWSER_ONLY)
         added = c.reference.added(self.on_added, c.reference, c.reference, **PRIVATE)
         added.then(js="() => dispatchEvent(new Event('nt2vr-read'))", **BROWSER_ONLY)
-        left = r.understood.literal(self.on_literal, c.literal, c.literal, **PRIVATE)
-        moved = r.understood.correct(self.on_correct, None, [r.wanted, r.unwanted], **PRIVATE)
-        for event in (liked, added, left, moved, *r.systems_added):
-            event.success(outputs=c.ask, js=ASK, **BROWSER_ONLY)
-        c.reference.edited(outputs=c.ask, js=ASK, **BROWSER_ONLY)
-        c.with_picture.click(js=CHOOSE, **BROWSER_ONLY)
-        clicked = (c.find.click, c.query.submit, r.wanted.submit, r.unwanted.submit)
-        for slider, strength in zip(r.sliders, r.strengths, strict=True):
-            slider.release(inputs=slider, outputs=[strength, c.ask], js=MOVED, **BROWSER_ONLY)
-        changed = (c.ask.change, c.gallery.input, c.systems.input, c.k.input)
+        liked = r.detail.like(self.on_like, [r.answer, c.reference], [c.reference, r.detail], **PRIVATE)
+        for event in (added, liked, *r.systems_added):
+            self._asks(event)
+        r.understood.literal(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.literal", **BROWSER_ONLY)
+        r.understood.correct(outputs=[r.wanted, r.unwanted, c.ask], js="nt2vr.correct", **BROWSER_ONLY)
+        for slider in r.sliders:
+            moved = script("moved", slider.elem_id)
+            slider.release(inputs=[slider, c.state], outputs=[c.state, c.ask], js=moved, **BROWSER_ONLY)
+
+    def _wire_search(self) -> None:
+        c, r = self._controls, self._results
         answered = gr.on(
-            (*clicked, *changed),
+            (
+                *(c.find.click, c.query.submit, r.wanted.submit, r.unwanted.submit),
+                *(c.ask.change, c.gallery.input, c.systems.input, c.k.input),
+            ),
             self.on_search,
-            [*self._linked, r.answer, r.wanted, r.unwanted],
-            [r.answer, r.understood, r.columns, r.index, r.indexing, self._watch.timer],
+            [r.answer, r.wanted, r.unwanted],
+            [r.answer, r.marked, r.understood, r.columns, r.index, r.indexing, self._watch.timer],
+            inputs_kwargs={**c.shown, "hidden": c.state},
             trigger_mode="always_last",
             show_progress="minimal",
             show_progress_on=r.columns,
@@ -171,17 +161,17 @@ class SearchTab:
         )
         parts = [r.wanted, r.unwanted]
         answered.success(
-            inputs=[r.understood, *parts, *r.strengths],
-            outputs=[*parts, *r.sliders, c.literal, c.parts],
-            js=SETTLE,
+            inputs=[r.understood, *parts, c.state],
+            outputs=[*parts, *r.sliders, c.state],
+            js="nt2vr.settle",
             **BROWSER_ONLY,
         )
-        answered.failure(outputs=[r.understood, r.columns, r.index], js=NOTHING, **BROWSER_ONLY)
+        answered.failure(outputs=[r.understood, r.columns, r.index], js="nt2vr.clear", **BROWSER_ONLY)
         wire_indexing(self.indexing, self.permissions, c.gallery, r.index, r.indexing, c.ask, QUIET)
 
     def _wire_clips(self) -> None:
         c, r = self._controls, self._results
-        MapPanel(self.galleries, self.media, self.marked).wire(r.map, r.answer, c.judged, **QUIET)
+        MapPanel(self.galleries, self.media).wire(r.map, r.answer, r.marked, **QUIET)
         for clips in (r.columns, r.detail, r.map):
             clips.pick(self.on_pick, r.answer, r.detail, **QUIET)
         r.detail.why(self.on_why, r.answer, r.detail, **QUIET)
@@ -196,125 +186,139 @@ class SearchTab:
         c.gallery.focus(lambda: gr.Dropdown(gallery_choices(self.galleries)), None, c.gallery, queue=False, **QUIET)
 
     def _opens(self, tabs: gr.Tabs) -> OpensQueries:
-        c, outputs = self._controls, [*self._linked, self._results.answer, tabs]
+        c, r = self._controls, self._results
+        outputs = [*c.shown.values(), c.state, r.answer, tabs]
 
-        def opened(values: Mapping[str, str]) -> dict[Any, Any]:
-            return self._shown(self._links.open(values)) | {tabs: gr.Tabs(selected="search")}
+        def opened(link: Mapping[str, str]) -> Updates:
+            state, choices = self._opened(link)
+            values = self._values(state, self._references.view(state.references))
+            return {
+                **{component: values["shown"][name] for name, component in c.shown.items()},
+                c.gallery: gr.Dropdown(choices[c.gallery], value=state.gallery),
+                c.systems: gr.Dropdown(choices[c.systems], value=list(state.systems)),
+                c.state: values["hidden"],
+                r.answer: None,  # so that the next search takes the link's parts and literal words
+                tabs: gr.Tabs(selected="search"),
+            }
 
         @user_errors
-        def on_back(address: str) -> dict[Any, Any]:
+        def on_back(address: str) -> Updates:
             return opened(dict(parse_qsl(address.removeprefix("?"))))
 
         def opens(event: Any, link_of: Callable[..., Mapping[str, str]]) -> None:
             @user_errors
-            def on_open(data: gr.EventData) -> dict[Any, Any]:
+            def on_open(data: gr.EventData) -> Updates:
                 return opened(link_of(data))
 
-            event(on_open, None, outputs, **PRIVATE).success(outputs=c.ask, js=ASK, **BROWSER_ONLY)
+            self._asks(event(on_open, None, outputs, **PRIVATE))
 
-        back = self._results.understood.back(
-            on_back, c.ask, outputs, js="() => location.search", trigger_mode="always_last", **PRIVATE
+        self._asks(
+            r.understood.back(on_back, c.ask, outputs, js="nt2vr.address", trigger_mode="always_last", **PRIVATE)
         )
-        back.success(outputs=c.ask, js=ASK, **BROWSER_ONLY)
         return opens
 
-    def _shown(self, opened: Opened) -> dict[Any, Any]:
-        """Fill the controls; without a previous answer, the next search takes the link's parts and literal words."""
-        c = self._controls
-        return dict(zip(self._linked, opened.values.values(), strict=True)) | {
-            c.systems: gr.Dropdown(opened.systems, value=opened.values["systems"]),
-            c.gallery: gr.Dropdown(opened.galleries, value=opened.values["gallery"]),
-            self._results.answer: None,
+    def _opened(self, link: Mapping[str, str]) -> tuple[SearchState, Updates]:
+        """Read a link as far as its gallery and clips still exist; return also the menus' choices."""
+        names = self.galleries.built_in.system_names(link.get("systems", "").split("|"))
+        try:
+            gallery = self.galleries.key(link.get("gallery", ""))
+        except Nt2vrError as error:
+            gallery = ""
+            gr.Warning(html.escape(str(error), quote=False))
+        state = SearchState.of_link({**link, "gallery": gallery}, names)
+        known = self._references.known(state.references)
+        if len(known) < len(state.references):
+            gr.Warning("A clip that the link refers to is not in this gallery.")
+        if upload := link.get("upload"):  # a query of a report brings its reference along
+            try:
+                known = self._references.with_uploads(known, [upload])
+            except Nt2vrError as error:
+                gr.Warning(html.escape(str(error), quote=False))
+        choices = {
+            self._controls.gallery: gallery_choices(self.galleries),
+            self._controls.systems: system_choices(names),
         }
+        return replace(state, references=known), choices
+
+    def _values(self, state: SearchState, references: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """Return a state as the browser holds it: what its components show, and what is hidden."""
+        shown = {name: getattr(state, name) for name in self._controls.shown}
+        return {"shown": {**shown, "references": references}, "hidden": state.hidden}
 
     @user_errors
-    def on_load(self, remembered: str, request: gr.Request) -> dict[Any, Any]:
-        """Read the page's link, or the settings that the browser remembers, for RESTORE to apply."""
-        c, link = self._controls, request.query_params
-        opened = self._links.open(link if NAMES & link.keys() else dict(parse_qsl(remembered)))
-        return {
-            c.gallery: gr.Dropdown(opened.galleries),
-            c.systems: gr.Dropdown(opened.systems),
-            c.link: list(opened.values.values()),
-        }
+    def on_load(self, remembered: str, request: gr.Request) -> Updates:
+        """Read the page's link, or the settings that the browser remembers, for the browser to apply."""
+        link = request.query_params
+        state, choices = self._opened(link if NAMES & link.keys() else dict(parse_qsl(remembered)))
+        menus = {component: gr.Dropdown(choice) for component, choice in choices.items()}
+        return {**menus, self._controls.link: self._values(state, self._references.view(state.references))}
 
     @user_errors
     def on_search(
-        self,
-        text: str,
-        gallery: str,
-        systems: list[str],
-        k: int,
-        alpha: str,
-        lambda_: str,
-        t: str,
-        references: dict[str, Any],
-        judged: str,
-        literal: str,
-        parts: str,
-        previous: Answer | None,
-        wanted: str,
-        unwanted: str,
-        request: gr.Request,
-    ) -> dict[Any, Any]:
-        """Search; as long as the sentence stays the same, with its parts and words as corrected by the person."""
-        searcher, r, chosen = self.galleries.searcher(gallery), self._results, read_chosen(references)
-        query = parsed = searcher.understand(text, editing=bool(chosen))
-        if previous is not None:
-            same = previous.query.text == text
-            literal, parts = (literal, write_parts(wanted, unwanted)) if same else ("", "")
-        if parts and not any(  # the boxes may hold the parts from before references came or went
-            parts == write_parts(*part_texts(searcher.understand(text, editing)))
-            for editing in (bool(chosen), not chosen)
-        ):
-            query = corrected(text, *read_parts(parts))
-        else:
-            parts = ""
-        strengths, given = read_strengths((alpha, lambda_, t)), self._references.resolve(chosen, gallery)
-        problem: NotIndexedError | None = None
+        self, previous: Answer | None, wanted: str, unwanted: str, request: gr.Request, **sent: Any
+    ) -> Updates:
+        """Search; as long as the sentence stays the same, with its parts and words as the person corrected them.
+
+        Args:
+            previous: the answer on display.
+            wanted: text of the box that shows its wanted part.
+            unwanted: likewise.
+            request: by the visitor.
+            sent: what `SearchState.of_page` takes.
+        """
+        asked = SearchState.of_page(**sent)
+        state, query, parsed = self._understand(asked, previous, (wanted, unwanted))
+        searcher, problem = self.galleries.searcher(state.gallery), None
+        given = self._references.resolve(state.references, state.gallery)
+        literal = state.literal.split("|")
         try:
-            answer = self.search(searcher, query, systems, k, None, 0, strengths, literal.split("|"), given)
+            answer = self.search(searcher, query, state.systems, state.k, None, 0, state.moved, literal, given)
         except NotIndexedError as error:
-            answer, problem = Answer(query, (), gallery=gallery), error
-        marked = self.marked(judged, text, gallery)
-        kept = [asdict(each) for each in chosen if each.clip and each.gallery == gallery]
-        values = (
-            text,
-            gallery,
-            systems,
-            k,
-            alpha,
-            lambda_,
-            t,
-            kept,
-            judged if marked.video_ids else "",
-            literal,
-            parts,
-        )
-        link = link_values(dict(zip(DEFAULTS, values, strict=True)))
-        job = self.indexing.under_way(gallery) if gallery else None
+            answer, problem = Answer(query, (), gallery=state.gallery), error
+        marked = self.marked(state.judged, state.q, state.gallery)
+        if not marked.video_ids:
+            state = replace(state, judged="")
+        r, job = self._results, self.indexing.under_way(state.gallery) if state.gallery else None
+        held = {"wanted": wanted, "unwanted": unwanted, **asked.hidden}
+        understood = understood_view(answer, state, held, parsed, remark(searcher, answer, state.references))
         return {
             r.answer: answer,
-            r.understood: understood_view(
-                answer, (wanted, unwanted), link, strengths, remark(searcher, answer, chosen), parsed
-            )
-            | {"trains": self._watch.offers(request)},
-            r.columns: self._watch.columns(
-                columns_view(answer, searcher.video, lambda video: self.media.urls(gallery, video), marked)
-                | beside(chosen, gallery, answer),
-                answer,
-                key_of(link | {"systems": ""}, chosen),
-            ),
+            r.marked: marked,
+            r.understood: {**understood, "trains": self._watch.offers(request)},
+            r.columns: self._columns(answer, state, marked),
             **self._watch.awake(),
             r.index: index_view(answer, problem, job, self.permissions.refusal(request, "import")),
             r.indexing: gr.Timer(active=job is not None),
         }
 
+    def _understand(
+        self, asked: SearchState, previous: Answer | None, boxes: tuple[str, str]
+    ) -> tuple[SearchState, Query, Query]:
+        """Return the state with the corrections that still hold, the query, and the query without them."""
+        understand = self.galleries.searcher(asked.gallery).understand
+        parsed = understand(asked.q, editing=bool(asked.references))
+        state = asked
+        if previous is not None:
+            is_same = previous.query.text == asked.q
+            state = replace(asked, parts=write_parts(*boxes)) if is_same else replace(asked, parts="", literal="")
+        if not state.parts or any(  # the boxes may hold the parts from before references came or went
+            state.parts == write_parts(*part_texts(query))
+            for query in (parsed, understand(asked.q, editing=not asked.references))
+        ):
+            return replace(state, parts=""), parsed, parsed
+        return state, corrected(state.q, *read_parts(state.parts)), parsed
+
+    def _columns(self, answer: Answer, state: SearchState, marked: Marked) -> dict[str, Any]:
+        searcher = self.galleries.searcher(state.gallery)
+        view = columns_view(answer, searcher.video, lambda video: self.media.urls(state.gallery, video), marked)
+        view |= beside(state.references, state.gallery, answer)
+        return self._watch.columns(view, answer, key_of(replace(state, systems=())))
+
     def search(
         self,
         searcher: Searcher,
         query: Query,
-        systems: list[str],
+        systems: Sequence[str],
         k: int,
         picture: str | None,
         weight: float,
@@ -349,16 +353,6 @@ class SearchTab:
         verdict, urls = answer.verdict(video_id) or "", self.media.urls(answer.gallery, video)
         film = film_view(answer, video, searcher.gallery.videos)
         return detail_view(video, answer.see(video_id), verdict, urls, film, answer.judged_by)
-
-    @user_errors
-    def on_literal(self, literal: str, event: gr.EventData) -> str:
-        """Take one more word as typed."""
-        return "|".join(filter(None, (*literal.split("|"), event_value(event, "word", str))))
-
-    @user_errors
-    def on_correct(self, event: gr.EventData) -> tuple[str, str]:
-        """Take the parts as a click on a word has left them."""
-        return event_value(event, "wanted", str), event_value(event, "unwanted", str)
 
     @user_errors
     def on_like(self, answer: Answer | None, references: dict[str, Any], event: gr.EventData) -> tuple[Any, Any]:

@@ -6,13 +6,13 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
 from nt2vr.language.query import Query, Span
 from nt2vr.search.answers import Answer, Verdict
 from nt2vr.search.strategies import STRENGTHS
+from nt2vr.ui.search.state import SearchState
 
 WORD = re.compile(r"\w+")
 ARTICLES = frozenset({"a", "an", "the"})
@@ -32,41 +32,36 @@ def part_texts(query: Query) -> tuple[str, str]:
 
 def understood_view(
     answer: Answer,
-    asked_parts: tuple[str, str] = ("", ""),
-    link: Mapping[str, Any] = MappingProxyType({}),
-    strengths: Mapping[str, float] = MappingProxyType({}),
+    state: SearchState,
+    asked: Mapping[str, str],
+    parsed: Query,
     picture: str = "",
-    parsed: Query | None = None,
 ) -> dict[str, Any]:
     """Show how a query was understood, with the answer as downloads.
 
     Args:
         answer: what is shown.
-        asked_parts: what the boxes for correcting the parts held when the search was asked for.
-        link: the address of this search.
-        strengths: strategy to strength, as far as sliders were moved.
-        picture: remark about the reference picture.
+        state: of the search, for the address.
+        asked: what the inputs held when the search was asked for, by name: the browser fills in only those unchanged.
         parsed: the query before the person corrected it.
+        picture: remark about the reference picture.
     """
-    query = answer.query
-    is_corrected = parsed is not None and part_texts(parsed) != part_texts(query)
-    undo = [dict(zip(("wanted", "unwanted"), part_texts(parsed), strict=True))] if parsed and is_corrected else []
+    query, (wanted, unwanted) = answer.query, part_texts(answer.query)
+    parsed_wanted, parsed_unwanted = part_texts(parsed)
+    is_corrected = (wanted, unwanted) != (parsed_wanted, parsed_unwanted)
     notices = (query.notice, picture, _only_verdicts(answer) if is_corrected else "")
     return {
-        "pieces": _pieces(marked_again(query, parsed) if parsed and is_corrected else query),
-        "wanted": list(query.wanted),
-        "unwanted": list(query.unwanted),
-        "text": query.text,
+        "pieces": _pieces(marked_again(query, parsed) if is_corrected else query),
         "notice": " ".join(filter(None, notices)),
         "moves": _moves(query),
-        "undo": undo,
+        "undo": [{"wanted": parsed_wanted, "unwanted": parsed_unwanted}] if is_corrected else [],
         "read_as": [{"word": word, "other": other} for word, other in answer.read_as.items()],
         "json": _data_url("application/json", json.dumps(answer.as_dict(), indent=1, ensure_ascii=False)),
         "csv": _data_url("text/csv", _as_csv(answer)),
-        "asked_parts": list(asked_parts),
-        "parts": list(part_texts(query)),
-        "link": dict(link),
-        "sliders": [_slider(answer, strategy, strengths.get(strategy)) for strategy in STRENGTHS],
+        "link": state.link,
+        "asked": dict(asked),
+        "settled": {"wanted": wanted, "unwanted": unwanted, "literal": state.literal, "parts": state.parts},
+        "sliders": [_slider(answer, strategy, state.moved.get(strategy)) for strategy in STRENGTHS],
     }
 
 
@@ -153,9 +148,9 @@ def _listed(parts: Sequence[str]) -> str:
 
 
 def _slider(answer: Answer, strategy: str, moved: float | None) -> dict[str, Any]:
-    """Return what a strategy's slider was moved to, and shows: that, or the first system's that it could change."""
+    """Return what a strategy's slider shows: the strength of the first system it could change, else its own."""
     own = [r.strength for r in answer.rankings if r.system.strategy == strategy and r.system.strength is None]
-    return {"moved": moved, "value": own[0] if own else moved, "used": bool(own)}
+    return {"word": STRENGTHS[strategy].word, "value": own[0] if own else moved, "used": bool(own)}
 
 
 def _pieces(query: Query) -> list[dict[str, str]]:

@@ -6,7 +6,7 @@ import gradio as gr
 
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.ui.evaluate.tab import EvaluateTab
-from nt2vr.ui.search.link import DEFAULT_K, DEFAULT_SYSTEMS, DEFAULT_WEIGHT
+from nt2vr.ui.search.state import DEFAULT_K, DEFAULT_SYSTEMS, DEFAULT_WEIGHT
 from nt2vr.ui.search.tab import CONCURRENT, SearchTab
 from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.picture import reference_picture

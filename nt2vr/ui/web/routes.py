@@ -26,7 +26,7 @@ from nt2vr.errors import MAX_QUOTED, ConfigError, MediaError, Nt2vrError
 from nt2vr.search.galleries import BUILT_IN
 from nt2vr.search.references import Reference, check_number
 from nt2vr.search.strategies import DEFAULT_ALPHA
-from nt2vr.ui.search.link import DEFAULT_K, DEFAULT_SYSTEMS, DEFAULT_WEIGHT
+from nt2vr.ui.search.state import DEFAULT_K, DEFAULT_SYSTEMS, DEFAULT_WEIGHT
 from nt2vr.ui.search.tab import CONCURRENT, SearchTab
 from nt2vr.ui.web.request_checks import MAX_PICTURE_MB, MB
 from nt2vr.version import project_version

@@ -8,6 +8,7 @@ import pytest
 from nt2vr.language.foreign import NOTICE, notice_of
 from nt2vr.language.query import Query
 from nt2vr.search.answers import Answer
+from nt2vr.ui.search.state import SearchState
 from nt2vr.ui.search.view import understood_view
 
 DATA = Path(__file__).parent / "data"
@@ -64,5 +65,8 @@ def test_no_english_test_query_gets_one(name: str) -> None:
 
 def test_the_notice_reaches_the_page_and_the_api() -> None:
     answer = Answer(Query("ein Hund ohne Leine"), ())
-    assert (understood_view(answer)["notice"], answer.as_dict()["query"]["notice"]) == (NOTICE, NOTICE)
+    assert (
+        understood_view(answer, SearchState(), {}, answer.query)["notice"],
+        answer.as_dict()["query"]["notice"],
+    ) == (NOTICE, NOTICE)
     assert "notice" not in Answer(Query("a dog"), ()).as_dict()["query"]

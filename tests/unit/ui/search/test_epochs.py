@@ -10,7 +10,16 @@ from nt2vr.language.query import Query
 from nt2vr.models.catalog import CatalogEntry
 from nt2vr.search.answers import Answer, Hit, Ranking, Verdict
 from nt2vr.search.systems import System
-from nt2vr.ui.search.epochs import MAX_QUERIES, Asked, Counts, RunEpochs, counts_view, key_of, with_epoch, with_run
+from nt2vr.ui.search.epochs import (
+    MAX_QUERIES,
+    RunColumns,
+    RunEpochs,
+    VerdictCounts,
+    counts_view,
+    key_of,
+    with_epoch,
+    with_run,
+)
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",))
 
@@ -36,9 +45,9 @@ def ranking(system: System, violations: int, right: int = 0, epoch: int | None =
     return Ranking(system, hits, epoch=epoch)
 
 
-def columns(*rankings: Ranking, counts: Counts, query: Query = NEGATED, key: str = "") -> list[dict[str, Any]]:
-    asked = Asked(Answer(query, rankings), key, ENTRIES, lambda run: "CLIP", counts)
-    return asked.columns({"columns": [{"name": "?"} for _ in rankings]})["columns"]  # type: ignore[no-any-return]
+def columns(*rankings: Ranking, counts: VerdictCounts, query: Query = NEGATED, key: str = "") -> list[dict[str, Any]]:
+    shown = RunColumns(Answer(query, rankings), key, ENTRIES, lambda run: "CLIP", counts)
+    return shown.view({"columns": [{"name": "?"} for _ in rankings]})["columns"]  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize("model", ["run", "run · best", "run · epoch 3"])
@@ -70,7 +79,7 @@ def test_a_run_joins_next_to_the_baseline_and_the_last_column_makes_room() -> No
 
 
 def test_violations_count_down_from_the_base_over_the_epochs_searched() -> None:
-    counts, clip, run = Counts(), System("CLIP"), System("run")
+    counts, clip, run = VerdictCounts(), System("CLIP"), System("run")
     columns(ranking(clip, 7, 1), ranking(run, 5, 3, epoch=2), counts=counts)
     column = columns(ranking(run, 2, 6, epoch=7), counts=counts)[0]
     assert [(step["count"], step["now"]) for step in column["run"]["violations"]] == [
@@ -86,7 +95,7 @@ def test_violations_count_down_from_the_base_over_the_epochs_searched() -> None:
 
 
 def test_counts_of_another_query_or_strategy_do_not_mix() -> None:
-    counts = Counts()
+    counts = VerdictCounts()
     columns(ranking(System("run"), 5, epoch=2), counts=counts)
     other = columns(ranking(System("run"), 4, epoch=3), counts=counts, key="other")[0]
     boolean = columns(ranking(System("run", "boolean"), 1, epoch=3), counts=counts)[0]
@@ -94,9 +103,11 @@ def test_counts_of_another_query_or_strategy_do_not_mix() -> None:
 
 
 def test_without_a_negation_or_verdicts_nothing_is_counted() -> None:
-    affirmative = columns(ranking(System("run"), 0, 3, epoch=2), counts=Counts(), query=Query("a dog", ("a dog",)))
+    affirmative = columns(
+        ranking(System("run"), 0, 3, epoch=2), counts=VerdictCounts(), query=Query("a dog", ("a dog",))
+    )
     unknown = Ranking(System("run"), (Hit("a", 1, 0.5, None),), epoch=2)
-    assert affirmative[0]["run"]["violations"] == columns(unknown, counts=Counts())[0]["run"]["right"] == []
+    assert affirmative[0]["run"]["violations"] == columns(unknown, counts=VerdictCounts())[0]["run"]["right"] == []
 
 
 def test_an_equal_count_is_told_once_and_marked_for_all_its_epochs() -> None:
@@ -121,7 +132,7 @@ def test_of_many_counts_the_first_and_those_near_the_epoch_are_shown() -> None:
 
 
 def test_only_the_latest_queries_are_kept() -> None:
-    counts = Counts()
+    counts = VerdictCounts()
     counts.add("first", {1: 4})
     for number in range(MAX_QUERIES):
         counts.add(number, {1: 0})

@@ -112,13 +112,10 @@ class Media:
         return {"src": video.path.name, "poster": ""}
 
 
-def panel(*relevant: str) -> MapPanel:
+def drawn(answer: Answer | None, data: Any, *relevant: str) -> dict[str, Any]:
     galleries: Any = Galleries()
-    return MapPanel(galleries, Media(), lambda *_: Marked(frozenset(relevant)))  # type: ignore[arg-type]
-
-
-def event(data: Any) -> gr.EventData:
-    return gr.EventData(None, data)
+    panel = MapPanel(galleries, Media())  # type: ignore[arg-type]
+    return panel.on_draw(answer, Marked(frozenset(relevant)), gr.EventData(None, data))
 
 
 def kinds(found: dict[str, Any]) -> dict[str, str]:
@@ -127,7 +124,7 @@ def kinds(found: dict[str, Any]) -> dict[str, str]:
 
 def test_the_drawn_scenes_decide_which_clips_are_right() -> None:
     answer = Answer(Query("a dog"), (ranking([0, 0, 1], "v2"),))
-    assert kinds(panel().on_draw(answer, "", event({"column": 0}))) == {
+    assert kinds(drawn(answer, {"column": 0})) == {
         "v0": GOOD,
         "v1": BAD,
         "v2": OTHER,
@@ -137,7 +134,7 @@ def test_the_drawn_scenes_decide_which_clips_are_right() -> None:
 
 def test_a_query_of_an_evaluation_has_its_own_relevant_clips() -> None:
     answer = Answer(Query("a dog"), (ranking([0, 0, 1], "v2"),))
-    found = kinds(panel("v3").on_draw(answer, "report:1", event({"column": 0})))
+    found = kinds(drawn(answer, {"column": 0}, "v3"))
     assert found == {"v0": OTHER, "v1": OTHER, "v2": OTHER, "v3": GOOD}
 
 
@@ -145,27 +142,27 @@ def test_in_a_library_only_results_have_verdicts() -> None:
     hits = (Hit("v1", 1, 0.5, "right"), Hit("v2", 2, 0.4, None))
     answer = Answer(Query("a dog"), (Ranking(System("CLIP"), hits, gallery=CROSS, vector=np.array([0, 0, 1], "f4")),))
     answer = Answer(answer.query, answer.rankings, "captions", "films")
-    assert kinds(panel().on_draw(answer, "", event({"column": 0}))) == {"v0": "", "v1": GOOD, "v2": "", "v3": ""}
+    assert kinds(drawn(answer, {"column": 0})) == {"v0": "", "v1": GOOD, "v2": "", "v3": ""}
 
 
 def test_where_scenes_do_not_explain_the_verdicts_only_results_have_one() -> None:
     """Next to a reference picture, a clip that the text alone calls right may be wrong."""
     hits = (Hit("v0", 1, 0.5, "miss"), Hit("v2", 2, 0.4, "miss"))
     answer = Answer(Query("a dog"), (Ranking(System("CLIP"), hits, gallery=CROSS, vector=np.array([0, 0, 1], "f4")),))
-    assert set(kinds(panel().on_draw(answer, "", event({"column": 0}))).values()) == {OTHER}
+    assert set(kinds(drawn(answer, {"column": 0})).values()) == {OTHER}
 
 
 @pytest.mark.parametrize("column", [-1, 7, 10**30])
 def test_a_column_that_is_not_there_is_the_first(column: int) -> None:
     answer = Answer(Query("a dog"), (ranking([0, 0, 1]),))
-    assert panel().on_draw(answer, "", event({"column": column}))["column"] == 0
+    assert drawn(answer, {"column": column})["column"] == 0
 
 
 @pytest.mark.parametrize("data", [None, [], {}, {"column": "0"}, {"column": True}, {"column": 0.5}])
 def test_an_event_without_a_column_is_refused_in_a_sentence(data: Any) -> None:
     with pytest.raises(gr.Error, match="its event has no column"):
-        panel().on_draw(None, "", event(data))
+        drawn(None, data)
 
 
 def test_before_the_first_search_there_is_no_map() -> None:
-    assert panel().on_draw(None, "", event({"column": 0}))["note"] == "Search first."
+    assert drawn(None, {"column": 0})["note"] == "Search first."

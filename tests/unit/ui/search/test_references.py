@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.ui.search.references import Chosen, read_chosen, with_clip
+from nt2vr.ui.search.state import Chosen, read_chosen, with_clip
 
 ONE = {"clip": "a", "gallery": "", "path": "", "weight": 0.5, "wanted": True, "name": "<b>", "percent": 50}
 

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -15,6 +16,7 @@ from nt2vr.search.strategies import STRATEGIES
 from nt2vr.search.systems import System
 from nt2vr.ui.search.clip_view import detail_view
 from nt2vr.ui.search.column_view import MEANINGS, NO_GOOD_MATCH, NOTHING_LEFT, Marked, columns_view, short_name
+from nt2vr.ui.search.state import SearchState
 from nt2vr.ui.search.view import corrected, picture_remark, understood_view
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",), (Span(7, 9),), (Span(10, 13),))
@@ -36,12 +38,16 @@ def columns(*rankings: Ranking, query: Query = NEGATED) -> list[dict]:  # type: 
     return view["columns"]  # type: ignore[no-any-return]
 
 
+def understood(answer: Answer, parsed: Query | None = None, **state: Any) -> dict[str, Any]:
+    return understood_view(answer, SearchState(**state), {}, parsed or answer.query)
+
+
 def no_urls(video: Video) -> dict[str, str]:
     return {"src": "", "poster": ""}
 
 
 def test_the_sentence_is_cut_at_cue_and_scope_and_nothing_is_lost() -> None:
-    pieces = understood_view(Answer(NEGATED, ()))["pieces"]
+    pieces = understood(Answer(NEGATED, ()))["pieces"]
     assert [(piece["kind"], piece["text"]) for piece in pieces] == [
         ("plain", "a dog, "),
         ("cue", "no"),
@@ -52,7 +58,7 @@ def test_the_sentence_is_cut_at_cue_and_scope_and_nothing_is_lost() -> None:
 
 def test_a_cue_inside_its_scope_stays_visible() -> None:
     query = Query("wearing no hat", (), ("wearing hat",), (Span(8, 10),), (Span(0, 14),))
-    kinds = [piece["kind"] for piece in understood_view(Answer(query, ()))["pieces"]]
+    kinds = [piece["kind"] for piece in understood(Answer(query, ()))["pieces"]]
     assert kinds == ["scope", "cue", "scope"]
 
 
@@ -119,7 +125,7 @@ def test_a_column_explains_empty_unseen_and_low_results() -> None:
 
 def test_results_download_as_csv_and_json_whatever_the_query_holds() -> None:
     query = Query('a "dog", ümläut & 100%', ("x",))
-    view = understood_view(Answer(query, (ranking("CLIP", "ab", ("right", None)),)))
+    view = understood(Answer(query, (ranking("CLIP", "ab", ("right", None)),)))
     rows = list(csv.reader(io.StringIO(unquote(view["csv"].partition(",")[2]))))
     assert rows[1:] == [["CLIP", "1", "a", "0.9", "right"], ["CLIP", "2", "b", "0.8", ""]]
     assert json.loads(unquote(view["json"].partition(",")[2]))["query"]["text"] == query.text
@@ -131,10 +137,12 @@ def test_a_slider_shows_what_its_strategy_used_and_only_where_a_name_does_not_fi
         Ranking(System("CLIP-neg", "anchored"), (), strength=0.0),
         Ranking(System("CLIP", "spherical", 0.9), (), strength=0.9),
     )
-    boolean, anchored, spherical = understood_view(Answer(NEGATED, rankings), strengths={"boolean": 0.8})["sliders"]
-    assert boolean == {"moved": 0.8, "value": 0.8, "used": False}
-    assert anchored == {"moved": None, "value": 2.1, "used": True}
-    assert spherical == {"moved": None, "value": None, "used": False}
+    boolean, anchored, spherical = understood(
+        Answer(NEGATED, rankings), strengths={"alpha": "0.8", "lambda": "", "t": ""}
+    )["sliders"]
+    assert boolean == {"word": "alpha", "value": 0.8, "used": False}
+    assert anchored == {"word": "lambda", "value": 2.1, "used": True}
+    assert spherical == {"word": "t", "value": None, "used": False}
 
 
 def test_the_enlarged_clip_lists_every_systems_rank_and_frames() -> None:
@@ -162,24 +170,24 @@ def test_the_clips_of_a_judged_query_are_marked_in_every_column_and_no_others() 
 def test_words_read_differently_are_listed_and_a_column_that_knew_them_says_so() -> None:
     small = ranking("CLIP", "a", read_as={"kids": "boy or girl"})
     knows, neither = ranking("ViT", "a"), ranking("run", "a", unseen=("kids",))
-    (chip,) = understood_view(Answer(NEGATED, (knows, small)))["read_as"]
+    (chip,) = understood(Answer(NEGATED, (knows, small)))["read_as"]
     assert chip == {"word": "kids", "other": "boy or girl"}
     notes = [column["note"] for column in columns(small, knows, neither)]
     assert notes == ["", "ViT knows, and was asked as typed: kids.", "run has never seen: kids."]
 
 
 def test_a_moved_word_leaves_the_other_parts_as_they_are() -> None:
-    moves = understood_view(Answer(Query("x", ("a dog", "runs"), ("cat", "a car")), ()))["moves"]
+    moves = understood(Answer(Query("x", ("a dog", "runs"), ("cat", "a car")), ()))["moves"]
     assert moves["wanted"][1] == {"text": "dog", "wanted": "a runs", "unwanted": "cat, a car, dog"}
     assert moves["unwanted"][0] == {"text": "cat", "wanted": "a dog runs and cat", "unwanted": "a car"}
 
 
 def test_the_longest_sentence_has_moves_and_longer_parts_have_none_as_each_would_repeat_them_all() -> None:
     sentence, unwanted = "a man in a red hat is playing the guitar " * 22, ("a dog",) * 20
-    moves = understood_view(Answer(Query("x", (sentence,), unwanted), ()))["moves"]
+    moves = understood(Answer(Query("x", (sentence,), unwanted), ()))["moves"]
     assert (len(moves["wanted"]), len(moves["unwanted"])) == (220, 20)
     for parts in (((sentence * 2,), unwanted), ((sentence,), ("a",) * 200)):
-        view = understood_view(Answer(Query("x", *parts), ()))
+        view = understood(Answer(Query("x", *parts), ()))
         assert view["moves"] == {"wanted": [], "unwanted": []}
         assert len(json.dumps(view)) < 50_000
 
@@ -187,10 +195,10 @@ def test_the_longest_sentence_has_moves_and_longer_parts_have_none_as_each_would
 def test_a_correction_names_the_systems_whose_search_it_does_not_change_and_can_be_undone() -> None:
     rankings = (ranking("CLIP", "a"), ranking("CLIP drop", "a"), ranking("CLIP-neg", "a"))
     fixed = Query(NEGATED.text, ("a dog",), ("bird",))
-    view = understood_view(Answer(fixed, rankings), parsed=NEGATED)
+    view = understood(Answer(fixed, rankings), parsed=NEGATED)
     assert view["notice"].startswith("CLIP and CLIP-neg search for the whole sentence: ")
     assert view["undo"] == [{"wanted": "a dog", "unwanted": "cat"}]
-    assert not understood_view(Answer(NEGATED, rankings), parsed=NEGATED)["undo"]
+    assert not understood(Answer(NEGATED, rankings), parsed=NEGATED)["undo"]
 
 
 def test_names_of_runs_are_short_and_others_stay() -> None:
@@ -225,7 +233,7 @@ def test_a_corrected_sentence_marks_what_is_unwanted_now() -> None:
     parsed = Query(text, ("a dog and a cat",), ("big ball",), (Span(17, 19),), (Span(20, 28),))
 
     def pieces(wanted: str, unwanted: str) -> list[tuple[str, str]]:
-        view = understood_view(Answer(corrected(text, wanted, unwanted), ()), parsed=parsed)
+        view = understood(Answer(corrected(text, wanted, unwanted), ()), parsed=parsed)
         return [(piece["kind"], piece["text"]) for piece in view["pieces"]]
 
     assert pieces("a cat", "ball, a dog") == [

@@ -14,7 +14,8 @@ from nt2vr.language.query import Query
 from nt2vr.models.catalog import CatalogEntry
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.systems import System
-from nt2vr.ui.search.watch import REST, Memory, Training, Watch
+from nt2vr.ui.search.watch import REST, Watch, WatchedRun
+from nt2vr.ui.trainings import Training
 from nt2vr.ui.web.permissions import Permissions
 
 NOBODY: Any = None  # a request by nobody in particular
@@ -71,62 +72,63 @@ def answer(epoch: int | None) -> Answer:
 
 def tick(
     page: Page,
-    memory: Memory,
+    watched: WatchedRun,
     joins: str = "",
     systems: Sequence[str] = (),
     found: Answer | None = None,
     text: str = TEXT,
 ) -> tuple[Any, ...]:
-    """Return panel, timer, memory, run that is to join, systems, and what starts a search."""
-    return page.watch.on_tick(text, list(systems), found, memory, joins, NOBODY)
+    """Return panel, timer, watched, run that is to join, systems, and what starts a search."""
+    return page.watch.on_tick(text, list(systems), found, watched, joins, NOBODY)
 
 
 def test_a_click_trains_the_first_columns_model_and_its_column_joins_with_the_first_checkpoint() -> None:
     page, chosen = Page(), ["CLIP drop", "CLIP"]
-    panel, _, memory, joins = page.watch.on_start(chosen, NOBODY)
+    panel, _, watched, joins = page.watch.on_start(chosen, NOBODY)
     assert page.trained.started == [(Path("clip"), "CLIP")]
     assert panel["word"] == "training" and panel["joins"] and panel["may_stop"]
-    assert tick(page, memory, joins, chosen)[3:] == (gr.skip(), gr.skip(), gr.skip())
+    assert tick(page, watched, joins, chosen)[3:] == (gr.skip(), gr.skip(), gr.skip())
     page.has_checkpoint()
-    _, _, memory, joins, systems, asks = tick(page, Memory(), joins, chosen)  # a tick under way has overwritten it
+    # a tick under way has overwritten what was remembered
+    _, _, watched, joins, systems, asks = tick(page, WatchedRun(), joins, chosen)
     assert systems.value == ["CLIP drop", "run", "CLIP"] and isinstance(asks, str) and joins == ""
-    assert tick(page, memory, joins, chosen)[4] == gr.skip()  # whoever removes the column does not get it back
+    assert tick(page, watched, joins, chosen)[4] == gr.skip()  # whoever removes the column does not get it back
 
 
 def test_a_newer_epoch_is_searched_for_once_and_not_while_a_query_is_typed() -> None:
     page = Page(served=2)
     page.has_checkpoint()
-    _, _, memory, *_, asks = tick(page, Memory("run"), found=answer(1), text="a dog, no ca")
+    _, _, watched, *_, asks = tick(page, WatchedRun("run"), found=answer(1), text="a dog, no ca")
     assert asks == gr.skip()
-    _, _, memory, *_, asks = tick(page, memory, found=answer(1))
+    _, _, watched, *_, asks = tick(page, watched, found=answer(1))
     assert isinstance(asks, str)
-    _, _, memory, *_, asks = tick(page, memory, found=answer(1))
+    _, _, watched, *_, asks = tick(page, watched, found=answer(1))
     assert asks == gr.skip()  # that search failed, or is under way
-    assert tick(page, memory, found=answer(2))[-1] == gr.skip()
+    assert tick(page, watched, found=answer(2))[-1] == gr.skip()
 
 
 def test_the_page_stops_asking_some_time_after_the_end_and_tells_only_of_a_failure() -> None:
     page = Page()
-    panel, timer, memory, *_ = tick(page, Memory())
+    panel, timer, watched, *_ = tick(page, WatchedRun())
     assert panel["word"] == "training" and timer.active
     page.trained.training = Training("failed", "failed", error="The disk is full.")
-    panel, timer, memory, *_ = tick(page, memory)
+    panel, timer, watched, *_ = tick(page, watched)
     assert panel["error"] == "The disk is full." and not panel["may_stop"] and timer.active
     for _ in range(REST):
-        panel, timer, memory, *_ = tick(page, memory)
+        panel, timer, watched, *_ = tick(page, watched)
     assert panel == gr.skip() and not timer.active
     page.trained.training = Training("finished", "finished")
-    assert tick(page, memory)[0] == {}
+    assert tick(page, watched)[0] == {}
 
 
 def test_a_second_visitor_sees_the_run_and_may_watch_but_not_stop_it() -> None:
     page = Page(rule="nobody")
-    panel, timer, memory = page.watch.on_visit(["CLIP"], NOBODY)
+    panel, timer, watched = page.watch.on_visit(["CLIP"], NOBODY)
     assert timer.active and panel["can_join"] and not panel["may_stop"]
     page.has_checkpoint()
-    panel, _, memory, joins = page.watch.on_join(["CLIP"], memory, NOBODY)
-    assert panel["joins"] and tick(page, memory, joins, ["CLIP"])[4].value == ["CLIP", "run"]
-    for act in (page.watch.on_start, lambda *_: page.watch.on_stop(["CLIP"], memory, NOBODY)):
+    panel, _, watched, joins = page.watch.on_join(["CLIP"], watched, NOBODY)
+    assert panel["joins"] and tick(page, watched, joins, ["CLIP"])[4].value == ["CLIP", "run"]
+    for act in (page.watch.on_start, lambda *_: page.watch.on_stop(["CLIP"], watched, NOBODY)):
         with pytest.raises(gr.Error, match="Nobody may train models here"):
             act(["CLIP"], NOBODY)
     assert page.trained.started == [] and not page.watch.offers(NOBODY)
@@ -142,7 +144,7 @@ def test_what_cannot_be_trained_is_refused_in_a_sentence(systems: list[str], ref
     with pytest.raises(gr.Error, match=refusal):
         page.watch.on_start(systems, NOBODY)
     with pytest.raises(gr.Error, match="is not training"):
-        page.watch.on_stop([], Memory("run"), NOBODY)
+        page.watch.on_stop([], WatchedRun("run"), NOBODY)
 
 
 def test_without_the_trainer_nothing_is_offered() -> None:

@@ -1,0 +1,214 @@
+"""The state of a search: what it is asked with, in one object that links are written from and read into.
+
+On the page, each value lives in one place: in the component that shows it, or in the hidden one,
+see `SearchState.hidden`.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from nt2vr.errors import ConfigError
+from nt2vr.search.references import MAX_REFERENCES, check_number
+from nt2vr.search.searcher import MAX_K
+from nt2vr.search.strategies import STRENGTHS
+
+DEFAULT_QUERY = "a boy is dancing and not playing the drum"
+DEFAULT_SYSTEMS = ("CLIP", "CLIP-bnl", "CLIP-neg")
+DEFAULT_WEIGHT = 0.5  # of the reference picture
+DEFAULT_K = 8
+K_CHOICES = (4, 6, 8, 12, 16, 24)  # with four columns of 24 about a hundred clips: more playing at once tires a laptop
+MAX_COLUMNS = 4
+WORDS = {strategy: strength.word for strategy, strength in STRENGTHS.items()}
+SLIDERS = {  # strategy -> smallest and largest value on its slider, and the step
+    "boolean": (0, 1.5, 0.05),
+    "anchored": (0, 6, 0.1),
+    "spherical": (0.8, 1, 0.005),
+}
+TEXTS = ("judged", "literal", "parts")
+NAMES = frozenset({"q", "gallery", "systems", "k", *WORDS.values(), *TEXTS, "like", "unlike", "weight"})  # in links
+REFUSED = "The request was refused: its {} are not of the page's form."
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A reference as the browser names it.
+
+    Attributes:
+        clip: id of a clip; empty for an upload.
+        gallery: key of the clip's gallery.
+        path: of an upload.
+        weight: 0 to 1.
+        wanted: False for "less like this".
+    """
+
+    clip: str = ""
+    gallery: str = ""
+    path: str = ""
+    weight: float = DEFAULT_WEIGHT
+    wanted: bool = True
+
+
+@dataclass(frozen=True)
+class SearchState:
+    """What a search is asked with.
+
+    Attributes:
+        q: the sentence.
+        gallery: key of a library; empty for the built-in gallery.
+        systems: names, one per column.
+        k: results per system.
+        references: pictures, videos and clips to search by.
+        strengths: each slider's word to the value it was moved to, as text; empty takes each model's own.
+        judged: query of an evaluation report, by its name in links.
+        literal: words to search for as typed, separated by "|".
+        parts: wanted and unwanted part as the person corrected them, see `write_parts`; empty as understood.
+    """
+
+    q: str = DEFAULT_QUERY
+    gallery: str = ""
+    systems: Sequence[str] = DEFAULT_SYSTEMS
+    k: int = DEFAULT_K
+    references: tuple[Chosen, ...] = ()
+    strengths: Mapping[str, str] = field(default_factory=lambda: dict.fromkeys(WORDS.values(), ""))
+    judged: str = ""
+    literal: str = ""
+    parts: str = ""
+
+    @classmethod
+    def of_link(cls, link: Mapping[str, str], names: Sequence[str]) -> "SearchState":
+        """Read a link; what it lacks or gets wrong keeps its default.
+
+        Args:
+            link: the address's parameters: systems, words and references separated by "|", others as they are.
+            names: of the available systems; a link's others are dropped.
+        """
+        systems = [name for name in link.get("systems", "").split("|") if name in names][:MAX_COLUMNS]
+        k = _number(link.get("k", ""), 1, MAX_K, DEFAULT_K)
+        gallery = link.get("gallery", "")
+        return cls(
+            link.get("q", DEFAULT_QUERY),
+            gallery,
+            systems or [name for name in DEFAULT_SYSTEMS if name in names],
+            min(K_CHOICES, key=lambda count: abs(count - k)),
+            _read_references(link, gallery),
+            {word: str(_strength(strategy, link.get(word, ""), "")) for strategy, word in WORDS.items()},
+            **{name: link.get(name, "") for name in TEXTS},
+        )
+
+    @classmethod
+    def of_page(
+        cls, q: str, gallery: str, systems: Sequence[str], k: int, references: Any, hidden: Any
+    ) -> "SearchState":
+        """Take the values of the page's components, which check the types of all but the last two.
+
+        Raises:
+            ConfigError: if the references or hidden values are of another form.
+        """
+        names = (*WORDS.values(), *TEXTS)
+        if not isinstance(hidden, Mapping) or not all(isinstance(hidden.get(name), str) for name in names):
+            raise ConfigError(REFUSED.format("values"))
+        strengths = {word: hidden[word] for word in WORDS.values()}
+        texts = {name: hidden[name] for name in TEXTS}
+        return cls(q, gallery, systems or [], k, read_chosen(references), strengths, **texts)
+
+    @property
+    def hidden(self) -> dict[str, str]:
+        """The values that no component shows as they are."""
+        return {**self.strengths, **{name: getattr(self, name) for name in TEXTS}}
+
+    @property
+    def link(self) -> dict[str, Any]:
+        """The parameters of the address, without those unused; references are the clips of this gallery."""
+        clips = [each for each in self.references if each.clip and each.gallery == self.gallery]
+        wanted, unwanted = ([each for each in clips if each.wanted is kind] for kind in (True, False))
+        values = {
+            "q": self.q,
+            "gallery": self.gallery,
+            "systems": "|".join(self.systems),
+            "k": self.k,
+            **self.hidden,
+            "like": "|".join(each.clip for each in wanted),
+            "unlike": "|".join(each.clip for each in unwanted),
+            "weight": "|".join(f"{each.weight:g}" for each in (*wanted, *unwanted)),
+        }
+        return {name: value for name, value in values.items() if value or name in ("q", "systems", "k")}
+
+    @property
+    def moved(self) -> dict[str, float]:
+        """Strategy to strength, as far as sliders were moved."""
+        read = {strategy: _strength(strategy, self.strengths[word], None) for strategy, word in WORDS.items()}
+        return {strategy: strength for strategy, strength in read.items() if strength is not None}
+
+
+def _read_references(link: Mapping[str, str], gallery: str) -> tuple[Chosen, ...]:
+    """Read clips from "a|b" and their weights from "0.5|0.3", the unwanted ones last, at most MAX_REFERENCES."""
+    texts = [*link.get("weight", "").split("|", MAX_REFERENCES)[:MAX_REFERENCES], *[""] * MAX_REFERENCES]
+    weights = [_number(text, 0, 1, DEFAULT_WEIGHT) for text in texts]
+    clips = [
+        (clip, name == "like")
+        for name in ("like", "unlike")
+        for clip in link.get(name, "").split("|", MAX_REFERENCES)[:MAX_REFERENCES]
+        if clip
+    ]
+    found = zip(clips[:MAX_REFERENCES], weights, strict=False)
+    return tuple(Chosen(clip, gallery, weight=weight, wanted=wanted) for (clip, wanted), weight in found)
+
+
+def _strength(strategy: str, text: str, default: Any) -> Any:
+    low, high, _ = SLIDERS[strategy]
+    return _number(text, low, high, default)
+
+
+def _number(text: str, low: float, high: float, default: Any) -> Any:
+    try:
+        number = float(text)
+    except ValueError:
+        return default
+    return default if math.isnan(number) else min(max(number, low), high)
+
+
+def write_parts(wanted: str, unwanted: str) -> str:
+    """Write a query's parts as corrected by a person."""
+    return f"{wanted.replace('|', ' ').strip()}|{unwanted.strip()}"
+
+
+def read_parts(parts: str) -> tuple[str, str]:
+    """Return the wanted part, and the unwanted ones separated by commas."""
+    wanted, _, unwanted = parts.partition("|")
+    return wanted, unwanted
+
+
+def read_chosen(value: Any) -> tuple[Chosen, ...]:
+    """Check the references that a browser sent.
+
+    Raises:
+        ConfigError: if they are of another form, too many, or a weight is not 0 to 1.
+    """
+    sent = value.get("references", []) if isinstance(value, Mapping) else None
+    if not isinstance(sent, list):
+        raise ConfigError(REFUSED.format("references"))
+    check_number(len(sent))
+    return tuple(map(_read_one, sent))
+
+
+def _read_one(sent: Any) -> Chosen:
+    values: dict[str, Any] = {**vars(Chosen()), **sent} if isinstance(sent, Mapping) else {}
+    clip, gallery, path = texts = [values.get(name) for name in ("clip", "gallery", "path")]
+    weight, wanted = values.get("weight"), values.get("wanted")
+    is_weight = isinstance(weight, int | float) and not isinstance(weight, bool) and 0 <= weight <= 1
+    is_complete = all(isinstance(text, str) for text in texts) and is_weight and isinstance(wanted, bool)
+    if not is_complete or bool(clip) == bool(path):
+        raise ConfigError(REFUSED.format("references"))
+    return Chosen(clip, gallery, path, float(weight), wanted)  # type: ignore[arg-type]
+
+
+def with_clip(chosen: Sequence[Chosen], clip: str, gallery: str, wanted: bool) -> tuple[Chosen, ...]:
+    """Add a clip; one that is a reference already becomes wanted or unwanted."""
+    if any((each.clip, each.gallery) == (clip, gallery) for each in chosen):
+        return tuple(
+            replace(each, wanted=wanted) if (each.clip, each.gallery) == (clip, gallery) else each for each in chosen
+        )
+    check_number(len(chosen) + 1)
+    return (*chosen, Chosen(clip, gallery, wanted=wanted))

@@ -1,0 +1,52 @@
+"""What the page knows of a trainer, which it is passed: it can start a run, show it and stop it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Training:
+    """A run as the page shows it.
+
+    Attributes:
+        state: "preparing", "running", "stopping", or how it ended.
+        word: the state in words.
+        doing: progress in words.
+        left: time left in words.
+        share: progress in percent.
+        error: reason for a failure.
+        under_way: whether it is training.
+    """
+
+    state: str
+    word: str
+    doing: str = ""
+    left: str = ""
+    share: str = "0"
+    error: str = ""
+    under_way: bool = False
+
+
+class Trainings(Protocol):
+    """Starts, shows and stops runs."""
+
+    def start(self, base: Path, name: str) -> str:
+        """Start a short run from a checkpoint folder, the model `name`; return the run's id.
+
+        Raises:
+            Nt2vrError: if it cannot be started.
+        """
+        ...
+
+    def under_way(self) -> str:
+        """Return the id of the run that is training; "" if there is none."""
+        ...
+
+    def look(self, run: str) -> Training:
+        """Return a run; raises ConfigError if it does not exist."""
+        ...
+
+    def stop(self, run: str) -> None:
+        """Ask a run to stop; raises RunError if it is not training."""
+        ...

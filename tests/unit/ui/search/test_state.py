@@ -1,0 +1,97 @@
+"""The state of a search, read from links and from the page."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from nt2vr.errors import ConfigError
+from nt2vr.ui.search.state import Chosen, SearchState
+
+NAMES = ["CLIP", "CLIP drop", "CLIP-bnl", "CLIP-neg", "CLIP boolean"]
+FULL = SearchState(
+    "a dog, no cat",
+    "b21d01fd7844",
+    ["CLIP drop", "CLIP"],
+    6,
+    (Chosen("clip1", "b21d01fd7844", weight=0.25),),
+    {"alpha": "0.8", "lambda": "2.5", "t": ""},
+    "report:3",
+    "kid|dogs",
+    "a dog|cat, bird",
+)
+
+
+def read(**link: str) -> SearchState:
+    return SearchState.of_link(link, NAMES)
+
+
+def sent(state: SearchState, **others: Any) -> dict[str, Any]:
+    """What the page sends of a state."""
+    values = {name: getattr(state, name) for name in ("q", "gallery", "systems", "k")}
+    references = {"references": [vars(each) for each in state.references]}
+    return {**values, "references": references, "hidden": state.hidden, **others}
+
+
+def test_a_link_survives_being_written_and_read() -> None:
+    assert read(**{name: str(value) for name, value in FULL.link.items()}) == FULL
+
+
+def test_a_link_names_its_parameters_in_the_order_of_earlier_versions() -> None:
+    names = "q gallery systems k alpha lambda judged literal parts like weight"
+    assert list(FULL.link) == names.split()
+    assert FULL.link["systems"] == "CLIP drop|CLIP"
+
+
+def test_the_page_sends_a_state_back_as_it_is() -> None:
+    assert SearchState.of_page(**sent(FULL)) == FULL
+    assert SearchState.of_page(**sent(FULL, systems=None)).systems == []
+
+
+@pytest.mark.parametrize("hidden", [None, [], "a", {}, {**FULL.hidden, "alpha": 0.8}, {**FULL.hidden, "parts": ["a"]}])
+def test_hidden_values_of_another_form_are_refused(hidden: Any) -> None:
+    with pytest.raises(ConfigError, match="its values are not of the page's form"):
+        SearchState.of_page(**sent(FULL, hidden=hidden))
+
+
+def test_an_empty_link_gives_the_defaults() -> None:
+    assert replace(read(), systems=("CLIP", "CLIP-bnl", "CLIP-neg")) == SearchState()
+    assert read().systems == ["CLIP", "CLIP-bnl", "CLIP-neg"]
+
+
+def test_impossible_values_are_dropped_or_limited() -> None:
+    state = read(systems="GPT|CLIP", k="1000", alpha="-1", like="a|b|c", weight="much|inf|nan")
+    assert (state.systems, state.k, state.moved) == (["CLIP"], 24, {"boolean": 0})
+    assert [each.weight for each in state.references] == [0.5, 1, 0.5]
+
+
+def test_at_most_four_systems_are_compared() -> None:
+    assert read(systems="|".join(NAMES)).systems == NAMES[:4]
+
+
+def test_a_strength_that_nobody_chose_is_in_no_link() -> None:
+    assert not {"alpha", "lambda", "t"} & SearchState().link.keys()
+    moved = SearchState(strengths={"alpha": "", "lambda": "0", "t": "7"})
+    assert moved.link["lambda"] == "0"
+    assert moved.moved == {"anchored": 0, "spherical": 1}
+    assert SearchState(strengths={"alpha": "much", "lambda": "nan", "t": ""}).moved == {}
+
+
+def test_a_link_names_references_only_if_there_are_any_of_its_gallery() -> None:
+    others = (Chosen(path="/tmp/x.png"), Chosen("clip1", "another"))
+    for state in (SearchState(), SearchState(references=others)):
+        assert not {"like", "unlike", "weight"} & state.link.keys()
+
+
+def test_a_link_of_one_picture_reads_as_it_always_did() -> None:
+    assert read(like="clip1", weight="0.3").references == (Chosen("clip1", weight=0.3),)
+    assert read(weight="0.3").references == ()
+
+
+def test_a_link_keeps_which_clips_are_unwanted_and_every_weight_and_four_of_a_thousand() -> None:
+    a, b, c = Chosen("a"), Chosen("b", weight=0.25), Chosen("c", weight=1.0, wanted=False)
+    link = SearchState(references=(c, a, b)).link
+    assert (link["like"], link["unlike"], link["weight"]) == ("a|b", "c", "0.5|0.25|1")
+    assert read(**{name: str(value) for name, value in link.items()}).references == (a, b, c)
+    many = read(like="|".join(f"clip{i}" for i in range(1000)), unlike="x|y", weight="0|" * 1000)
+    assert [each.clip for each in many.references] == ["clip0", "clip1", "clip2", "clip3"]
