@@ -164,18 +164,15 @@ class GallerySearcher:
             MediaError: if the picture cannot be read.
             NotIndexedError: if the library is not indexed by one of the systems' models; see `nt2vr library update`.
         """
-        editing = image is not None or bool(references)
-        parsed = understand(query, editing) if isinstance(query, str) else query
         names = [system if isinstance(system, str) else system.name for system in _as_sequence(systems)]
-        strengths = {"boolean": alpha}
-        return self._searcher.search(
-            parsed, names, k, self._picture(image), strengths=strengths, literal=literal, references=references
-        )
+        if image is not None:
+            references = [Reference((self._picture(image),)), *references]
+        return self._searcher.search(query, names, k, references, {"boolean": alpha}, literal)
 
-    def _picture(self, image: str | Path | Image | None) -> Image | None:
+    def _picture(self, image: str | Path | Image) -> Image:
         if isinstance(image, str | Path):
             return self._decoder.picture(Path(image).expanduser())
-        if image is not None and (image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3):
+        if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
             raise ConfigError(f"A picture must be (H, W, 3) uint8, not {image.shape} {image.dtype}. Convert it.")
         return image
 

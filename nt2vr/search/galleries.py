@@ -39,6 +39,11 @@ class LibraryLike(Protocol):
         """Display name."""
         ...
 
+    @property
+    def num_clips(self) -> int:
+        """Number of clips."""
+        ...
+
 
 L = TypeVar("L", bound=LibraryLike, covariant=True)
 

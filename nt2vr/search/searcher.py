@@ -9,9 +9,6 @@ from types import MappingProxyType
 from typing import Any
 from weakref import WeakValueDictionary
 
-import numpy as np
-from numpy.typing import NDArray
-
 from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError, QueryError, counted, quoted
 from nt2vr.language.query import Query, check_query, understand
 from nt2vr.language.tagger import load_tagger
@@ -33,6 +30,9 @@ from nt2vr.search.shared import InFlight, TextBatches
 from nt2vr.search.strategies import COSINE, STRENGTHS, Parts, query_vector
 from nt2vr.search.systems import System, check_strategy
 
+DEFAULT_SYSTEMS = ("CLIP", "CLIP-bnl", "CLIP-neg")
+DEFAULT_K = 8
+CONCURRENT = 8  # searches that the app answers at a time
 MAX_K = 100
 MAX_SYSTEMS = 8
 RANKED = 1000  # ranks known per system, beyond the hits
@@ -183,36 +183,31 @@ class Searcher:
 
     def search(
         self,
-        query: Query,
-        systems: Sequence[str],
-        k: int,
-        image: NDArray[np.uint8] | None = None,
-        image_weight: float = 0.5,
+        query: str | Query,
+        systems: Sequence[str] = DEFAULT_SYSTEMS,
+        k: int = DEFAULT_K,
+        references: Sequence[Reference] = (),
         strengths: Mapping[str, float] | None = None,
         literal: Collection[str] = (),
-        references: Sequence[Reference] = (),
     ) -> Answer:
-        """Rank the gallery's clips for a query.
+        """Rank the gallery's clips for a query: the one entry for the page, the HTTP routes and Python alike.
 
         Args:
-            query: as understood, or as edited by the person.
-            systems: their names.
-            k: hits per system.
-            image: (H, W, 3) uint8 RGB reference picture, a further one of the `references`; joins the query as a
-                weighted mean of unit vectors, or as the strategies slerp, parts and fusion compose it.
-            image_weight: its weight, 0 (text alone) to 1 (picture alone).
-            strengths: strategy to strength, for systems that fix none; default the model's.
+            query: a sentence, or its parts as corrected by a person.
+            systems: 1 to 8 names, such as "CLIP boolean α 0.5".
+            k: hits per system, 1 to 100.
+            references: up to 4 pictures, videos and clips, wanted or not. They join the query as a weighted mean of
+                unit vectors, or as the strategies slerp, parts and fusion compose them; their clips are not ranked.
+            strengths: strength per strategy, for systems that fix none; default: the model's.
             literal: words to ask for as typed, even of models that do not know them.
-            references: pictures, videos and clips, wanted or not, see `combine`; these clips are not ranked.
 
         Raises:
             QueryError: if there is nothing to search for, or the query is too long or not valid Unicode.
             ConfigError: if a system, k or a weight is invalid.
             NotIndexedError: if the gallery is a library that is not indexed by one of the models.
         """
+        query = self.understand(query, bool(references)) if isinstance(query, str) else query
         check_query(query)
-        picture = Reference(() if image is None else (image,), weight=image_weight)
-        references = (*(() if image is None else (picture,)), *references)
         check_number(len(references))
         if not query.text.strip() and not references:
             raise QueryError("Type what the clip should show, and what it should not, or give a reference picture.")

@@ -91,7 +91,7 @@ def build_page(
     settings: Settings,
     tabs: Mapping[str, TabBuilder] = NO_TABS,
     trainings: Trainings | None = None,
-) -> tuple[gr.Blocks, SearchTab]:
+) -> gr.Blocks:
     """Build the head, the tabs and the API; `tabs` adds those of other packages, by name, `trainings` the trainer."""
     page: gr.Blocks
     searcher, templates = galleries.built_in, settings.assets / "ui"
@@ -130,7 +130,7 @@ def build_page(
                 other.select(None, js=LEFT, api_visibility="private")
         gr.Markdown(ABOUT, elem_classes="nt-about")
         template(templates, "help", {})
-        build_api(tab, evaluate)
+        build_api(galleries, media.decoder, evaluations, permissions)
         timer = gr.Timer(0.7)
         timer.tick(
             lambda: (status_line(searcher.status), gr.Timer(active=not searcher.is_ready)),
@@ -141,7 +141,7 @@ def build_page(
             api_visibility="private",
         )
     check_inputs(page)
-    return page, tab
+    return page
 
 
 def owner_link(host: str, page: gr.Blocks, permissions: Permissions) -> str:
@@ -170,9 +170,7 @@ def serve(
         indexing = Indexing(IndexJobs(libraries, galleries.encoder, decoder, cache), galleries)
         evaluations = Evaluations(models, decoder, cache, settings.data_dir / "evaluation", settings.assets, libraries)
         composed = CovrEvaluations(galleries.encoder, settings.data_dir / "evaluation", decoder, cache)
-        page, tab = build_page(
-            galleries, media, indexing, evaluations, composed, permissions, settings, tabs, trainings
-        )
+        page = build_page(galleries, media, indexing, evaluations, composed, permissions, settings, tabs, trainings)
         clips = ImmutableFiles(directory=settings.assets / "gallery" / "clips")
         reports = StaticFiles(directory=evaluations.archive.folder, check_dir=False)
         max_upload_bytes = round(settings.max_upload_gb * 1e9)
@@ -199,7 +197,7 @@ def serve(
                     Mount("/clips", clips),
                     Mount("/reports", reports),
                     media.route(),
-                    Mount("/api", build_routes(tab)),
+                    Mount("/api", build_routes(galleries, decoder)),
                 ],
             },
             prevent_thread_lock=True,

@@ -6,7 +6,7 @@ still hold what they held before: see assets/ui/search.js.
 """
 
 import html
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,7 @@ from nt2vr.language.query import Query
 from nt2vr.media.decode import Decoder
 from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries
-from nt2vr.search.references import Reference
-from nt2vr.search.searcher import Searcher
+from nt2vr.search.searcher import CONCURRENT
 from nt2vr.search.why import explain
 from nt2vr.ui.library.indexing import Indexing, index_view, wire_indexing
 from nt2vr.ui.library.media import Media
@@ -56,7 +55,6 @@ from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import OpensQueries, event_value
 from nt2vr.ui.web.permissions import Permissions
 
-CONCURRENT = 8  # searches at a time, one per page; Gradio's default is 1
 BROWSER_ONLY: dict[str, Any] = {"fn": None, "api_visibility": "private"}
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": CONCURRENT}
 QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
@@ -272,7 +270,7 @@ class SearchTab:
         given = self._references.resolve(state.references, state.gallery)
         literal = state.literal.split("|")
         try:
-            answer = self.search(searcher, query, state.systems, state.k, None, 0, state.moved, literal, given)
+            answer = searcher.search(query, state.systems, state.k, given, state.moved, literal)
         except NotIndexedError as error:
             answer, problem = Answer(query, (), gallery=state.gallery), error
         marked = self.marked(state.judged, state.q, state.gallery)
@@ -313,22 +311,6 @@ class SearchTab:
         view = columns_view(answer, searcher.video, lambda video: self.media.urls(state.gallery, video), marked)
         view |= beside(state.references, state.gallery, answer)
         return self._watch.columns(view, answer, key_of(replace(state, systems=())))
-
-    def search(
-        self,
-        searcher: Searcher,
-        query: Query,
-        systems: Sequence[str],
-        k: int,
-        picture: str | None,
-        weight: float,
-        strengths: Mapping[str, float],
-        literal: Collection[str] = (),
-        references: Sequence[Reference] = (),
-    ) -> Answer:
-        """Search with an uploaded picture, if any, and further references."""
-        image = self.decoder.picture(Path(picture)) if picture else None
-        return searcher.search(query, systems or [], k, image, weight, strengths, literal, references)
 
     @user_errors
     def on_pick(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:

@@ -30,6 +30,7 @@ class Info:
     id: str
     name: str
     version: int = 0
+    num_clips: int = 3
 
 
 class FakeShelf:
