@@ -65,7 +65,7 @@ def searched(client: RawClient, **values: str) -> dict[str, Any]:
     """Search on the page with some hidden values; return the message that ends it."""
     props = {c["id"]: c["props"] for c in client.config["components"]}
     inputs = [props[number] for number in client.events[SEARCH]["inputs"]]
-    sent = [{**each["value"], **values} if each["elem_id"] == "state" else each.get("value") for each in inputs]
+    sent = [{**each["value"], **values} if each.get("elem_id") == "state" else each.get("value") for each in inputs]
     return client.send(SEARCH, sent)
 
 

@@ -36,12 +36,8 @@ def detail_view(
     """Show one clip enlarged: captions, its rank and best-matching frames in every column, its place in its film.
 
     Args:
-        video: the clip.
-        seen: each system's view of it.
-        verdict: on it, if any.
         urls: its `src` and `poster`.
-        film: as `film_view` shows it; empty if it is no window.
-        judged_by: as in the answer.
+        film: as `film_view` shows it; empty if the clip is no window of a film.
     """
     return {
         "id": video.video_id,
@@ -79,8 +75,7 @@ def film_view(answer: Answer, video: Video, windows: Iterable[Video]) -> dict[st
     """Lay a film out as a bar from 0 to 100 %, with the moments that any system found, and the one on display.
 
     Args:
-        answer: to the search.
-        video: the window on display; of a clip that is none, nothing is shown.
+        video: the one on display; a clip that is no window of a film has no bar.
         windows: all clips of the gallery.
     """
     film = [each for each in windows if video.film and each.film == video.film]

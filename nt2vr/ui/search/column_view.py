@@ -7,6 +7,7 @@ from typing import Any
 
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Hit, Ranking
+from nt2vr.search.systems import System
 from nt2vr.ui.search.clip_view import MARKS, times_text
 
 NOTHING_LEFT = "Without its negated part, this query is empty."
@@ -62,9 +63,27 @@ def columns_view(
     """Show each system's hits in a column, with their movement compared with the first system."""
     if not answer.rankings:
         return {"columns": []}
-    first = answer.rankings[0]
     verdicts = {hit.verdict for ranking in answer.rankings for hit in ranking.hits}
-    judged = bool(verdicts - {None})
+    judged, complete = bool(verdicts - {None}), None not in verdicts
+    badges = [_badge(ranking, answer, complete) if judged else {} for ranking in answer.rankings]
+
+    def clip(hit: Hit, ranking: Ranking) -> dict[str, Any]:
+        video, verdict = video_of(hit.video_id), hit.verdict or ""
+        return {
+            "id": hit.video_id,
+            **urls(video),
+            "where": times_text(hit.moments[0].start, hit.moments[-1].end) if hit.moments else "",
+            "caption": next(iter(video.captions), hit.video_id),
+            "rank": hit.rank,
+            "score": f"{hit.score:.3f}",
+            "verdict": verdict,
+            "mark": MARKS.get(verdict, ""),
+            "mark_meaning": MARK_MEANINGS.get(verdict, ""),
+            "judged": hit.video_id in marked.video_ids,
+            **_movement(hit, answer.rankings[0], ranking),
+            "spoken": f"Rank {hit.rank}{', ' + SPOKEN[verdict] if verdict else ''}",
+        }
+
     return {
         "legend": marked.legend,
         "by_captions": BY_CAPTIONS if judged and answer.judged_by else "",
@@ -73,45 +92,28 @@ def columns_view(
                 "name": short_name(ranking.system.model),
                 "system": short_name(ranking.system.name),
                 "meaning": f"Searches for {MEANINGS[ranking.system.strategy]}",
-                "how": _how(ranking),
-                "badge": _badge(ranking, answer, None not in verdicts) if judged else {},
-                "line": _line(ranking, answer, None not in verdicts) if judged else {},
+                "how": how_text(ranking.system, ranking.epoch),
+                "badge": badge,
+                "line": _line(ranking, answer, complete) if judged else {},
                 "note": _note(ranking, answer, judged),
-                "hits": [
-                    {
-                        "id": hit.video_id,
-                        **urls(video_of(hit.video_id)),
-                        "where": times_text(hit.moments[0].start, hit.moments[-1].end) if hit.moments else "",
-                        "caption": next(iter(video_of(hit.video_id).captions), hit.video_id),
-                        "rank": hit.rank,
-                        "score": f"{hit.score:.3f}",
-                        "verdict": hit.verdict or "",
-                        "mark": MARKS.get(hit.verdict or "", ""),
-                        "mark_meaning": MARK_MEANINGS.get(hit.verdict or "", ""),
-                        "judged": hit.video_id in marked.video_ids,
-                        **(_movement(hit, first, len(ranking.hits)) if ranking is not first else {"move": ""}),
-                        "spoken": f"Rank {hit.rank}{', ' + SPOKEN[hit.verdict] if hit.verdict else ''}",
-                    }
-                    for hit in ranking.hits
-                ],
+                "hits": [clip(hit, ranking) for hit in ranking.hits],
             }
-            for ranking in answer.rankings
+            for ranking, badge in zip(answer.rankings, badges, strict=True)
         ],
-        "said": " ".join(_said(ranking, answer, judged, None not in verdicts) for ranking in answer.rankings),
+        "said": " ".join(map(_said, answer.rankings, badges)),
     }
 
 
-def _said(ranking: Ranking, answer: Answer, judged: bool, complete: bool) -> str:
+def _said(ranking: Ranking, badge: Mapping[str, Any]) -> str:
     """Announce a column to screen readers."""
-    badge = _badge(ranking, answer, complete) if judged else {}
     counts = [badge[name] for name in ("text", "more") if badge.get(name)] or [f"{len(ranking.hits)} results"]
     return f"{short_name(ranking.system.name)}: {', '.join(counts)}."
 
 
-def _how(ranking: Ranking) -> str:
-    """Name the strategy and, for a run, the epoch that answered."""
-    strategy = ranking.system.name.removeprefix(ranking.system.model).strip() or "whole sentence"
-    return strategy if ranking.epoch is None else f"epoch {ranking.epoch} · {strategy}"
+def how_text(system: System, epoch: int | None) -> str:
+    """Name a system's strategy and, for a run, the epoch that answered."""
+    strategy = system.name.removeprefix(system.model).strip() or "whole sentence"
+    return f"epoch {epoch} · {strategy}" if epoch else strategy
 
 
 def _badge(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, Any]:
@@ -120,23 +122,17 @@ def _badge(ranking: Ranking, answer: Answer, complete: bool) -> dict[str, Any]:
     Only violations are known where a word of the query is unknown: verdicts are not `complete`.
     """
     total, right, violations = len(ranking.hits), ranking.counts["right"], ranking.counts["violation"]
-    negated = bool(answer.query.unwanted)
     if not total:
         return {}
-    if answer.judged_by:
-        return {
-            "kind": "bad" if violations else "neutral",
-            "text": f"{right} of {total} right by {answer.judged_by}",
-            "brief": f"{right}/{total}",
-            "more": f"{violations} violate" if negated else "",
-            "worse": negated and violations > 0,
-        }
-    if not complete:
-        kind = "bad" if violations else "neutral"
+    kind = "bad" if violations else "neutral"
+    if not complete and not answer.judged_by:
         return {"kind": kind, "text": f"{violations} of {total} violate", "brief": f"{violations} violate", "more": ""}
+    if not answer.judged_by:
+        kind = "good" if right * 2 >= total else "bad"
+    negated = bool(answer.query.unwanted)
     return {
-        "kind": "good" if right * 2 >= total else "bad",
-        "text": f"{right} of {total} right",
+        "kind": kind,
+        "text": f"{right} of {total} right{f' by {answer.judged_by}' if answer.judged_by else ''}",
         "brief": f"{right}/{total}",
         "more": f"{violations} violate" if negated else "",
         "worse": negated and violations > 0,
@@ -176,15 +172,15 @@ def _note(ranking: Ranking, answer: Answer, judged: bool) -> str:
     return " ".join(notes)
 
 
-def _movement(hit: Hit, first: Ranking, num_shown: int) -> dict[str, str]:
+def _movement(hit: Hit, first: Ranking, ranking: Ranking) -> dict[str, str]:
     """Say how many places better (▲) or worse (▼) than in the first column; "new" if it is not shown there."""
+    if ranking is first:
+        return {"move": ""}
     before = first.ranks.get(hit.video_id)
-    if before is None or before > num_shown:
+    if before is None or before > len(ranking.hits):
         return {"move": "new", "moved": "Not among the first column's results"}
     better = before - hit.rank
     if not better:
         return {"move": "=", "moved": "Same rank as in the first column"}
-    return {
-        "move": f"▲{better}" if better > 0 else f"▼{-better}",
-        "moved": f"{abs(better)} ranks {'better' if better > 0 else 'worse'} than in the first column",
-    }
+    sign, word = ("▲", "better") if better > 0 else ("▼", "worse")
+    return {"move": f"{sign}{abs(better)}", "moved": f"{abs(better)} ranks {word} than in the first column"}

@@ -15,9 +15,9 @@ from nt2vr.errors import ConfigError, quoted
 from nt2vr.models.catalog import EPOCH, CatalogEntry
 from nt2vr.search.answers import Answer, Ranking, Verdict
 from nt2vr.search.systems import System
-from nt2vr.ui.search.column_view import short_name
+from nt2vr.ui.search.column_view import how_text, short_name
 
-MAX_QUERIES = 256  # whose counts are kept
+MAX_QUERIES = 256  # whose counts are remembered
 NEAR = 6  # counts shown besides the first, those nearest to the epoch's
 OF_RUN = re.compile(r" · (?:epoch (\d+)|best)$")
 Entries = Mapping[str, CatalogEntry]
@@ -25,19 +25,14 @@ Entries = Mapping[str, CatalogEntry]
 
 @dataclass(frozen=True)
 class RunEpochs:
-    """A run's checkpoints.
-
-    Attributes:
-        run: its name in the catalog.
-        epochs: kept ones, oldest first.
-    """
+    """A run, by its name in the catalog, and the epochs whose checkpoints remain, oldest first."""
 
     run: str
     epochs: tuple[int, ...]
 
     @classmethod
     def of(cls, model: str, entries: Entries) -> "RunEpochs | None":
-        """Return those of the run that a model is of, as its newest, its best or a single epoch; None if of none."""
+        """Return those of the run whose newest, best or single epoch a model is; None if it is none of a run."""
         entry = entries.get(model)
         if entry is None or entry.kind not in ("run", "epoch"):
             return None
@@ -47,11 +42,7 @@ class RunEpochs:
         return cls(run, tuple(sorted(int(match[1]) for match in found if match)))
 
     def system(self, epoch: int, like: System) -> System:
-        """Return the system of an epoch with the strategy of another; the newest epoch is the run, which goes on.
-
-        Raises:
-            ConfigError: if the epoch is not kept.
-        """
+        """Return the system of an epoch with the strategy of another; the newest epoch is the run, which goes on."""
         if epoch not in self.epochs:
             raise ConfigError(f"{quoted(self.run)} has no such epoch. Choose one from {self.epochs[0]} on.")
         model = self.run if epoch == self.epochs[-1] else f"{self.run} · epoch {epoch}"
@@ -65,11 +56,7 @@ def epoch_of(ranking: Ranking) -> int:
 
 
 def with_epoch(systems: Sequence[str], run: str, epoch: int, entries: Entries) -> list[str]:
-    """Return the systems with a run's replaced by those of one of its epochs.
-
-    Raises:
-        ConfigError: if there is no such run, or the epoch is not kept.
-    """
+    """Return the systems with a run's replaced by those of one of its epochs."""
     wanted = RunEpochs.of(run, entries)
     if wanted is None or wanted.run != run:
         raise ConfigError(f"There is no run {quoted(run)}.")
@@ -92,10 +79,9 @@ def key_of(*values: object) -> str:
 
 
 class VerdictCounts:
-    """How often a verdict is among the first clips, by query and epoch. Shared by all pages; the latest are kept."""
+    """How often a verdict is among the first clips, by query and epoch, of the latest queries of all pages."""
 
     def __init__(self) -> None:
-        """Know none."""
         self._counts: OrderedDict[Hashable, dict[int, int]] = OrderedDict()
         self._changing = threading.Lock()
 
@@ -124,12 +110,10 @@ def counts_view(counts: Mapping[int, int], epoch: int, good: Callable[[int], boo
 
 @dataclass(frozen=True)
 class RunColumns:
-    """An answered query with what its columns depend on.
+    """The columns of runs in an answer.
 
     Attributes:
-        answer: the answer.
         key: identifies the query, with everything but its systems; see `key_of`.
-        entries: of the catalog.
         base_of: returns the name of a run's base, whose own column is epoch 0.
         counts: of earlier searches.
     """
@@ -141,11 +125,7 @@ class RunColumns:
     counts: VerdictCounts
 
     def view(self, view: Mapping[str, Any]) -> dict[str, Any]:
-        """Add to a run's columns its epochs, and how many of the first clips show what is unwanted at each.
-
-        Args:
-            view: see `columns_view`.
-        """
+        """Add to a run's columns of `columns_view` its epochs, and how many of the first clips violate at each."""
         columns = []
         for column, ranking in zip(view["columns"], self.answer.rankings, strict=True):
             own = RunEpochs.of(ranking.system.model, self.entries)
@@ -153,8 +133,7 @@ class RunColumns:
         return {**view, "columns": columns, "asked": self.key}
 
     def _of_run(self, own: RunEpochs, ranking: Ranking) -> dict[str, Any]:
-        epoch, system = epoch_of(ranking), ranking.system
-        strategy = system.name.removeprefix(system.model).strip() or "whole sentence"
+        epoch = epoch_of(ranking)
         is_kept = epoch in own.epochs
         half = len(ranking.hits) / 2
         run = {
@@ -167,11 +146,10 @@ class RunColumns:
             "violations": counts_view(self._known("violation", own, ranking), epoch, lambda count: not count),
             "right": counts_view(self._known("right", own, ranking), epoch, lambda count: count >= half),
         }
-        how = f"epoch {epoch} · {strategy}" if epoch else strategy
-        return {"run": run, "name": short_name(own.run), "how": how}
+        return {"run": run, "name": short_name(own.run), "how": how_text(ranking.system, epoch)}
 
     def _known(self, verdict: Verdict, own: RunEpochs, ranking: Ranking) -> Mapping[int, int]:
-        """Return a verdict's counts by epoch, as far as they are known; empty if none can be."""
+        """Return a verdict's counts by the epochs searched so far; none without a negation and complete verdicts."""
         if not (self.answer.query.unwanted and ranking.hits and all(hit.verdict for hit in ranking.hits)):
             return {}
         base = replace(ranking.system, model=self.base_of(own.run))

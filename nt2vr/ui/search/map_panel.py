@@ -23,12 +23,7 @@ KINDS = {"right": GOOD, "violation": BAD, "miss": OTHER, None: OTHER}
 
 @dataclass(frozen=True)
 class MapPanel:
-    """Draws the map.
-
-    Attributes:
-        galleries: have models, clips and verdicts.
-        media: knows the URLs of clips.
-    """
+    """Draws the map."""
 
     galleries: Galleries
     media: Media

@@ -23,13 +23,9 @@ NOTHING = "This system has nothing to search for."
 def map_view(
     answer: Answer, column: int, kind_of: Kind, urls: Urls, mean_text: Callable[[], Vector]
 ) -> dict[str, Any]:
-    """Lay out a gallery as one system's visual tower sees it, with the system's hits and its query.
+    """Lay out a gallery as the visual tower of one column's system sees it, with its hits and its query.
 
     Args:
-        answer: to the search.
-        column: number of the system's column.
-        kind_of: says whether a clip is right or violates.
-        urls: a clip's `src` and `poster`.
         mean_text: returns the mean embedding of texts of the system's model.
     """
     ranking = answer.rankings[column]
@@ -42,7 +38,6 @@ def map_view(
         "column": column,
         "dots": [],
         "query": [],
-        "text": answer.query.text,
         "note": NOTHING,
     }
     embedded, vector = ranking.gallery, ranking.vector

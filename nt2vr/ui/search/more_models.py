@@ -28,14 +28,7 @@ WHERE = "Models are stored in the data folder. Files are never executed: only th
 
 @dataclass
 class MoreModels:
-    """Panel for adding models.
-
-    Attributes:
-        searcher: gets the models.
-        max_columns: most systems to compare; where all are taken, a new model replaces the last.
-        permissions: says who may download and import models, and name files of this machine.
-        templates: folder of the page's templates.
-    """
+    """Panel for adding models; if `max_columns` systems are chosen already, a new model replaces the last."""
 
     searcher: Searcher
     max_columns: int
@@ -239,12 +232,7 @@ def _available() -> Sequence[str]:
 
 
 def recommended_view(here: Iterable[str], found: Sequence[str] = ()) -> dict[str, Any]:
-    """List the recommended models with what a person needs to choose among them.
-
-    Args:
-        here: models on this machine.
-        found: further models, by name.
-    """
+    """List the recommended models, marking those already `here`, and further models that were `found`."""
     known = {name.replace(" ", "") for name in here}
     more = len(found) - MOST_FOUND
     return {
@@ -256,11 +244,9 @@ def recommended_view(here: Iterable[str], found: Sequence[str] = ()) -> dict[str
 
 def _model_view(model: Recommended, is_here: bool) -> dict[str, Any]:
     return {
-        "name": model.name,
+        **vars(model),
         "size": f"{model.size_mb:,} MB",
         "speed": model.speed,
         "msrvtt": f"{model.msrvtt:.1f}" if model.msrvtt else "",
-        "source": model.source,
-        "remark": model.remark,
         "here": is_here,
     }

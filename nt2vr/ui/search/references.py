@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import MediaError, Nt2vrError
 from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import Video
 from nt2vr.media.picture import shrunk, write_jpeg
 from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries
@@ -27,7 +28,7 @@ from nt2vr.ui.search.view import picture_remark
 from nt2vr.ui.web.request_checks import MAX_PICTURE_MB, MB
 from nt2vr.ui.web.uploads import is_upload
 
-KEPT = 8  # decoded uploads, for the next search with them; a video's frames take at most 6.5 MB
+CACHED = 8  # decoded uploads, for the next search with them; a video's frames take at most 6.5 MB
 THUMB = (96, 160)  # pixels of the short and the long side
 RIGHT_BESIDE = (
     "✓ next to a reference: as the text says, and its other actors do what they do there; the place is free."
@@ -62,26 +63,14 @@ def remark(searcher: Searcher, answer: Answer, chosen: Sequence[Chosen]) -> str:
 
 
 class References:
-    """Resolves references, and shows them.
-
-    Args:
-        galleries: have the clips.
-        media: knows their URLs, and has stills of libraries' clips.
-        decoder: decodes uploads, which are untrusted.
-    """
+    """Resolves references, and shows them; the decoder reads uploads, which are untrusted."""
 
     def __init__(self, galleries: Galleries, media: Media, decoder: Decoder) -> None:
-        """Nothing is decoded yet."""
         self._galleries, self._media, self._decoder = galleries, media, decoder
-        self._decoded = lru_cache(KEPT)(decoder.reference)
+        self._decoded = lru_cache(CACHED)(decoder.reference)
 
     def resolve(self, chosen: Sequence[Chosen], gallery: str) -> tuple[Reference, ...]:
-        """Return references for a search of a gallery; clips of another one are seen by their middle frame.
-
-        Raises:
-            ConfigError: if there is no such clip or gallery.
-            MediaError: if an upload is gone or cannot be read.
-        """
+        """Return references for a search of a gallery; a clip of another one becomes its middle frame."""
         return tuple(self._resolved(each, self._galleries.key(gallery)) for each in chosen)
 
     def _resolved(self, chosen: Chosen, gallery: str) -> Reference:
@@ -91,15 +80,12 @@ class References:
         video = self._galleries.searcher(key).video(chosen.clip)
         if key == gallery:
             return Reference((), video.video_id, chosen.weight, chosen.wanted)
-        return Reference((self.middle_frame(key, chosen.clip),), "", chosen.weight, chosen.wanted)
+        return Reference((self._middle_frame(key, video),), "", chosen.weight, chosen.wanted)
 
-    def middle_frame(self, gallery: str, video_id: str) -> NDArray[np.uint8]:
-        """Return a clip's middle frame."""
-        video = self._galleries.searcher(gallery).video(video_id)
+    def _middle_frame(self, gallery: str, video: Video) -> NDArray[np.uint8]:
         if gallery:
             return self._decoder.picture(self._media.still(gallery, video))
-        frames = self._decoder.frames(video.path, 1, None).result()
-        return np.asarray(frames[0], np.uint8)
+        return np.asarray(self._decoder.frames(video.path, 1, None).result()[0], np.uint8)
 
     def _frames(self, path: str) -> Frames:
         if not is_upload(path):
@@ -109,11 +95,10 @@ class References:
         return self._decoded(Path(path))
 
     def with_uploads(self, chosen: Sequence[Chosen], paths: Sequence[str]) -> tuple[Chosen, ...]:
-        """Add uploaded files that can be read.
+        """Add uploaded files.
 
         Raises:
-            ConfigError: if these are too many.
-            MediaError: if one of them is no picture and no video.
+            MediaError: if one of them is neither a picture nor a video.
         """
         check_number(len(chosen) + len(paths))
         for path in paths:
@@ -127,7 +112,7 @@ class References:
         return {"references": [self._chip(each) for each in chosen]}
 
     def known(self, chosen: Sequence[Chosen]) -> tuple[Chosen, ...]:
-        """Leave out clips that are not there any more, as those of an old link may be."""
+        """Leave out clips that no longer exist, as those of an old link may not."""
         return tuple(each for each in chosen if self._is_known(each))
 
     def _is_known(self, chosen: Chosen) -> bool:

@@ -6,6 +6,8 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 from urllib.parse import quote
 
@@ -100,25 +102,21 @@ def _moves(query: Query) -> dict[str, list[dict[str, str]]]:
     Nothing if that were very long; the boxes for correcting the parts remain.
     """
     wanted, unwanted = part_texts(query)
-    words = wanted.split()
-    if (len(words) + len(query.unwanted)) * (len(wanted) + len(unwanted)) > MAX_MOVES_CHARS:
+    words, parts = wanted.split(), query.unwanted
+    if (len(words) + len(parts)) * (len(wanted) + len(unwanted)) > MAX_MOVES_CHARS:
         return {"wanted": [], "unwanted": []}
+
+    def move(text: str, wanted: str, unwanted: Sequence[str]) -> dict[str, str]:
+        return {"text": text, "wanted": wanted, "unwanted": ", ".join(unwanted)}
+
     return {
         "wanted": [
-            {
-                "text": word,
-                "wanted": " ".join(words[:place] + words[place + 1 :]),
-                "unwanted": ", ".join(filter(None, (unwanted, word))),
-            }
+            move(word, " ".join(words[:place] + words[place + 1 :]), (*parts, word))
             for place, word in enumerate(words)
         ],
         "unwanted": [
-            {
-                "text": part,
-                "wanted": " and ".join(filter(None, (wanted, part))),
-                "unwanted": ", ".join(query.unwanted[:place] + query.unwanted[place + 1 :]),
-            }
-            for place, part in enumerate(query.unwanted)
+            move(part, " and ".join(filter(None, (wanted, part))), parts[:place] + parts[place + 1 :])
+            for place, part in enumerate(parts)
         ],
     }
 
@@ -159,13 +157,8 @@ def _pieces(query: Query) -> list[dict[str, str]]:
     for spans, kind in ((query.scopes, "scope"), (query.cues, "cue")):
         for start, end in spans:
             kinds[start:end] = [kind] * (end - start)
-    pieces: list[dict[str, str]] = []
-    for character, kind in zip(query.text, kinds, strict=True):
-        if pieces and pieces[-1]["kind"] == kind:
-            pieces[-1]["text"] += character
-        else:
-            pieces.append({"kind": kind, "text": character})
-    return pieces
+    runs = groupby(zip(kinds, query.text, strict=True), key=itemgetter(0))
+    return [{"kind": kind, "text": "".join(character for _, character in run)} for kind, run in runs]
 
 
 def _as_csv(answer: Answer) -> str:

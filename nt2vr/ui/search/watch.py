@@ -52,8 +52,6 @@ class Watch:
     """Panel of the run that is training, and the columns of runs.
 
     Attributes:
-        galleries: have the models.
-        permissions: says who may train.
         trainings: None if the trainer is left out.
         timer: ticks while a run is under way.
     """

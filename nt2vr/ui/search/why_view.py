@@ -28,15 +28,7 @@ def chosen_columns(text: str, count: int) -> list[int]:
 def why_view(
     answer: Answer, columns: Sequence[int], whys: Sequence[Why], video: Video, urls: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Show frames, parts and words of one clip for some systems, and which others there are.
-
-    Args:
-        answer: to the search.
-        columns: numbers of the systems' columns.
-        whys: one per column.
-        video: the clip.
-        urls: its `src` and `poster`.
-    """
+    """Show frames, parts and words of one clip for the systems of some columns, and the names of all systems."""
     names = [short_name(ranking.system.name) for ranking in answer.rankings]
     return {
         "shown": ",".join(map(str, columns)),
