@@ -5,7 +5,7 @@ const runColumns = () => [...element.querySelectorAll("[data-run]")];
 const placesIn = (column) => new Map([...column.querySelectorAll(".nt-clip")].map((clip) => [
   clip.dataset.id, { left: clip.offsetLeft, top: clip.offsetTop },
 ]));
-let shown = { asked: "", places: new Map() }; // by run, where each clip was
+let shown = { key: "", places: new Map() }; // by run, where each clip was
 const fly = (column, before) => {
   for (const clip of column.querySelectorAll(".nt-clip")) {
     const was = before.get(clip.dataset.id);
@@ -19,14 +19,14 @@ const fly = (column, before) => {
 };
 // To be called once the clips have their sizes; they fly only if the same query was searched for again.
 const moveClips = (isNew) => {
-  const asked = props.value.asked ?? "";
+  const key = props.value.key ?? "";
   const places = new Map(runColumns().map((column) => [column.dataset.run, placesIn(column)]));
-  if (isNew && asked === shown.asked && !isStill.matches) {
+  if (isNew && key === shown.key && !isStill.matches) {
     for (const column of runColumns()) {
       if (shown.places.has(column.dataset.run)) fly(column, shown.places.get(column.dataset.run));
     }
   }
-  shown = { asked, places };
+  shown = { key, places };
 };
 let waiting; // for the slider to rest
 element.addEventListener("input", ({ target }) => {

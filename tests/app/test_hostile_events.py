@@ -88,8 +88,8 @@ def test_an_answer_is_not_many_times_as_long_as_what_was_asked(running_app: Runn
     parts = "a " * 900 + "|" + ", ".join(["b" * 35] * 200)
     assert len(json.dumps(searched(client, parts=parts))) < usual + 20 * len(parts)
     message = searched(client, literal="x|" * 50_000)
-    (columns,) = (value for value in message["output"]["data"] if isinstance(value, dict) and "asked" in value)
-    assert len(columns["asked"]) == 32
+    (columns,) = (value for value in message["output"]["data"] if isinstance(value, dict) and "key" in value)
+    assert len(columns["key"]) == 32
 
 
 def test_only_the_start_of_a_long_text_is_sought_in_the_names_of_models(running_app: RunningApp) -> None:

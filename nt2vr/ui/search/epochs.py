@@ -130,7 +130,7 @@ class RunColumns:
         for column, ranking in zip(view["columns"], self.answer.rankings, strict=True):
             own = RunEpochs.of(ranking.system.model, self.entries)
             columns.append({**column, **self._of_run(own, ranking)} if own else column)
-        return {**view, "columns": columns, "asked": self.key}
+        return {**view, "columns": columns, "key": self.key}
 
     def _of_run(self, own: RunEpochs, ranking: Ranking) -> dict[str, Any]:
         epoch = epoch_of(ranking)
