@@ -9,6 +9,7 @@ from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.protocol import evaluate, with_controls
 from nt2vr.evaluation.reports.archive import Archive
+from nt2vr.evaluation.reports.report import Report
 from nt2vr.evaluation.result_store import ResultStore
 from nt2vr.evaluation.runner import Job, Runner
 from nt2vr.evaluation.sources import GALLERY, LIBRARY, WORLD, Data, load_benchmark
@@ -73,12 +74,20 @@ class Evaluations(Runner):
         chosen = with_controls([System.named(name, names) for name in systems], self._models)
 
         def work(progress: Progress, should_stop: ShouldStop) -> str:
-            benchmark = self._benchmark(data, progress, should_stop)
-            report = evaluate(benchmark, chosen, self._models, ResultStore(self._folder), progress, should_stop)
+            report = self.evaluate(data, chosen, progress, should_stop)
             progress(0, 0, "writing the report")
             return self.archive.add(report)
 
         return self.run(data.name, [system.name for system in chosen], work)
+
+    def evaluate(self, data: Data, systems: Sequence[System], progress: Progress, should_stop: ShouldStop) -> Report:
+        """Evaluate systems in this thread, and return the report without archiving it.
+
+        Raises:
+            InterruptedError: if `should_stop` returned True.
+        """
+        benchmark = self._benchmark(data, progress, should_stop)
+        return evaluate(benchmark, systems, self._models, ResultStore(self._folder), progress, should_stop)
 
     def _resolved(self, data: Data) -> Data:
         """Resolve "~"; name the library that has the same files, if there is one, so that queries open on them."""

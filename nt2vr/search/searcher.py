@@ -1,7 +1,7 @@
 """Search over one gallery: a query and systems in, ranked clips out, with verdicts where the truth is known."""
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -22,6 +22,7 @@ from nt2vr.search.answers import Answer, Hit, Judge, Ranking, judge_beside, merg
 from nt2vr.search.by_captions import judge_by_captions
 from nt2vr.search.embed_query import embed_query, texts_of
 from nt2vr.search.embedded import EmbeddedGallery, embed_gallery
+from nt2vr.search.indexed import open_indexed
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.prefetch import prefetch_frames
 from nt2vr.search.reading import Reading, Synonyms, read_query
@@ -51,6 +52,8 @@ class Searcher:
         gallery: the clips.
         judge: gives verdicts.
         live: the loaded models, which the searchers of several galleries may share.
+        key: id of the library; empty for the built-in gallery.
+        is_library: whether the gallery is a library.
         status: progress of the start-up, for the page.
         is_ready: whether the start-up has finished.
     """
@@ -64,8 +67,7 @@ class Searcher:
         judge: Judge = no_verdict,
         synonyms: Synonyms = MappingProxyType({}),
         live: LiveModels | None = None,
-        key: str = "",
-        embed: Callable[[Encoder], EmbeddedGallery] | None = None,
+        library_id: str = "",
     ) -> None:
         """Load nothing yet.
 
@@ -77,8 +79,8 @@ class Searcher:
             judge: gives verdicts.
             synonyms: for words that a model does not know.
             live: the loaded models, if other galleries share them.
-            key: of the gallery among these.
-            embed: returns the gallery's embeddings under a model; default: those missing are computed.
+            library_id: of a library, which is searched as far as it is indexed; the videos of other galleries are
+                embedded when they are first searched.
         """
         self.judge = judge
         self._synonyms = synonyms
@@ -92,8 +94,7 @@ class Searcher:
         self._prefetching: threading.Thread | None = None
         self._in_flight: InFlight[Answer] = InFlight()
         self._batches = TextBatches()
-        self.key = key
-        self._embed, self._is_library = embed or self._embed_all, embed is not None
+        self.key, self.is_library = library_id, bool(library_id)
         self.live = live or LiveModels(models, lambda _, encoder: self.embedded(encoder))
         self.status = "starting"
         self.is_ready = False
@@ -145,7 +146,9 @@ class Searcher:
                 self._embedded[key] = embedded
         return embedded
 
-    def _embed_all(self, encoder: Encoder) -> EmbeddedGallery:
+    def _embed(self, encoder: Encoder) -> EmbeddedGallery:
+        if self.is_library:
+            return open_indexed(self.gallery, encoder, self._cache)
         return embed_gallery(self.gallery, encoder, self._decoder, self._cache, self._report)
 
     def _report(self, done: int, total: int, doing: str) -> None:
@@ -271,7 +274,7 @@ class Searcher:
         strengths: Mapping[str, float] | None,
         references: Sequence[Reference],
     ) -> Ranking:
-        judged = asked if self._is_library else reading.query  # captions have all words
+        judged = asked if self.is_library else reading.query  # captions have all words
         query, encoder, embedded = reading.query, model.encoder, model.galleries[self.key]
         strength = system.strength_for(encoder.card, strengths)
         vector = query_vector(system.strategy, replace(parts, strength=strength))
@@ -284,7 +287,7 @@ class Searcher:
             epoch=model.epoch,
             notice=model.notice,
             gallery=embedded,
-            missing=len(embedded.skipped) if self._is_library else 0,
+            missing=len(embedded.skipped) if self.is_library else 0,
         )
         if vector is None:
             return nothing

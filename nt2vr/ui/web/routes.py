@@ -29,8 +29,8 @@ from nt2vr.search.galleries import BUILT_IN, Galleries
 from nt2vr.search.references import DEFAULT_WEIGHT, Reference, check_number
 from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS
 from nt2vr.search.strategies import DEFAULT_ALPHA
+from nt2vr.settings import project_version
 from nt2vr.ui.web.request_checks import MAX_PICTURE_MB, MB
-from nt2vr.version import project_version
 
 logger = logging.getLogger(__name__)
 
