@@ -1,5 +1,5 @@
 // The address says which report, filters, page and query are shown; history remembers how far the page was scrolled.
-window.nt2vr ??= (() => {
+window.nt2vr = (() => {
   const isHere = () => new URLSearchParams(location.search).has("report") && document.querySelector("#evaluate")?.checkVisibility();
   let wanted = history.state?.scroll; // until the page is as long again, what a browser scrolls to does not count
   const note = () => { if (wanted === undefined && isHere()) history.replaceState({ ...history.state, scroll: scrollY }, ""); };

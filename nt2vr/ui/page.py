@@ -22,7 +22,6 @@ from nt2vr.models.downloads import download_all
 from nt2vr.services import Services
 from nt2vr.settings import Settings, is_loopback
 from nt2vr.ui.evaluate.covr_panel import CovrPanel
-from nt2vr.ui.evaluate.scripts import LEFT
 from nt2vr.ui.evaluate.tab import EvaluateTab
 from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.media import FOREVER, Media
@@ -120,7 +119,7 @@ def build_page(
                     build(opened)
                 others.append(opened)
             for other in others:
-                other.select(None, js=LEFT, api_visibility="private")
+                other.select(None, js="nt2vr.leaveReport", api_visibility="private")
         gr.Markdown(ABOUT, elem_classes="nt-about")
         template(templates, "help", {})
         build_api(galleries, services.decoder, evaluations, permissions)

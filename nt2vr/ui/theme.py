@@ -6,7 +6,8 @@ from typing import Any
 
 import gradio as gr
 
-HEAD = ("text-only", "report-link", "storage", "search")  # scripts that the page loads once, in this order
+# scripts that the page loads once, in this order; report-link makes `nt2vr`, the others add to it
+HEAD = ("text-only", "report-link", "storage", "search", "evaluate", "library")
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 
 
@@ -28,7 +29,7 @@ def build_theme() -> gr.themes.Base:
 
 
 def head_scripts(folder: Path) -> str:
-    """Return the scripts of the page's head; those after the first define `nt2vr`, whose functions events call."""
+    """Return the scripts of the page's head, with the functions that events call."""
     return "".join(f"<script>{(folder / f'{name}.js').read_text(encoding='utf-8')}</script>" for name in HEAD)
 
 

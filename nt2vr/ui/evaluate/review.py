@@ -14,12 +14,11 @@ from nt2vr.evaluation.reports.review import Remark
 from nt2vr.search.galleries import Galleries
 from nt2vr.ui.evaluate.layout import EvaluateParts
 from nt2vr.ui.evaluate.queries_view import ANY, Home, Listing, concepts_of, cues_of, kinds_of, queries_view, tags_of
-from nt2vr.ui.evaluate.report_link import ReportLink
+from nt2vr.ui.evaluate.report_link import FILTERS, PAGE, ReportLink
 from nt2vr.ui.evaluate.review_view import review_view
-from nt2vr.ui.evaluate.scripts import FILTERED, MOVED, NOT_SAVED, SAVED
 from nt2vr.ui.evaluate.view import day_text, report_view, roles_of
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.theme import QUIET
+from nt2vr.ui.theme import QUIET, script
 from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
@@ -58,17 +57,18 @@ class Review:
         """Wire filters, list and review, except for what leaves the report."""
         report, address = self.parts.report, self.parts.address
         moving = [self.parts.chosen, report.queries, report.review]
+        filtered = script("filterQueries", FILTERS, [PAGE, "query"])
         for changed in report.filters.inputs:
-            changed.input(None, [address, *report.filters.inputs], address, js=FILTERED, api_visibility="private")
+            changed.input(None, [address, *report.filters.inputs], address, js=filtered, api_visibility="private")
         menus = [report.filters.cue, report.filters.concept]
         address.change(self.on_address, address, [*moving, *menus], trigger_mode="always_last", **QUIET)
         for shown in (report.queries, report.review):
-            shown.show(None, None, address, js=MOVED, api_visibility="private")
+            shown.show(None, None, address, js="nt2vr.here", api_visibility="private")
         noted = report.review.note(  # a tag, then a note: none may be dropped while the other is being saved
             self.on_note, None, [report.report, report.filters.tag], trigger_mode="multiple", **QUIET
         )
-        noted.success(None, None, address, js=SAVED, api_visibility="private")
-        noted.failure(None, js=NOT_SAVED, api_visibility="private")
+        noted.success(None, None, address, js="nt2vr.noteSaved", api_visibility="private")
+        noted.failure(None, js="nt2vr.noteFailed", api_visibility="private")
 
     @user_errors
     def on_address(self, address: str, request: gr.Request) -> Any:
@@ -81,7 +81,7 @@ class Review:
 
     @user_errors
     def on_note(self, event: gr.EventData, request: gr.Request) -> Updates:
-        """Save tag and note of a query; SAVED then lists anew what is shown by now."""
+        """Save tag and note of a query; the browser then asks for the list again."""
         self.permissions.check("review", request)
         link = _read(event_value(event, "link", str))
         if link.query is None:

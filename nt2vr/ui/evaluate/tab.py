@@ -19,7 +19,6 @@ from nt2vr.ui.evaluate.layout import (
 from nt2vr.ui.evaluate.queries_view import marks_of
 from nt2vr.ui.evaluate.report_link import ReportLink
 from nt2vr.ui.evaluate.review import Review, Updates
-from nt2vr.ui.evaluate.scripts import ASKED, SCROLL, SHOWN
 from nt2vr.ui.evaluate.view import job_view, reports_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.column_view import Marked
@@ -90,7 +89,7 @@ class EvaluateTab:
     def _wire_evaluations(self, tab: gr.Tab) -> None:
         p, form, outputs = self._parts, self._parts.form, self._outputs
         visited = [form.systems, form.data, form.split, p.report.delete, form.note]
-        opened = tab.select(self.on_select, [p.address, p.chosen], outputs, js=ASKED, **QUIET)
+        opened = tab.select(self.on_select, [p.address, p.chosen], outputs, js="nt2vr.askReport", **QUIET)
         shown = (
             opened,
             p.timer.tick(self.on_poll, [p.chosen, p.seen], outputs, queue=False, trigger_mode="once", **QUIET),
@@ -101,8 +100,8 @@ class EvaluateTab:
             p.report.confirm.yes.click(self.on_delete, p.chosen, outputs, **QUIET),
         )
         for event in shown:
-            event.success(inputs=p.report.queries, js=SHOWN, **BROWSER_ONLY)
-        opened.success(self.on_visit, None, visited, **QUIET).success(js=SCROLL, **BROWSER_ONLY)
+            event.success(inputs=p.report.queries, js="nt2vr.followReport", **BROWSER_ONLY)
+        opened.success(self.on_visit, None, visited, **QUIET).success(js="nt2vr.showPlace", **BROWSER_ONLY)
 
     def _wire_report(self, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
         report, outputs = self._parts.report, self._outputs
@@ -111,7 +110,7 @@ class EvaluateTab:
         page.load(self.on_load, None, tabs, **QUIET)  # selecting the tab shows the report
         returned(lambda: gr.Tabs(selected="evaluate"), None, tabs, **QUIET)
         for event in (returned, report.report.open, report.queries.open):
-            event(self.on_link, None, outputs, **QUIET).success(js=SCROLL, **BROWSER_ONLY)
+            event(self.on_link, None, outputs, **QUIET).success(js="nt2vr.showPlace", **BROWSER_ONLY)
 
     def marked(self, judged: str, text: str, gallery: str) -> Marked:
         """Return the relevant clips of a report's query; none once the text or the gallery has changed."""

@@ -1,6 +1,5 @@
 """The Library tab: adds, indexes, renames and removes libraries of a person's own videos."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,22 +15,13 @@ from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.layout import KINDS, PATHS, LibraryParts, lay_out_library
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.library.view import changes_text, info_view, list_view, posters_view, skipped_view
-from nt2vr.ui.theme import QUIET
+from nt2vr.ui.theme import QUIET, script
 from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import OpensQueries, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 from nt2vr.ui.web.uploads import is_upload
 
 SLOW: dict[str, Any] = {"api_visibility": "private"}
-# Show the inputs of the chosen kind of library.
-CHOOSE = f"""(kind) => {{
-  const [label, placeholder] = {json.dumps(PATHS)}[kind];
-  const update = (visible, rest) => ({{ __type__: "update", visible, ...rest }});
-  return [
-    update(kind === "uploads"), update(kind !== "uploads", {{ label, placeholder }}), update(kind === "dataset"),
-    update(true, {{ value: kind === "folder" || kind === "uploads" ? 10 : 0 }}),
-  ];
-}}"""
 Updates = dict[Any, Any]  # component -> new value
 
 
@@ -91,7 +81,7 @@ class LibraryTab:
             inputs=form.kind,
             outputs=[form.files, form.path, form.split, form.window],
             fn=None,
-            js=CHOOSE,
+            js=script("chooseKind", PATHS),
             api_visibility="private",
         )
         p.timer.tick(self.on_poll, [p.chosen, p.seen], self._outputs, queue=False, trigger_mode="once", **QUIET)

@@ -182,7 +182,7 @@ class MoreModels:
         try:
             added = self.searcher.models.download(name, report, stop.is_set, announce)
         except InterruptedError:
-            raise ConfigError(f"The download of {name} was cancelled, and nothing of it was kept.") from None
+            raise ConfigError(f"The download of {name} was cancelled. Nothing of it was saved.") from None
         finally:
             self._downloads.remove(stop)
         return self._result(added, said[-1], chosen)

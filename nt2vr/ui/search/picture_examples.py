@@ -24,13 +24,13 @@ PICTURE_SYSTEMS = ("CLIP", "CLIP fusion", "CLIP parts", "CLIP slerp")  # the sta
 def lay_out_picture_examples(
     templates: Path, searcher: Searcher, media: Media, examples: Sequence[tuple[str, str]] = PICTURE_EXAMPLES
 ) -> gr.HTML:
-    """Build the examples; its event `open` brings a link."""
+    """Build the examples; its event `open` has a `link`."""
     shown = [shown for clip, text in examples if (shown := _shown(clip, text, searcher, media))]
     return template(templates, "picture-examples", {"examples": shown})
 
 
 def _shown(clip: str, text: str, searcher: Searcher, media: Media) -> dict[str, Any]:
-    """Show an example; nothing if the gallery is another one."""
+    """Show an example; empty if the gallery lacks its clip."""
     try:
         video = searcher.video(clip)
     except Nt2vrError:

@@ -49,7 +49,7 @@ def beside(chosen: Sequence[Chosen], gallery: str, answer: Answer) -> dict[str, 
 
 
 def remark(searcher: Searcher, answer: Answer, chosen: Sequence[Chosen]) -> str:
-    """Remark on a single wanted reference that may show what the text excludes, for systems that take it whole."""
+    """Warn of a single wanted reference that may show what the text excludes, for systems that cannot subtract it."""
     wanted = [each for each in chosen if each.wanted]
     names = [ranking.system.name for ranking in answer.rankings]
     whole = [r.system.name for r in answer.rankings if r.system.strategy not in ("parts", "fusion")]

@@ -28,7 +28,6 @@ from nt2vr.ui.search.column_view import Marked, columns_view, no_marks
 from nt2vr.ui.search.epochs import key_of
 from nt2vr.ui.search.layout import (
     EXAMPLES,
-    NO_REFERENCES,
     Controls,
     Results,
     gallery_choices,
@@ -124,7 +123,7 @@ class SearchTab:
         c, r = self._controls, self._results
         restored = page.load(self.on_load, c.ask, [c.link, c.gallery, c.systems], js="nt2vr.settings", **QUIET)
         shown = list(c.shown.values())
-        restore = script("restore", self._values(SearchState(), NO_REFERENCES)["shown"])
+        restore = script("restore", {name: component.value for name, component in c.shown.items()})
         restored.success(inputs=[c.link, c.ask, *shown], outputs=[c.ask, c.state, *shown], js=restore, **BROWSER_ONLY)
         draw = script("draw", [self.stories, *([example] for example in EXAMPLES)])
         c.examples.click(inputs=c.examples, outputs=[c.query, c.ask], js=draw, **BROWSER_ONLY)
@@ -188,12 +187,11 @@ class SearchTab:
         outputs = [*c.shown.values(), c.state, r.answer, tabs]
 
         def opened(link: Mapping[str, str]) -> Updates:
-            state, choices = self._opened(link)
-            values = self._values(state, self._references.view(state.references))
+            values, choices = self._opened(link)
+            shown = {component: values["shown"][name] for name, component in c.shown.items()}
             return {
-                **{component: values["shown"][name] for name, component in c.shown.items()},
-                c.gallery: gr.Dropdown(choices[c.gallery], value=state.gallery),
-                c.systems: gr.Dropdown(choices[c.systems], value=list(state.systems)),
+                **shown,
+                **{menu: gr.Dropdown(choice, value=shown[menu]) for menu, choice in choices.items()},
                 c.state: values["hidden"],
                 r.answer: None,  # so that the next search takes the link's parts and literal words
                 tabs: gr.Tabs(selected="search"),
@@ -215,8 +213,13 @@ class SearchTab:
         )
         return opens
 
-    def _opened(self, link: Mapping[str, str]) -> tuple[SearchState, Updates]:
-        """Read a link as far as its gallery and clips still exist; return also the menus' choices."""
+    def _opened(self, link: Mapping[str, str]) -> tuple[dict[str, Any], Updates]:
+        """Read a link as far as its gallery and clips still exist.
+
+        Returns:
+            The values that components show and that are hidden, by name; and each menu's choices.
+        """
+        c = self._controls
         names = self.galleries.built_in.system_names(link.get("systems", "").split("|"))
         try:
             gallery = self.galleries.key(link.get("gallery", ""))
@@ -227,29 +230,21 @@ class SearchTab:
         known = self._references.known(state.references)
         if len(known) < len(state.references):
             gr.Warning("A clip that the link refers to is not in this gallery.")
-        if upload := link.get("upload"):  # a query of a report brings its reference along
+        if upload := link.get("upload"):  # the reference of a report's query
             try:
                 known = self._references.with_uploads(known, [upload])
             except Nt2vrError as error:
                 gr.Warning(html.escape(str(error), quote=False))
-        choices = {
-            self._controls.gallery: gallery_choices(self.galleries),
-            self._controls.systems: system_choices(names),
-        }
-        return replace(state, references=known), choices
-
-    def _values(self, state: SearchState, references: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        """Return a state as the browser holds it: what its components show, and what is hidden."""
-        shown = {name: getattr(state, name) for name in self._controls.shown}
-        return {"shown": {**shown, "references": references}, "hidden": state.hidden}
+        shown = {name: getattr(state, name) for name in c.shown} | {"references": self._references.view(known)}
+        choices = {c.gallery: gallery_choices(self.galleries), c.systems: system_choices(names)}
+        return {"shown": shown, "hidden": state.hidden}, choices
 
     @user_errors
     def on_load(self, remembered: str, request: gr.Request) -> Updates:
         """Read the page's link, or the settings that the browser remembers, for the browser to apply."""
         link = request.query_params
-        state, choices = self._opened(link if NAMES & link.keys() else dict(parse_qsl(remembered)))
-        menus = {component: gr.Dropdown(choice) for component, choice in choices.items()}
-        return {**menus, self._controls.link: self._values(state, self._references.view(state.references))}
+        values, choices = self._opened(link if NAMES & link.keys() else dict(parse_qsl(remembered)))
+        return {**{menu: gr.Dropdown(choice) for menu, choice in choices.items()}, self._controls.link: values}
 
     @user_errors
     def on_search(

@@ -88,7 +88,7 @@ def marked_again(query: Query, parsed: Query) -> Query:
 
 
 def _only_verdicts(answer: Answer) -> str:
-    """Name the systems that search for the whole sentence, whatever its parts."""
+    """Name the systems that search for the sentence as typed, whatever its parts."""
     whole = [ranking.system.name for ranking in answer.rankings if ranking.system.strategy == "plain"]
     if not whole:
         return ""
@@ -122,12 +122,11 @@ def _moves(query: Query) -> dict[str, list[dict[str, str]]]:
 
 
 def picture_remark(query: Query, verdict: Verdict | None, systems: Sequence[str] = ()) -> str:
-    """Tell that a reference picture is searched for as a whole, unless it shows nothing that the text excludes.
+    """Warn that a reference picture is searched for with all that it shows, unless that includes nothing unwanted.
 
     Args:
-        query: the text.
-        verdict: on the picture's clip; None if it has none.
-        systems: names of those that do so; none of them names all.
+        verdict: on the picture's clip; None if it is unknown.
+        systems: names of those that do so; empty for all.
     """
     if not query.unwanted or verdict in ("right", "miss"):
         return ""
