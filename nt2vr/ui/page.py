@@ -31,11 +31,11 @@ from nt2vr.ui.search.tab import SearchTab
 from nt2vr.ui.theme import build_theme, head_scripts, template
 from nt2vr.ui.trainings import Trainings
 from nt2vr.ui.web.gradio_api import build_api
-from nt2vr.ui.web.inputs import check_inputs
+from nt2vr.ui.web.gradio_fixes import check_inputs, refuse_downloads, template_script
 from nt2vr.ui.web.permissions import Permissions
 from nt2vr.ui.web.request_checks import RequestChecks, refuse_unreadable
 from nt2vr.ui.web.routes import build_routes
-from nt2vr.ui.web.uploads import DAY_S, HOUR_S, prepare_uploads, refuse_addresses
+from nt2vr.ui.web.uploads import DAY_S, HOUR_S, prepare_uploads
 from nt2vr.world.stories import story_queries
 from nt2vr.world.synonyms import offered_words
 
@@ -149,7 +149,7 @@ def serve(
     trainings: Trainings | None = None,
 ) -> None:
     """Serve the page until stopped, with `tabs` after its own; models are loaded once it is up."""
-    refuse_addresses()
+    refuse_downloads()
     prepare_uploads(settings.data_dir / "uploads")
     with closing(Services(settings)) as services:
         media = Media(services.galleries, services.libraries, services.decoder)
@@ -167,7 +167,7 @@ def serve(
 
 def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Permissions) -> None:
     """Start the server, with request checks before it and the routes beside it."""
-    settings = services.settings
+    settings, templates = services.settings, services.settings.assets / "ui"
     reports = StaticFiles(directory=services.evaluations.archive.folder, check_dir=False)
     reports.config_checked = True  # the first report creates the folder; until then all is "not found"
     max_upload_bytes = round(settings.max_upload_gb * 1e9)
@@ -177,9 +177,9 @@ def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Perm
         server_port=settings.port,
         theme=build_theme(),
         css=menu_style(),
-        css_paths=[settings.assets / "ui" / "style.css"],
-        head=head_scripts(settings.assets / "ui"),
-        ssr_mode=False,  # in Node, templates would run without those scripts
+        css_paths=[templates / "style.css"],
+        head=template_script(templates) + head_scripts(templates),
+        ssr_mode=False,  # Node would render templates without that script
         footer_links=[],
         run_history=False,
         enable_monitoring=False,

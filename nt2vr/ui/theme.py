@@ -7,7 +7,7 @@ from typing import Any
 import gradio as gr
 
 # scripts that the page loads once, in this order; report-link makes `nt2vr`, the others add to it
-HEAD = ("text-only", "report-link", "storage", "search", "evaluate", "library")
+HEAD = ("report-link", "storage", "search", "evaluate", "library")
 QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 
 

@@ -25,8 +25,7 @@ from nt2vr.search.searcher import Searcher
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.state import Chosen
 from nt2vr.ui.search.view import picture_remark
-from nt2vr.ui.web.request_checks import MAX_PICTURE_MB, MB
-from nt2vr.ui.web.uploads import is_upload
+from nt2vr.ui.web.uploads import MAX_PICTURE_MB, is_too_large, is_upload
 
 CACHED = 8  # decoded uploads, for the next search with them; a video's frames take at most 6.5 MB
 THUMB = (96, 160)  # pixels of the short and the long side
@@ -90,7 +89,7 @@ class References:
     def _frames(self, path: str) -> Frames:
         if not is_upload(path):
             raise MediaError("There is no such picture or video among the uploaded files. Add it again.")
-        if Path(path).stat().st_size > MAX_PICTURE_MB * MB:
+        if is_too_large(path):
             raise MediaError(f"A picture or video may have {MAX_PICTURE_MB} MB. Add a smaller one.")
         return self._decoded(Path(path))
 

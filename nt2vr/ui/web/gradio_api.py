@@ -14,8 +14,8 @@ from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.evaluations import start_evaluation
+from nt2vr.ui.web.gradio_fixes import reference_picture
 from nt2vr.ui.web.permissions import Permissions
-from nt2vr.ui.web.picture import reference_picture
 from nt2vr.ui.web.routes import checked_request, search_gallery
 
 

@@ -1,6 +1,6 @@
-"""What every request passes first: checks of Host, Origin, path and size, and the owner's link.
+"""Checks of every request before its route: Host, Origin, path and size; and the owner's link.
 
-It knows addresses and bytes, not what a request is for; that is the permissions's and the handlers'.
+They see addresses and sizes only. What a visitor may do is decided by permissions, in the handlers.
 """
 
 import socket
@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from fastapi.exception_handlers import request_validation_exception_handler
 from fastapi.exceptions import RequestValidationError
@@ -21,27 +21,27 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from nt2vr.errors import quoted
 from nt2vr.files import free_bytes
 from nt2vr.settings import is_loopback
+from nt2vr.ui.web.gradio_fixes import names_url, without_page
 from nt2vr.ui.web.permissions import Permissions
+from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB
 
 SAFE = ("GET", "HEAD", "OPTIONS")  # methods that change nothing
-MAX_PICTURE_MB = 50
-MAX_BODY_MB = 1  # of any other request: the largest, a filled-in form, has a few KB
-FORM_BYTES = 1 << 16  # around the file in an upload
-SPARE_BYTES = 200_000_000  # that uploads leave free on the disk
-MB = 1_000_000
+MAX_BODY_MB = 1  # of requests without files: the largest, a completed form, has a few KB
+FORM_BYTES = 1 << 16  # allowance for the form around an uploaded file
+SPARE_BYTES = 200_000_000  # disk space that uploads leave free
 YEAR_S = 365 * 24 * 3600
 
 
 @dataclass(frozen=True)
 class RequestChecks:
-    """ASGI middleware that refuses a request, or passes it on to the app.
+    """ASGI middleware that refuses a request or passes it on.
 
     Attributes:
-        app: the app behind it.
-        permissions: says who may upload large files, and knows the owner's token.
+        app: the next ASGI app.
+        permissions: decide who may upload large files, and verify the owner's token.
         host: address that the app listens on.
-        host_names: further names of the app; "*" is any.
-        max_upload_bytes: of those who may import.
+        host_names: further host names to accept; "*" accepts any.
+        max_upload_bytes: limit for visitors who may import.
     """
 
     app: ASGIApp
@@ -56,18 +56,13 @@ class RequestChecks:
             await self.app(scope, receive, send)
             return
         request = Request(scope, receive)
-        answer = (
-            self._refuse_address(request)
-            or _refuse_to_fetch(request)
-            or self._refuse_size(request)
-            or self._let_owner_in(request)
-        )
-        await (answer or self.app)(_without_page(scope), receive, send)
+        answer = self._refuse_address(request) or self._refuse_size(request) or self._let_owner_in(request)
+        await (answer or self.app)(without_page(scope), receive, send)
 
     def _refuse_address(self, request: Request) -> Response | None:
-        """Refuse names that are not the app's (DNS rebinding), and changes asked for by other sites' pages."""
+        """Refuse foreign host names (DNS rebinding), changes requested by other sites' pages, and paths with a URL."""
         asked = request.headers.get("host", "")
-        name = _name_of(f"//{asked}")
+        name = _host_of(f"//{asked}")
         if not self._is_ours(name):
             return _refusal(
                 request,
@@ -76,12 +71,11 @@ class RequestChecks:
                 421,
             )
         origin = request.headers.get("origin")
-        if origin is None or request.method in SAFE:
-            return None
-        same = origin.lower().partition("//")[2] == asked.lower()  # an origin has no path
-        if same or any(_name_of(origin) == each.lower() for each in self.host_names):
-            return None
-        return _refusal(request, "Pages of other sites may not change anything in this app.", 403)
+        if origin is not None and request.method not in SAFE:
+            same = origin.lower().partition("//")[2] == asked.lower()  # an Origin has no path
+            if not same and all(_host_of(origin) != each.lower() for each in self.host_names):
+                return _refusal(request, "Pages of other sites may not change anything in this app.", 403)
+        return _refusal(request, "Addresses are not opened here.", 403) if names_url(request.scope) else None
 
     def _is_ours(self, name: str) -> bool:
         if is_loopback(name) or name == self.host.lower():
@@ -91,7 +85,7 @@ class RequestChecks:
         return not is_loopback(self.host) and (_is_address(name) or name == socket.gethostname().lower())
 
     def _refuse_size(self, request: Request) -> Response | None:
-        """Refuse what is too large, or does not fit on the disk, before a byte of it is read."""
+        """Refuse a body that is too large, or too large for the disk, before reading any of it."""
         if request.method in SAFE:
             return None
         if "transfer-encoding" in request.headers:
@@ -104,7 +98,7 @@ class RequestChecks:
         if is_upload:
             imports = self.permissions.may("import", request)
             limit = self.max_upload_bytes if imports else MAX_PICTURE_MB * MB
-        elif path.endswith("/api/search") and "/gradio_api/" not in path:  # not Gradio's own route
+        elif path.endswith("/api/search") and "/gradio_api/" not in path:  # Gradio has a route of that name, too
             limit = 2 * MAX_PICTURE_MB * MB  # as a data URL
         if size > limit + FORM_BYTES:
             what = "A file" if is_upload else "A request"
@@ -116,7 +110,7 @@ class RequestChecks:
         return None
 
     def _let_owner_in(self, request: Request) -> Response | None:
-        """Turn the token of the owner's link into a cookie, so that it does not stay in the address."""
+        """Exchange the token in the owner's link for a cookie, and redirect to the address without it."""
         token = request.query_params.get("token")
         if token is None or request.method != "GET" or "text/html" not in request.headers.get("accept", ""):
             return None
@@ -136,7 +130,7 @@ class RequestChecks:
 
 
 async def refuse_unreadable(request: Request, error: Exception) -> Response:
-    """Answer a body that a route cannot read; FastAPI's own answer fails at NaN, which it would repeat."""
+    """Answer a body that fails validation; FastAPI's own handler fails on NaN, which it would echo as JSON."""
     assert isinstance(error, RequestValidationError)
     try:
         return await request_validation_exception_handler(request, error)
@@ -144,25 +138,15 @@ async def refuse_unreadable(request: Request, error: Exception) -> Response:
         return _refusal(request, "The request has NaN or Infinity, which JSON does not know.", 422)
 
 
-def _refuse_to_fetch(request: Request) -> Response | None:
-    """Refuse a path that names an address, as in file=https://…: Gradio would fetch it and answer as if it were ours.
-
-    Whoever made the address could so have scripts run as part of the app, with the rights of whom they lure there.
-    """
-    if "://" not in request.scope["path"]:
-        return None
-    return _refusal(request, "Addresses are not opened here.", 403)
-
-
 def _refusal(request: Request, sentence: str, status: int) -> Response:
-    """Say no in the form that the route answers in: to programs as its other errors, to browsers as plain text."""
-    if "/api/" in request.scope["path"]:  # not request.url, which fails at a malformed Host
+    """Refuse as the route would: JSON under /api/, plain text for browsers."""
+    if "/api/" in request.scope["path"]:  # request.url raises on a malformed Host
         return JSONResponse({"error": sentence}, status)
     return PlainTextResponse(sentence, status)
 
 
-def _name_of(address: str) -> str:
-    """Return the host in an address, in lower case and without the port; empty if there is none."""
+def _host_of(address: str) -> str:
+    """Return the host in an address, in lower case and without its port; empty if it has none."""
     try:
         return (urlsplit(address).hostname or "").rstrip(".")
     except ValueError:
@@ -175,12 +159,3 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _without_page(scope: Scope) -> Scope:
-    """Drop the parameter that names one of an app's pages: Gradio fails at names it does not know, and here is one."""
-    asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True, encoding="latin-1")
-    if all(name != "page" for name, _ in asked):
-        return scope
-    kept = urlencode([(name, value) for name, value in asked if name != "page"], encoding="latin-1")
-    return {**scope, "query_string": kept.encode("ascii")}

@@ -30,13 +30,12 @@ from nt2vr.search.references import DEFAULT_WEIGHT, Reference, check_number
 from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.settings import project_version
-from nt2vr.ui.web.request_checks import MAX_PICTURE_MB, MB
+from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB, TOO_LARGE
 
 logger = logging.getLogger(__name__)
 
 JSON, FORM = "application/json", "multipart/form-data"
 LISTS = ("systems", "literal")  # in a form, a field may come more than once
-TOO_LARGE = f"A picture may have {MAX_PICTURE_MB} MB. Send a smaller one."
 MAX_ITEMS = 100  # of a list, past which none is checked; a few too many get the searcher's own sentence
 LARGE_AT_ONCE = 4  # requests with pictures, which take up to 0.8 GB each; more wait unread
 MAX_SEPARATORS = 5_000  # of a JSON body: a search has dozens, and a body of nothing else takes 30 times its size

@@ -1,26 +1,27 @@
-"""Files that browsers send: where they lie, and that nothing else is taken for one."""
+"""Uploaded files: where they are stored, how large a picture may be, and which paths are uploads."""
 
 import shutil
 import time
 from contextlib import suppress
 from pathlib import Path
 
-import gradio as gr
-from gradio import processing_utils
 from gradio.utils import get_upload_folder
 
 from nt2vr.settings import store_uploads_in
 
-HOUR_S, DAY_S = 3600, 24 * 3600  # how often uploads are looked through, and how long they stay
+MB = 1_000_000
+MAX_PICTURE_MB = 50
+TOO_LARGE = f"A picture may have {MAX_PICTURE_MB} MB. Send a smaller one."
+HOUR_S, DAY_S = 3600, 24 * 3600  # interval between clean-ups of uploads, and the age at which they are deleted
 
 
 def prepare_uploads(folder: Path) -> None:
-    """Have uploads stored in a folder of this app's own, without those that an app which was killed has left.
+    """Store uploads in this app's own folder, and delete old ones that a killed app left there.
 
-    Unless the environment names another: Gradio's default is one folder for all apps and users of the machine. Call it
-    before the page is built.
+    Gradio's default is one folder for all apps and users of the machine. A folder named in the environment takes
+    precedence. Call this before the page is built.
     """
-    with suppress(OSError):  # a data folder that cannot be written to: Gradio's default will do
+    with suppress(OSError):  # a read-only data folder: Gradio's default will do
         folder.mkdir(parents=True, exist_ok=True)
         store_uploads_in(folder)
         for path in folder.iterdir():
@@ -28,18 +29,14 @@ def prepare_uploads(folder: Path) -> None:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def refuse_addresses() -> None:
-    """Keep Gradio from downloading what a request names by its address: anyone could have anything fetched."""
-
-    async def refuse(url: str, cache_dir: str) -> str:
-        raise gr.Error("Upload the file: addresses are not opened here.", print_exception=False)
-
-    processing_utils.async_ssrf_protected_download = refuse  # there is no setting for it
-
-
 def is_upload(path: str | Path) -> bool:
-    """Whether a path is that of an uploaded file: resolved, inside the upload folder, and no pipe or device."""
+    """Whether a path, once resolved, is a regular file in the upload folder."""
     try:
         return Path(path).resolve().is_relative_to(Path(get_upload_folder()).resolve()) and Path(path).is_file()
-    except (OSError, ValueError):  # too long a name, or a NUL in it
+    except (OSError, ValueError):  # the name is too long, or contains NUL
         return False
+
+
+def is_too_large(path: str | Path) -> bool:
+    """Whether an upload has more than MAX_PICTURE_MB."""
+    return Path(path).stat().st_size > MAX_PICTURE_MB * MB

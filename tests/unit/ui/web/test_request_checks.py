@@ -13,7 +13,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from nt2vr.ui.web.permissions import Permissions
-from nt2vr.ui.web.request_checks import MAX_BODY_MB, MAX_PICTURE_MB, MB, RequestChecks
+from nt2vr.ui.web.request_checks import MAX_BODY_MB, RequestChecks
+from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB
 
 TOKEN = "a-token-of-the-owner"
 GATE = Permissions(TOKEN, bound_to_loopback=True)

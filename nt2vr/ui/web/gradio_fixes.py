@@ -1,0 +1,126 @@
+"""All overrides of Gradio's behaviour in one place; each was last needed with Gradio 6.31.
+
+`tests/unit/ui/web/test_gradio_fixes.py` and `tests/browser/test_gradio_fixes.py` show each fault without its fix, and
+fail once a release of Gradio makes the fix unnecessary: delete it then.
+"""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+import gradio as gr
+from gradio import processing_utils
+from starlette.types import Scope
+
+from nt2vr.errors import MAX_QUOTED, MediaError, reason_of
+from nt2vr.ui.web.errors import user_errors
+from nt2vr.ui.web.uploads import TOO_LARGE, is_too_large, is_upload
+
+
+def template_script(folder: Path) -> str:
+    """Return the head script that keeps the templates of `gr.HTML` from running the values they insert (security).
+
+    Gradio fills in {{value}}, escaped as HTML, and evaluates the result as a JavaScript template literal, so that
+    "${…}" in a query would run. The script patches `window.Function` to escape the literal first. Templates with
+    `${esc(value)}` would not need it, but {{value}} escapes by default, whereas one `esc` forgotten among some 900
+    tags would be an injection; and every {{#each}} and {{#if}} would have to become JavaScript.
+    """
+    return f"<script>{(folder / 'text-only.js').read_text(encoding='utf-8')}</script>"
+
+
+def refuse_downloads() -> None:
+    """Keep Gradio from downloading a file that a request names by its URL (security); there is no setting for it."""
+
+    async def refuse(url: str, cache_dir: str) -> str:
+        raise gr.Error("Upload the file: addresses are not opened here.", print_exception=False)
+
+    processing_utils.async_ssrf_protected_download = refuse
+
+
+def names_url(scope: Scope) -> bool:
+    """Whether a request's path names a URL, as in file=https://…: Gradio would fetch and serve it (security).
+
+    It is served from the app's own origin, so a script in it would act with the rights of whoever follows the link.
+    """
+    return "://" in scope["path"]
+
+
+def without_page(scope: Scope) -> Scope:
+    """Drop the query parameter `page`: Gradio takes it for the name of a page, and fails if it has none of that name.
+
+    This app has only one, and its address may hold any parameter.
+    """
+    asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True, encoding="latin-1")
+    if all(name != "page" for name, _ in asked):
+        return scope
+    others = urlencode([(name, value) for name, value in asked if name != "page"], encoding="latin-1")
+    return {**scope, "query_string": others.encode("ascii")}
+
+
+def reference_picture(**options: Any) -> gr.Image:
+    """Build a `gr.Image` that does not open its file in this process (security): the decoder's children do.
+
+    Any path but that of an upload gets the same answer, so that nobody can probe for files.
+    """
+
+    @user_errors
+    def uploaded_path(payload: Any) -> str | None:
+        if payload is None:
+            return None
+        if payload.path is None or not is_upload(payload.path):
+            raise MediaError("There is no such picture among the uploaded files. Upload it again.")
+        if is_too_large(payload.path):
+            raise MediaError(TOO_LARGE)
+        return str(payload.path)
+
+    picture = gr.Image(type="filepath", label="Reference picture", **options)
+    picture.preprocess = uploaded_path  # type: ignore[method-assign]  # a subclass would write a .pyi next to its source
+    return picture
+
+
+def check_inputs(page: gr.Blocks) -> None:
+    """Refuse values that a page's components could not have sent, in one sentence and without a traceback.
+
+    Gradio passes some on to the handlers, such as NaN from a number, and raises errors of many kinds for others.
+    """
+    preprocess = page.preprocess_data
+
+    async def checked(block_fn: Any, inputs: list[Any], *args: Any, **options: Any) -> list[Any]:
+        try:
+            json.dumps(inputs, ensure_ascii=False).encode()
+            values = await preprocess(block_fn, inputs, *args, **options)
+            return [_checked(block, value) for block, value in zip(block_fn.inputs, values, strict=True)]
+        except UnicodeEncodeError:
+            reason = "it has a character that is not valid Unicode"
+        except gr.Error as error:
+            if not error.print_exception:  # raised by this app
+                raise
+            reason = str(error.message)
+        except Exception as error:
+            reason = reason_of(error)
+        raise gr.Error(f"The request was refused: {reason[:MAX_QUOTED]}", print_exception=False)
+
+    page.preprocess_data = checked  # type: ignore[method-assign]
+
+
+def _checked(block: Any, value: Any) -> Any:
+    """Return a component's value, with "" for a text that is null."""
+    if isinstance(block, gr.Textbox):
+        return value if value is not None else ""
+    if isinstance(block, gr.Number | gr.Slider):
+        ok = isinstance(value, int | float) and math.isfinite(value)
+    elif isinstance(block, gr.Dropdown):
+        ok = isinstance(value, list | None) if block.multiselect else not isinstance(value, list | None)
+    elif isinstance(block, gr.Radio):
+        ok = isinstance(value, str)
+    elif isinstance(block, gr.BrowserState):
+        ok = value is None or isinstance(value, str)
+    elif isinstance(block, gr.HTML):
+        ok = isinstance(value, dict)
+    else:
+        ok = True
+    if not ok:
+        raise ValueError(f"a {block.get_block_name()} cannot have the value {value!r}")
+    return value

@@ -1,0 +1,164 @@
+"""Each fix of Gradio: the fault without it, and that it is gone with it.
+
+Where the first half fails after an upgrade, Gradio no longer has the fault: remove the fix.
+"""
+
+import asyncio
+import math
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import gradio as gr
+import PIL.Image
+import pytest
+from gradio import processing_utils, routes
+from gradio.data_classes import ImageData
+from gradio.utils import get_upload_folder
+from starlette.responses import PlainTextResponse
+from starlette.testclient import TestClient
+
+from nt2vr.ui.web import uploads
+from nt2vr.ui.web.gradio_fixes import check_inputs, names_url, reference_picture, refuse_downloads, without_page
+
+T = TypeVar("T")
+URL = "https://example.org/x.png"
+
+
+def finished(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run in a thread of its own: browser tests leave a running loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result()
+
+
+def page_with(build: Callable[[], Any]) -> tuple[gr.Blocks, Callable[[Any], Any]]:
+    """Return a page of one component, and a function that sends it a value and returns what a handler would get."""
+    page: gr.Blocks
+    with gr.Blocks() as page:
+        component = build()
+        gr.Button().click(lambda value: None, component, None)
+    (handler,) = page.fns.values()
+    return page, lambda value: finished(page.preprocess_data(handler, [value], None))[0]
+
+
+def client() -> TestClient:
+    page, _ = page_with(gr.Textbox)
+    return TestClient(routes.App.create_app(page), base_url="http://127.0.0.1")
+
+
+def test_downloads_that_a_request_asks_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    fetched: list[str] = []
+
+    async def fetch(url: str) -> None:
+        fetched.append(url)
+        raise ConnectionError
+
+    monkeypatch.setattr(processing_utils, "async_ssrf_protected_get", fetch)
+    _, send = page_with(gr.Image)
+    picture = {"path": URL, "meta": {"_type": "gradio.FileData"}}
+    with pytest.raises(ConnectionError):
+        send(picture)
+    assert fetched == [URL], "Gradio no longer downloads it: remove refuse_downloads"
+    download = processing_utils.async_ssrf_protected_download
+    monkeypatch.setattr(processing_utils, "async_ssrf_protected_download", download)  # restored after the test
+    refuse_downloads()
+    with pytest.raises(gr.Error, match="addresses are not opened here"):
+        send(picture)
+    assert fetched == [URL]
+
+
+def test_a_url_in_a_path_is_recognised_before_gradio_serves_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    served: list[str] = []
+
+    async def serve(url: str, request: Any) -> PlainTextResponse:
+        served.append(url)
+        return PlainTextResponse("from elsewhere")
+
+    monkeypatch.setattr(routes, "secure_url_stream_response", serve)
+    paths = [f"/gradio_api/file={URL}", f"/gradio_api/file/{URL}"]
+    answers = [client().get(path).text for path in paths]
+    assert answers == ["from elsewhere"] * 2 and served == [URL] * 2, "Gradio no longer serves it: remove names_url"
+    assert all(names_url({"path": path}) for path in paths)
+    assert not names_url({"path": "/gradio_api/file=/data/uploads/x.png"})
+
+
+def test_the_parameter_page_is_dropped_because_gradio_fails_on_it() -> None:
+    with pytest.raises(KeyError, match="2"):  # otherwise remove without_page
+        client().get("/?page=2")
+    scope = {"query_string": b"q=caf%C3%A9&page=2&k="}
+    assert without_page(scope) == {"query_string": b"q=caf%C3%A9&k="}
+    assert without_page({"query_string": b"pages=2"}) == {"query_string": b"pages=2"}
+
+
+def test_a_reference_picture_is_not_opened_in_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "uploads"))
+    (tmp_path / "uploads").mkdir()
+    picture, other = Path(get_upload_folder()) / "a.png", tmp_path / "b.png"
+    PIL.Image.new("RGB", (2, 2)).save(picture)
+    PIL.Image.new("RGB", (2, 2)).save(other)
+    opened: list[Any] = []
+
+    def opening(path: Any) -> PIL.Image.Image:
+        opened.append(path)
+        return PIL.Image.new("RGB", (2, 2))
+
+    monkeypatch.setattr(PIL.Image, "open", opening)
+    gr.Image(type="filepath").preprocess(ImageData(path=str(picture)))
+    assert opened, "Gradio no longer opens it: remove the fix from reference_picture, but keep its checks"
+    opened.clear()
+    fixed = reference_picture()
+    assert fixed.preprocess(None) is None
+    assert fixed.preprocess(ImageData(path=str(picture))) == str(picture)
+    for elsewhere in (other, tmp_path / "none.png", tmp_path / "uploads"):
+        with pytest.raises(gr.Error, match="no such picture among the uploaded files"):
+            fixed.preprocess(ImageData(path=str(elsewhere)))
+    monkeypatch.setattr(uploads, "MAX_PICTURE_MB", 0)
+    with pytest.raises(gr.Error, match="A picture may have 50 MB"):
+        fixed.preprocess(ImageData(path=str(picture)))
+    assert not opened
+
+
+IMPOSSIBLE: dict[str, tuple[Callable[[], Any], Any]] = {
+    "NaN from a number": (gr.Number, math.nan),
+    "a text from a number": (gr.Number, "abc"),
+    "a list from a drop-down with one value": (lambda: gr.Dropdown(["a"]), ["a"]),
+    "null from radio buttons": (lambda: gr.Radio(["a"]), None),
+    "a text from an HTML component": (lambda: gr.HTML({}), "abc"),
+    "a number from the browser's state": (gr.BrowserState, 1),
+    "a lone surrogate": (gr.Textbox, "\ud800"),
+}
+
+
+@pytest.mark.parametrize("what", IMPOSSIBLE)
+def test_a_value_that_a_component_cannot_send_reaches_no_handler(what: str) -> None:
+    build, value = IMPOSSIBLE[what]
+    page, send = page_with(build)
+    assert repr(send(value)) == repr(value), "Gradio refuses it: remove this case"
+    check_inputs(page)
+    with pytest.raises(gr.Error, match="^.The request was refused: ") as caught:
+        send(value)
+    assert not caught.value.print_exception
+
+
+@pytest.mark.parametrize(
+    ("build", "value"), [(lambda: gr.Slider(0, 1), "abc"), (gr.Image, "abc"), (lambda: gr.Radio(["a"]), "b")]
+)
+def test_an_error_of_gradio_s_own_becomes_one_sentence_without_a_traceback(
+    build: Callable[[], Any], value: object
+) -> None:
+    page, send = page_with(build)
+    with pytest.raises(Exception) as caught:
+        send(value)
+    assert getattr(caught.value, "print_exception", True), "Gradio refuses it in a sentence: remove this case"
+    check_inputs(page)
+    with pytest.raises(gr.Error, match="^.The request was refused: ") as refused:
+        send(value)
+    assert not refused.value.print_exception and "\n" not in refused.value.message
+
+
+def test_a_text_that_is_null_is_empty() -> None:
+    page, send = page_with(gr.Textbox)
+    assert send(None) is None, "Gradio makes it empty: remove this from check_inputs"
+    check_inputs(page)
+    assert send(None) == ""
