@@ -28,10 +28,6 @@ class MapPanel:
     galleries: Galleries
     media: Media
 
-    def wire(self, panel: gr.HTML, answer: gr.State, marked: gr.State, **options: Any) -> None:
-        """Draw when the panel asks for it."""
-        panel.draw(self.on_draw, [answer, marked], panel, trigger_mode="always_last", **options)
-
     @user_errors
     def on_draw(self, answer: Answer | None, marked: Marked, event: gr.EventData) -> dict[str, Any]:
         """Draw the map of one system, the first if there are fewer."""

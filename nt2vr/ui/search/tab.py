@@ -15,7 +15,6 @@ from urllib.parse import parse_qsl
 import gradio as gr
 
 from nt2vr.errors import NotIndexedError, Nt2vrError
-from nt2vr.language.query import Query
 from nt2vr.media.decode import Decoder
 from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries
@@ -41,11 +40,9 @@ from nt2vr.ui.search.state import (
     NAMES,
     SearchState,
     read_chosen,
-    read_parts,
     with_clip,
-    write_parts,
 )
-from nt2vr.ui.search.view import corrected, part_texts, understood_view
+from nt2vr.ui.search.view import understood_view, with_corrections
 from nt2vr.ui.search.watch import Watch
 from nt2vr.ui.search.why_view import chosen_columns, why_view
 from nt2vr.ui.theme import script
@@ -168,7 +165,8 @@ class SearchTab:
 
     def _wire_clips(self) -> None:
         c, r = self._controls, self._results
-        MapPanel(self.galleries, self.media).wire(r.map, r.answer, r.marked, **QUIET)
+        draw = MapPanel(self.galleries, self.media).on_draw
+        r.map.draw(draw, [r.answer, r.marked], r.map, trigger_mode="always_last", **QUIET)
         for clips in (r.columns, r.detail, r.map):
             clips.pick(self.on_pick, r.answer, r.detail, **QUIET)
         r.detail.why(self.on_why, r.answer, r.detail, **QUIET)
@@ -260,8 +258,8 @@ class SearchTab:
             sent: what `SearchState.of_page` takes.
         """
         asked = SearchState.of_page(**sent)
-        state, query, parsed = self._understand(asked, previous, (wanted, unwanted))
-        searcher, problem = self.galleries.searcher(state.gallery), None
+        searcher, problem = self.galleries.searcher(asked.gallery), None
+        state, query, parsed = with_corrections(asked, previous, (wanted, unwanted), searcher.understand)
         given = self._references.resolve(state.references, state.gallery)
         literal = state.literal.split("|")
         try:
@@ -283,23 +281,6 @@ class SearchTab:
             r.index: index_view(answer, problem, job, self.permissions.refusal(request, "import")),
             r.indexing: gr.Timer(active=job is not None),
         }
-
-    def _understand(
-        self, asked: SearchState, previous: Answer | None, boxes: tuple[str, str]
-    ) -> tuple[SearchState, Query, Query]:
-        """Return the state with the corrections that still hold, the query, and the query without them."""
-        understand = self.galleries.searcher(asked.gallery).understand
-        parsed = understand(asked.q, editing=bool(asked.references))
-        state = asked
-        if previous is not None:
-            is_same = previous.query.text == asked.q
-            state = replace(asked, parts=write_parts(*boxes)) if is_same else replace(asked, parts="", literal="")
-        if not state.parts or any(  # the boxes may hold the parts from before references came or went
-            state.parts == write_parts(*part_texts(query))
-            for query in (parsed, understand(asked.q, editing=not asked.references))
-        ):
-            return replace(state, parts=""), parsed, parsed
-        return state, corrected(state.q, *read_parts(state.parts)), parsed
 
     def _columns(self, answer: Answer, state: SearchState, marked: Marked) -> dict[str, Any]:
         searcher = self.galleries.searcher(state.gallery)

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
@@ -14,7 +14,7 @@ from urllib.parse import quote
 from nt2vr.language.query import Query, Span
 from nt2vr.search.answers import Answer, Verdict
 from nt2vr.search.strategies import STRENGTHS
-from nt2vr.ui.search.state import SearchState
+from nt2vr.ui.search.state import SearchState, read_parts, write_parts
 
 WORD = re.compile(r"\w+")
 ARTICLES = frozenset({"a", "an", "the"})
@@ -30,6 +30,30 @@ def corrected(text: str, wanted: str, unwanted: str) -> Query:
 def part_texts(query: Query) -> tuple[str, str]:
     """Write a query's wanted and unwanted part as the boxes for correcting them do."""
     return " ".join(query.wanted), ", ".join(query.unwanted)
+
+
+def with_corrections(
+    asked: SearchState, previous: Answer | None, boxes: tuple[str, str], understand: Callable[..., Query]
+) -> tuple[SearchState, Query, Query]:
+    """Understand a sentence with the parts and words that a person corrected, which hold until the sentence changes.
+
+    Args:
+        previous: the answer on display; without one, the corrections are those of a link.
+        boxes: the wanted and unwanted part that the boxes for correcting them hold.
+        understand: returns the query that a sentence is, given whether it edits references.
+
+    Returns:
+        The state with the corrections that still hold, the query, and the query without them.
+    """
+    parsed, state = understand(asked.q, bool(asked.references)), asked
+    if previous is not None:
+        is_same = previous.query.text == asked.q
+        state = replace(asked, parts=write_parts(*boxes)) if is_same else replace(asked, parts="", literal="")
+    if not state.parts or any(  # the boxes may hold the parts from before references came or went
+        state.parts == write_parts(*part_texts(query)) for query in (parsed, understand(asked.q, not asked.references))
+    ):
+        return replace(state, parts=""), parsed, parsed
+    return state, corrected(state.q, *read_parts(state.parts)), parsed
 
 
 def understood_view(

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -17,7 +18,7 @@ from nt2vr.search.systems import System
 from nt2vr.ui.search.clip_view import detail_view
 from nt2vr.ui.search.column_view import MEANINGS, NO_GOOD_MATCH, NOTHING_LEFT, Marked, columns_view, short_name
 from nt2vr.ui.search.state import SearchState
-from nt2vr.ui.search.view import corrected, picture_remark, understood_view
+from nt2vr.ui.search.view import corrected, picture_remark, understood_view, with_corrections
 
 NEGATED = Query("a dog, no cat", ("a dog",), ("cat",), (Span(7, 9),), (Span(10, 13),))
 
@@ -246,3 +247,22 @@ def test_a_corrected_sentence_marks_what_is_unwanted_now() -> None:
     apart = [words for kind, words in pieces("", "the cat dog, elephant") if kind == "scope"]
     assert apart == ["dog", "cat"]
     assert pieces("a dog and a cat and a big ball", "") == [("plain", text)]
+
+
+def test_corrections_hold_until_the_sentence_changes_and_are_those_of_a_link_before_the_first_answer() -> None:
+    def understand(text: str, editing: bool) -> Query:
+        return Query(text, ("a dog",), ("cat", "the dog") if editing else ("cat",))
+
+    def parts(state: SearchState, shown: str | None, wanted: str, unwanted: str) -> tuple[str, str, tuple[str, ...]]:
+        previous = None if shown is None else Answer(Query(shown), ())
+        found, query, parsed = with_corrections(state, previous, (wanted, unwanted), understand)
+        assert parsed == understand(state.q, bool(state.references))
+        return found.parts, found.literal, query.unwanted
+
+    state = SearchState("a dog, no cat", literal="dog")
+    assert parts(state, state.q, "a dog", "bird") == ("a dog|bird", "dog", ("bird",))
+    assert parts(state, "a horse", "a dog", "bird") == ("", "", ("cat",))
+    for boxes in ("cat", "cat, the dog"):  # as understood, with a reference or without
+        assert parts(state, state.q, "a dog", boxes) == ("", "dog", ("cat",))
+    assert parts(replace(state, parts="x|bird"), None, "", "") == ("x|bird", "dog", ("bird",))
+    assert parts(state, None, "", "") == ("", "dog", ("cat",))
