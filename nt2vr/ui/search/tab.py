@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl
 import gradio as gr
 
 from nt2vr.errors import NotIndexedError, Nt2vrError
+from nt2vr.language.query import Query
 from nt2vr.media.decode import Decoder
 from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries
@@ -252,26 +253,18 @@ class SearchTab:
 
         Args:
             previous: the answer on display.
-            wanted: text of the box that shows its wanted part.
-            unwanted: likewise.
-            request: by the visitor.
+            wanted: text of the box that shows its wanted part; `unwanted` likewise.
             sent: what `SearchState.of_page` takes.
         """
         asked = SearchState.of_page(**sent)
-        searcher, problem = self.galleries.searcher(asked.gallery), None
+        searcher = self.galleries.searcher(asked.gallery)
         state, query, parsed = with_corrections(asked, previous, (wanted, unwanted), searcher.understand)
-        given = self._references.resolve(state.references, state.gallery)
-        literal = state.literal.split("|")
-        try:
-            answer = searcher.search(query, state.systems, state.k, given, state.moved, literal)
-        except NotIndexedError as error:
-            answer, problem = Answer(query, (), gallery=state.gallery), error
+        answer, problem = self._search(state, query)
         marked = self.marked(state.judged, state.q, state.gallery)
-        if not marked.video_ids:
-            state = replace(state, judged="")
-        r, job = self._results, self.indexing.under_way(state.gallery) if state.gallery else None
+        state = state if marked.video_ids else replace(state, judged="")
         held = {"wanted": wanted, "unwanted": unwanted, **asked.hidden}
         understood = understood_view(answer, state, held, parsed, remark(searcher, answer, state.references))
+        r, job = self._results, self.indexing.under_way(state.gallery) if state.gallery else None
         return {
             r.answer: answer,
             r.marked: marked,
@@ -281,6 +274,15 @@ class SearchTab:
             r.index: index_view(answer, problem, job, self.permissions.refusal(request, "import")),
             r.indexing: gr.Timer(active=job is not None),
         }
+
+    def _search(self, state: SearchState, query: Query) -> tuple[Answer, NotIndexedError | None]:
+        """Search; an answer without columns comes with the reason."""
+        searcher, literal = self.galleries.searcher(state.gallery), state.literal.split("|")
+        given = self._references.resolve(state.references, state.gallery)
+        try:
+            return searcher.search(query, state.systems, state.k, given, state.moved, literal), None
+        except NotIndexedError as error:
+            return Answer(query, (), gallery=state.gallery), error
 
     def _columns(self, answer: Answer, state: SearchState, marked: Marked) -> dict[str, Any]:
         searcher = self.galleries.searcher(state.gallery)
