@@ -39,12 +39,7 @@ Systems = str | System | Sequence[str | System]
 def understand(text: str, editing: bool = False) -> Query:
     """Split a sentence into its wanted and unwanted parts.
 
-    Args:
-        text: the sentence.
-        editing: understand edits, as next to a reference picture: "replace the dog by a cat".
-
-    Raises:
-        QueryError: if the sentence is too long.
+    With `editing`, edits are understood as well, as next to a reference picture: "replace the dog by a cat".
     """
     return understand_tagged(text, _tagger(), editing)
 
@@ -61,10 +56,6 @@ def load_model(name_or_folder: str | Path, data_dir: str | Path | None = None, d
         name_or_folder: its name in the app, in any letter case ("CLIP-neg"), or a checkpoint folder.
         data_dir: the app's data folder; default NT2VR_DATA, or ~/.cache/nt2vr.
         device: "auto", "cpu", "cuda" or "mps"; default NT2VR_DEVICE, or "auto", the fastest one.
-
-    Raises:
-        ConfigError: if there is no such model.
-        CheckpointError: if it cannot be loaded.
     """
     prepare_environment()
     settings = Settings.read(data_dir, device)
@@ -78,11 +69,7 @@ def load_model(name_or_folder: str | Path, data_dir: str | Path | None = None, d
 def open_searcher(
     data_dir: str | Path | None = None, device: str | None = None, library: str = ""
 ) -> "GallerySearcher":
-    """Open a library by name or id, or the built-in gallery; `data_dir` and `device` as for `load_model`.
-
-    Raises:
-        ConfigError: if there is no such library.
-    """
+    """Open a library by name or id, or the built-in gallery; `data_dir` and `device` as for `load_model`."""
     prepare_environment()
     return GallerySearcher(Settings.read(data_dir, device), library)
 
@@ -144,19 +131,11 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         return image
 
     def explain(self, answer: Answer, video_id: str) -> tuple[Why, ...]:
-        """Explain a clip's scores in an answer, per system: by its frames, the query's parts, and its words.
-
-        Raises:
-            ConfigError: if a model of the answer is gone.
-        """
+        """Explain a clip's scores in an answer, per system: by its frames, the query's parts, and its words."""
         return explain(answer, video_id, self._searcher.live.encoder)
 
     def video(self, video_id: str) -> Video:
-        """Return a video of the gallery: its file and captions.
-
-        Raises:
-            ConfigError: if there is no such video.
-        """
+        """Return a video of the gallery: its file and captions."""
         return self._searcher.video(video_id)
 
     def close(self) -> None:
@@ -185,11 +164,7 @@ class Evaluation:
         return markdown(self.report)
 
     def save(self, folder: str | Path) -> None:
-        """Write the report folder, with the tables as Markdown, CSV and LaTeX.
-
-        Raises:
-            ConfigError: if the folder cannot be written to.
-        """
+        """Write the report folder, with the tables as Markdown, CSV and LaTeX."""
         self.report.save(Path(folder).expanduser())
         write_tables(self.report, Path(folder).expanduser())
 
@@ -210,9 +185,7 @@ def evaluate(
     Args:
         data: "world", "gallery", "library:NAME", the path of a dataset or benchmark file, or, without any video,
             "words:PATH" of captions ("words1:PATH": one caption per video); `Data` also sets split, seed and queries.
-        systems: as for `GallerySearcher.search`.
-        data_dir: as for `load_model`.
-        device: as for `load_model`.
+        systems: as for `GallerySearcher.search`; `data_dir` and `device` as for `load_model`.
         progress: called with the number of steps done, their total, and a description.
         should_stop: polled between steps.
 
@@ -236,11 +209,7 @@ def evaluate_covr(
     device: str | None = None,
     progress: Progress = silent,
 ) -> CovrReport:
-    """Evaluate covr, retrieval by a picture plus a text; the Evaluate tab lists the report.
-
-    Raises:
-        DatasetError: if the data cannot be read; others as for `load_model`.
-    """
+    """Evaluate covr, retrieval by a picture plus a text; the Evaluate tab lists the report."""
     encoder = load_model(model, data_dir, device)
     with closing(Services(Settings.read(data_dir, device))) as services:
         folder, decoder, cache = services.evaluation_folder, services.decoder, services.cache

@@ -78,19 +78,11 @@ class Galleries:
         self._opening = Lock()
 
     def key(self, name: str) -> str:
-        """Return the key of a gallery given by name or key.
-
-        Raises:
-            ConfigError: if there is none, with the names.
-        """
+        """Return the key of a gallery given by name or key."""
         return "" if not name or name == BUILT_IN else self.shelf.find(name).id
 
     def searcher(self, name: str) -> Searcher:
-        """Return the searcher of a gallery given by name or key, reopened if its library has changed.
-
-        Raises:
-            ConfigError: if there is no such gallery.
-        """
+        """Return the searcher of a gallery given by name or key, reopened if its library has changed."""
         if not name or name == BUILT_IN:
             return self.built_in
         key = name if name in self._open else self.shelf.find(name).id

@@ -72,9 +72,7 @@ class LiveModels:
         """Return a model with its view of a gallery, given its key; only the first call blocks.
 
         Raises:
-            ConfigError: if there is no such model.
-            CheckpointError: if it cannot be loaded.
-            NotIndexedError: if the gallery is not indexed by it.
+            NotIndexedError: if the gallery is a library that the model has not indexed.
         """
         if (model := self._used(name)) and gallery in model.galleries:
             return model

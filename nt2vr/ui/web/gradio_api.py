@@ -43,7 +43,7 @@ def build_api(galleries: Galleries, decoder: Decoder, evaluations: Evaluations, 
         return evaluations.archive.summary(job.report_id)
 
     with gr.Row(visible=False):
-        inputs = [
+        asked = [
             gr.Textbox(label="query"),
             gr.JSON(list(DEFAULT_SYSTEMS), label="systems"),
             gr.Number(DEFAULT_K, label="k"),
@@ -51,13 +51,8 @@ def build_api(galleries: Galleries, decoder: Decoder, evaluations: Evaluations, 
             gr.Number(DEFAULT_WEIGHT, label="image_weight"),
             gr.Number(DEFAULT_ALPHA, label="alpha"),
         ]
-        answer, names = gr.JSON(), gr.JSON()
-        data, evaluated_systems = gr.Textbox("gallery", label="data"), gr.JSON(["CLIP"], label="systems")
-        report = gr.JSON()
-        gr.Button().click(search, inputs, answer, api_name="search", concurrency_limit=CONCURRENT)
-        gr.Button().click(
-            galleries.built_in.system_names, None, names, api_name="systems", concurrency_limit=CONCURRENT
-        )
-        gr.Button().click(
-            evaluate, [data, evaluated_systems], report, api_name="evaluate", concurrency_limit=CONCURRENT
-        )
+        evaluated = [gr.Textbox("gallery", label="data"), gr.JSON(["CLIP"], label="systems")]
+        systems = galleries.built_in.system_names
+        endpoints = {"search": (search, asked), "systems": (systems, None), "evaluate": (evaluate, evaluated)}
+        for name, (handler, inputs) in endpoints.items():
+            gr.Button().click(handler, inputs, gr.JSON(), api_name=name, concurrency_limit=CONCURRENT)

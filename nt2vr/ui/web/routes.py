@@ -127,11 +127,7 @@ def build_routes(galleries: Galleries, decoder: Decoder) -> FastAPI:
 
 
 def checked_request(values: Mapping[str, Any], strict: bool = True) -> SearchRequest:
-    """Validate the values of a search; unless `strict`, numbers may be strings.
-
-    Raises:
-        ConfigError: about the first value of a wrong type.
-    """
+    """Validate the values of a search; unless `strict`, numbers may be strings."""
     try:
         return SearchRequest.model_validate(values, strict=strict)
     except ValidationError as error:
@@ -140,12 +136,7 @@ def checked_request(values: Mapping[str, Any], strict: bool = True) -> SearchReq
 
 
 async def _read(request: Request) -> tuple[SearchRequest, bytes | None]:
-    """Read a JSON object or a form; return the picture's file content separately.
-
-    Raises:
-        ConfigError: if it is neither, or a value has the wrong type.
-        MediaError: if the picture is too large, or not a data URL.
-    """
+    """Read a JSON object or a form; return the content of a form's file separately."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
         if kind == FORM:
@@ -156,16 +147,10 @@ async def _read(request: Request) -> tuple[SearchRequest, bytes | None]:
                 if content is None and picture is not None:
                     values["image"] = picture
                 values |= {key: form.getlist(key) for key in LISTS if key in form}
-            asked = checked_request(values, strict=False)  # a form's values are strings
-        else:
-            asked, content = checked_request(_object(await request.body())), None
+                return checked_request(values, strict=False), content  # a form's values are strings
+        return checked_request(_object(await request.body())), None
     except HTTPException as error:
         raise ConfigError(f"The form cannot be read: {error.detail}") from error
-    if asked.image is not None:
-        content = _decode(asked.image)
-    if content is not None and len(content) > MAX_PICTURE_MB * MB:
-        raise MediaError(TOO_LARGE)
-    return asked, content
 
 
 def _object(body: bytes) -> Mapping[str, Any]:
@@ -188,12 +173,9 @@ def _decode(url: str) -> bytes:
     try:
         if not (comma and head.startswith("data:image/") and head.endswith(";base64")):
             raise ValueError
-        decoded = base64.b64decode(content, validate=True)
+        return base64.b64decode(content, validate=True)
     except (ValueError, binascii.Error):
         raise MediaError("Send the picture as a data URL: data:image/png;base64,…") from None
-    if len(decoded) > MAX_PICTURE_MB * MB:
-        raise MediaError(TOO_LARGE)
-    return decoded
 
 
 def search_gallery(galleries: Galleries, asked: SearchRequest, references: Sequence[Reference]) -> dict[str, Any]:
@@ -202,21 +184,26 @@ def search_gallery(galleries: Galleries, asked: SearchRequest, references: Seque
     return searcher.search(asked.query, asked.systems, asked.k, references, strengths, asked.literal).as_dict()
 
 
-def _answer(galleries: Galleries, decoder: Decoder, asked: SearchRequest, picture: bytes | None) -> dict[str, Any]:
+def _answer(galleries: Galleries, decoder: Decoder, asked: SearchRequest, file: bytes | None) -> dict[str, Any]:
     check_number(len(asked.references))
+    image = asked.image if file is None else file
+    references = [] if image is None else [_picture(decoder, image, asked.image_weight)]
+    for each in asked.references:
+        if (each.image is None) == (not each.clip):
+            raise ConfigError("A reference is either a clip or an image: name one of them.")
+        if each.image is None:
+            references.append(Reference((), each.clip, each.weight, each.wanted))
+        else:
+            references.append(_picture(decoder, each.image, each.weight, each.wanted))
+    return search_gallery(galleries, asked, references)
+
+
+def _picture(decoder: Decoder, image: str | bytes, weight: float, wanted: bool = True) -> Reference:
+    """Decode a data URL, or a file's content."""
+    content = _decode(image) if isinstance(image, str) else image
+    if len(content) > MAX_PICTURE_MB * MB:
+        raise MediaError(TOO_LARGE)
     with tempfile.TemporaryDirectory(prefix="nt2vr-") as folder:
-
-        def shown(content: bytes, weight: float, wanted: bool = True) -> Reference:
-            path = Path(folder) / "picture"
-            path.write_bytes(content)
-            return Reference((decoder.picture(path),), "", weight, wanted)
-
-        def reference(each: ReferenceRequest) -> Reference:
-            if (each.image is None) == (not each.clip):
-                raise ConfigError("A reference is either a clip or an image: name one of them.")
-            if each.image is None:
-                return Reference((), each.clip, each.weight, each.wanted)
-            return shown(_decode(each.image), each.weight, each.wanted)
-
-        own = [] if picture is None else [shown(picture, asked.image_weight)]
-        return search_gallery(galleries, asked, [*own, *map(reference, asked.references)])
+        path = Path(folder) / "picture"
+        path.write_bytes(content)
+        return Reference((decoder.picture(path),), "", weight, wanted)
