@@ -50,12 +50,12 @@ def with_schema(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def without_schema(data: Mapping[str, Any], path: Path, error: type[Nt2vrError] = ConfigError) -> dict[str, Any]:
-    """Check and remove the version; files of nT2VR 0.1 have none and count as version 1.
+    """Check and remove the version; a file without one, such as a config written by hand, is current.
 
     Raises:
         error: if a newer nT2VR wrote the file.
     """
-    schema = data.get(SCHEMA_KEY, 1)
+    schema = data.get(SCHEMA_KEY, SCHEMA)
     if isinstance(schema, int | float) and schema > SCHEMA:
         raise error(
             f"{path} was written by a newer nT2VR (schema {schema}; this one reads up to {SCHEMA}). Update nT2VR."

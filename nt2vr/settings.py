@@ -2,7 +2,6 @@
 
 import ctypes
 import ipaddress
-import logging
 import os
 import re
 import sys
@@ -12,8 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nt2vr.errors import ConfigError, quoted
-
-logger = logging.getLogger(__name__)
 
 PACKAGE = Path(__file__).parent
 ASSETS = (
@@ -97,8 +94,6 @@ class Settings:
         environment: Mapping[str, str] = os.environ,
     ) -> "Settings":
         """Complete the given values from the environment; docs/deployment.md lists its variables."""
-        if "NT2VR_TRAIN" in environment:
-            logger.warning("NT2VR_TRAIN is no longer read: NT2VR_ALLOW_TRAIN=nobody|owner|everyone replaces it.")
         rules = {action: environment.get(f"NT2VR_ALLOW_{action.upper()}", "") for action in ACTIONS}
         if on_zero_gpu(environment):
             rules["train"] = "nobody"  # it lends its GPUs to no child process

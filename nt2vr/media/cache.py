@@ -140,8 +140,6 @@ class Cache:
         self.galleries = galleries or folder / "galleries"
         self._frames, self._frames_bytes = frames or folder / "clips", frames_bytes
         self._small = _Store(folder / "embeddings", SMALL_BYTES)
-        if (folder / "frames" / DATABASE).exists():  # of version 0.1, up to 2 GB
-            shutil.rmtree(folder / "frames", ignore_errors=True)
 
     @classmethod
     def of(cls, data_dir: Path) -> "Cache":

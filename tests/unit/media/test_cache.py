@@ -44,16 +44,6 @@ def test_frames_are_stored_apart_by_their_number_and_framing(tmp_path: Path) -> 
         assert cache.frames(4, Framing(8)).get("abc") is None
 
 
-def test_frames_that_version_0_1_cached_make_room(tmp_path: Path) -> None:
-    (tmp_path / "cache" / "frames" / "a1").mkdir(parents=True)
-    (tmp_path / "cache" / "frames" / "cache.db").write_bytes(bytes(100))
-    with Cache.of(tmp_path) as cache:
-        with cache.frames(2, Framing(8)) as store:
-            store.add("abc", np.zeros((2, 8, 8, 3), np.uint8))
-        assert [path.name for path in (tmp_path / "frames").iterdir()] == ["1-2-8"]
-    assert not (tmp_path / "cache" / "frames").exists()
-
-
 def test_the_hash_is_of_the_content_and_follows_changes(tmp_path: Path) -> None:
     first, second = tmp_path / "a.mp4", tmp_path / "b.mp4"
     first.write_bytes(b"one")
