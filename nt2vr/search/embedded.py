@@ -3,7 +3,6 @@
 import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby, islice
@@ -17,13 +16,14 @@ from nt2vr.language.forms import FORMS
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
+from nt2vr.media.stored import mark_used
 from nt2vr.media.video_files import VideoFile, decode_files, hash_files
 from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.search.embedding_file import EmbeddingFile, content_id
-from nt2vr.search.embedding_folders import make_room, mark_used, tower_folder
+from nt2vr.search.embedding_folders import make_room, tower_folder
 from nt2vr.search.embedding_map import Plane, plane_of
 from nt2vr.search.gallery_index import APPROXIMATE_FROM, open_approximate
 from nt2vr.search.index import ExactIndex, Index
@@ -198,8 +198,7 @@ class _Store:
     def embed(self, batch: Sequence[_Decoded]) -> None:
         """Encode the (F, S, S, 3) frames of files, and store the embeddings."""
         make_room(self._folder)
-        with suppress(OSError):
-            self._file.refresh()
+        self._file.refresh()
         known = self._file.find(file.key for file, _ in batch) >= 0  # embedded by another process in the meantime
         batch = [item for item, is_known in zip(batch, known, strict=True) if not is_known]
         if not batch:

@@ -42,7 +42,7 @@ from nt2vr.ui.web.memory import give_back_freed_memory
 from nt2vr.ui.web.permissions import Permissions
 from nt2vr.ui.web.request_checks import RequestChecks, refuse_unreadable
 from nt2vr.ui.web.routes import build_routes
-from nt2vr.ui.web.uploads import DAY_S, HOUR_S, prepare_uploads, refuse_addresses
+from nt2vr.ui.web.uploads import HOUR_S, STAY_S, prepare_uploads, refuse_addresses
 from nt2vr.world.edits.edits import judge_video
 from nt2vr.world.stories import story_queries
 from nt2vr.world.synonyms import offered_words, synonyms
@@ -95,7 +95,7 @@ def build_page(
     """Build the head, the tabs and the API; `tabs` adds those of other packages, by name, `trainings` the trainer."""
     page: gr.Blocks
     searcher, templates = galleries.built_in, settings.assets / "ui"
-    with gr.Blocks(title="nT2VR", fill_width=True, analytics_enabled=False, delete_cache=(HOUR_S, DAY_S)) as page:
+    with gr.Blocks(title="nT2VR", fill_width=True, analytics_enabled=False, delete_cache=(HOUR_S, STAY_S)) as page:
         head = gr.HTML(status_line(searcher.status), elem_id="head")
         if permissions.space_owner:
             gr.LoginButton(size="sm", elem_id="login")  # on a Space only: elsewhere Gradio asks the Hub for a token

@@ -1,7 +1,5 @@
 """Files that browsers send: where they lie, and that nothing else is taken for one."""
 
-import shutil
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -9,9 +7,11 @@ import gradio as gr
 from gradio import processing_utils
 from gradio.utils import get_upload_folder
 
+from nt2vr.media.stored import DAY_S, LIMITS, evict
 from nt2vr.settings import store_uploads_in
 
-HOUR_S, DAY_S = 3600, 24 * 3600  # how often uploads are looked through, and how long they stay
+HOUR_S = 3600  # how often uploads are looked through
+STAY_S = round(LIMITS["uploads"].days * DAY_S)
 
 
 def prepare_uploads(folder: Path) -> None:
@@ -23,9 +23,7 @@ def prepare_uploads(folder: Path) -> None:
     with suppress(OSError):  # a data folder that cannot be written to: Gradio's default will do
         folder.mkdir(parents=True, exist_ok=True)
         store_uploads_in(folder)
-        for path in folder.iterdir():
-            if path.stat().st_mtime < time.time() - DAY_S:
-                shutil.rmtree(path, ignore_errors=True)
+        evict(folder.iterdir(), LIMITS["uploads"])
 
 
 def refuse_addresses() -> None:
