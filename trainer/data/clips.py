@@ -21,7 +21,6 @@ from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.settings import process_rank
 from nt2vr.world.captions import describe
 from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world.drawn.frame_file import CACHE
 from nt2vr.world.drawn.shipped import UndrawnClips
 from nt2vr.world.scenes import Scene, SceneSplit, sample_scenes
 from trainer.config import WORLD, TrainConfig
@@ -195,7 +194,7 @@ def frame_cache(folder: Path) -> Cache:
     """Open the cache of video files: the app's for runs in its data folder, so that evaluation shares the frames."""
     if folder.parts[-2:] == ("runs", ".frames"):
         return Cache.of(folder.parents[1])
-    return Cache(folder / CACHE, frames=folder / "frames")
+    return Cache(folder / "content", frames=folder / "frames")
 
 
 def world_clips(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.files import atomic_write, write_json
+from nt2vr.media.stored import read_cached
 from nt2vr.search.index.exact import ExactIndex
 
 AIM = 0.98  # recall on the sample from which no more clusters are looked at
@@ -91,15 +92,16 @@ class FaissIndex:
     @classmethod
     def load(cls, path: Path) -> Self | None:
         """Read a saved index; None if there is none, or it is damaged."""
-        try:
-            facts = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-            if path.stat().st_size != facts["bytes"]:
-                return None
-            stored = faiss.read_index(str(path))
-            index = cls(stored.d)
-            index._index, index._clustered, index.recall = stored, facts["clustered"], facts["recall"]
-        except (OSError, ValueError, LookupError, TypeError, RuntimeError, MemoryError):
-            return None
+        return read_cached(path, cls._read)
+
+    @classmethod
+    def _read(cls, path: Path) -> Self:
+        facts = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        if path.stat().st_size != facts["bytes"]:
+            raise ValueError(f"{path} has another size than when it was written.")
+        stored = faiss.read_index(str(path))
+        index = cls(stored.d)
+        index._index, index._clustered, index.recall = stored, facts["clustered"], facts["recall"]
         return index
 
     def _vectors(self) -> NDArray[np.float32]:

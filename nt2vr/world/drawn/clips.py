@@ -19,7 +19,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
 from nt2vr.models.spawn import WithoutMain
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
-from nt2vr.world.drawn.frame_file import embed_frames, embedded_once, write_frames
+from nt2vr.world.drawn.frame_file import embed_frames, embedded_once, read_frames, write_frames
 from nt2vr.world.drawn.render import Renderer
 from nt2vr.world.scenes import Scene, SceneSplit
 
@@ -59,9 +59,10 @@ class ClipFile:
         Raises:
             InterruptedError: if `should_stop` returned True while drawing.
         """
-        if not self.path.is_file():
+        frames = read_frames(self.path)
+        if frames is None:
             self._draw(progress, should_stop)
-        frames: NDArray[np.uint8] = np.load(self.path, mmap_mode="r")
+            frames = np.load(self.path, mmap_mode="r")
         return frames
 
     def embeddings(
@@ -101,7 +102,6 @@ class ClipFile:
             embedded = [embed_frames(encoder, np.stack(chunk), silent, never) for chunk in chunks]
             return np.concatenate([np.zeros((0, encoder.embed_dim), np.float32), *embedded])
 
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         return embedded_once(self.path, encoder, embed)
 
     def _draw(self, progress: Progress, should_stop: ShouldStop) -> None:
