@@ -9,9 +9,8 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import diskcache
@@ -90,12 +89,10 @@ class _Store:
         return damaged
 
 
-class Cache:
+class Cache(AbstractContextManager["Cache"]):
     """Content hashes in one folder; frames and embeddings in others.
 
     Args:
-        folder: created if missing.
-        frames_bytes: limit for sampled frames, see `FrameStore`.
         galleries: folder of the embeddings of galleries; default one in `folder`.
         frames: folder of sampled frames; default one in `folder`.
     """
@@ -123,11 +120,7 @@ class Cache:
         return FrameStore(self._frames / name, shape, self._frames_bytes, grows, required)
 
     def content_hash(self, path: Path) -> str:
-        """Hash the bytes of a file; the hash is cached until the file's size or modification time changes.
-
-        Raises:
-            MediaError: if the file cannot be read.
-        """
+        """Hash the bytes of a file; the hash is cached until the file's size or modification time changes."""
         try:
             stat = path.stat()
             if not path.is_file():  # reading a named pipe would block
@@ -142,15 +135,7 @@ class Cache:
         return content
 
     def close(self) -> None:
-        """Close the files of this thread."""
         self._hashes.close()
 
-    def __enter__(self) -> "Cache":
-        """Return the cache."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        """Close the cache."""
+    def __exit__(self, *_: object) -> None:
         self.close()

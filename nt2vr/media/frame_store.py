@@ -6,8 +6,8 @@ are evicted, so that a cycle over more clips than there is room for finds those 
 
 import logging
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -24,15 +24,13 @@ ROWS = "frames.u8"
 BATCH_BYTES = 16 << 20  # written at once, since each write waits for the disk
 
 
-class FrameStore(RowFile[np.uint8]):
+class FrameStore(RowFile[np.uint8], AbstractContextManager["FrameStore"]):
     """The frames (F, S, S, 3) of clips, by clip key; for one thread. Leaving it as a context writes what was added.
 
     Args:
         folder: of this store, among those of the others.
-        shape: (F, S, S, 3).
         limit: of all stores together, in bytes; default that of LIMITS, but at most half of the disk space that is
             free or theirs.
-        grows: whether clips are added.
         required: whether every clip must be stored, whatever the limit, and an OSError is raised if that fails.
             Otherwise what cannot be stored is dropped.
     """
@@ -45,7 +43,6 @@ class FrameStore(RowFile[np.uint8]):
         grows: bool = True,
         required: bool = False,
     ) -> None:
-        """Note that the store was opened."""
         super().__init__(folder, ROWS, np.uint8, len(shape), shape)
         self._limit, self._grows, self._required = limit, grows or required, required
         self._added: dict[str, NDArray[np.uint8]] = {}
@@ -54,7 +51,7 @@ class FrameStore(RowFile[np.uint8]):
 
     @property
     def name(self) -> str:
-        """Tell which frames are sampled, and how they are fitted."""
+        """Sampling, number of frames and framing, such as "1-8-224"."""
         return self._folder.name
 
     def get(self, key: str) -> NDArray[np.uint8] | None:
@@ -66,11 +63,7 @@ class FrameStore(RowFile[np.uint8]):
         return None if row < 0 else self.rows()[row]
 
     def check_free(self, num_clips: int) -> None:
-        """Refuse clips that the disk has no room for.
-
-        Raises:
-            ConfigError: if it has less.
-        """
+        """Refuse clips that the disk has no room for."""
         check_free(self._folder, num_clips * self._clip_bytes, f"Storing the frames of {num_clips:,} videos")
 
     def add(self, key: str, frames: NDArray[np.uint8]) -> None:
@@ -111,14 +104,7 @@ class FrameStore(RowFile[np.uint8]):
             used = bytes_in(root)
         return int(max(0, limit - used) // self._clip_bytes)
 
-    def __enter__(self) -> "FrameStore":
-        """Return the store."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        """Write what was added."""
+    def __exit__(self, *_: object) -> None:
         self.write()
 
 
@@ -127,7 +113,6 @@ class StoredClips:
 
     Args:
         frames: (N, F, S, S, 3) of the store.
-        rows: (n,) which clips.
     """
 
     def __init__(self, frames: NDArray[np.uint8], rows: NDArray[np.int64]) -> None:
@@ -135,15 +120,9 @@ class StoredClips:
         self.shape = (len(rows), *frames.shape[1:])
 
     def __len__(self) -> int:
-        """Return the number of clips."""
         return len(self._rows)
 
     def __getitem__(self, index: Any) -> NDArray[np.uint8]:
-        """Read frames; the first index is that of the clip."""
         clips, *rest = index if isinstance(index, tuple) else (index,)
         read: NDArray[np.uint8] = self._frames[(self._rows[clips], *rest)]
         return read
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        """Read all."""
-        return np.asarray(self._frames[self._rows], dtype)

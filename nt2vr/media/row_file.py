@@ -42,10 +42,6 @@ class RowFile(Generic[T]):
     Methods that write raise an OSError if the folder cannot be written to or the disk is full; the rows stay.
 
     Args:
-        folder: created by the first write.
-        file: name of the file of rows.
-        dtype: of the rows.
-        num_dims: of a row.
         shape: of a row; a file of rows of another shape is replaced. None accepts any.
     """
 
@@ -56,7 +52,6 @@ class RowFile(Generic[T]):
         self.refresh()
 
     def __len__(self) -> int:
-        """Return the number of rows, including unused ones."""
         return self._num_rows
 
     def _forget_all(self, generation: Path | None) -> None:
@@ -91,7 +86,6 @@ class RowFile(Generic[T]):
         return np.fromiter((self._row_of.get(digest(key), -1) for key in keys), np.int64)
 
     def rows(self) -> NDArray[T]:
-        """Return all rows, memory-mapped."""
         return self._rows
 
     def append(self, keys: Sequence[str], rows: NDArray[T]) -> None:
@@ -128,7 +122,6 @@ class RowFile(Generic[T]):
             self._begin(self._shape, parts, [kept[row] for row in places.tolist()])
 
     def clear(self) -> None:
-        """Delete all rows."""
         with self._locked():
             for path in self._generations():
                 (path / IDS).unlink(missing_ok=True)  # first: it makes the rest count
@@ -193,7 +186,6 @@ class RowFile(Generic[T]):
 
     @property
     def _ids_start(self) -> int:
-        """Bytes before the first id."""
         return len(_header((0,) * self._num_dims))
 
     def _row_bytes(self, shape: Shape) -> int:
@@ -232,7 +224,6 @@ def write_at(path: Path, offset: int, data: memoryview, sync: bool = True) -> No
 
 
 def digest(key: str) -> bytes:
-    """Hash a key."""
     return blake2b(key.encode(), digest_size=DIGEST_BYTES).digest()
 
 

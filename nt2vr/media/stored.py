@@ -26,17 +26,11 @@ DAMAGE = (  # raised by NumPy, FAISS and json on files with other content than e
 
 @dataclass(frozen=True)
 class Limit:
-    """The most of one kind of data that stays.
-
-    Attributes:
-        count: files or folders.
-        num_bytes: of all together.
-        days: since the last use.
-    """
+    """The most of one kind of data that stays."""
 
     count: float = inf
-    num_bytes: float = inf
-    days: float = inf
+    num_bytes: float = inf  # of all together
+    days: float = inf  # since the last use
 
     def allows(self, count: int, num_bytes: float, age_s: float = 0.0) -> bool:
         """Whether so much fits."""

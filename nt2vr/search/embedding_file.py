@@ -23,7 +23,6 @@ class EmbeddingFile(RowFile[np.float32]):
     """The embeddings in one folder, as they were at the last `refresh`; for one thread.
 
     Args:
-        folder: created by the first write.
         shape: (F, D); a file of another shape is replaced. None accepts any.
     """
 
@@ -35,10 +34,6 @@ class EmbeddingFile(RowFile[np.float32]):
 
         A crash of the machine may leave rows that are empty or not finite: then all are pooled again, and if some are
         not finite even so, all embeddings are deleted.
-
-        Args:
-            name: of the pooling, for the file's name.
-            pool: pools frames.
         """
         if not name.isidentifier():
             raise ValueError(f"{name!r} cannot be the name of a file.")

@@ -15,7 +15,6 @@ SHARED = "shared"  # folder of galleries without a key
 
 
 def gallery_folder(gallery: Gallery, cache: Cache) -> Path:
-    """Return the folder of a gallery's embeddings."""
     return cache.galleries / (gallery.key or SHARED)
 
 
@@ -32,7 +31,6 @@ def make_room(tower: Path) -> None:
 
 
 def towers(folder: Path) -> list[Path]:
-    """List the folders of a gallery's visual towers."""
     return [tower for tower in folder.iterdir() if tower.is_dir()] if folder.is_dir() else []
 
 

@@ -32,7 +32,6 @@ class FaissIndex:
         """Make an empty index for vectors of length `dim`.
 
         Args:
-            dim: D.
             sample: (Q, D) queries to measure the recall with; default: vectors with noise.
         """
         self._dim, self._sample = dim, sample
@@ -42,7 +41,6 @@ class FaissIndex:
         self.recall = 1.0
 
     def __len__(self) -> int:
-        """Return the number of vectors."""
         return int(self._index.ntotal)
 
     def add(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
@@ -105,7 +103,6 @@ class FaissIndex:
         return index
 
     def _vectors(self) -> NDArray[np.float32]:
-        """Return the vectors (N, D), in the order of `ids`."""
         lists, size = self._index.invlists, 4 * self._dim
         found = [faiss.rev_swig_ptr(lists.get_codes(at), size * lists.list_size(at)) for at in self._filled()]
         vectors = (codes.view(np.float32).reshape(-1, self._dim) for codes in found)
@@ -140,7 +137,6 @@ class FaissIndex:
 
 
 def _noisy(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Make queries of vectors."""
     rng = np.random.default_rng(0)
     some = vectors[np.sort(rng.choice(len(vectors), min(SAMPLE, len(vectors)), replace=False))]
     return some + rng.standard_normal(some.shape, np.float32) * np.float32(NOISE / np.sqrt(some.shape[1]))

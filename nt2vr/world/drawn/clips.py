@@ -29,19 +29,12 @@ CHUNK = 64  # clips per task of a process: 10 MB of frames
 
 @dataclass(frozen=True)
 class ClipFile:
-    """Cache file for the frames of some scenes.
+    """Cache file for the frames of some scenes."""
 
-    Attributes:
-        path: .npy file of (N, F, S, S, 3) uint8 RGB frames, named by a hash of everything that affects them.
-        scenes: the N scenes.
-        num_frames: F.
-        framing: what frames are fitted to; S is its size.
-    """
-
-    path: Path
+    path: Path  # .npy file of (N, F, S, S, 3) uint8 RGB frames, named by a hash of everything that affects them
     scenes: Sequence[Scene]
     num_frames: int
-    framing: Framing
+    framing: Framing  # what frames are fitted to; S is its size
 
     @classmethod
     def of(
@@ -54,11 +47,7 @@ class ClipFile:
         return cls(cache / f"built-in-{split}-{key.hexdigest()}.npy", scenes, num_frames, framing)
 
     def frames(self, progress: Progress = silent, should_stop: ShouldStop = never) -> NDArray[np.uint8]:
-        """Return the memory-mapped frames, drawing them first if necessary.
-
-        Raises:
-            InterruptedError: if `should_stop` returned True while drawing.
-        """
+        """Return the memory-mapped frames, drawing them first if necessary."""
         frames = read_frames(self.path)
         if frames is None:
             self._draw(progress, should_stop)
@@ -68,11 +57,7 @@ class ClipFile:
     def embeddings(
         self, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
     ) -> NDArray[np.float32]:
-        """Return the clips' L2-normalised embeddings (N, D), cached next to the frames per visual tower.
-
-        Raises:
-            InterruptedError: if `should_stop` returned True.
-        """
+        """Return the clips' L2-normalised embeddings (N, D), cached next to the frames per visual tower."""
         return embedded_once(
             self.path,
             encoder,
@@ -82,11 +67,7 @@ class ClipFile:
     def embeddings_alone(
         self, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
     ) -> NDArray[np.float32]:
-        """Return the same embeddings, cached likewise, without keeping the frames.
-
-        Raises:
-            InterruptedError: if `should_stop` returned True.
-        """
+        """Return the same embeddings, cached likewise, without keeping the frames."""
         if self.path.is_file():
             return self.embeddings(encoder, progress, should_stop)
 

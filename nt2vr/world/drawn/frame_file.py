@@ -30,7 +30,6 @@ def write_frames(path: Path, shape: tuple[int, ...], clips: Iterable[NDArray[np.
     """Write clips to one file as they arrive, atomically: an exception of the iterator leaves no file.
 
     Args:
-        path: a .npy file.
         shape: (N, F, S, S, 3).
         clips: N of them, each (F, S, S, 3).
     """
@@ -46,11 +45,7 @@ def write_frames(path: Path, shape: tuple[int, ...], clips: Iterable[NDArray[np.
 def embed_frames(
     encoder: Encoder, frames: NDArray[np.uint8] | StoredClips, progress: Progress, should_stop: ShouldStop
 ) -> NDArray[np.float32]:
-    """Encode and pool the (N, F, S, S, 3) frames of clips: (N, D), L2-normalised.
-
-    Raises:
-        InterruptedError: if stopped.
-    """
+    """Encode and pool the (N, F, S, S, 3) frames of clips: (N, D), L2-normalised."""
     embeddings = np.empty((len(frames), encoder.embed_dim), np.float32)
     for start in range(0, len(frames), CHUNK):
         if should_stop():
@@ -67,8 +62,6 @@ def embedded_once(frames: Path, encoder: Encoder, embed: Callable[[], NDArray[np
 
     Args:
         frames: the file, which need not exist: its name identifies the content.
-        encoder: the model.
-        embed: computes what is not cached.
     """
     key = blake2b(f"{frames.stem} {encoder.card.visual_key} {encoder.card.pooling}".encode(), digest_size=12)
     path = frames.with_name(f"embeddings-{key.hexdigest()}.npy")

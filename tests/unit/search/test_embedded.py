@@ -21,7 +21,7 @@ from nt2vr.media.gallery import Gallery, Video, load_gallery
 from nt2vr.models.card import Card
 from nt2vr.models.framing import Framing
 from nt2vr.search import embedded as embedded_module
-from nt2vr.search.embedded import count_missing, embed_gallery, open_gallery
+from nt2vr.search.embedded import embed_gallery, open_gallery
 from nt2vr.search.embedding_folders import drop_unused, tower_folder
 from nt2vr.search.index import ExactIndex, FaissIndex
 from nt2vr.search.prefetch import prefetch_frames
@@ -219,6 +219,13 @@ def test_a_stopped_run_keeps_its_embeddings_and_the_next_run_continues(
     assert stopped.skipped[0] == ("v16", "Not embedded: stopped before its turn.")
     complete, encoder = embed(gallery, decoder, cache)
     assert len(complete.gallery.videos) == 40 and encoder.num_encoded == 24 * 4
+
+
+def count_missing(gallery: Gallery, card: Card, cache: Cache) -> int:
+    """Count the clips without stored embeddings."""
+    encoder: Any = BrightnessEncoder()
+    encoder.card = card
+    return len(open_gallery(gallery, encoder, cache).skipped)
 
 
 def folder_of(cache: Cache) -> Path:
