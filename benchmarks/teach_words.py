@@ -32,7 +32,7 @@ import numpy as np
 import torch
 
 from benchmarks.minilm import MODEL_CFG, MiniLM, MiniLMEncoder, load_minilm
-from nt2vr.datasets import sample_ids
+from nt2vr.datasets import load, sample_ids
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, row_array
 from nt2vr.evaluation.measures import Measured, summarise
@@ -216,9 +216,8 @@ def config_of(run: Run, captions: Path, steps: int) -> TrainConfig:
 
 def clips_of(config: TrainConfig, most: int) -> tuple[Clips, Clips]:
     """Read the training captions, and the held-out captions that text measures are taken on."""
-    held_out = config.validation_clips  # all that is measured; a run of the product would hold out a tenth
-    train = caption_clips(replace(config, num_clips=most), "train", held_out=held_out)
-    return train, caption_clips(config, "validation", held_out=held_out)
+    load.HELD_OUT = config.validation_clips  # all that is measured; a run of the product would hold out a tenth
+    return caption_clips(replace(config, num_clips=most), "train"), caption_clips(config, "validation")
 
 
 def teach(

@@ -50,12 +50,12 @@ def with_schema(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def without_schema(data: Mapping[str, Any], path: Path, error: type[Nt2vrError] = ConfigError) -> dict[str, Any]:
-    """Check and remove the version; files of nT2VR 0.1 have none and count as version 1.
+    """Check and remove the version; a file without one, such as a config written by hand, is current.
 
     Raises:
         error: if a newer nT2VR wrote the file.
     """
-    schema = data.get(SCHEMA_KEY, 1)
+    schema = data.get(SCHEMA_KEY, SCHEMA)
     if isinstance(schema, int | float) and schema > SCHEMA:
         raise error(
             f"{path} was written by a newer nT2VR (schema {schema}; this one reads up to {SCHEMA}). Update nT2VR."
@@ -85,12 +85,7 @@ def check_free(folder: Path, num_bytes: float, doing: str) -> None:
     """Refuse work whose files would fill the disk, before it starts.
 
     Args:
-        folder: where the files go; need not exist yet.
         num_bytes: what they need, estimated.
-        doing: the work, for the message.
-
-    Raises:
-        ConfigError: if less is free.
     """
     free = free_bytes(folder)
     if free < num_bytes:
@@ -101,11 +96,7 @@ def check_free(folder: Path, num_bytes: float, doing: str) -> None:
 
 
 def check_writable(folder: Path) -> None:
-    """Refuse an output folder before the work whose results would be lost.
-
-    Raises:
-        ConfigError: if it cannot be made or written to.
-    """
+    """Refuse an output folder before the work whose results would be lost."""
     there = _existing(folder)
     if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
         raise ConfigError(f"{folder} cannot be written to. Name another folder.")

@@ -2,7 +2,6 @@
 
 import ctypes
 import ipaddress
-import logging
 import os
 import re
 import sys
@@ -14,8 +13,6 @@ from importlib import metadata
 from pathlib import Path
 
 from nt2vr.errors import ConfigError, quoted
-
-logger = logging.getLogger(__name__)
 
 PACKAGE = Path(__file__).parent
 ASSETS = (
@@ -47,7 +44,6 @@ class Settings:
         data_dir: caches, runs, reports, and downloaded or imported models.
         device: where models run and, from the page, are trained: "auto" (CUDA, then MPS, then CPU), "cpu", "cuda",
             "cuda:1" or "mps".
-        host: address to listen on.
         port: port to listen on; None takes the first free one from 7860.
         assets: the shipped gallery, models and page templates.
         models: pre-trained models of open_clip to download at the start, in the background.
@@ -76,7 +72,6 @@ class Settings:
     roots: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check the device's name, not whether this machine has one."""
         if not re.fullmatch(r"auto|cpu|cuda(:\d+)?|mps", self.device):
             raise ConfigError(f"Unknown device {quoted(self.device)}. Choose auto, cpu, cuda or mps.")
         for action, rule in self.rules.items():
@@ -99,8 +94,6 @@ class Settings:
         environment: Mapping[str, str] = os.environ,
     ) -> "Settings":
         """Complete the given values from the environment; docs/deployment.md lists its variables."""
-        if "NT2VR_TRAIN" in environment:
-            logger.warning("NT2VR_TRAIN is no longer read: NT2VR_ALLOW_TRAIN=nobody|owner|everyone replaces it.")
         rules = {action: environment.get(f"NT2VR_ALLOW_{action.upper()}", "") for action in ACTIONS}
         if on_zero_gpu(environment):
             rules["train"] = "nobody"  # it lends its GPUs to no child process
@@ -146,7 +139,6 @@ def _listed(text: str) -> tuple[str, ...]:
 
 
 def _paths(text: str) -> list[Path]:
-    """Split a list of folders as PATH is written."""
     return [Path(part) for part in text.split(os.pathsep) if part.strip()]
 
 
@@ -221,10 +213,6 @@ def use_device(device: str, environment: MutableMapping[str, str] = os.environ) 
 
     Args:
         device: "auto" (no change), "cpu", "cuda" or "cuda:1", counted among the visible GPUs.
-        environment: where it is written.
-
-    Raises:
-        ConfigError: if nothing is trained on such a device, or it is not visible.
     """
     if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", device):
         raise ConfigError(f"Cannot train on {quoted(device)}. Choose auto, cpu, cuda or cuda:1.")
@@ -244,10 +232,6 @@ def training_environment(device: str, environment: Mapping[str, str] = os.enviro
 
     Args:
         device: as `use_device` takes it, or "mps", on which nothing is trained: that is as "auto".
-        environment: this process's.
-
-    Raises:
-        ConfigError: if the device is not visible.
     """
     changed = dict(environment)
     use_device("auto" if device == "mps" else device, changed)

@@ -156,7 +156,6 @@ def _train(
     from trainer.distributed import in_turn, join  # noqa: PLC0415
     from trainer.learner import Learner  # noqa: PLC0415
     from trainer.loop import train  # noqa: PLC0415
-    from trainer.runs.resume import held_out_by  # noqa: PLC0415
     from trainer.runs.start import Start  # noqa: PLC0415
 
     join()
@@ -165,7 +164,7 @@ def _train(
     check_data(config, start.losses.users)
     logger.info("Preparing clips for %s.", config.name)
     with in_turn():
-        more = stop.is_set, start.losses.needs, progress, held_out_by(run, config)
+        more = stop.is_set, start.losses.needs, progress
         clips, validation = (load_clips(config, split, cache, *more) for split in ("train", "validation"))
     num_captions = min(config.num_captions, clips.num_captions)  # a dataset may have fewer than configured
     learner = Learner(replace(config, num_clips=len(clips), num_captions=num_captions), start)

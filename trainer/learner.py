@@ -203,7 +203,7 @@ class Learner:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Restore a `state_dict` of the same config except for the random numbers; ignore version 0.1's caches."""
+        """Restore a `state_dict` of the same config except for the random numbers."""
         self.steps = state["steps"]
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from nt2vr.datasets import HELD_OUT
 from nt2vr.errors import ConfigError
 from nt2vr.models.card import Card, configured
 from nt2vr.models.checkpoint import fingerprints, read_model, write_checkpoint
@@ -173,7 +172,7 @@ class Books:
         self._metrics = MetricsWriter(run, learner.config, learner.steps)
         self._validator = Validator(learner, run, self._metrics, validation, fresh=saved is None, progress=progress)
         self._report = Report(run, learner, self._metrics, saved.recent if saved else ())
-        self._saver = Saver(run, learner, saved.held_out if saved else HELD_OUT)
+        self._saver = Saver(run, learner)
 
     def step(self, epoch: int, losses: dict[str, float]) -> None:
         """Report a step, and save the run if due."""

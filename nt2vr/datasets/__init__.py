@@ -1,11 +1,10 @@
 """Datasets of captioned videos, published or one's own, by name. Nothing is decoded here."""
 
 from nt2vr.datasets.base import Dataset, Split
-from nt2vr.datasets.load import DATASETS, HELD_OUT, held_out_of, kind_and_path, load_dataset, sample, sample_ids
+from nt2vr.datasets.load import DATASETS, held_out_of, kind_and_path, load_dataset, sample, sample_ids
 
 __all__ = [
     "DATASETS",
-    "HELD_OUT",
     "Dataset",
     "Split",
     "held_out_of",

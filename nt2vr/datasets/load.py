@@ -23,7 +23,7 @@ HELD_OUT_SHARE = 0.1  # of the training videos, for datasets without a validatio
 HELD_OUT = 1_000  # at most; the same in every training and evaluation, so that none takes trained videos as unseen
 
 
-def load_dataset(data: str | Path, split: Split = "all", held_out: int = HELD_OUT, with_files: bool = True) -> Dataset:
+def load_dataset(data: str | Path, split: Split = "all", with_files: bool = True) -> Dataset:
     """Load the videos of a split with their captions.
 
     If a dataset has no validation split, a tenth of its training videos, at most HELD_OUT, are held out, by a hash of
@@ -32,7 +32,6 @@ def load_dataset(data: str | Path, split: Split = "all", held_out: int = HELD_OU
     Args:
         data: folder of a dataset, or its captions file; its kind is inferred unless given as "KIND:PATH".
         split: the part to load.
-        held_out: the maximum; only trainings begun by an older version have another.
         with_files: whether videos must have files; otherwise only captions are read.
 
     Raises:
@@ -49,7 +48,7 @@ def load_dataset(data: str | Path, split: Split = "all", held_out: int = HELD_OU
     splits = {part: _usable(captions, there) for part, captions in annotations.splits.items()}
     videos = tuple(
         Video(video_id, there[video_id], tuple(captions))
-        for video_id, captions in _chosen(annotations.name, splits, split, held_out).items()
+        for video_id, captions in _chosen(annotations.name, splits, split).items()
     )
     if not videos:
         raise DatasetError(f"{annotations.name} has no {split} videos with captions under {files.folder}.")
@@ -75,9 +74,9 @@ def sample_ids(ids: Iterable[str], count: int) -> list[str]:
     return sorted(ids, key=_hash)[:count]
 
 
-def held_out_of(video_ids: Collection[str], most: int) -> list[str]:
-    """Choose the videos held out for validation if a dataset has no split of its own: a tenth, but at most `most`."""
-    return sample_ids(video_ids, min(most, max(1, int(HELD_OUT_SHARE * len(video_ids)))))
+def held_out_of(video_ids: Collection[str]) -> list[str]:
+    """Choose the videos held out for validation without a split of their own: a tenth, but at most HELD_OUT."""
+    return sample_ids(video_ids, min(HELD_OUT, max(1, int(HELD_OUT_SHARE * len(video_ids)))))
 
 
 def _hash(video_id: str) -> bytes:
@@ -146,7 +145,7 @@ def _evaluated(splits: Mapping[Split, Captions]) -> set[str]:
     return {video_id for part in ("validation", "test") for video_id in splits.get(part, {})}
 
 
-def _chosen(name: str, splits: Mapping[Split, Captions], split: Split, held_out: int) -> Captions:
+def _chosen(name: str, splits: Mapping[Split, Captions], split: Split) -> Captions:
     if split == "all":
         return {video_id: captions for part in splits.values() for video_id, captions in part.items()}
     others = _evaluated(splits)
@@ -155,7 +154,7 @@ def _chosen(name: str, splits: Mapping[Split, Captions], split: Split, held_out:
         training = {video_id: captions for video_id, captions in training.items() if video_id not in others}
     chosen = training if split == "train" else splits.get(split)
     if training is not None and "validation" not in splits and split != "test":
-        validation = set(held_out_of(training, held_out))
+        validation = set(held_out_of(training))
         chosen = {v: some for v, some in training.items() if (v in validation) == (split == "validation")}
     if chosen is None:
         parts = ", ".join(part for part in splits if part != "all") or "none"

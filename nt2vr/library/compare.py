@@ -1,26 +1,19 @@
-"""How a library's files differ from its inventory."""
+"""Comparison of a library's files with its inventory."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nt2vr.library.info import Changes
-from nt2vr.library.inventory import FoundFile, StoredFile
+from nt2vr.library.inventory import FoundFile, StoredFile, captions_of
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Differences, and what follows from them.
-
-    Attributes:
-        changes: for people.
-        pending: files that are to be read.
-        captioned: unchanged files with other captions.
-        removed: ids that are to be forgotten.
-    """
+    """Differences, and what follows from them."""
 
     changes: Changes
     pending: tuple[FoundFile, ...]
-    captioned: tuple[FoundFile, ...]
+    captioned: tuple[FoundFile, ...]  # unchanged files with other captions
     removed: tuple[str, ...]
 
 
@@ -30,7 +23,7 @@ def compared(known: Mapping[str, StoredFile], found: Sequence[FoundFile]) -> Com
     closed = tuple(f"{file.id}/" for file in found if file.reason and not file.size)
     gone = [name for name in known if name not in there and not (closed and name.startswith(closed))]
     pending = [file for file in found if not _is_known(file, known)]
-    captioned = [file for file in found if file.id in known and known[file.id].captions_differ(file.captions)]
+    captioned = [file for file in found if file.id in known and captions_of(known[file.id]) != file.captions]
     renamed = _renamed([known[name] for name in gone], [file for file in pending if file.id not in known])
     changes = Changes(
         tuple(file.id for file in pending if file.id not in known and file.id not in renamed.values()),
@@ -43,9 +36,9 @@ def compared(known: Mapping[str, StoredFile], found: Sequence[FoundFile]) -> Com
 
 def _is_known(file: FoundFile, known: Mapping[str, StoredFile]) -> bool:
     stored = known.get(file.id)
-    if stored is None:
+    if stored is None or stored.state == "new" or (file.reason and file.reason != stored.reason):
         return False
-    return stored.is_as(file) and not (file.reason and file.reason != stored.reason)
+    return (stored.path, stored.size, stored.mtime_ns) == (file.path, file.size, file.mtime_ns)
 
 
 def _renamed(gone: Sequence[StoredFile], new: Sequence[FoundFile]) -> dict[str, str]:

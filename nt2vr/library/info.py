@@ -12,27 +12,16 @@ KINDS: tuple[Kind, ...] = ("folder", "uploads", "manifest", "dataset")
 
 @dataclass(frozen=True)
 class Source:
-    """What a library is made from; stored as library.json.
-
-    Attributes:
-        id: name of its folder; never changes.
-        name: display name, unique among libraries.
-        kind: what `path` is.
-        path: a folder, a JSONL or CSV manifest, or a dataset that `load_dataset` reads; absolute and resolved.
-        split: part of a dataset.
-        window_s: seconds per window of a long video; 0 keeps videos whole.
-        within: folder that every file must lie in after links are followed; None is anywhere.
-        loader: kind of dataset, as in "KIND:PATH"; empty infers it.
-    """
+    """Settings of a library, stored as library.json."""
 
     id: str
-    name: str
+    name: str  # display name, unique among libraries
     kind: Kind
-    path: Path
+    path: Path  # a folder, a JSONL or CSV manifest, or a dataset that `load_dataset` reads; absolute and resolved
     split: Split = "all"
-    window_s: float = 0.0
-    within: Path | None = None
-    loader: str = ""
+    window_s: float = 0.0  # seconds per window of a long video; 0 keeps videos whole
+    within: Path | None = None  # folder that every file must lie in after links are followed; None is anywhere
+    loader: str = ""  # kind of dataset, as in "KIND:PATH"; empty infers it
 
     @property
     def key(self) -> str:
@@ -42,86 +31,48 @@ class Source:
 
 @dataclass(frozen=True)
 class LibraryInfo:
-    """A library as it is listed.
-
-    Attributes:
-        source: what it is made from.
-        num_files: usable files; duplicates in folders count once.
-        num_clips: clips, including windows.
-        num_skipped: files and windows that cannot be used, without duplicates.
-        seconds: total duration of its videos.
-        available: whether its folder or file is there now; what was indexed stays searchable without it.
-        has_captions: whether any clip has a caption.
-    """
+    """Summary of a library for listing."""
 
     source: Source
-    num_files: int = 0
+    num_files: int = 0  # usable files; duplicates in folders count once
     num_clips: int = 0
-    num_skipped: int = 0
+    num_skipped: int = 0  # files and windows that cannot be used, without duplicates
     seconds: float = 0.0
-    available: bool = True
+    available: bool = True  # whether its folder or file is there now; what was indexed stays searchable without it
     has_captions: bool = False
 
     @property
     def id(self) -> str:
-        """Name of its folder."""
         return self.source.id
 
     @property
     def name(self) -> str:
-        """Display name."""
         return self.source.name
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, for the page and for JSON."""
-        source = self.source
-        return {
-            "id": source.id,
-            "name": source.name,
-            "kind": source.kind,
-            "path": str(source.path),
-            "split": source.split,
-            "window_s": source.window_s,
-            "num_files": self.num_files,
-            "num_clips": self.num_clips,
-            "num_skipped": self.num_skipped,
-            "seconds": self.seconds,
-            "available": self.available,
-            "has_captions": self.has_captions,
-        }
+        source = {name: getattr(self.source, name) for name in ("id", "name", "kind", "path", "split", "window_s")}
+        counts = {name: value for name, value in vars(self).items() if name != "source"}
+        return {**source, "path": str(self.source.path), **counts}
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """A file or window that is not in the gallery.
-
-    Attributes:
-        id: of the file or window.
-        reason: one sentence.
-        duplicate_of: id of an earlier file with the same content, where that is the reason.
-    """
+    """A file or window that is not in the gallery."""
 
     id: str
     reason: str
-    duplicate_of: str = ""
+    duplicate_of: str = ""  # id of an earlier file with the same content, where that is the reason
 
 
 @dataclass(frozen=True)
 class Changes:
-    """How files differ from what a library knows; ids of files.
-
-    Attributes:
-        new: files it does not know.
-        changed: files of another size or modification time.
-        renamed: old id to new id.
-        removed: files that are gone.
-    """
+    """Ids of the files that differ from the inventory."""
 
     new: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    renamed: dict[str, str] = field(default_factory=dict)
+    changed: tuple[str, ...] = ()  # files of another size or modification time
+    renamed: dict[str, str] = field(default_factory=dict)  # old id to new id
     removed: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        """Whether anything differs."""
         return bool(self.new or self.changed or self.renamed or self.removed)

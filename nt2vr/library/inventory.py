@@ -57,28 +57,17 @@ FROM files WHERE state = 'ready' AND duplicate_of = ''
 
 @dataclass(frozen=True)
 class FoundFile:
-    """A file as the source lists it.
-
-    Attributes:
-        id: unique in the library.
-        path: absolute.
-        size: in bytes.
-        mtime_ns: modification time.
-        captions: sentences that describe it.
-        reason: why it cannot be used, where that shows without reading it.
-    """
+    """A file as the source lists it."""
 
     id: str
     path: str
     size: int = 0
     mtime_ns: int = 0
     captions: tuple[str, ...] = ()
-    reason: str = ""
+    reason: str = ""  # why it cannot be used, where that shows without reading it
 
 
 class StoredFile(NamedTuple):
-    """A row of the table."""
-
     id: str
     path: str
     captions: str
@@ -93,16 +82,6 @@ class StoredFile(NamedTuple):
     num_clips: int
     duplicate_of: str
 
-    def is_as(self, found: FoundFile) -> bool:
-        """Whether the file seems not to have changed since it was read."""
-        if self.state == "new":
-            return False
-        return (self.path, self.size, self.mtime_ns) == (found.path, found.size, found.mtime_ns)
-
-    def captions_differ(self, captions: tuple[str, ...]) -> bool:
-        """Whether the source gives the file other captions now."""
-        return captions_of(self) != captions
-
 
 class Counts(NamedTuple):
     """Sums over the usable files."""
@@ -110,7 +89,7 @@ class Counts(NamedTuple):
     num_files: int = 0
     num_clips: int = 0
     seconds: float = 0.0
-    has_captions: int = 0
+    has_captions: bool = False
     num_skipped: int = 0
 
 
@@ -118,7 +97,6 @@ class Inventory:
     """The table of one library, in a file that is created when needed; each call is one transaction."""
 
     def __init__(self, path: Path) -> None:
-        """Open nothing yet."""
         self._path = path
 
     def files(self) -> dict[str, StoredFile]:
@@ -135,7 +113,7 @@ class Inventory:
             files, clips, seconds, captions = database.execute(COUNTS).fetchone()
             (skipped,) = database.execute("SELECT count(*) FROM files WHERE state = 'skipped'").fetchone()
             (failed,) = database.execute("SELECT count(*) FROM skipped_clips").fetchone()
-        return Counts(files, clips - failed, seconds, captions, skipped + failed)
+        return Counts(files, clips - failed, seconds, bool(captions), skipped + failed)
 
     def skipped_clips(self) -> dict[str, str]:
         """Return the reasons of clips that could not be decoded, by id."""
@@ -144,10 +122,10 @@ class Inventory:
 
     def apply(self, pending: Iterable[FoundFile], captioned: Iterable[FoundFile], removed: Iterable[str]) -> None:
         """Add or renew files that are to be read, change captions, and remove files."""
-        rows = [
-            (*_listed(file), "skipped" if file.reason else "new", file.reason, "", "", 0.0, 0, 0, "")
-            for file in pending
-        ]
+        rows: list[tuple[object, ...]] = []
+        for file in pending:
+            listed = (file.id, file.path, _captions(file), file.size, file.mtime_ns)
+            rows.append((*listed, "skipped" if file.reason else "new", file.reason, "", "", 0.0, 0, 0, ""))
         with self._transaction() as database:
             gone = [(each,) for each in removed]
             for table, key in (("files", "id"), ("skipped_clips", "file_id")):
@@ -224,13 +202,8 @@ class Inventory:
 
 
 def captions_of(file: StoredFile) -> tuple[str, ...]:
-    """Return the captions of a row."""
     return tuple(json.loads(file.captions)) if file.captions != "[]" else ()
 
 
 def _captions(file: FoundFile) -> str:
     return json.dumps(file.captions, ensure_ascii=False)
-
-
-def _listed(file: FoundFile) -> tuple[str, str, str, int, int]:
-    return file.id, file.path, _captions(file), file.size, file.mtime_ns

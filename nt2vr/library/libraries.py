@@ -2,7 +2,6 @@
 
 import json
 import logging
-import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -43,12 +42,10 @@ class Libraries:
     """The libraries in a folder, also changed by other processes: nothing is held in memory.
 
     Args:
-        folder: created when the first library is added.
         embeddings: folder of galleries' embeddings, from which `remove` deletes.
     """
 
     def __init__(self, folder: Path, embeddings: Path | None = None) -> None:
-        """Open nothing yet."""
         self.folder = folder
         self._embeddings = embeddings or folder.with_name(EMBEDDINGS)
 
@@ -58,24 +55,19 @@ class Libraries:
         return sorted((self._info(source) for source in sources if source), key=lambda info: info.name.casefold())
 
     def find(self, name: str) -> LibraryInfo:
-        """Return a library by its name or id.
-
-        Raises:
-            ConfigError: listing the names, if there is none.
-        """
+        """Return a library by its name or id."""
         return self._info(self._source(name))
 
     def stamp(self, library_id: str) -> tuple[object, ...]:
         """Return what changes whenever a library's clips or its name do, without opening anything."""
-        stats: list[os.stat_result | None] = []
-        for name in (SETTINGS, INVENTORY, f"{INVENTORY}-wal"):
+        found: list[object] = []
+        for name in (SETTINGS, INVENTORY):
             try:
-                stats.append((self.folder / library_id / name).stat())
+                stat = (self.folder / library_id / name).stat()
+                found.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
             except OSError:
-                stats.append(None)
-        *files, log = stats
-        written = [stat and (stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in files]
-        return (*written, log.st_size if log else 0)  # readers make an empty log
+                found.append(None)
+        return tuple(found)
 
     def add(
         self,
@@ -89,17 +81,10 @@ class Libraries:
         """Add a library; nothing is read from its files before `update_library`.
 
         Args:
-            name: display name, unique.
-            kind: what `path` is.
             path: a folder, a manifest, or a dataset as `load_dataset` takes it; nothing for uploads.
-            split: part of a dataset.
             window_s: seconds per window of long videos; 0 keeps them whole. Default: WINDOW_S for folders and
                 uploads, 0 for manifests and datasets.
-            roots: folders that the path must lie in, for a path named over the page; None allows any.
-
-        Raises:
-            ConfigError: if the name is taken or unusable, or the path is not there.
-            AccessError: if the path is outside the roots.
+            roots: folders that the path must lie in, otherwise an AccessError is raised; None allows any.
         """
         pick("kind of library", kind, dict.fromkeys(KINDS))
         name = self._free_name(name)
@@ -119,21 +104,13 @@ class Libraries:
         return self._info(source)
 
     def rename(self, library_id: str, name: str) -> LibraryInfo:
-        """Give a library another name; its id stays.
-
-        Raises:
-            ConfigError: if the name is taken or unusable.
-        """
+        """Give a library another name; its id stays."""
         source = replace(self._source(library_id), name=self._free_name(name, library_id))
         self._write(source)
         return self._info(source)
 
     def remove(self, library_id: str) -> None:
-        """Delete a library with its embeddings, previews and uploaded files; files of other folders stay.
-
-        Raises:
-            ConfigError: if there is no such library, or it is being updated.
-        """
+        """Delete a library with its embeddings, previews and uploaded files; files of other folders stay."""
         source = self._source(library_id)
         folder = self.folder / source.id
         try:
@@ -148,14 +125,10 @@ class Libraries:
         """Copy files into a library of uploads; `update_library` indexes them.
 
         Args:
-            library_id: the library.
             files: the name a visitor gave, and where the file lies now.
 
         Returns:
             The names that they got: safe, and unique in the library.
-
-        Raises:
-            ConfigError: if the library is not one of uploads, or the disk has no room.
         """
         source = self._source(library_id)
         if source.kind != "uploads":
@@ -196,22 +169,17 @@ class Libraries:
         """Have the next update read skipped files and windows again; return their number.
 
         Args:
-            library_id: the library.
             ids: as in `skipped`; None is all.
         """
         return self.inventory(self._source(library_id).id).retry(ids)
 
     def previews(self, library_id: str, decoder: Decoder) -> Previews:
-        """Return the posters and previews of a library's clips."""
         return Previews(self.folder / self._source(library_id).id / PREVIEWS, decoder)
 
     def check(self, library_id: str) -> Changes:
         """Compare the files with what is indexed, by path, size and modification time; nothing is read.
 
         A renamed file is recognised by its size and modification time.
-
-        Raises:
-            GalleryError: if the library is unavailable.
         """
         source = self._source(library_id)
         return compared(self.inventory(source.id).files(), list(list_files(source))).changes
@@ -224,11 +192,7 @@ class Libraries:
     def updating(
         self, library_id: str, progress: Progress = silent, should_stop: ShouldStop = never
     ) -> Iterator[Source]:
-        """Hold a library for one update at a time, between processes.
-
-        Raises:
-            InterruptedError: if stopped while it waits for another update.
-        """
+        """Hold a library for one update at a time, between processes; an InterruptedError ends the wait."""
         source = self._source(library_id)
         lock = FileLock(self.folder / source.id / LOCK)
         while True:
@@ -286,22 +250,10 @@ class Libraries:
         except GalleryError as error:
             logger.warning("%s: %s", source.name, error)
             counts = Counts()
-        return LibraryInfo(
-            source,
-            counts.num_files,
-            counts.num_clips,
-            counts.num_skipped,
-            counts.seconds,
-            is_available(source),
-            bool(counts.has_captions),
-        )
+        return LibraryInfo(source, available=is_available(source), **counts._asdict())
 
     def _free_name(self, name: str, library_id: str = "") -> str:
-        """Strip a name.
-
-        Raises:
-            ConfigError: if another library has it, or it is empty, long or unprintable.
-        """
+        """Strip a name; refuse one that is empty, too long, unprintable or taken."""
         name = name.strip()
         if not name or len(name) > MAX_NAME or not name.isprintable():
             raise ConfigError(

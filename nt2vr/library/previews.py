@@ -1,4 +1,4 @@
-"""Posters and previews of clips, that every browser shows whatever the format of the original."""
+"""Posters and previews of clips, in formats that every browser shows."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -20,31 +20,19 @@ AHEAD_PER_CHILD = 3
 class Previews:
     """JPEG posters and muted VP9 previews in one folder, made in the decoder's children.
 
-    Names depend on the clip's content alone, so browsers may cache them for ever.
-
-    Args:
-        folder: created when first written to.
-        decoder: its children read the clips.
+    Names depend on the clip's content alone, so browsers may cache them for ever. A MediaError is
+    raised if a clip cannot be decoded, or the disk is full.
     """
 
     def __init__(self, folder: Path, decoder: Decoder) -> None:
-        """Make nothing yet."""
         self.folder, self._decoder = folder, decoder
 
     def poster(self, video: Video) -> Path:
-        """Return the JPEG of a clip's middle frame, at most 224 pixels on its short side; made if it is missing.
-
-        Raises:
-            MediaError: if the clip cannot be decoded, or the disk is full.
-        """
+        """Return the JPEG of a clip's middle frame, at most 224 pixels on its short side; made if it is missing."""
         return self._made(video, POSTER)
 
     def preview(self, video: Video) -> Path:
-        """Return a WebM of a clip, 224 pixels on its short side, at most 10 s, muted; made if it is missing.
-
-        Raises:
-            MediaError: if the clip cannot be decoded, or the disk is full.
-        """
+        """Return a WebM of a clip, 224 pixels on its short side, at most 10 s, muted; made if it is missing."""
         return self._made(video, PREVIEW)
 
     def has(self, video: Video) -> bool:
@@ -58,10 +46,6 @@ class Previews:
 
         Returns:
             Reasons by video_id, for clips of which none can be made.
-
-        Raises:
-            InterruptedError: once `should_stop` returns True.
-            MediaError: if the disk is full.
         """
         failed: dict[str, str] = {}
         ahead: deque[tuple[Video, Decoding]] = deque()

@@ -1,4 +1,4 @@
-"""What a library's source lists: the files of a folder, a manifest or a dataset. Their contents are not read."""
+"""Files of a library's folder, manifest or dataset, listed without reading their contents."""
 
 import os
 import stat
@@ -22,11 +22,9 @@ def allowed_path(path: str | Path, roots: Sequence[Path] | None) -> tuple[Path, 
     """Resolve a path that someone named; return it with the root that it lies in.
 
     Args:
-        path: a folder or a file.
         roots: None allows any place; then there is no root.
 
     Raises:
-        ConfigError: if there is no such path.
         AccessError: if it lies, after links are followed, in none of the roots.
     """
     try:
@@ -57,12 +55,7 @@ def is_available(source: Source) -> bool:
 
 
 def list_files(source: Source) -> Iterator[FoundFile]:
-    """List a library's files, sorted; one that cannot be used has a reason.
-
-    Raises:
-        GalleryError: if the source is not there.
-        Nt2vrError: if a manifest or a dataset is invalid.
-    """
+    """List a library's files, sorted; one that cannot be used has a reason."""
     if not is_available(source):
         raise GalleryError(
             f"{source.path} is not there, or empty: is its drive mounted? "
@@ -105,20 +98,8 @@ def _in_folder(root: Path, every_suffix: bool) -> Iterator[FoundFile]:
             elif entry.is_symlink():
                 yield from _link(root, name, entry, every_suffix)
             elif every_suffix or _has_suffix(entry.name):
-                yield _entry(name, entry)
+                yield _checked(name, entry.path)
         waiting += reversed(below)
-
-
-def _entry(name: str, entry: "os.DirEntry[str]") -> FoundFile:
-    """Describe a file with the one call of `stat` that its change is noticed by."""
-    if _printable(name) != name:
-        return FoundFile(_printable(name), _printable(entry.path), reason="Its name is not valid Unicode. Rename it.")
-    try:
-        status = entry.stat()
-    except OSError as error:
-        return FoundFile(name, entry.path, reason=f"It cannot be opened ({error.strerror}).")
-    reason = "" if stat.S_ISREG(status.st_mode) else NOT_A_FILE
-    return FoundFile(name, entry.path, status.st_size, status.st_mtime_ns, reason=reason)
 
 
 def _link(root: Path, name: str, entry: "os.DirEntry[str]", every_suffix: bool) -> Iterator[FoundFile]:
@@ -127,17 +108,18 @@ def _link(root: Path, name: str, entry: "os.DirEntry[str]", every_suffix: bool) 
         if every_suffix or _has_suffix(name) or entry.is_dir():
             yield FoundFile(_printable(name), _printable(entry.path), reason=OUTSIDE)
     elif not entry.is_dir() and (every_suffix or _has_suffix(name)):
-        yield _entry(name, entry)
+        yield _checked(name, entry.path)
 
 
-def _checked(name: str, path: str, captions: tuple[str, ...], reason: str) -> FoundFile:
+def _checked(name: str, path: str, captions: tuple[str, ...] = (), reason: str = "") -> FoundFile:
+    """Describe a file with the one call of `stat` that its change is noticed by."""
     if reason or _printable(name + path) != name + path:
         reason = reason or "Its name is not valid Unicode. Rename it."
         return FoundFile(_printable(name), _printable(path), captions=captions, reason=reason)
     try:
         status = os.stat(path)
     except (OSError, ValueError) as error:
-        return FoundFile(name, path, captions=captions, reason=f"The file cannot be opened ({reason_of(error)}).")
+        return FoundFile(name, path, captions=captions, reason=f"It cannot be opened ({reason_of(error)}).")
     reason = "" if stat.S_ISREG(status.st_mode) else NOT_A_FILE
     return FoundFile(name, path, status.st_size, status.st_mtime_ns, captions, reason)
 

@@ -1,4 +1,4 @@
-"""Bringing a library up to date: scan, probe, embed, then posters and previews."""
+"""Update of a library: scan, probe, embed, then posters and previews."""
 
 import time
 from collections import deque
@@ -30,18 +30,11 @@ COMMIT_S = 1.0  # what is read is stored at least so often
 
 @dataclass(frozen=True)
 class Updated:
-    """What an update did.
-
-    Attributes:
-        changes: of the files.
-        num_clips: clips in the gallery now.
-        num_embedded: clips with an embedding under the encoder.
-        num_skipped: files and windows that cannot be used.
-    """
+    """Outcome of an update."""
 
     changes: Changes
     num_clips: int
-    num_embedded: int
+    num_embedded: int  # clips with an embedding under the encoder
     num_skipped: int
 
 
@@ -61,18 +54,12 @@ def update_library(
     the same library, also in another process, waits for the first.
 
     Args:
-        libraries: the library's home.
-        library_id: the library.
         encoder: embeds the clips; None only scans and makes previews.
-        decoder: reads the files in its children.
-        cache: of frames.
         progress: gets files or clips done, their number, and the step with the current file: "reading files: a.mp4".
         should_stop: polled before each file.
-        previews: whether to make posters and previews.
 
     Raises:
         GalleryError: if the library's folder is not there; what is indexed stays.
-        InterruptedError: if stopped.
     """
     with libraries.updating(library_id, progress, should_stop) as source:
         inventory = libraries.inventory(source.id)

@@ -16,7 +16,6 @@ def windows(seconds: float, num_frames: int, window_s: float) -> list[Window]:
     """Cut a video into windows; a tail shorter than half a window joins the one before it.
 
     Args:
-        seconds: duration of the video.
         num_frames: its frames; windows grow until there are no more windows than frames.
         window_s: seconds per window; 0 keeps the video whole.
     """
@@ -29,7 +28,6 @@ def windows(seconds: float, num_frames: int, window_s: float) -> list[Window]:
 
 
 def window_id(file_id: str, window: Window) -> str:
-    """Name a window of a file."""
     start, end = window
     return f"{file_id}@{start:.7g}-{end:.7g}"
 

@@ -25,12 +25,9 @@ def is_animation(path: Path) -> bool:
 
 
 class Animation:
-    """An animated picture as a film."""
-
     rate = 1 / FRAME_S
 
     def __init__(self, path: Path) -> None:
-        """Open nothing yet."""
         self._path = path
 
     def frames(self, moment: float = 0.0) -> Iterator[tuple[float, Callable[[Limits | None], NDArray[np.uint8]]]]:

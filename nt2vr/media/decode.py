@@ -11,10 +11,9 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import cv2
@@ -44,15 +43,10 @@ def sample_frames(path: Path, num_frames: int, framing: Framing | None = None) -
     full. A picture, recognised by its suffix, is one frame that repeats.
 
     Args:
-        path: the video or picture file.
-        num_frames: F.
         framing: which frames, and what `fit` makes of each; None leaves them unchanged.
 
     Returns:
         (F, H, W, 3) RGB, or (F, S, S, 3) with `framing`.
-
-    Raises:
-        MediaError: if no frame can be decoded.
     """
     if _is_picture(path):
         return np.repeat(_picture(path, framing)[None], num_frames, axis=0)
@@ -141,18 +135,12 @@ def _small_picture(path: Path, framing: Framing | None) -> NDArray[np.uint8] | N
 
 @dataclass(frozen=True)
 class Decoding:
-    """One file being decoded in a child process."""
-
     path: Path
     future: ProcessFuture[Any]
     is_picture: bool = False
 
     def result(self) -> Any:
-        """Wait for the frames, or the picture.
-
-        Raises:
-            MediaError: if the file cannot be decoded, takes too long, or kills the child.
-        """
+        """Wait for the frames, or the picture; a MediaError says why there are none."""
         name = self.path.name
         slow, fatal = (
             ("Make it smaller", "Save it as JPEG or PNG")
@@ -171,14 +159,13 @@ class Decoding:
             raise MediaError(f"{name} was not decoded: {CLOSED}.") from None
 
 
-class Decoder:
+class Decoder(AbstractContextManager["Decoder"]):
     """Decodes files in child processes: one that hangs, crashes or is not a video stops no other.
 
     The children start with the first file and end with `close`, or with this process, however it ends.
 
     Args:
         num_workers: number of children; default one per core, but at most MAX_WORKERS.
-        timeout_s: time limit per file.
     """
 
     def __init__(self, num_workers: int | None = None, timeout_s: float = 30.0) -> None:
@@ -211,11 +198,7 @@ class Decoder:
         return self._start(path, _preview, path, start, end, poster, preview, timeout_s=2 * self._timeout_s)
 
     def picture(self, path: Path, framing: Framing | None = None) -> NDArray[np.uint8]:
-        """Read a picture as (H, W, 3) RGB, or `fit` to `framing`; large ones are read one at a time.
-
-        Raises:
-            MediaError: if it cannot be read, or too many large ones are waiting.
-        """
+        """Read a picture as (H, W, 3) RGB, or `fit` to `framing`; large ones are read one at a time."""
         picture: NDArray[np.uint8] | None = self._start(path, _small_picture, path, framing, is_picture=True).result()
         if picture is not None:
             return picture
@@ -228,11 +211,7 @@ class Decoder:
             self._one_large.release()
 
     def reference(self, path: Path) -> tuple[NDArray[np.uint8], ...]:
-        """Read a picture, or evenly spaced frames of a short video, as (H, W, 3) RGB each.
-
-        Raises:
-            MediaError: if it is neither, or the video is too long.
-        """
+        """Read a picture, or evenly spaced frames of a short video, as (H, W, 3) RGB each."""
         if not _is_picture(path):
             try:
                 return tuple(self._start(path, _short_video, path).result())
@@ -249,14 +228,7 @@ class Decoder:
                 future.cancel()  # type: ignore[no-untyped-call]
             self._stop_pool()
 
-    def __enter__(self) -> "Decoder":
-        """Return the decoder."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        """Close the decoder."""
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _start(

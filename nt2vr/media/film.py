@@ -1,7 +1,7 @@
-"""Films: what a video file contains, and its frames by timestamp. Run it in the decoder's children on foreign files.
+"""Probing of video files, and frames by timestamp. Untrusted files are read in the decoder's children.
 
-Wanted are moments, not frame numbers, so a variable frame rate distorts nothing, and headers are not believed. Short
-videos of a benchmark are sampled by frame numbers instead (`decode`), as in the papers.
+Sampling by time instead of frame number is correct at variable frame rates and does not trust the header. Short videos
+of a benchmark are sampled by frame number (`decode`), as in the papers.
 """
 
 import time
@@ -47,11 +47,7 @@ class Film(Protocol):
 
 
 def probe(path: Path) -> Probe:
-    """Hash a file, read its frames' timestamps, and decode the first frame.
-
-    Raises:
-        MediaError: if there is no frame that can be decoded.
-    """
+    """Hash a file, read its frames' timestamps, and decode the first frame."""
     content = _hash(path)
     if _is_picture(path):
         read_picture(path)
@@ -74,17 +70,11 @@ def sample_windows(
     """Sample evenly spaced moments of each window, in one pass through the file.
 
     Args:
-        path: the file.
         windows: (start, end) in seconds, in order.
-        num_frames: F, per window.
         framing: which moments, and what `fit` makes of each; None leaves frames unchanged.
-        timeouts_s: time limit of each window.
 
     Returns:
         Per window, (F, S, S, 3), or the reason why there is none.
-
-    Raises:
-        MediaError: if the file cannot be opened.
     """
     sampled: list[NDArray[np.uint8] | str] = []
     with reading(path):
@@ -109,19 +99,14 @@ def _moments(start: float, end: float, count: int, positions: str, rate: float) 
 
 
 class Screen:
-    """Shows what is on screen at increasing moments of a film.
+    """The picture on screen at increasing moments of a film.
 
     Args:
-        path: the file.
         framing: what `fit` makes of each frame; None leaves them unchanged.
         limits: what frames are shrunk to, without a framing.
-
-    Raises:
-        MediaError: if the file cannot be opened.
     """
 
     def __init__(self, path: Path, framing: Framing | None = None, limits: Limits | None = None) -> None:
-        """Open the file, without decoding anything."""
         self._path, self._framing, self._limits = path, framing, limits
         self._film = _film(path)
         self.rate = self._film.rate
@@ -141,11 +126,7 @@ class Screen:
         return self._film.length()[0]
 
     def at(self, moment: float) -> NDArray[np.uint8]:
-        """Return the frame that is on screen at a moment; the first if there is none yet, the last after the end.
-
-        Raises:
-            MediaError: if there is no frame, or the limit is reached.
-        """
+        """Return the frame that is on screen at a moment; the first if there is none yet, the last after the end."""
         if self._frames is None or (self._can_seek and self._next and moment > self._next[0] + SEEK_S):
             self._seek(moment)
         while self._next and self._next[0] <= moment + TIE_S:
@@ -194,8 +175,6 @@ class _Still:
 
 
 class _Video:
-    """A file that FFmpeg reads."""
-
     def __init__(self, path: Path) -> None:
         self._path = path
         with self._opened() as (_, stream):
@@ -294,7 +273,7 @@ def _is_picture(path: Path) -> bool:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn what libraries raise on damaged files into one sentence."""
+    """Turn the errors of libraries on damaged files into one sentence."""
     try:
         yield
     except StopIteration:

@@ -1,4 +1,4 @@
-"""The frames of many video files, all of them stored."""
+"""Frames of many video files, decoded once and stored."""
 
 import logging
 import os
@@ -8,9 +8,9 @@ from hashlib import blake2b
 from nt2vr.errors import DatasetError
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
-from nt2vr.media.frame_store import FrameStore, StoredClips
+from nt2vr.media.frame_store import StoredClips
 from nt2vr.media.gallery import Video
-from nt2vr.media.video_files import VideoFile, decode_files, hash_files
+from nt2vr.media.video_files import decode_files, hash_files
 from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 
@@ -30,27 +30,27 @@ def decode_videos(
 
     Args:
         videos: those that cannot be decoded are skipped with a warning, and tried again next time.
-        num_frames: frames per video, uniformly sampled.
-        framing: what frames are fitted to.
         cache: where frames are stored, whatever its limit.
-        progress: gets the number of videos.
-        should_stop: polled after each video.
         decodes: whether those without stored frames are decoded, or skipped.
 
     Returns:
         The videos that could be decoded, their frames (N, F, S, S, 3), and a name of these contents in this order.
 
     Raises:
-        ConfigError: if the disk has no room for the frames.
-        DatasetError: if no video can be decoded.
         InterruptedError: if stopped; what was decoded is stored.
         OSError: if frames cannot be stored.
     """
     skipped: dict[str, str] = {}
     files = list(hash_files(tracked(videos, len(videos), "checking videos", progress, should_stop), cache, skipped))
+    keys = {file.key: file for file in files}
     with cache.frames(num_frames, framing, required=True) as store:
-        if decodes:
-            _decode_missing(files, num_frames, framing, store, skipped, progress, should_stop)
+        missing = [file for key, file in keys.items() if store.find([key])[0] < 0]
+        if missing and decodes:
+            store.check_free(len(missing))
+            with Decoder(os.cpu_count() or 1) as decoder:
+                decoded = decode_files(missing, num_frames, framing, decoder, skipped, store)
+                for _ in tracked(decoded, len(missing), "decoding videos", progress, should_stop):
+                    pass
     rows = store.find(file.key for file in files)
     readable = [file for file, row in zip(files, rows, strict=True) if row >= 0]
     for video_id, reason in skipped.items():
@@ -62,24 +62,3 @@ def decode_videos(
     contents = blake2b(" ".join(file.key for file in readable).encode(), digest_size=8).hexdigest()
     name = f"{store.name}-{contents}"
     return [file.video for file in readable], StoredClips(store.rows(), rows[rows >= 0]), name
-
-
-def _decode_missing(
-    files: Sequence[VideoFile],
-    num_frames: int,
-    framing: Framing,
-    store: FrameStore,
-    failed: dict[str, str],
-    progress: Progress,
-    should_stop: ShouldStop,
-) -> None:
-    missing = {
-        file.key: file for file, row in zip(files, store.find(file.key for file in files), strict=True) if row < 0
-    }
-    if not missing:
-        return
-    store.check_free(len(missing))
-    with Decoder(os.cpu_count() or 1) as decoder:
-        decoded = decode_files(missing.values(), num_frames, framing, decoder, failed, store)
-        for _ in tracked(decoded, len(missing), "decoding videos", progress, should_stop):
-            pass

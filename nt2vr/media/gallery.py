@@ -14,9 +14,6 @@ class Video:
     """One clip of a gallery: a video file, a picture, or a window of a long video.
 
     Attributes:
-        video_id: unique in the gallery.
-        path: the file, absolute.
-        captions: sentences that describe it, if any.
         scene: exact description of its content as data, if known.
         start: where the clip starts in the file, in seconds.
         end: where it ends; None is the end of the file.
@@ -39,8 +36,6 @@ class Gallery:
     """Named videos.
 
     Attributes:
-        name: display name.
-        videos: in the order of the manifest.
         key: name of the folder of its embeddings; unique among galleries, and safe in a path. Galleries without one
             share a folder.
     """

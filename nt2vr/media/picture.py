@@ -115,11 +115,7 @@ def read_picture(path: Path, largest: int | None = None) -> NDArray[np.uint8] | 
     Pictures of several megapixels are reduced, JPEGs while they are decoded.
 
     Args:
-        path: the file.
         largest: number of pixels above which None is returned, before anything is decoded.
-
-    Raises:
-        MediaError: if the file is missing, too large, truncated, damaged or not a picture.
     """
     with opened_picture(path) as image:
         if largest is not None and image.width * image.height > largest:

@@ -27,13 +27,7 @@ def write_preview(path: Path, start: float, end: float | None, poster: Path, pre
 
     Args:
         path: a video or a picture; the preview of a picture is a single frame.
-        start: of the clip, in seconds.
         end: of the clip; None is the end of the file.
-        poster: the JPEG to write.
-        preview: the WebM to write.
-
-    Raises:
-        MediaError: if the clip cannot be decoded, or the disk is full.
     """
     frames = _frames(path, start, end)
     with _writing(path):
@@ -54,14 +48,7 @@ def _frames(path: Path, start: float, end: float | None) -> list[NDArray[np.uint
 def write_webm(
     frames: Sequence[NDArray[np.uint8]] | NDArray[np.uint8], path: Path, fps: int, options: Mapping[str, str]
 ) -> None:
-    """Write (F, H, W, 3) RGB frames as VP9, a royalty-free codec all browsers play; the same frames, the same bytes.
-
-    Args:
-        frames: F of them, at least one.
-        path: the WebM to write.
-        fps: frames per second.
-        options: of libvpx.
-    """
+    """Write (F, H, W, 3) RGB frames as VP9, which all browsers play; the same frames give the same bytes."""
     with av.open(str(path), "w", format="webm", options={"fflags": "bitexact"}) as container:  # no random id
         stream = container.add_stream("libvpx-vp9", rate=Fraction(fps))
         stream.height, stream.width = frames[0].shape[:2]

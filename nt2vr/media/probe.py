@@ -1,4 +1,4 @@
-"""What the decoder's children find out and say, apart from frames."""
+"""Results and messages of the decoder's children, apart from frames."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,16 +8,9 @@ DISK_FULL = "The disk is full"  # a preview cannot be written, nor can the other
 
 @dataclass(frozen=True)
 class Probe:
-    """What a file contains.
+    """Content of a media file, by its frames and not its header."""
 
-    Attributes:
-        kind: a picture is one frame, whatever the file's format.
-        seconds: duration by the timestamps of the frames; 0 for a picture.
-        num_frames: frames in the file.
-        content: hash of its bytes, as `Cache.content_hash` computes it.
-    """
-
-    kind: Literal["video", "picture"]
-    seconds: float
+    kind: Literal["video", "picture"]  # a picture is one frame, whatever the file's format
+    seconds: float  # duration by the timestamps of the frames; 0 for a picture
     num_frames: int
-    content: str
+    content: str  # hash of its bytes, as `Cache.content_hash` computes it

@@ -4,12 +4,11 @@
     FOLDER/GENERATION/FILE   the rows
                       ids    a header and its digest, then the digest of each row's key
 
-A row counts once its id is written, after the row itself is on disk: what a killed writer left beyond the ids is cut
-off by the next one. Rows never change. Compaction writes a new generation, whose ids appear last; readers keep the
-files that they have mapped.
+A row counts once its id is written, after the row itself is on disk: the next writer overwrites what a killed one left
+beyond the ids. Rows never change. Compaction writes a new generation, whose ids appear last; readers keep the files
+that they have mapped. A damaged file counts as empty, and the next write replaces it.
 """
 
-import logging
 import math
 import os
 import shutil
@@ -25,8 +24,8 @@ from filelock import FileLock
 from numpy.typing import NDArray
 
 from nt2vr.files import atomic_write
+from nt2vr.media.stored import UNUSED_ROWS
 
-logger = logging.getLogger(__name__)
 T = TypeVar("T", bound=np.generic)
 Shape = tuple[int, ...]
 
@@ -34,36 +33,25 @@ MAGIC = b"nt2vr 1\n"
 DIGEST_BYTES = 16
 IDS, LOCK = "ids", "lock"
 CHUNK_BYTES = 64 << 20  # copied at once
-WASTE = 0.2  # share of unused rows from which a file is compacted
 LOCK_S = 60.0  # limit of waiting for another writer, which holds the lock for one batch, or while it compacts
 
 
 class RowFile(Generic[T]):
     """The rows in one folder, as they were at the last `refresh`; for one thread.
 
-    Methods that write raise an OSError if the folder cannot be written to or the disk is full; the rows that were
-    there stay.
+    Methods that write raise an OSError if the folder cannot be written to or the disk is full; the rows stay.
 
     Args:
-        folder: created by the first write.
-        file: name of the file of rows.
-        dtype: of the rows.
-        num_dims: of a row.
         shape: of a row; a file of rows of another shape is replaced. None accepts any.
     """
 
     def __init__(self, folder: Path, file: str, dtype: type[T], num_dims: int, shape: Shape | None = None) -> None:
-        """Read the ids."""
         self._folder, self._file, self._expected = folder, file, shape
         self._dtype, self._num_dims = np.dtype(dtype), num_dims
         self._forget_all(None)
-        try:
-            self.refresh()
-        except OSError as error:  # also raised by `append`, which would otherwise replace what cannot be read
-            logger.warning("The rows in %s cannot be read (%s).", folder, error.strerror)
+        self.refresh()
 
     def __len__(self) -> int:
-        """Return the number of rows, including unused ones."""
         return self._num_rows
 
     def _forget_all(self, generation: Path | None) -> None:
@@ -85,25 +73,19 @@ class RowFile(Generic[T]):
             if generation != self._generation:
                 self._forget_all(generation)
             try:
-                self._read_ids()
-            except FileNotFoundError:
+                if generation is not None:
+                    self._read_ids(generation)
+            except (OSError, ValueError):
                 if self._newest() != generation:  # compacted in the meantime
                     continue
-                self._forget_all(generation)
+                self._forget_all(None)
             return
 
     def find(self, keys: Iterable[str]) -> NDArray[np.int64]:
         """Return the row of each key; -1 if there is none."""
         return np.fromiter((self._row_of.get(digest(key), -1) for key in keys), np.int64)
 
-    def forget(self, rows: Iterable[int]) -> None:
-        """Treat rows as missing, because they are damaged; `append` replaces them."""
-        damaged = set(rows)
-        if damaged:
-            self._row_of = {digest: row for digest, row in self._row_of.items() if row not in damaged}
-
     def rows(self) -> NDArray[T]:
-        """Return all rows, memory-mapped."""
         return self._rows
 
     def append(self, keys: Sequence[str], rows: NDArray[T]) -> None:
@@ -124,7 +106,7 @@ class RowFile(Generic[T]):
             self.refresh()
 
     def retain(self, keys: Iterable[str]) -> None:
-        """Drop all other rows, if they are at least WASTE of all."""
+        """Drop all other rows, if they are at least UNUSED_ROWS of all."""
         with self._locked():
             for path in self._generations():
                 if not (path / IDS).exists():  # of a compaction that was killed
@@ -132,7 +114,7 @@ class RowFile(Generic[T]):
             self.refresh()
             wanted = {digest(key) for key in keys}
             kept = {row: digest for digest, row in self._row_of.items() if digest in wanted}
-            if len(self) - len(kept) < max(1, WASTE * len(self)):
+            if len(self) - len(kept) < max(1, UNUSED_ROWS * len(self)):
                 return
             places, rows = np.array(sorted(kept), np.int64), self._rows
             step = max(1, CHUNK_BYTES // self._row_bytes(self._shape))
@@ -140,7 +122,6 @@ class RowFile(Generic[T]):
             self._begin(self._shape, parts, [kept[row] for row in places.tolist()])
 
     def clear(self) -> None:
-        """Delete all rows."""
         with self._locked():
             for path in self._generations():
                 (path / IDS).unlink(missing_ok=True)  # first: it makes the rest count
@@ -153,33 +134,29 @@ class RowFile(Generic[T]):
     def _newest(self) -> Path | None:
         try:
             newest_first = sorted(self._generations(), key=lambda path: int(path.name), reverse=True)
-        except FileNotFoundError:
+        except OSError:
             return None
         return next((path for path in newest_first if (path / IDS).is_file()), None)
 
-    def _read_ids(self) -> None:
-        """Read the ids added since the last time; those without rows do not count."""
-        if self._generation is None:
-            return
-        with (self._generation / IDS).open("rb") as file:
+    def _read_ids(self, generation: Path) -> None:
+        """Read the ids added since the last time; the last may be incomplete, of a writer that was killed.
+
+        Raises:
+            ValueError: if the file is damaged, or has rows of another shape.
+        """
+        with (generation / IDS).open("rb") as file:
             shape = self._shape_of(file.read(self._ids_start))
             file.seek(self._ids_start + self._num_rows * DIGEST_BYTES)
             digests = file.read()
-        if shape is None or self._expected not in (None, shape):
-            self._forget_all(None)
-            return
-        written = (self._generation / self._file).stat().st_size // self._row_bytes(shape)
-        count = min(written, self._num_rows + len(digests) // DIGEST_BYTES)
-        if count < self._num_rows:  # cut off from outside
-            self._forget_all(self._generation)
-            self._read_ids()
-            return
-        self._shape = shape
+            count = (os.fstat(file.fileno()).st_size - self._ids_start) // DIGEST_BYTES
+        written = (generation / self._file).stat().st_size // self._row_bytes(shape)
+        if not self._num_rows <= count <= written:
+            raise ValueError(f"{generation} has been cut off.")
         for row, start in zip(range(self._num_rows, count), range(0, len(digests), DIGEST_BYTES), strict=False):
             self._row_of[digests[start : start + DIGEST_BYTES]] = row
         if count > self._num_rows:
-            self._num_rows = count
-            self._rows = mapped(self._generation / self._file, shape, self._dtype, count)
+            self._shape, self._num_rows = shape, count
+            self._rows = mapped(generation / self._file, shape, self._dtype, count)
 
     def _begin(self, shape: Shape, parts: Iterable[NDArray[T]] = (), digests: Sequence[bytes] = ()) -> None:
         """Write a generation that takes the place of the others."""
@@ -209,18 +186,16 @@ class RowFile(Generic[T]):
 
     @property
     def _ids_start(self) -> int:
-        """Bytes before the first id."""
         return len(_header((0,) * self._num_dims))
 
     def _row_bytes(self, shape: Shape) -> int:
         return self._dtype.itemsize * math.prod(shape)
 
-    def _shape_of(self, header: bytes) -> Shape | None:
-        """Return the shape in a header; None if it is damaged."""
-        if len(header) < self._ids_start:
-            return None
-        shape = struct.unpack_from(f"<{self._num_dims}I", header, len(MAGIC))
-        return shape if header == _header(shape) else None
+    def _shape_of(self, header: bytes) -> Shape:
+        shape = struct.unpack_from(f"<{self._num_dims}I", header.ljust(self._ids_start), len(MAGIC))
+        if header != _header(shape) or self._expected not in (None, shape):
+            raise ValueError(f"The header of {self._folder} is damaged, or of another shape.")
+        return shape
 
 
 def mapped(path: Path, shape: Shape, dtype: np.dtype[T], count: int) -> NDArray[T]:
@@ -249,7 +224,6 @@ def write_at(path: Path, offset: int, data: memoryview, sync: bool = True) -> No
 
 
 def digest(key: str) -> bytes:
-    """Hash a key."""
     return blake2b(key.encode(), digest_size=DIGEST_BYTES).digest()
 
 

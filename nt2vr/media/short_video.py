@@ -1,4 +1,4 @@
-"""Frames of a short video that somebody gives as a reference. Run it in the decoder's children on foreign files."""
+"""Frames of a short video used as a reference. Untrusted files are read in the decoder's children."""
 
 from pathlib import Path
 
@@ -15,11 +15,7 @@ TIMEOUT_S = 20.0
 
 
 def sample_short_video(path: Path) -> list[NDArray[np.uint8]]:
-    """Decode evenly spaced frames of a video or an animation, as (H, W, 3) RGB each.
-
-    Raises:
-        MediaError: if the file is neither, or too long.
-    """
+    """Decode evenly spaced frames of a video or an animation, as (H, W, 3) RGB each."""
     with reading(path):
         screen = Screen(path, limits=LIMITS)
         seconds = screen.length()

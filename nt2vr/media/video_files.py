@@ -58,13 +58,8 @@ def decode_files(
     """Yield (F, S, S, 3) frames in the order of the files, decoded ahead by the decoder's children.
 
     Args:
-        files: the videos.
-        num_frames: F, per video.
-        framing: what frames are fitted to.
-        decoder: decodes the files.
         failed: gets the ids of videos that cannot be decoded, with reasons.
         store: where frames are looked up and stored, if given; it writes the last ones when it is left.
-        should_stop: polled before each video.
     """
     jobs = _jobs(files)
     most = max(IN_FLIGHT, IN_FLIGHT_PER_CHILD * decoder.num_workers)

@@ -4,8 +4,7 @@ Captions and negated queries: one `VIDEO#enc#N caption` per line; negated querie
 Flickr's `ID#N<TAB>caption` is read as well, and so are JSON lines with one video each: {"video_id", "captions": [...],
 "query": the one to search with (default: all)}, and nT2VR's own JSON lines (`nt2vr.querygen.released`).
 Composed queries: JSON lines with {"cap_id", "caption", "video_ids": [...]}, extended here by "wanted", "unwanted",
-"hard_ids" (videos that show both parts) and "violating_ids" (those that show the unwanted part). Version 0.1 wrote no
-"hard_ids", and those videos as "violating_ids".
+"hard_ids" (videos that show both parts) and "violating_ids" (those that show the unwanted part).
 """
 
 import json
@@ -169,15 +168,14 @@ def read_composed(path: Path) -> dict[str, ComposedQuery]:
     queries: dict[str, ComposedQuery] = {}
     for number, line in _lines(path):
         fields = _object(path, number, line)
-        violating = fields.get("violating_ids", ())
         try:
             queries[str(fields["cap_id"])] = ComposedQuery(
                 caption=str(fields["caption"]),
                 wanted=str(fields.get("wanted", "")),
                 unwanted=str(fields.get("unwanted", "")),
                 video_ids=tuple(map(str, fields["video_ids"])),
-                hard_ids=tuple(map(str, fields.get("hard_ids", violating))),
-                violating_ids=tuple(map(str, violating)),
+                hard_ids=tuple(map(str, fields.get("hard_ids", ()))),
+                violating_ids=tuple(map(str, fields.get("violating_ids", ()))),
             )
         except (KeyError, TypeError) as error:
             reason = f"has no {error}" if isinstance(error, KeyError) else "has ids that are no list"

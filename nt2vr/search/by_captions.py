@@ -22,8 +22,6 @@ def judge_by_captions(query: Query, video: Video, reference: Video | None = None
     """Judge a clip by what its captions say; what they do not mention is no evidence, and gets no verdict.
 
     Args:
-        query: the text.
-        video: the clip.
         reference: the clip that the text changes; captions cannot tell what of it a clip keeps, so none is right.
 
     Returns:

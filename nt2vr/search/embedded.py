@@ -1,9 +1,8 @@
-"""A gallery as one model sees it: its stored embeddings, and their index. Ranking is `searcher`'s."""
+"""Galleries embedded by one model: stored embeddings and their index. `searcher` ranks."""
 
 import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby, islice
@@ -17,13 +16,13 @@ from nt2vr.language.forms import FORMS
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
+from nt2vr.media.stored import mark_used
 from nt2vr.media.video_files import VideoFile, decode_files, hash_files
-from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.search.embedding_file import EmbeddingFile, content_id
-from nt2vr.search.embedding_folders import make_room, mark_used, tower_folder
+from nt2vr.search.embedding_folders import make_room, tower_folder
 from nt2vr.search.embedding_map import Plane, plane_of
 from nt2vr.search.gallery_index import APPROXIMATE_FROM, open_approximate
 from nt2vr.search.index import ExactIndex, Index
@@ -40,13 +39,10 @@ class EmbeddedGallery:
     """A gallery with its embeddings; immutable, and unaffected by what is written to their file later.
 
     Attributes:
-        gallery: the clips that have embeddings.
         embeddings: (V, D), pooled by the encoder; row i belongs to `gallery.videos[i]`, as everywhere here.
         index: over `embeddings`; its `recall` is 1 unless it is approximate.
-        skipped: (video_id, reason) of the other clips.
         all_frames: (N, F, D) as the encoder returned them, in the order of the file.
         places: (V,) of the rows in `all_frames`.
-        normalised: whether they are L2-normalised.
         contents: (V,) ids of the clips' contents, where the index answers with those; None if it answers with rows.
     """
 
@@ -61,7 +57,6 @@ class EmbeddedGallery:
 
     @cached_property
     def row_of(self) -> dict[str, int]:
-        """Rows by video_id."""
         return {video.video_id: row for row, video in enumerate(self.gallery.videos)}
 
     @cached_property
@@ -71,7 +66,6 @@ class EmbeddedGallery:
 
     @cached_property
     def _rows_by_content(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Contents in order, and their rows."""
         assert self.contents is not None, "otherwise ids are rows"
         rows = np.argsort(self.contents, kind="stable")
         return self.contents[rows], rows
@@ -107,10 +101,7 @@ def embed_gallery(
 
     Args:
         gallery: the clips; equal content is embedded once.
-        encoder: embeds the frames.
-        decoder: decodes in its children, ahead of the encoder.
         cache: of content hashes; names the folders of the embeddings, and of frames.
-        progress: gets the number of clips.
         should_stop: once it returns True, the remaining clips are skipped, and listed as such.
         in_memory: whether to go on without storing embeddings if their folder cannot be written to.
 
@@ -166,15 +157,6 @@ def open_gallery(gallery: Gallery, encoder: Encoder, cache: Cache) -> EmbeddedGa
     return _Store(gallery, encoder, cache).opened(files, skipped, "Not embedded yet.")
 
 
-def count_missing(gallery: Gallery, card: Card, cache: Cache) -> int:
-    """Count the clips that `embed_gallery` would have to decode; the model need not be loaded."""
-    if card.queries:
-        return 0
-    stored = EmbeddingFile(tower_folder(gallery, card, cache))
-    files = hash_files(gallery.videos, cache, {})
-    return int((stored.find(file.key for file in files) < 0).sum())
-
-
 class _Store:
     """A gallery's stored embeddings under one model, and those that could not be stored."""
 
@@ -198,8 +180,7 @@ class _Store:
     def embed(self, batch: Sequence[_Decoded]) -> None:
         """Encode the (F, S, S, 3) frames of files, and store the embeddings."""
         make_room(self._folder)
-        with suppress(OSError):
-            self._file.refresh()
+        self._file.refresh()
         known = self._file.find(file.key for file, _ in batch) >= 0  # embedded by another process in the meantime
         batch = [item for item, is_known in zip(batch, known, strict=True) if not is_known]
         if not batch:
@@ -229,18 +210,11 @@ class _Store:
     def opened(
         self, files: Sequence[VideoFile], skipped: Mapping[str, str], otherwise: str, may_build: bool = False
     ) -> EmbeddedGallery:
-        """Return the clips that have embeddings.
-
-        Args:
-            files: the clips.
-            skipped: reasons why others have none, by video_id.
-            otherwise: the reason for those not in `skipped`.
-            may_build: whether an approximate index may be built.
-        """
-        encoder, frames = self._encoder, self._file.rows()
+        """Return the clips that have embeddings."""
+        encoder = self._encoder
         if self._file.state != self._pooled_at:  # rows were added, or another process has moved them
             self._pooled = self._file.pooled(encoder.card.pooling, encoder.pool)
-        pooled, places = self._pooled, self._file.find(file.key for file in files)
+        frames, pooled, places = self._file.rows(), self._pooled, self._file.find(file.key for file in files)
         if self._unwritten:
             added = {key: place for place, key in enumerate(self._unwritten, start=len(frames))}
             places = np.array([added.get(file.key, place) for file, place in zip(files, places, strict=True)])

@@ -5,12 +5,14 @@ FOLDER/GENERATION/frames.f32  (N, F, D) float32
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.media.row_file import RowFile, digest, mapped, write_at
+from nt2vr.media.stored import delete
 
 Pool = Callable[[NDArray[np.float32]], NDArray[np.float32]]  # (N, F, D) to (N, D)
 FLOAT = np.dtype(np.float32)
@@ -21,43 +23,52 @@ class EmbeddingFile(RowFile[np.float32]):
     """The embeddings in one folder, as they were at the last `refresh`; for one thread.
 
     Args:
-        folder: created by the first write.
         shape: (F, D); a file of another shape is replaced. None accepts any.
     """
 
     def __init__(self, folder: Path, shape: tuple[int, int] | None = None) -> None:
-        """Read the ids."""
         super().__init__(folder, "frames.f32", np.float32, 2, shape)
 
     def pooled(self, name: str, pool: Pool) -> NDArray[np.float32]:
         """Return the pooled rows (N, D), memory-mapped; those not pooled yet are, and are stored if possible.
 
-        Rows that are not finite are damaged, and forgotten.
-
-        Args:
-            name: of the pooling, for the file's name.
-            pool: pools frames.
+        A crash of the machine may leave rows that are empty or not finite: then all are pooled again, and if some are
+        not finite even so, all embeddings are deleted.
         """
         if not name.isidentifier():
             raise ValueError(f"{name!r} cannot be the name of a file.")
-        if not len(self):
-            return np.empty((0, *self._shape[1:]), np.float32)
-        pooled = self._stored_pooled(f"{name}.f32")
-        if len(pooled) < len(self):
-            rest = self._pool_from(len(pooled), pool)
-            try:
-                self._store_pooled(f"{name}.f32", rest)
-                pooled = self._stored_pooled(f"{name}.f32")
-            except OSError:  # read-only, full, or compacted in the meantime
-                pooled = np.concatenate([pooled, rest])
-        return self._repaired(pooled, pool)
+        pooled = self._pooled(f"{name}.f32", pool)
+        squares = np.einsum("nd,nd->n", pooled, pooled)  # in one pass without a copy
+        if not ((squares > 0) & np.isfinite(squares)).all() and self._generation is not None:
+            with suppress(OSError):
+                delete(self._generation / f"{name}.f32")
+            pooled = self._pooled(f"{name}.f32", pool)
+            if not np.isfinite(pooled).all():
+                with suppress(OSError):
+                    self.clear()
+                self._forget_all(None)
+                pooled = self._rows[:, 0]
+        return pooled
+
+    def _pooled(self, name: str, pool: Pool) -> NDArray[np.float32]:
+        pooled = self._stored_pooled(name)
+        if len(pooled) == len(self):
+            return pooled
+        chunks = range(len(pooled), len(self), CHUNK)
+        rest = np.concatenate([pool(np.array(self._rows[start : start + CHUNK])) for start in chunks])
+        try:
+            self._store_pooled(name, rest)
+            return self._stored_pooled(name)
+        except OSError:  # read-only, full, or compacted in the meantime
+            return np.concatenate([pooled, rest])
 
     def _stored_pooled(self, name: str) -> NDArray[np.float32]:
         try:
-            assert self._generation is not None, "there are rows"
-            return mapped(self._generation / name, self._shape[1:], FLOAT, len(self))
+            if self._generation is not None:
+                return mapped(self._generation / name, self._shape[1:], FLOAT, len(self))
         except OSError:  # not there, or compacted in the meantime
-            return np.empty((0, *self._shape[1:]), np.float32)
+            pass
+        return np.empty((0, *self._shape[1:]), np.float32)
 
     def _store_pooled(self, name: str, last: NDArray[np.float32]) -> None:
         """Extend a file of pooled rows to all rows, given the last ones; never cut rows that others have mapped."""
@@ -66,25 +77,6 @@ class EmbeddingFile(RowFile[np.float32]):
             stored = self._stored_pooled(name)
             if len(stored) < len(self):
                 write_at(self._generation / name, stored.nbytes, last[len(stored) - len(self) :].data)
-
-    def _repaired(self, pooled: NDArray[np.float32], pool: Pool) -> NDArray[np.float32]:
-        """Return the rows, with those that a crash of the machine left empty pooled again."""
-        bad = _bad_rows(pooled)
-        if len(bad):
-            pooled = np.array(pooled)
-            pooled[bad] = pool(self._rows[bad])
-            self.forget(bad[~np.isfinite(pooled[bad]).all(axis=1)].tolist())
-        return pooled
-
-    def _pool_from(self, start: int, pool: Pool) -> NDArray[np.float32]:
-        frames = self._rows[start:]
-        return np.concatenate([pool(np.array(frames[at : at + CHUNK])) for at in range(0, len(frames), CHUNK)])
-
-
-def _bad_rows(pooled: NDArray[np.float32]) -> NDArray[np.int64]:
-    """Find rows that are zero or not finite, in one pass without a copy."""
-    squares = np.einsum("nd,nd->n", pooled, pooled)
-    return np.flatnonzero(~((squares > 0) & np.isfinite(squares)))
 
 
 def content_id(key: str) -> int:

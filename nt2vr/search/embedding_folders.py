@@ -1,23 +1,20 @@
-"""Where the embeddings of galleries lie: a folder per gallery, and in it one per visual tower."""
+"""Folders of galleries' embeddings: one per gallery, and in it one per visual tower."""
 
-import os
-import shutil
-from contextlib import suppress
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
 from nt2vr.media.cache import SAMPLING, Cache
 from nt2vr.media.gallery import Gallery
+from nt2vr.media.stored import LIMITS, evict
 from nt2vr.media.video_files import hash_files
 from nt2vr.models.card import Card
 from nt2vr.search.embedding_file import EmbeddingFile
 
 SHARED = "shared"  # folder of galleries without a key
-MAX_TOWERS = 16  # per gallery; each epoch of a training may have a visual tower of its own
 
 
 def gallery_folder(gallery: Gallery, cache: Cache) -> Path:
-    """Return the folder of a gallery's embeddings."""
     return cache.galleries / (gallery.key or SHARED)
 
 
@@ -27,24 +24,13 @@ def tower_folder(gallery: Gallery, card: Card, cache: Cache) -> Path:
     return gallery_folder(gallery, cache) / tower.hexdigest()
 
 
-def mark_used(tower: Path) -> None:
-    """Note that a tower's embeddings are opened."""
-    with suppress(OSError):
-        os.utime(tower)
-
-
 def make_room(tower: Path) -> None:
-    """Before a new tower's embeddings are stored, delete those opened least recently."""
-    with suppress(OSError):
-        if tower.exists():
-            return
-        others = sorted(towers(tower.parent), key=lambda folder: folder.stat().st_mtime, reverse=True)
-        for folder in others[MAX_TOWERS - 1 :]:
-            shutil.rmtree(folder, ignore_errors=True)
+    """Before a new tower's embeddings are stored, evict those opened least recently."""
+    if not tower.exists():
+        evict(towers(tower.parent), replace(LIMITS["towers"], count=LIMITS["towers"].count - 1))
 
 
 def towers(folder: Path) -> list[Path]:
-    """List the folders of a gallery's visual towers."""
     return [tower for tower in folder.iterdir() if tower.is_dir()] if folder.is_dir() else []
 
 

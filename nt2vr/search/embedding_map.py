@@ -13,19 +13,12 @@ MARGIN = 0.1  # of the map's width and height, by which a query may lie outside 
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """The plane of a map.
+    """The plane of a map."""
 
-    Attributes:
-        mean: (D,), the clips' mean.
-        axes: (2, D), orthonormal; each one's largest entry is positive.
-        positions: (V, 2), of the clips, in cosine units; their mean is at the origin.
-        explained: share of the clips' variance along the two axes.
-    """
-
-    mean: NDArray[np.float64]
-    axes: NDArray[np.float64]
-    positions: Matrix
-    explained: float
+    mean: NDArray[np.float64]  # (D,), the clips' mean
+    axes: NDArray[np.float64]  # (2, D), orthonormal; each one's largest entry is positive
+    positions: Matrix  # (V, 2), of the clips, in cosine units; their mean is at the origin
+    explained: float  # share of the clips' variance along the two axes
 
 
 @dataclass(frozen=True)
@@ -63,8 +56,6 @@ def place_of(plane: Plane, vector: Matrix, mean_text: Callable[[], Matrix]) -> P
     it is placed relative to the mean text, as the clips are relative to theirs: only its direction counts.
 
     Args:
-        plane: of the clips.
-        vector: (D,).
         mean_text: returns the mean embedding of texts like the query, (D,); called only if needed.
     """
     unit = vector.astype(np.float64) / max(float(np.linalg.norm(vector)), 1e-12)

@@ -26,9 +26,7 @@ def open_approximate(
     """Open the stored index and bring it up to date, or build it; None if exact search serves better.
 
     Args:
-        path: the index's file.
         contents: (V,) ids of the clips' contents, which become the index's; clips of equal content share one.
-        embeddings: (V, D).
         sample: returns (Q, D) queries to measure the recall with, if the index may be built and stored; None only
             opens it, as building takes minutes.
     """
@@ -42,13 +40,9 @@ def open_approximate(
         index = index or FaissIndex(embeddings.shape[1], sample() if sample else None)
         index.remove(gone)
         index.add(ids[new], embeddings[rows[new]])
-        if sample is not None:
-            _store(index, path)
+        try:
+            if sample is not None:
+                index.save(path)
+        except OSError as error:
+            logger.warning("The index %s cannot be stored (%s). Searches will be exact.", path, reason_of(error))
     return index if index is not None and index.recall >= MIN_RECALL else None
-
-
-def _store(index: FaissIndex, path: Path) -> None:
-    try:
-        index.save(path)
-    except OSError as error:
-        logger.warning("The index %s cannot be stored (%s). Searches will be exact.", path, reason_of(error))

@@ -1,4 +1,4 @@
-"""Queries as read for models that know few words: an unseen word gives way to a known word of like meaning.
+"""Queries for models that know few words: unseen words are replaced by known words of like meaning.
 
 A model that knows the word is asked for it as typed. Models that do not know it are all asked for the same word.
 """
@@ -22,17 +22,11 @@ _JOINING = frozenset({"or"})  # in "boy or girl"; helps whether or not a model k
 
 @dataclass(frozen=True)
 class Reading:
-    """A query as one model is asked.
-
-    Attributes:
-        query: with known words.
-        read_as: word typed to words asked, for those that differ.
-        unseen: words that never occurred in the model's training and have no known substitute.
-    """
+    """A query as one model is asked."""
 
     query: Query
-    read_as: Mapping[str, str]
-    unseen: tuple[str, ...]
+    read_as: Mapping[str, str]  # word typed to words asked, for those that differ
+    unseen: tuple[str, ...]  # words that never occurred in the model's training and have no known substitute
 
 
 def read_query(
@@ -41,10 +35,7 @@ def read_query(
     """Return the reading of each model, by its name.
 
     Args:
-        query: as understood.
-        models: name to encoder.
         synonyms: consulted if no other form of a word is known.
-        literal: words to leave as typed.
     """
     parts = " ".join((*query.wanted, *query.unwanted))
     unseen = {name: model.unseen_words(parts) for name, model in models.items()}

@@ -15,7 +15,6 @@ class InFlight(Generic[T]):
     """Computes once what several threads ask for at the same time; nothing is remembered afterwards."""
 
     def __init__(self) -> None:
-        """Compute nothing yet."""
         self._lock = Lock()
         self._futures: dict[Hashable, Future[T]] = {}
 
@@ -44,7 +43,6 @@ class TextBatches:
     """
 
     def __init__(self) -> None:
-        """Nobody waits yet."""
         self._lock = Lock()
         self._waiting: WeakKeyDictionary[Encoder, tuple[Lock, list[str]]] = WeakKeyDictionary()
 

@@ -1,4 +1,4 @@
-"""Why a clip has its score under a system: its frames, the query's parts, and each word by leaving it out.
+"""Explanation of a clip's score under a system: by frame, by part of the query, and by word left out.
 
 The parts of a system that searches with parts add up to the score exactly; frames and words do not.
 """
@@ -38,41 +38,26 @@ NOT_SEARCHED = "This system has no score for this clip."
 
 @dataclass(frozen=True)
 class Part:
-    """One part of the query.
+    """One part of the query."""
 
-    Attributes:
-        role: "anchor" is the mean of the model's neutral texts.
-        text: "" for the anchor.
-        similarity: the part's score alone, in cosine units.
-        weight: factor of the part in the query vector; None if the system does not use it.
-    """
-
-    role: Role
+    role: Role  # "anchor" is the mean of the model's neutral texts
     text: str
-    similarity: float
-    weight: float | None = None
+    similarity: float  # the part's score alone, in cosine units
+    weight: float | None = None  # factor of the part in the query vector; None if the system does not use it
 
     @property
     def contribution(self) -> float | None:
-        """What the part adds to the score."""
         return None if self.weight is None else self.weight * self.similarity
 
 
 @dataclass(frozen=True)
 class Word:
-    """One word of a part.
-
-    Attributes:
-        role: of its part.
-        place: number of the unwanted part, otherwise 0.
-        text: the word.
-        share: the score minus the score without the word; None if nothing is left to search for.
-    """
+    """One word of a part."""
 
     role: Role
-    place: int
+    place: int  # number of the unwanted part, otherwise 0
     text: str
-    share: float | None
+    share: float | None  # the score minus the score without the word; None if nothing is left to search for
 
 
 @dataclass(frozen=True)
@@ -80,14 +65,10 @@ class Why:
     """One clip's score under one system.
 
     Attributes:
-        system: the system.
-        score: None if it has none.
         frames: (F,), the scores of its frames. Their mean is not the score: the mean of the frames' embeddings is
             scaled to length 1.
         parts: those with a weight add up to the score.
         words: in the order of the texts; they act together, so that their shares do not add up to the score.
-        num_left: words beyond MAX_WORDS, which were not left out.
-        notice: what is missing, and why.
     """
 
     system: System
@@ -105,9 +86,6 @@ def explain(
     """Explain a clip's scores in an answer.
 
     Args:
-        answer: to the search.
-        video_id: the clip.
-        encoder_of: returns a model by its name.
         columns: numbers of the rankings to explain; default all.
     """
     chosen = range(len(answer.rankings)) if columns is None else columns

@@ -34,7 +34,7 @@ from nt2vr.ui.web.gradio_fixes import check_inputs, refuse_downloads, template_s
 from nt2vr.ui.web.permissions import Permissions
 from nt2vr.ui.web.request_checks import RequestChecks, refuse_unreadable
 from nt2vr.ui.web.routes import build_routes
-from nt2vr.ui.web.uploads import DAY_S, HOUR_S, prepare_uploads
+from nt2vr.ui.web.uploads import HOUR_S, STAY_S, prepare_uploads
 from nt2vr.world.stories import story_queries
 from nt2vr.world.synonyms import offered_words
 
@@ -83,7 +83,7 @@ def build_page(
     galleries, evaluations, settings = services.galleries, services.evaluations, services.settings
     searcher, templates = galleries.built_in, settings.assets / "ui"
     indexing = Indexing(services.index_jobs, galleries)
-    with gr.Blocks(title="nT2VR", fill_width=True, analytics_enabled=False, delete_cache=(HOUR_S, DAY_S)) as page:
+    with gr.Blocks(title="nT2VR", fill_width=True, analytics_enabled=False, delete_cache=(HOUR_S, STAY_S)) as page:
         head = gr.HTML(status_line(searcher.status), elem_id="head")
         if permissions.space_owner:
             gr.LoginButton(size="sm", elem_id="login")  # only on a Space: elsewhere Gradio asks the Hub for a token

@@ -1,4 +1,4 @@
-"""Files of a newer version are refused in one sentence; those of version 0.1, which name none, are read."""
+"""Files of a newer version are refused in one sentence; those that name none are read."""
 
 import json
 from collections.abc import Callable
@@ -55,7 +55,7 @@ CASES: list[Case] = [
 
 
 def restamp(file: Path, schema: int | None) -> None:
-    """Replace the version in a file, or leave it out as version 0.1 did."""
+    """Replace the version in a file, or leave it out as in a config written by hand."""
     is_json = file.suffix == ".json"
     data = json.loads(file.read_text()) if is_json else torch.load(file)
     assert data.pop("schema") == SCHEMA

@@ -66,11 +66,6 @@ def test_the_names_of_an_app_are_given_by_flag_variable_and_space() -> None:
     assert names == ("c.example", "a.example", "b.example", "ada-nt2vr.hf.space")
 
 
-def test_a_variable_that_is_no_longer_read_is_answered_with_what_replaces_it(caplog: pytest.LogCaptureFixture) -> None:
-    Settings.read(environment={"NT2VR_TRAIN": "1"})
-    assert "NT2VR_ALLOW_TRAIN=nobody|owner|everyone" in caplog.text
-
-
 @pytest.mark.parametrize(
     ("host", "expected"),
     [

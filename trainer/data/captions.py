@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from nt2vr.datasets import HELD_OUT, held_out_of, load_dataset, sample_ids
+from nt2vr.datasets import held_out_of, load_dataset, sample_ids
 from nt2vr.errors import DatasetError
 from nt2vr.progress import Progress, ShouldStop, never, progress_bar, silent, tracked
 from nt2vr.querygen.denials import CaptionDenials
@@ -25,13 +25,11 @@ def captions_file(path: Path) -> bool:
     return True
 
 
-def read_split(
-    config: TrainConfig, split: Literal["train", "validation"], held_out: int = HELD_OUT
-) -> tuple[str, list[str]]:
+def read_split(config: TrainConfig, split: Literal["train", "validation"]) -> tuple[str, list[str]]:
     """Read training or validation captions; the videos need not exist.
 
-    A tenth of a captions file's videos is held out, at most `held_out`, by a hash of their ids, as in a dataset
-    without a validation split. No validation caption also occurs in the training split, whichever video it describes.
+    A tenth of a captions file's videos is held out, at most HELD_OUT, by a hash of their ids, as in a dataset without
+    a validation split. No validation caption also occurs in the training split, whichever video it describes.
 
     Returns:
         The display name of the data, and at most `num_clips` or `validation_clips` captions.
@@ -43,15 +41,13 @@ def read_split(
     path = Path(config.data).expanduser()
     if captions_file(path):
         name, videos = path.name, read_any_captions(path)
-        ids = held_out_of(videos, held_out)
+        ids = held_out_of(videos)
         parts = {
             "train": {video: some for video, some in videos.items() if video not in ids},
             "validation": {video: videos[video] for video in ids},
         }
     else:
-        datasets = {
-            part: load_dataset(config.data, part, held_out, with_files=False) for part in ("train", "validation")
-        }
+        datasets = {part: load_dataset(config.data, part, with_files=False) for part in ("train", "validation")}
         name = datasets["train"].name
         parts = {part: {video.video_id: video.captions for video in some.videos} for part, some in datasets.items()}
     captions = _sampled(parts["train"], config.num_clips)

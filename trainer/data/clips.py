@@ -3,7 +3,6 @@
 import logging
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -11,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.datasets import HELD_OUT, kind_and_path, load_dataset, sample
+from nt2vr.datasets import kind_and_path, load_dataset, sample
 from nt2vr.errors import ConfigError
 from nt2vr.media.cache import Cache
 from nt2vr.media.frame_set import decode_videos
@@ -22,7 +21,6 @@ from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.settings import process_rank
 from nt2vr.world.captions import describe
 from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world.drawn.frame_file import CACHE
 from nt2vr.world.drawn.shipped import UndrawnClips
 from nt2vr.world.scenes import Scene, SceneSplit, sample_scenes
 from trainer.config import WORLD, TrainConfig
@@ -114,7 +112,6 @@ def load_clips(
     should_stop: ShouldStop = never,
     needs: frozenset[str] = frozenset({"video"}),
     progress: Progress = silent,
-    held_out: int = HELD_OUT,
 ) -> Clips:
     """Load, or render or decode first, the clips that a config trains or validates on.
 
@@ -125,7 +122,6 @@ def load_clips(
         should_stop: polled between clips.
         needs: see `WeightedLosses.needs`. Without "video", only captions are read of anything but the built-in world.
         progress: called between clips.
-        held_out: maximum of the videos held out of data without a validation split.
 
     Raises:
         ConfigError: if a dataset has fewer training clips than a batch.
@@ -139,8 +135,8 @@ def load_clips(
         draws = config.train != "text"  # a frozen visual tower needs no frames again
         return world_clips(split, *sizes, config.seed, cache, should_stop, free, progress, draws)
     if "video" in needs:
-        return dataset_clips(config, split, cache, should_stop, needs, progress, held_out)
-    return caption_clips(config, split, should_stop, progress, held_out)
+        return dataset_clips(config, split, cache, should_stop, needs, progress)
+    return caption_clips(config, split, should_stop, progress)
 
 
 def caption_clips(
@@ -148,12 +144,11 @@ def caption_clips(
     split: Literal["train", "validation"],
     should_stop: ShouldStop = never,
     progress: Progress = silent,
-    held_out: int = HELD_OUT,
 ) -> Clips:
     """Read captions alone; arguments and errors as for `load_clips`."""
-    name, captions = read_split(config, split, held_out)
+    name, captions = read_split(config, split)
     if split == "train":
-        read_split(config, "validation", held_out)  # fails now, before all is parsed
+        read_split(config, "validation")  # fails now, before all is parsed
         _refuse_too_few(name, len(captions), "captions", config)
     frames = np.empty((len(captions), 0, 1, 1, 3), np.uint8)
     return Clips(frames, PlainSentences(captions, denials_of(captions, should_stop, progress)), name=name)
@@ -173,19 +168,15 @@ def dataset_clips(
     should_stop: ShouldStop = never,
     needs: frozenset[str] = frozenset(),
     progress: Progress = silent,
-    held_out: int = HELD_OUT,
 ) -> Clips:
     """Decode the videos of a dataset, always the same ones; arguments and errors as for `load_clips`."""
-    dataset = load_dataset(config.data, split, held_out)
+    dataset = load_dataset(config.data, split)
     videos = sample(dataset.videos, config.num_clips if split == "train" else config.validation_clips)
     if split == "train":
-        load_dataset(config.data, "validation", held_out)  # fails now, before all is decoded
+        load_dataset(config.data, "validation")  # fails now, before all is decoded
         for remark in dataset.remarks:
             logger.warning(remark)
         _refuse_too_few(dataset.name, len(videos), "clips", config)
-    with suppress(OSError):
-        for old in cache.glob("videos-*"):  # of version 0.1, which wrote a file for each set of clips
-            old.unlink(missing_ok=True)
     decodes = process_rank() == 0  # the others take what the first has stored
     with progress_bar(progress) as shown, frame_cache(cache) as store:
         videos, frames, name = decode_videos(
@@ -203,7 +194,7 @@ def frame_cache(folder: Path) -> Cache:
     """Open the cache of video files: the app's for runs in its data folder, so that evaluation shares the frames."""
     if folder.parts[-2:] == ("runs", ".frames"):
         return Cache.of(folder.parents[1])
-    return Cache(folder / CACHE, frames=folder / "frames")
+    return Cache(folder / "content", frames=folder / "frames")
 
 
 def world_clips(

@@ -81,6 +81,4 @@ class Lock:
     def _noted(self) -> Holder | None:
         with suppress(OSError, ValueError, TypeError):
             return Holder(**json.loads(self.note.read_text(encoding="utf-8")))
-        with suppress(OSError, ValueError):  # version 0.1 wrote its process id into the locked file
-            return Holder(self.path.parent.name, str(self.path.parent.resolve()), int(self.path.read_text()))
         return None

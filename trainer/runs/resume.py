@@ -14,7 +14,6 @@ from typing import Any
 
 import torch
 
-from nt2vr.datasets import HELD_OUT
 from nt2vr.errors import CheckpointError, ConfigError, reason_of
 from nt2vr.files import atomic_write, with_schema, without_schema
 from trainer.config import TrainConfig
@@ -59,8 +58,6 @@ class Saved:
         metrics_bytes: length of metrics.jsonl; a resumed run rewrites everything beyond it.
         recent: losses of the steps since the last line of metrics.
         learner: `Learner.state_dict`; None once the run has finished.
-        held_out: maximum of the videos held out of data without a validation split; None in older runs, which hold out
-            as many as they validate on.
     """
 
     config: Mapping[str, Any]
@@ -68,17 +65,6 @@ class Saved:
     metrics_bytes: int = 0
     recent: Losses | tuple[()] = ()
     learner: Mapping[str, Any] | None = None
-    held_out: int | None = None
-
-
-def held_out_by(run: RunFolder, config: TrainConfig) -> int:
-    """Return how many videos a run holds out at most: a resumed one as many as before, to train on the same videos.
-
-    Raises:
-        CheckpointError: as `read_saved`.
-    """
-    saved = _read(run, mmap=True)  # without its weights
-    return HELD_OUT if saved is None else saved.held_out or config.validation_clips
 
 
 def read_saved(run: RunFolder, config: TrainConfig) -> Saved | None:
@@ -99,12 +85,13 @@ def read_saved(run: RunFolder, config: TrainConfig) -> Saved | None:
     return saved
 
 
-def _read(run: RunFolder, mmap: bool = False) -> Saved | None:
+def _read(run: RunFolder) -> Saved | None:
     if not run.resume.exists():
         return None
     try:
-        data = torch.load(run.resume, map_location="cpu", weights_only=True, mmap=mmap)
+        data = torch.load(run.resume, map_location="cpu", weights_only=True)
         data = without_schema(data, run.resume, CheckpointError)
+        data.pop("held_out", None)  # stored until 0.2.0, the same number in every run
         saved = Saved(**{**data, "position": Position(**data["position"])})
         TrainConfig(**saved.config)
     except CheckpointError:
@@ -129,9 +116,9 @@ def rewind(run: RunFolder, metrics_bytes: int) -> None:
 class Saver:
     """Saves a run, spending at most `SAVE_SHARE` of its time on it."""
 
-    def __init__(self, run: RunFolder, learner: Learner, held_out: int | None) -> None:
+    def __init__(self, run: RunFolder, learner: Learner) -> None:
         """Start the clock."""
-        self._run, self._learner, self._held_out = run, learner, held_out
+        self._run, self._learner = run, learner
         self._due = time.monotonic() + SAVE_EVERY_S
 
     @property
@@ -144,7 +131,7 @@ class Saver:
         began = time.monotonic()
         metrics = self._run.metrics
         num_bytes = metrics.stat().st_size if metrics.exists() else 0
-        saved = Saved(asdict(self._learner.config), position, num_bytes, held_out=self._held_out)
+        saved = Saved(asdict(self._learner.config), position, num_bytes)
         if not position.finished:
             saved = replace(saved, recent=recent, learner=self._learner.state_dict())
         with atomic_write(self._run.resume) as partial:

@@ -1,14 +1,10 @@
-"""Deleted runs, which wait in a folder until they are deleted for good: after some days, or by hand."""
+"""Deleted runs, which stay in a folder until they are deleted for good: after some days, or by hand."""
 
-import shutil
 import time
-from contextlib import suppress
 from pathlib import Path
 
 from nt2vr.errors import RunError
-
-TRASH_DAYS = 30
-DAY_NS = 24 * 3600 * 10**9
+from nt2vr.media.stored import LIMITS, Limit, bytes_in, evict
 
 
 class Trash:
@@ -19,46 +15,33 @@ class Trash:
     """
 
     def __init__(self, folder: Path) -> None:
-        """Delete what has been here for long."""
+        """Delete the runs whose time is over; one that cannot be deleted stays in view, for `empty`."""
         self._folder = folder
-        self._empty_old()
+        self._evict(LIMITS["trash"])
 
     def take(self, run: Path) -> None:
-        """Move a run here, and delete what has been here for `TRASH_DAYS`.
+        """Move a run here.
 
         Raises:
             OSError: if it cannot be moved.
         """
         self._folder.mkdir(exist_ok=True)
         run.rename(self._folder / f"{run.name}-{time.time_ns()}")
-        self._empty_old()
+        self._evict(LIMITS["trash"])
 
     def num_bytes(self) -> int:
         """Return the size of all runs here."""
-        total = 0
-        for path in self._folder.rglob("*"):
-            with suppress(FileNotFoundError):  # deleted just now
-                total += path.lstat().st_size
-        return total
+        return bytes_in(self._folder)
 
-    def empty(self, older_than_days: float = 0.0) -> None:
-        """Delete the runs for good, or only those deleted so long ago.
+    def empty(self) -> None:
+        """Delete the runs for good.
 
         Raises:
             RunError: if one of them cannot be deleted.
         """
-        latest_ns = time.time_ns() - round(older_than_days * DAY_NS)
-        for path in self._folder.glob("*"):
-            stamp = path.name.rpartition("-")[2]
-            if not (stamp.isdecimal() and int(stamp) <= latest_ns):
-                continue
-            try:
-                shutil.rmtree(path)
-            except FileNotFoundError:
-                continue  # by another process
-            except OSError as error:
-                raise RunError(f"{path} cannot be deleted ({error.strerror}). Delete it by hand.") from error
+        for error in self._evict(Limit(count=0)):
+            raise RunError(f"{error.filename} cannot be deleted ({error.strerror}). Delete it by hand.") from error
 
-    def _empty_old(self) -> None:
-        with suppress(RunError):  # its size stays in view, and it can be emptied by hand
-            self.empty(TRASH_DAYS)
+    def _evict(self, limit: Limit) -> list[OSError]:
+        runs = (path for path in self._folder.glob("*") if path.name.rpartition("-")[2].isdecimal())
+        return evict(runs, limit, lambda path: int(path.name.rpartition("-")[2]) / 1e9)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from nt2vr.media.stored import LIMITS
 from nt2vr.progress import duration_text, percent_text
 from trainer.runs.manager import Run
-from trainer.runs.trash import TRASH_DAYS
 from trainer.ui.curves import Rows, loss_charts, validation_charts
 
 WORDS = {
@@ -103,7 +103,7 @@ def trash_text(num_bytes: int) -> str:
     if not num_bytes:
         return ""
     size = f"{num_bytes / 1e9:.1f} GB" if num_bytes >= 1e9 else f"{max(1, round(num_bytes / 1e6))} MB"
-    return f"Trash: {size}, deleted {TRASH_DAYS} days after each run."
+    return f"Trash: {size}, deleted {LIMITS['trash'].days} days after each run."
 
 
 def percent(run: Run) -> str:

@@ -6,7 +6,6 @@ import logging
 import re
 import shutil
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import blake2b
@@ -20,13 +19,14 @@ from nt2vr.evaluation.reports.report import REPORT, Report, Result, load_report
 from nt2vr.evaluation.reports.review import Remark, Remarks, read_remarks, write_remarks
 from nt2vr.evaluation.reports.tables import write_tables
 from nt2vr.files import atomic_write, without_schema
+from nt2vr.media.stored import LIMITS, bytes_in
 
 logger = logging.getLogger(__name__)
 
 QUERIES_CSV = "queries.csv"
 FROM = " @ "  # between a system's name and the report it is from
 LOADED = 4  # reports cached in memory: 20 MB each for 10,000 queries
-MAX_REPORTS, MAX_BYTES = 500, 4 << 30  # beyond which those who may delete none add none
+MAX_REPORTS, MAX_BYTES = LIMITS["reports"].count, LIMITS["reports"].num_bytes
 
 
 @dataclass(frozen=True)
@@ -108,10 +108,7 @@ class Archive:
         Raises:
             ConfigError: if there are MAX_REPORTS, or they occupy MAX_BYTES.
         """
-        count, num_bytes = len(self.entries()), 0
-        for path in self.folder.glob("*/*"):
-            with suppress(FileNotFoundError):  # deleted or replaced just now
-                num_bytes += path.stat().st_size
+        count, num_bytes = len(self.entries()), bytes_in(self.folder)
         if count >= MAX_REPORTS or num_bytes >= MAX_BYTES:
             raise ConfigError(
                 f"There are {count:,} reports of {num_bytes / 1e9:.1f} GB, and no room for another. "

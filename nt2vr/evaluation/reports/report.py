@@ -254,7 +254,7 @@ def load_report(folder: Path) -> Report:
             texts=tuple(arrays["texts"].tolist()),
             queries=tuple(queries),
             results=tuple(results),
-            notes=tuple(data.get("notes", ())),  # older reports have none
+            notes=tuple(data["notes"]),
             captions=_captions(folder / CAPTIONS),
             **{name: data[name] for name in ("name", "digest", "source", "references", "created", "versions")},
         )
@@ -279,9 +279,7 @@ def _query(line: Mapping[str, Any], judged: Mapping[str, Rows]) -> JudgedQuery:
 
 
 def _measured(arrays: Mapping[str, Any], place: int) -> Measured:
-    """Return the values of a system; reports of version 0.1 do not have all of them."""
-    names = [name for name in Measured.__dataclass_fields__ if name != "first" or f"measured_{name}" in arrays]
-    return Measured(**{name: arrays[f"measured_{name}"][place] for name in names})
+    return Measured(**{name: arrays[f"measured_{name}"][place] for name in Measured.__dataclass_fields__})
 
 
 def _captions(path: Path) -> dict[str, tuple[str, ...]]:

@@ -1,9 +1,7 @@
-"""Vector indexes, by name."""
+"""Vector indexes: exact, and approximate for large galleries."""
 
 from nt2vr.search.index.base import Index
 from nt2vr.search.index.exact import ExactIndex
 from nt2vr.search.index.faiss import FaissIndex
 
-INDEXES: dict[str, type[Index]] = {"exact": ExactIndex, "faiss": FaissIndex}
-
-__all__ = ["INDEXES", "ExactIndex", "FaissIndex", "Index"]
+__all__ = ["ExactIndex", "FaissIndex", "Index"]

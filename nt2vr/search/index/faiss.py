@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.files import atomic_write, write_json
+from nt2vr.media.stored import read_cached
 from nt2vr.search.index.exact import ExactIndex
 
 AIM = 0.98  # recall on the sample from which no more clusters are looked at
@@ -31,7 +32,6 @@ class FaissIndex:
         """Make an empty index for vectors of length `dim`.
 
         Args:
-            dim: D.
             sample: (Q, D) queries to measure the recall with; default: vectors with noise.
         """
         self._dim, self._sample = dim, sample
@@ -41,7 +41,6 @@ class FaissIndex:
         self.recall = 1.0
 
     def __len__(self) -> int:
-        """Return the number of vectors."""
         return int(self._index.ntotal)
 
     def add(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
@@ -91,19 +90,19 @@ class FaissIndex:
     @classmethod
     def load(cls, path: Path) -> Self | None:
         """Read a saved index; None if there is none, or it is damaged."""
-        try:
-            facts = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-            if path.stat().st_size != facts["bytes"]:
-                return None
-            stored = faiss.read_index(str(path))
-            index = cls(stored.d)
-            index._index, index._clustered, index.recall = stored, facts["clustered"], facts["recall"]
-        except (OSError, ValueError, LookupError, TypeError, RuntimeError, MemoryError):
-            return None
+        return read_cached(path, cls._read)
+
+    @classmethod
+    def _read(cls, path: Path) -> Self:
+        facts = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        if path.stat().st_size != facts["bytes"]:
+            raise ValueError(f"{path} has another size than when it was written.")
+        stored = faiss.read_index(str(path))
+        index = cls(stored.d)
+        index._index, index._clustered, index.recall = stored, facts["clustered"], facts["recall"]
         return index
 
     def _vectors(self) -> NDArray[np.float32]:
-        """Return the vectors (N, D), in the order of `ids`."""
         lists, size = self._index.invlists, 4 * self._dim
         found = [faiss.rev_swig_ptr(lists.get_codes(at), size * lists.list_size(at)) for at in self._filled()]
         vectors = (codes.view(np.float32).reshape(-1, self._dim) for codes in found)
@@ -138,7 +137,6 @@ class FaissIndex:
 
 
 def _noisy(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Make queries of vectors."""
     rng = np.random.default_rng(0)
     some = vectors[np.sort(rng.choice(len(vectors), min(SAMPLE, len(vectors)), replace=False))]
     return some + rng.standard_normal(some.shape, np.float32) * np.float32(NOISE / np.sqrt(some.shape[1]))

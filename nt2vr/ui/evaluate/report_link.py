@@ -56,7 +56,7 @@ class ReportLink:
     def read(cls, text: str) -> "ReportLink | None":
         """Read an address's parameters, with or without "?"; None if they name no report.
 
-        Text without parameters is the id of a report: browsers still remember that of the previous version.
+        Text without parameters is the id of a report.
         """
         text = text[:MAX_LINK].removeprefix("?")
         known = dict(parse_qsl(text, keep_blank_values=True)) if "=" in text else {"report": text}

@@ -10,7 +10,6 @@ from nt2vr.ui.evaluate.queries_view import Listing, asked_view, counts_text, mov
 
 NUM_CLIPS = 6  # per system: a dozen play at a time
 TAGS = ("wrong truth", "ambiguous", "misread", "wanted part missed", "unwanted part shown", "interesting")
-UNKNOWN = "The report does not say which videos were found. Evaluate again to see them."
 NOTHING = "It has nothing to search for: without its negated part, the query is empty."
 
 
@@ -70,7 +69,6 @@ def _search(listing: Listing, place: int, row: Row) -> str:
 
 def _side(listing: Listing, place: int, row: Row, system: str) -> dict[str, Any]:
     found = first_videos(listing.report, place, system)
-    is_known = any(len(result.measured.first) for result in listing.report.results if result.system == system)
     name, _, origin = system.partition(FROM)
     return {
         "name": name,
@@ -78,5 +76,5 @@ def _side(listing: Listing, place: int, row: Row, system: str) -> dict[str, Any]
         "rank": f"{row.ranks[system]:,}",
         "said": counts_text([verdict for _, verdict in found]),
         "clips": [listing.clip(*each, number) for number, each in enumerate(found[:NUM_CLIPS], 1)],
-        "note": "" if found else NOTHING if is_known else UNKNOWN,
+        "note": "" if found else NOTHING,
     }

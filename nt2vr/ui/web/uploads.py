@@ -1,18 +1,18 @@
 """Uploaded files: where they are stored, how large a picture may be, and which paths are uploads."""
 
-import shutil
-import time
 from contextlib import suppress
 from pathlib import Path
 
 from gradio.utils import get_upload_folder
 
+from nt2vr.media.stored import DAY_S, LIMITS, evict
 from nt2vr.settings import store_uploads_in
 
 MB = 1_000_000
 MAX_PICTURE_MB = 50
 TOO_LARGE = f"A picture may have {MAX_PICTURE_MB} MB. Send a smaller one."
-HOUR_S, DAY_S = 3600, 24 * 3600  # interval between clean-ups of uploads, and the age at which they are deleted
+HOUR_S = 3600  # interval between clean-ups of uploads
+STAY_S = round(LIMITS["uploads"].days * DAY_S)
 
 
 def prepare_uploads(folder: Path) -> None:
@@ -24,9 +24,7 @@ def prepare_uploads(folder: Path) -> None:
     with suppress(OSError):  # a read-only data folder: Gradio's default will do
         folder.mkdir(parents=True, exist_ok=True)
         store_uploads_in(folder)
-        for path in folder.iterdir():
-            if path.stat().st_mtime < time.time() - DAY_S:
-                shutil.rmtree(path, ignore_errors=True)
+        evict(folder.iterdir(), LIMITS["uploads"])
 
 
 def is_upload(path: str | Path) -> bool:

@@ -19,7 +19,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.models.framing import Framing
 from nt2vr.models.spawn import WithoutMain
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
-from nt2vr.world.drawn.frame_file import embed_frames, embedded_once, write_frames
+from nt2vr.world.drawn.frame_file import embed_frames, embedded_once, read_frames, write_frames
 from nt2vr.world.drawn.render import Renderer
 from nt2vr.world.scenes import Scene, SceneSplit
 
@@ -29,19 +29,12 @@ CHUNK = 64  # clips per task of a process: 10 MB of frames
 
 @dataclass(frozen=True)
 class ClipFile:
-    """Cache file for the frames of some scenes.
+    """Cache file for the frames of some scenes."""
 
-    Attributes:
-        path: .npy file of (N, F, S, S, 3) uint8 RGB frames, named by a hash of everything that affects them.
-        scenes: the N scenes.
-        num_frames: F.
-        framing: what frames are fitted to; S is its size.
-    """
-
-    path: Path
+    path: Path  # .npy file of (N, F, S, S, 3) uint8 RGB frames, named by a hash of everything that affects them
     scenes: Sequence[Scene]
     num_frames: int
-    framing: Framing
+    framing: Framing  # what frames are fitted to; S is its size
 
     @classmethod
     def of(
@@ -54,24 +47,17 @@ class ClipFile:
         return cls(cache / f"built-in-{split}-{key.hexdigest()}.npy", scenes, num_frames, framing)
 
     def frames(self, progress: Progress = silent, should_stop: ShouldStop = never) -> NDArray[np.uint8]:
-        """Return the memory-mapped frames, drawing them first if necessary.
-
-        Raises:
-            InterruptedError: if `should_stop` returned True while drawing.
-        """
-        if not self.path.is_file():
+        """Return the memory-mapped frames, drawing them first if necessary."""
+        frames = read_frames(self.path)
+        if frames is None:
             self._draw(progress, should_stop)
-        frames: NDArray[np.uint8] = np.load(self.path, mmap_mode="r")
+            frames = np.load(self.path, mmap_mode="r")
         return frames
 
     def embeddings(
         self, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
     ) -> NDArray[np.float32]:
-        """Return the clips' L2-normalised embeddings (N, D), cached next to the frames per visual tower.
-
-        Raises:
-            InterruptedError: if `should_stop` returned True.
-        """
+        """Return the clips' L2-normalised embeddings (N, D), cached next to the frames per visual tower."""
         return embedded_once(
             self.path,
             encoder,
@@ -81,11 +67,7 @@ class ClipFile:
     def embeddings_alone(
         self, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
     ) -> NDArray[np.float32]:
-        """Return the same embeddings, cached likewise, without keeping the frames.
-
-        Raises:
-            InterruptedError: if `should_stop` returned True.
-        """
+        """Return the same embeddings, cached likewise, without keeping the frames."""
         if self.path.is_file():
             return self.embeddings(encoder, progress, should_stop)
 
@@ -101,7 +83,6 @@ class ClipFile:
             embedded = [embed_frames(encoder, np.stack(chunk), silent, never) for chunk in chunks]
             return np.concatenate([np.zeros((0, encoder.embed_dim), np.float32), *embedded])
 
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         return embedded_once(self.path, encoder, embed)
 
     def _draw(self, progress: Progress, should_stop: ShouldStop) -> None:

@@ -1,53 +1,51 @@
-"""Frames of many clips in one .npy file, and their pooled embeddings in a cache in the same folder."""
+"""Frames of many clips in one .npy file, and next to it their pooled embeddings, one file per visual tower."""
 
+import logging
 from collections.abc import Callable, Iterable
+from hashlib import blake2b
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nt2vr.errors import reason_of
 from nt2vr.files import atomic_write
-from nt2vr.media.cache import Cache
 from nt2vr.media.frame_store import StoredClips
+from nt2vr.media.stored import LIMITS, Limit, evict, mark_used, read_cached
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop
 
-CACHE = "content"  # folder of the cache, among the files of frames
+logger = logging.getLogger(__name__)
+
 CHUNK = 64  # clips embedded between two calls of `should_stop`
+
+
+def read_frames(path: Path) -> NDArray[np.uint8] | None:
+    """Memory-map a file of frames; None if there is none."""
+    mark_used(path)
+    return read_cached(path, lambda path: np.load(path, mmap_mode="r", allow_pickle=False))
 
 
 def write_frames(path: Path, shape: tuple[int, ...], clips: Iterable[NDArray[np.uint8]]) -> None:
     """Write clips to one file as they arrive, atomically: an exception of the iterator leaves no file.
 
     Args:
-        path: a .npy file.
         shape: (N, F, S, S, 3).
-        clips: N or fewer, each (F, S, S, 3); the file has as many.
+        clips: N of them, each (F, S, S, 3).
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    count = 0
+    others = [file for kind in ("built-in-*.npy", "embeddings-*.npy") for file in path.parent.glob(kind)]
+    evict(others, Limit(num_bytes=LIMITS["drawn clips"].num_bytes - float(np.prod(shape, dtype=float))))
     with atomic_write(path) as partial, partial.open("wb") as file:
-        _write_header(file, shape)
+        np.lib.format.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": shape})
         for clip in clips:
             file.write(np.ascontiguousarray(clip).data)
-            count += 1
-        file.seek(0)
-        _write_header(file, (count, *shape[1:]))  # as long as before: NumPy leaves room for the first number
-
-
-def _write_header(file: IO[bytes], shape: tuple[int, ...]) -> None:
-    np.lib.format.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": shape})
 
 
 def embed_frames(
     encoder: Encoder, frames: NDArray[np.uint8] | StoredClips, progress: Progress, should_stop: ShouldStop
 ) -> NDArray[np.float32]:
-    """Encode and pool the (N, F, S, S, 3) frames of clips: (N, D), L2-normalised.
-
-    Raises:
-        InterruptedError: if stopped.
-    """
+    """Encode and pool the (N, F, S, S, 3) frames of clips: (N, D), L2-normalised."""
     embeddings = np.empty((len(frames), encoder.embed_dim), np.float32)
     for start in range(0, len(frames), CHUNK):
         if should_stop():
@@ -63,14 +61,18 @@ def embedded_once(frames: Path, encoder: Encoder, embed: Callable[[], NDArray[np
     """Return the (N, D) embeddings of the clips in a file of frames, cached per visual tower and pooling.
 
     Args:
-        frames: the file, or the name of such in the cache's folder, which identifies the content.
-        encoder: the model.
-        embed: computes what is not cached.
+        frames: the file, which need not exist: its name identifies the content.
     """
-    model = f"{encoder.card.visual_key} {encoder.card.pooling}"
-    with Cache(frames.parent / CACHE) as cache:
-        embeddings = cache.get_embeddings(frames.stem, model)
-        if embeddings is None:
-            embeddings = embed()
-            cache.put_embeddings(frames.stem, model, embeddings)
-        return embeddings
+    key = blake2b(f"{frames.stem} {encoder.card.visual_key} {encoder.card.pooling}".encode(), digest_size=12)
+    path = frames.with_name(f"embeddings-{key.hexdigest()}.npy")
+    embeddings = read_cached(path, lambda path: np.load(path, allow_pickle=False))
+    if embeddings is None:
+        embeddings = embed()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_write(path) as partial:
+                np.save(partial, embeddings)
+        except OSError as error:
+            logger.warning("Embeddings cannot be stored in %s (%s).", path.parent, reason_of(error))
+    mark_used(path)
+    return np.asarray(embeddings, np.float32)

@@ -34,11 +34,7 @@ Keys = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class UndrawnClips:
-    """Clips of which only the embeddings are needed; they are drawn if they are indexed as an array of frames.
-
-    Attributes:
-        file: the clips.
-    """
+    """Clips of which only the embeddings are needed; they are drawn if they are indexed as an array of frames."""
 
     file: ClipFile
 
@@ -49,22 +45,16 @@ class UndrawnClips:
         return len(self), self.file.num_frames, size, size, 3
 
     def __len__(self) -> int:
-        """Return the number of clips."""
         return len(self.file.scenes)
 
     def __getitem__(self, index: Any) -> NDArray[np.uint8]:
-        """Read frames, drawing all clips first if necessary."""
         read: NDArray[np.uint8] = self.file.frames()[index]
         return read
 
     def embeddings(
         self, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
     ) -> NDArray[np.float32]:
-        """Return the embeddings: (N, D), L2-normalised. Clips are drawn only if theirs do not ship.
-
-        Raises:
-            InterruptedError: if `should_stop` returned True.
-        """
+        """Return the embeddings: (N, D), L2-normalised. Clips are drawn only if theirs do not ship."""
         found = _shipped(self.file, encoder)
         if missing := [scene for scene, row in zip(self.file.scenes, found, strict=True) if np.isnan(row[0])]:
             rest = ClipFile.of("train", missing, self.file.num_frames, self.file.framing, self.file.path.parent)
@@ -87,7 +77,6 @@ def _shipped(file: ClipFile, encoder: Encoder) -> NDArray[np.float32]:
 
 @lru_cache(1)
 def _read(path: Path) -> tuple[str, Keys, NDArray[np.float16]]:
-    """Read the file; without it nothing ships."""
     try:
         with np.load(path, allow_pickle=False) as data:
             return str(data["model"]), data["keys"], data["embeddings"]
@@ -108,7 +97,6 @@ def _keys(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> Keys:
 
 
 def main() -> None:
-    """Draw and embed the clips, and write the file."""
     encoder = read_checkpoint(BASE)
     scenes = [scene for split, count in SHIPPED.items() for scene in sample_scenes(split, count, 0)]
     with TemporaryDirectory() as folder:

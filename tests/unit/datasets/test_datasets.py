@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from nt2vr.datasets import Dataset, Split, load_dataset, sample
+from nt2vr.datasets import load as load_module
 from nt2vr.errors import ConfigError, DatasetError, GalleryError, Nt2vrError
 from tests.paths import ROOT
 
@@ -316,12 +317,14 @@ def own(write: Write, count: int) -> Path:
     return write("captions.csv", "video_id,caption\n" + "".join(f"v{n},it is {n}\n" for n in range(count)))
 
 
-def test_a_tenth_is_held_out_always_the_same_and_up_to_a_limit(write: Write) -> None:
+def test_a_tenth_is_held_out_always_the_same_and_up_to_a_limit(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     path = own(write, 40)
     train, validation = (set(captions_of(load_dataset(path, split))) for split in ("train", "validation"))
     assert (len(train), len(validation), train & validation) == (36, 4, set())
-    assert set(captions_of(load_dataset(path, "validation", held_out=2))) < validation
-    assert len(captions_of(load_dataset(path, "train", held_out=2))) == 38
+    with monkeypatch.context() as context:
+        context.setattr(load_module, "HELD_OUT", 2)
+        assert set(captions_of(load_dataset(path, "validation"))) < validation
+        assert len(captions_of(load_dataset(path, "train"))) == 38
     lines = path.read_text().splitlines()
     path.write_text("\n".join([lines[0], *reversed(lines[1:])]))
     assert set(captions_of(load_dataset(path, "validation"))) == validation
@@ -333,7 +336,7 @@ def test_a_sample_is_always_the_same_whatever_the_order(write: Write) -> None:
     assert sample(videos, 5) != list(videos[:5])
 
 
-def test_mismatches_are_reported(write: Write, tmp_path: Path) -> None:
+def test_mismatches_are_reported(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = "a,it is a,train\nb,it is b,train\nb,it is b,test\ngone,it is gone,train\nmute, ,train\n"
     write("captions.csv", "video_id,caption,split\n" + rows)
     for name in ("a.mp4", "b.mp4", "mute.mp4", "extra.mp4", "cover.jpg", ".hidden.mp4"):
@@ -345,7 +348,8 @@ def test_mismatches_are_reported(write: Write, tmp_path: Path) -> None:
         f"1 files under {tmp_path} are not described (extra.mp4); they are left out.",
         "1 training videos are in another split too (b); they are left out.",
     )
-    assert captions_of(load_dataset(tmp_path, "train", held_out=0)) == {"a": ["it is a"]}
+    monkeypatch.setattr(load_module, "HELD_OUT", 0)
+    assert captions_of(load_dataset(tmp_path, "train")) == {"a": ["it is a"]}
 
 
 def test_ids_that_match_no_file_are_an_error(write: Write, tmp_path: Path) -> None:

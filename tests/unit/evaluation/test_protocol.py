@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation import protocol, result_store
+from nt2vr.evaluation import protocol
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
 from nt2vr.evaluation.measures import Measured, measure_block
 from nt2vr.evaluation.protocol import evaluate, with_controls
 from nt2vr.evaluation.result_store import ResultStore
+from nt2vr.media.stored import LIMITS, Limit
 from nt2vr.models.card import Card
 from nt2vr.search.systems import System
 from tests.unit.evaluation.words import QUERIES, VIDEOS, WordModels, word_benchmark
@@ -117,7 +118,7 @@ def test_a_damaged_result_is_measured_again(tmp_path: Path) -> None:
 
 
 def test_the_results_used_last_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(result_store, "MAX_RESULTS", 2)
+    monkeypatch.setitem(LIMITS, "results", Limit(count=2))
     models: Any = WordModels()
     store = ResultStore(tmp_path)
     for age_s, system in ((30, PLAIN), (20, DROP)):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from nt2vr.media import frame_store as store_module
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
-from nt2vr.media.frame_store import UNUSED_S, FrameStore, StoredClips
+from nt2vr.media.frame_store import FrameStore, StoredClips
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import Card
 from nt2vr.models.framing import Framing
@@ -148,7 +148,7 @@ def test_without_a_limit_half_of_the_disk_is_left(tmp_path: Path) -> None:
 def test_where_there_is_no_room_stores_not_opened_for_a_month_are_deleted_one_by_one(tmp_path: Path) -> None:
     for name, days in [("oldest", 50), ("old", 40), ("recent", 20)]:
         fill(tmp_path / name, 1)
-        opened = time.time() - days / 30 * UNUSED_S
+        opened = time.time() - days * 24 * 3600
         os.utime(tmp_path / name, (opened, opened))
     limit = sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) + 100
     mapped = FrameStore(tmp_path / "b", SHAPE)
@@ -200,5 +200,4 @@ def test_clips_in_an_order_of_their_own_are_read_as_an_array_is() -> None:
     np.testing.assert_array_equal(clips[places, order], array[places, order])
     np.testing.assert_array_equal(clips[1:3], array[1:3])
     np.testing.assert_array_equal(clips[3], array[3])
-    np.testing.assert_array_equal(np.asarray(clips), array)
     assert (clips.shape, len(clips)) == (array.shape, 4)

@@ -112,8 +112,6 @@ def test_released_composed_queries_are_read_without_the_keys_they_lack(tmp_path:
     path.write_text('{"cap_id": "s7", "caption": "a dog runs and doesn\'t bark", "video_ids": ["a", "b"]}\n')
     assert read_composed(path)["s7"].video_ids == ("a", "b")
     assert read_composed(path)["s7"].hard_ids == ()
-    path.write_text(json.dumps({"cap_id": "s7", "caption": "a", "video_ids": ["a"], "violating_ids": ["b"]}) + "\n")
-    assert read_composed(path)["s7"].hard_ids == ("b",)  # version 0.1: those that show both parts
     path.write_text('{"caption": "a dog"}\n')
     with pytest.raises(ConfigError, match="Line 1"):
         read_composed(path)

@@ -21,8 +21,8 @@ from nt2vr.media.gallery import Gallery, Video, load_gallery
 from nt2vr.models.card import Card
 from nt2vr.models.framing import Framing
 from nt2vr.search import embedded as embedded_module
-from nt2vr.search.embedded import count_missing, embed_gallery, open_gallery
-from nt2vr.search.embedding_folders import MAX_TOWERS, drop_unused, tower_folder
+from nt2vr.search.embedded import embed_gallery, open_gallery
+from nt2vr.search.embedding_folders import drop_unused, tower_folder
 from nt2vr.search.index import ExactIndex, FaissIndex
 from nt2vr.search.prefetch import prefetch_frames
 from tests.disks import mounted
@@ -221,6 +221,13 @@ def test_a_stopped_run_keeps_its_embeddings_and_the_next_run_continues(
     assert len(complete.gallery.videos) == 40 and encoder.num_encoded == 24 * 4
 
 
+def count_missing(gallery: Gallery, card: Card, cache: Cache) -> int:
+    """Count the clips without stored embeddings."""
+    encoder: Any = BrightnessEncoder()
+    encoder.card = card
+    return len(open_gallery(gallery, encoder, cache).skipped)
+
+
 def folder_of(cache: Cache) -> Path:
     (folder,) = (cache.galleries / "shared").iterdir()
     return folder
@@ -337,7 +344,7 @@ def test_embeddings_are_not_dropped_while_files_cannot_be_read(
 
 def test_the_towers_opened_least_recently_are_dropped(gallery: Gallery, decoder: Decoder, cache: Cache) -> None:
     few, encoder = replace(gallery, videos=gallery.videos[:2]), BrightnessEncoder()
-    cards = [replace(encoder.card, visual_fingerprint=str(number)) for number in range(MAX_TOWERS + 2)]
+    cards = [replace(encoder.card, visual_fingerprint=str(number)) for number in range(18)]
     for number, card in enumerate(cards):
         encoder.card = card
         embed_gallery(few, encoder, decoder, cache)  # type: ignore[arg-type]

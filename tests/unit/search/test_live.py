@@ -31,7 +31,7 @@ from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.search import live as live_module
 from nt2vr.search.answers import Answer
 from nt2vr.search.embedded import EmbeddedGallery
-from nt2vr.search.index import INDEXES
+from nt2vr.search.index import ExactIndex
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.searcher import Searcher
 from tests.tiny import TINY, tiny_model, write_tiny
@@ -85,7 +85,7 @@ def live(runs: Path) -> LiveModels:
         gallery = cached.get(encoder.visual_fingerprint)
         if gallery is None:
             frames = encoder.encode_frames(FRAMES.reshape(-1, 64, 64, 3)).reshape(5, 2, -1)
-            index = INDEXES["exact"](encoder.embed_dim)
+            index = ExactIndex(encoder.embed_dim)
             embeddings, rows = encoder.pool(frames), np.arange(5)
             index.add(rows, embeddings)
             gallery = EmbeddedGallery(Gallery("five", videos), embeddings, index, (), frames, rows)

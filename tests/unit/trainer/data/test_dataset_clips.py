@@ -25,7 +25,6 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.progress import never, silent
 from nt2vr.search.prefetch import prefetch_frames
-from nt2vr.world.drawn.frame_file import write_frames
 from tests.disks import mounted
 from tests.tiny import TINY
 from tests.training import run_training
@@ -210,15 +209,6 @@ def test_frames_that_the_disk_has_no_room_for_are_refused_before_any_is_decoded(
     assert decoded == []
 
 
-def test_the_frames_of_version_0_1_make_room(folder: Path, tmp_path: Path) -> None:
-    cache = tmp_path / "cache"
-    cache.mkdir()
-    for name in ("videos-0123.npy", "videos-0123.json", "built-in-train-0123.npy"):
-        (cache / name).touch()
-    dataset_clips(replace(CONFIG, data=str(folder)), "validation", cache)
-    assert sorted(path.name for path in cache.iterdir()) == ["built-in-train-0123.npy", "content", "frames"]
-
-
 def test_a_video_on_which_the_decoder_failed_is_tried_again(
     write_video: WriteVideo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -245,14 +235,6 @@ def test_where_nothing_can_be_decoded_that_is_said(tmp_path: Path) -> None:
     (tmp_path / "bad.avi").write_text("no video")
     with Cache(tmp_path / "cache") as cache, pytest.raises(DatasetError, match="None of the 1 videos can be decoded"):
         decode_videos([Video("bad", tmp_path / "bad.avi", ("a",))], 2, Framing(16), cache)
-
-
-@pytest.mark.parametrize("left_out", [0, 1, 95, 99], ids=str)
-def test_a_file_of_frames_says_how_many_were_written(tmp_path: Path, left_out: int) -> None:
-    clips = [np.full((2, 3, 3, 3), row, np.uint8) for row in range(left_out, 100)]
-    write_frames(tmp_path / "a.npy", (100, 2, 3, 3, 3), clips)
-    assert np.load(tmp_path / "a.npy", mmap_mode="r")[:, 0, 0, 0, 0].tolist() == list(range(left_out, 100))
-    assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
 
 
 def test_negated_captions_are_those_of_the_captions_told_and_what_cannot_be_negated_is_marked(

@@ -4,12 +4,11 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs
 
-import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
-from nt2vr.evaluation.reports.report import Report, Result
+from nt2vr.evaluation.reports.report import Report
 from nt2vr.evaluation.reports.review import Remark
 from nt2vr.search.systems import System
 from nt2vr.ui.evaluate.queries_view import (
@@ -25,7 +24,7 @@ from nt2vr.ui.evaluate.queries_view import (
     tags_of,
 )
 from nt2vr.ui.evaluate.report_link import ReportLink
-from nt2vr.ui.evaluate.review_view import NOTHING, UNKNOWN, review_view
+from nt2vr.ui.evaluate.review_view import NOTHING, review_view
 from tests.unit.evaluation.words import FIRST, SECOND, SYSTEMS, report_of
 
 HERE = Home("films", frozenset({"a man sings"}), lambda video_id: {"src": f"{video_id}.webm", "poster": "p.jpg"})
@@ -175,10 +174,6 @@ def test_a_review_names_its_query_in_search_only_if_search_has_its_videos(report
 def test_a_review_says_why_there_are_no_clips(report: Report) -> None:
     drop = review_view(listing(report, second="words drop", query=4))["sides"][1]
     assert (drop["clips"], drop["note"]) == ([], NOTHING)
-    none = np.zeros((0, 10), np.int32)
-    old = [Result(each.system, each.spec, replace(each.measured, first=none)) for each in report.results]
-    side = review_view(listing(replace(report, results=tuple(old)), query=3))["sides"][0]
-    assert (side["clips"], side["note"]) == ([], UNKNOWN)
 
 
 def test_the_first_page_is_summed_up() -> None:

@@ -1,5 +1,6 @@
 """Clips are drawn once, and embedded once per visual tower."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nt2vr.media.picture import fit
+from nt2vr.media.stored import LIMITS, Limit
 from nt2vr.models.card import Card
 from nt2vr.models.framing import Framing
 from nt2vr.world.drawn import clips as clips_module
@@ -91,3 +93,23 @@ def test_progress_counts_clips(tmp_path: Path) -> None:
     steps: list[tuple[int, int, str]] = []
     clips(tmp_path).frames(lambda *step: steps.append(step))
     assert steps == [(done, 3, "drawing clips") for done in (0, 1, 2, 3)]
+
+
+@pytest.mark.parametrize("kept", [0, 10, 2000])
+def test_damaged_files_are_made_again(tmp_path: Path, kept: int) -> None:
+    encoder: Any = Brightness()
+    embeddings, frames = clips(tmp_path).embeddings(encoder), np.array(clips(tmp_path).frames())
+    for path in tmp_path.iterdir():
+        path.write_bytes(path.read_bytes()[:kept] if kept < path.stat().st_size else b"x" * kept)
+    np.testing.assert_array_equal(clips(tmp_path).embeddings(encoder), embeddings)
+    np.testing.assert_array_equal(clips(tmp_path).frames(), frames)
+
+
+def test_clips_drawn_long_ago_make_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    size = 3 * 2 * 32 * 32 * 3
+    monkeypatch.setitem(LIMITS, "drawn clips", Limit(num_bytes=2.5 * size))
+    for number in range(3):
+        clips(tmp_path, size=32 - number).frames()
+        os.utime(clips(tmp_path, size=32 - number).path, (number, number))
+        clips(tmp_path).frames()  # used again
+    assert set(tmp_path.iterdir()) == {clips(tmp_path).path, clips(tmp_path, size=30).path}

@@ -1,0 +1,113 @@
+"""Storage policy: how much the data folder keeps and for how long, how room is made, and damaged cache files.
+
+docs/data.md explains it to users.
+"""
+
+import os
+import shutil
+import struct
+import time
+import zlib
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from typing import TypeVar
+from zipfile import BadZipFile
+
+T = TypeVar("T")
+DAY_S = 24 * 3600.0
+DAMAGE = (  # raised by NumPy, FAISS and json on files with other content than expected
+    *(ValueError, LookupError, TypeError, AttributeError, EOFError, OverflowError, RuntimeError, MemoryError),
+    *(BadZipFile, zlib.error, struct.error),
+)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The most of one kind of data that stays."""
+
+    count: float = inf
+    num_bytes: float = inf  # of all together
+    days: float = inf  # since the last use
+
+    def allows(self, count: int, num_bytes: float, age_s: float = 0.0) -> bool:
+        """Whether so much fits."""
+        return count <= self.count and num_bytes <= self.num_bytes and age_s <= self.days * DAY_S
+
+
+LIMITS = {
+    "cache": Limit(num_bytes=2 << 30),  # hashes, and pooled embeddings: 20 MB for 10,000 clips of 512 numbers
+    "frames": Limit(num_bytes=32e9, days=30),  # 26,000 clips of 8 frames of 224 x 224; days only where room is needed
+    "towers": Limit(count=16),  # of a gallery; each epoch of a training may have a visual tower of its own
+    "results": Limit(count=2000),  # 26 kB each on the gallery, 150 kB on the built-in world
+    "drawn clips": Limit(num_bytes=16e9),  # 600 MB for 4,000 clips of 4 frames of 112 x 112
+    "reports": Limit(count=500, num_bytes=4 << 30),  # never evicted: whoever may delete none adds none beyond this
+    "uploads": Limit(days=1),
+    "trash": Limit(days=30),
+}
+UNUSED_ROWS = 0.2  # share of rows no longer needed from which a file of embeddings is written again without them
+
+
+def used_s(path: Path) -> float:
+    """Return when a file or folder was last used, according to its modification time; 0 if it is gone."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def mark_used(path: Path) -> None:
+    """Set the modification time to now; what cannot be written to is never evicted either."""
+    with suppress(OSError):
+        os.utime(path)
+
+
+def evict(paths: Iterable[Path], limit: Limit, last_used: Callable[[Path], float] = used_s) -> list[OSError]:
+    """Delete the files and folders used least recently until the others fit a limit.
+
+    Returns:
+        Why some of them cannot be deleted.
+    """
+    now, count, total, errors = time.time(), 0, 0, list[OSError]()
+    for path in sorted(paths, key=last_used, reverse=True):
+        num_bytes = bytes_in(path) if limit.num_bytes < inf else 0
+        if limit.allows(count + 1, total + num_bytes, now - last_used(path)):
+            count, total = count + 1, total + num_bytes
+            continue
+        try:
+            delete(path)
+        except OSError as error:
+            errors.append(error)
+    return errors
+
+
+def delete(path: Path) -> None:
+    """Delete a file or a folder, unless another process has."""
+    with suppress(FileNotFoundError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def bytes_in(path: Path) -> int:
+    """Sum up the sizes of a file, or of all files in a folder; one deleted in the meantime counts as empty."""
+    total = 0
+    for each in (path, *path.rglob("*")):
+        with suppress(OSError):
+            total += each.lstat().st_size if not each.is_dir() else 0
+    return total
+
+
+def read_cached(path: Path, read: Callable[[Path], T]) -> T | None:
+    """Return `read(path)` of a cache file; None if there is none, or it is damaged: then it is deleted."""
+    try:
+        return read(path)
+    except OSError:
+        return None
+    except DAMAGE:
+        with suppress(OSError):
+            delete(path)
+        return None

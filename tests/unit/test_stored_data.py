@@ -1,0 +1,130 @@
+"""What commit 1c29183 stored is listed, opened, searched, evaluated and resumed."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nt2vr
+from nt2vr.evaluation.covr.report import CovrArchive
+from nt2vr.evaluation.reports.archive import Archive
+from nt2vr.evaluation.reports.review import Remark
+from nt2vr.evaluation.sources import Data
+from nt2vr.library.libraries import Libraries
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import load_gallery
+from nt2vr.models.catalog import Catalog
+from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.framing import Framing
+from nt2vr.search.embedded import open_gallery
+from nt2vr.search.searcher import Searcher
+from nt2vr.settings import Settings
+from nt2vr.ui.web.permissions import Permissions
+from tests.stored import unpack_stored_data
+from tests.training import go_on
+from trainer.runs.manager import RunManager
+from trainer.runs.run_folder import RunFolder
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return unpack_stored_data(tmp_path_factory.mktemp("stored"))
+
+
+@pytest.fixture
+def cache(data_dir: Path) -> Iterator[Cache]:
+    with Cache.of(data_dir) as cache:
+        yield cache
+
+
+def test_imported_models_and_the_epochs_of_runs_are_found_and_searched_with(data_dir: Path, cache: Cache) -> None:
+    models = Catalog([data_dir / "models"], runs=data_dir / "runs")
+    assert set(models.names()) >= {"imported", "drawn", "taught"}
+    gallery = load_gallery(data_dir / "clips" / "captions.jsonl")
+    with Decoder(1) as decoder:
+        searcher = Searcher(models, gallery, decoder, cache)
+        answer = searcher.search(searcher.understand("a man and not a dog"), ["imported", "drawn", "taught"], 6)
+    assert [len(ranking.hits) for ranking in answer.rankings] == [6, 6, 6]
+    assert [ranking.epoch for ranking in answer.rankings] == [None, 1, 1]
+
+
+def test_embeddings_and_frames_are_used_as_they_are(data_dir: Path, cache: Cache) -> None:
+    encoder = read_checkpoint(data_dir / "models" / "imported")
+    gallery = load_gallery(data_dir / "clips" / "captions.jsonl")
+    frames = cache.frames(2, Framing(32))
+    embedded = open_gallery(gallery, encoder, cache)
+    assert embedded.gallery == gallery
+    for row, video in enumerate(gallery.videos):
+        stored = frames.get(cache.content_hash(video.path))
+        assert stored is not None
+        np.testing.assert_allclose(embedded.frame_embeddings(row), encoder.encode_frames(stored), atol=1e-5)
+
+
+def test_runs_are_listed_with_state_config_and_metrics(data_dir: Path) -> None:
+    manager = RunManager(data_dir / "runs")
+    runs = {run.run_id: run for run in manager.runs()}
+    assert {run_id: run.status.state for run_id, run in runs.items()} == {"drawn": "finished", "taught": "stopped"}
+    assert runs["taught"].can_resume and not runs["drawn"].can_resume
+    assert runs["taught"].config is not None and runs["taught"].config.base == "models/imported"
+    assert [len(manager.metrics(run_id)) for run_id in ("drawn", "taught")] == [4, 10]
+
+
+def test_a_stopped_run_goes_on_to_the_numbers_of_its_uninterrupted_twin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = RunFolder(unpack_stored_data(tmp_path) / "runs" / "taught")
+    before = run.status()
+    assert before is not None and before.state == "stopped" and before.step == 8
+    monkeypatch.chdir(tmp_path)  # the config's paths are relative
+    go_on(run)
+    assert "Resuming after step 8" in run.log.read_text()
+    expected = [json.loads(line) for line in (run.path / "expected.jsonl").read_text().splitlines()]
+    rows = [json.loads(line) for line in run.metrics.read_text().splitlines()]
+    assert [row["step"] for row in rows] == [row["step"] for row in expected]
+    for row, twin in zip(rows, expected, strict=True):
+        assert row == pytest.approx(twin, rel=1e-4, abs=1e-6)
+
+
+def test_a_report_is_listed_with_its_note_and_the_same_evaluation_has_its_metrics(data_dir: Path) -> None:
+    archive = Archive(data_dir / "evaluation" / "reports")
+    report_id = "clips-29884905509d"
+    (entry,) = [entry for entry in archive.entries() if entry.report_id == report_id]
+    assert (entry.name, entry.systems, entry.videos) == ("clips", ("imported", "imported drop"), 6)
+    assert archive.remarks(report_id) == {3: Remark("miss", "a note of 0.2")}
+    report = archive.load(report_id)
+    written = json.loads((archive.folder / report_id / "report.json").read_text(encoding="utf-8"))
+    again = nt2vr.evaluate(Data(str(data_dir / "clips"), split="all"), "imported", data_dir)
+    for system in written["systems"]:
+        assert report.metrics[system["system"]] == pytest.approx(system["metrics"], nan_ok=True)
+        assert again.metrics[system["system"]] == pytest.approx(system["metrics"], abs=1e-3, nan_ok=True)
+
+
+def test_a_covr_report_is_listed_and_opened(data_dir: Path) -> None:
+    archive = CovrArchive(data_dir / "evaluation" / "composed")
+    (report_id,) = archive.ids()
+    report = archive.load(report_id)
+    assert (report.name, report.model) == ("world, validation", "imported")
+    kinds = {row.kind for row in report.rows}
+    assert len(kinds) == len(report.rows) > 5 and kinds < report.systems["picture"].keys()
+    assert all(row.ranks.keys() == report.systems.keys() for row in report.rows)
+
+
+def test_a_library_opens_with_its_clips_their_embeddings_and_previews(data_dir: Path, cache: Cache) -> None:
+    libraries = Libraries(data_dir / "libraries")
+    (info,) = libraries.infos()
+    assert (info.name, info.num_files, info.num_clips, info.num_skipped) == ("Films", 1, 1, 0)
+    gallery = libraries.gallery(info.id)
+    assert gallery.videos[0].video_id == "film.mp4"
+    assert open_gallery(gallery, read_checkpoint(data_dir / "models" / "imported"), cache).skipped == ()
+    with Decoder(1) as decoder:
+        assert libraries.previews(info.id, decoder).has(gallery.videos[0])
+    assert not libraries.check(info.id).removed
+
+
+def test_the_owner_keeps_the_token(data_dir: Path) -> None:
+    token = (data_dir / "owner-token").read_text().strip()
+    permissions = Permissions.of(Settings(data_dir))
+    assert permissions.is_token(token) and not permissions.is_token(token[:-1])
