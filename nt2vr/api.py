@@ -1,4 +1,4 @@
-"""The Python interface, for notebooks: the app's search, models and evaluation without its page.
+"""Python API for notebooks: the app's search, models and evaluation without its page.
 
 `import nt2vr` exposes these functions and classes. Importing this module does not import torch.
 """

@@ -1,4 +1,4 @@
-"""Settings from command-line flags and environment variables; no other module reads the environment."""
+"""Settings from command-line flags and environment variables. No other module reads the environment."""
 
 import ctypes
 import ipaddress

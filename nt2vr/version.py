@@ -1,4 +1,4 @@
-"""The project's version, which only pyproject.toml states."""
+"""The project's version, stated only in pyproject.toml."""
 
 import tomllib
 from importlib import metadata

@@ -1,4 +1,4 @@
-"""On-disk cache of per-query results, keyed by every input; of those used last."""
+"""On-disk cache of per-query results, keyed by every input; the least recently used are evicted."""
 
 import json
 import logging

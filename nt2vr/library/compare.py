@@ -1,4 +1,4 @@
-"""How a library's files differ from its inventory."""
+"""Differences between a library's files and its inventory."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Posters and previews of clips, that every browser shows whatever the format of the original."""
+"""Posters and previews of clips, playable in every browser."""
 
 from collections import deque
 from collections.abc import Iterable

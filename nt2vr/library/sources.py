@@ -1,4 +1,4 @@
-"""What a library's source lists: the files of a folder, a manifest or a dataset. Their contents are not read."""
+"""Files listed by a library's source: a folder, a manifest or a dataset. Reads no contents."""
 
 import os
 import stat

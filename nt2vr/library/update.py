@@ -1,4 +1,4 @@
-"""Bringing a library up to date: scan, probe, embed, then posters and previews."""
+"""Library updates: scan, probe, embed, then posters and previews."""
 
 import time
 from collections import deque

@@ -1,4 +1,4 @@
-"""On-disk cache: content hashes, small arrays by content, and where sampled frames and galleries' embeddings lie.
+"""On-disk cache: content hashes, small arrays, and folders of frames and embeddings.
 
 Arrays are stored as .npy bytes and never unpickled. Writes are atomic, also between processes. Nothing depends on the
 cache: a full disk or a read-only folder only costs time, and a damaged database is set aside.

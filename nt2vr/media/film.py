@@ -1,4 +1,4 @@
-"""Films: what a video file contains, and its frames by timestamp. Run it in the decoder's children on foreign files.
+"""Contents of a video file, and its frames by timestamp. For untrusted files, run it in the decoder's children.
 
 Wanted are moments, not frame numbers, so a variable frame rate distorts nothing, and headers are not believed. Short
 videos of a benchmark are sampled by frame numbers instead (`decode`), as in the papers.

@@ -1,4 +1,4 @@
-"""The frames of many video files, all of them stored."""
+"""Sampled frames of many video files, all stored."""
 
 import logging
 import os

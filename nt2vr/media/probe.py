@@ -1,4 +1,4 @@
-"""What the decoder's children find out and say, apart from frames."""
+"""Results of the decoder's child processes, other than frames."""
 
 from dataclasses import dataclass
 from typing import Literal

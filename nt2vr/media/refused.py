@@ -1,4 +1,4 @@
-"""What may be decoded, and what is said of files that cannot be: the same by frame numbers and by timestamps."""
+"""Formats that may be decoded, and errors for files that cannot be."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Frames of a short video that somebody gives as a reference. Run it in the decoder's children on foreign files."""
+"""Frames of a short video given as a reference. For untrusted files, run it in the decoder's children."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Queries for what a video lacks: "A without N", a thing N, and "not B" alone, with their videos.
+"""Queries for what a video lacks ("A without N", "not B" alone), with their videos.
 
 The counterpart of `composer` for things and for bare denials. Truth comes from captions alone: a video shows what one
 of its captions says, and lacks what none says in any related word. A video for which neither holds counts as neither,

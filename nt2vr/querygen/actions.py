@@ -1,4 +1,4 @@
-"""(Subject, verb phrase) pairs of captions by chunk parsing, after Algorithm 1 of the nT2VR paper.
+"""(Subject, verb phrase) pairs of captions, by the paper's Algorithm 1.
 
 Pairs are compared by lemmas: "a young man plays his guitar" and "a guy playing a guitar" are both man: play guitar.
 """

@@ -1,4 +1,4 @@
-"""Query-set building: the original, negated and composed queries that a file of captions gives (paper, section 3.1).
+"""Query sets built from captions: original, negated and composed (paper, section 3.1).
 
 The same file and seed give the same queries on every machine.
 """

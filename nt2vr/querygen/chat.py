@@ -1,4 +1,4 @@
-"""Modification texts written by a language model behind a chat-completions endpoint; used only where one is named."""
+"""Modification texts from a language model behind a chat-completions endpoint. Optional."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Composed queries: a subject doing A and not B, with the relevant videos (nT2VR, section 3.1.2, Figure 3).
+"""Composed queries, A and not B, with relevant videos (paper, section 3.1.2, Figure 3).
 
 A and B are verb phrases that two captions of one video attribute to the same subject, so at least this video shows
 both. Captions of one video call the same person "man" or "person": a video shows B if anyone does it who may be the

@@ -1,4 +1,4 @@
-"""Content of videos according to their captions, indexed; what no caption says counts as absent."""
+"""Index of video content according to captions. Content in no caption counts as absent."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Negated sentences from arbitrary captions, with their wanted and unwanted parts; knows nothing of the videos.
+"""Negated sentences from arbitrary captions, with their wanted and unwanted parts. Knows no videos.
 
 Six kinds: "negated", a caption with one thing denied (nT2VR's negated queries); "composed", A and not B (nT2VR's
 composed queries); "without", A without a thing N; "not", not B alone; "fragment", a caption joined with a few words

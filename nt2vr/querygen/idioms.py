@@ -1,4 +1,4 @@
-"""Sentences with a negation word that deny nothing, made of captions: "a man can't stop singing" means he sings on.
+"""Sentences whose negation word denies nothing, like "can't stop singing".
 
 Each has an affirmative paraphrase. A model that reads "not" as a reversal pushes them away from the videos they
 describe. Some wordings are for training and others only for measuring, in the same families.

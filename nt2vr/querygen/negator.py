@@ -1,4 +1,4 @@
-"""Negated captions: nT2VR's soft negatives (Wang et al., ACM MM 2022, section 3.1.1 and Table 6).
+"""Negated captions: the paper's soft negatives (section 3.1.1 and Table 6).
 
 Each verb, auxiliary or "with" of a caption gives the candidates its form allows:
 

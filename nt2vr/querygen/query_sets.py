@@ -1,4 +1,4 @@
-"""File formats of captions and query sets, as released with nT2VR; knows nothing of the language in them.
+"""File formats of captions and query sets, as released with nT2VR. Knows nothing of their language.
 
 Captions and negated queries: one `VIDEO#enc#N caption` per line; negated queries may be numbered, `VIDEO#enc#N#K`.
 Flickr's `ID#N<TAB>caption` is read as well, and so are JSON lines with one video each: {"video_id", "captions": [...],

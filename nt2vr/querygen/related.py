@@ -1,4 +1,4 @@
-"""Related words: "sing" and "song", "cook" and "recipe". Deliberately broad, since it serves to exclude videos."""
+"""Related words: "sing" and "song", "cook" and "recipe". Deliberately broad, to exclude videos."""
 
 from collections.abc import Collection
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""The twelve templates of nT2VR's composed queries (appendix A.1), with their wanted and unwanted parts."""
+"""The twelve templates of composed queries (paper, appendix A.1)."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Things named in captions: self-contained noun phrases such as "a red car", "people", "a glass of water"."""
+"""Self-contained noun phrases of captions: "a red car", "people", "a glass of water"."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""The most frequent wording of each action in captions, for natural generated sentences."""
+"""Most frequent wording of each action in captions, for natural generated sentences."""
 
 from collections import Counter, defaultdict
 

@@ -1,4 +1,4 @@
-"""Self-contained verb phrases of captions: "play the guitar on a stage", as text and as comparable lemmas.
+"""Self-contained verb phrases of captions, as text and as comparable lemmas.
 
 Built for precision, not recall: phrases that are cut off, passive, vague or meaningless without their caption are
 rejected.

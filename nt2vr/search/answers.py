@@ -1,4 +1,4 @@
-"""Search results: hits, rankings, answers, and each system's view of one clip. No models or files are needed here."""
+"""Search results: hits, rankings, answers, and each system's view of one clip. Needs no models or files."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence

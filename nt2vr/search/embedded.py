@@ -1,4 +1,4 @@
-"""A gallery as one model sees it: its stored embeddings, and their index. Ranking is `searcher`'s."""
+"""A gallery under one model: stored embeddings and their index. Ranking is `searcher`'s."""
 
 import logging
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Where the embeddings of galleries lie: a folder per gallery, and in it one per visual tower."""
+"""Folders of galleries' embeddings: one per gallery, and in it one per visual tower."""
 
 import os
 import shutil

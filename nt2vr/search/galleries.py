@@ -1,4 +1,4 @@
-"""All galleries that can be searched: the built-in one and a person's libraries, with one list of loaded models."""
+"""All searchable galleries: the built-in one and libraries, sharing loaded models."""
 
 import time
 from collections.abc import Sequence

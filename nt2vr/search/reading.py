@@ -1,4 +1,4 @@
-"""Queries as read for models that know few words: an unseen word gives way to a known word of like meaning.
+"""Queries for models with small vocabularies: known synonyms replace unseen words.
 
 A model that knows the word is asked for it as typed. Models that do not know it are all asked for the same word.
 """

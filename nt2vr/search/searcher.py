@@ -1,4 +1,4 @@
-"""Search over one gallery: a query and systems in, ranked clips out, with verdicts where the truth is known."""
+"""Search over one gallery: a query and systems in, ranked clips with verdicts out."""
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Why a clip has its score under a system: its frames, the query's parts, and each word by leaving it out.
+"""Explanation of a clip's score: its frames, the query's parts, each word left out.
 
 The parts of a system that searches with parts add up to the score exactly; frames and words do not.
 """

@@ -1,4 +1,4 @@
-"""Layout of charts for SVG templates: round axis ticks, labels that do not overlap, and labelled points.
+"""Chart layout for SVG templates: round ticks, labels that never overlap, points.
 
 Templates escape the text; everything drawn is computed from numbers.
 """

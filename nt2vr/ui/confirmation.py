@@ -1,4 +1,4 @@
-"""A row that asks once more before something is deleted."""
+"""Confirmation row: asks once more before something is deleted."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""Words of the built-in world in all inflections, including query words that captions do not use."""
+"""Words of the world in all inflections, also those that captions do not use."""
 
 import re
 from collections.abc import Iterator

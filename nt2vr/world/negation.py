@@ -1,4 +1,4 @@
-"""Negated sentences about scenes of the built-in world, with the exact truth of both parts.
+"""Negated sentences about scenes, with the exact truth of both parts.
 
 Four kinds: "negated", a caption with a verb or a "with" denied (nT2VR's negated queries); "composed", A and not B
 (nT2VR's composed queries); "without", A without a thing N; and "not", not B alone. A denial applies to everybody in

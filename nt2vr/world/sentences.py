@@ -1,4 +1,4 @@
-"""Draws negated sentences for scenes, and finds their relevant and hard scenes."""
+"""Negated sentences drawn for scenes, with their relevant and hard scenes."""
 
 import random
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Vocabulary of the built-in world: subjects, activities, places, props and accessories, with names and pictures.
+"""Vocabulary: subjects, activities, places, props, accessories; with names and pictures.
 
 Names are unambiguous: captions avoid "kid" and "horse", which queries may use. Pictures are OpenMoji code points
 (CC BY-SA 4.0, see assets/CREDITS.md).

@@ -1,4 +1,4 @@
-"""Deleted runs, which wait in a folder until they are deleted for good: after some days, or by hand."""
+"""Deleted runs, held in a trash folder until purged after some days or by hand."""
 
 import shutil
 import time

@@ -1,4 +1,4 @@
-"""Triplets for composed retrieval from captions: a reference, a target, and a text that says how they differ."""
+"""Covr triplets and their file: reference, target, and a text for the difference."""
 
 import json
 import random

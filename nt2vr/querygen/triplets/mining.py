@@ -1,4 +1,4 @@
-"""Triplets mined from captioned data: pairs of captions one word apart, and the most similar pairs of their videos.
+"""Mined pairs for triplets: captions one word apart, and their most similar videos.
 
 Source: Ventura et al., "CoVR: Learning Composed Video Retrieval from Web Video Captions", AAAI 2024, section 3.1.
 """

@@ -1,4 +1,4 @@
-"""Modification texts from two captions one word apart: what should be different, by rules."""
+"""Rule-based modification texts from two captions one word apart."""
 
 import random
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Vector indexes, by name."""
+"""Vector indexes by name."""
 
 from nt2vr.search.index.base import Index
 from nt2vr.search.index.exact import ExactIndex

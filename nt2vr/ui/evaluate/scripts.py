@@ -1,4 +1,4 @@
-"""Scripts of the Evaluate tab's events, which run in the browser; the address says what is shown.
+"""Browser scripts of the Evaluate tab's events. The address bar holds the tab's state.
 
 `assets/ui/report-link.js` has what templates and these scripts share: `nt2vr.go` and `nt2vr.scroll`.
 """

@@ -1,4 +1,4 @@
-"""Components of the Search tab; search_tab wires them."""
+"""Components of the Search tab, wired by `tab`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

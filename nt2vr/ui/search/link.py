@@ -1,4 +1,4 @@
-"""Links to a search: the address bar holds query, gallery, systems, number of results, weights and reference clips."""
+"""Links to a search: query, gallery, systems, number of results, weights, references."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Resolves a link against the galleries and models at hand."""
+"""Resolves a link against the available galleries and models."""
 
 import html
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Scripts of the Search tab's events, which run in the browser.
+"""Browser scripts of the Search tab's events.
 
 An event's inputs are the arguments, and what a script returns goes to the event's outputs.
 """

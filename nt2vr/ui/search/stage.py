@@ -1,4 +1,4 @@
-"""Stage mode, for talks: the template and its story list. A story is a search with a note for the speaker."""
+"""Stage mode, for talks: its template and stories, searches with a speaker's note."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Error messages in the page: one sentence, never a traceback."""
+"""Error messages on the page: one sentence, never a traceback."""
 
 import functools
 import html

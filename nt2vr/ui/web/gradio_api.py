@@ -1,4 +1,4 @@
-"""Public API endpoints, with stable names and signatures: requests of earlier clients have no further inputs."""
+"""Gradio API endpoints with stable names and signatures. Earlier clients go on working."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Checks of what events bring, before any handler sees it: anyone can send anything to any event."""
+"""Validation of event inputs, before any handler. Anyone can send anything to any event."""
 
 import json
 import math

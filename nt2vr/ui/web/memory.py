@@ -1,4 +1,4 @@
-"""Freed memory, given back to the system: glibc would keep it, so that an app grew for as long as it was used."""
+"""Returns freed memory to the system. Otherwise glibc holds it, and the app grows as it is used."""
 
 import ctypes
 import time

@@ -1,4 +1,4 @@
-"""Who may do what: train, import, download, delete, name paths of this machine, and write notes on reports.
+"""Permissions: training, imports, downloads, deletion, local paths, notes on reports.
 
 Each is allowed to nobody, the owner or everyone. Unless the settings say otherwise, a person at this machine may do
 everything, and elsewhere only the owner may. Handlers check here; a disabled button is not a check.

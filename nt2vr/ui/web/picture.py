@@ -1,4 +1,4 @@
-"""Input for a reference picture."""
+"""Input component for a reference picture."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What every request passes first: checks of Host, Origin, path and size, and the owner's link.
+"""Checks of every request: Host, Origin, path and size, and the owner's link.
 
 It knows addresses and bytes, not what a request is for; that is the permissions's and the handlers'.
 """

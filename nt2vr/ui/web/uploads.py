@@ -1,4 +1,4 @@
-"""Files that browsers send: where they lie, and that nothing else is taken for one."""
+"""Uploaded files: where they are stored, and checks that nothing else passes for one."""
 
 import shutil
 import time

@@ -1,4 +1,4 @@
-"""Frames of many clips in one .npy file, and their pooled embeddings in a cache in the same folder."""
+"""Frames of many clips in one .npy file. Pooled embeddings are cached next to it."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Pictures of actors, things and places, composed as SVG from OpenMoji and rasterised by resvg.
+"""Sprites of actors, things and places: SVG from OpenMoji, rasterised by resvg.
 
 Covers their looks only; layout and motion are in render.py.
 """

@@ -1,4 +1,4 @@
-"""Changes of a scene for composed retrieval: one thing replaced, added or removed, and which scenes are right then."""
+"""Changes of a scene for covr: one thing replaced, added or removed, and what matches."""
 
 import random
 from collections.abc import Collection, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Verdicts on videos of the built-in world; next to a reference, whether it is there with what the text changes.
+"""Verdicts on clips of the built-in world, also for a reference plus a text.
 
 Exact truth, with the place and without further actors, is `changes.Wish`; few clips of a gallery are right by it.
 """

@@ -1,4 +1,4 @@
-"""Families for composed retrieval: a reference, its twins, and its edits, with texts that ask for them.
+"""Covr families: a reference, its twins, and its edits, with texts that ask for them.
 
 A twin has the content of the reference and another look: without twins, the picture alone would win every removal.
 """

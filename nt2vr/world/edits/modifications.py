@@ -1,4 +1,4 @@
-"""Modification texts: what a person types next to a reference to ask for a changed scene, with both parts known."""
+"""Modification texts, as people type them next to a reference, with both parts known."""
 
 import random
 from collections.abc import Mapping, Sequence
