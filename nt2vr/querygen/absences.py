@@ -13,6 +13,7 @@ from typing import Literal
 
 from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.subjects import Subject
+from nt2vr.querygen.composer import ComposedQuery
 from nt2vr.querygen.content import ContentIndex, VideoContent
 from nt2vr.querygen.denials import NO_DEED, NO_THING, WITHOUT, numbered
 from nt2vr.querygen.things import Thing
@@ -22,26 +23,10 @@ MIN_VIDEOS = 3  # that show B, for "not B"
 
 
 @dataclass(frozen=True)
-class AbsenceQuery:
-    """A query with its videos.
-
-    Attributes:
-        kind: "without" or "not".
-        caption: the query, "a man is singing without a guitar".
-        wanted: the wanted part, "a man is singing"; empty for "not".
-        unwanted: the unwanted part, "a guitar".
-        video_ids: relevant videos.
-        hard_ids: videos that show both parts; for "not", the unwanted one.
-        violating_ids: videos that show the unwanted part.
-    """
+class AbsenceQuery(ComposedQuery):
+    """A query for what is absent; "not" has no wanted part, and all videos with the unwanted one are hard."""
 
     kind: Literal["without", "not"]
-    caption: str
-    wanted: str
-    unwanted: str
-    video_ids: tuple[str, ...]
-    hard_ids: tuple[str, ...]
-    violating_ids: tuple[str, ...]
 
 
 class Absences:
@@ -89,7 +74,7 @@ class Absences:
         wanted = f"{subject.text} {'are' if subject.is_plural else 'is'} {inflect_phrase(text, 'VBG')}"
         query = rng.choice(WITHOUT).format(A=wanted, N=thing.text, n=thing.bare)
         hard = tuple(video_id for video_id in shown if video_id in with_thing)
-        return AbsenceQuery("without", query, wanted, thing.text, relevant, hard, tuple(with_thing))
+        return AbsenceQuery(query, wanted, thing.text, relevant, hard, tuple(with_thing), "without")
 
     def _no_thing(self, seed: int) -> Iterator[AbsenceQuery]:
         of_kind: dict[str, Counter[Thing]] = defaultdict(Counter)
@@ -119,7 +104,7 @@ class Absences:
     ) -> Iterator[AbsenceQuery]:
         relevant = tuple(video_id for video_id in self._videos if video_id not in maybe)
         if len(shown) >= MIN_VIDEOS and relevant:
-            yield AbsenceQuery("not", text, "", unwanted, relevant, tuple(shown), tuple(shown))
+            yield AbsenceQuery(text, "", unwanted, relevant, tuple(shown), tuple(shown), "not")
 
     def _with(self, thing: Thing) -> dict[str, None]:
         """Return the videos in which a caption names this thing, in order."""

@@ -26,12 +26,7 @@ class VideoContent:
 
 
 class ContentIndex:
-    """Finds the videos that show something, or may show it.
-
-    Attributes:
-        usage: actions with the videos that show them.
-        mentioned_in: lemma to the videos whose captions have it.
-    """
+    """Finds the videos that show something, or may show it; `mentioned_in` maps lemmas to videos."""
 
     def __init__(self, videos: Mapping[str, VideoContent]) -> None:
         """Index the content of videos, given by their ids."""

@@ -127,14 +127,10 @@ def draw_idiom(
     rng: random.Random,
     wordings: Wordings = TRAINED,
 ) -> Wording | None:
-    """Fill a random wording that a caption has the parts for; None if it has none.
+    """Fill a random wording that a caption has the parts for; None if it has none. Families are equally likely.
 
     Args:
-        caption: the caption.
-        deeds: its actions, each with the verb as a lemma: (a man, "play the guitar").
-        things: what it names.
-        rng: the generator.
-        wordings: by family; families are drawn alike.
+        deeds: the caption's actions, each with the verb as a lemma: (a man, "play the guitar").
     """
     fields = _fields(caption, deeds, things, rng)
     fitting = {

@@ -3,19 +3,19 @@
 import json
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from nt2vr.progress import Progress, silent
 from nt2vr.querygen.query_sets import CaptionedVideos
-from nt2vr.querygen.triplets.mining import CaptionPair, Embed, VideoPair, mine
+from nt2vr.querygen.triplets.mining import Embed, NearCaptions, VideoPair, mine
 
 
 class WritesTexts(Protocol):
     """Writes modification texts, by rules or by a language model."""
 
-    def write(self, pair: CaptionPair, rng: random.Random) -> str:
+    def write(self, pair: NearCaptions, rng: random.Random) -> str:
         """Write what should be different in a video of `pair.one`; empty if there is no text for it."""
         ...
 
@@ -28,10 +28,6 @@ class Triplet:
     target: str
     text: str
     captions: tuple[str, str]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain JSON data."""
-        return {"reference": self.reference, "target": self.target, "text": self.text, "captions": list(self.captions)}
 
 
 def mine_pairs(videos: CaptionedVideos, embed: Embed, limit: int, seed: int) -> list[VideoPair]:
@@ -60,6 +56,6 @@ def write_triplets(
     with path.open("w", encoding="utf-8") as file:
         for triplet in triplets(pairs, writer, seed, progress):
             count += 1
-            file.write(f"{json.dumps(triplet.as_dict(), ensure_ascii=False)}\n")
+            file.write(f"{json.dumps(asdict(triplet), ensure_ascii=False)}\n")
             file.flush()
     return count

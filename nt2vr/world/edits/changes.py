@@ -29,21 +29,13 @@ MAX_ACTORS, MAX_PROPS = 3, 2  # of a scene, see `draw_scene`
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that is different; what does not change is empty.
+    """One thing that is different; fields that do not apply are empty."""
 
-    Attributes:
-        kind: what is changed, and how. "remove activity" removes the actor, named by what it does.
-        old: actor before.
-        new: actor after.
-        prop: added or removed.
-        place: after.
-    """
-
-    kind: ChangeKind
+    kind: ChangeKind  # "remove activity" removes the actor, named by its activity
     old: Actor | None = None
     new: Actor | None = None
-    prop: str = ""
-    place: str = ""
+    prop: str = ""  # added or removed
+    place: str = ""  # the new one
 
     def applied(self, scene: Scene) -> Scene:
         """Return the scene with the change, and without the props that its place does not have."""
@@ -82,31 +74,19 @@ class Change:
 
 @dataclass(frozen=True)
 class Wish:
-    """What a changed scene must be: its place, and exactly its actors with their activities; the rest is free.
-
-    Attributes:
-        place: the place.
-        cast: (subject, activity) of all actors.
-        shown: claims of what the changes add.
-        gone: claims of what they take away.
-    """
+    """Requirements of a changed scene: its place, and exactly its actors with their activities; the rest is free."""
 
     place: str
-    cast: frozenset[tuple[str, str]]
-    shown: tuple[Claim, ...]
-    gone: tuple[Claim, ...]
+    cast: frozenset[tuple[str, str]]  # (subject, activity) of all actors
+    shown: tuple[Claim, ...]  # added by the changes
+    gone: tuple[Claim, ...]  # taken away by them
 
     @classmethod
     def of(cls, scene: Scene, changes: Sequence[Change]) -> "Wish":
         """Return what is right for changes that led to `scene`."""
-        shown, gone = (
-            [claim for claim in claims if claim != Claim()]
-            for claims in (
-                [change.shown for change in changes],
-                [change.gone for change in changes],
-            )
-        )
-        return cls(scene.place, cast_of(scene), tuple(shown), tuple(gone))
+        shown = tuple(change.shown for change in changes if change.shown != Claim())
+        gone = tuple(change.gone for change in changes if change.gone != Claim())
+        return cls(scene.place, cast_of(scene), shown, gone)
 
     def holds(self, scene: Scene) -> bool:
         """Return whether a scene is right."""
