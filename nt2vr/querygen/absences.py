@@ -1,8 +1,8 @@
 """Queries for what a video lacks ("A without N", "not B" alone), with their videos.
 
-The counterpart of `composer` for things and for bare denials. Truth comes from captions alone: a video shows what one
-of its captions says, and lacks what none says in any related word. A video for which neither holds counts as neither,
-as does one with a metal bowl for "no white bowl".
+The counterpart of `composer` for things and for bare denials. Truth comes from captions alone: a video has content
+that one of its captions mentions, and lacks content that none mentions in any related word. Other videos count as
+neither, such as one with a metal bowl for "no white bowl".
 """
 
 import random
@@ -24,13 +24,13 @@ MIN_VIDEOS = 3  # that show B, for "not B"
 
 @dataclass(frozen=True)
 class AbsenceQuery(ComposedQuery):
-    """A query for what is absent; "not" has no wanted part, and all videos with the unwanted one are hard."""
+    """A query for absent content; "not" has no wanted part, and all videos with the unwanted one are hard."""
 
     kind: Literal["without", "not"]
 
 
 class Absences:
-    """Writes queries about what is absent from the videos of one set."""
+    """Writes queries for content absent from videos of one set."""
 
     def __init__(self, videos: Mapping[str, VideoContent]) -> None:
         """Index the content of videos, given by their ids."""
@@ -107,7 +107,7 @@ class Absences:
             yield AbsenceQuery(text, "", unwanted, relevant, tuple(shown), tuple(shown), "not")
 
     def _with(self, thing: Thing) -> dict[str, None]:
-        """Return the videos in which a caption names this thing, in order."""
+        """Return the videos with a caption that names this thing, in order."""
         named = self._by_name[thing.head]
         return {video_id: None for video_id, things in named.items() if any(each.is_a(thing) for each in things)}
 

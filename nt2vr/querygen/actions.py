@@ -15,7 +15,7 @@ from nt2vr.querygen.verb_phrases import VerbPhrase, verb_phrases
 
 
 class Action(NamedTuple):
-    """A subject and what it does."""
+    """A subject and its verb phrase."""
 
     subject: Subject
     phrase: VerbPhrase

@@ -67,7 +67,7 @@ class ChatEndpoint:
             raise ConfigError(f"{quoted(self.url)} is not encrypted, so the key is not sent there. Use https.")
 
     def complete(self, prompt: str) -> str:
-        """Return the model's answer; after all retries, a DownloadError says why there is none."""
+        """Return the model's answer; raises a DownloadError with the reason after all retries."""
         body = {"model": self.model, "messages": [{"role": "user", "content": prompt}], "max_tokens": 60}
         headers = {"Content-Type": "application/json"}
         if self.key:

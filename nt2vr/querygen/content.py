@@ -46,7 +46,7 @@ class ContentIndex:
         return self._words[action]
 
     def is_deniable(self, action: Key) -> bool:
-        """Return whether captions would say it of every video that shows it, and its words are common."""
+        """Return whether captions of every video with this action would mention it, and its words are common."""
         content = self._words[action]
         return not content <= _UNSAID and all(len(self.mentioned_in[word]) >= _MIN_VIDEOS for word in content)
 

@@ -249,7 +249,7 @@ def _idiom(caption: _Parsed, rng: random.Random, wordings: Wordings = TRAINED) -
 
 
 def numbered(template: str, thing: Thing) -> str:
-    """Change "there is" to "there are" for plurals."""
+    """Put "there is" into the plural for plural things."""
     return template.replace("there is", "there are") if thing.is_plural else template
 
 

@@ -6,9 +6,9 @@ Each verb, auxiliary or "with" of a caption gives the candidates its form allows
     drive     do not drive, don't drive          is        is not, isn't
     met       did not meet, didn't meet          with      without
 
-Captions that are negated already are made affirmative instead (`nt2vr.querygen.affirmer`). Verbs that say nothing
-about what the video shows ("this is a clip", "the video shows …", and talk and the like, which the paper's code skips)
-are denied only if the caption offers nothing better.
+Captions that are already negated become affirmative instead (`nt2vr.querygen.affirmer`). Verbs without visible content
+("this is a clip", "the video shows …", and talk and the like, which the paper's code skips) are denied only if the
+caption has no other.
 """
 
 from collections.abc import Iterator
@@ -240,7 +240,7 @@ def _is_finite(phrases: Phrases, first: int, i: int) -> bool:
 
 
 def _is_participle_clause(phrases: Phrases, first: int, i: int) -> bool:
-    """Return whether a participle says what its subject does: "a man running", but not "a running man"."""
+    """Return whether a participle is the predicate of its subject: "a man running", but not "a running man"."""
     before, lemma = phrases.tag(first - 1), phrases.lemma(first - 1)
     if first == 0:
         return phrases.tag(i) == "VBG" and phrases.tag(i + 1) != "NOUN"

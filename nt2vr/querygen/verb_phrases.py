@@ -123,7 +123,7 @@ def _verb_phrase(phrases: Phrases, start: int, end: int, *, adjectives: bool, is
 
 
 def _is_vague(phrases: Phrases, verb: str, rest: Sequence[int]) -> bool:
-    """Return whether a verb with the words `rest` after it does not stand for itself."""
+    """Return whether a verb with the words `rest` after it means little without its caption."""
     if not verb or verb in _UNSEEN:
         return True
     if not rest:

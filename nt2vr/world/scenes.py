@@ -43,7 +43,7 @@ class Scene:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Scene":
-        """Read what `to_dict` wrote."""
+        """Read the data of `to_dict`."""
         actors = tuple(Actor(**actor) for actor in data["actors"])
         return cls(data["place"], actors, tuple(data["props"]), data["look"])
 

@@ -58,15 +58,15 @@ class SceneDenials:
         self._table = SceneTable(scenes)
 
     def fitting(self, sentence: SceneDenial) -> NDArray[np.bool_]:
-        """Return which scenes show the wanted part and not the unwanted one: (N,)."""
+        """Mask of the scenes with the wanted and without the unwanted part: (N,)."""
         return self._table.holding(sentence.wanted_claim) & ~self.showing_unwanted(sentence)
 
     def showing_both(self, sentence: SceneDenial) -> NDArray[np.bool_]:
-        """Return which scenes are hard, showing both parts: (N,)."""
+        """Mask of the hard scenes, which show both parts: (N,)."""
         return self._table.holding(sentence.wanted_claim) & self.showing_unwanted(sentence)
 
     def showing_unwanted(self, sentence: SceneDenial) -> NDArray[np.bool_]:
-        """Return which scenes show the unwanted part: (N,)."""
+        """Mask of the scenes with the unwanted part: (N,)."""
         return self._table.holding(sentence.unwanted_claim)
 
     def draw(self, row: int, kind: SceneDenialKind, rng: random.Random) -> SceneDenial:

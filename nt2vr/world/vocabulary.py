@@ -45,7 +45,7 @@ class Activity:
 
 @dataclass(frozen=True)
 class Setting:
-    """Place of a scene, with the activities of people there and names of what else is found there."""
+    """Place of a scene, with people's activities and the animals, vehicles and props found there."""
 
     phrases: tuple[str, ...]  # synonyms, each with its preposition
     activities: tuple[str, ...]

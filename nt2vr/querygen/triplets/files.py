@@ -16,13 +16,13 @@ class WritesTexts(Protocol):
     """Writes modification texts, by rules or by a language model."""
 
     def write(self, pair: NearCaptions, rng: random.Random) -> str:
-        """Write what should be different in a video of `pair.one`; empty if there is no text for it."""
+        """Write the difference of a video of `pair.other` from one of `pair.one`; empty if no text fits."""
         ...
 
 
 @dataclass(frozen=True)
 class Triplet:
-    """A video, what should be different, and a video where it is."""
+    """A reference video, a text, and the target video that it asks for."""
 
     reference: str
     target: str
@@ -51,7 +51,7 @@ def triplets(pairs: list[VideoPair], writer: WritesTexts, seed: int, progress: P
 def write_triplets(
     pairs: list[VideoPair], writer: WritesTexts, seed: int, path: Path, progress: Progress = silent
 ) -> int:
-    """Write triplets as JSON lines and return their number; what is written stays if the writer fails."""
+    """Write triplets as JSON lines and return their number; finished lines stay if the writer fails."""
     count = 0
     with path.open("w", encoding="utf-8") as file:
         for triplet in triplets(pairs, writer, seed, progress):

@@ -50,7 +50,7 @@ def words_of(caption: str) -> Words:
 
 
 def caption_pairs(captions: Iterable[Words]) -> Iterator[NearCaptions]:
-    """Yield all pairs of distinct captions of which one becomes the other by replacing, adding or removing one word.
+    """Yield all pairs of distinct captions that differ by one replaced, added or removed word.
 
     Captions are compared by what they have in common: each is filed under itself with one word left out, in every way,
     and under itself with a gap between words. Pairs that are filed together several times are yielded once.
@@ -71,7 +71,7 @@ def caption_pairs(captions: Iterable[Words]) -> Iterator[NearCaptions]:
 
 
 def _one_apart(one: Words, other: Words, place: int) -> bool:
-    """Check a pair that was filed together, which a collision of hashes could have done too."""
+    """Check a pair that was filed together, to exclude hash collisions."""
     rests = one[place + (len(one) >= len(other)) :], other[place + (len(other) >= len(one)) :]
     return one[:place] == other[:place] and rests[0] == rests[1]
 

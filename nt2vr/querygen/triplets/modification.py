@@ -23,7 +23,7 @@ class Modifier:
         self._tagger = tagger
 
     def write(self, pair: NearCaptions, rng: random.Random) -> str:
-        """Write what should be different in a video of `pair.one` to fit `pair.other`; empty if no rule applies."""
+        """Write the change of a video of `pair.one` that makes it fit `pair.other`; empty if no rule applies."""
         old, new = (self._phrase(words, pair.place) for words in (pair.one, pair.other))
         match pair.words:
             case (_, ""):

@@ -49,7 +49,7 @@ class Change:
 
     @property
     def shown(self) -> Claim:
-        """What the change adds; empty for a removal."""
+        """Claim of the addition; empty for a removal."""
         if self.kind == "add prop":
             return Claim(props=(frozenset((self.prop,)),))
         if self.new is None or self.kind == "remove accessory":
@@ -60,7 +60,7 @@ class Change:
 
     @property
     def gone(self) -> Claim:
-        """What the change takes away; empty for an addition."""
+        """Claim of the removal; empty for an addition."""
         if self.kind == "remove prop":
             return Claim(props=(frozenset((self.prop,)),))
         if self.old is None or self.kind == "add accessory":
@@ -83,7 +83,7 @@ class Wish:
 
     @classmethod
     def of(cls, scene: Scene, changes: Sequence[Change]) -> "Wish":
-        """Return what is right for changes that led to `scene`."""
+        """Return the requirements of changes that led to `scene`."""
         shown = tuple(change.shown for change in changes if change.shown != Claim())
         gone = tuple(change.gone for change in changes if change.gone != Claim())
         return cls(scene.place, cast_of(scene), shown, gone)
@@ -98,7 +98,7 @@ class Wish:
         )
 
     def violated_by(self, scene: Scene) -> bool:
-        """Return whether a scene shows what was to be taken away."""
+        """Return whether a scene still shows something to be taken away."""
         return any(claim.holds(scene) for claim in self.gone)
 
 
@@ -109,7 +109,7 @@ def names_in(claim: Claim) -> frozenset[str]:
 
 
 def cast_of(scene: Scene) -> frozenset[tuple[str, str]]:
-    """Return who does what in a scene."""
+    """Return the (subject, activity) pairs of a scene."""
     return frozenset((actor.subject, actor.activity) for actor in scene.actors)
 
 
@@ -128,7 +128,7 @@ def possible(scene: Scene) -> bool:
 
 @cache
 def _deeds(place: str) -> Collection[tuple[str, str]]:
-    """Return who may do what in a place, in the order of the vocabulary."""
+    """Return the possible (subject, activity) pairs of a place, in the order of the vocabulary."""
     where = PLACES[place]
     driven = ((vehicle, "fly" if vehicle in FLYING else "drive") for vehicle in where.vehicles)
     return dict.fromkeys((*product(PEOPLE, where.activities), *product(where.animals, ANIMAL_ACTIVITIES), *driven))
