@@ -31,7 +31,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from nt2vr.version import project_version  # noqa: PLC0415
+        from nt2vr.settings import project_version  # noqa: PLC0415
 
         return project_version()
     if name in __all__:

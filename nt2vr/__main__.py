@@ -13,8 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.settings import Settings, prepare_environment
-from nt2vr.version import project_version
+from nt2vr.settings import Settings, prepare_environment, project_version
 
 if TYPE_CHECKING:
     from nt2vr.ui.search.watch import Trainings

@@ -4,44 +4,36 @@
 """
 
 from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.evaluation.covr.jobs import CovrData, evaluate_data
-from nt2vr.evaluation.covr.report import CovrArchive, CovrReport
-from nt2vr.evaluation.protocol import evaluate as evaluate_systems
+from nt2vr.evaluation.covr.report import CovrReport
 from nt2vr.evaluation.protocol import with_controls
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.evaluation.reports.tables import markdown, write_tables
-from nt2vr.evaluation.result_store import ResultStore
-from nt2vr.evaluation.sources import Data, load_benchmark
+from nt2vr.evaluation.sources import Data
 from nt2vr.language.query import Query
 from nt2vr.language.query import understand as understand_tagged
 from nt2vr.language.tagger import Tagger, load_tagger
-from nt2vr.library.libraries import Libraries
-from nt2vr.media.cache import Cache
-from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import Video, load_gallery
+from nt2vr.media.gallery import Video
 from nt2vr.models.card import CARD
-from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.search.answers import Answer
-from nt2vr.search.galleries import Galleries
 from nt2vr.search.references import Reference
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.search.systems import System
 from nt2vr.search.why import Why, explain
+from nt2vr.services import Services
 from nt2vr.settings import Settings, prepare_environment
-from nt2vr.world.edits.edits import judge_video
-from nt2vr.world.synonyms import synonyms
 
 Image = NDArray[np.uint8]
 Systems = str | System | Sequence[str | System]
@@ -65,12 +57,6 @@ def _tagger() -> Tagger:
     return load_tagger()
 
 
-def open_catalog(settings: Settings) -> Catalog:
-    """Open the catalog of shipped, downloaded and imported models, and of training runs' checkpoints."""
-    folders = [settings.assets / "models", settings.data_dir / "models"]
-    return Catalog(folders, settings.device, settings.data_dir / "runs")
-
-
 def load_model(name_or_folder: str | Path, data_dir: str | Path | None = None, device: str | None = None) -> Encoder:
     """Load a model.
 
@@ -88,7 +74,7 @@ def load_model(name_or_folder: str | Path, data_dir: str | Path | None = None, d
     folder = Path(name_or_folder).expanduser()
     if (folder / CARD).is_file():
         return read_checkpoint(folder, settings.device)
-    models, name = open_catalog(settings), str(name_or_folder)
+    models, name = Services(settings).models, str(name_or_folder)
     return models.load(next((known for known in models.names() if known.casefold() == name.casefold()), name))
 
 
@@ -109,25 +95,14 @@ def open_searcher(
     return GallerySearcher(Settings.read(data_dir, device), library)
 
 
-class GallerySearcher:
+class GallerySearcher(AbstractContextManager["GallerySearcher"]):
     """Searches a gallery; close it, or use it in a `with`, to end its decoder processes."""
 
     def __init__(self, settings: Settings, library: str = "") -> None:
         """Load nothing yet."""
-        self._cache = Cache.of(settings.data_dir)
-        self._decoder = Decoder()
-        gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
-        galleries = Galleries(
-            open_catalog(settings),
-            gallery,
-            self._decoder,
-            self._cache,
-            judge_video,
-            synonyms(),
-            Libraries(settings.data_dir / "libraries"),
-        )
+        self._services = Services(settings)
         try:
-            self._searcher = galleries.searcher(library)
+            self._searcher = self._services.galleries.searcher(library)
         except Nt2vrError:
             self.close()
             raise
@@ -164,18 +139,15 @@ class GallerySearcher:
             MediaError: if the picture cannot be read.
             NotIndexedError: if the library is not indexed by one of the systems' models; see `nt2vr library update`.
         """
-        editing = image is not None or bool(references)
-        parsed = understand(query, editing) if isinstance(query, str) else query
         names = [system if isinstance(system, str) else system.name for system in _as_sequence(systems)]
-        strengths = {"boolean": alpha}
-        return self._searcher.search(
-            parsed, names, k, self._picture(image), strengths=strengths, literal=literal, references=references
-        )
+        if image is not None:
+            references = [Reference((self._picture(image),)), *references]
+        return self._searcher.search(query, names, k, references, {"boolean": alpha}, literal)
 
-    def _picture(self, image: str | Path | Image | None) -> Image | None:
+    def _picture(self, image: str | Path | Image) -> Image:
         if isinstance(image, str | Path):
-            return self._decoder.picture(Path(image).expanduser())
-        if image is not None and (image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3):
+            return self._services.decoder.picture(Path(image).expanduser())
+        if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
             raise ConfigError(f"A picture must be (H, W, 3) uint8, not {image.shape} {image.dtype}. Convert it.")
         return image
 
@@ -197,16 +169,9 @@ class GallerySearcher:
 
     def close(self) -> None:
         """End the decoder processes and close the cache."""
-        self._decoder.close()
-        self._cache.close()
+        self._services.close()
 
-    def __enter__(self) -> "GallerySearcher":
-        """Return the searcher."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Close the searcher."""
         self.close()
 
@@ -264,25 +229,12 @@ def evaluate(
         InterruptedError: if `should_stop` returned True.
     """
     prepare_environment()
-    settings = Settings.read(data_dir, device)
-    models, folder = open_catalog(settings), settings.data_dir / "evaluation"
-    names = models.names()
-    chosen = [System.named(each, names) if isinstance(each, str) else each for each in _as_sequence(systems)]
-    with Decoder() as decoder, Cache.of(settings.data_dir) as embeddings:
-        benchmark = load_benchmark(
-            data if isinstance(data, Data) else Data(data),
-            folder,
-            decoder,
-            embeddings,
-            progress,
-            should_stop,
-            settings.assets,
-            Libraries(settings.data_dir / "libraries"),
-        )
-        report = evaluate_systems(
-            benchmark, with_controls(chosen, models), models, ResultStore(folder), progress, should_stop
-        )
-    return Evaluation(report)
+    with closing(Services(Settings.read(data_dir, device))) as services:
+        names = services.models.names()
+        chosen = [System.named(each, names) if isinstance(each, str) else each for each in _as_sequence(systems)]
+        data = data if isinstance(data, Data) else Data(data)
+        controlled = with_controls(chosen, services.models)
+        return Evaluation(services.evaluations.evaluate(data, controlled, progress, should_stop))
 
 
 def evaluate_covr(
@@ -306,11 +258,11 @@ def evaluate_covr(
         CheckpointError: if it cannot be loaded.
         DatasetError: if the data cannot be read.
     """
-    encoder, settings = load_model(model, data_dir, device), Settings.read(data_dir, device)
-    folder = settings.data_dir / "evaluation"
-    with Decoder() as decoder, Cache.of(settings.data_dir) as cache:
+    encoder = load_model(model, data_dir, device)
+    with closing(Services(Settings.read(data_dir, device))) as services:
+        folder, decoder, cache = services.evaluation_folder, services.decoder, services.cache
         report = evaluate_data(data, encoder, folder, decoder, cache, progress)
-    CovrArchive(folder / "composed").add(report)
+        services.covr_evaluations.archive.add(report)
     return report
 
 

@@ -1,4 +1,4 @@
-"""Settings from command-line flags and environment variables. No other module reads the environment."""
+"""Settings from flags and environment variables, and the project's version. Only this module reads the environment."""
 
 import ctypes
 import ipaddress
@@ -6,9 +6,11 @@ import logging
 import os
 import re
 import sys
+import tomllib
 from argparse import ArgumentParser
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from importlib import metadata
 from pathlib import Path
 
 from nt2vr.errors import ConfigError, quoted
@@ -124,6 +126,14 @@ class Settings:
     def allow_roots(self) -> tuple[Path, ...]:
         """Folders in which libraries may be named; without any named, the home folder if nobody else can ask."""
         return self.roots or ((Path.home().resolve(),) if is_loopback(self.host) else ())
+
+
+def project_version() -> str:
+    """Return the installed package's version, or pyproject.toml's in a checkout, which need not be installed."""
+    if ASSETS.parent == PACKAGE:
+        return metadata.version("nt2vr")
+    pyproject = (PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8")
+    return str(tomllib.loads(pyproject)["project"]["version"])
 
 
 def chat_key(environment: Mapping[str, str] = os.environ) -> str:

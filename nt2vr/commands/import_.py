@@ -4,13 +4,13 @@ import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from nt2vr.api import open_catalog
 from nt2vr.models.card import MEAN, RAW_MEAN
 from nt2vr.models.foreign import ACTIVATIONS, checked_name, import_checkpoint, new_folder
 from nt2vr.models.foreign_file import SUFFIXES
 from nt2vr.models.framing import CENTRES, POSITIONS
 from nt2vr.models.precomputed import write_embeddings
 from nt2vr.search.systems import check_model_name
+from nt2vr.services import Services
 from nt2vr.settings import Settings, add_flags
 
 
@@ -44,7 +44,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Write the checkpoint into the app's data folder."""
-    models, file = open_catalog(Settings.read(options.data_dir, options.device)), options.file.expanduser()
+    models, file = Services(Settings.read(options.data_dir, options.device)).models, options.file.expanduser()
     check_model_name(options.name or file.stem)
     if file.suffix.lower() == ".npz":
         name = checked_name(options.name or file.stem, models)

@@ -3,15 +3,14 @@
 import json
 import sys
 from argparse import ArgumentParser, Namespace
+from contextlib import closing
 
-from nt2vr.api import open_catalog
 from nt2vr.datasets.base import SPLITS
 from nt2vr.library.info import KINDS, Changes, LibraryInfo
-from nt2vr.library.libraries import MAX_WINDOW_S, MIN_WINDOW_S, WINDOW_S, Libraries
+from nt2vr.library.libraries import MAX_WINDOW_S, MIN_WINDOW_S, WINDOW_S
 from nt2vr.library.update import update_library
-from nt2vr.media.cache import Cache
-from nt2vr.media.decode import Decoder
 from nt2vr.progress import progress_bar
+from nt2vr.services import Services
 from nt2vr.settings import Settings, add_flags
 
 MODEL = "CLIP-neg"
@@ -53,8 +52,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Do one of the actions."""
-    settings = Settings.read(options.data_dir, options.device)
-    libraries = Libraries(settings.data_dir / "libraries")
+    services = Services(Settings.read(options.data_dir, options.device))
+    libraries = services.libraries
     if options.action == "list":
         _write(*_listed(libraries.infos(), options.json))
     elif options.action == "check":
@@ -65,21 +64,27 @@ def run(options: Namespace) -> int:
         libraries.remove(options.name)
         _write(f"{options.name} is removed.")
     else:
-        _update(libraries, settings, options)
+        with closing(services):
+            _update(services, options)
     return 0
 
 
-def _update(libraries: Libraries, settings: Settings, options: Namespace) -> None:
-    """Add the library if it is new, and index it; a model that is not there is noticed before."""
-    catalog = open_catalog(settings)
-    encoder = catalog.load(options.model)
+def _update(services: Services, options: Namespace) -> None:
+    """Add the library if it is new, and index it; an unknown model is refused first."""
+    libraries, encoder = services.libraries, services.models.load(options.model)
     if options.action == "add":
         libraries.add(options.name, options.kind, options.path, options.split, options.window)
     elif options.retry:
         libraries.retry(options.name)
-    with Decoder() as decoder, Cache.of(settings.data_dir) as cache, progress_bar() as progress:
+    with progress_bar() as progress:
         updated = update_library(
-            libraries, options.name, encoder, decoder, cache, progress, previews=not options.no_previews
+            libraries,
+            options.name,
+            encoder,
+            services.decoder,
+            services.cache,
+            progress,
+            previews=not options.no_previews,
         )
     _write(
         *_changes(updated.changes),

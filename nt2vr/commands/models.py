@@ -4,11 +4,11 @@ import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from nt2vr.api import open_catalog
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.downloads import available
 from nt2vr.models.recommended import RECOMMENDED
 from nt2vr.progress import progress_bar
+from nt2vr.services import Services
 from nt2vr.settings import Settings, add_flags
 
 
@@ -27,7 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Do one of the actions."""
-    catalog = open_catalog(Settings.read(options.data_dir, options.device))
+    catalog = Services(Settings.read(options.data_dir, options.device)).models
     if options.action == "list":
         sys.stdout.write("\n".join([*_here(catalog, options.words), "", *_elsewhere(catalog, options.words)]) + "\n")
     elif options.action == "get":

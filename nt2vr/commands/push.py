@@ -4,9 +4,9 @@ import sys
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from pathlib import Path
 
-from nt2vr.api import open_catalog
 from nt2vr.hub.models import push
 from nt2vr.models.card import CARD
+from nt2vr.services import Services
 from nt2vr.settings import Settings, add_flags
 
 
@@ -26,7 +26,7 @@ def run(options: Namespace) -> int:
     settings = Settings.read(options.data_dir, options.device)
     folder = Path(options.checkpoint).expanduser()
     if not (folder / CARD).is_file():
-        catalog = open_catalog(settings)
+        catalog = Services(settings).models
         names = {name.casefold(): name for name in catalog.names()}
         folder = catalog.find(names.get(options.checkpoint.casefold(), options.checkpoint)).folders[0]
     shipped = folder.absolute().is_relative_to(settings.assets.absolute())

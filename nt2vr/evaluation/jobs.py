@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.protocol import evaluate, with_controls
 from nt2vr.evaluation.reports.archive import Archive
+from nt2vr.evaluation.reports.report import Report
 from nt2vr.evaluation.result_store import ResultStore
 from nt2vr.evaluation.runner import Job, Runner
-from nt2vr.evaluation.sources import GALLERY, WORLD, Data, load_benchmark
+from nt2vr.evaluation.sources import GALLERY, LIBRARY, WORLD, Data, load_benchmark
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
@@ -58,8 +60,12 @@ class Evaluations(Runner):
             A future of the finished job.
 
         Raises:
-            ConfigError: if another one is running, or no system, too many or an unknown one are chosen.
+            ConfigError: if another one is running, no data is named, or no system, too many or an unknown one are
+                chosen.
         """
+        if not data.name:
+            raise ConfigError("No data is chosen. Choose the built-in world or the gallery, or name a path.")
+        data = self._resolved(data)
         if not systems:
             raise ConfigError("No system is chosen. Choose at least one; controls are added automatically.")
         if (count := len(set(systems))) > MAX_SYSTEMS:
@@ -68,12 +74,31 @@ class Evaluations(Runner):
         chosen = with_controls([System.named(name, names) for name in systems], self._models)
 
         def work(progress: Progress, should_stop: ShouldStop) -> str:
-            benchmark = self._benchmark(data, progress, should_stop)
-            report = evaluate(benchmark, chosen, self._models, ResultStore(self._folder), progress, should_stop)
+            report = self.evaluate(data, chosen, progress, should_stop)
             progress(0, 0, "writing the report")
             return self.archive.add(report)
 
         return self.run(data.name, [system.name for system in chosen], work)
+
+    def evaluate(self, data: Data, systems: Sequence[System], progress: Progress, should_stop: ShouldStop) -> Report:
+        """Evaluate systems in this thread, and return the report without archiving it.
+
+        Raises:
+            InterruptedError: if `should_stop` returned True.
+        """
+        benchmark = self._benchmark(data, progress, should_stop)
+        return evaluate(benchmark, systems, self._models, ResultStore(self._folder), progress, should_stop)
+
+    def _resolved(self, data: Data) -> Data:
+        """Resolve "~"; name the library that has the same files, if there is one, so that queries open on them."""
+        if not data.is_path:
+            return data
+        path = Path(data.name).expanduser() if data.name.startswith("~") else Path(data.name)
+        for info in self._libraries.infos() if self._libraries else ():
+            source = info.source
+            if info.has_captions and source.split == data.split and path.resolve() == source.path:
+                return Data(f"{LIBRARY}{info.id}")
+        return replace(data, name=str(path)) if data.name.startswith("~") else data
 
     def _benchmark(self, data: Data, progress: Progress, should_stop: ShouldStop) -> Benchmark:
         """Load a benchmark; built-in ones are cached: the world's 10,000 queries take 5 s."""

@@ -46,6 +46,11 @@ class Data:
     split: Split = "test"
     queries: Path | None = None
 
+    @property
+    def is_path(self) -> bool:
+        """Whether the name is that of a file or folder, not of shipped data or a library."""
+        return self.name not in ("", WORLD, GALLERY) and not self.name.startswith(LIBRARY)
+
 
 def load_benchmark(
     data: Data,

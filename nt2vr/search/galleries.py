@@ -1,23 +1,17 @@
 """All searchable galleries: the built-in one and libraries, sharing loaded models."""
 
-import time
 from collections.abc import Sequence
+from functools import partial
 from threading import Lock
 from typing import Protocol, TypeVar
-from weakref import WeakKeyDictionary
 
-import numpy as np
-
-from nt2vr.errors import NotIndexedError, counted
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import duration_text
 from nt2vr.search.answers import Judge
 from nt2vr.search.by_captions import judge_by_captions
-from nt2vr.search.embedded import EmbeddedGallery, open_gallery
 from nt2vr.search.live import LiveModels
 from nt2vr.search.reading import Synonyms
 from nt2vr.search.searcher import Searcher
@@ -37,6 +31,11 @@ class LibraryLike(Protocol):
     @property
     def name(self) -> str:
         """Display name."""
+        ...
+
+    @property
+    def num_clips(self) -> int:
+        """Number of clips."""
         ...
 
 
@@ -88,9 +87,11 @@ class Galleries:
     ) -> None:
         """Open the built-in gallery; nothing is loaded yet."""
         self.shelf = shelf
-        self._models, self._decoder, self._cache, self._synonyms = models, decoder, cache, synonyms
         self._live = LiveModels(models, lambda key, encoder: self.searcher(key).embedded(encoder))
-        self.built_in = Searcher(models, built_in, decoder, cache, judge, synonyms, self._live)
+        self._open_searcher = partial(
+            Searcher, models, decoder=decoder, cache=cache, synonyms=synonyms, live=self._live
+        )
+        self.built_in = self._open_searcher(built_in, judge=judge)
         self._open: dict[str, tuple[tuple[object, ...], Searcher]] = {}  # with stamps; least recently used first
         self._opening = Lock()
 
@@ -115,7 +116,9 @@ class Galleries:
             stamp = self.shelf.stamp(key)
             known, searcher = self._open.pop(key, (None, None))
             if searcher is None or known != stamp:
-                searcher = self._opened(self.shelf.find(key))
+                searcher = self._open_searcher(
+                    self.shelf.gallery(self.shelf.find(key).id), judge=judge_by_captions, library_id=key
+                )
                 self._live.forget(key)
             self._open[key] = stamp, searcher
             while len(self._open) > MAX_OPEN:
@@ -133,57 +136,3 @@ class Galleries:
         with self._opening:
             self._open.pop(key, None)
             self._live.forget(key)
-
-    def _opened(self, info: LibraryLike) -> Searcher:
-        gallery = self.shelf.gallery(info.id)
-
-        def embed(encoder: Encoder) -> EmbeddedGallery:
-            return open_indexed(gallery, encoder, self._cache)
-
-        return Searcher(
-            self._models,
-            gallery,
-            self._decoder,
-            self._cache,
-            judge_by_captions,
-            self._synonyms,
-            self._live,
-            info.id,
-            embed,
-        )
-
-
-def open_indexed(gallery: Gallery, encoder: Encoder, cache: Cache) -> EmbeddedGallery:
-    """Open what is indexed of a library, without decoding or encoding anything.
-
-    Raises:
-        NotIndexedError: if that is nothing, with what indexing takes.
-    """
-    opened = open_gallery(gallery, encoder, cache)
-    if not opened.gallery.videos:
-        raise not_indexed(gallery.name, encoder, len(gallery.videos))
-    return opened
-
-
-_seconds_per_clip: WeakKeyDictionary[Encoder, float] = WeakKeyDictionary()
-
-
-def seconds_per_clip(encoder: Encoder) -> float:
-    """Measure once per model how long it takes for a clip's frames, which is most of what indexing takes."""
-    if encoder not in _seconds_per_clip:
-        side = encoder.image_size
-        frames = np.zeros((encoder.num_frames, side, side, 3), np.uint8)
-        began = time.perf_counter()
-        encoder.encode_frames(frames)
-        _seconds_per_clip[encoder] = time.perf_counter() - began
-    return _seconds_per_clip[encoder]
-
-
-def not_indexed(name: str, encoder: Encoder, num_clips: int) -> NotIndexedError:
-    """Say that a library is not indexed by a model, and what that takes."""
-    if not num_clips:
-        return NotIndexedError(f"{name} has no clips yet. Update it in the Library tab.", encoder.name)
-    takes = f"about {duration_text(num_clips * seconds_per_clip(encoder))}"
-    work = f"{counted(num_clips, 'clip')}, {takes} of computing on this machine"
-    text = f"{name} is not indexed by {encoder.name} yet: {work}."
-    return NotIndexedError(text, encoder.name, tower=encoder.card.video_key)

@@ -16,6 +16,7 @@ from nt2vr.models.open_clip_encoder import OpenClipEncoder
 
 Vectors = NDArray[np.float32]
 MAX_REFERENCES = 4
+DEFAULT_WEIGHT = 0.5
 AWAY = 0.4  # weight of an unwanted reference of weight 1; half of it is best on validation scenes
 _TINY = 1e-12
 
@@ -36,7 +37,7 @@ class Reference:
 
     frames: tuple[NDArray[np.uint8], ...] = ()
     video_id: str = ""
-    weight: float = 0.5
+    weight: float = DEFAULT_WEIGHT
     wanted: bool = True
 
     def __post_init__(self) -> None:

@@ -1,16 +1,13 @@
 """Search over one gallery: a query and systems in, ranked clips with verdicts out."""
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 from weakref import WeakValueDictionary
-
-import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError, QueryError, counted, quoted
 from nt2vr.language.query import Query, check_query, understand
@@ -25,6 +22,7 @@ from nt2vr.search.answers import Answer, Hit, Judge, Ranking, judge_beside, merg
 from nt2vr.search.by_captions import judge_by_captions
 from nt2vr.search.embed_query import embed_query, texts_of
 from nt2vr.search.embedded import EmbeddedGallery, embed_gallery
+from nt2vr.search.indexed import open_indexed
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.prefetch import prefetch_frames
 from nt2vr.search.reading import Reading, Synonyms, read_query
@@ -33,6 +31,9 @@ from nt2vr.search.shared import InFlight, TextBatches
 from nt2vr.search.strategies import COSINE, STRENGTHS, Parts, query_vector
 from nt2vr.search.systems import System, check_strategy
 
+DEFAULT_SYSTEMS = ("CLIP", "CLIP-bnl", "CLIP-neg")
+DEFAULT_K = 8
+CONCURRENT = 8  # searches that the app answers at a time
 MAX_K = 100
 MAX_SYSTEMS = 8
 RANKED = 1000  # ranks known per system, beyond the hits
@@ -51,6 +52,8 @@ class Searcher:
         gallery: the clips.
         judge: gives verdicts.
         live: the loaded models, which the searchers of several galleries may share.
+        key: id of the library; empty for the built-in gallery.
+        is_library: whether the gallery is a library.
         status: progress of the start-up, for the page.
         is_ready: whether the start-up has finished.
     """
@@ -64,8 +67,7 @@ class Searcher:
         judge: Judge = no_verdict,
         synonyms: Synonyms = MappingProxyType({}),
         live: LiveModels | None = None,
-        key: str = "",
-        embed: Callable[[Encoder], EmbeddedGallery] | None = None,
+        library_id: str = "",
     ) -> None:
         """Load nothing yet.
 
@@ -77,8 +79,8 @@ class Searcher:
             judge: gives verdicts.
             synonyms: for words that a model does not know.
             live: the loaded models, if other galleries share them.
-            key: of the gallery among these.
-            embed: returns the gallery's embeddings under a model; default: those missing are computed.
+            library_id: of a library, which is searched as far as it is indexed; the videos of other galleries are
+                embedded when they are first searched.
         """
         self.judge = judge
         self._synonyms = synonyms
@@ -92,8 +94,7 @@ class Searcher:
         self._prefetching: threading.Thread | None = None
         self._in_flight: InFlight[Answer] = InFlight()
         self._batches = TextBatches()
-        self.key = key
-        self._embed, self._is_library = embed or self._embed_all, embed is not None
+        self.key, self.is_library = library_id, bool(library_id)
         self.live = live or LiveModels(models, lambda _, encoder: self.embedded(encoder))
         self.status = "starting"
         self.is_ready = False
@@ -145,7 +146,9 @@ class Searcher:
                 self._embedded[key] = embedded
         return embedded
 
-    def _embed_all(self, encoder: Encoder) -> EmbeddedGallery:
+    def _embed(self, encoder: Encoder) -> EmbeddedGallery:
+        if self.is_library:
+            return open_indexed(self.gallery, encoder, self._cache)
         return embed_gallery(self.gallery, encoder, self._decoder, self._cache, self._report)
 
     def _report(self, done: int, total: int, doing: str) -> None:
@@ -183,36 +186,31 @@ class Searcher:
 
     def search(
         self,
-        query: Query,
-        systems: Sequence[str],
-        k: int,
-        image: NDArray[np.uint8] | None = None,
-        image_weight: float = 0.5,
+        query: str | Query,
+        systems: Sequence[str] = DEFAULT_SYSTEMS,
+        k: int = DEFAULT_K,
+        references: Sequence[Reference] = (),
         strengths: Mapping[str, float] | None = None,
         literal: Collection[str] = (),
-        references: Sequence[Reference] = (),
     ) -> Answer:
-        """Rank the gallery's clips for a query.
+        """Rank the gallery's clips for a query: the one entry for the page, the HTTP routes and Python alike.
 
         Args:
-            query: as understood, or as edited by the person.
-            systems: their names.
-            k: hits per system.
-            image: (H, W, 3) uint8 RGB reference picture, a further one of the `references`; joins the query as a
-                weighted mean of unit vectors, or as the strategies slerp, parts and fusion compose it.
-            image_weight: its weight, 0 (text alone) to 1 (picture alone).
-            strengths: strategy to strength, for systems that fix none; default the model's.
+            query: a sentence, or its parts as corrected by a person.
+            systems: 1 to 8 names, such as "CLIP boolean α 0.5".
+            k: hits per system, 1 to 100.
+            references: up to 4 pictures, videos and clips, wanted or not. They join the query as a weighted mean of
+                unit vectors, or as the strategies slerp, parts and fusion compose them; their clips are not ranked.
+            strengths: strength per strategy, for systems that fix none; default: the model's.
             literal: words to ask for as typed, even of models that do not know them.
-            references: pictures, videos and clips, wanted or not, see `combine`; these clips are not ranked.
 
         Raises:
             QueryError: if there is nothing to search for, or the query is too long or not valid Unicode.
             ConfigError: if a system, k or a weight is invalid.
             NotIndexedError: if the gallery is a library that is not indexed by one of the models.
         """
+        query = self.understand(query, bool(references)) if isinstance(query, str) else query
         check_query(query)
-        picture = Reference(() if image is None else (image,), weight=image_weight)
-        references = (*(() if image is None else (picture,)), *references)
         check_number(len(references))
         if not query.text.strip() and not references:
             raise QueryError("Type what the clip should show, and what it should not, or give a reference picture.")
@@ -276,7 +274,7 @@ class Searcher:
         strengths: Mapping[str, float] | None,
         references: Sequence[Reference],
     ) -> Ranking:
-        judged = asked if self._is_library else reading.query  # captions have all words
+        judged = asked if self.is_library else reading.query  # captions have all words
         query, encoder, embedded = reading.query, model.encoder, model.galleries[self.key]
         strength = system.strength_for(encoder.card, strengths)
         vector = query_vector(system.strategy, replace(parts, strength=strength))
@@ -289,7 +287,7 @@ class Searcher:
             epoch=model.epoch,
             notice=model.notice,
             gallery=embedded,
-            missing=len(embedded.skipped) if self._is_library else 0,
+            missing=len(embedded.skipped) if self.is_library else 0,
         )
         if vector is None:
             return nothing

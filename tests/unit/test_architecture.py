@@ -61,6 +61,7 @@ LAYERS = (  # a layer imports those after it, never one before it
     ("nt2vr/hub/",),
     ("trainer/",),
     ("nt2vr/ui/",),
+    ("nt2vr/services.py",),
     ("nt2vr/evaluation/",),
     ("nt2vr/world/", "nt2vr/library/"),
     ("nt2vr/search/", "nt2vr/datasets/"),
@@ -73,7 +74,6 @@ LAYERS = (  # a layer imports those after it, never one before it
         "nt2vr/files.py",
         "nt2vr/registry.py",
         "nt2vr/progress.py",
-        "nt2vr/version.py",
     ),
 )
 MAX_LOOSE = 9  # modules in nt2vr/ itself

@@ -28,7 +28,7 @@ from nt2vr.files import atomic_write, with_schema, without_schema, write_json
 from nt2vr.models.card import Card
 from nt2vr.search.strategies import STRENGTHS
 from nt2vr.search.systems import System
-from nt2vr.version import project_version
+from nt2vr.settings import project_version
 
 REPORT, QUERIES, ARRAYS, CAPTIONS = "report.json", "queries.jsonl", "arrays.npz", "captions.json"
 PACKAGES = ("torch", "open_clip_torch", "numpy")

@@ -1,15 +1,13 @@
 """The Evaluate tab: starts and follows evaluations, and opens their reports."""
 
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
-from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.evaluation.jobs import BUILT_IN, Evaluations
+from nt2vr.errors import Nt2vrError
+from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.evaluation.runner import Job
-from nt2vr.evaluation.sources import LIBRARY, Data
 from nt2vr.search.galleries import Galleries
 from nt2vr.ui.evaluate.layout import (
     BUILT_IN_DATA,
@@ -27,6 +25,7 @@ from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.column_view import Marked
 from nt2vr.ui.theme import QUIET
 from nt2vr.ui.web.errors import user_errors
+from nt2vr.ui.web.evaluations import start_evaluation
 from nt2vr.ui.web.inputs import OpensQueries, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
@@ -139,40 +138,6 @@ class EvaluateTab:
             gr.Markdown(refusal, visible=bool(refusal)),
         ]
 
-    def evaluate(self, data: str, systems: list[str], visitor: Visitor) -> dict[str, Any]:
-        """Evaluate, wait for the end, and return the content of report.json.
-
-        Raises:
-            AccessError: if the visitor may not name data of this machine.
-            ConfigError: if there is no room for its report, or it cannot be started, failed, or was cancelled.
-        """
-        job = self._start(data, "test", systems, visitor).result()
-        if not job.report_id:
-            raise ConfigError(job.error or "The evaluation was cancelled on the page. Start it again.")
-        return self._evaluations.archive.summary(job.report_id)
-
-    def _start(self, data: str, split: str, systems: list[str], visitor: Visitor) -> Future[Job]:
-        if not self._permissions.may("delete", visitor):
-            self._evaluations.archive.check_room()
-        name = (data or "").strip()
-        if not name:
-            raise ConfigError("No data is chosen. Choose the built-in world or the gallery, or name a path.")
-        if name in BUILT_IN or name.startswith(LIBRARY):
-            return self._evaluations.start(Data(name), systems or [])
-        self._permissions.check("paths", visitor)
-        if name.startswith("~"):
-            name = str(Path(name).expanduser())
-        name = self._library_of(name, split) or name
-        return self._evaluations.start(Data(name, split=split), systems or [])  # type: ignore[arg-type]
-
-    def _library_of(self, path: str, split: str) -> str:
-        """Return the data's name if a library has the same files: then queries open on them."""
-        for info in self._libraries.infos():
-            source = info.source
-            if info.has_captions and source.split == split and Path(path).resolve() == source.path:
-                return f"{LIBRARY}{info.id}"
-        return ""
-
     @user_errors
     def on_load(self, request: gr.Request) -> Any:
         """Select this tab if the page's address names a place in a report."""
@@ -203,7 +168,7 @@ class EvaluateTab:
     @user_errors
     def on_start(self, data: str, split: str, systems: list[str], request: gr.Request) -> Updates:
         """Start an evaluation and show its progress."""
-        self._start(data, split, systems, request)
+        start_evaluation(self._evaluations, self._permissions, request, data, systems, split)
         return self._show(ReportLink(self._last_report()), request)
 
     @user_errors

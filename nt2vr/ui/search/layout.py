@@ -8,18 +8,11 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.search.galleries import Galleries
-from nt2vr.search.searcher import Searcher
+from nt2vr.search.searcher import DEFAULT_K, DEFAULT_SYSTEMS, Searcher
 from nt2vr.search.strategies import STRENGTHS
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.column_view import MEANINGS, short_name
-from nt2vr.ui.search.link import (
-    DEFAULT_K,
-    DEFAULT_QUERY,
-    DEFAULT_SYSTEMS,
-    K_CHOICES,
-    MAX_COLUMNS,
-    SLIDERS,
-)
+from nt2vr.ui.search.link import DEFAULT_QUERY, K_CHOICES, MAX_COLUMNS, SLIDERS
 from nt2vr.ui.search.more_models import MoreModels
 from nt2vr.ui.search.picture_examples import lay_out_picture_examples
 from nt2vr.ui.search.stage import lay_out_stage

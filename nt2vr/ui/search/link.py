@@ -4,14 +4,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nt2vr.search.references import MAX_REFERENCES
-from nt2vr.search.searcher import MAX_K
+from nt2vr.search.references import DEFAULT_WEIGHT, MAX_REFERENCES
+from nt2vr.search.searcher import DEFAULT_K, DEFAULT_SYSTEMS, MAX_K
 from nt2vr.search.strategies import STRENGTHS
 
 DEFAULT_QUERY = "a boy is dancing and not playing the drum"
-DEFAULT_SYSTEMS = ("CLIP", "CLIP-bnl", "CLIP-neg")
-DEFAULT_WEIGHT = 0.5  # of the reference picture
-DEFAULT_K = 8
 K_CHOICES = (4, 6, 8, 12, 16, 24)  # with four columns of 24 about a hundred clips: more playing at once tires a laptop
 MAX_COLUMNS = 4
 WORDS = {strategy: strength.word for strategy, strength in STRENGTHS.items()}

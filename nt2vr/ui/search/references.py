@@ -19,10 +19,9 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.picture import shrunk, write_jpeg
 from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries
-from nt2vr.search.references import Reference, check_number
+from nt2vr.search.references import DEFAULT_WEIGHT, Reference, check_number
 from nt2vr.search.searcher import Searcher
 from nt2vr.ui.library.media import Media
-from nt2vr.ui.search.link import DEFAULT_WEIGHT
 from nt2vr.ui.search.view import picture_remark
 from nt2vr.ui.web.request_checks import MAX_PICTURE_MB, MB
 from nt2vr.ui.web.uploads import is_upload

@@ -6,7 +6,7 @@ still hold what they held before.
 """
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,10 @@ from urllib.parse import parse_qsl
 import gradio as gr
 
 from nt2vr.errors import NotIndexedError
-from nt2vr.language.query import Query
 from nt2vr.media.decode import Decoder
 from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries
-from nt2vr.search.references import Reference
-from nt2vr.search.searcher import Searcher
+from nt2vr.search.searcher import CONCURRENT
 from nt2vr.search.why import explain
 from nt2vr.ui.library.indexing import Indexing, index_view, wire_indexing
 from nt2vr.ui.library.media import Media
@@ -57,7 +55,6 @@ from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import OpensQueries, event_value
 from nt2vr.ui.web.permissions import Permissions
 
-CONCURRENT = 8  # searches at a time, one per page; Gradio's default is 1
 BROWSER_ONLY: dict[str, Any] = {"fn": None, "api_visibility": "private"}
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": CONCURRENT}
 QUIET: dict[str, Any] = {"show_progress": "hidden", **PRIVATE}
@@ -273,7 +270,7 @@ class SearchTab:
         strengths, given = read_strengths((alpha, lambda_, t)), self._references.resolve(chosen, gallery)
         problem: NotIndexedError | None = None
         try:
-            answer = self.search(searcher, query, systems, k, None, 0, strengths, literal.split("|"), given)
+            answer = searcher.search(query, systems or [], k, given, strengths, literal.split("|"))
         except NotIndexedError as error:
             answer, problem = Answer(query, (), gallery=gallery), error
         marked = self.marked(judged, text, gallery)
@@ -309,22 +306,6 @@ class SearchTab:
             r.index: index_view(answer, problem, job, self.permissions.refusal(request, "import")),
             r.indexing: gr.Timer(active=job is not None),
         }
-
-    def search(
-        self,
-        searcher: Searcher,
-        query: Query,
-        systems: list[str],
-        k: int,
-        picture: str | None,
-        weight: float,
-        strengths: Mapping[str, float],
-        literal: Collection[str] = (),
-        references: Sequence[Reference] = (),
-    ) -> Answer:
-        """Search with an uploaded picture, if any, and further references."""
-        image = self.decoder.picture(Path(picture)) if picture else None
-        return searcher.search(query, systems or [], k, image, weight, strengths, literal, references)
 
     @user_errors
     def on_pick(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:

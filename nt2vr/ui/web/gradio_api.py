@@ -1,19 +1,25 @@
 """Gradio API endpoints with stable names and signatures. Earlier clients go on working."""
 
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation.jobs import Evaluations
+from nt2vr.media.decode import Decoder
+from nt2vr.search.galleries import Galleries
+from nt2vr.search.references import DEFAULT_WEIGHT, Reference
+from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS
 from nt2vr.search.strategies import DEFAULT_ALPHA
-from nt2vr.ui.evaluate.tab import EvaluateTab
-from nt2vr.ui.search.link import DEFAULT_K, DEFAULT_SYSTEMS, DEFAULT_WEIGHT
-from nt2vr.ui.search.tab import CONCURRENT, SearchTab
 from nt2vr.ui.web.errors import user_errors
+from nt2vr.ui.web.evaluations import start_evaluation
+from nt2vr.ui.web.permissions import Permissions
 from nt2vr.ui.web.picture import reference_picture
 from nt2vr.ui.web.routes import checked_request, search_gallery
 
 
-def build_api(tab: SearchTab, evaluate_tab: EvaluateTab) -> None:
+def build_api(galleries: Galleries, decoder: Decoder, evaluations: Evaluations, permissions: Permissions) -> None:
     """Offer /search, /systems and /evaluate, with inputs of their own, because those of the page allow less."""
 
     @user_errors
@@ -23,13 +29,18 @@ def build_api(tab: SearchTab, evaluate_tab: EvaluateTab) -> None:
         """Search the gallery; return the query's wanted and unwanted parts and every system's ranked hits."""
         count = int(k) if k == int(k) else k  # pages and clients do not distinguish 8 from 8.0
         values = {"query": query, "systems": systems, "k": count, "image_weight": image_weight, "alpha": alpha}
-        return search_gallery(tab, checked_request(values), image)
+        asked = checked_request(values)
+        picture = [] if image is None else [Reference((decoder.picture(Path(image)),), weight=asked.image_weight)]
+        return search_gallery(galleries, asked, picture)
 
     @user_errors
     def evaluate(data: str, systems: list[str], request: gr.Request) -> dict[str, Any]:
         """Evaluate systems and their controls on "world" or "gallery"; return the report's numbers."""
         checked_request({"systems": systems})
-        return evaluate_tab.evaluate(data, systems, request)
+        job = start_evaluation(evaluations, permissions, request, data, systems).result()
+        if not job.report_id:
+            raise ConfigError(job.error or "The evaluation was cancelled on the page. Start it again.")
+        return evaluations.archive.summary(job.report_id)
 
     with gr.Row(visible=False):
         inputs = [
@@ -45,7 +56,7 @@ def build_api(tab: SearchTab, evaluate_tab: EvaluateTab) -> None:
         report = gr.JSON()
         gr.Button().click(search, inputs, answer, api_name="search", concurrency_limit=CONCURRENT)
         gr.Button().click(
-            tab.galleries.built_in.system_names, None, names, api_name="systems", concurrency_limit=CONCURRENT
+            galleries.built_in.system_names, None, names, api_name="systems", concurrency_limit=CONCURRENT
         )
         gr.Button().click(
             evaluate, [data, evaluated_systems], report, api_name="evaluate", concurrency_limit=CONCURRENT

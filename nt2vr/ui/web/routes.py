@@ -10,6 +10,7 @@ import logging
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,13 +24,13 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from nt2vr.errors import MAX_QUOTED, ConfigError, MediaError, Nt2vrError
-from nt2vr.search.galleries import BUILT_IN
-from nt2vr.search.references import Reference, check_number
+from nt2vr.media.decode import Decoder
+from nt2vr.search.galleries import BUILT_IN, Galleries
+from nt2vr.search.references import DEFAULT_WEIGHT, Reference, check_number
+from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS
 from nt2vr.search.strategies import DEFAULT_ALPHA
-from nt2vr.ui.search.link import DEFAULT_K, DEFAULT_SYSTEMS, DEFAULT_WEIGHT
-from nt2vr.ui.search.tab import CONCURRENT, SearchTab
+from nt2vr.settings import project_version
 from nt2vr.ui.web.request_checks import MAX_PICTURE_MB, MB
-from nt2vr.version import project_version
 
 logger = logging.getLogger(__name__)
 
@@ -73,7 +74,7 @@ class SearchRequest(BaseModel):
     )
 
 
-def build_routes(tab: SearchTab) -> FastAPI:
+def build_routes(galleries: Galleries, decoder: Decoder) -> FastAPI:
     """Build the app that is mounted at /api."""
     api = FastAPIOffline(
         title="nT2VR",
@@ -92,7 +93,8 @@ def build_routes(tab: SearchTab) -> FastAPI:
         try:
             async with large if is_large else nullcontext():
                 asked, picture = await _read(request)
-                return JSONResponse(await to_thread.run_sync(_answer, tab, asked, picture, limiter=limiter))
+                work = partial(_answer, galleries, decoder, asked, picture)
+                return JSONResponse(await to_thread.run_sync(work, limiter=limiter))
         except Nt2vrError as error:
             return JSONResponse({"error": str(error)}, 400)
         except ClientDisconnect:
@@ -101,24 +103,24 @@ def build_routes(tab: SearchTab) -> FastAPI:
             logger.exception("A search over HTTP failed.")
             return JSONResponse({"error": "Something went wrong; the log has the details."}, 500)
 
-    @api.get("/galleries")
-    def galleries() -> list[dict[str, Any]]:
+    @api.get("/galleries", operation_id="galleries_galleries_get")
+    def list_galleries() -> list[dict[str, Any]]:
         """List the galleries: the built-in one, then the libraries."""
-        built_in = {"name": BUILT_IN, "id": BUILT_IN, "num_clips": len(tab.galleries.built_in.gallery.videos)}
+        infos = galleries.shelf.infos()
         return [
-            built_in,
-            *({"name": i.name, "id": i.id, "num_clips": i.num_clips} for i in tab.media.libraries.infos()),
+            {"name": BUILT_IN, "id": BUILT_IN, "num_clips": len(galleries.built_in.gallery.videos)},
+            *({"name": info.name, "id": info.id, "num_clips": info.num_clips} for info in infos),
         ]
 
     @api.get("/systems")
     def systems() -> list[str]:
         """List the names of all systems."""
-        return tab.galleries.built_in.system_names()
+        return galleries.built_in.system_names()
 
     @api.get("/health")
     def health() -> Response:
         """Tell whether searches are answered at once: 200, or 503 while the first model is being loaded."""
-        built_in = tab.galleries.built_in
+        built_in = galleries.built_in
         ready = built_in.is_ready
         return JSONResponse({"ready": ready, "status": built_in.status}, 200 if ready else 503)
 
@@ -199,41 +201,27 @@ def _decode(url: str) -> bytes:
     return decoded
 
 
-def search_gallery(
-    tab: SearchTab, asked: SearchRequest, picture: str | None = None, references: Sequence[Reference] = ()
-) -> dict[str, Any]:
-    """Search, with the path of a reference picture if there is one; return the answer as plain data."""
-    searcher = tab.galleries.searcher(asked.gallery)
-    query = searcher.understand(asked.query, editing=picture is not None or bool(references))
-    answer = tab.search(
-        searcher,
-        query,
-        asked.systems,
-        asked.k,
-        picture,
-        asked.image_weight,
-        {"boolean": asked.alpha},
-        asked.literal,
-        references,
-    )
-    return answer.as_dict()
+def search_gallery(galleries: Galleries, asked: SearchRequest, references: Sequence[Reference]) -> dict[str, Any]:
+    """Search with references that have been read; return the answer as plain data."""
+    searcher, strengths = galleries.searcher(asked.gallery), {"boolean": asked.alpha}
+    return searcher.search(asked.query, asked.systems, asked.k, references, strengths, asked.literal).as_dict()
 
 
-def _answer(tab: SearchTab, asked: SearchRequest, picture: bytes | None) -> dict[str, Any]:
+def _answer(galleries: Galleries, decoder: Decoder, asked: SearchRequest, picture: bytes | None) -> dict[str, Any]:
     check_number(len(asked.references))
     with tempfile.TemporaryDirectory(prefix="nt2vr-") as folder:
 
-        def written(content: bytes) -> Path:
+        def shown(content: bytes, weight: float, wanted: bool = True) -> Reference:
             path = Path(folder) / "picture"
             path.write_bytes(content)
-            return path
+            return Reference((decoder.picture(path),), "", weight, wanted)
 
         def reference(each: ReferenceRequest) -> Reference:
             if (each.image is None) == (not each.clip):
                 raise ConfigError("A reference is either a clip or an image: name one of them.")
             if each.image is None:
                 return Reference((), each.clip, each.weight, each.wanted)
-            return Reference((tab.decoder.picture(written(_decode(each.image))),), "", each.weight, each.wanted)
+            return shown(_decode(each.image), each.weight, each.wanted)
 
-        references = [reference(each) for each in asked.references]
-        return search_gallery(tab, asked, None if picture is None else str(written(picture)), references)
+        own = [] if picture is None else [shown(picture, asked.image_weight)]
+        return search_gallery(galleries, asked, [*own, *map(reference, asked.references)])

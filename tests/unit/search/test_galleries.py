@@ -16,9 +16,11 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.catalog import Catalog
 from nt2vr.search import galleries as galleries_module
+from nt2vr.search import searcher as searcher_module
 from nt2vr.search.answers import no_verdict
 from nt2vr.search.embedded import EmbeddedGallery, embed_gallery
-from nt2vr.search.galleries import Galleries, open_indexed
+from nt2vr.search.galleries import Galleries
+from nt2vr.search.indexed import open_indexed
 from tests.tiny import write_tiny
 
 QUERY = Query("a man sings", ("a man sings",))
@@ -30,6 +32,7 @@ class Info:
     id: str
     name: str
     version: int = 0
+    num_clips: int = 3
 
 
 class FakeShelf:
@@ -202,7 +205,7 @@ def test_a_search_that_began_before_forgetting_does_not_keep_what_it_saw(
         assert forgotten.wait(PATIENCE_S)
         return view
 
-    monkeypatch.setattr(galleries_module, "open_indexed", open_slowly)
+    monkeypatch.setattr(searcher_module, "open_indexed", open_slowly)
     if loaded:
         galleries.encoder("first")
     with ThreadPoolExecutor(1) as threads:

@@ -10,7 +10,8 @@ import pytest
 from starlette.types import Message
 
 from nt2vr.errors import ConfigError
-from nt2vr.ui.search.tab import SearchTab
+from nt2vr.media.decode import Decoder
+from nt2vr.search.galleries import Galleries
 from nt2vr.ui.web.routes import LARGE_AT_ONCE, MAX_ITEMS, MAX_SEPARATORS, build_routes, checked_request
 
 LISTS = ("systems", "references", "literal")
@@ -19,7 +20,7 @@ T = TypeVar("T")
 
 def routes() -> httpx.AsyncClient:
     """Return a client of the routes, without a page behind them."""
-    transport = httpx.ASGITransport(build_routes(cast(SearchTab, None)))
+    transport = httpx.ASGITransport(build_routes(cast(Galleries, None), cast(Decoder, None)))
     return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1")
 
 
@@ -111,5 +112,5 @@ def test_who_leaves_in_the_middle_of_a_request_is_not_an_error_of_the_app(caplog
         pass
 
     scope = {"type": "http", "method": "POST", "path": "/search", "query_string": b"", "headers": []}
-    finished(build_routes(cast(SearchTab, None))(scope, receive, send))
+    finished(build_routes(cast(Galleries, None), cast(Decoder, None))(scope, receive, send))
     assert not caplog.records

@@ -1,0 +1,49 @@
+"""Libraries with their indexed clips only, and the cost of indexing the others."""
+
+import time
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from nt2vr.errors import NotIndexedError, counted
+from nt2vr.media.cache import Cache
+from nt2vr.media.gallery import Gallery
+from nt2vr.models.encoder import Encoder
+from nt2vr.progress import duration_text
+from nt2vr.search.embedded import EmbeddedGallery, open_gallery
+
+
+def open_indexed(gallery: Gallery, encoder: Encoder, cache: Cache) -> EmbeddedGallery:
+    """Open what is indexed of a library, without decoding or encoding anything.
+
+    Raises:
+        NotIndexedError: if that is nothing, with what indexing takes.
+    """
+    opened = open_gallery(gallery, encoder, cache)
+    if not opened.gallery.videos:
+        raise not_indexed(gallery.name, encoder, len(gallery.videos))
+    return opened
+
+
+_seconds_per_clip: WeakKeyDictionary[Encoder, float] = WeakKeyDictionary()
+
+
+def seconds_per_clip(encoder: Encoder) -> float:
+    """Measure once per model how long it takes for a clip's frames, which is most of what indexing takes."""
+    if encoder not in _seconds_per_clip:
+        side = encoder.image_size
+        frames = np.zeros((encoder.num_frames, side, side, 3), np.uint8)
+        began = time.perf_counter()
+        encoder.encode_frames(frames)
+        _seconds_per_clip[encoder] = time.perf_counter() - began
+    return _seconds_per_clip[encoder]
+
+
+def not_indexed(name: str, encoder: Encoder, num_clips: int) -> NotIndexedError:
+    """Say that a library is not indexed by a model, and what that takes."""
+    if not num_clips:
+        return NotIndexedError(f"{name} has no clips yet. Update it in the Library tab.", encoder.name)
+    takes = f"about {duration_text(num_clips * seconds_per_clip(encoder))}"
+    work = f"{counted(num_clips, 'clip')}, {takes} of computing on this machine"
+    text = f"{name} is not indexed by {encoder.name} yet: {work}."
+    return NotIndexedError(text, encoder.name, tower=encoder.card.video_key)

@@ -1,0 +1,80 @@
+"""Composition root: the app's parts, built on first use. Shared by page, Python API and commands."""
+
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+
+from nt2vr.evaluation.covr.jobs import CovrEvaluations
+from nt2vr.evaluation.jobs import Evaluations
+from nt2vr.library.jobs import IndexJobs
+from nt2vr.library.libraries import Libraries
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.media.gallery import load_gallery
+from nt2vr.models.catalog import Catalog
+from nt2vr.search.galleries import Galleries
+from nt2vr.settings import Settings
+from nt2vr.world.edits.edits import judge_video
+from nt2vr.world.synonyms import synonyms
+
+
+class Services:
+    """The parts of one app; `close` ends its decoder processes and closes its cache."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Build nothing yet."""
+        self.settings = settings
+        self._opened = ExitStack()
+
+    @cached_property
+    def models(self) -> Catalog:
+        """Catalog of shipped, downloaded and imported models, and of training runs' checkpoints."""
+        folders = [self.settings.assets / "models", self.settings.data_dir / "models"]
+        return Catalog(folders, self.settings.device, self.settings.data_dir / "runs")
+
+    @cached_property
+    def decoder(self) -> Decoder:
+        """Decoder of all files; its processes start with the first one."""
+        return self._opened.enter_context(Decoder())
+
+    @cached_property
+    def cache(self) -> Cache:
+        """Cache of content hashes, frames and embeddings."""
+        return self._opened.enter_context(Cache.of(self.settings.data_dir))
+
+    @cached_property
+    def libraries(self) -> Libraries:
+        """The user's libraries."""
+        return Libraries(self.settings.data_dir / "libraries")
+
+    @cached_property
+    def galleries(self) -> Galleries:
+        """Searchers of the built-in gallery and the libraries."""
+        gallery = load_gallery(self.settings.assets / "gallery" / "gallery.jsonl")
+        return Galleries(self.models, gallery, self.decoder, self.cache, judge_video, synonyms(), self.libraries)
+
+    @cached_property
+    def index_jobs(self) -> IndexJobs:
+        """Background updates of libraries."""
+        return IndexJobs(self.libraries, self.galleries.encoder, self.decoder, self.cache)
+
+    @property
+    def evaluation_folder(self) -> Path:
+        """Folder of reports, per-query results and the built-in world's clips."""
+        return self.settings.data_dir / "evaluation"
+
+    @cached_property
+    def evaluations(self) -> Evaluations:
+        """Evaluations and their reports."""
+        return Evaluations(
+            self.models, self.decoder, self.cache, self.evaluation_folder, self.settings.assets, self.libraries
+        )
+
+    @cached_property
+    def covr_evaluations(self) -> CovrEvaluations:
+        """Evaluations of retrieval by a picture plus a text, and their reports."""
+        return CovrEvaluations(self.galleries.encoder, self.evaluation_folder, self.decoder, self.cache)
+
+    def close(self) -> None:
+        """Close what was opened."""
+        self._opened.close()
