@@ -1,4 +1,4 @@
-"""Start the app: `python app.py` is `nt2vr serve`, for a checkout that is not installed."""
+"""Start the app from a checkout: `python app.py` is `nt2vr serve`."""
 
 import sys
 

@@ -5,7 +5,6 @@ the vectors of about 700 sentences to the 32,000 training clips directly, by lin
 and searches 1,000 validation clips with them. FOLDER caches the clips (for example a run folder's `.frames`).
 """
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
+from benchmarks.harness import arguments, write_head, write_row
 from nt2vr.evaluation.benchmark import JudgedQuery, Vectors
 from nt2vr.evaluation.measures import measure_block, summarise
 from nt2vr.evaluation.protocol import parse_query
@@ -45,10 +45,12 @@ STEPS, POOL, RATE, SCALE = 150, 4_096, 0.01, 40.0  # SCALE is close to what the 
 Mask = NDArray[np.bool_]
 
 
-def main(arguments: Sequence[str]) -> None:
+def main() -> None:
     """Print one table row per way to find the vectors."""
+    parser = arguments("ceiling", __doc__)
+    parser.add_argument("folder", nargs="?", type=Path, help="caches the clips (default: the app's cache)")
     prepare_environment()
-    cache = Path(arguments[0]) if arguments else Settings.read().data_dir / "cache"
+    cache = parser.parse_args().folder or Settings.read().data_dir / "cache"
     config = load_config(CONFIG)
     assert config.base_folder
     base = read_checkpoint(config.base_folder, "cpu")
@@ -57,7 +59,7 @@ def main(arguments: Sequence[str]) -> None:
     queries = [query for query in validation.sentences.queries() if len(query.hard)][::4]  # fitting takes time
     wanted, unwanted = holding(SceneTable(sample_scenes("train", config.num_clips, config.seed)), queries)
 
-    sys.stdout.write(f"| | {' | '.join(COLUMNS)} |\n|:--|{'--:|' * len(COLUMNS)}\n")
+    write_head("", *COLUMNS)
     systems = [System("CLIP", "drop"), System("CLIP", "boolean", 0.5)]
     for system, vectors in zip(systems, query_vectors(base, systems, queries, parse_query), strict=True):
         write(system.name, vectors, videos, queries)
@@ -116,9 +118,8 @@ def fitted(start: Vectors, seen: Vectors, wanted: Mask, unwanted: Mask, hard_wei
 def write(name: str, vectors: Vectors, videos: Vectors, queries: Sequence[JudgedQuery]) -> None:
     """Search the validation clips and print a table row."""
     metrics = summarise(queries, measure_block(vectors, videos, queries))
-    sys.stdout.write(f"| {name} | {' | '.join(f'{metrics[key]:.3f}' for key in COLUMNS)} |\n")
-    sys.stdout.flush()
+    write_row(name, *(f"{metrics[key]:.3f}" for key in COLUMNS))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -4,12 +4,12 @@ Evaluates on the 2,000 test scenes of the built-in world, prints the table of do
 docs/exclusion.svg. The strengths on CLIP's card were chosen on validation scenes by `python -m trainer.strengths`.
 """
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 import nt2vr
+from benchmarks.harness import arguments, write_head, write_row
 from nt2vr.evaluation.reports.tables import HONEST, PAPER
 from nt2vr.models.card import read_card
 from nt2vr.progress import progress_bar
@@ -56,6 +56,7 @@ Metrics = Mapping[str, Mapping[str, float]]
 
 def main() -> None:
     """Evaluate, print the table, and draw the chart."""
+    arguments("exclusion", __doc__).parse_args()
     card = read_card(CARD)
     marked = {name: {*values, nt2vr.System("CLIP", name).strength_for(card)} for name, values in MARKED.items()}
     fronts = {
@@ -69,17 +70,16 @@ def main() -> None:
     ]
     with progress_bar() as progress:
         metrics = nt2vr.evaluate("world", systems, progress=progress).metrics
-    sys.stdout.writelines(f"{line}\n" for line in table([system.name for system in systems], metrics))
+    table([system.name for system in systems], metrics)
     CHART.write_text("\n".join(chart(fronts, marked, metrics)) + "\n", encoding="utf-8")
 
 
-def table(names: Sequence[str], metrics: Metrics) -> Iterator[str]:
-    """Yield a Markdown table of the SHOWN measures."""
+def table(names: Sequence[str], metrics: Metrics) -> None:
+    """Print a table of the SHOWN measures."""
     columns = {column.key: (group.head, column) for group in PAPER + HONEST for column in group.columns}
-    yield f"| | {' | '.join(f'{columns[key][0]}: {columns[key][1].head}' for key in SHOWN)} |"
-    yield f"|:--|{'--:|' * len(SHOWN)}"
+    write_head("", *(f"{columns[key][0]}: {columns[key][1].head}" for key in SHOWN))
     for name in names:
-        yield f"| {name} | {' | '.join(columns[key][1].text(metrics[name][key]) for key in SHOWN)} |"
+        write_row(name, *(columns[key][1].text(metrics[name][key]) for key in SHOWN))
 
 
 def chart(

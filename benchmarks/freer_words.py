@@ -5,7 +5,6 @@ determines the truth of both parts. Measures the shipped models and the given ch
 """
 
 import random
-import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import get_args
 
 import numpy as np
 
+from benchmarks.harness import arguments, write_head, write_row
 from nt2vr.evaluation.benchmark import JudgedQuery, Vectors, row_array
 from nt2vr.evaluation.measures import measure_block, summarise
 from nt2vr.evaluation.protocol import parse_query
@@ -34,8 +34,11 @@ KINDS: tuple[DenialKind, ...] = get_args(DenialKind)
 MODELS = ("CLIP", "CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg")
 
 
-def main(checkpoints: Sequence[str]) -> None:
+def main() -> None:
     """Print one table row per system."""
+    parser = arguments("freer_words", __doc__)
+    parser.add_argument("checkpoints", nargs="*", type=Path)
+    checkpoints = parser.parse_args().checkpoints
     prepare_environment()
     settings = Settings.read()
     models = Catalog([settings.assets / "models"], settings.device)
@@ -50,14 +53,12 @@ def main(checkpoints: Sequence[str]) -> None:
     clips = ClipFile.of("validation", scenes, base.num_frames, base.card.framing, settings.data_dir / "cache")
     videos = clips.embeddings(base)  # shared: all models have the same visual tower
 
-    names = " | ".join(f"{kind} ({len(queries[kind])})" for kind in KINDS)
-    sys.stdout.write(f"| hard pairs in order, of “not” the AUC: % | {names} |\n|:--|{'--:|' * len(KINDS)}\n")
+    write_head("hard pairs in order, of “not” the AUC: %", *(f"{kind} ({len(queries[kind])})" for kind in KINDS))
     systems = [(base, System("CLIP", strategy, alpha)) for strategy, alpha in (("drop", None), ("boolean", 0.5))]
     systems += [(models.load(name), System(name, "plain")) for name in MODELS]
-    systems += [(read_checkpoint(Path(path), settings.device), System(path, "plain")) for path in checkpoints]
+    systems += [(read_checkpoint(path, settings.device), System(str(path), "plain")) for path in checkpoints]
     for encoder, system in systems:
-        values = " | ".join(f"{100 * ordered(encoder, system, queries[kind], videos):.1f}" for kind in KINDS)
-        sys.stdout.write(f"| {system.name} | {values} |\n")
+        write_row(system.name, *(f"{100 * ordered(encoder, system, queries[kind], videos):.1f}" for kind in KINDS))
 
 
 def drawn(captions: Sequence[str]) -> Iterator[Denial]:
@@ -96,4 +97,4 @@ def ordered(encoder: Encoder, system: System, queries: Sequence[JudgedQuery], vi
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -1,11 +1,10 @@
-"""Composed retrieval on test scenes, three seeds: `python -m benchmarks.fusion FOLDER`.
+"""Covr on test scenes, three seeds: `python -m benchmarks.fusion FOLDER`.
 
 FOLDER caches embeddings; drawing 22,000 clips takes minutes. Weights of the training-free systems are chosen on
 validation scenes. For each lot of `benchmarks.held_out`, a fusion is trained whose texts never mention its concepts,
 and compared with the first seed's on the queries that do.
 """
 
-import argparse
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.harness import arguments, write_head, write_row
 from benchmarks.held_out import LOTS
 from nt2vr.evaluation.covr.protocol import (
     ALL,
@@ -47,7 +47,7 @@ VARIANTS: Mapping[str, Mapping[str, object]] = {
 
 def main() -> None:
     """Print the table of test scenes, the variants on validation scenes, and the held-out concepts."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.fusion", description=__doc__)
+    parser = arguments("fusion", __doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--model", type=Path, default=ASSETS / "models" / "clip", help="default: %(default)s")
     options = parser.parse_args()
@@ -57,10 +57,8 @@ def main() -> None:
         ask(covr_world(options.folder, split), encoder, understand) for split in ("validation", "test")
     )
     weights, config = choose_weights(validation), FusionConfig()
-    sys.stdout.write(
-        f"{weights}\n\n| test scenes | {' | '.join(EDIT_KINDS)} | mean | seen | unseen | violations@5 |\n"
-    )
-    sys.stdout.write(f"|:--|{'--:|' * (len(EDIT_KINDS) + 4)}\n")
+    sys.stdout.write(f"{weights}\n\n")
+    write_head("test scenes", *EDIT_KINDS, "mean", "seen", "unseen", "violations@5")
     for system in (*COMBINATIONS, CEILING):
         show(system, test, weights, system)
     data = load_families(encoder, config.families, config.seed, options.folder, with_frames=True)
@@ -87,15 +85,15 @@ def show(name: str, asked: Asked, weights: Weights, system: str, fusion: Fusion 
     recalls = [f"{table[row]['R@1']:.0f}" for row in EDIT_KINDS]
     means = [f"{table[row]['R@1']:.1f}" for row in (ALL, SEEN, UNSEEN)]
     removals = [table[kind]["violations@5"] for kind in EDIT_KINDS if kind.startswith("remove")]
-    sys.stdout.write(f"| {name} | {' | '.join([*recalls, *means])} | {np.mean(removals):.1f} |\n")
-    sys.stdout.flush()
+    write_row(name, *recalls, *means, f"{np.mean(removals):.1f}")
 
 
 def show_held_out(
     data: FusionData, test: Asked, weights: Weights, config: FusionConfig, lots: Sequence[FusionData]
 ) -> None:
     """Print R@1 of test queries that mention a lot's concepts, trained with and without texts that mention them."""
-    sys.stdout.write("\n| concepts | queries | parts | trained on all | never mentioned |\n|:--|--:|--:|--:|--:|\n")
+    sys.stdout.write("\n")
+    write_head("concepts", "queries", "parts", "trained on all", "never mentioned")
     whole, _ = train_fusion(data, weights.parts, config)
     for lot, without in zip(LOTS, lots, strict=True):
         fusion, _ = train_fusion(without, weights.parts, config)
@@ -104,8 +102,7 @@ def show_held_out(
         for system, each in (("parts", None), ("fusion", whole), ("fusion", fusion)):
             ranks = measure(vectors_of(test, system, weights, each), test).ranks
             row.append(f"{100 * float((ranks[mentions] == 1).mean()):.1f}")
-        sys.stdout.write(f"| {', '.join(sorted(lot))} | {mentions.sum()} | {' | '.join(row)} |\n")
-        sys.stdout.flush()
+        write_row(", ".join(sorted(lot)), mentions.sum(), *row)
 
 
 if __name__ == "__main__":

@@ -6,15 +6,14 @@ queries of 1,000 validation scenes, separately for those that deny a held-out co
 with all denials, serves for comparison.
 """
 
-import argparse
 import random
-import sys
 from collections.abc import Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.harness import arguments, write_head, write_row
 from nt2vr.evaluation.benchmark import JudgedQuery, Vectors
 from nt2vr.evaluation.measures import measure_block, summarise
 from nt2vr.evaluation.protocol import parse_query
@@ -47,7 +46,7 @@ COLUMNS = ("composed/MIR", "composed/hard_pairs", "without/MIR", "without/hard_p
 
 def main() -> None:
     """Train if necessary, and print one table row per system and subset of the queries."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.held_out", description=__doc__)
+    parser = arguments("held_out", __doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--config", type=Path, default=CONFIG, help="default: %(default)s")
     parser.add_argument("--lot", type=int, choices=range(len(LOTS)), default=0, help="default: %(default)s")
@@ -70,7 +69,7 @@ def main() -> None:
     last = read_checkpoint(run.checkpoint(config.epochs), "cpu")
     seen = read_checkpoint(SEEN, "cpu")
     queries = [query for query in validation.sentences.queries() if len(query.hard)]
-    sys.stdout.write(f"| | queries | {' | '.join(COLUMNS)} |\n|:--|:--|{'--:|' * len(COLUMNS)}\n")
+    write_head("", "queries", *COLUMNS)
     for name, encoder, strategy in (
         ("CLIP", base, "plain"),
         ("CLIP", base, "drop"),
@@ -78,8 +77,7 @@ def main() -> None:
         (config.name, last, "plain"),
         (f"{seen.name}, all denied", seen, "plain"),
     ):
-        for row in measured(System(name, strategy), encoder, queries, videos, held_out):
-            sys.stdout.write(f"{row}\n")
+        write_measured(System(name, strategy), encoder, queries, videos, held_out)
 
 
 class Undenied(SceneDenials):
@@ -122,18 +120,16 @@ def clips_without(held_out: Set[str], config: TrainConfig, cache: Path) -> Clips
     return replace(clips, sentences=WorldSentences(scenes, config.free, denials, Undenied(scenes, held_out)))
 
 
-def measured(
+def write_measured(
     system: System, encoder: Encoder, queries: list[JudgedQuery], videos: Vectors, held_out: Set[str]
-) -> Sequence[str]:
-    """Return two table rows: queries that deny a held-out concept, and all others."""
+) -> None:
+    """Print two table rows: queries that deny a held-out concept, and all others."""
     (vectors,) = query_vectors(encoder, [system], queries, parse_query)
     held = np.array([names_any(held_out, read_claim(query.unwanted[0])) for query in queries])
-    lines = []
     for label, chosen in (("held out", held), ("others", ~held)):
         some = [queries[row] for row in np.flatnonzero(chosen)]
         metrics = summarise(some, measure_block(vectors[chosen], videos, some))
-        lines.append(f"| {system.name} | {label} | {' | '.join(f'{metrics[key]:.3f}' for key in COLUMNS)} |")
-    return lines
+        write_row(system.name, label, *(f"{metrics[key]:.3f}" for key in COLUMNS))
 
 
 if __name__ == "__main__":

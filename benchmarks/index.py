@@ -4,20 +4,18 @@ Vectors are clustered, one cluster per hundred: a random centre of length 1 plus
 Queries are new members of random clusters, with as much noise (near) or twice as much (far).
 """
 
-import argparse
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.harness import arguments, timed, write_head, write_row
 from nt2vr.media.cache import Cache
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import Card
@@ -72,16 +70,9 @@ class MadeUpEncoder:
         return np.asarray(means / np.linalg.norm(means, axis=1, keepdims=True))
 
 
-def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Return how long something takes, and its result."""
-    start_s = time.perf_counter()
-    result = work()
-    return time.perf_counter() - start_s, result
-
-
 def p50_ms(search: Callable[[Vectors], object], queries: Vectors) -> float:
     """Return the median time of a single query, without the first, which warms up."""
-    times_s = np.array([seconds(partial(search, query))[0] for query in queries])
+    times_s = np.array([timed(partial(search, query))[0] for query in queries])
     return 1000 * float(np.median(times_s[1:]))
 
 
@@ -110,19 +101,19 @@ def measure_gallery(count: int) -> None:
     """Print how long a gallery takes to open and to search, with its files in memory and on the disk."""
     with TemporaryDirectory() as folder, Cache(Path(folder)) as cache:
         gallery, encoder = write_gallery(count, cache), MadeUpEncoder()
-        first_s, _ = seconds(lambda: open_gallery(gallery, encoder, cache))  # type: ignore[arg-type]
+        first_s, _ = timed(lambda: open_gallery(gallery, encoder, cache))  # type: ignore[arg-type]
         sys.stdout.write(
             f"{count:,} clips, {NUM_FRAMES} frames of {DIM}; pooled at the first opening: {first_s:.2f} s\n\n"
         )
-        sys.stdout.write("| files | opened, s | first search, ms | search, p50 ms |\n|:--|--:|--:|--:|\n")
+        write_head("files", "opened, s", "first search, ms", "search, p50 ms")
         for where in ("in memory", "on disk"):
             if where == "on disk":
                 forget_pages(Path(folder))
-            opened_s, embedded = seconds(lambda: open_gallery(gallery, encoder, cache))  # type: ignore[arg-type]
+            opened_s, embedded = timed(lambda: open_gallery(gallery, encoder, cache))  # type: ignore[arg-type]
             queries = Clusters.of(count).draw(NUM_QUERIES, NEAR, -1 % 2**32)
-            found_s, _ = seconds(lambda: embedded.search(queries[0], RANKED))  # noqa: B023
+            found_s, _ = timed(lambda: embedded.search(queries[0], RANKED))  # noqa: B023
             times = p50_ms(lambda query: embedded.search(query, RANKED), queries)  # noqa: B023
-            sys.stdout.write(f"| {where} | {opened_s:.2f} | {1000 * found_s:.1f} | {times:.1f} |\n")
+            write_row(where, f"{opened_s:.2f}", f"{1000 * found_s:.1f}", f"{times:.1f}")
 
 
 def recall(index: Index, exact: Index, queries: Vectors) -> float:
@@ -133,10 +124,8 @@ def recall(index: Index, exact: Index, queries: Vectors) -> float:
 
 def measure_indexes(largest: int) -> None:
     """Print one row per index and size."""
-    sys.stdout.write(
-        f"| vectors of {DIM} | index | built, s | best {K}, p50 ms | best {RANKED:,}, p50 ms "
-        "| recall@10, near | far |\n|--:|:--|--:|--:|--:|--:|--:|\n"
-    )
+    speeds = f"best {K}, p50 ms", f"best {RANKED:,}, p50 ms"
+    write_head(f"vectors of {DIM}", "index", "built, s", *speeds, "recall@10, near", "far")
     for size in (size for size in SIZES if size <= largest):
         clusters = Clusters.of(size)
         vectors = np.concatenate(list(clusters.chunks(size)))
@@ -144,18 +133,16 @@ def measure_indexes(largest: int) -> None:
         near, far = (clusters.draw(NUM_QUERIES, noise, -seed % 2**32) for seed, noise in ((1, NEAR), (2, FAR)))
         exact = ExactIndex(DIM)
         for index in (exact, FaissIndex(DIM)):
-            built_s, _ = seconds(lambda: index.add(np.arange(size), vectors))  # noqa: B023
+            built_s, _ = timed(lambda: index.add(np.arange(size), vectors))  # noqa: B023
             few = p50_ms(lambda query: index.search(query[None], K), near)  # noqa: B023
             many = p50_ms(lambda query: index.search(query[None], RANKED), near)  # noqa: B023
-            shares = " | ".join(f"{recall(index, exact, queries):.3f}" for queries in (near, far))
-            name = type(index).__name__
-            sys.stdout.write(f"| {size:,} | {name} | {built_s:.1f} | {few:.2f} | {many:.2f} | {shares} |\n")
-            sys.stdout.flush()
+            shares = (f"{recall(index, exact, queries):.3f}" for queries in (near, far))
+            write_row(f"{size:,}", type(index).__name__, f"{built_s:.1f}", f"{few:.2f}", f"{many:.2f}", *shares)
 
 
 def main() -> None:
     """Measure what was asked for."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments("index", __doc__)
     parser.add_argument("part", nargs="?", choices=("gallery", "indexes"))
     parser.add_argument("largest", nargs="?", type=int)
     options = parser.parse_args()

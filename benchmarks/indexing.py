@@ -4,7 +4,6 @@ Videos are copies of those inside the installed `gradio` package, each with a nu
 contents differ. Times include starting and ending the decoder's children, without which their CPU time is not known.
 """
 
-import argparse
 import os
 import resource
 import struct
@@ -22,6 +21,7 @@ import cv2
 import gradio
 import numpy as np
 
+from benchmarks.harness import arguments
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import update_library
 from nt2vr.media.cache import Cache
@@ -258,7 +258,7 @@ PARTS = {
 
 def main() -> None:
     """Print the tables of one part."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments("indexing", __doc__)
     parser.add_argument("part", choices=PARTS)
     parser.add_argument("--count", type=int, help="videos, seconds of film, or turns")
     parser.add_argument("--model", default="CLIP", help=f'a model of the app\'s, or "{RANDOM}"')

@@ -5,13 +5,13 @@ every query is a unit of its own.
 """
 
 import sys
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from benchmarks.harness import arguments, timed
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.measures import Measured
 from nt2vr.evaluation.reports.breakdown import break_down
@@ -51,13 +51,12 @@ def _random(rng: np.random.Generator, count: int) -> Measured:
 
 def seconds(work: Callable[[], object]) -> str:
     """Time one call."""
-    began = time.perf_counter()
-    work()
-    return f"{time.perf_counter() - began:.2f} s"
+    return f"{timed(work)[0]:.2f} s"
 
 
 def main() -> None:
     """Print all times."""
+    arguments("inspection", __doc__).parse_args()
     out = sys.stdout.write
     for count in SIZES:
         for kinds in KINDS:

@@ -3,10 +3,8 @@
 Pages in headless Chromium watch a training of the built-in model; only the app's own CPU time is counted.
 """
 
-import argparse
 import os
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -15,7 +13,7 @@ from pathlib import Path
 from gradio_client import Client
 from playwright.sync_api import sync_playwright
 
-from benchmarks.startup import app, free_port, wait_for_page
+from benchmarks.harness import arguments, running_app, write_head, write_row
 from trainer.config import TrainConfig
 from trainer.runs.manager import RunManager
 
@@ -42,15 +40,14 @@ def share(pid: int, seconds: float, wait_ms: Callable[[float], None]) -> float:
 
 def main() -> None:
     """Start app and training, open the tabs, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments("polling", __doc__)
     parser.add_argument("--tabs", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=30.0)
     flags = parser.parse_args()
-    port, folder = free_port(), Path(tempfile.mkdtemp())
-    url, manager = f"http://127.0.0.1:{port}/", RunManager(folder / "runs")
-    with app(port, folder) as process, sync_playwright() as playwright:
-        wait_for_page(url, process)
-        client = Client(url, verbose=False)
+    folder = Path(tempfile.mkdtemp())
+    manager = RunManager(folder / "runs")
+    with running_app(folder) as app, sync_playwright() as playwright:
+        client = Client(app.url, verbose=False)
         client.predict("a dog, no cat", ["CLIP"], 8, None, api_name="/search")  # warm
         client.close()
         chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
@@ -58,25 +55,24 @@ def main() -> None:
         run_id = manager.start(CONFIG)
         while manager.get(run_id).status.state == "preparing":
             time.sleep(0.1)
-        alone = share(process.pid, flags.seconds / 2, lambda ms: time.sleep(ms / 1000))
+        alone = share(app.process.pid, flags.seconds / 2, lambda ms: time.sleep(ms / 1000))
         polls: list[str] = []
         pages = [browser.new_context().new_page() for _ in range(flags.tabs)]
         for page in pages:
             page.on("response", lambda response: polls.append(response.url) if POLL in response.url else None)
-            page.goto(url)
+            page.goto(app.url)
             page.get_by_role("tab", name="Train").click()
             page.locator(".nt-line").first.wait_for()
         pages[0].wait_for_timeout(5_000)
         polls.clear()
-        watched = share(process.pid, flags.seconds, pages[0].wait_for_timeout)
+        watched = share(app.process.pid, flags.seconds, pages[0].wait_for_timeout)
         rate = len(polls) / flags.seconds
         manager.stop(run_id, at_once=True)
         browser.close()
     shutil.rmtree(folder)
-    sys.stdout.write(
-        "| the app during a run | responses per second | share of one core |\n|:--|--:|--:|\n"
-        f"| no page open | 0 | {alone:.1%} |\n| {flags.tabs} Train tabs open | {rate:.1f} | {watched:.1%} |\n"
-    )
+    write_head("the app during a run", "responses per second", "share of one core")
+    write_row("no page open", 0, f"{alone:.1%}")
+    write_row(f"{flags.tabs} Train tabs open", f"{rate:.1f}", f"{watched:.1%}")
 
 
 if __name__ == "__main__":

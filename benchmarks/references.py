@@ -1,21 +1,18 @@
-"""What references cost: `python -m benchmarks.references [--model CLIP] [--rounds 40]`.
+"""Cost of references in a search: `python -m benchmarks.references [--model CLIP] [--rounds 40]`.
 
 Prints the time of a search of the built-in gallery with a text alone, with a picture and with clips of it, and
 that of the image tower alone: a picture should add no more than the tower's time and 1 ms.
 """
 
-import argparse
-import sys
 import tempfile
-import time
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from statistics import median
 
 import numpy as np
 
 import nt2vr
+from benchmarks.harness import arguments, in_turns, write_head, write_row
 from nt2vr.media.decode import sample_frames
 from nt2vr.media.picture import fit
 
@@ -24,7 +21,7 @@ SYSTEMS = ("", " slerp", " parts", " fusion")
 
 def main() -> None:
     """Measure and print a Markdown table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments("references", __doc__)
     parser.add_argument("--model", default="CLIP")
     parser.add_argument("--rounds", type=int, default=40)
     options = parser.parse_args()
@@ -43,14 +40,10 @@ def main() -> None:
             "with four clips": lambda: searcher.search(next(texts), systems, 8, references=clips),
             "image tower alone": lambda: encoder.encode_frames(framed),
         }
-        times: dict[str, list[float]] = {name: [] for name in asked}
-        for _ in range(options.rounds):  # in turn, so that a busy moment hits all
-            for name, ask in asked.items():
-                start_s = time.perf_counter()
-                ask()
-                times[name].append(1000 * (time.perf_counter() - start_s))
-    rows = [f"| {name} | {median(found):.1f} | {np.percentile(found, 90):.1f} |\n" for name, found in times.items()]
-    sys.stdout.writelines([f"| four systems of {options.model} | ms, median | 90 % |\n|:--|--:|--:|\n", *rows])
+        times = in_turns(asked, options.rounds)
+    write_head(f"four systems of {options.model}", "ms, median", "90 %")
+    for name, found_s in times.items():
+        write_row(name, *(f"{1000 * value:.1f}" for value in np.percentile(found_s, (50, 90))))
 
 
 if __name__ == "__main__":

@@ -3,21 +3,15 @@
 Uses the cache in the app's data folder (NT2VR_DATA). Every query is new, so no text embedding is cached.
 """
 
-import argparse
-import sys
 import time
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.media.cache import Cache
-from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import load_gallery
-from nt2vr.models.catalog import Catalog
+from benchmarks.harness import app_searcher, arguments, built_in_gallery, write_head, write_row
 from nt2vr.models.encoder import Encoder
 from nt2vr.search.searcher import Searcher
-from nt2vr.settings import Settings, prepare_environment
 from nt2vr.world.captions import captions
 from nt2vr.world.scenes import sample_scenes
 from nt2vr.world.stories import STORIES
@@ -68,22 +62,17 @@ def times_ms(searcher: Searcher, texts: Iterable[str]) -> NDArray[np.float64]:
 
 def main() -> None:
     """Print the table: total and parts."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments("search", __doc__)
     parser.add_argument("--queries", type=int, default=200)
     count = parser.parse_args().queries
-    prepare_environment()
-    settings = Settings.read()
-    gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
-    models = Catalog([settings.assets / "models", settings.data_dir / "models"], settings.device)
-    with Decoder() as decoder, Cache.of(settings.data_dir) as cache:
-        searcher = Searcher(models, gallery, decoder, cache)
+    with app_searcher() as searcher:
         searcher.warm_up(MODEL)
         times = times_ms(searcher, queries(count + 5))[5:]  # the first few warm up
-    rows = {f"one search, {len(SYSTEMS)} systems, {len(gallery.videos)} clips": times.sum(axis=1)}
+    rows = {f"one search, {len(SYSTEMS)} systems, {len(built_in_gallery().videos)} clips": times.sum(axis=1)}
     rows |= dict(zip(PARTS, times.T, strict=True))
-    sys.stdout.write("| | median ms | p95 ms |\n|:--|--:|--:|\n")
+    write_head("", "median ms", "p95 ms")
     for name, column in rows.items():
-        sys.stdout.write(f"| {name} | {np.median(column):.1f} | {np.percentile(column, 95):.1f} |\n")
+        write_row(name, *(f"{value:.1f}" for value in np.percentile(column, (50, 95))))
 
 
 if __name__ == "__main__":

@@ -5,10 +5,9 @@ their seed; each metric is shown as mean ± sample standard deviation (n - 1).
 """
 
 import statistics
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.harness import arguments, write_head, write_row
 from nt2vr.evaluation.reports.report import load_report
 from nt2vr.evaluation.reports.tables import HONEST, PAPER
 
@@ -18,21 +17,24 @@ SHOWN = (
 )
 
 
-def main(folder: Path, names: Sequence[str]) -> None:
+def main() -> None:
     """Print a table of the metrics that vary most, one row per name."""
-    metrics = load_report(folder).metrics
+    parser = arguments("seeds", __doc__)
+    parser.add_argument("folder", type=Path, help="of the report")
+    parser.add_argument("names", nargs="+", metavar="NAME=SYSTEM,SYSTEM,…")
+    options = parser.parse_args()
+    metrics = load_report(options.folder).metrics
     columns = [(group.head, column) for group in PAPER + HONEST for column in group.columns if column.key in SHOWN]
-    heads = [f"{group}: {column.head}" for group, column in columns]
-    sys.stdout.write(f"| | {' | '.join(heads)} |\n|:--|{'--:|' * len(heads)}\n")
-    for line in names:
+    write_head("", *(f"{group}: {column.head}" for group, column in columns))
+    for line in options.names:
         name, _, systems = line.partition("=")
         values = [[metrics[system][column.key] for system in systems.split(",")] for _, column in columns]
         cells = [
             f"{column.text(statistics.mean(some))} ± {column.text(statistics.stdev(some))}"
             for (_, column), some in zip(columns, values, strict=True)
         ]
-        sys.stdout.write(f"| {name} | {' | '.join(cells)} |\n")
+        write_row(name, *cells)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    main()

@@ -11,14 +11,12 @@ Starts `python app.py` in a process of its own, with a data folder of its own, a
 With --training a run trains meanwhile, and each search asks its newest checkpoint too.
 """
 
-import argparse
 import asyncio
 import io
 import json
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -34,6 +32,7 @@ import httpx
 import numpy as np
 from PIL import Image
 
+from benchmarks.harness import App, arguments, in_turns, running_app, wait_until, write_head, write_row
 from benchmarks.search import queries
 from nt2vr.media.decode import sample_frames
 from nt2vr.settings import ASSETS, PACKAGE
@@ -44,20 +43,13 @@ SYSTEMS = ["CLIP", "CLIP-neg", "CLIP boolean"]
 RUN = "load"  # a run is named by its folder
 SETTLE_S = 180.0  # after which memory is compared with what it is at the end
 NUM_KILLS = 20
+HEALTH = "api/health"  # answers once searches do
 
 
-@dataclass
-class App:
-    """A running app."""
-
-    process: "subprocess.Popen[bytes]"
-    url: str
-    data: Path
-
-    def rss_mb(self) -> float:
-        """Memory of the app and the decoders it has started, in 10^6 bytes, shared pages counted once (PSS)."""
-        pids = [self.process.pid, *_children(self.process.pid)]
-        return sum(map(_pss, pids)) / 1000
+def rss_mb(app: App) -> float:
+    """Memory of the app and the decoders it has started, in 10^6 bytes, shared pages counted once (PSS)."""
+    pids = [app.process.pid, *_children(app.process.pid)]
+    return sum(map(_pss, pids)) / 1000
 
 
 def _children(pid: int) -> list[int]:
@@ -77,46 +69,6 @@ def _pss(pid: int) -> int:
     if b"trainer" in command.split(b"\0"):
         return 0
     return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
-
-
-@contextmanager
-def running(data: Path) -> Iterator[App]:
-    """Start the app, wait until it answers at once, and stop it after the block."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "app.py", "--port", str(port), "--data-dir", str(data)]
-    with (
-        (data / "app.log").open("a") as log,
-        subprocess.Popen(command, cwd=PACKAGE.parent, stdout=log, stderr=log) as process,
-    ):
-        app = App(process, f"http://127.0.0.1:{port}/", data)
-        try:
-            wait_until(lambda: is_ready(app))
-            yield app
-        finally:
-            process.terminate()
-
-
-def wait_until(is_so: Callable[[], bool], limit_s: float = 120.0) -> None:
-    """Wait for a condition.
-
-    Raises:
-        TimeoutError: if it does not come true.
-    """
-    deadline_s = time.monotonic() + limit_s
-    while not is_so():
-        if time.monotonic() > deadline_s:
-            raise TimeoutError
-        time.sleep(0.1)
-
-
-def is_ready(app: App) -> bool:
-    """Whether searches are answered."""
-    try:
-        return httpx.get(f"{app.url}api/health").status_code == httpx.codes.OK
-    except httpx.TransportError:
-        return False
 
 
 @contextmanager
@@ -257,12 +209,12 @@ def measure(
     name: str, load: Callable[[App, float, list[str]], Coroutine[Any, Any, Tally]], data: Path, seconds: float
 ) -> None:
     """Run one load, alone or while a run trains, and print its row."""
-    with running(data) as app:
+    with running_app(data, HEALTH) as app:
         systems = [*SYSTEMS[:2], RUN] if (data / "runs").exists() else SYSTEMS
         asyncio.run(load(app, 5, systems))  # warms up
-        before_mb = app.rss_mb()
+        before_mb = rss_mb(app)
         tally = asyncio.run(load(app, seconds, systems))
-        sys.stdout.write(tally.row(name, seconds, f"{before_mb:.0f} → {app.rss_mb():.0f}"))
+        sys.stdout.write(tally.row(name, seconds, f"{before_mb:.0f} → {rss_mb(app):.0f}"))
         for error in sorted(set(tally.errors))[:5]:
             sys.stdout.write(f"error: {error}\n")
 
@@ -273,28 +225,26 @@ def routes(data: Path, rounds: int = 200) -> None:
 
     import nt2vr  # noqa: PLC0415
 
-    times: dict[str, list[float]] = {}
     texts = iter(queries(4 * rounds + 50))
-    with running(data) as app, nt2vr.open_searcher(data) as searcher, httpx.Client(base_url=app.url) as client:
+    with (
+        running_app(data, HEALTH) as app,
+        nt2vr.open_searcher(data) as searcher,
+        httpx.Client(base_url=app.url) as client,
+    ):
         gradio, quick = (Client(app.url, verbose=False, ssl_verify=verify) for verify in (True, False))
         rest = (SYSTEMS, 8, None, 0.5, 0.5)
-        ways: dict[str, Callable[[str], Any]] = {
-            "the search itself": lambda text: searcher.search(text, SYSTEMS, k=8).as_dict(),
-            "POST /api/search": lambda text: client.post(
-                "api/search", json={"query": text, "systems": SYSTEMS}
+        ways: dict[str, Callable[[], Any]] = {
+            "the search itself": lambda: searcher.search(next(texts), SYSTEMS, k=8).as_dict(),
+            "POST /api/search": lambda: client.post(
+                "api/search", json={"query": next(texts), "systems": SYSTEMS}
             ).json(),
-            "gradio_client, /search": lambda text: gradio.predict(text, *rest, api_name="/search"),
-            "the same with ssl_verify=False": lambda text: quick.predict(text, *rest, api_name="/search"),
+            "gradio_client, /search": lambda: gradio.predict(next(texts), *rest, api_name="/search"),
+            "the same with ssl_verify=False": lambda: quick.predict(next(texts), *rest, api_name="/search"),
         }
-        for _ in range(rounds + 10):
-            for name, way in ways.items():
-                text, start_s = next(texts), time.perf_counter()
-                way(text)
-                times.setdefault(name, []).append(1000 * (time.perf_counter() - start_s))
-    sys.stdout.write("| one search of three systems | median ms | p95 ms |\n|:--|--:|--:|\n")
+        times = in_turns(ways, rounds + 10)
+    write_head("one search of three systems", "median ms", "p95 ms")
     for name, column in times.items():
-        p50, p95 = np.percentile(column[10:], (50, 95))
-        sys.stdout.write(f"| {name} | {p50:.1f} | {p95:.1f} |\n")
+        write_row(name, *(f"{1000 * value:.1f}" for value in np.percentile(column[10:], (50, 95))))
 
 
 async def visitors(app: App, seconds: float) -> tuple[Tally, list[tuple[float, float]]]:
@@ -337,7 +287,7 @@ async def visitors(app: App, seconds: float) -> tuple[Tally, list[tuple[float, f
 
     async def watch() -> None:
         while (now_s := time.monotonic() - start_s) < seconds:
-            memory.append((now_s, app.rss_mb()))
+            memory.append((now_s, rss_mb(app)))
             await asyncio.sleep(5)
 
     async with httpx.AsyncClient(base_url=app.url, timeout=120) as client:
@@ -353,7 +303,7 @@ def _picture(clip: Path) -> bytes:
 
 def mixed(data: Path, seconds: float) -> None:
     """Print how much memory the visitors have cost after three minutes, and at the end."""
-    with running(data) as app:
+    with running_app(data, HEALTH) as app:
         tally, memory = asyncio.run(visitors(app, seconds))
     settled = [mb for at_s, mb in memory if at_s <= SETTLE_S][-6:]
     last = [mb for _, mb in memory][-6:]
@@ -371,14 +321,14 @@ def kills(data: Path) -> None:
     """Kill the app or its trainer at random moments under load, start again, and compare what is found."""
     choose, lost = random.Random(0), 0
     partial: set[Path] = set()  # files that the last kill left half-written: the next start deletes them
-    with running(data) as app:
+    with running_app(data, HEALTH) as app:
         expected = httpx.post(f"{app.url}api/search", json={"query": "a dog, no cat", "systems": SYSTEMS}).json()
     for number in range(NUM_KILLS):
-        with running(data) as app, training(data) as run:
+        with running_app(data, HEALTH) as app, training(data) as run:
             before, kept = run.status(), {path for path in partial if path.exists()}
             asyncio.run(_until_killed(app, run, choose.uniform(0.5, 6), kill_app=number % 2 == 0))
             app.process.kill()
-        with running(data) as app:
+        with running_app(data, HEALTH) as app:
             answer = httpx.post(f"{app.url}api/search", json={"query": "a dog, no cat", "systems": SYSTEMS}).json()
             systems = httpx.get(f"{app.url}api/systems").json()
         after = run.status()
@@ -406,7 +356,7 @@ async def _until_killed(app: App, run: RunFolder, moment_s: float, kill_app: boo
 
 def main() -> None:
     """Measure what was asked for, on a data folder whose gallery is embedded first."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments("serving", __doc__)
     parser.add_argument("load", choices=("people", "saturation", "routes", "mixed", "kills"))
     parser.add_argument("--minutes", type=float, default=2.0)
     parser.add_argument("--training", action="store_true", help="train meanwhile, and serve its checkpoints")
@@ -414,7 +364,7 @@ def main() -> None:
     seconds = 60 * options.minutes
     with tempfile.TemporaryDirectory(prefix="nt2vr-serving-") as folder:
         data = Path(folder)
-        with running(data):
+        with running_app(data, HEALTH):
             pass  # embeds the gallery
         if options.load in ("people", "saturation"):
             load = {"people": people, "saturation": saturation}[options.load]

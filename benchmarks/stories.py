@@ -3,15 +3,9 @@
 Per story, the gallery has 5 clips with A alone and 5 with A and B, so hardly more than 5 results can be right.
 """
 
-import sys
 from collections import Counter
 
-from nt2vr.media.cache import Cache
-from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import load_gallery
-from nt2vr.models.catalog import Catalog
-from nt2vr.search.searcher import Searcher
-from nt2vr.settings import Settings, prepare_environment
+from benchmarks.harness import app_searcher, arguments, write_head, write_row
 from nt2vr.world.edits.edits import judge_video
 from nt2vr.world.stories import STORIES
 
@@ -24,23 +18,18 @@ K = 8
 
 def main() -> None:
     """Print one table row per system."""
-    prepare_environment()
-    settings = Settings.read()
-    gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
-    models = Catalog([settings.assets / "models", settings.data_dir / "models"], settings.device)
+    arguments("stories", __doc__).parse_args()
     counts: dict[str, Counter[str | None]] = {name: Counter() for name in SYSTEMS}
-    with Decoder() as decoder, Cache.of(settings.data_dir) as cache:
-        searcher = Searcher(models, gallery, decoder, cache, judge_video)
+    with app_searcher(judge=judge_video) as searcher:
         for wanted, unwanted in STORIES:
             query = searcher.understand(f"{wanted} and not {unwanted}")
             for name in SYSTEMS:
                 (ranking,) = searcher.search(query, [name], K).rankings
                 counts[name].update(hit.verdict for hit in ranking.hits)
     total = K * len(STORIES)
-    sys.stdout.write(f"| of {total} clips shown | right | show the unwanted | lack the wanted |\n|:--|--:|--:|--:|\n")
+    write_head(f"of {total} clips shown", "right", "show the unwanted", "lack the wanted")
     for name, verdicts in counts.items():
-        shares = " | ".join(f"{100 * verdicts[kind] / total:.0f} %" for kind in ("right", "violation", "miss"))
-        sys.stdout.write(f"| {name} | {shares} |\n")
+        write_row(name, *(f"{100 * verdicts[kind] / total:.0f} %" for kind in ("right", "violation", "miss")))
 
 
 if __name__ == "__main__":

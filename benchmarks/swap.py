@@ -4,9 +4,7 @@ Uses the built-in model and gallery in a warm process that serves the newest epo
 a rename, as written by the trainer. Times include the wait for the next poll.
 """
 
-import argparse
 import shutil
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,9 +15,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.harness import arguments, built_in_gallery, write_head, write_row
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import load_gallery
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_configs, read_model, write_checkpoint
 from nt2vr.search.searcher import Searcher
@@ -64,13 +62,13 @@ def swap_s(searcher: Searcher, folder: Path, checkpoints: Path, epoch: int) -> t
 
 def main() -> None:
     """Print one table row per kind of checkpoint."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments("swap", __doc__)
     parser.add_argument("--repeat", type=int, default=7)
     repeat = parser.parse_args().repeat
     prepare_environment()
     settings = Settings.read()
     base = settings.assets / "models" / "clip"
-    gallery = load_gallery(settings.assets / "gallery" / "gallery.jsonl")
+    gallery = built_in_gallery()
     rows: dict[str, Any] = {}
     with TemporaryDirectory() as parent, Decoder() as decoder, Cache(Path(parent) / "cache") as cache:
         runs = Path(parent) / "runs"
@@ -86,12 +84,10 @@ def main() -> None:
                     epoch += 1
                     times.append(swap_s(searcher, folder, checkpoints, epoch))
                 rows[kind] = np.array(times[1:])  # the first warms up
-    sys.stdout.write(
-        f"| {len(gallery.videos)} clips, {torch.get_num_threads()} threads, {repeat} swaps each "
-        "| median s | least s | processor s |\n|:--|--:|--:|--:|\n"
-    )
+    name = f"{len(gallery.videos)} clips, {torch.get_num_threads()} threads, {repeat} swaps each"
+    write_head(name, "median s", "least s", "processor s")
     for kind, (wall, cpu) in ((kind, times.T) for kind, times in rows.items()):
-        sys.stdout.write(f"| {kind} | {np.median(wall):.2f} | {wall.min():.2f} | {np.median(cpu):.2f} |\n")
+        write_row(kind, *(f"{value:.2f}" for value in (np.median(wall), wall.min(), np.median(cpu))))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ import logging
 import random
 import sys
 import time
-from argparse import ArgumentParser
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
@@ -31,6 +30,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.harness import arguments
 from benchmarks.minilm import MODEL_CFG, MiniLM, MiniLMEncoder, load_minilm
 from nt2vr.datasets import load, sample_ids
 from nt2vr.errors import ConfigError, quoted
@@ -108,7 +108,7 @@ def denies_held_out(unwanted: str) -> bool:
 
 def main() -> None:
     """Run all runs in turn, each appending its results."""
-    parser = ArgumentParser(prog="benchmarks.teach_words")
+    parser = arguments("teach_words", __doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=480)

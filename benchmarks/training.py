@@ -1,21 +1,20 @@
 """Training speed in captions per second, compared with two plain loops: `python -m benchmarks.training [ROW …]`.
 
+Runs on the GPU where CUDA is present.
+
 The plain loops resemble typical research code: per step, the main thread reads and preprocesses the frames of a batch,
 encodes each list of padded texts separately, and computes in float32. One decodes video files; the other opens JPEG
 files of frames extracted beforehand, as the authors of nT2VR do. All three train CLIP-bnl's losses on the gallery's
 clips, and take turns: a round times each, and a table row has the medians of all rounds, with their range.
 """
 
-import argparse
 import random
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -26,8 +25,9 @@ import torch
 from PIL import Image
 from torch.nn.functional import normalize
 
+from benchmarks.harness import arguments, built_in_gallery, ranged, write_head, write_row
 from nt2vr.media.decode import Decoder
-from nt2vr.media.gallery import Video, load_gallery
+from nt2vr.media.gallery import Video
 from nt2vr.models.checkpoint import read_configs
 from nt2vr.models.framing import frame_positions
 from nt2vr.settings import ASSETS, prepare_environment
@@ -180,8 +180,8 @@ def captions_per_s(step: Step, steps: int) -> float:
     return captions / (time.perf_counter() - start_s)
 
 
-def measure(row: Row, videos: Sequence[Video], rounds: int) -> str:
-    """Return a table row: captions per second of the three loops, and how many times those of the plain ones."""
+def measure(row: Row, videos: Sequence[Video], rounds: int) -> list[object]:
+    """Return a table row: captions per second of the three loops, and how many times the plain ones."""
     config = row.config
     with TemporaryDirectory() as folder:
         reader = extracted(videos, config.num_frames, Path(folder))
@@ -192,30 +192,22 @@ def measure(row: Row, videos: Sequence[Video], rounds: int) -> str:
         rates = [[captions_per_s(step, row.steps) for step in loops] for _ in range(rounds)]
     times = [[ours / decoding, ours / opening] for ours, decoding, opening in rates]
     cells = [*(ranged(values) for values in zip(*rates, strict=True)), *(ranged(v) for v in zip(*times, strict=True))]
-    return f"| {row.name} | {config.batch_size} | {' | '.join(cells)} |\n"
-
-
-def ranged(values: Sequence[float]) -> str:
-    """Format a median with its range."""
-    return f"{median(values):.1f} ({min(values):.1f} to {max(values):.1f})"
+    return [row.name, config.batch_size, *cells]
 
 
 def main() -> None:
     """Print one table row per model."""
     prepare_environment()
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments("training", __doc__)
     choices = rows()
     parser.add_argument("rows", nargs="*", metavar="ROW", help=f"{', '.join(choices)} (default: all)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds per loop, after a step to warm up (default: 5)")
     options = parser.parse_args()
-    videos = load_gallery(ASSETS / "gallery" / "gallery.jsonl").videos
-    sys.stdout.write(
-        "| captions/s | clips per step | trainer | loop that decodes | loop on extracted frames "
-        "| times the first | times the second |\n|:--|--:|--:|--:|--:|--:|--:|\n"
-    )
+    videos = built_in_gallery().videos
+    loops = "trainer", "loop that decodes", "loop on extracted frames"
+    write_head("captions/s", "clips per step", *loops, "times the first", "times the second")
     for name in options.rows or choices:
-        sys.stdout.write(measure(choices[name], videos, options.rounds))
-        sys.stdout.flush()
+        write_row(*measure(choices[name], videos, options.rounds))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ this checkout and, for comparison, another one at TREE, in turns, so that both m
 process understands every sentence once: each word is new at its first occurrence. Times are of the process's CPU.
 """
 
-import argparse
 import json
 import os
 import subprocess
@@ -15,6 +14,8 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from benchmarks.harness import arguments, write_head, write_row
 
 HERE = Path(__file__).parents[1]
 CHILD = """
@@ -54,7 +55,7 @@ def times_ms(tree: Path, sentences: Sequence[str]) -> NDArray[np.float64]:
 
 def main() -> None:
     """Print one table row per tree."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments("understanding", __doc__)
     parser.add_argument("sentences", type=Path)
     parser.add_argument("--old", type=Path, help="checkout of another version")
     parser.add_argument("--rounds", type=int, default=3)
@@ -65,10 +66,10 @@ def main() -> None:
     for _ in range(flags.rounds):
         for name, tree in trees.items():
             times[name].append(times_ms(tree, sentences))
-    sys.stdout.write(f"| {len(sentences):,} sentences | median | p99 |\n|:--|--:|--:|\n")
+    write_head(f"{len(sentences):,} sentences", "median", "p99")
     for name, rounds in times.items():
         median, p99 = np.median([np.percentile(round_, (50, 99)) for round_ in rounds], axis=0)
-        sys.stdout.write(f"| {name} | {median:.2f} ms | {p99:.2f} ms |\n")
+        write_row(name, f"{median:.2f} ms", f"{p99:.2f} ms")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ run's own validation clips. `--check` measures the last one on the 1,000 validat
 page shows a checkpoint up to two seconds later.
 """
 
-import argparse
 import os
 import sys
 import time
@@ -14,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks.harness import arguments, write_head, write_row
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.settings import prepare_environment
 from trainer.changes import parse_change
@@ -36,7 +36,7 @@ def watch(manager: RunManager, config: TrainConfig) -> RunFolder:
     start_s = time.perf_counter()
     run = RunFolder(manager.folder / manager.start(config))
     last, seen = "", 0
-    sys.stdout.write(f"| s | step | {' | '.join(MEASURES)} |\n|--:|:--{'|--:' * len(MEASURES)}|\n")
+    write_head("s", "step", *MEASURES)
     while True:
         status, rows = manager.get(run.path.name).status, manager.metrics(run.path.name)
         now_s = time.perf_counter() - start_s
@@ -55,9 +55,7 @@ def watch(manager: RunManager, config: TrainConfig) -> RunFolder:
 
 
 def _print(now_s: float, step: str, measured: dict[str, float]) -> str:
-    cells = [f"{measured[name]:.3g}" if name in measured else "" for name in MEASURES]
-    sys.stdout.write(f"| {now_s:.1f} | {step} | {' | '.join(cells)} |\n")
-    sys.stdout.flush()
+    write_row(f"{now_s:.1f}", step, *(f"{measured[name]:.3g}" if name in measured else "" for name in MEASURES))
     return step
 
 
@@ -69,7 +67,7 @@ def check(run: RunFolder, config: TrainConfig, cache: Path) -> None:
 
 def main() -> None:
     """Print a table per run."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments("watch", __doc__)
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the preset")
     parser.add_argument("--again", action="store_true", help="start a second run")
     parser.add_argument("--check", action="store_true", help="measure the last checkpoint on 1,000 clips")

@@ -9,6 +9,8 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
+from benchmarks.harness import arguments, write_head, write_row
+
 COLUMNS = {  # heading: measure and digits
     "original MIR": ("original/MIR", 3),
     "composed MIR": ("composed/MIR", 3),
@@ -29,22 +31,27 @@ COLUMNS = {  # heading: measure and digits
 }
 
 
-def main(folders: Sequence[str]) -> None:
+def main() -> None:
     """Print a table per half: a row per setting, and per baseline."""
+    parser = arguments("words_table", __doc__)
+    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     lines = [
         json.loads(line)
-        for folder in folders
-        for line in (Path(folder) / "results.jsonl").read_text(encoding="utf-8").splitlines()
+        for folder in parser.parse_args().folders
+        for line in (folder / "results.jsonl").read_text(encoding="utf-8").splitlines()
     ]
     for half in dict.fromkeys(line["half"] for line in lines):
         rows: dict[str, list[Mapping[str, float]]] = defaultdict(list)
         for line in lines:
             if line["half"] == half:
                 rows[setting_of(line)].append({**line["metrics"], **line})
-        sys.stdout.write(f"\n{half}\n\n| | seeds | {' | '.join(COLUMNS)} |\n|:--|--:|{'--:|' * len(COLUMNS)}\n")
+        sys.stdout.write(f"\n{half}\n\n")
+        write_head("", "seeds", *COLUMNS)
         for name, seeds in rows.items():
-            cells = (ranged([seed[key] for seed in seeds if key in seed], digits) for key, digits in COLUMNS.values())
-            sys.stdout.write(f"| {name} | {len(seeds)} | {' | '.join(cells)} |\n")
+            cells = (
+                with_spread([seed[key] for seed in seeds if key in seed], digits) for key, digits in COLUMNS.values()
+            )
+            write_row(name, len(seeds), *cells)
 
 
 def setting_of(line: Mapping[str, Any]) -> str:
@@ -54,7 +61,7 @@ def setting_of(line: Mapping[str, Any]) -> str:
     return re.sub(r",?seed=\d+", "", line["run"])
 
 
-def ranged(values: Sequence[float], digits: int) -> str:
+def with_spread(values: Sequence[float], digits: int) -> str:
     """Format the mean, with the standard deviation of several; a dash for none."""
     if not values:
         return "–"
@@ -63,4 +70,4 @@ def ranged(values: Sequence[float], digits: int) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

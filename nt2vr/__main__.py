@@ -1,4 +1,4 @@
-"""The command line: `nt2vr COMMAND`, or `python -m nt2vr COMMAND`; without a command it opens the app.
+"""The command line: `nt2vr COMMAND`, or `python -m nt2vr COMMAND`. Without a command it opens the app.
 
 This is the one module of nt2vr that may name the trainer. A command's module is imported only when it is run.
 """

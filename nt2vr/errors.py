@@ -1,4 +1,4 @@
-"""Errors that a person can cause; each message is one clear sentence for the page, never a traceback.
+"""Errors that users can cause; each message is one clear sentence for the page, never a traceback.
 
 Nt2vrError
 ├── ConfigError        an invalid value (a name, a number, a setting)

@@ -1,4 +1,4 @@
-"""Progress reports and cancellation of long work: two callables that are passed down to it; and progress in words."""
+"""Progress reports and cancellation of long work, passed down as two callables."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

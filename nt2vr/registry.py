@@ -1,4 +1,4 @@
-"""Lookup by name in explicit dicts, which also feed drop-downs, config checks and contract tests."""
+"""Lookup by name in explicit dicts. They also feed drop-downs, config checks and contract tests."""
 
 from collections.abc import Mapping
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""Composition root: builds the app's parts from its settings, each on first use, for page, Python API and commands."""
+"""Composition root: the app's parts, built on first use. Shared by page, Python API and commands."""
 
 from contextlib import ExitStack
 from functools import cached_property

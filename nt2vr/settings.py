@@ -1,4 +1,4 @@
-"""Settings from flags and environment variables, which no other module reads; and the project's version."""
+"""Settings from flags and environment variables, and the project's version. Only this module reads the environment."""
 
 import ctypes
 import ipaddress

@@ -1,4 +1,4 @@
-"""`python -m trainer RUN_FOLDER [--config FILE]`: train the run that config.json describes; Ctrl+C stops cleanly.
+"""`python -m trainer RUN_FOLDER`: train the run described by config.json. Ctrl+C stops cleanly.
 
 An unfinished run resumes from its last save. The Train tab starts and resumes runs with this same command.
 """

@@ -1,4 +1,4 @@
-"""Changes to a config as they are typed: KEY=VALUE, where a key may name a part, as in losses.bnl.m4=-.1."""
+"""Config changes as typed: KEY=VALUE, with dotted keys such as losses.bnl.m4=-.1."""
 
 import json
 from collections.abc import Mapping

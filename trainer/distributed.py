@@ -1,4 +1,4 @@
-"""Data-parallel training: `torchrun --nproc_per_node N -m trainer RUN_FOLDER` learns what one process would.
+"""Data-parallel training: `torchrun --nproc_per_node N -m trainer RUN_FOLDER`.
 
 Each process encodes its share of a batch, gathers the embeddings of all and computes the full loss; gradients are
 averaged. A single process is a group of one, for which nothing here costs anything.

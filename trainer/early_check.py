@@ -1,4 +1,4 @@
-"""A check after the first steps of teaching negation from captions: is anything being learnt?
+"""Early check when training on captions alone: is anything being learnt?
 
 With too low a learning rate a tower stays where its base is, and every measure but text/order looks well: at 1e-5,
 MiniLM still treated "not" like any other word after 250 steps.

@@ -1,4 +1,4 @@
-"""Extra layers for a base's text transformer: capacity to learn more, with no effect until they are trained."""
+"""Extra layers for a base's text transformer. They have no effect until trained."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""The model in training and its optimizer steps. Knows nothing about epochs or the source of batches."""
+"""A model in training: its optimizer steps. Knows nothing about epochs or sources of batches."""
 
 import math
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""The training loop: epochs, reports, validation and checkpoints. Knows nothing about single steps or data sources."""
+"""Training loop: epochs, reports, validation and checkpoints. Knows nothing about single steps or data sources."""
 
 import logging
 import math

@@ -1,4 +1,4 @@
-"""`python -m trainer.measure CHECKPOINT …`: measure finished models and an oracle on test clips; update their cards.
+"""`python -m trainer.measure CHECKPOINT …`: measure models, and update their cards.
 
 No other part of the trainer uses test clips.
 """

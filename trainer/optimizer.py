@@ -1,4 +1,4 @@
-"""The optimizer, its learning rate, and the clipping of gradients."""
+"""Optimizer, learning rate and gradient clipping."""
 
 import math
 from collections.abc import Iterable

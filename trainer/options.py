@@ -1,4 +1,4 @@
-"""Config and loss options: dataclass fields with a default and a help text, which the Train tab displays."""
+"""Config and loss options: dataclass fields with a default and a help text."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""`python -m trainer.strengths CHECKPOINT …`: choose λ and t of finished models on validation clips, for their cards.
+"""`python -m trainer.strengths CHECKPOINT …`: choose λ and t on validation clips.
 
 Both maximise the harmonic mean of composed MIR and hard pairs. MIR alone can be won by ignoring the unwanted part, and
 hard pairs alone by ignoring the wanted one.

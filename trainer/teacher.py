@@ -1,4 +1,4 @@
-"""The frozen model that a training starts from, as the teacher of negation distillation.
+"""The frozen starting model, as the teacher of negation distillation.
 
 An embedding depends, in its last bits, on the texts that it is encoded with: `encode_short` pads a chunk to its
 longest text, and matrix products of other shapes add up in another order (with a fixed shape, all of 7,544 embeddings

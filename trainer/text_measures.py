@@ -1,4 +1,4 @@
-"""Text-only validation of a text tower that learns negation. Searches no videos, so it does not measure retrieval."""
+"""Text-only validation of a text tower that learns negation. Searches no videos, so measures no retrieval."""
 
 import random
 from collections.abc import Sequence

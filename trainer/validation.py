@@ -1,4 +1,4 @@
-"""Validation after each epoch: the evaluation's measures for one model, on held-out clips."""
+"""Validation after each epoch: the evaluation's measures, on held-out clips."""
 
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,1 +1,1 @@
-"""The commands of `nt2vr`, one module each: `add_arguments(parser)` and `run(options)`, which returns the status."""
+"""Subcommands of `nt2vr`. Each module has `add_arguments` and `run`, which returns the exit status."""

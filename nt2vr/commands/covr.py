@@ -1,4 +1,4 @@
-"""`nt2vr covr --model CLIP`: evaluate retrieval by a picture plus a text, and print the table."""
+"""`nt2vr covr --model CLIP`: evaluate retrieval by a picture plus a text."""
 
 import sys
 from argparse import ArgumentParser, Namespace

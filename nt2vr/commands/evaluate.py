@@ -1,4 +1,4 @@
-"""`nt2vr evaluate --data world --systems "clip, clip-bnl" --out FOLDER`: the paper's table, without the page."""
+"""`nt2vr evaluate --data world --systems "clip, clip-bnl"`: print the paper's table."""
 
 import sys
 from argparse import ArgumentParser, Namespace

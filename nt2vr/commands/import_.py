@@ -1,4 +1,4 @@
-"""`nt2vr import FILE [--name NAME]`: import a checkpoint, or embeddings, made by other code."""
+"""`nt2vr import FILE`: import a checkpoint or embeddings made by other code."""
 
 import sys
 from argparse import ArgumentParser, Namespace

@@ -1,4 +1,4 @@
-"""`nt2vr library add | list | check | update | skipped | remove`: a person's own videos, indexed for search."""
+"""`nt2vr library add | list | check | update | skipped | remove`: your own videos."""
 
 import json
 import sys

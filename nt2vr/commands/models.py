@@ -1,4 +1,4 @@
-"""`nt2vr models list | get NAME | remove NAME`: the models here, and open_clip's pre-trained ones."""
+"""`nt2vr models list | get NAME | remove NAME`: installed and downloadable models."""
 
 import sys
 from argparse import ArgumentParser, Namespace

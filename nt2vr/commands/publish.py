@@ -1,4 +1,4 @@
-"""`nt2vr publish space OWNER/NAME`: upload the app to the Hugging Face Hub as a Gradio Space."""
+"""`nt2vr publish space OWNER/NAME`: publish the app as a Hugging Face Space."""
 
 import sys
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace

@@ -1,4 +1,4 @@
-"""`nt2vr pull OWNER/NAME`: download a model from the Hugging Face Hub into the app's data folder."""
+"""`nt2vr pull OWNER/NAME`: download a model from the Hugging Face Hub."""
 
 import sys
 from argparse import ArgumentParser, Namespace

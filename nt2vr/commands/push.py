@@ -1,4 +1,4 @@
-"""`nt2vr push CHECKPOINT OWNER/NAME`: upload a model to the Hugging Face Hub, with a README made from its card."""
+"""`nt2vr push CHECKPOINT OWNER/NAME`: upload a model to the Hugging Face Hub. Its card becomes a README."""
 
 import sys
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace

@@ -1,4 +1,4 @@
-"""`nt2vr queries build | split | triplets`: queries from captions; wanted and unwanted parts of sentences."""
+"""`nt2vr queries build | split | triplets`: generate queries, split sentences."""
 
 import json
 import sys

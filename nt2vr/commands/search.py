@@ -1,4 +1,4 @@
-"""`nt2vr search "a dog and not a cat" [--library X]`: search a gallery and print each system's ranking."""
+"""`nt2vr search "a dog and not a cat" [--library X]`: print each system's ranking."""
 
 import json
 import sys

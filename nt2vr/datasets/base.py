@@ -1,4 +1,4 @@
-"""Types of a captioned dataset, whatever its files look like."""
+"""Data types of captioned datasets, independent of their file formats."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Datasets of composed retrieval in their published formats: WebVid-CoVR, CIRR, FashionIQ, CIRCO.
+"""Covr datasets in their published formats: WebVid-CoVR, CIRR, FashionIQ, CIRCO.
 
 Media are not downloaded: files are found by their ids in the dataset's folder.
 """

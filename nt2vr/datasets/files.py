@@ -1,4 +1,4 @@
-"""File access of datasets: annotations found by name, videos by id."""
+"""File lookup for datasets: annotation files by name, videos by id."""
 
 import csv
 import json

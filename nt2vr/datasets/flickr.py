@@ -1,4 +1,4 @@
-"""Flickr30k and Flickr8k in their original form: a file of captions, and lists of the pictures of each split."""
+"""Flickr30k and Flickr8k in their original form: one caption file, one list per split."""
 
 import csv
 from pathlib import Path

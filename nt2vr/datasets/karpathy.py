@@ -1,4 +1,4 @@
-"""Flickr30k, Flickr8k and MS-COCO in the splits of Karpathy and Fei-Fei (CVPR 2015): pictures with five captions."""
+"""Flickr30k, Flickr8k and MS-COCO in the splits of Karpathy and Fei-Fei (CVPR 2015)."""
 
 from nt2vr.datasets.base import Annotations, Captions, Loader, Split, split_named
 from nt2vr.datasets.files import Files, expecting, read_json, stem, text

@@ -1,4 +1,4 @@
-"""Loading a dataset: choose a loader, match captions with files, take a split."""
+"""Dataset loading: chooses a loader, matches captions with files, takes a split."""
 
 from collections.abc import Collection, Iterable, Mapping
 from hashlib import blake2b

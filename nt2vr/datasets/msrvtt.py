@@ -1,7 +1,7 @@
-"""MSR-VTT (Xu et al., CVPR 2016): the official split with 2,990 test videos, and JSFusion's with 1,000.
+"""MSR-VTT (Xu et al., CVPR 2016): the official split and JSFusion's "1k-A".
 
-nT2VR calls them MSR-VTT3k and MSR-VTT1k. MSR-VTT1k trains on the other 9,000 videos, or on the 7,010 that the official
-split does not test, and has one caption per test video.
+nT2VR calls them MSR-VTT3k (2,990 test videos) and MSR-VTT1k (1,000). MSR-VTT1k trains on the other 9,000 videos, or on
+the 7,010 that the official split does not test, and has one caption per test video.
 """
 
 from nt2vr.datasets.base import Annotations, Captions, Loader, Split, split_named

@@ -1,4 +1,4 @@
-"""VATEX (Wang et al., ICCV 2019) with its English captions. Some of its YouTube videos have been deleted.
+"""VATEX (Wang et al., ICCV 2019), English captions. Some of its YouTube videos have been deleted.
 
 There are two test sets. VATEX's own is the public test. nT2VR, like most work on retrieval, uses that of Chen et al.
 (HGR, CVPR 2020), who halve the validation set: val1k5 and test1k5, 1,500 videos each. Lists of ids choose these,

@@ -1,1 +1,1 @@
-"""The paper's evaluation: how well systems answer original, negated and composed queries."""
+"""The paper's evaluation, with original, negated and composed queries."""

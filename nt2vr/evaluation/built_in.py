@@ -1,4 +1,4 @@
-"""Benchmarks on the built-in world: generated sentences with exact truth, and an oracle that knows the scenes."""
+"""Benchmarks on the built-in world: sentences with exact truth, and an oracle."""
 
 import random
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Captioned datasets as benchmarks, with nT2VR's original, negated and composed queries."""
+"""Captioned datasets as benchmarks: original, negated and composed queries."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Multiple-choice questions about videos: NegBench's choices, CC-Neg's pairs, CoN-CLIP's negated prompts.
+"""Multiple-choice questions: NegBench, CC-Neg's pairs, CoN-CLIP's negated prompts.
 
 Sources: Alhamoud et al., "Vision-Language Models Do Not Understand Negation", CVPR 2025; Singh et al., "Learn 'No' to
 Say 'Yes' Better: Improving Vision-Language Models via Negations", WACV 2025.

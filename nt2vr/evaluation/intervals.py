@@ -1,4 +1,4 @@
-"""How sure a mean over queries is: bootstrap intervals, and a paired test of two systems on the same queries.
+"""Bootstrap intervals of a mean over queries, and paired tests of two systems.
 
 Both resample units. Queries with the same relevant videos, such as the 20 captions of one video or two wordings of
 "A and not B", succeed and fail together, so they are one unit: resampled one by one, 20 captions would count as 20

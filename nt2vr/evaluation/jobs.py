@@ -1,4 +1,4 @@
-"""Background evaluations for the app: one at a time, in a thread that shares the loaded models."""
+"""Background evaluations for the app: one at a time, sharing the loaded models."""
 
 from collections.abc import Sequence
 from concurrent.futures import Future

@@ -1,4 +1,4 @@
-"""Score arrays, and ranks, pair orders and shares from them.
+"""Ranks, pairwise orders and shares computed from score arrays.
 
 Ties and NaN scores count against the model, so a constant model gets no credit.
 """

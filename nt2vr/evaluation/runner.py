@@ -1,4 +1,4 @@
-"""One evaluation at a time, in a thread: how far it is, cancelling it, and what became of it."""
+"""Background runner for one evaluation at a time: progress, cancellation, outcome."""
 
 import logging
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Query vectors of systems for judged queries, with the known parts where the benchmark provides them."""
+"""Query vectors of systems for judged queries. Known parts replace parsed ones."""
 
 from collections.abc import Callable, Sequence
 

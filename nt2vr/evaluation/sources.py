@@ -1,4 +1,4 @@
-"""Evaluation data by name: the built-in world, the shipped gallery, a task, a dataset or captions alone."""
+"""Evaluation data by name: built-in world, gallery, tasks, datasets, captions alone."""
 
 import csv
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Videos in words: captions alone as a benchmark for text towers, without any video.
+"""Captions alone as a benchmark for text towers, without videos.
 
 A video stands for the mean of the embeddings of its captions. A caption that serves as a query, or that a query
 negates, is left out of every video that has it, duplicates included, so that no query finds itself. The captions also

@@ -1,1 +1,1 @@
-"""The Hugging Face Hub: models pushed and pulled, and the app published as a Space. Used only when asked for."""
+"""Hugging Face Hub: pushes and pulls models, publishes the app as a Space. Used only on request."""

@@ -1,4 +1,4 @@
-"""Access to the Hub: repository names, token, deadline, and every failure as one sentence.
+"""Access to the Hub: names, token, deadline, and failures as one-sentence errors.
 
 `huggingface_hub` reads HF_ENDPOINT and HF_TOKEN itself; it is imported when the first command needs it.
 """

@@ -1,4 +1,4 @@
-"""The README of a pushed model: the Hub's front matter, what its card says, and how to load it."""
+"""README of a pushed model: front matter, its card in words, and how to load it."""
 
 import re
 from collections.abc import Iterator, Mapping

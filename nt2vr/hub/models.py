@@ -1,4 +1,4 @@
-"""Models pushed to the Hub and pulled from it: the checkpoint folder's own files, plus a README when pushed."""
+"""Models pushed to the Hub and pulled from it. A push adds a README."""
 
 import shutil
 from collections.abc import Callable, Iterator

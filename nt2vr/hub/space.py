@@ -1,4 +1,4 @@
-"""The app as a Gradio Space: the files that it needs, and their upload."""
+"""The app as a Gradio Space: its files, and their upload."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The trial of an untrusted checkpoint, in a child process with limits: it must load, match its card, and encode."""
+"""Trial of an untrusted checkpoint in a limited child process. It must load, match its card, and encode."""
 
 import json
 import math

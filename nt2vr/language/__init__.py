@@ -1,1 +1,1 @@
-"""The language of negation: sentences taken apart, captions denied, queries composed."""
+"""Language of negation: reads sentences, and inflects words for generated ones."""

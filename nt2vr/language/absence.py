@@ -1,4 +1,4 @@
-"""Negations that come after what they deny: "a cat is not visible", "chairs are absent", "while a truck is not"."""
+"""Negations that follow what they deny: "a cat is not visible", "while a truck is not"."""
 
 from dataclasses import replace
 

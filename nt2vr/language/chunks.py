@@ -1,4 +1,4 @@
-"""Chunking of tagged sentences by NLTK's chunk parser, with the grammar of nT2VR's Algorithm 1."""
+"""Chunking of tagged sentences by NLTK, with the grammar of nT2VR's Algorithm 1."""
 
 from collections.abc import Sequence
 from functools import cache

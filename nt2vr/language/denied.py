@@ -1,4 +1,4 @@
-"""What a cue denies, where it comes first: the phrase after it, with its modifiers."""
+"""Scope of a cue that comes first: the phrase after it, with its modifiers."""
 
 from dataclasses import replace
 

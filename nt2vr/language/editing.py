@@ -1,4 +1,4 @@
-"""Words of editing, for a text next to a reference: "replace X by Y", "add Y", "take away X", "like this, but …".
+"""Editing words next to a reference: "replace X by Y", "add Y", "take away X".
 
 They say what should be different; the reference itself ("this", "the same") is no wanted word. Only read where there
 is a reference: elsewhere "add" and "change" are words like others.

@@ -1,4 +1,4 @@
-"""Detection of queries in another language, which neither models nor rules understand, by script and small words."""
+"""Detection of queries in other languages, by script and function words."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""The table of forms: how English denies that something is in a picture, with an example of each form.
+"""Forms of negation in English, with an example of each.
 
 `nt2vr.language.scope` finds the cues and what they deny. The tests check every example. A form without cues of its own
 is another form's cue with certain words after it.

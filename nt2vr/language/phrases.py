@@ -1,4 +1,4 @@
-"""Shallow parsing of tagged words: finds the noun, verb or prepositional phrase that starts at a given word.
+"""Shallow parsing: the noun, verb or prepositional phrase that starts at a word.
 
 A full parse is unnecessary: queries are short, and a negation only needs the phrase after it.
 """

@@ -1,4 +1,4 @@
-"""Words that only say that something is, or is not, in the picture: "is visible in this image", "in sight"."""
+"""Phrases that only assert presence or absence: "is visible in this image", "in sight"."""
 
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.tokens import VERB_TAGS

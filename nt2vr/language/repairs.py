@@ -1,4 +1,4 @@
-"""Corrections of tags where the taggers, trained on newspapers, misread captions and queries."""
+"""Tag corrections for captions and queries. The taggers were trained on newspapers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import inf

@@ -1,4 +1,4 @@
-"""Grammatical subjects: their name in a query, number and pronoun, for agreement."""
+"""Grammatical subjects: name in a query, number and pronoun, for agreement."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Part-of-speech tagging: NLTK's tagger if its data is installed, HanTa's otherwise. Downloads nothing.
+"""Part-of-speech tagging: NLTK's tagger if its data is installed, otherwise HanTa's. Downloads nothing.
 
 Both are mapped to one small tagset:
 

@@ -1,4 +1,4 @@
-"""Words of a sentence: their tags, and where they start and end."""
+"""Tokens: the words of a sentence, with their tags and positions in the text."""
 
 import re
 from collections.abc import Callable, Sequence

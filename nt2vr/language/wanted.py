@@ -1,4 +1,4 @@
-"""The wanted part of a sentence: the stretches outside its negations, without the words they leave dangling."""
+"""Wanted part of a sentence: the text outside its negations, without dangling words."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""Libraries: galleries of a person's own videos and pictures, indexed and kept up to date."""
+"""Libraries: galleries of your own videos and pictures, indexed and kept up to date."""

@@ -1,4 +1,4 @@
-"""A library's settings and contents as data."""
+"""Settings and contents of a library as data."""
 
 from dataclasses import dataclass, field
 from pathlib import Path

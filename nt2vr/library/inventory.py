@@ -1,4 +1,4 @@
-"""The files of a library in SQLite: readers see the last commit while an update writes, also in another process.
+"""SQLite inventory of a library's files. Readers see the last commit while another process writes.
 
 The journal is SQLite's default, not a write-ahead log: that cannot be read on a full disk or in a read-only folder.
 """

@@ -1,4 +1,4 @@
-"""Background updates for the app: one at a time, in the order in which they were asked for."""
+"""Background library updates for the app: one at a time, in order of request."""
 
 import logging
 import time

@@ -1,4 +1,4 @@
-"""All libraries of a data folder: one folder each, with its settings, its inventory and its previews."""
+"""All libraries of a data folder, one subfolder each: settings, inventory, previews."""
 
 import json
 import logging

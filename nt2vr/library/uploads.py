@@ -1,4 +1,4 @@
-"""Names of uploaded files, which visitors choose."""
+"""Safe, unique names for uploaded files, which visitors name."""
 
 import unicodedata
 from pathlib import Path, PurePosixPath

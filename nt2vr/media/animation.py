@@ -1,4 +1,4 @@
-"""Animated pictures: WebP, PNG and AVIF files of several frames, which FFmpeg does not read."""
+"""Animated pictures: multi-frame WebP, PNG and AVIF files, which FFmpeg does not read."""
 
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""Video decoding: uniformly sampled frames of one file, and child processes that decode untrusted files.
+"""Video decoding: uniformly sampled frames, and child processes for untrusted files.
 
 It caches nothing (`cache` does) and knows no model. The children import PyAV only where they need it.
 """

@@ -1,4 +1,4 @@
-"""Stores of sampled frames, one per number of frames and framing, shared by search, evaluation and training.
+"""Stores of sampled frames, one per number of frames and framing. Shared by search, evaluation and training.
 
 Bounded by a limit over all stores. Beyond it nothing more is stored, and only stores that nobody has opened for long
 are evicted, so that a cycle over more clips than there is room for finds those that are stored.

@@ -1,4 +1,4 @@
-"""Galleries: named videos, and the JSONL manifest that lists them. Files are not opened here."""
+"""Galleries: named videos, and the JSONL manifest that lists them. Opens no videos."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Pictures: reading files into RGB, and the one resize-and-crop that every encoder input goes through.
+"""Pictures: reads files as RGB, and makes every encoder input by one resize-and-crop.
 
 It does not normalise (the encoder does) and opens no video. Untrusted files are read in a child (`decode.Decoder`).
 """

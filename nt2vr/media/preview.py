@@ -1,4 +1,4 @@
-"""Posters and previews of one clip: a JPEG, and a short VP9 WebM without sound, which every browser plays."""
+"""Poster and preview of a clip: a JPEG, and a short silent VP9 WebM. Every browser plays it."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence

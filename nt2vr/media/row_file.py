@@ -1,4 +1,4 @@
-"""Rows of equal shape by key: one memory-mapped, append-only file, safe against kills, full disks and other writers.
+"""Append-only, memory-mapped file of equal-shaped rows by key. Safe against kills, full disks and other writers.
 
     FOLDER/lock              held by the process that writes
     FOLDER/GENERATION/FILE   the rows

@@ -1,4 +1,4 @@
-"""Many video files: their content hashes, and their frames, decoded ahead of the consumer; a bad file fails alone."""
+"""Many video files: content hashes, and frames decoded ahead of use. A bad file fails alone."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Inference of a CLIP's architecture, as an open_clip configuration, from its tensors' shapes. No torch here."""
+"""Inference of a CLIP's open_clip configuration from its tensors' shapes. Needs no torch."""
 
 import math
 import re

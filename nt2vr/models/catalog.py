@@ -1,4 +1,4 @@
-"""Model catalog: finds checkpoint folders and the epochs of training runs by name, and loads them.
+"""Model catalog: discovers checkpoint folders and epochs of runs, and loads them.
 
 It caches no model (`search.live` does). Importing it does not import torch.
 """

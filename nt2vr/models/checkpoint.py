@@ -1,4 +1,4 @@
-"""The checkpoint folder: open_clip's own local format plus a card, so that any open_clip tool can load it.
+"""Checkpoint folder: open_clip's own local format plus a card. Any open_clip tool can load it.
 
     open_clip_config.json · open_clip_model.safetensors · nt2vr.json
     and, unless the tokenizer is CLIP's: tokenizer.json · tokenizer_config.json

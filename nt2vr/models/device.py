@@ -1,4 +1,4 @@
-"""Where models run, and in which precision they encode there. Importing it does not import torch."""
+"""Device and precision of models. Importing it does not import torch."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Downloads of open_clip's pre-trained models as checkpoint folders; only on a person's request.
+"""Downloads of open_clip's pre-trained models as checkpoint folders, only on request.
 
 Importing this does not import torch.
 """

@@ -1,4 +1,4 @@
-"""The encoder Protocol: all that search, evaluation and training need to know of a model."""
+"""Encoder protocol: everything search, evaluation and training need from a model."""
 
 from collections.abc import Sequence
 from typing import Protocol

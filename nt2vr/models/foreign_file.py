@@ -1,4 +1,4 @@
-"""Reading checkpoint files of other code: tensors alone, and those of the one CLIP among them.
+"""Checkpoint files of other code: reads tensors only, and picks the CLIP among them.
 
 Files are untrusted: no code in them runs, and none unpacks to more than its own size.
 """

@@ -1,4 +1,4 @@
-"""How a video becomes the squares that an encoder takes, and what else a model's configuration changes in embeddings.
+"""Preprocessing settings, from videos to an encoder's square inputs.
 
 Read from open_clip's configuration alone, without torch. The pixels themselves are `media.picture`'s.
 """

@@ -1,4 +1,4 @@
-"""Trained fusion of a reference picture with the parts of a text, stored in a checkpoint folder as one more file.
+"""Trained fusion of a reference picture with a text, stored in the checkpoint folder.
 
 It needs no torch: two or three products with a matrix per query. Training is in `trainer/fusion/__main__.py`.
 """

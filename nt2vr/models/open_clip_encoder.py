@@ -1,4 +1,4 @@
-"""The open_clip implementation of `Encoder`, with the preprocessing that app and trainer share.
+"""open_clip implementation of `Encoder`. App and trainer share its preprocessing.
 
 It reads no files (see `checkpoint`) and resizes nothing (see `picture.fit`). Importing it does not import torch.
 """

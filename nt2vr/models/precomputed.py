@@ -1,4 +1,4 @@
-"""Systems outside open_clip, known only by their embeddings of some videos and queries: an .npz file.
+"""Systems outside open_clip, known only by their embeddings in an .npz file.
 
     video_ids (N,) text · videos (N, D) · queries (M,) text · texts (M, D)
 

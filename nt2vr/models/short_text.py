@@ -1,4 +1,4 @@
-"""Text encoding without padding, as most sentences are far shorter than a model's context.
+"""Text encoding without padding. Most sentences are far shorter than the context length.
 
 Measured on one core, built-in model, 256 sentences of 16 tokens on average, forward and backward: 0.88 s with padding,
 0.50 s without, 0.31 s with plain attention in addition.

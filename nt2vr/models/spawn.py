@@ -1,4 +1,4 @@
-"""Spawned child processes that do not import the parent's main script again.
+"""Spawned child processes that do not re-import the parent's main script.
 
 A notebook or a script without an `if __name__ == "__main__"` guard would otherwise start its own work in every child.
 """

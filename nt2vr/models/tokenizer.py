@@ -1,4 +1,4 @@
-"""Tokenizers: CLIP's own, which open_clip has, and those that travel in a checkpoint folder.
+"""Tokenizers: open_clip's CLIP tokenizer, and those stored in a checkpoint folder.
 
 The latter are files of the `tokenizers` library, for text towers with a vocabulary of their own: SigLIP, SigLIP 2,
 CLIPA, MetaCLIP 2. open_clip reads them with transformers (its `HFTokenizer`); this module needs no

@@ -1,4 +1,4 @@
-"""ZeroGPU: a Hugging Face Space may borrow a GPU for the time of one call; elsewhere nothing here has an effect.
+"""ZeroGPU: on a Hugging Face Space, borrows a GPU per call. No effect elsewhere.
 
 `spaces` calls the function in a forked process, and pickles its arguments. A model is not pickled: the process has
 inherited it, under a number. Only there does CUDA exist.

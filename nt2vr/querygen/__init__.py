@@ -1,1 +1,1 @@
-"""Writing sentences: negated and composed queries generated from captions."""
+"""Query generation: negated and composed queries from captions."""

@@ -1,8 +1,8 @@
-"""Queries for what a video lacks: "A without N", a thing N, and "not B" alone, with their videos.
+"""Queries for what a video lacks ("A without N", "not B" alone), with their videos.
 
-The counterpart of `composer` for things and for bare denials. Truth comes from captions alone: a video shows what one
-of its captions says, and lacks what none says in any related word. A video for which neither holds counts as neither,
-as does one with a metal bowl for "no white bowl".
+The counterpart of `composer` for things and for bare denials. Truth comes from captions alone: a video has content
+that one of its captions mentions, and lacks content that none mentions in any related word. Other videos count as
+neither, such as one with a metal bowl for "no white bowl".
 """
 
 import random
@@ -13,6 +13,7 @@ from typing import Literal
 
 from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.subjects import Subject
+from nt2vr.querygen.composer import ComposedQuery
 from nt2vr.querygen.content import ContentIndex, VideoContent
 from nt2vr.querygen.denials import NO_DEED, NO_THING, WITHOUT, numbered
 from nt2vr.querygen.things import Thing
@@ -22,30 +23,14 @@ MIN_VIDEOS = 3  # that show B, for "not B"
 
 
 @dataclass(frozen=True)
-class AbsenceQuery:
-    """A query with its videos.
-
-    Attributes:
-        kind: "without" or "not".
-        caption: the query, "a man is singing without a guitar".
-        wanted: the wanted part, "a man is singing"; empty for "not".
-        unwanted: the unwanted part, "a guitar".
-        video_ids: relevant videos.
-        hard_ids: videos that show both parts; for "not", the unwanted one.
-        violating_ids: videos that show the unwanted part.
-    """
+class AbsenceQuery(ComposedQuery):
+    """A query for absent content; "not" has no wanted part, and all videos with the unwanted one are hard."""
 
     kind: Literal["without", "not"]
-    caption: str
-    wanted: str
-    unwanted: str
-    video_ids: tuple[str, ...]
-    hard_ids: tuple[str, ...]
-    violating_ids: tuple[str, ...]
 
 
 class Absences:
-    """Writes queries about what is absent from the videos of one set."""
+    """Writes queries for content absent from videos of one set."""
 
     def __init__(self, videos: Mapping[str, VideoContent]) -> None:
         """Index the content of videos, given by their ids."""
@@ -89,7 +74,7 @@ class Absences:
         wanted = f"{subject.text} {'are' if subject.is_plural else 'is'} {inflect_phrase(text, 'VBG')}"
         query = rng.choice(WITHOUT).format(A=wanted, N=thing.text, n=thing.bare)
         hard = tuple(video_id for video_id in shown if video_id in with_thing)
-        return AbsenceQuery("without", query, wanted, thing.text, relevant, hard, tuple(with_thing))
+        return AbsenceQuery(query, wanted, thing.text, relevant, hard, tuple(with_thing), "without")
 
     def _no_thing(self, seed: int) -> Iterator[AbsenceQuery]:
         of_kind: dict[str, Counter[Thing]] = defaultdict(Counter)
@@ -119,10 +104,10 @@ class Absences:
     ) -> Iterator[AbsenceQuery]:
         relevant = tuple(video_id for video_id in self._videos if video_id not in maybe)
         if len(shown) >= MIN_VIDEOS and relevant:
-            yield AbsenceQuery("not", text, "", unwanted, relevant, tuple(shown), tuple(shown))
+            yield AbsenceQuery(text, "", unwanted, relevant, tuple(shown), tuple(shown), "not")
 
     def _with(self, thing: Thing) -> dict[str, None]:
-        """Return the videos in which a caption names this thing, in order."""
+        """Return the videos with a caption that names this thing, in order."""
         named = self._by_name[thing.head]
         return {video_id: None for video_id, things in named.items() if any(each.is_a(thing) for each in things)}
 

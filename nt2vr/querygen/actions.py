@@ -1,4 +1,4 @@
-"""(Subject, verb phrase) pairs of captions by chunk parsing, after Algorithm 1 of the nT2VR paper.
+"""(Subject, verb phrase) pairs of captions, by the paper's Algorithm 1.
 
 Pairs are compared by lemmas: "a young man plays his guitar" and "a guy playing a guitar" are both man: play guitar.
 """
@@ -15,7 +15,7 @@ from nt2vr.querygen.verb_phrases import VerbPhrase, verb_phrases
 
 
 class Action(NamedTuple):
-    """A subject and what it does."""
+    """A subject and its verb phrase."""
 
     subject: Subject
     phrase: VerbPhrase

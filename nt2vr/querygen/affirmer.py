@@ -1,4 +1,4 @@
-"""Affirmative versions of negated captions: "a boy runs without a shirt" becomes "a boy runs with a shirt"."""
+"""Affirmative versions of negated captions: "without a shirt" becomes "with a shirt"."""
 
 from nt2vr.language.inflect import inflect
 from nt2vr.language.phrases import Phrases

@@ -1,4 +1,4 @@
-"""Query-set building: the original, negated and composed queries that a file of captions gives (paper, section 3.1).
+"""Query sets built from captions: original, negated and composed (paper, section 3.1).
 
 The same file and seed give the same queries on every machine.
 """
@@ -6,7 +6,7 @@ The same file and seed give the same queries on every machine.
 import json
 import random
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
@@ -56,22 +56,12 @@ def build_query_sets(
 ) -> QuerySets:
     """Build the three query sets from captions, about one minute per 20,000 captions.
 
-    Args:
-        videos: the captions.
-        seed: chooses denials and templates; equal seeds give equal queries.
-        progress: called before each caption, video and composed query.
-        should_stop: polled as often.
-
     Raises:
-        InterruptedError: if `should_stop` returned True.
+        InterruptedError: if `should_stop`, polled for each caption, video and composed query, returned True.
     """
 
     def counted(items: Iterable[T], total: int, doing: str) -> Iterator[T]:
-        for done, item in enumerate(items):
-            if should_stop():
-                raise InterruptedError
-            progress(done, total, doing)
-            yield item
+        return tracked(items, total, doing, progress, should_stop)
 
     queries, captions = videos.queries, videos.captions
     negated = tuple(negate(counted(queries, len(queries), "negating captions"), seed))
@@ -86,14 +76,13 @@ def cached_query_sets(
     videos: CaptionedVideos, seed: int, folder: Path, progress: Progress = silent, should_stop: ShouldStop = never
 ) -> QuerySets:
     """Return `build_query_sets(...)`, from `folder` if the same sets were built before."""
-    source = [GENERATOR, seed, list(videos.captions.items()), videos.queries]
-    path = folder / f"queries-{blake2b(json.dumps(source).encode(), digest_size=12).hexdigest()}.json"
-    if path.is_file():
-        return _sets_of(json.loads(path.read_text(encoding="utf-8")))
-    sets = build_query_sets(videos, seed, progress, should_stop)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_json(path, asdict(sets))
-    return sets
+
+    def built() -> dict[str, Any]:
+        return asdict(build_query_sets(videos, seed, progress, should_stop))
+
+    found = _cached(folder, "queries", [seed, list(videos.captions.items()), videos.queries], built)
+    original, negated = (tuple(Caption(*caption) for caption in found[name]) for name in ("original", "negated"))
+    return QuerySets(original, negated, tuple(ComposedQuery(**_with_tuples(query)) for query in found["composed"]))
 
 
 def cached_absences(
@@ -104,20 +93,26 @@ def cached_absences(
     Raises:
         InterruptedError: if `should_stop` returned True.
     """
-    source = [GENERATOR, "absences", seed, list(videos.captions.items())]
-    path = folder / f"absences-{blake2b(json.dumps(source).encode(), digest_size=12).hexdigest()}.json"
+
+    def built() -> list[dict[str, Any]]:
+        items = tracked(videos.captions.items(), len(videos.captions), "reading captions", progress, should_stop)
+        absences = Absences({video_id: read_content(texts) for video_id, texts in items})
+        return [asdict(query) for query in absences.write(seed)]
+
+    found = _cached(folder, "absences", ["absences", seed, list(videos.captions.items())], built)
+    return [AbsenceQuery(**_with_tuples(query)) for query in found]
+
+
+def _cached(folder: Path, name: str, source: list[Any], built: Callable[[], Any]) -> Any:
+    """Return JSON data built from `source`, from a file in `folder` if it was built before."""
+    digest = blake2b(json.dumps([GENERATOR, *source]).encode(), digest_size=12).hexdigest()
+    path = folder / f"{name}-{digest}.json"
     if path.is_file():
-        return [AbsenceQuery(**_with_tuples(query)) for query in json.loads(path.read_text(encoding="utf-8"))]
-    items = tracked(videos.captions.items(), len(videos.captions), "reading captions", progress, should_stop)
-    queries = list(Absences({video_id: read_content(texts) for video_id, texts in items}).write(seed))
+        return json.loads(path.read_text(encoding="utf-8"))
+    data = built()
     folder.mkdir(parents=True, exist_ok=True)
-    write_json(path, [asdict(query) for query in queries])
-    return queries
-
-
-def _sets_of(data: Mapping[str, Any]) -> QuerySets:
-    original, negated = (tuple(Caption(*caption) for caption in data[name]) for name in ("original", "negated"))
-    return QuerySets(original, negated, tuple(ComposedQuery(**_with_tuples(query)) for query in data["composed"]))
+    write_json(path, data)
+    return data
 
 
 def _with_tuples(fields: Mapping[str, Any]) -> dict[str, Any]:

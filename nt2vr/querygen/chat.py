@@ -1,4 +1,4 @@
-"""Modification texts written by a language model behind a chat-completions endpoint; used only where one is named."""
+"""Modification texts from a language model behind a chat-completions endpoint. Optional."""
 
 import json
 import random
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from nt2vr.errors import ConfigError, DownloadError, quoted, reason_of
-from nt2vr.querygen.triplets.mining import CaptionPair
+from nt2vr.querygen.triplets.mining import NearCaptions
 
 MAX_ANSWER = 100_000  # bytes of an answer
 MAX_TEXT = 200  # characters of a modification text
@@ -38,7 +38,6 @@ class ChatEndpoint:
 
     Attributes:
         url: its base, such as https://host/v1.
-        model: name of the model.
         key: sent as a bearer token; empty sends none.
         timeout_s: until an endpoint answers, and until its answer is complete.
         retries: further requests after a failure that may pass.
@@ -68,11 +67,7 @@ class ChatEndpoint:
             raise ConfigError(f"{quoted(self.url)} is not encrypted, so the key is not sent there. Use https.")
 
     def complete(self, prompt: str) -> str:
-        """Return the model's answer.
-
-        Raises:
-            DownloadError: if the endpoint cannot be reached, refuses, or answers something else, after the retries.
-        """
+        """Return the model's answer; raises a DownloadError with the reason after all retries."""
         body = {"model": self.model, "messages": [{"role": "user", "content": prompt}], "max_tokens": 60}
         headers = {"Content-Type": "application/json"}
         if self.key:
@@ -136,12 +131,8 @@ class ChatModifier:
 
     endpoint: ChatEndpoint
 
-    def write(self, pair: CaptionPair, rng: random.Random) -> str:
-        """Ask what should be different in a video of `pair.one` to fit `pair.other`; empty if the answer is no text.
-
-        Raises:
-            DownloadError: if the endpoint does not answer.
-        """
+    def write(self, pair: NearCaptions, rng: random.Random) -> str:
+        """Ask what should change in a video of `pair.one` to fit `pair.other`; empty if the answer is no text."""
         prompt = PROMPT.format(one=" ".join(pair.one), other=" ".join(pair.other))
         text = " ".join(self.endpoint.complete(prompt).split()).strip(" \"'“”.")
         return text if len(text) <= MAX_TEXT and text.isprintable() else ""

@@ -1,4 +1,4 @@
-"""Composed queries: a subject doing A and not B, with the relevant videos (nT2VR, section 3.1.2, Figure 3).
+"""Composed queries, A and not B, with relevant videos (paper, section 3.1.2, Figure 3).
 
 A and B are verb phrases that two captions of one video attribute to the same subject, so at least this video shows
 both. Captions of one video call the same person "man" or "person": a video shows B if anyone does it who may be the
@@ -22,23 +22,14 @@ from nt2vr.querygen.usage import Key
 
 @dataclass(frozen=True)
 class ComposedQuery:
-    """A query with its relevant videos.
+    """A query with its videos."""
 
-    Attributes:
-        caption: the query, "a man plays the guitar and he doesn't sit on a stool".
-        wanted: the wanted part, "a man plays the guitar".
-        unwanted: the unwanted part, "sit on a stool".
-        video_ids: relevant videos.
-        hard_ids: videos that show both parts.
-        violating_ids: videos that show the unwanted part.
-    """
-
-    caption: str
-    wanted: str
-    unwanted: str
-    video_ids: tuple[str, ...]
-    hard_ids: tuple[str, ...]
-    violating_ids: tuple[str, ...]
+    caption: str  # "a man plays the guitar and he doesn't sit on a stool"
+    wanted: str  # "a man plays the guitar"
+    unwanted: str  # "sit on a stool"
+    video_ids: tuple[str, ...]  # relevant videos
+    hard_ids: tuple[str, ...]  # videos that show both parts
+    violating_ids: tuple[str, ...]  # videos that show the unwanted part
 
 
 class Composer:
@@ -55,13 +46,10 @@ class Composer:
             keys: dict[Subject, dict[Key, None]] = defaultdict(dict)
             for subject, phrase in content.actions:
                 keys[subject][phrase.key] = None
-            for subject, wanted, unwanted in _pairs(keys):
-                if (subject, wanted, unwanted) in done:
-                    continue
-                done.add((subject, wanted, unwanted))
-                query = self._query(subject, wanted, unwanted, seed)
-                if query:
+            for pair in _pairs(keys):
+                if pair not in done and (query := self._query(*pair, seed)):
                     yield query
+                done.add(pair)
 
     def _query(self, subject: Subject, wanted: Key, unwanted: Key, seed: int) -> ComposedQuery | None:
         usage, index = self._index.usage, self._index

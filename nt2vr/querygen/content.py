@@ -1,4 +1,4 @@
-"""Content of videos according to their captions, indexed; what no caption says counts as absent."""
+"""Index of video content according to captions. Content in no caption counts as absent."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -26,12 +26,7 @@ class VideoContent:
 
 
 class ContentIndex:
-    """Finds the videos that show something, or may show it.
-
-    Attributes:
-        usage: actions with the videos that show them.
-        mentioned_in: lemma to the videos whose captions have it.
-    """
+    """Finds the videos that show something, or may show it; `mentioned_in` maps lemmas to videos."""
 
     def __init__(self, videos: Mapping[str, VideoContent]) -> None:
         """Index the content of videos, given by their ids."""
@@ -51,7 +46,7 @@ class ContentIndex:
         return self._words[action]
 
     def is_deniable(self, action: Key) -> bool:
-        """Return whether captions would say it of every video that shows it, and its words are common."""
+        """Return whether captions of every video with this action would mention it, and its words are common."""
         content = self._words[action]
         return not content <= _UNSAID and all(len(self.mentioned_in[word]) >= _MIN_VIDEOS for word in content)
 

@@ -1,4 +1,4 @@
-"""Negated sentences from arbitrary captions, with their wanted and unwanted parts; knows nothing of the videos.
+"""Negated sentences from arbitrary captions, with their wanted and unwanted parts. Knows no videos.
 
 Six kinds: "negated", a caption with one thing denied (nT2VR's negated queries); "composed", A and not B (nT2VR's
 composed queries); "without", A without a thing N; "not", not B alone; "fragment", a caption joined with a few words
@@ -70,8 +70,6 @@ class Denial:
     """A negated sentence.
 
     Attributes:
-        kind: one of the six kinds.
-        text: the sentence.
         wanted: phrase the video should show; empty for "not B", an affirmative paraphrase for an idiom.
         unwanted: affirmative phrase the video should not show; empty for an idiom.
     """
@@ -95,14 +93,11 @@ class _Parsed:
     """One parsed caption.
 
     Attributes:
-        text: the caption without a final full stop.
-        words: its words in lower case.
-        tags: their parts of speech.
-        lemmas: their lemmas.
+        text: without a final full stop.
+        words: in lower case.
+        tags: parts of speech of the words.
         names: lemmas, and hypernyms of its nouns.
-        things: things it names.
         denied: its versions with one thing or verb denied.
-        deeds: actions it describes.
     """
 
     text: str
@@ -132,7 +127,7 @@ class CaptionDenials:
             said.append({(action.subject, action.phrase.key): action.phrase for action in found})
             parsed.append(_parsed(text, phrases))
         self._captions = [
-            replace(caption, deeds=tuple(_deeds(phrases, usage))) if caption else None
+            caption and replace(caption, deeds=tuple(_deeds(phrases, usage)))
             for caption, phrases in zip(parsed, said, strict=True)
         ]
         self._sources = [caption for caption in self._captions if caption]
@@ -182,7 +177,7 @@ class CaptionDenials:
         for attempt in range(TRIES):
             unwanted = rng.choice(near if near and attempt < TRIES // 2 else rng.choice(self._doing).deeds)
             is_part = wanted.content <= unwanted.content  # runs and does not run on the beach
-            if agrees(wanted.subject, unwanted.text) and _is_new(unwanted, caption) and not is_part:
+            if agrees(wanted.subject, unwanted.text) and not unwanted.content <= caption.names and not is_part:
                 text, with_a, _ = fill_template(wanted.subject, wanted.text, unwanted.text, rng)
                 doing = inflect_phrase(unwanted.text, "VBG")
                 if rng.random() < JOINED_SHARE:
@@ -207,7 +202,7 @@ class CaptionDenials:
         if self._doing and rng.random() < DEED_SHARE:
             for _ in range(TRIES):
                 deed = rng.choice(rng.choice(self._doing).deeds)
-                if _is_new(deed, caption):
+                if not deed.content <= caption.names:
                     doing, does = inflect_phrase(deed.text, "VBG"), inflect_phrase(deed.text, "VBZ")
                     template = rng.choice(NO_DEED) if deed.subject.is_human else NO_DEED[0]
                     return Denial("not", template.format(B_ing=doing, B_s=does), "", doing)
@@ -253,12 +248,8 @@ def _idiom(caption: _Parsed, rng: random.Random, wordings: Wordings = TRAINED) -
     return Denial("idiom", found.text, found.meaning, "") if found else None
 
 
-def _is_new(deed: _Deed, caption: _Parsed) -> bool:
-    return not deed.content <= caption.names
-
-
 def numbered(template: str, thing: Thing) -> str:
-    """Change "there is" to "there are" for plurals."""
+    """Put "there is" into the plural for plural things."""
     return template.replace("there is", "there are") if thing.is_plural else template
 
 
@@ -359,7 +350,7 @@ def _participle(unwanted: str, scope: Span, phrases: Phrases) -> str:
 
 
 def _deeds(phrases: Mapping[tuple[Subject, Key], VerbPhrase], usage: Usage) -> Iterator[_Deed]:
-    """Yield the actions of a caption that are self-contained."""
+    """Yield the self-contained actions of a caption."""
     for (subject, key), phrase in phrases.items():
         if text := usage.text(subject, key):
             yield _Deed(subject, text, phrase.content)

@@ -1,4 +1,4 @@
-"""Sentences with a negation word that deny nothing, made of captions: "a man can't stop singing" means he sings on.
+"""Sentences whose negation word denies nothing, like "can't stop singing".
 
 Each has an affirmative paraphrase. A model that reads "not" as a reversal pushes them away from the videos they
 describe. Some wordings are for training and others only for measuring, in the same families.
@@ -127,14 +127,10 @@ def draw_idiom(
     rng: random.Random,
     wordings: Wordings = TRAINED,
 ) -> Wording | None:
-    """Fill a random wording that a caption has the parts for; None if it has none.
+    """Fill a random wording that a caption has the parts for; None if it has none. Families are equally likely.
 
     Args:
-        caption: the caption.
-        deeds: its actions, each with the verb as a lemma: (a man, "play the guitar").
-        things: what it names.
-        rng: the generator.
-        wordings: by family; families are drawn alike.
+        deeds: the caption's actions, each with the verb as a lemma: (a man, "play the guitar").
     """
     fields = _fields(caption, deeds, things, rng)
     fitting = {

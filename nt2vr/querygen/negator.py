@@ -1,4 +1,4 @@
-"""Negated captions: nT2VR's soft negatives (Wang et al., ACM MM 2022, section 3.1.1 and Table 6).
+"""Negated captions: the paper's soft negatives (section 3.1.1 and Table 6).
 
 Each verb, auxiliary or "with" of a caption gives the candidates its form allows:
 
@@ -6,9 +6,9 @@ Each verb, auxiliary or "with" of a caption gives the candidates its form allows
     drive     do not drive, don't drive          is        is not, isn't
     met       did not meet, didn't meet          with      without
 
-Captions that are negated already are made affirmative instead (`nt2vr.querygen.affirmer`). Verbs that say nothing
-about what the video shows ("this is a clip", "the video shows …", and talk and the like, which the paper's code skips)
-are denied only if the caption offers nothing better.
+Captions that are already negated become affirmative instead (`nt2vr.querygen.affirmer`). Verbs without visible content
+("this is a clip", "the video shows …", and talk and the like, which the paper's code skips) are denied only if the
+caption has no other.
 """
 
 from collections.abc import Iterator
@@ -38,40 +38,14 @@ _TOGETHER = words("along together up away")
 _TAKEN_FOR_VERBS = words("kids mars phones pictures rules functions themed haired shaped colored coloured sized")
 _SHOWS = words("show game match play film race concert party team")  # kids show
 _AGENTS = ("er", "or", "ist")
-_COMPOUNDS = frozenset(
-    {  # two-word verbs; "not" precedes both words
-        "ice skating",
-        "ice fishing",
-        "roller skating",
-        "roller blading",
-        "figure skating",
-        "skate boarding",
-        "snow boarding",
-        "water skiing",
-        "rock climbing",
-        "horse riding",
-        "horseback riding",
-        "bull riding",
-        "bike riding",
-        "belly dancing",
-        "break dancing",
-        "pole dancing",
-        "tap dancing",
-        "sky diving",
-        "scuba diving",
-        "para gliding",
-        "hang gliding",
-        "wind surfing",
-        "kite surfing",
-        "lip syncing",
-        "lip singing",
-        "beat boxing",
-        "cat walking",
-        "arm wrestling",
-        "dirt biking",
-        "test driving",
-        "video taping",
-    }
+_COMPOUNDS = frozenset(  # two-word verbs; "not" precedes both words
+    (
+        "ice skating, ice fishing, roller skating, roller blading, figure skating, skate boarding, snow boarding, "
+        "water skiing, rock climbing, horse riding, horseback riding, bull riding, bike riding, belly dancing, "
+        "break dancing, pole dancing, tap dancing, sky diving, scuba diving, para gliding, hang gliding, "
+        "wind surfing, kite surfing, lip syncing, lip singing, beat boxing, cat walking, arm wrestling, "
+        "dirt biking, test driving, video taping"
+    ).split(", ")
 )
 _FIRST_PARTS = frozenset(compound.split()[0] for compound in _COMPOUNDS) - {"horse", "bull", "bike", "video"}
 _ADDED = {  # tag and lemma of added words; any other is a verb in its base form
@@ -85,16 +59,16 @@ _CACHED_CAPTIONS = 100_000  # about 100 MB
 
 
 class _Edit(NamedTuple):
-    """Replaces characters `start` to `end` of a caption by any of `texts`."""
+    """Replaces characters `start` to `end` of a caption with any of `texts`."""
 
     start: int
     end: int
     texts: tuple[str, ...]
     says_little: bool
 
-    def applied(self, caption: str, text: str) -> str:
-        """Return the caption with one of the texts filled in."""
-        return caption[: self.start] + text + caption[self.end :]
+    def applied(self, caption: str) -> tuple[str, ...]:
+        """Return the caption with each of the texts filled in."""
+        return tuple(caption[: self.start] + text + caption[self.end :] for text in self.texts)
 
 
 @cache
@@ -113,19 +87,16 @@ def negations(caption: str) -> tuple[str, ...]:
     affirmative = affirm(caption, phrases)
     if affirmative is not None:
         return (affirmative,)
-    found = (edit.applied(caption, text) for edit in _edits(phrases) for text in edit.texts)
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(text for edit in _edits(phrases) for text in edit.applied(caption)))
 
 
 def denials(caption: str, phrases: Phrases) -> Iterator[tuple[tuple[str, ...], Phrases]]:
-    """Yield, for each thing in a caption, its denied versions and the tagged words of the first version.
+    """Yield, for each thing in an affirmative caption, its denied versions and the tagged words of the first one.
 
-    Args:
-        caption: an affirmative caption.
-        phrases: its tagged words; unchanged words keep their tags.
+    Unchanged words keep their tags.
     """
     for edit in _edits(phrases):
-        yield tuple(edit.applied(caption, text) for text in edit.texts), Phrases(_tokens(phrases, edit))
+        yield edit.applied(caption), Phrases(_tokens(phrases, edit))
 
 
 def _edits(phrases: Phrases) -> list[_Edit]:
@@ -205,12 +176,8 @@ def _follows_many(phrases: Phrases, i: int) -> bool:
 def _auxiliary(phrases: Phrases, i: int) -> _Edit | None:
     """Put "not" after an auxiliary or contract it: is not, isn't."""
     word, token = phrases.word(i), phrases.tokens[i]
-    if (
-        word == "being"
-        and phrases.tag(i - 1) == "NOUN"
-        and phrases.word(i - 1) != "human"
-        and phrases.tag(i + 1) == "VBN"
-    ):
+    around = (phrases.tag(i - 1), phrases.tag(i + 1))
+    if word == "being" and around == ("NOUN", "VBN") and phrases.word(i - 1) != "human":
         return _Edit(token.start, token.start, ("not ",), says_little=False)  # a car not being driven
     if phrases.tag(i) not in FINITE_TAGS or phrases.tag(i - 1) == "MD" or phrases.tag(i + 1) == "NEG":
         return None
@@ -273,7 +240,7 @@ def _is_finite(phrases: Phrases, first: int, i: int) -> bool:
 
 
 def _is_participle_clause(phrases: Phrases, first: int, i: int) -> bool:
-    """Return whether a participle says what its subject does: "a man running", but not "a running man"."""
+    """Return whether a participle is the predicate of its subject: "a man running", but not "a running man"."""
     before, lemma = phrases.tag(first - 1), phrases.lemma(first - 1)
     if first == 0:
         return phrases.tag(i) == "VBG" and phrases.tag(i + 1) != "NOUN"
@@ -303,12 +270,9 @@ def _is_infinitive(phrases: Phrases, first: int) -> bool:
 
 
 def _finite_follows(phrases: Phrases, i: int) -> bool:
-    for j in range(i + 1, len(phrases.tokens)):
-        if phrases.tag(j) in {"CONJ", "WH", "PUNCT"}:
-            return False
-        if phrases.tag(j) in FINITE_TAGS:
-            return True
-    return False
+    ends = {"CONJ", "WH", "PUNCT", *FINITE_TAGS}
+    found = next((token.tag for token in phrases.tokens[i + 1 :] if token.tag in ends), "")
+    return found in FINITE_TAGS
 
 
 def _can_be_without(phrases: Phrases, i: int) -> bool:

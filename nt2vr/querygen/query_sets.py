@@ -1,4 +1,4 @@
-"""File formats of captions and query sets, as released with nT2VR; knows nothing of the language in them.
+"""File formats of captions and query sets, as released with nT2VR. Knows nothing of their language.
 
 Captions and negated queries: one `VIDEO#enc#N caption` per line; negated queries may be numbered, `VIDEO#enc#N#K`.
 Flickr's `ID#N<TAB>caption` is read as well, and so are JSON lines with one video each: {"video_id", "captions": [...],
@@ -44,12 +44,7 @@ class Caption(NamedTuple):
 
 @dataclass(frozen=True)
 class CaptionedVideos:
-    """Captions of videos, and which of them serve as queries.
-
-    Attributes:
-        captions: all captions of each video, by video id.
-        queries: the captions to search with.
-    """
+    """All captions by video id, and those that serve as queries."""
 
     captions: Mapping[str, tuple[str, ...]]
     queries: tuple[Caption, ...]
@@ -65,13 +60,7 @@ class CaptionedVideos:
 
 @dataclass(frozen=True)
 class QuerySets:
-    """nT2VR's three query sets over one collection of videos.
-
-    Attributes:
-        original: captions.
-        negated: captions with one thing denied, under the ids of the captions they deny.
-        composed: "A and not B" queries with their relevant videos.
-    """
+    """nT2VR's three query sets over one collection of videos; negated captions have the ids of those they deny."""
 
     original: tuple[Caption, ...]
     negated: tuple[Caption, ...]
@@ -105,13 +94,12 @@ def read_captioned_videos(path: Path) -> CaptionedVideos:
     """
     captions: dict[str, tuple[str, ...]] = {}
     queries: list[Caption] = []
-    for number, line in _lines(path):
-        fields = _object(path, number, line) if line.startswith("{") else {}
+    for number, line, fields in _rows(path):
         if fields and not {"cap_id", "truth"} & fields.keys():
             video_id, texts, own_queries = _video(path, number, fields)
             captions[video_id] = (*captions.get(video_id, ()), *texts)
             queries += own_queries
-        elif (caption := _caption(path, number, line)).text:
+        elif (caption := _caption(path, number, line, fields)).text:
             captions[caption.video_id] = (*captions.get(caption.video_id, ()), caption.text)
             queries.append(caption)
     if not captions:
@@ -123,9 +111,6 @@ def read_any_captions(path: Path) -> Mapping[str, Sequence[str]]:
     """Read the captions of each video from any of the formats, or from plain text with one caption per line.
 
     Lines of plain text have no id; each counts as a separate video.
-
-    Raises:
-        ConfigError: see `read_captioned_videos`.
     """
     lines = list(_lines(path))
     first = lines[0][1] if lines else "{"
@@ -135,36 +120,23 @@ def read_any_captions(path: Path) -> Mapping[str, Sequence[str]]:
 
 
 def read_captions(path: Path) -> list[Caption]:
-    """Read captions, one `VIDEO#enc#N caption` per line, or nT2VR's JSON lines.
-
-    Raises:
-        ConfigError: if the file cannot be read or a line has another format.
-    """
-    return [_caption(path, number, line) for number, line in _lines(path)]
+    """Read captions, one `VIDEO#enc#N caption` per line, or nT2VR's JSON lines; a ConfigError names a bad line."""
+    return [_caption(path, *row) for row in _rows(path)]
 
 
 def read_negated(path: Path) -> list[Caption]:
-    """Read negated captions like captions; of nT2VR's training captions, `.caption.negation.txt`, the negations.
-
-    Raises:
-        ConfigError: see `read_captions`.
-    """
+    """Read negated captions like captions; of nT2VR's training captions, `.caption.negation.txt`, the negations."""
     negated: list[Caption] = []
-    for number, line in _lines(path):
-        fields = _object(path, number, line) if line.startswith("{") else {}
+    for number, line, fields in _rows(path):
         if "truth" in fields:
             negated += (Caption(cap_id, text) for cap_id, text in negated_captions(fields))
         else:
-            negated.append(_caption(path, number, line))
+            negated.append(_caption(path, number, line, fields))
     return negated
 
 
 def read_composed(path: Path) -> dict[str, ComposedQuery]:
-    """Read composed queries by id; fields missing from nT2VR's own files are left empty.
-
-    Raises:
-        ConfigError: if the file cannot be read or a line is not a composed query.
-    """
+    """Read composed queries by id; fields missing from nT2VR's own files are left empty."""
     queries: dict[str, ComposedQuery] = {}
     for number, line in _lines(path):
         fields = _object(path, number, line)
@@ -212,9 +184,14 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
             yield number, line.strip()
 
 
-def _caption(path: Path, number: int, line: str) -> Caption:
+def _rows(path: Path) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """Yield non-blank lines with their numbers; as objects too, if they are JSON."""
+    for number, line in _lines(path):
+        yield number, line, _object(path, number, line) if line.startswith("{") else {}
+
+
+def _caption(path: Path, number: int, line: str, fields: Mapping[str, Any]) -> Caption:
     if line.startswith("{"):
-        fields = _object(path, number, line)
         cap_id, text = fields.get("cap_id", fields.get("id")), fields.get("caption", fields.get("truth"))
     else:
         cap_id, text = [*line.split(maxsplit=1), ""][:2]

@@ -1,4 +1,4 @@
-"""What is particular to the files released with nT2VR: names, and lines that are JSON or Python literals.
+"""Peculiarities of nT2VR's released files: names, lines of JSON or Python literals.
 
 `COLLECTION.caption.txt` or, for MSR-VTT1k, `COLLECTION.captionsubset.txt` has the original queries,
 `COLLECTION.negated.txt` and `COLLECTION.composed.txt` have the others. With `_neginfo` at the end of the name, lines

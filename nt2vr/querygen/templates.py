@@ -1,17 +1,18 @@
-"""The twelve templates of nT2VR's composed queries (appendix A.1), with their wanted and unwanted parts."""
+"""The twelve templates of composed queries (paper, appendix A.1)."""
 
 from typing import NamedTuple
 
 
 class Template(NamedTuple):
-    """A sentence pattern over a subject {S}, its pronoun {P}, a wanted verb phrase A and an unwanted one B.
+    """A sentence pattern and its parts, with fields in braces.
 
-    {A} agrees with the subject ("plays", "play"), {A_ing} is the participle, {B} the base form after {does_not}.
+    Here: a subject {S}, its pronoun {P}, a wanted verb phrase A and an unwanted one B. {A} agrees with the subject
+    ("plays", "play"), {A_ing} is the participle, {B} the base form after {does_not}.
     """
 
     text: str
     wanted: str
-    unwanted: str
+    unwanted: str = ""
 
 
 # Two of the paper's lack "is" or have the wrong form of a verb: "and he riding a horse", "while rides a horse". Query

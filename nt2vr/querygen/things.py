@@ -1,4 +1,4 @@
-"""Things named in captions: self-contained noun phrases such as "a red car", "people", "a glass of water"."""
+"""Self-contained noun phrases of captions: "a red car", "people", "a glass of water"."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -21,23 +21,14 @@ _MOST_WORDS = 5
 
 
 class Thing(NamedTuple):
-    """One noun phrase.
+    """One noun phrase."""
 
-    Attributes:
-        text: with its article, "a red car".
-        bare: without its article, "red car".
-        is_plural: whether it is in the plural.
-        head: lemma of its head, "car".
-        names: its head with hypernyms: "guy" has "man" and "person".
-        modifiers: its other words, "red".
-    """
-
-    text: str
-    bare: str
+    text: str  # "a red car"
+    bare: str  # "red car"
     is_plural: bool
-    head: str
-    names: frozenset[str]
-    modifiers: frozenset[str]
+    head: str  # lemma, "car"
+    names: frozenset[str]  # the head with hypernyms: "guy" has "man" and "person"
+    modifiers: frozenset[str]  # {"red"}
 
     def is_a(self, other: "Thing") -> bool:
         """Return whether this thing is surely of the other kind: "a red car" is "a car", but not the reverse."""

@@ -1,4 +1,4 @@
-"""The most frequent wording of each action in captions, for natural generated sentences."""
+"""Most frequent wording of each action in captions, for natural generated sentences."""
 
 from collections import Counter, defaultdict
 
@@ -12,7 +12,7 @@ _MIN_BARE = 5  # videos without the article needed to accept it: "cook rice", bu
 
 
 class Usage:
-    """Counts of what subjects do, over many captions."""
+    """Counts of subjects' actions over many captions."""
 
     def __init__(self) -> None:
         """Start with no counts."""
@@ -38,7 +38,7 @@ class Usage:
         return self._shown_by[subject, key]
 
     def shown_under_any_name(self, subject: Subject, key: Key) -> dict[str, None]:
-        """Return the videos in which the subject may be who does it, whatever their captions call it, in order."""
+        """Return the videos whose actor may be the subject under another name, in order."""
         doers = self._doers[subject.generic, key]
         return {video_id: None for video_id, names in doers.items() if any(map(subject.may_be, names))}
 

@@ -1,4 +1,4 @@
-"""Self-contained verb phrases of captions: "play the guitar on a stage", as text and as comparable lemmas.
+"""Self-contained verb phrases of captions, as text and as comparable lemmas.
 
 Built for precision, not recall: phrases that are cut off, passive, vague or meaningless without their caption are
 rejected.
@@ -60,21 +60,13 @@ _MOST_WORDS = 8  # longer phrases read badly in a template
 
 @dataclass(frozen=True)
 class VerbPhrase:
-    """An action without its subject.
+    """An action without its subject."""
 
-    Attributes:
-        text: the phrase with its verb as a lemma: "play the guitar on a stage".
-        key: lemmas without articles, for phrase-level retrieval: ("play", "guitar", "on", "stage").
-        content: content lemmas, for word-level retrieval: {"play", "guitar", "stage"}.
-        is_bare: whether a noun lacks its article, as in "take interview".
-        is_shortened: whether words at its end, or its adjectives, were left out.
-    """
-
-    text: str
-    key: tuple[str, ...]
-    content: frozenset[str]
-    is_bare: bool
-    is_shortened: bool
+    text: str  # with its verb as a lemma: "play the guitar on a stage"
+    key: tuple[str, ...]  # lemmas without articles, for phrase-level retrieval: ("play", "guitar", "on", "stage")
+    content: frozenset[str]  # content lemmas, for word-level retrieval: {"play", "guitar", "stage"}
+    is_bare: bool  # a noun lacks its article, as in "take interview"
+    is_shortened: bool  # words at its end, or its adjectives, were left out
 
 
 def verb_phrases(phrases: Phrases, chunk: Chunk, after: str) -> Iterator[VerbPhrase]:
@@ -131,7 +123,7 @@ def _verb_phrase(phrases: Phrases, start: int, end: int, *, adjectives: bool, is
 
 
 def _is_vague(phrases: Phrases, verb: str, rest: Sequence[int]) -> bool:
-    """Return whether a verb with the words `rest` after it does not stand for itself."""
+    """Return whether a verb with the words `rest` after it means little without its caption."""
     if not verb or verb in _UNSEEN:
         return True
     if not rest:

@@ -1,1 +1,1 @@
-"""Ranking a gallery for a query, with one or several systems."""
+"""Search: ranks a gallery for a query, with one or several systems."""

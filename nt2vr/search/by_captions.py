@@ -1,4 +1,4 @@
-"""Verdicts from captions, for clips whose content is known only as far as people described it."""
+"""Verdicts from captions, for clips whose content is known only from descriptions."""
 
 from functools import lru_cache
 

@@ -1,4 +1,4 @@
-"""A query as a model sees it: its texts and references, embedded."""
+"""A query under one model: its texts and references, embedded."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Frame embeddings of clips under one visual tower, in a `RowFile`, with pooled copies. It knows no model or gallery.
+"""Frame embeddings of clips under one visual tower, in a `RowFile`, with pooled copies.
 
 FOLDER/GENERATION/frames.f32  (N, F, D) float32
                   NAME.f32    (N, D) float32: the frames pooled, made when first asked for

@@ -1,4 +1,4 @@
-"""A gallery's embeddings on a plane: the two directions in which its clips differ most (PCA), and a query's place."""
+"""A gallery's embeddings on a plane: their first two principal components."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

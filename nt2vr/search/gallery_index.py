@@ -1,4 +1,4 @@
-"""The approximate index of a large gallery, stored with its embeddings."""
+"""Approximate index of a large gallery, stored with its embeddings."""
 
 import logging
 from collections.abc import Callable

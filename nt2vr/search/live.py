@@ -1,4 +1,4 @@
-"""Loaded models with their embeddings of galleries, swapped atomically when newer checkpoints appear.
+"""Loaded models with gallery embeddings, swapped atomically for newer checkpoints.
 
 A LoadedModel is immutable. A newer one is loaded and its galleries embedded in the background, then one reference is
 replaced; a search finishes with the model it started with, and the last search to do so frees it. A model is in memory

@@ -1,4 +1,4 @@
-"""Frames decoded while a model is still loading."""
+"""Prefetched frames, decoded while a model is still loading."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Composed queries without training: references (pictures, videos, clips) and a text become one vector.
+"""Training-free covr: references and a text become one vector.
 
 The text says what should be different from the references. Trained fusion: `nt2vr.models.fusion`.
 """

@@ -1,4 +1,4 @@
-"""Work that concurrent searches share: the same search is computed once, and texts are encoded in one batch."""
+"""Work shared by concurrent searches: equal searches run once, texts form one batch."""
 
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future

@@ -1,4 +1,4 @@
-"""Query strategies: each turns the embeddings of a query's parts into one vector, without training.
+"""Query strategies: the embeddings of a query's parts become one vector. Without training.
 
 Since every strategy yields one vector, every search is one inner product with the gallery's embeddings:
 s(x, wanted) - alpha * s(x, unwanted) is x . (wanted - alpha * unwanted).

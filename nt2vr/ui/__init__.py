@@ -1,1 +1,1 @@
-"""The Gradio page: per tab a layout, its handlers and a view of its data; no search or model logic."""
+"""The Gradio page: per tab a layout, handlers and template data. No search or model logic."""

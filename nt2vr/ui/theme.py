@@ -1,4 +1,4 @@
-"""Theme, templates and folding panels of the page."""
+"""Theme, templates and collapsible panels of the page."""
 
 import json
 from pathlib import Path

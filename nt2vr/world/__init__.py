@@ -1,1 +1,1 @@
-"""The built-in world: scenes as data, captions of them, pictures of them, and the truth of a sentence about them."""
+"""The built-in world: scenes, their captions, and the truth of sentences about them."""

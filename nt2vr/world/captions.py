@@ -1,4 +1,4 @@
-"""Captions of scenes, from varied templates with synonyms, each with the claim it makes."""
+"""Captions of scenes from varied templates with synonyms, each with its claim."""
 
 import random
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Build the built-in gallery: 400 test clips as small VP9 WebM files with a JSONL manifest.
+"""Builds the built-in gallery: 400 test clips (small VP9 WebM) with a manifest.
 
     python -m nt2vr.world.gallery [FOLDER]
 

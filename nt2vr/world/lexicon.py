@@ -1,4 +1,4 @@
-"""Words of the built-in world in all inflections, including query words that captions do not use."""
+"""Words of the world in all inflections, also those that captions do not use."""
 
 import re
 from collections.abc import Iterator
@@ -22,157 +22,96 @@ class Concept:
     names: Names = field(default_factory=frozenset)
 
 
-def _people() -> Names:
-    return frozenset(name for name, subject in SUBJECTS.items() if subject.kind == "person")
+def _of_kind(kind: str) -> tuple[str, ...]:
+    return tuple(name for name, subject in SUBJECTS.items() if subject.kind == kind)
 
 
-_EATING = ("pizza", "icecream", "burger", "eat")
 _MUSIC = ("guitar", "violin", "trumpet", "saxophone", "drum", "piano", "accordion")
-# Query words that captions do not use
-_QUERY_WORDS: dict[WordKind, dict[str, tuple[str, ...]]] = {
+_INDOORS = ("room", "kitchen", "gym", "stage")
+# Query words that captions do not use, separated by commas, by the names of the vocabulary that they stand for
+_QUERY_WORDS: dict[WordKind, dict[tuple[str, ...], str]] = {
     "subject": {
-        **dict.fromkeys(("person", "human", "somebody", "someone", "anybody", "anyone", "people"), tuple(_people())),
-        "adult": ("man", "woman"),
-        "grown-up": ("man", "woman"),
-        "child": ("boy", "girl"),
-        "kid": ("boy", "girl"),
-        "gentleman": ("man",),
-        "male": ("man",),
-        "female": ("woman",),
-        "animal": tuple(name for name, subject in SUBJECTS.items() if subject.kind == "animal"),
-        "pet": ("dog", "cat", "rabbit"),
-        "vehicle": tuple(name for name, subject in SUBJECTS.items() if subject.kind == "vehicle"),
-        "aircraft": ("plane", "helicopter"),
-        "boy or girl": ("boy", "girl"),
-        "dog or cat": ("dog", "cat"),
-        "dog or cat or rabbit": ("dog", "cat", "rabbit"),
-        "car or bus": ("car", "bus"),
-        "plane or helicopter": ("plane", "helicopter"),
+        _of_kind("person"): "person, human, somebody, someone, anybody, anyone, people",
+        ("man", "woman"): "adult, grown-up",
+        ("boy", "girl"): "child, kid, boy or girl",
+        ("man",): "gentleman, male",
+        ("woman",): "female",
+        _of_kind("animal"): "animal",
+        ("dog", "cat"): "dog or cat",
+        ("dog", "cat", "rabbit"): "pet, dog or cat or rabbit",
+        _of_kind("vehicle"): "vehicle",
+        ("car", "bus"): "car or bus",
+        ("plane", "helicopter"): "aircraft, plane or helicopter",
     },
     "activity": {
-        "eat": _EATING,
-        "play music": _MUSIC,
-        "make music": _MUSIC,
-        "play an instrument": _MUSIC,
-        "play a musical instrument": _MUSIC,
-        "play guitar or piano": ("guitar", "piano"),
-        "drink": ("coffee",),
-        "meditate": ("yoga",),
-        "practice yoga": ("yoga",),
-        "cycle": ("bike",),
-        "bike": ("bike",),
-        "paddle": ("row",),
-        "row": ("row",),
-        "climb": ("climb",),
-        "fence": ("fence",),
-        "golf": ("golf",),
-        "drum": ("drum",),
-        "play drums": ("drum",),
-        "play violin": ("violin",),
-        "take pictures": ("photo",),
-        "take a picture": ("photo",),
-        "take photos": ("photo",),
-        "photograph": ("photo",),
-        "use a laptop": ("laptop",),
-        "use a computer": ("laptop",),
-        "work on a computer": ("laptop",),
-        "type": ("laptop",),
-        "sweep": ("sweep",),
-        "play football": ("soccer",),
-        "kick a ball": ("soccer",),
-        "kick a football": ("soccer",),
-        "play table tennis": ("pingpong",),
-        "ride": ("bike", "horse", "skate", "snowboard", "surf"),
-        "hold a ball": ("soccer",),
-        "nap": ("sleep",),
-        "drive": ("drive",),
-        "fly": ("fly", "kite"),
-        "drive past": ("drive",),
-        "pass by": ("drive", "fly"),
+        ("pizza", "icecream", "burger", "eat"): "eat",
+        _MUSIC: "play music, make music, play an instrument, play a musical instrument",
+        ("guitar", "piano"): "play guitar or piano",
+        ("coffee",): "drink",
+        ("yoga",): "meditate, practice yoga",
+        ("bike",): "cycle, bike",
+        ("row",): "paddle, row",
+        ("climb",): "climb",
+        ("fence",): "fence",
+        ("golf",): "golf",
+        ("drum",): "drum, play drums",
+        ("violin",): "play violin",
+        ("photo",): "take pictures, take a picture, take photos, photograph",
+        ("laptop",): "use a laptop, use a computer, work on a computer, type",
+        ("sweep",): "sweep",
+        ("soccer",): "play football, kick a ball, kick a football, hold a ball",
+        ("pingpong",): "play table tennis",
+        ("bike", "horse", "skate", "snowboard", "surf"): "ride",
+        ("sleep",): "nap",
+        ("drive",): "drive, drive past",
+        ("fly", "kite"): "fly",
+        ("drive", "fly"): "pass by",
     },
-    "accessory": {
-        "hat": ("tophat", "cap"),
-        "baseball cap": ("cap",),
-        "glasses": ("sunglasses",),
-        "shades": ("sunglasses",),
-    },
+    "accessory": {("tophat", "cap"): "hat", ("cap",): "baseball cap", ("sunglasses",): "glasses, shades"},
     "place": {
-        "sea": ("beach",),
-        "seaside": ("beach",),
-        "snow": ("mountain",),
-        "mountain": ("mountain",),
-        "living room": ("room",),
-        "home": ("room",),
-        "city": ("street",),
-        "city street": ("street",),
-        "road": ("street",),
-        "woods": ("forest",),
-        "indoors": ("room", "kitchen", "gym", "stage"),
-        "outdoors": tuple(name for name in PLACES if name not in ("room", "kitchen", "gym", "stage")),
-        "outside": tuple(name for name in PLACES if name not in ("room", "kitchen", "gym", "stage")),
+        ("beach",): "sea, seaside",
+        ("mountain",): "snow, mountain",
+        ("room",): "living room, home",
+        ("street",): "city, city street, road",
+        ("forest",): "woods",
+        _INDOORS: "indoors",
+        tuple(name for name in PLACES if name not in _INDOORS): "outdoors, outside",
     },
-    "prop": {
-        "teddy": ("teddy",),
-        "bear": ("teddy",),
-        "plant": ("plant",),
-        "cup": ("trophy",),
-        "bonfire": ("campfire",),
-    },
+    "prop": {("teddy",): "teddy, bear", ("plant",): "plant", ("trophy",): "cup", ("campfire",): "bonfire"},
 }
 # Nouns that stand for the activity they appear in: "a guitar"
-_NOUNS: dict[str, tuple[str, ...]] = {
-    "instrument": _MUSIC,
-    "guitar or piano": ("guitar", "piano"),
-    "ball": ("soccer", "basketball", "ball", "juggle"),
-    "bike": ("bike",),
-    "bicycle": ("bike",),
-    "boat": ("row",),
-    "book": ("read",),
-    "bow": ("archery",),
-    "camera": ("photo",),
-    "cup of coffee": ("coffee",),
-    "cartwheel": ("cartwheel",),
-    "computer": ("laptop",),
-    "fiddle": ("violin",),
-    "microphone": ("sing",),
-    "song": ("sing",),
-    "sword": ("fence",),
-    "weight": ("lift",),
-    "bowl": ("eat",),
-    "pan": ("cook",),
-    "egg": ("cook",),
-    "hamburger": ("burger",),
-    "ice cream": ("icecream",),
-    "soccer ball": ("soccer",),
-    "football": ("soccer",),
-    "broom": ("sweep",),
-    "skateboard": ("skate",),
-    "surfboard": ("surf",),
-    "ski": ("ski",),
-    "arrow": ("archery",),
-    "picture": ("paint", "photo"),
-    "wall": ("climb",),
-    **{
-        name: (name,)
-        for name in (
-            *_MUSIC,
-            "horse",
-            "pizza",
-            "burger",
-            "coffee",
-            "phone",
-            "laptop",
-            "fish",
-            "kite",
-            "balloon",
-            "umbrella",
-            "basketball",
-            "golf",
-            "yoga",
-            "soccer",
-        )
-    },
+_NOUNS: dict[tuple[str, ...], str] = {
+    _MUSIC: "instrument",
+    ("guitar", "piano"): "guitar or piano",
+    ("soccer", "basketball", "ball", "juggle"): "ball",
+    ("bike",): "bike, bicycle",
+    ("row",): "boat",
+    ("read",): "book",
+    ("archery",): "bow, arrow",
+    ("photo",): "camera",
+    ("coffee",): "cup of coffee",
+    ("cartwheel",): "cartwheel",
+    ("laptop",): "computer",
+    ("violin",): "fiddle",
+    ("sing",): "microphone, song",
+    ("fence",): "sword",
+    ("lift",): "weight",
+    ("eat",): "bowl",
+    ("cook",): "pan, egg",
+    ("burger",): "hamburger",
+    ("icecream",): "ice cream",
+    ("soccer",): "soccer ball, football",
+    ("sweep",): "broom",
+    ("skate",): "skateboard",
+    ("surf",): "surfboard",
+    ("ski",): "ski",
+    ("paint", "photo"): "picture",
+    ("climb",): "wall",
 }
+_ALSO_NOUNS = (
+    *_MUSIC,
+    *"horse pizza burger coffee phone laptop fish kite balloon umbrella basketball golf yoga soccer".split(),
+)
 _FILLERS = (
     "a an the some any his her their its this that there here it he she they who which is are be being been am was "
     "were do does did has have having in on at of to by with near beside next front behind background around and "
@@ -222,10 +161,10 @@ def _query_entries() -> Iterator[tuple[str, WordKind, Names]]:
     """Yield further phrases of queries in every form, with their meanings."""
     for kind, words in _QUERY_WORDS.items():
         forms = _verbs if kind == "activity" else _nouns
-        for word, names in words.items():
-            yield from ((form, kind, frozenset(names)) for form in forms(word))
-    for word, names in _NOUNS.items():
-        yield from ((form, "activity", frozenset(names)) for form in _nouns(word))
+        for names, said in words.items():
+            yield from ((form, kind, frozenset(names)) for word in said.split(", ") for form in forms(word))
+    for names, said in (*_NOUNS.items(), *(((name,), name) for name in _ALSO_NOUNS)):
+        yield from ((form, "activity", frozenset(names)) for word in said.split(", ") for form in _nouns(word))
     yield from ((word, "filler", frozenset()) for word in _FILLERS)
 
 

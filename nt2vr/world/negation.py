@@ -1,4 +1,4 @@
-"""Negated sentences about scenes of the built-in world, with the exact truth of both parts.
+"""Negated sentences about scenes, with the exact truth of both parts.
 
 Four kinds: "negated", a caption with a verb or a "with" denied (nT2VR's negated queries); "composed", A and not B
 (nT2VR's composed queries); "without", A without a thing N; and "not", not B alone. A denial applies to everybody in
@@ -20,20 +20,14 @@ from nt2vr.world.truth import Claim, Who
 from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, ANIMAL_ACTIVITIES, PROPS, SUBJECTS
 
 SceneDenialKind = Literal["negated", "composed", "without", "not"]
-Thing = tuple[Literal["subject", "prop", "accessory"], str]
+SceneThing = tuple[Literal["subject", "prop", "accessory"], str]
 
 PRONOUNS = {"man": "he", "boy": "he", "woman": "she", "girl": "she"}
 
 
 @dataclass(frozen=True)
 class SceneDenial(Denial):
-    """A negated sentence with the claims of its parts.
-
-    Attributes:
-        kind: one of the four kinds.
-        wanted_claim: claim of `wanted`.
-        unwanted_claim: claim of `unwanted`.
-    """
+    """A negated sentence with the claims of its parts."""
 
     kind: SceneDenialKind
     wanted_claim: Claim
@@ -44,14 +38,14 @@ class SceneDenial(Denial):
         return self.wanted_claim.holds(scene) and not self.unwanted_claim.holds(scene)
 
 
-def _thing_claim(thing: Thing) -> Claim:
+def _thing_claim(thing: SceneThing) -> Claim:
     kind, name = thing
     if kind == "prop":
         return Claim(props=(frozenset((name,)),))
     return Claim((Who(frozenset((name,))) if kind == "subject" else Who(wearing=frozenset((name,))),))
 
 
-def _thing_words(thing: Thing, rng: random.Random) -> str:
+def _thing_words(thing: SceneThing, rng: random.Random) -> str:
     """Name a thing with its article."""
     kind, name = thing
     if kind == "subject":
@@ -97,7 +91,7 @@ def compose(actor: Actor, deed: str, rng: random.Random) -> SceneDenial:
     )
 
 
-def leave_out(subject: str, deed: str, thing: Thing, rng: random.Random) -> SceneDenial:
+def leave_out(subject: str, deed: str, thing: SceneThing, rng: random.Random) -> SceneDenial:
     """Build "A without N"; A is a subject with an activity, or the subject alone if `deed` is empty."""
     wanted = with_article(rng.choice(SUBJECTS[subject].words))
     if deed:
@@ -123,7 +117,7 @@ def deny_deed(deed: str, rng: random.Random) -> SceneDenial:
     return SceneDenial("not", text, "", doing, Claim(), _deed_claim(deed))
 
 
-def deny_thing(thing: Thing, rng: random.Random) -> SceneDenial:
+def deny_thing(thing: SceneThing, rng: random.Random) -> SceneDenial:
     """Build "not B" for a thing."""
     words = _thing_words(thing, rng)
     return SceneDenial(

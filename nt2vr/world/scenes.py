@@ -30,19 +30,12 @@ class Actor:
 
 @dataclass(frozen=True)
 class Scene:
-    """Content of a clip.
-
-    Attributes:
-        place: a name from PLACES.
-        actors: 1 to 3, distinct in subject and activity.
-        props: 0 to 2 names from PROPS.
-        look: seed of everything captions never mention (positions, skin and hair, phase of the motion).
-    """
+    """Content of a clip, in names of the vocabulary."""
 
     place: str
-    actors: tuple[Actor, ...]
-    props: tuple[str, ...] = ()
-    look: int = 0
+    actors: tuple[Actor, ...]  # 1 to 3, distinct in subject and activity
+    props: tuple[str, ...] = ()  # 0 to 2
+    look: int = 0  # seed of everything captions never mention: positions, skin and hair, phase of the motion
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON data."""
@@ -50,7 +43,7 @@ class Scene:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Scene":
-        """Read what `to_dict` wrote."""
+        """Read the data of `to_dict`."""
         actors = tuple(Actor(**actor) for actor in data["actors"])
         return cls(data["place"], actors, tuple(data["props"]), data["look"])
 

@@ -1,4 +1,4 @@
-"""Draws negated sentences for scenes, and finds their relevant and hard scenes."""
+"""Negated sentences drawn for scenes, with their relevant and hard scenes."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,16 @@ from numpy.typing import NDArray
 
 from nt2vr.querygen.denials import DEED_SHARE
 from nt2vr.world.captions import describe
-from nt2vr.world.negation import SceneDenial, SceneDenialKind, Thing, compose, deny_deed, deny_thing, leave_out, negate
+from nt2vr.world.negation import (
+    SceneDenial,
+    SceneDenialKind,
+    SceneThing,
+    compose,
+    deny_deed,
+    deny_thing,
+    leave_out,
+    negate,
+)
 from nt2vr.world.scenes import Actor, Scene
 from nt2vr.world.table import SceneTable
 from nt2vr.world.truth import Claim, Who
@@ -17,7 +26,7 @@ from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, ANIMAL_ACTIVITIES, P
 NOT_HUMAN = {*ANIMAL_ACTIVITIES, "drive", "fly"} - {"run"}
 HUMAN_ACTIVITIES = tuple(name for name in ACTIVITIES if name not in NOT_HUMAN)
 DEEDS = tuple(name for name in ACTIVITIES if name not in ("drive", "fly"))
-THINGS: tuple[Thing, ...] = (
+THINGS: tuple[SceneThing, ...] = (
     *(("subject", name) for name, subject in SUBJECTS.items() if subject.kind != "person"),
     *(("prop", name) for name in PROPS),
     *(("accessory", name) for name in ACCESSORIES),
@@ -30,7 +39,7 @@ def _kind(actor: Actor) -> str:
     return SUBJECTS[actor.subject].kind
 
 
-def _things(scene: Scene) -> Iterator[Thing]:
+def _things(scene: Scene) -> Iterator[SceneThing]:
     for actor in scene.actors:
         if _kind(actor) != "person":
             yield "subject", actor.subject
@@ -49,15 +58,15 @@ class SceneDenials:
         self._table = SceneTable(scenes)
 
     def fitting(self, sentence: SceneDenial) -> NDArray[np.bool_]:
-        """Return which scenes show the wanted part and not the unwanted one: (N,)."""
-        return self._table.holding(sentence.wanted_claim) & ~self._table.holding(sentence.unwanted_claim)
+        """Mask of the scenes with the wanted and without the unwanted part: (N,)."""
+        return self._table.holding(sentence.wanted_claim) & ~self.showing_unwanted(sentence)
 
     def showing_both(self, sentence: SceneDenial) -> NDArray[np.bool_]:
-        """Return which scenes are hard, showing both parts: (N,)."""
-        return self._table.holding(sentence.wanted_claim) & self._table.holding(sentence.unwanted_claim)
+        """Mask of the hard scenes, which show both parts: (N,)."""
+        return self._table.holding(sentence.wanted_claim) & self.showing_unwanted(sentence)
 
     def showing_unwanted(self, sentence: SceneDenial) -> NDArray[np.bool_]:
-        """Return which scenes show the unwanted part: (N,)."""
+        """Mask of the scenes with the unwanted part: (N,)."""
         return self._table.holding(sentence.unwanted_claim)
 
     def draw(self, row: int, kind: SceneDenialKind, rng: random.Random) -> SceneDenial:
@@ -94,9 +103,8 @@ class SceneDenials:
             if deeds:
                 break
         else:
-            deeds = [
-                deed for deed in (ANIMAL_ACTIVITIES if kind == "animal" else HUMAN_ACTIVITIES) if deed not in done
-            ]
+            usual = ANIMAL_ACTIVITIES if kind == "animal" else HUMAN_ACTIVITIES
+            deeds = [deed for deed in usual if deed not in done]
         return compose(actor, rng.choice(deeds), rng)
 
     def _without(self, row: int, rng: random.Random) -> SceneDenial:
@@ -119,9 +127,8 @@ class SceneDenials:
         scene = self._scenes[row]
         if rng.random() < DEED_SHARE:
             done = {actor.activity for actor in scene.actors}
-            return deny_deed(
-                rng.choice([deed for deed in (*HUMAN_ACTIVITIES, *ANIMAL_ACTIVITIES) if deed not in done]), rng
-            )
+            deeds = [deed for deed in (*HUMAN_ACTIVITIES, *ANIMAL_ACTIVITIES) if deed not in done]
+            return deny_deed(rng.choice(deeds), rng)
         seen = set(_things(scene))
         return deny_thing(rng.choice([thing for thing in THINGS if thing not in seen]), rng)
 

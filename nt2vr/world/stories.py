@@ -1,4 +1,4 @@
-"""Stories of the gallery: what a clip shows, and what half of its clips show in addition."""
+"""Stories of the gallery: one thing to show, and one that half of its clips add."""
 
 STORIES: tuple[tuple[str, str], ...] = (  # wanted, unwanted
     ("a man is singing", "playing the guitar"),

@@ -1,4 +1,4 @@
-"""Everyday words that the built-in world's captions lack, with the caption words closest to them.
+"""Everyday words missing from the world's captions, with the closest caption words.
 
 Synonyms ("kitty", cat), hypernyms ("policeman", man) and, if the world has no such word, its commonest examples
 ("vehicle", car or bus). Only phrases that `read_claim` understands: verdicts follow them.

@@ -29,7 +29,7 @@ class SceneTable:
         self.holding = lru_cache(CACHED_CLAIMS)(self._holding)
 
     def _holding(self, claim: Claim) -> SceneMask:
-        """Return whether the claim holds for each scene: (N,), read-only."""
+        """Mask of the scenes for which the claim holds: (N,), read-only."""
         holds = np.ones(len(self._places), bool)
         if claim.places:
             holds &= _among(self._places, claim.places, PLACES).any(axis=1)

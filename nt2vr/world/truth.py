@@ -118,14 +118,9 @@ class _ClaimReader:
 
 
 def judge(query: Query, scene: Mapping[str, Any]) -> Verdict | None:
-    """Judge a clip: "right", "violation" (shows an unwanted part) or "miss" (lacks a wanted part).
+    """Judge a clip, a `Scene.to_dict`: "right", "violation" (shows an unwanted part) or "miss" (lacks a wanted one).
 
-    Args:
-        query: the parsed query.
-        scene: ground truth of the clip, see `Scene.to_dict`.
-
-    Returns:
-        The verdict; None if the query has unknown words or the scene is not from the built-in world.
+    None if the query has unknown words or the scene is not from the built-in world.
     """
     try:
         seen = Scene.from_dict(scene)

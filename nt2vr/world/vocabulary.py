@@ -1,4 +1,4 @@
-"""Vocabulary of the built-in world: subjects, activities, places, props and accessories, with names and pictures.
+"""Vocabulary: subjects, activities, places, props, accessories; with names and pictures.
 
 Names are unambiguous: captions avoid "kid" and "horse", which queries may use. Pictures are OpenMoji code points
 (CC BY-SA 4.0, see assets/CREDITS.md).
@@ -11,75 +11,43 @@ Motion = Literal["stay", "walk", "bounce", "sway", "turn", "roll"]
 
 
 @dataclass(frozen=True)
-class Part:
-    """A picture laid over an actor.
+class Layer:
+    """A picture laid over an actor, in the 72-unit coordinates of the actor's picture."""
 
-    Attributes:
-        picture: OpenMoji code point.
-        x: left edge, in the 72-unit coordinates of the actor's picture.
-        y: top edge, in the same coordinates.
-        scale: 1 is 72 units wide.
-        angle: clockwise degrees about the centre of the picture.
-    """
-
-    picture: str
-    x: float
-    y: float
-    scale: float
-    angle: float = 0.0
+    picture: str  # OpenMoji code point
+    x: float  # left edge
+    y: float  # top edge
+    scale: float  # 1 is 72 units wide
+    angle: float = 0.0  # clockwise degrees about its centre
 
 
 @dataclass(frozen=True)
-class Subject:
-    """A person, an animal or a vehicle.
+class Character:
+    """A person, an animal or a vehicle."""
 
-    Attributes:
-        words: synonyms, the plainest first.
-        kind: determines its activities.
-        picture: OpenMoji code point (of the bust, for people).
-        scale: size relative to a grown man.
-        shirt: colour of a person's shirt, one per person to make small figures distinguishable.
-        extra: pictures always drawn with it (the girl's bow).
-    """
-
-    words: tuple[str, ...]
-    kind: Literal["person", "animal", "vehicle"]
-    picture: str
-    scale: float = 1.0
-    shirt: str = ""
-    extra: tuple[Part, ...] = ()
+    words: tuple[str, ...]  # synonyms, the plainest first
+    kind: Literal["person", "animal", "vehicle"]  # determines its activities
+    picture: str  # OpenMoji code point; of the bust, for people
+    scale: float = 1.0  # relative to a grown man
+    shirt: str = ""  # colour of a person's shirt, one per person to make small figures distinguishable
+    extra: tuple[Layer, ...] = ()  # always drawn with it: the girl's bow
 
 
 @dataclass(frozen=True)
 class Activity:
-    """An activity of a subject.
+    """An activity of a subject."""
 
-    Attributes:
-        phrases: synonyms with the verb first, as a lemma ("ride a bike").
-        motion: motion of the subject.
-        figure: full-body picture whose head is replaced by the person's; empty for a bust with props.
-        parts: pictures drawn over a bust or next to an animal.
-    """
-
-    phrases: tuple[str, ...]
+    phrases: tuple[str, ...]  # synonyms with the verb first, as a lemma: "ride a bike"
     motion: Motion = "stay"
-    figure: str = ""
-    parts: tuple[Part, ...] = ()
+    figure: str = ""  # full-body picture whose head is replaced by the person's; empty for a bust with props
+    parts: tuple[Layer, ...] = ()  # drawn over a bust or next to an animal
 
 
 @dataclass(frozen=True)
-class Place:
-    """Setting of a scene.
+class Setting:
+    """Place of a scene, with people's activities and the animals, vehicles and props found there."""
 
-    Attributes:
-        phrases: synonyms, each with its preposition.
-        activities: activities of people there.
-        animals: animals found there.
-        vehicles: vehicles found there.
-        props: props found there.
-    """
-
-    phrases: tuple[str, ...]
+    phrases: tuple[str, ...]  # synonyms, each with its preposition
     activities: tuple[str, ...]
     animals: tuple[str, ...]
     vehicles: tuple[str, ...]
@@ -87,58 +55,56 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Thing:
-    """A prop or an accessory.
+class Item:
+    """A prop or an accessory."""
 
-    Attributes:
-        words: synonyms with their articles, the plainest first.
-        picture: OpenMoji code point.
-        scale: 1 is 72 units wide, next to a grown man.
-        sky: in the sky instead of on the ground.
-    """
-
-    words: tuple[str, ...]
-    picture: str
-    scale: float = 0.6
-    sky: bool = False
+    words: tuple[str, ...]  # synonyms with their articles, the plainest first
+    picture: str  # OpenMoji code point
+    scale: float = 0.6  # 1 is 72 units wide, next to a grown man
+    sky: bool = False  # in the sky instead of on the ground
 
 
-SUBJECTS: dict[str, Subject] = {
-    "man": Subject(("man", "guy", "male person"), "person", "1F9D4", 1.0, "#2F6FD0"),
-    "woman": Subject(("woman", "lady", "female person"), "person", "1F469", 1.0, "#E0457B"),
-    "boy": Subject(("boy", "little boy", "young boy"), "person", "1F466", 0.76, "#35A853"),
-    "girl": Subject(
-        ("girl", "little girl", "young girl"), "person", "1F467", 0.76, "#8E4EC6", (Part("1F380", 15, 3, 0.36, -20),)
+SUBJECTS: dict[str, Character] = {
+    "man": Character(("man", "guy", "male person"), "person", "1F9D4", 1.0, "#2F6FD0"),
+    "woman": Character(("woman", "lady", "female person"), "person", "1F469", 1.0, "#E0457B"),
+    "boy": Character(("boy", "little boy", "young boy"), "person", "1F466", 0.76, "#35A853"),
+    "girl": Character(
+        ("girl", "little girl", "young girl"),
+        "person",
+        "1F467",
+        0.76,
+        "#8E4EC6",
+        (Layer("1F380", 15, 3, 0.36, -20),),
     ),
-    "dog": Subject(("dog", "puppy"), "animal", "1F415", 0.85),
-    "cat": Subject(("cat", "kitten"), "animal", "1F408", 0.75),
-    "duck": Subject(("duck",), "animal", "1F986", 0.7),
-    "cow": Subject(("cow",), "animal", "1F404", 1.1),
-    "rabbit": Subject(("rabbit", "bunny"), "animal", "1F407", 0.65),
-    "elephant": Subject(("elephant",), "animal", "1F418", 1.25),
-    "monkey": Subject(("monkey",), "animal", "1F412", 0.8),
-    "pig": Subject(("pig", "piglet"), "animal", "1F416", 0.8),
-    "car": Subject(("car",), "vehicle", "1F697", 1.25),
-    "bus": Subject(("bus",), "vehicle", "1F68C", 1.6),
-    "motorbike": Subject(("motorbike", "motorcycle"), "vehicle", "1F3CD", 1.1),
-    "tractor": Subject(("tractor",), "vehicle", "1F69C", 1.2),
-    "train": Subject(("train", "steam train"), "vehicle", "1F682", 1.4),
-    "plane": Subject(("plane", "airplane"), "vehicle", "2708", 0.9),
-    "helicopter": Subject(("helicopter",), "vehicle", "1F681", 1.0),
+    "dog": Character(("dog", "puppy"), "animal", "1F415", 0.85),
+    "cat": Character(("cat", "kitten"), "animal", "1F408", 0.75),
+    "duck": Character(("duck",), "animal", "1F986", 0.7),
+    "cow": Character(("cow",), "animal", "1F404", 1.1),
+    "rabbit": Character(("rabbit", "bunny"), "animal", "1F407", 0.65),
+    "elephant": Character(("elephant",), "animal", "1F418", 1.25),
+    "monkey": Character(("monkey",), "animal", "1F412", 0.8),
+    "pig": Character(("pig", "piglet"), "animal", "1F416", 0.8),
+    "car": Character(("car",), "vehicle", "1F697", 1.25),
+    "bus": Character(("bus",), "vehicle", "1F68C", 1.6),
+    "motorbike": Character(("motorbike", "motorcycle"), "vehicle", "1F3CD", 1.1),
+    "tractor": Character(("tractor",), "vehicle", "1F69C", 1.2),
+    "train": Character(("train", "steam train"), "vehicle", "1F682", 1.4),
+    "plane": Character(("plane", "airplane"), "vehicle", "2708", 0.9),
+    "helicopter": Character(("helicopter",), "vehicle", "1F681", 1.0),
 }
 
 FLYING = frozenset({"plane", "helicopter"})
-NOTE = Part("1F3B5", -10, -6, 0.3)
+NOTE = Layer("1F3B5", -10, -6, 0.3)
 
 
-def _hand(picture: str, scale: float = 0.55, angle: float = 0.0, x: float = 38, y: float = 32) -> tuple[Part, ...]:
+def _hand(picture: str, scale: float = 0.55, angle: float = 0.0, x: float = 38, y: float = 32) -> tuple[Layer, ...]:
     """Place a prop in front of the chest, on the viewer's right."""
-    return (Part(picture, x, y, scale, angle),)
+    return (Layer(picture, x, y, scale, angle),)
 
 
 ACTIVITIES: dict[str, Activity] = {
     # full-body figures
-    "run": Activity(("run", "run fast"), "walk", "1F3C3", (Part("1F4A8", 56, 22, 0.55),)),  # animals raise dust
+    "run": Activity(("run", "run fast"), "walk", "1F3C3", (Layer("1F4A8", 56, 22, 0.55),)),  # animals raise dust
     "cartwheel": Activity(("do a cartwheel", "turn a cartwheel"), "turn", "1F938"),
     "yoga": Activity(("do yoga", "meditate"), "stay", "1F9D8"),
     "dance": Activity(("dance", "do a dance"), "sway", "1F57A"),
@@ -179,14 +145,14 @@ ACTIVITIES: dict[str, Activity] = {
     "soccer": Activity(("play soccer", "kick a soccer ball"), "bounce", parts=_hand("26BD", 0.46, 0, 46, 40)),
     "pingpong": Activity(("play ping pong", "play table tennis"), "bounce", parts=_hand("1F3D3", 0.58, 0, 36, 26)),
     "archery": Activity(("shoot an arrow", "shoot with a bow"), "stay", parts=_hand("1F3F9", 0.62, 0, 36, 24)),
-    "skate": Activity(("ride a skateboard", "skateboard"), "roll", parts=(Part("1F6F9", 4, 28, 0.9),)),
-    "kite": Activity(("fly a kite",), "sway", parts=(Part("1FA81", 44, -14, 0.8),)),
-    "balloon": Activity(("hold a balloon", "play with a balloon"), "bounce", parts=(Part("1F388", 46, 2, 0.66),)),
-    "umbrella": Activity(("hold an umbrella", "walk with an umbrella"), "walk", parts=(Part("2602", 32, -20, 0.9),)),
+    "skate": Activity(("ride a skateboard", "skateboard"), "roll", parts=(Layer("1F6F9", 4, 28, 0.9),)),
+    "kite": Activity(("fly a kite",), "sway", parts=(Layer("1FA81", 44, -14, 0.8),)),
+    "balloon": Activity(("hold a balloon", "play with a balloon"), "bounce", parts=(Layer("1F388", 46, 2, 0.66),)),
+    "umbrella": Activity(("hold an umbrella", "walk with an umbrella"), "walk", parts=(Layer("2602", 32, -20, 0.9),)),
     # animals
-    "sleep": Activity(("sleep", "take a nap"), "stay", parts=(Part("1F4A4", 46, -8, 0.5),)),
-    "eat": Activity(("eat from a bowl", "eat food"), "stay", parts=(Part("1F963", -12, 36, 0.5),)),
-    "ball": Activity(("play with a ball", "chase a ball"), "bounce", parts=(Part("1F3BE", -16, 38, 0.42),)),
+    "sleep": Activity(("sleep", "take a nap"), "stay", parts=(Layer("1F4A4", 46, -8, 0.5),)),
+    "eat": Activity(("eat from a bowl", "eat food"), "stay", parts=(Layer("1F963", -12, 36, 0.5),)),
+    "ball": Activity(("play with a ball", "chase a ball"), "bounce", parts=(Layer("1F3BE", -16, 38, 0.42),)),
     # vehicles
     "drive": Activity(("drive past", "drive by"), "roll"),
     "fly": Activity(("fly past", "fly by"), "roll"),
@@ -194,149 +160,130 @@ ACTIVITIES: dict[str, Activity] = {
 
 ANIMAL_ACTIVITIES = ("run", "sleep", "eat", "ball")
 
-PROPS: dict[str, Thing] = {
-    "cake": Thing(("a cake", "a birthday cake"), "1F382", 0.6),
-    "gift": Thing(("a gift", "a present"), "1F381", 0.55),
-    "flower": Thing(("a flower", "a sunflower"), "1F33B", 0.7),
-    "snowman": Thing(("a snowman",), "26C4", 0.85),
-    "campfire": Thing(("a fire", "a campfire"), "1F525", 0.6),
-    "tent": Thing(("a tent",), "26FA", 1.0),
-    "teddy": Thing(("a teddy bear", "a toy bear"), "1F9F8", 0.65),
-    "chair": Thing(("a chair",), "1FA91", 0.85),
-    "plant": Thing(("a potted plant", "a plant in a pot"), "1FAB4", 0.75),
-    "trophy": Thing(("a trophy", "a golden cup"), "1F3C6", 0.65),
-    "basket": Thing(("a basket",), "1F9FA", 0.6),
-    "bucket": Thing(("a bucket",), "1FAA3", 0.55),
-    "mushroom": Thing(("a mushroom",), "1F344", 0.5),
-    "suitcase": Thing(("a suitcase",), "1F9F3", 0.7),
-    "clock": Thing(("a clock",), "1F570", 0.6),
-    "sun": Thing(("the sun", "a bright sun"), "2600", 0.7, sky=True),
-    "moon": Thing(("the moon",), "1F319", 0.55, sky=True),
-    "rainbow": Thing(("a rainbow",), "1F308", 0.85, sky=True),
+PROPS: dict[str, Item] = {
+    "cake": Item(("a cake", "a birthday cake"), "1F382", 0.6),
+    "gift": Item(("a gift", "a present"), "1F381", 0.55),
+    "flower": Item(("a flower", "a sunflower"), "1F33B", 0.7),
+    "snowman": Item(("a snowman",), "26C4", 0.85),
+    "campfire": Item(("a fire", "a campfire"), "1F525", 0.6),
+    "tent": Item(("a tent",), "26FA", 1.0),
+    "teddy": Item(("a teddy bear", "a toy bear"), "1F9F8", 0.65),
+    "chair": Item(("a chair",), "1FA91", 0.85),
+    "plant": Item(("a potted plant", "a plant in a pot"), "1FAB4", 0.75),
+    "trophy": Item(("a trophy", "a golden cup"), "1F3C6", 0.65),
+    "basket": Item(("a basket",), "1F9FA", 0.6),
+    "bucket": Item(("a bucket",), "1FAA3", 0.55),
+    "mushroom": Item(("a mushroom",), "1F344", 0.5),
+    "suitcase": Item(("a suitcase",), "1F9F3", 0.7),
+    "clock": Item(("a clock",), "1F570", 0.6),
+    "sun": Item(("the sun", "a bright sun"), "2600", 0.7, sky=True),
+    "moon": Item(("the moon",), "1F319", 0.55, sky=True),
+    "rainbow": Item(("a rainbow",), "1F308", 0.85, sky=True),
 }
 
-ACCESSORIES: dict[str, Thing] = {
-    "tophat": Thing(("a top hat", "a black hat"), "1F3A9"),
-    "crown": Thing(("a crown", "a golden crown"), "1F451"),
-    "cap": Thing(("a cap", "a green cap"), "1F9E2"),
-    "sunglasses": Thing(("sunglasses", "dark glasses"), "1F576"),
+ACCESSORIES: dict[str, Item] = {
+    "tophat": Item(("a top hat", "a black hat"), "1F3A9"),
+    "crown": Item(("a crown", "a golden crown"), "1F451"),
+    "cap": Item(("a cap", "a green cap"), "1F9E2"),
+    "sunglasses": Item(("sunglasses", "dark glasses"), "1F576"),
 }
 
-PLACES: dict[str, Place] = {
-    "beach": Place(
+
+def _setting(phrases: tuple[str, ...], activities: str, animals: str, vehicles: str, props: str) -> Setting:
+    names = (tuple(text.split()) for text in (activities, animals, vehicles, props))
+    return Setting(phrases, *names)
+
+
+PLACES: dict[str, Setting] = {
+    "beach": _setting(
         ("on the beach", "at the seaside"),
-        ("surf", "swim", "kite", "guitar", "icecream", "run", "yoga", "photo", "read", "umbrella", "saxophone"),
-        ("dog", "duck", "monkey"),
-        ("plane", "helicopter"),
-        ("sun", "rainbow", "bucket", "tent"),
+        "surf swim kite guitar icecream run yoga photo read umbrella saxophone",
+        "dog duck monkey",
+        "plane helicopter",
+        "sun rainbow bucket tent",
     ),
-    "park": Place(
+    "park": _setting(
         ("in the park", "in a park"),
-        (
-            "run",
-            "bike",
-            "juggle",
-            "kite",
-            "read",
-            "guitar",
-            "balloon",
-            "soccer",
-            "icecream",
-            "photo",
-            "yoga",
-            "violin",
-        ),
-        ("dog", "duck", "rabbit", "cat"),
-        ("helicopter", "bus"),
-        ("flower", "sun", "rainbow", "basket"),
+        "run bike juggle kite read guitar balloon soccer icecream photo yoga violin",
+        "dog duck rabbit cat",
+        "helicopter bus",
+        "flower sun rainbow basket",
     ),
-    "street": Place(
+    "street": _setting(
         ("on the street", "in the city"),
-        ("bike", "skate", "phone", "trumpet", "coffee", "umbrella", "photo", "pizza", "sing", "accordion", "sweep"),
-        ("dog", "cat", "elephant"),
-        ("car", "bus", "motorbike"),
-        ("gift", "suitcase", "chair", "moon"),
+        "bike skate phone trumpet coffee umbrella photo pizza sing accordion sweep",
+        "dog cat elephant",
+        "car bus motorbike",
+        "gift suitcase chair moon",
     ),
-    "mountain": Place(
+    "mountain": _setting(
         ("in the snow", "on a snowy mountain"),
-        ("ski", "snowboard", "climb", "photo", "coffee", "run", "fence", "kite"),
-        ("dog", "rabbit", "cat"),
-        ("helicopter", "plane", "train"),
-        ("snowman", "sun", "campfire", "moon", "tent"),
+        "ski snowboard climb photo coffee run fence kite",
+        "dog rabbit cat",
+        "helicopter plane train",
+        "snowman sun campfire moon tent",
     ),
-    "room": Place(
+    "room": _setting(
         ("in the living room", "at home"),
-        ("piano", "violin", "read", "laptop", "yoga", "dance", "phone", "pizza", "paint", "sing", "sweep", "guitar"),
-        ("cat", "dog", "monkey", "rabbit"),
-        (),
-        ("cake", "gift", "teddy", "plant", "chair", "clock"),
+        "piano violin read laptop yoga dance phone pizza paint sing sweep guitar",
+        "cat dog monkey rabbit",
+        "",
+        "cake gift teddy plant chair clock",
     ),
-    "kitchen": Place(
+    "kitchen": _setting(
         ("in the kitchen", "in a kitchen"),
-        ("cook", "coffee", "pizza", "phone", "read", "dance", "sing", "burger", "sweep", "laptop", "icecream"),
-        ("cat", "dog", "pig"),
-        (),
-        ("cake", "plant", "chair", "clock", "basket"),
+        "cook coffee pizza phone read dance sing burger sweep laptop icecream",
+        "cat dog pig",
+        "",
+        "cake plant chair clock basket",
     ),
-    "gym": Place(
+    "gym": _setting(
         ("in the gym", "at the gym"),
-        ("lift", "basketball", "yoga", "fence", "run", "cartwheel", "juggle", "dance", "pingpong", "soccer", "climb"),
-        ("dog", "monkey"),
-        (),
-        ("trophy", "chair", "bucket", "clock"),
+        "lift basketball yoga fence run cartwheel juggle dance pingpong soccer climb",
+        "dog monkey",
+        "",
+        "trophy chair bucket clock",
     ),
-    "stage": Place(
+    "stage": _setting(
         ("on stage", "on a stage"),
-        (
-            "guitar",
-            "drum",
-            "trumpet",
-            "violin",
-            "piano",
-            "sing",
-            "dance",
-            "juggle",
-            "saxophone",
-            "accordion",
-            "cartwheel",
-        ),
-        ("monkey", "elephant", "dog"),
-        (),
-        ("trophy", "gift", "chair", "flower"),
+        "guitar drum trumpet violin piano sing dance juggle saxophone accordion cartwheel",
+        "monkey elephant dog",
+        "",
+        "trophy gift chair flower",
     ),
-    "desert": Place(
+    "desert": _setting(
         ("in the desert", "in a desert"),
-        ("horse", "run", "photo", "umbrella", "skate", "guitar", "archery", "bike", "trumpet", "drum"),
-        ("elephant", "monkey", "dog"),
-        ("motorbike", "plane", "car"),
-        ("sun", "tent", "campfire", "moon", "suitcase"),
+        "horse run photo umbrella skate guitar archery bike trumpet drum",
+        "elephant monkey dog",
+        "motorbike plane car",
+        "sun tent campfire moon suitcase",
     ),
-    "lake": Place(
+    "lake": _setting(
         ("by the lake", "at a lake"),
-        ("row", "swim", "fish", "read", "paint", "photo", "guitar", "saxophone", "burger"),
-        ("duck", "dog", "cow"),
-        ("helicopter", "plane"),
-        ("tent", "campfire", "moon", "rainbow", "bucket"),
+        "row swim fish read paint photo guitar saxophone burger",
+        "duck dog cow",
+        "helicopter plane",
+        "tent campfire moon rainbow bucket",
     ),
-    "farm": Place(
+    "farm": _setting(
         ("on the farm", "on a farm"),
-        ("horse", "paint", "run", "bike", "balloon", "photo", "sweep", "archery", "accordion", "burger"),
-        ("cow", "duck", "rabbit", "pig", "cat"),
-        ("tractor", "train", "motorbike"),
-        ("flower", "basket", "sun", "bucket"),
+        "horse paint run bike balloon photo sweep archery accordion burger",
+        "cow duck rabbit pig cat",
+        "tractor train motorbike",
+        "flower basket sun bucket",
     ),
-    "golf": Place(
+    "golf": _setting(
         ("on the golf course", "at the golf course"),
-        ("golf", "photo", "coffee", "cartwheel", "soccer", "run", "pingpong", "balloon", "kite"),
-        ("rabbit", "duck", "dog"),
-        ("tractor", "car"),
-        ("sun", "flower", "rainbow", "trophy"),
+        "golf photo coffee cartwheel soccer run pingpong balloon kite",
+        "rabbit duck dog",
+        "tractor car",
+        "sun flower rainbow trophy",
     ),
-    "forest": Place(
+    "forest": _setting(
         ("in the forest", "in the woods"),
-        ("archery", "horse", "bike", "run", "violin", "cook", "paint", "read", "climb", "drum"),
-        ("rabbit", "monkey", "pig", "cow"),
-        ("train", "motorbike"),
-        ("mushroom", "tent", "campfire", "basket", "moon"),
+        "archery horse bike run violin cook paint read climb drum",
+        "rabbit monkey pig cow",
+        "train motorbike",
+        "mushroom tent campfire basket moon",
     ),
 }

@@ -1,4 +1,4 @@
-"""Who may import whom, and that docs/architecture.md names every module."""
+"""Who may import whom, and the file tree of docs/architecture.md."""
 
 import ast
 import os
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.file_tree import file_tree, summary, tree_in_docs
 from tests.paths import ROOT
 
 FILES = [ROOT / "app.py", *sorted((ROOT / "nt2vr").rglob("*.py")), *sorted((ROOT / "trainer").rglob("*.py"))]
@@ -200,41 +201,9 @@ assert not {"torch", "open_clip", "gradio"} & sys.modules.keys()
     assert result.returncode == 0, result.stderr
 
 
-def modules_named(tree: str) -> set[str]:
-    """Read a file tree: a line names a file, or a folder and then the files in it; what else it says is prose."""
-    named: set[str] = set()
-    folders: list[tuple[int, str]] = []
-    for line in tree.splitlines():
-        words = line.lstrip(" │├└─").split()
-        if not words:
-            continue
-        indent = len(line) - len(line.lstrip(" │├└─"))
-        while folders and folders[-1][0] >= indent:
-            folders.pop()
-        if words[0].endswith("/"):
-            folders.append((indent, words[0]))
-        folder = "".join(name for _, name in folders)
-        named |= {folder + word.strip(",;()") for word in words if word.strip(",;()").endswith(".py")}
-    return named
+def test_the_file_tree_in_the_docs_is_the_generated_one() -> None:
+    assert tree_in_docs() == file_tree(), "run python -m tests.file_tree --write to renew docs/architecture.md"
 
 
-def test_the_tree_of_this_test_is_read_as_people_read_it() -> None:
-    tree = "app.py   flags\nnt2vr/\n  query.py  words\n  index/  base.py (Protocol)  exact.py\n  video.py\nx/  a.py"
-    assert modules_named(tree) == {
-        "app.py",
-        "nt2vr/query.py",
-        "nt2vr/index/base.py",
-        "nt2vr/index/exact.py",
-        "nt2vr/video.py",
-        "x/a.py",
-    }
-
-
-def test_the_file_tree_in_the_docs_names_every_module_and_no_other() -> None:
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"^```\w*\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    tree = next(block for block in blocks if "nt2vr/\n" in block)
-    modules = {name_of(file) for file in FILES if file.name != "__init__.py"}
-    named = modules_named(tree)
-    assert modules - named == set(), "not in docs/architecture.md"
-    assert {name for name in named if not (ROOT / name).is_file()} == set(), "in docs/architecture.md but not there"
+def test_every_module_says_what_it_is() -> None:
+    assert [name_of(file) for file in FILES if not summary(file)] == []

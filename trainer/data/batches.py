@@ -1,4 +1,4 @@
-"""Training batches: a pure function of seed, epoch and step. Each process reads its share of them alone."""
+"""Training batches: a pure function of seed, epoch and step. Each process reads only its share."""
 
 import math
 import random

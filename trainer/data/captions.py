@@ -1,4 +1,4 @@
-"""Captions without videos: reads, splits and parses them for denying sentences."""
+"""Captions without videos: read, split, and parsed to be negated."""
 
 import json
 from collections.abc import Mapping, Sequence

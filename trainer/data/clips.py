@@ -1,4 +1,4 @@
-"""Training data: frames, cached on disk, and a source of sentences. Only this module knows where data comes from."""
+"""Training data: frames, cached on disk, and a source of sentences. No other module knows where data comes from."""
 
 import logging
 import random

@@ -1,4 +1,4 @@
-"""Batches drawn in a thread while a GPU computes, their frames in pinned memory, from which it copies directly."""
+"""Batch prefetching in a thread while a GPU computes, with frames in pinned memory."""
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterator

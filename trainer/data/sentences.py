@@ -1,4 +1,4 @@
-"""Sources of training sentences: the built-in world, a dataset with videos, and captions alone."""
+"""Sources of training sentences: built-in world, captioned dataset, captions alone."""
 
 import random
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,1 +1,1 @@
-"""Trains a fusion of picture and text, and adds it to a checkpoint."""
+"""Fusion training: a reference picture and a text become one vector."""

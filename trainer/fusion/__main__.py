@@ -1,4 +1,4 @@
-"""Trains a fusion over frozen towers, and adds it to a checkpoint folder.
+"""Command that trains a fusion over frozen towers and adds it to a checkpoint folder.
 
     python -m trainer.fusion.__main__ FOLDER
 

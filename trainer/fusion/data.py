@@ -1,4 +1,4 @@
-"""Training data of a fusion: families of the built-in world, embedded once by the frozen towers."""
+"""Training data of a fusion: families of the world, embedded once by frozen towers."""
 
 import random
 from collections.abc import Sequence, Set

@@ -1,4 +1,4 @@
-"""Losses of composed retrieval: InfoNCE with masked candidates, and HN-NCE; and targets weighted by frame."""
+"""Losses of a fusion: InfoNCE with masked candidates, and HN-NCE. Targets are weighted by frame."""
 
 import math
 

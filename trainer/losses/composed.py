@@ -1,4 +1,4 @@
-"""Contrastive loss for denying sentences whose correct clips are known. Used by CLIP-neg; not from the paper."""
+"""Contrastive loss over negated sentences with known correct clips. Used by CLIP-neg; not from the paper."""
 
 from dataclasses import dataclass
 from typing import ClassVar

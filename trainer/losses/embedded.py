@@ -1,4 +1,4 @@
-"""Input of the losses: embeddings of a batch. Knows nothing about models or data."""
+"""Input of the losses: the embeddings of a batch. Knows nothing about models or data."""
 
 from dataclasses import dataclass
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""The loss CLIP* is fine-tuned with, and the primary loss of CLIP-snl and CLIP-bnl."""
+"""Retrieval loss: fine-tunes CLIP*, and is the primary loss of CLIP-snl and CLIP-bnl."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""File locks, which the system releases when their holder exits or is killed; a separate note names the holder.
+"""File locks that the system releases when their holder exits or is killed; a note names the holder.
 
 The note is its own file because Windows does not let other processes read a locked one.
 """

@@ -1,4 +1,4 @@
-"""Run manager: starts, stops, resumes, deletes and reads runs, each a separate process that outlives the app.
+"""Run manager: starts, stops, resumes, deletes and reads runs. Their processes outlive the app.
 
 Talks to runs only through their folders, signals and locks; knows nothing about training or the page.
 """

@@ -1,4 +1,4 @@
-"""metrics.jsonl, written as a run trains and read as it grows; TensorBoard's event files, written along with it."""
+"""metrics.jsonl and TensorBoard's event files, appended as a run trains."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Saved state for resuming runs: everything the next steps depend on, in one atomically written file.
+"""Saved state for resuming a run, in one atomic file. All later steps depend on it alone.
 
 On a CPU, a run killed at any moment reaches the same numbers as an uninterrupted one; on a GPU, as far as its kernels
 are deterministic.

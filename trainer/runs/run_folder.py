@@ -1,4 +1,4 @@
-"""The run folder: the interface between a training process and everything that watches it.
+"""Run folder: the interface between a training process and its observers.
 
     runs/<run_id>/config.json     TrainConfig, written once, before the start
                   status.json     RunStatus, replaced atomically

@@ -1,4 +1,4 @@
-"""`nt2vr sweep CONFIG --grid losses.bnl.m4=-.1,-.15,-.2 --seeds 3`: train a grid of settings and tabulate them.
+"""`nt2vr sweep CONFIG --grid losses.bnl.m4=-.1,-.15 --seeds 3`: a grid of settings.
 
 Every point of the grid is trained with every seed, each run in a folder of its own, as many at once as there are
 devices. The same command again resumes what was stopped and skips what has finished.

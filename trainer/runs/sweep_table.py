@@ -1,4 +1,4 @@
-"""The table of a sweep: validation measures of each point's best epochs, as mean ± standard deviation over seeds."""
+"""Table of a sweep: mean ± standard deviation over seeds at each point's best epochs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A run's curves as small charts: lines, axes and labels, ready for a template to draw as SVG.
+"""Curves of a run as small charts: lines, axes and labels, ready to be drawn as SVG.
 
 Text is left unescaped for the template; SVG paths and positions are made from numbers only.
 """

@@ -1,4 +1,4 @@
-"""The new-run form as data: fields, choices and help texts, derived from TrainConfig and the losses.
+"""New-run form as data, derived from TrainConfig and the losses.
 
 Knows nothing about Gradio, and imports torch only when losses are needed.
 """

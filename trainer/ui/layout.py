@@ -1,4 +1,4 @@
-"""The Train tab's components: the form for new runs, and what shows a run. They do nothing yet (`tab` wires them)."""
+"""Components of the Train tab, wired by `tab`."""
 
 import json
 from collections.abc import Mapping, Sequence

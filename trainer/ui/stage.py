@@ -1,4 +1,4 @@
-"""Runs started from the Search tab: short ones of the preset `stage`, to be watched as they learn."""
+"""Short runs started from the Search tab, to be watched as they learn."""
 
 from dataclasses import dataclass
 from pathlib import Path

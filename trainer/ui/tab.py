@@ -1,4 +1,4 @@
-"""The Train tab: a form for new runs, and the list of runs, each with its progress, curves and log."""
+"""The Train tab: a form for new runs, and all runs with progress, curves and log."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Template data for the list of runs and for one run. Knows nothing about Gradio."""
+"""Runs as template data. Independent of Gradio."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,1 +1,1 @@
-"""Evaluation of covr: a picture plus a text that says what should be different."""
+"""Covr evaluation: retrieval by a reference picture plus a text that changes it."""

@@ -1,4 +1,4 @@
-"""Datasets of composed retrieval as benchmarks; a reference is embedded like a clip, all of its frames pooled."""
+"""Covr datasets as benchmarks. A reference is embedded like a clip, with all of its frames pooled."""
 
 from nt2vr.datasets.covr import CovrSet
 from nt2vr.evaluation.covr.protocol import CovrBenchmark, CovrQuery, Embedded

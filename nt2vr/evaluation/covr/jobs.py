@@ -1,4 +1,4 @@
-"""Evaluations of composed retrieval: by name, and behind the page, one at a time."""
+"""Covr evaluations by name, and in the background for the app, one at a time."""
 
 from collections.abc import Callable
 from concurrent.futures import Future

@@ -1,4 +1,4 @@
-"""Evaluation of composed retrieval: a reference picture and a text that says what should be different.
+"""Covr evaluation protocol: metrics by kind of change, with controls.
 
 R@k by kind of change, for each composition and its controls: the picture alone, the text alone, and, as the ceiling,
 the full caption of the target. Violations, the share of the first five that show what was to be removed, are won by

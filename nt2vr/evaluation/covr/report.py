@@ -1,4 +1,4 @@
-"""Reports of composed retrieval: the figures by kind of change, and every query with its ranks; one JSON file each."""
+"""Covr reports: metrics by kind of change, and every query with its ranks. One JSON file each."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Composed retrieval in the built-in world, with exact truth."""
+"""Covr benchmark on the built-in world, with exact truth."""
 
 import random
 from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""Reports: saved, listed, compared, reviewed, and written as tables."""
+"""Evaluation reports: saved, listed, compared, reviewed, and written as tables."""

@@ -1,4 +1,4 @@
-"""Archive of reports in one folder: lists, opens and deletes them. Repeating an evaluation replaces its report."""
+"""Report archive: lists, opens and deletes reports. Repeating an evaluation replaces its report."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""Where two systems differ: a metric by cue, kind of unwanted part and concept, with intervals and paired tests."""
+"""Where two systems differ: a metric by cue, unwanted part and concept, with tests."""
 
 from collections import defaultdict
 from collections.abc import Sequence

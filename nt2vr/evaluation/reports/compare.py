@@ -1,4 +1,4 @@
-"""Single queries of a report, for error analysis: which to look at, in which order, and what systems found first."""
+"""Error analysis of a report: single queries, and each system's first results."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

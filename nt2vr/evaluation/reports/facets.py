@@ -1,4 +1,4 @@
-"""Facets of a query, to group and filter by: its negation cue, and what its unwanted part is about."""
+"""Facets of a query, to group and filter by: negation cue, topic of the unwanted part."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

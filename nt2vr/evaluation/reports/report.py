@@ -1,4 +1,4 @@
-"""Evaluation reports: per-query results of several systems, with their provenance, in a folder of three or four files.
+"""Evaluation reports: per-query results of several systems, with provenance.
 
 report.json    metrics, systems, benchmark and versions
 queries.jsonl  one query per line: kind, text, parts, cue, and each system's rank

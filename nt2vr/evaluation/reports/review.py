@@ -1,4 +1,4 @@
-"""Review of a report: a tag and a note per query, in the report's folder. Reports without the file have none."""
+"""Review of a report: a tag and a note per query. Reports without the file have none."""
 
 import json
 from collections.abc import Mapping

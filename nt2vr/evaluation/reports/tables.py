@@ -1,6 +1,7 @@
-"""Tables of a report as Markdown, CSV and LaTeX: the columns of the paper's Table 2, then the honest metrics.
+"""Tables of a report as Markdown, CSV and LaTeX.
 
-CSV and LaTeX have the 95 % interval of each figure, see `intervals`.
+The columns of the paper's Table 2 come first, then the honest metrics. CSV and LaTeX have the 95 %
+interval of each figure, see `intervals`.
 """
 
 import csv

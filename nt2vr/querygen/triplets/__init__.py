@@ -1,1 +1,1 @@
-"""Triplets for covr from captions."""
+"""Covr triplets from captions."""

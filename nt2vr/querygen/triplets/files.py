@@ -1,37 +1,33 @@
-"""Triplets for composed retrieval from captions: a reference, a target, and a text that says how they differ."""
+"""Covr triplets and their file: reference, target, and a text for the difference."""
 
 import json
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from nt2vr.progress import Progress, silent
 from nt2vr.querygen.query_sets import CaptionedVideos
-from nt2vr.querygen.triplets.mining import CaptionPair, Embed, VideoPair, mine
+from nt2vr.querygen.triplets.mining import Embed, NearCaptions, VideoPair, mine
 
 
 class WritesTexts(Protocol):
     """Writes modification texts, by rules or by a language model."""
 
-    def write(self, pair: CaptionPair, rng: random.Random) -> str:
-        """Write what should be different in a video of `pair.one`; empty if there is no text for it."""
+    def write(self, pair: NearCaptions, rng: random.Random) -> str:
+        """Write the difference of a video of `pair.other` from one of `pair.one`; empty if no text fits."""
         ...
 
 
 @dataclass(frozen=True)
 class Triplet:
-    """A video, what should be different, and a video where it is."""
+    """A reference video, a text, and the target video that it asks for."""
 
     reference: str
     target: str
     text: str
     captions: tuple[str, str]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain JSON data."""
-        return {"reference": self.reference, "target": self.target, "text": self.text, "captions": list(self.captions)}
 
 
 def mine_pairs(videos: CaptionedVideos, embed: Embed, limit: int, seed: int) -> list[VideoPair]:
@@ -55,11 +51,11 @@ def triplets(pairs: list[VideoPair], writer: WritesTexts, seed: int, progress: P
 def write_triplets(
     pairs: list[VideoPair], writer: WritesTexts, seed: int, path: Path, progress: Progress = silent
 ) -> int:
-    """Write triplets as JSON lines and return their number; what is written stays if the writer fails."""
+    """Write triplets as JSON lines and return their number; finished lines stay if the writer fails."""
     count = 0
     with path.open("w", encoding="utf-8") as file:
         for triplet in triplets(pairs, writer, seed, progress):
             count += 1
-            file.write(f"{json.dumps(triplet.as_dict(), ensure_ascii=False)}\n")
+            file.write(f"{json.dumps(asdict(triplet), ensure_ascii=False)}\n")
             file.flush()
     return count

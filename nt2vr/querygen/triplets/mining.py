@@ -1,4 +1,4 @@
-"""Triplets mined from captioned data: pairs of captions one word apart, and the most similar pairs of their videos.
+"""Mined pairs for triplets: captions one word apart, and their videos.
 
 Source: Ventura et al., "CoVR: Learning Composed Video Retrieval from Web Video Captions", AAAI 2024, section 3.1.
 """
@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations, islice, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,23 +23,17 @@ _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 
 
 @dataclass(frozen=True, order=True)
-class CaptionPair:
-    """Two captions that differ in one word.
-
-    Attributes:
-        one: the first caption in alphabetical order, as its words.
-        other: the second.
-        place: number of words before the difference.
-    """
+class NearCaptions:
+    """Two captions that differ in one word, after the first `place` words."""
 
     one: Words
     other: Words
     place: int
 
     @property
-    def swapped(self) -> "CaptionPair":
+    def swapped(self) -> "NearCaptions":
         """The same pair in the other direction."""
-        return CaptionPair(self.other, self.one, self.place)
+        return NearCaptions(self.other, self.one, self.place)
 
     @property
     def words(self) -> tuple[str, str]:
@@ -55,8 +49,8 @@ def words_of(caption: str) -> Words:
     return tuple(_WORD.findall(caption.lower()))
 
 
-def caption_pairs(captions: Iterable[Words]) -> Iterator[CaptionPair]:
-    """Yield all pairs of distinct captions of which one becomes the other by replacing, adding or removing one word.
+def caption_pairs(captions: Iterable[Words]) -> Iterator[NearCaptions]:
+    """Yield all pairs of distinct captions that differ by one replaced, added or removed word.
 
     Captions are compared by what they have in common: each is filed under itself with one word left out, in every way,
     and under itself with a gap between words. Pairs that are filed together several times are yielded once.
@@ -73,11 +67,11 @@ def caption_pairs(captions: Iterable[Words]) -> Iterator[CaptionPair]:
             one, other = min(a, b), max(a, b)
             if one != other and (one, other) not in seen and _one_apart(one, other, place):
                 seen.add((one, other))
-                yield CaptionPair(one, other, _first_difference(one, other))
+                yield NearCaptions(one, other, _first_difference(one, other))
 
 
 def _one_apart(one: Words, other: Words, place: int) -> bool:
-    """Check a pair that was filed together, which a collision of hashes could have done too."""
+    """Check a pair that was filed together, to exclude hash collisions."""
     rests = one[place + (len(one) >= len(other)) :], other[place + (len(other) >= len(one)) :]
     return one[:place] == other[:place] and rests[0] == rests[1]
 
@@ -87,7 +81,7 @@ def _first_difference(one: Words, other: Words) -> int:
     return next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def is_plain(pair: CaptionPair) -> bool:
+def is_plain(pair: NearCaptions) -> bool:
     """Return whether a pair differs in a dictionary word without digits, and neither caption is a template.
 
     Pairs that differ in function words alone, "his mouth" and "its mouth", look the same in a video.
@@ -98,12 +92,10 @@ def is_plain(pair: CaptionPair) -> bool:
     return not templated and named and all(not word or is_known(word) for word in pair.words)
 
 
-def similar_pairs(pairs: Sequence[CaptionPair], embed: Embed) -> list[CaptionPair]:
+def similar_pairs(pairs: Sequence[NearCaptions], embed: Embed) -> list[NearCaptions]:
     """Keep the pairs whose captions are neither nearly the same nor about different things.
 
-    Args:
-        pairs: of captions.
-        embed: a model's text tower, L2-normalised.
+    `embed` is a model's text tower, L2-normalised.
     """
     texts = list(dict.fromkeys(" ".join(words) for pair in pairs for words in (pair.one, pair.other)))
     rows = {text: row for row, text in enumerate(texts)}
@@ -119,37 +111,23 @@ class VideoPair:
 
     reference: str
     target: str
-    captions: CaptionPair
+    captions: NearCaptions
 
 
-def video_pairs(
-    pairs: Iterable[CaptionPair],
-    videos: Mapping[Words, Sequence[str]],
-    similarity: Callable[[str, str], float] | None = None,
-) -> Iterator[VideoPair]:
-    """Yield the videos of each pair of captions, in both directions; at most MAX_VIDEO_PAIRS per pair.
-
-    Args:
-        pairs: of captions.
-        videos: caption to the ids of its videos.
-        similarity: of two videos; the most similar ones come first. Without it, they come in order.
-    """
+def video_pairs(pairs: Iterable[NearCaptions], videos: Mapping[Words, Sequence[str]]) -> Iterator[VideoPair]:
+    """Yield the videos of each pair of captions, in both directions; at most MAX_VIDEO_PAIRS per pair."""
     for pair in pairs:
-        found = [(a, b) for a, b in product(videos[pair.one], videos[pair.other]) if a != b]
-        if similarity is not None:
-            found.sort(key=lambda ids: -similarity(*ids))
-        for one, other in found[:MAX_VIDEO_PAIRS]:
+        found = ((a, b) for a, b in product(videos[pair.one], videos[pair.other]) if a != b)
+        for one, other in islice(found, MAX_VIDEO_PAIRS):
             yield VideoPair(one, other, pair)
             yield VideoPair(other, one, pair.swapped)
 
 
-def mine(
-    captions: Sequence[tuple[str, str]], embed: Embed, similarity: Callable[[str, str], float] | None = None
-) -> list[VideoPair]:
+def mine(captions: Sequence[tuple[str, str]], embed: Embed) -> list[VideoPair]:
     """Mine pairs of videos from (video id, caption) pairs."""
     videos: defaultdict[Words, list[str]] = defaultdict(list)
     for video_id, caption in captions:
         if video_id not in videos[words := words_of(caption)]:
             videos[words].append(video_id)
     plain = sorted(pair for pair in caption_pairs(videos) if is_plain(pair))
-    return list(video_pairs(similar_pairs(plain, embed) if plain else [], videos, similarity))
+    return list(video_pairs(similar_pairs(plain, embed) if plain else [], videos))

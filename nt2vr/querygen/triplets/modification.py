@@ -1,4 +1,4 @@
-"""Modification texts from two captions one word apart: what should be different, by rules."""
+"""Rule-based modification texts from two captions one word apart."""
 
 import random
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.phrases import Phrase, Phrases
 from nt2vr.language.tagger import Tagger
 from nt2vr.language.tokens import VERB_TAGS
-from nt2vr.querygen.triplets.mining import CaptionPair, Words
+from nt2vr.querygen.triplets.mining import NearCaptions, Words
 
 REPLACE = ("{new} instead of {old}", "replace {old} with {new}", "change {old} to {new}")
 ADD = ("add {new}", "with {new}")
@@ -22,8 +22,8 @@ class Modifier:
         """Use a tagger of parts of speech."""
         self._tagger = tagger
 
-    def write(self, pair: CaptionPair, rng: random.Random) -> str:
-        """Write what should be different in a video of `pair.one` to fit `pair.other`; empty if no rule applies."""
+    def write(self, pair: NearCaptions, rng: random.Random) -> str:
+        """Write the change of a video of `pair.one` that makes it fit `pair.other`; empty if no rule applies."""
         old, new = (self._phrase(words, pair.place) for words in (pair.one, pair.other))
         match pair.words:
             case (_, ""):

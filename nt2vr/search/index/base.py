@@ -1,4 +1,4 @@
-"""The index Protocol: vectors with ids in, ids of the best matches out. It knows neither videos nor texts."""
+"""Index protocol: vectors with ids in, ids of the best matches out. Knows neither videos nor texts."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""Approximate search with FAISS: vectors lie in clusters, and a query is compared with those of the nearest (IVF)."""
+"""Approximate search with FAISS (IVF): only the nearest clusters are compared."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The breakdown below an open report: its components and their event."""
+"""Breakdown below an open report: its components and event."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

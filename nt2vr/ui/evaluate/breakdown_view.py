@@ -1,4 +1,4 @@
-"""The breakdown of a report as plain data for its template; independent of Gradio."""
+"""Breakdown of a report as template data. Independent of Gradio."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Composed retrieval on the Evaluate tab: starts evaluations, shows their reports, opens queries in Search."""
+"""Covr on the Evaluate tab: starts evaluations, shows reports, opens queries in Search."""
 
 import hashlib
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Reports of composed retrieval as plain data for their template; independent of Gradio."""
+"""Covr reports as template data. Independent of Gradio."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Components of the Evaluate tab; evaluate_tab wires them."""
+"""Components of the Evaluate tab, wired by `tab`."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The queries of a report as plain data for the list's template; independent of Gradio."""
+"""Query list of a report as template data. Independent of Gradio."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

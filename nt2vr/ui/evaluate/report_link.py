@@ -1,4 +1,4 @@
-"""Links to a place in a report: which report, systems, filters and page are shown, and which query is reviewed."""
+"""Links into a report: its systems, filters and page, and the query under review."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace

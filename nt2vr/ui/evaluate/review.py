@@ -1,4 +1,4 @@
-"""The open report: its filters, its list of queries and the review of one, all as a link asks for."""
+"""The open report: filters, query list, review of one query. All are restored from its link."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

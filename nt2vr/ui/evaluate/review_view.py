@@ -1,4 +1,4 @@
-"""The review of one query of a report as plain data for its template; independent of Gradio."""
+"""Review of one query as template data. Independent of Gradio."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The Evaluate tab: starts evaluations, follows them, and opens their reports query by query."""
+"""The Evaluate tab: starts and follows evaluations, and opens their reports."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Jobs and reports as plain data for the Evaluate tab's templates; independent of Gradio."""
+"""Evaluation jobs and reports as template data. Independent of Gradio."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime

@@ -1,1 +1,1 @@
-"""The Library tab, and how clips reach the browser."""
+"""The Library tab, and the delivery of clips to the browser."""

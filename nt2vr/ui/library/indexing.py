@@ -1,4 +1,4 @@
-"""Updates of libraries behind the page: started from Search and Library alike, and shown as plain data."""
+"""Background library updates, started from Search and Library alike, as template data."""
 
 import time
 from collections.abc import Iterable, Mapping

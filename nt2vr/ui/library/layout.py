@@ -1,4 +1,4 @@
-"""Components of the Library tab; library_tab wires them."""
+"""Components of the Library tab, wired by `tab`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Clips as browsers see them: URLs of posters and previews, and the route that serves those of libraries.
+"""URLs of clips' posters and previews, and the route that serves those of libraries.
 
 A URL names a library and a clip's content. It is looked up among the library's clips and never becomes a path, so
 nothing but posters and previews can be asked for.

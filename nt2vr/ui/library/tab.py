@@ -1,4 +1,4 @@
-"""The Library tab: adds, indexes, renames and removes libraries of a person's own videos."""
+"""The Library tab: adds, indexes, renames and removes libraries."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Libraries as plain data for the Library tab's templates; independent of Gradio."""
+"""Libraries as template data. Independent of Gradio."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any

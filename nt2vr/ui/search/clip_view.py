@@ -1,4 +1,4 @@
-"""One clip enlarged as plain data, with its place in its film; independent of Gradio."""
+"""One enlarged clip as template data, with its place in its film. Independent of Gradio."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType

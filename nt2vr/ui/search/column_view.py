@@ -1,4 +1,4 @@
-"""Each system's results in a column, as plain data for the template; independent of Gradio."""
+"""Result columns, one per system, as template data. Independent of Gradio."""
 
 import re
 from collections.abc import Callable, Mapping

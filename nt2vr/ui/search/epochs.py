@@ -1,4 +1,4 @@
-"""Columns of training runs, as plain data: the epochs that can be shown, and how many clips each one gets wrong.
+"""Columns of training runs as template data: epochs, and wrong clips per epoch.
 
 Independent of Gradio and of the trainer: a run is what the catalog lists.
 """

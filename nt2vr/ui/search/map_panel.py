@@ -1,4 +1,4 @@
-"""The map below the results: its component and its event, which draws it when it is opened or a search answered."""
+"""Map below the results: its component, and the event that draws it."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""The map of a gallery with an answer's clips on it, as plain data for its template; independent of Gradio."""
+"""Map of a gallery with an answer's clips, as template data. Independent of Gradio."""
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""“More models” on the Search tab: downloads open_clip's pretrained models and imports checkpoints."""
+"""“More models” on the Search tab: downloads and imports."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

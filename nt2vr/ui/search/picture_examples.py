@@ -1,4 +1,4 @@
-"""Examples of a reference with a text, on the Search page: clips of the built-in gallery."""
+"""Examples of covr on the Search tab: a clip of the built-in gallery plus a text."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""References of a query on the page: chips for clips of a gallery, and for uploaded pictures and videos.
+"""Reference chips of a query: gallery clips, and uploaded pictures and videos.
 
 The browser holds them; everything that it sends is checked here.
 """

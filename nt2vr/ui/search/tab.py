@@ -1,4 +1,4 @@
-"""The Search tab: wires its components to the galleries' searchers, which hold all logic.
+"""The Search tab: wires its components to the galleries' searchers. They hold all logic.
 
 A late answer never overwrites what a person has typed since. Every search goes through one event, which runs one at a
 time and last the newest, and what an answer or a link writes into inputs is applied in the browser, only where they

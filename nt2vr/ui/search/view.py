@@ -1,4 +1,4 @@
-"""A query as understood, with its corrections and downloads, as plain data; independent of Gradio."""
+"""A parsed query, corrections and downloads as template data. Independent of Gradio."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Training a model from the Search page, and watching it learn: its column searches again at every checkpoint.
+"""Live training on the Search tab: a column searches again at every checkpoint.
 
 Knows of the trainer only what `Trainings` says; the page passes one in.
 """

@@ -1,4 +1,4 @@
-"""Why a clip has its score, as plain data for the clip's dialog; independent of Gradio."""
+"""Explanation of a clip's score as template data. Independent of Gradio."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby

@@ -1,1 +1,1 @@
-"""Everything that arrives over HTTP: request checks, permissions, uploads, routes."""
+"""HTTP: request checks, permissions, uploads, routes."""

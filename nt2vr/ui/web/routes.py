@@ -1,4 +1,4 @@
-"""Plain HTTP routes: `POST /api/search`, `GET /api/galleries`, `/api/systems`, `/api/health`, and their OpenAPI docs.
+"""Plain HTTP routes under `/api`: search, galleries, systems, health; with OpenAPI docs.
 
 Functions, limits and errors are those of the page; an error is `{"error": "one sentence"}`.
 """

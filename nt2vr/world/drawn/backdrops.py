@@ -1,4 +1,4 @@
-"""Backdrops of the built-in world as SVG: sky, ground and fixed scenery, which captions never mention."""
+"""Backdrops as SVG: sky, ground and fixed scenery, never mentioned in captions."""
 
 from nt2vr.world.drawn.sprites import UNITS, picture
 

@@ -1,4 +1,4 @@
-"""Clips of the built-in world as arrays, drawn on all cores and cached on disk with their embeddings."""
+"""Clips of the world as arrays: drawn on all cores, cached with their embeddings."""
 
 import json
 import os

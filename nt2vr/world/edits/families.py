@@ -1,4 +1,4 @@
-"""Families for composed retrieval: a reference, its twins, and its edits, with texts that ask for them.
+"""Covr families: a reference, its twins, and its edits, with texts that ask for them.
 
 A twin has the content of the reference and another look: without twins, the picture alone would win every removal.
 """
@@ -20,23 +20,14 @@ COPIES = 5  # right clips per query, and twins per reference, at least
 
 @dataclass(frozen=True)
 class Edit:
-    """One composed query: a reference, a text, and what is right.
+    """One covr query on a reference."""
 
-    Attributes:
-        kind: one of EDIT_KINDS.
-        changes: one or two.
-        modification: the text, with its parts.
-        unseen: the text's wording is not of training.
-        scene: the changed reference.
-        wish: what a right clip shows.
-    """
-
-    kind: str
-    changes: tuple[Change, ...]
+    kind: str  # one of EDIT_KINDS
+    changes: tuple[Change, ...]  # one or two
     modification: Modification
-    unseen: bool
-    scene: Scene
-    wish: Wish
+    unseen: bool  # its wording is not of training
+    scene: Scene  # the changed reference
+    wish: Wish  # content of a right clip
 
     @property
     def names(self) -> frozenset[str]:
@@ -60,8 +51,6 @@ def stream_families(
     """Yield families of a split, endlessly, each with at most one edit per kind.
 
     Args:
-        split: of the references and of all edited scenes.
-        seed: draws scenes, changes and texts.
         unseen_share: share of texts in wordings that training has not seen.
         left: kind to number of edits still wanted, for kinds that not every family should have.
     """

@@ -15,10 +15,10 @@ import pytest
 from nt2vr.__main__ import main
 from nt2vr.errors import ConfigError, DownloadError
 from nt2vr.querygen.chat import MAX_ANSWER, ChatEndpoint, ChatModifier
-from nt2vr.querygen.triplets.mining import CaptionPair
+from nt2vr.querygen.triplets.mining import NearCaptions
 from tests.tiny import write_tiny
 
-PAIR = CaptionPair(("a", "man", "runs"), ("a", "woman", "runs"), 1)
+PAIR = NearCaptions(("a", "man", "runs"), ("a", "woman", "runs"), 1)
 Reply = tuple[int, Any, dict[str, str]]  # status, JSON or bytes, headers
 
 
