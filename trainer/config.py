@@ -61,11 +61,7 @@ SENTENCES: dict[str, float] = {"composed": 0.4, "without": 0.3, "not": 0.15, "ne
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """One training run; every field has a help text. The defaults train the built-in CLIP.
-
-    Raises:
-        ConfigError: if a value cannot be used; the message is one sentence.
-    """
+    """One training run; every field has a help text. The defaults train the built-in CLIP."""
 
     name: str = option("CLIP", "display name of the model")
     base: str = option(
@@ -215,11 +211,7 @@ class TrainConfig:
 
     @cached_property
     def model_cfg(self) -> Mapping[str, Any]:
-        """Complete model configuration: `model` if set, otherwise the base's with added layers, or `SMALL_MODEL`.
-
-        Raises:
-            ConfigError: if the base's configuration cannot be read.
-        """
+        """Complete model configuration: `model` if set, otherwise the base's with added layers, or `SMALL_MODEL`."""
         if self.model:
             return self.model
         if self.base_folder is None:
@@ -378,12 +370,7 @@ def load_config(path: Path, changes: Mapping[str, Any] = MappingProxyType({})) -
     """Read a config, and change it; fields that the file leaves out have their defaults.
 
     Args:
-        path: of the file.
         changes: value by key, which may name a part of a field: losses.bnl.m4.
-
-    Raises:
-        ConfigError: if the file cannot be read, is of a newer nT2VR, has an unknown key or a value
-            of the wrong kind.
     """
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -396,11 +383,7 @@ def load_config(path: Path, changes: Mapping[str, Any] = MappingProxyType({})) -
 
 
 def build_config(data: Mapping[str, Any], source: str) -> TrainConfig:
-    """Build a config from JSON values.
-
-    Raises:
-        ConfigError: if a key is unknown or a value has the wrong type; the message names `source`.
-    """
+    """Build a config from JSON values; errors name their `source`."""
     known = [f.name for f in fields(TrainConfig)]
     if unknown := sorted(set(data) - set(known)):
         raise ConfigError(

@@ -29,11 +29,7 @@ TIMEOUT = timedelta(days=1)  # the others wait while the leader draws clips and 
 
 
 def join() -> None:
-    """Join the group, where torchrun has started this process; returns when all have.
-
-    Raises:
-        ConfigError: if there are more processes than GPUs, where there are any.
-    """
+    """Join the group, where torchrun has started this process; returns when all have."""
     if dist.is_initialized() or not dist.is_torchelastic_launched():
         return
     gpus, number = torch.cuda.device_count(), dist.get_node_local_rank()

@@ -17,7 +17,6 @@ def early_warning(measured: Mapping[str, float], controls: Mapping[str, float], 
     Args:
         measured: measures after EARLY_STEPS steps, see `TextMeasures`.
         controls: the same of the base, "base/…".
-        learning_rate: of the config.
     """
     order, before, kept = measured["text/order"], controls["base/text/order"], measured["text/kept"]
     if kept < LEAST_KEPT:

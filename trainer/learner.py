@@ -32,15 +32,9 @@ class Learner:
     """A model in training, with its optimizer and losses.
 
     Attributes:
-        config: the training config.
-        device: device of the model.
-        model: the open_clip model.
-        tokenizer: its tokenizer.
         preprocess: its preprocessing configuration in open_clip's form.
         base: card of the base; None for random weights.
         card: the base's, or an empty one, with the pooling and the frame positions of this training.
-        losses: the weighted sum to minimise.
-        steps: optimizer steps taken so far.
         videos: (N, D), L2-normalised embeddings of the training clips; set if the visual tower is frozen and the data
             has videos.
         teacher: the frozen base; set if a loss needs it.
@@ -50,12 +44,7 @@ class Learner:
         """Build the optimizer.
 
         Args:
-            config: the training config.
             start: built from the same config, except that num_clips may still differ; built here if None.
-
-        Raises:
-            ConfigError: as `Start.of`.
-            CheckpointError: as `Start.of`.
         """
         start = start or Start.of(config)
         self.config, self.losses, self.device = config, start.losses, start.device

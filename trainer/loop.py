@@ -54,20 +54,12 @@ def train(
     """Train to the end of the learner's config, with a checkpoint per epoch; resume from the saved state, if any.
 
     Args:
-        learner: the model in training.
         run: output folder; only the leading process writes.
-        clips: training clips.
-        validation: clips to validate on after each epoch.
         should_stop: polled after each step; once it returns True, the run is saved and stops.
         progress: called until the first step.
 
     Returns:
         "finished" or "stopped".
-
-    Raises:
-        InterruptedError: if `should_stop` returns True before the first step.
-        CheckpointError: if the saved state is damaged.
-        ConfigError: if it belongs to another config, or the clips cannot serve this one.
     """
     saved = read_saved(run, learner.config)
     if saved and saved.position.finished:
@@ -211,7 +203,6 @@ class Report:
 
     Attributes:
         recent: losses of the steps since the last line of metrics.
-        bar: the progress bar.
     """
 
     def __init__(

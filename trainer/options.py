@@ -23,11 +23,7 @@ def help_of(kind: type) -> dict[str, str]:
 
 
 def check_kind(key: str, value: object, default: object) -> None:
-    """Reject a value whose type differs from the default's; an integer passes as a float.
-
-    Raises:
-        ConfigError: if the types differ; the message names the key.
-    """
+    """Reject a value whose type differs from the default's; an integer passes as a float."""
     kind = int | float if isinstance(default, float) else type(default)
     if not isinstance(value, kind) or (isinstance(value, bool) and not isinstance(default, bool)):
         raise ConfigError(f"{key} must be like {json.dumps(default)}, not {json.dumps(value)}.")

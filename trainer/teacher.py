@@ -49,11 +49,7 @@ class FrozenTexts:
 
 
 class Teacher:
-    """Embeds the parts of denying sentences.
-
-    Attributes:
-        encoder: the starting model.
-    """
+    """Embeds the parts of denying sentences."""
 
     def __init__(
         self, encoder: TextEncoder, sentences: Iterable[Denial], videos: NDArray[np.float32], device: str
@@ -61,10 +57,8 @@ class Teacher:
         """Compute the means.
 
         Args:
-            encoder: the starting model.
             sentences: a sample of those that will be learned from.
             videos: (N, D), L2-normalised; without videos, embeddings of captions.
-            device: where embeddings go.
         """
         self.encoder, self._device = encoder, device
         unwanted = list(dict.fromkeys(sentence.unwanted for sentence in sentences if sentence.unwanted))

@@ -25,8 +25,6 @@ def validate(encoder: Encoder, clips: Clips, videos: NDArray[np.float32] | None 
     """Search the clips with one caption per clip and with denying sentences.
 
     Args:
-        encoder: the model to measure.
-        clips: the clips to search.
         videos: (N, D), L2-normalised clip embeddings; computed if None.
 
     Returns:

@@ -28,9 +28,6 @@ class Dataset:
     """Captioned videos of one split; a picture is a video of one frame.
 
     Attributes:
-        name: display name.
-        split: the part of the dataset.
-        videos: those with captions and a file.
         remarks: sentences about likely mistakes in its set-up.
     """
 
@@ -45,7 +42,6 @@ class Annotations:
     """The captions of a dataset, before its videos are looked up.
 
     Attributes:
-        name: display name.
         splits: captions per split; all under "all" if there are no splits.
         paths: files of videos, where annotations name them; others are found by their ids.
         aliases: second names that files of videos may have.
@@ -64,7 +60,6 @@ class Loader:
     Attributes:
         marks: patterns of file names, one of which identifies the kind.
         source: format and origin of such files.
-        load: reads the annotations.
     """
 
     marks: tuple[str, ...]
@@ -73,11 +68,7 @@ class Loader:
 
 
 def split_named(name: str) -> Split:
-    """Return the split of a name in a file.
-
-    Raises:
-        DatasetError: if there is no such split.
-    """
+    """Return the split that a published file calls by this name."""
     try:
         return SPLITS[name.strip().lower()]
     except KeyError:

@@ -19,11 +19,7 @@ LIST_FORM = "one picture's file name per line, as in Flickr_8k.testImages.txt"
 
 
 def _load(files: Files) -> Annotations:
-    """Read captions and splits; a picture is found by its file name, in any folder.
-
-    Raises:
-        DatasetError: if a file has another form.
-    """
+    """Read captions and splits; a picture is found by its file name, in any folder."""
     path = files.named(*MARKS)[0]
     with expecting(path, FORM):
         captions = _captions(path)

@@ -31,14 +31,8 @@ def load_dataset(data: str | Path, split: Split = "all", held_out: int = HELD_OU
 
     Args:
         data: folder of a dataset, or its captions file; its kind is inferred unless given as "KIND:PATH".
-        split: the part to load.
         held_out: the maximum; only trainings begun by an older version have another.
         with_files: whether videos must have files; otherwise only captions are read.
-
-    Raises:
-        ConfigError: if there is no such kind.
-        DatasetError: if it has no usable video, or no such split.
-        GalleryError: if a line of a JSONL is invalid.
     """
     kind, path = kind_and_path(data)
     loaders = {kind: pick("kind of dataset", kind, DATASETS)} if kind else DATASETS
@@ -94,11 +88,7 @@ def _marked(files: Files, loaders: Mapping[str, Loader]) -> Loader:
 
 
 def _existing(annotations: Annotations, files: Files) -> dict[str, Path]:
-    """Return the files of the described videos.
-
-    Raises:
-        DatasetError: if there are none, which is a mistake in their names.
-    """
+    """Return the files of the described videos."""
     ids = list(dict.fromkeys(video_id for captions in annotations.splits.values() for video_id in captions))
     by_id = {video_id: files.media.get(video_id, _by_alias(annotations, files, video_id)) for video_id in ids}
     found = {video_id: annotations.paths.get(video_id, path) for video_id, path in by_id.items()}

@@ -36,17 +36,7 @@ SPARE_BYTES = 200 << 20  # left free on the disk
 
 
 def push(folder: Path, repository: str, private: bool = True, licence: str = "") -> str:
-    """Upload a checkpoint folder with a README made from its card; the repository is created if it is new.
-
-    Returns:
-        The repository's address.
-
-    Raises:
-        ConfigError: if the name or the token is missing or wrong.
-        CheckpointError: if the folder cannot be loaded.
-        HubError: if the Hub refuses.
-        DownloadError: if it cannot be reached.
-    """
+    """Upload a checkpoint folder, with a README made from its card, to a new or existing repository; return its URL."""
     check_repository(repository)
     hub = open_hub(write=True)
     card = read_checkpoint(folder, verify=True).card
@@ -65,23 +55,12 @@ def push(folder: Path, repository: str, private: bool = True, licence: str = "")
 def pull(
     repository: str, home: Path, checked: Callable[[str], str], name: str = "", progress: Progress = silent
 ) -> str:
-    """Download a checkpoint folder into `home`; it appears there once it has been tried.
+    """Download a checkpoint folder into `home`, where it appears once it has passed the trial; return its name.
 
     Args:
         repository: OWNER/NAME; its nt2vr.json may be missing.
-        home: folder of checkpoint folders.
         checked: returns the name under which a model can be added, or raises.
-        name: what to call it; empty takes its card's, or the repository's.
-        progress: called as bytes come in.
-
-    Returns:
-        Its name.
-
-    Raises:
-        ConfigError: if a name or `home` cannot be used.
-        CheckpointError: if it is there already, or cannot be used.
-        HubError: if the Hub refuses.
-        DownloadError: if it cannot be reached, the transfer breaks off, or the disk is too small.
+        name: empty takes its card's, or the repository's.
     """
     check_repository(repository)
     check_writable(home)

@@ -29,15 +29,7 @@ TIMM_NAME = re.compile(r"[\w.]+")  # of timm's own: a name with ":" or "/" would
 
 
 def verify(folder: Path, name: str) -> None:
-    """Try a checkpoint folder, and write its card if it has none or another name.
-
-    Args:
-        folder: open_clip's two files, and perhaps a card.
-        name: for the card.
-
-    Raises:
-        CheckpointError: in one sentence, if it cannot be used or takes too much memory or time.
-    """
+    """Try a checkpoint folder, and write its card if it has none or another name."""
     size = (folder / WEIGHTS).stat().st_size
     try:
         card: Card = run_limited(

@@ -38,11 +38,7 @@ RANDOM = ("no CLIP weights found", "Model initialized randomly")  # in open_clip
 
 
 def build_model(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any], device: str = "cpu") -> Any:
-    """Build an open_clip model with random weights.
-
-    Raises:
-        ConfigError: if open_clip cannot build it.
-    """
+    """Build an open_clip model with random weights."""
     with TemporaryDirectory() as folder:
         write_json(Path(folder) / CONFIG, {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg}, indent=2)
         try:
@@ -117,19 +113,10 @@ def write_checkpoint(
     """Write a checkpoint folder, atomically: under a temporary name first.
 
     Args:
-        folder: new.
-        model: of open_clip.
-        model_cfg: what open_clip builds it from.
-        preprocess_cfg: its preprocessing.
-        card: its metadata.
-        fp16: halve the precision of the weights.
         tokenizer: the model's; may be left out if it is CLIP's own.
 
     Returns:
         The card as written, with date and fingerprints.
-
-    Raises:
-        CheckpointError: if the folder exists, a weight is not finite, or the tokenizer is missing.
     """
     from safetensors.torch import save_file  # noqa: PLC0415  imports torch
 
@@ -172,14 +159,9 @@ def read_checkpoint(
     """Load a checkpoint folder as an encoder.
 
     Args:
-        folder: the checkpoint folder.
-        device: where the model runs.
         verify: also compare the fingerprints with the weights (1 s per GB).
         like: a loaded model; if configuration and tokenizer are equal, only weights are read, and an equal visual
             tower is shared with it. The visual fingerprint is verified in any case.
-
-    Raises:
-        CheckpointError: in one sentence, if the folder is incomplete, foreign, or its weights are not finite.
     """
     card = read_card(folder)
     with _as_checkpoint_error(folder):
@@ -219,11 +201,7 @@ def read_configs(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
-    """Load the float32 open_clip model of a checkpoint folder, its tokenizer and its card, without network.
-
-    Raises:
-        CheckpointError: as `read_checkpoint`.
-    """
+    """Load the float32 open_clip model of a checkpoint folder, its tokenizer and its card, without network."""
     card = read_card(folder)
     with _as_checkpoint_error(folder):
         check_text_tower(_read_config(folder)["model_cfg"], folder, CheckpointError)
@@ -271,11 +249,7 @@ def _as_checkpoint_error(folder: Path) -> Iterator[None]:
 
 
 def check_finite(weights: Mapping[str, "Tensor"], source: Path) -> None:
-    """Refuse weights that are not finite; `source` is the file or folder they are read from or written to.
-
-    Raises:
-        CheckpointError: naming the first such weight.
-    """
+    """Refuse weights that are not finite; `source` is the file or folder they are read from or written to."""
     for name, tensor in weights.items():
         if not tensor.isfinite().all():
             raise CheckpointError(f"A weight in {source} is not finite ({name}). Choose an earlier checkpoint.")

@@ -30,7 +30,6 @@ class Autocast:
     """Mixed precision of encoding: matrix products in bfloat16, everything delicate in float32.
 
     Attributes:
-        device: type of the device.
         name: of PRECISIONS; empty is float32 throughout.
     """
 

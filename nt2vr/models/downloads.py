@@ -30,11 +30,7 @@ SPARE_BYTES = 200 << 20  # left free on the disk
 
 
 def pretrained(name: str) -> tuple[str, str]:
-    """Split "architecture/tag", and check that open_clip has it.
-
-    Raises:
-        ConfigError: if not, or it needs more than open_clip.
-    """
+    """Split "architecture/tag", and check that open_clip has it."""
     import open_clip  # noqa: PLC0415  takes seconds, and is needed for a download only
 
     architecture, _, tag = (part.strip() for part in name.partition("/"))
@@ -72,11 +68,6 @@ def fetch(
     """Download weights and write them as a checkpoint folder.
 
     A transfer that breaks off is resumed next time; one that is cancelled, or brings damaged weights, leaves nothing.
-
-    Raises:
-        DownloadError: if the hub cannot be reached, the transfer breaks off, or the disk is too small.
-        CheckpointError: if the weights are damaged.
-        InterruptedError: if `should_stop` returned True.
     """
     partial = folder.with_name(f".{folder.name}.download")
     try:
@@ -135,9 +126,7 @@ class RemoteFile:
 
     Attributes:
         repository: "owner/repository".
-        file: its name there.
         size: bytes to transfer.
-        cached: where it lies already.
     """
 
     repository: str
@@ -195,11 +184,7 @@ def check_space(
     home: Path,
     announce: Announce,
 ) -> None:
-    """Announce what a download takes: the transfer, and the model as it is written from it.
-
-    Raises:
-        DownloadError: if the disk has too little space.
-    """
+    """Announce what a download takes: the transfer, and the model as it is written from it."""
     import torch  # noqa: PLC0415  the page is up before torch is
 
     with torch.device("meta"):

@@ -13,8 +13,6 @@ class Encoder(Protocol):
     """Embeds texts, frames and videos into one space; safe to use from many threads at once.
 
     Attributes:
-        card: metadata of the model.
-        name: display name.
         num_frames: F, frames sampled per video.
         image_size: S, side of a frame in pixels.
         embed_dim: D, length of an embedding.

@@ -73,20 +73,12 @@ def import_checkpoint(
     """Import a checkpoint of other code as a checkpoint folder in the catalog, in a child of limited memory and time.
 
     Args:
-        file: the checkpoint.
-        models: the catalog.
         name: name of the new model; empty takes the file's.
         architecture: one of open_clip's, or a model in the catalog; empty infers it from the tensors' shapes.
-        frames: frames per video.
         activation: the one it was trained with, of ACTIVATIONS, as shapes do not reveal it; empty takes the named
             architecture's, or QuickGELU if the shapes are those of an OpenAI model, from which most were trained.
-        progress: gets the stage.
         pooling: of frame embeddings, as the model was trained: MEAN or RAW_MEAN.
         positions: of frames in a video, of POSITIONS.
-
-    Raises:
-        CheckpointError: if the file cannot be read, or lacks a tensor of the model.
-        ConfigError: if name, architecture or frames are invalid, or the disk has no room for the model.
     """
     hidden = models.home / f".{uuid4().hex}{UNCHECKED}"
     arguments = (file, models, hidden, name, architecture, frames, activation, pooling, positions)
@@ -165,11 +157,7 @@ def _import(
 
 
 def new_folder(name: str, models: Catalog) -> Path:
-    """Return the folder that a new model is to have.
-
-    Raises:
-        CheckpointError: if there is one already.
-    """
+    """Return the folder that a new model is to have."""
     folder = models.home / (re.sub(r"[^\w.-]+", "-", name).strip("-.") or "model")
     if folder.exists():
         raise CheckpointError(f"{folder} already exists. Choose another name or delete it.")

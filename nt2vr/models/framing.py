@@ -26,7 +26,6 @@ class Framing:
     Attributes:
         size: side of the square in pixels.
         resize_mode: "shortest" crops the centre, "longest" pads, "squash" ignores the aspect ratio.
-        interpolation: "bicubic" or "bilinear".
         fill_color: grey level of the padding.
         positions: "centres" of equal segments of a video, or evenly spaced with both "ends", as in nT2VR's code.
     """
@@ -38,11 +37,7 @@ class Framing:
     positions: str = CENTRES
 
     def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            CheckpointError: if open_clip has no such mode, or the input is no square.
-        """
+        """Check the values."""
         if type(self.size) is not int or self.size < 1:
             raise CheckpointError(f"The model takes frames of {quoted(self.size)} pixels, but only squares work.")
         if self.resize_mode not in RESIZE_MODES or self.interpolation not in (BICUBIC, BILINEAR):
@@ -60,7 +55,6 @@ class Framing:
         """Read open_clip's preprocessing configuration; what it leaves out is open_clip's default.
 
         Args:
-            preprocess_cfg: the configuration.
             size: overrides its size; an int, or two equal ones.
         """
         given = {key: value for key, value in preprocess_cfg.items() if value is not None}

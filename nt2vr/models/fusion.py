@@ -44,7 +44,6 @@ class Fusion:
         q = parts(p, w, u) + layers([p, w, u, p * w, p * u]),  normalised
 
     Attributes:
-        weights: of `parts`.
         layers: (out, in) matrix and (out,) bias of each layer.
     """
 
@@ -89,11 +88,7 @@ def save_fusion(folder: Path, fusion: Fusion) -> None:
 
 
 def read_fusion(folder: Path, embed_dim: int) -> Fusion | None:
-    """Read the fusion of a checkpoint folder; None if it has none.
-
-    Raises:
-        CheckpointError: if the file is damaged, or made for embeddings of another length.
-    """
+    """Read the fusion of a checkpoint folder; None if it has none."""
     path = folder / FUSION
     if not path.is_file():
         return None

@@ -23,11 +23,7 @@ POOLINGS: dict[str, Pooling] = {
 
 
 def pooling_of(card: Card) -> Pooling:
-    """Return the pooling that a card names.
-
-    Raises:
-        CheckpointError: if there is no such pooling.
-    """
+    """Return the pooling that a card names."""
     try:
         return POOLINGS[card.pooling]
     except (KeyError, TypeError):  # TypeError: an unhashable value in the JSON

@@ -18,7 +18,6 @@ class Recommended:
         gflops: of one frame, measured with PyTorch's FlopCounterMode.
         msrvtt: zero-shot text-to-video R@1 on MSR-VTT in percent, if its authors give one.
         source: where they do.
-        remark: what sets it apart.
     """
 
     name: str

@@ -17,11 +17,7 @@ from nt2vr.search.strategies import Parts, Vector, anchor_of
 
 
 def embed_query(encoder: Encoder, query: Query, references: Sequence[Reference], gallery: EmbeddedGallery) -> Parts:
-    """Embed a query for all strategies at once; their strength is left to be set.
-
-    Raises:
-        ConfigError: if a reference is a clip that the gallery has no embedding of.
-    """
+    """Embed a query for all strategies at once; their strength is left to be set."""
     clips = {r.video_id: _clip(r.video_id, gallery, encoder) for r in references if r.video_id}
     return _embed(encoder, query, references, clips)
 

@@ -29,9 +29,6 @@ class Reference:
         video_id: the clip of the gallery, which is embedded already; empty for others.
         weight: 0 to 1.
         wanted: False for "less like this".
-
-    Raises:
-        ConfigError: if the weight is out of range.
     """
 
     frames: tuple[NDArray[np.uint8], ...] = ()
@@ -46,11 +43,7 @@ class Reference:
 
 
 def check_number(count: int) -> None:
-    """Refuse too many references.
-
-    Raises:
-        ConfigError: if there are.
-    """
+    """Refuse too many references."""
     if count > MAX_REFERENCES:
         raise ConfigError(f"A query can have {MAX_REFERENCES} references, not {count:,}. Remove some.")
 
@@ -67,7 +60,6 @@ def merge_references(
 
     Args:
         vectors: (D,) each, unit vectors.
-        references: as many.
 
     Returns:
         Both (D,); None for what there is no reference for.
@@ -124,9 +116,6 @@ class CovrVectors:
     """Embeddings of one composed query or of many: (..., D), unit vectors; zeros for what a query lacks.
 
     Attributes:
-        picture: the reference.
-        sentence: the text as typed.
-        wanted: its wanted part.
         unwanted: the sum of its unwanted parts.
     """
 

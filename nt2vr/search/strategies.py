@@ -144,7 +144,6 @@ class Strength:
     Attributes:
         symbol: in names of systems: "α".
         word: the same on a keyboard, and in links and files: "alpha".
-        meaning: in words.
         default: for models whose card has none.
         most: largest value; the smallest is 0.
     """
@@ -156,11 +155,7 @@ class Strength:
     most: float
 
     def check(self, value: float) -> None:
-        """Refuse a value out of range.
-
-        Raises:
-            ConfigError: if it is.
-        """
+        """Refuse a value out of range."""
         if not 0 <= value <= self.most:
             raise ConfigError(f"The {self.meaning} {self.symbol} is {value:g}: choose 0 to {self.most:g}.")
 

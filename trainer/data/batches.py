@@ -76,10 +76,6 @@ def epoch_batches(
     """Yield the batches of an epoch from number `start` on: each clip at most once per pass, or each caption.
 
     Args:
-        clips: what to draw from; they must serve the needs.
-        config: batch size, passes, captions and shares.
-        epoch: seeds the draw, with the config's seed.
-        start: the first batch, 0 is the first of the epoch.
         needs: what the losses need, see `WeightedLosses.needs`.
     """
     if epoch <= config.not_epochs:
@@ -143,7 +139,6 @@ def every_caption(counts: NDArray[np.int64], rng: np.random.Generator) -> tuple[
 
     Args:
         counts: (N,) number of captions of each clip.
-        rng: the generator.
 
     Returns:
         The clip of each caption, and its number among the captions of the clip.
@@ -182,11 +177,7 @@ def _captions(
 
 
 def draw_sentence(clips: Clips, config: TrainConfig, row: int, key: str) -> Denial:
-    """Draw a denying sentence by the config's shares; equal keys give equal sentences.
-
-    Raises:
-        ConfigError: if the clips give no such sentences.
-    """
+    """Draw a denying sentence by the config's shares; equal keys give equal sentences."""
     return clips.sentences.denial(row, config.sentences, random.Random(f"{key} denied"))
 
 

@@ -46,9 +46,7 @@ class Clips:
 
     Attributes:
         frames: (N, F, S, S, 3) uint8 RGB, maybe on disk, or undrawn; F is 0 where only captions are read.
-        sentences: about the clips.
         path: identifies the frames, next to the cache of their embeddings; None if these are not cached.
-        name: display name of the data they come from.
     """
 
     frames: NDArray[np.uint8] | StoredClips | UndrawnClips
@@ -89,12 +87,8 @@ def check_data(config: TrainConfig, users: Mapping[str, Sequence[str]], root: Pa
     """Refuse data that cannot serve the losses, before any of it is read.
 
     Args:
-        config: what to train.
         users: need to the names of the losses that have it, see `WeightedLosses.users`.
         root: folder that a relative path starts from.
-
-    Raises:
-        ConfigError: in one sentence.
     """
     if config.data == WORLD:
         return
@@ -119,18 +113,9 @@ def load_clips(
     """Load, or render or decode first, the clips that a config trains or validates on.
 
     Args:
-        config: names the data, and the largest number of clips.
-        split: which of both.
         cache: folder for frames; those of videos go where `frame_cache` says.
-        should_stop: polled between clips.
         needs: see `WeightedLosses.needs`. Without "video", only captions are read of anything but the built-in world.
-        progress: called between clips.
         held_out: maximum of the videos held out of data without a validation split.
-
-    Raises:
-        ConfigError: if a dataset has fewer training clips than a batch.
-        DatasetError: if a dataset cannot be used.
-        InterruptedError: if `should_stop` said so.
     """
     if config.data == WORLD:
         free = config.free if "denied" in needs and split == "train" else 0.0
@@ -221,19 +206,8 @@ def world_clips(
     """Render clips of the built-in world, or read them from `cache`.
 
     Args:
-        split: of the scenes.
-        count: number of clips.
-        num_frames: of each clip.
-        framing: what frames are fitted to.
-        seed: of the scenes.
-        cache: folder for frames.
-        should_stop: polled between clips.
         free: share of the denying sentences made of captions instead of by the world's grammar.
-        progress: called between clips.
         draws: whether frames are needed, not only embeddings.
-
-    Raises:
-        InterruptedError: if `should_stop` said so.
     """
     scenes = sample_scenes(split, count, seed)
     file = ClipFile.of(split, scenes, num_frames, framing, cache)

@@ -84,12 +84,7 @@ class SentenceSource(Protocol):
         """Draw a sentence that denies something, for clip `row` where the source knows what clips show.
 
         Args:
-            row: a clip.
             shares: relative frequencies of the kinds of denying sentences.
-            rng: the generator.
-
-        Raises:
-            ConfigError: if the source gives no sentence of these kinds.
         """
         ...
 
@@ -131,10 +126,8 @@ class WorldSentences:
         """Index the scenes.
 
         Args:
-            scenes: one per clip.
             free: share of the denying sentences made by `denials` instead of the grammar.
             denials: makes sentences of captions; their truth is not known. None if `free` is 0.
-            grammar: draws denying sentences for the scenes; by default the world's own.
         """
         self.scenes, self._free, self._denials = scenes, free, denials
         self.grammar = grammar or SceneDenials(scenes)
@@ -186,7 +179,6 @@ class DatasetSentences:
     """Captions of videos, several per video.
 
     Attributes:
-        captions: of each clip.
         denials: makes denying sentences; None where no loss needs them.
         queries_all: whether `queries` has all captions of a clip instead of one.
     """
@@ -248,12 +240,7 @@ class DatasetSentences:
 
 @dataclass(frozen=True, eq=False)
 class PlainSentences:
-    """Captions without videos: each stands for a clip that nothing looks at.
-
-    Attributes:
-        captions: one per clip.
-        denials: makes denying sentences of them.
-    """
+    """Captions without videos: each stands for a clip that nothing looks at."""
 
     lacks: ClassVar[Mapping[str, str]] = {"truth": NO_TRUTH, "video": NO_VIDEOS, "negated": NO_VIDEOS}
     parses_captions: ClassVar[bool] = True
@@ -290,11 +277,7 @@ class PlainSentences:
 
 
 def denial_of_captions(denials: CaptionDenials, shares: Mapping[str, float], rng: random.Random) -> Denial:
-    """Draw a kind by the shares, then captions until one gives it; if none does, another kind.
-
-    Raises:
-        ConfigError: if no kind is left.
-    """
+    """Draw a kind by the shares, then captions until one gives it; if none does, another kind."""
     left: dict[DenialKind, float] = {kind: shares[kind] for kind in get_args(DenialKind) if shares.get(kind)}
     while left:
         kind = rng.choices(list(left), list(left.values()))[0]

@@ -34,17 +34,12 @@ class FusionConfig:
     """How a fusion is trained.
 
     Attributes:
-        families: number of training families.
         hidden: units of the hidden layer; 0 for a linear fusion.
-        steps: optimizer steps.
         batch: families per step; a step asks all of their queries.
         random_clips: further candidates per step, of other families.
         learning_rate: at the start; decays to 0 along a cosine.
         weight_decay: pulls the correction to zero, and so the fusion to `parts`.
-        temperature: of the loss.
-        loss: "info_nce" or "hn_nce".
         weigh_frames: whether frames of targets are weighted by their similarity to the wanted part, as in CoVR.
-        seed: of weights, batches and families.
     """
 
     families: int = 1_000
@@ -95,10 +90,7 @@ def train_fusion(
     """Train a fusion; equal arguments give equal weights on the same machine.
 
     Args:
-        data: the triplets.
         weights: of `parts`, which it starts from.
-        config: how.
-        progress: called after every step.
 
     Returns:
         The fusion, and the loss of every step.
@@ -204,12 +196,6 @@ def add_fusion(
 
 def fuse(folder: Path, config: FusionConfig, cache: Path, progress: Progress = silent) -> dict[str, float]:
     """Choose weights on validation scenes, train a fusion, measure it on both splits, and add it to the folder.
-
-    Args:
-        folder: of the checkpoint.
-        config: how to train.
-        cache: folder for embeddings.
-        progress: called while clips are drawn, and after every step.
 
     Returns:
         Metrics such as "test/fusion/remove actor/R@1", as in the card.

@@ -29,7 +29,6 @@ class Denied:
 
     Attributes:
         text: (B, D), L2-normalised.
-        truth: their correct clips.
         parts: their parts, as the frozen starting model embeds them.
     """
 
@@ -81,11 +80,7 @@ class EmbeddedBatch:
 
 
 def given(value: T | None) -> T:
-    """Return a value that the loss needs.
-
-    Raises:
-        ValueError: if the batch lacks it.
-    """
+    """Return a value that the loss needs."""
     if value is None:
         raise ValueError("The batch lacks what this loss needs (see its `needs`).")
     return value

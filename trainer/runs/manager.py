@@ -44,7 +44,6 @@ class Run:
     """Snapshot of one run.
 
     Attributes:
-        run_id: name of its folder.
         status: its progress, including the states "stopping" and "interrupted", which only the manager can infer.
         config: its config; None if it cannot be read.
         may_end_at_once: True if it has ignored a stop request for longer than `PATIENCE_S`.
@@ -82,9 +81,6 @@ class RunManager:
     Args:
         folder: runs/; created when the first run starts.
         device: where runs are trained, as `--device` of the app names it.
-
-    Attributes:
-        trash: the deleted runs.
     """
 
     def __init__(self, folder: Path, device: str = "auto") -> None:
@@ -96,12 +92,7 @@ class RunManager:
         self.trash = Trash(folder / TRASH)
 
     def start(self, config: TrainConfig) -> str:
-        """Start a run and return its run_id once its process is under way.
-
-        Raises:
-            ConfigError: if the disk has no room for its checkpoints.
-            RunError: if another run is training, or the new process exits at once.
-        """
+        """Start a run and return its run_id once its process is under way."""
         environment = training_environment(self.device)
         refuse_second_training(self.folder, training_devices(environment))
         try:
@@ -118,12 +109,7 @@ class RunManager:
         return run.path.name
 
     def resume(self, run_id: str) -> None:
-        """Resume a run that was stopped, interrupted or failed.
-
-        Raises:
-            ConfigError: if its config cannot be read.
-            RunError: if it is another one's turn, nothing is left to do, or a newer nT2VR wrote it.
-        """
+        """Resume a run that was stopped, interrupted or failed."""
         run, folder = self.get(run_id), self._run_folder(run_id)
         load_config(folder.config)
         folder.status()
@@ -142,11 +128,7 @@ class RunManager:
         return next((each.run for each in holders if each and Path(each.folder).parent == runs), "")
 
     def stop(self, run_id: str, at_once: bool = False) -> None:
-        """Ask a run to finish its step, save and exit; or kill it at once, losing everything since its last save.
-
-        Raises:
-            RunError: if it is not training.
-        """
+        """Ask a run to finish its step, save and exit; or kill it at once, losing everything since its last save."""
         run = self._run_folder(run_id)
         if (holder := run.lock.holder()) is None:
             raise RunError(f"{run_id} is not training, so it cannot be stopped.")
@@ -160,11 +142,7 @@ class RunManager:
             self._stopping[run_id] = pid, time.monotonic()
 
     def delete(self, run_id: str) -> None:
-        """Move a run, checkpoints and all, to the trash.
-
-        Raises:
-            RunError: if it is under way, or cannot be moved.
-        """
+        """Move a run, checkpoints and all, to the trash."""
         run = self._run_folder(run_id)
         try:
             with run.lock.hold(Holder.here(run.path)):  # nobody resumes it meanwhile
@@ -181,11 +159,7 @@ class RunManager:
         return [self._look(run) for run in sorted(self._folders().values(), key=_started_ns, reverse=True)]
 
     def get(self, run_id: str) -> Run:
-        """Return one run.
-
-        Raises:
-            ConfigError: if the run does not exist.
-        """
+        """Return one run."""
         return self._look(self._run_folder(run_id))
 
     def metrics(self, run_id: str) -> list[dict[str, float]]:

@@ -31,10 +31,7 @@ class Position:
     """Progress of a run between two steps.
 
     Attributes:
-        epoch: current epoch, counted from 1.
-        best: highest value of the watched metric so far.
         best_epoch: epoch of that value; 0 before the first.
-        finished: True if no steps are left.
     """
 
     epoch: int = 1
@@ -54,8 +51,6 @@ class Saved:
     """Content of resume.pt.
 
     Attributes:
-        config: the run's config as a dictionary.
-        position: progress of the run.
         metrics_bytes: length of metrics.jsonl; a resumed run rewrites everything beyond it.
         recent: losses of the steps since the last line of metrics.
         learner: `Learner.state_dict`; None once the run has finished.
@@ -72,22 +67,13 @@ class Saved:
 
 
 def held_out_by(run: RunFolder, config: TrainConfig) -> int:
-    """Return how many videos a run holds out at most: a resumed one as many as before, to train on the same videos.
-
-    Raises:
-        CheckpointError: as `read_saved`.
-    """
+    """Return how many videos a run holds out at most: a resumed one as many as before, to train on the same videos."""
     saved = _read(run, mmap=True)  # without its weights
     return HELD_OUT if saved is None else saved.held_out or config.validation_clips
 
 
 def read_saved(run: RunFolder, config: TrainConfig) -> Saved | None:
-    """Read a run's saved state; None before the first save.
-
-    Raises:
-        CheckpointError: if the file is damaged or written by a newer nT2VR.
-        ConfigError: if it belongs to another config.
-    """
+    """Read a run's saved state; None before the first save."""
     if (saved := _read(run)) is None:
         return None
     names, before = [field.name for field in fields(config)], TrainConfig(**saved.config)

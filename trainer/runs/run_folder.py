@@ -40,14 +40,10 @@ class RunStatus:
     """Progress and state of a run.
 
     Attributes:
-        state: current activity, or how the run ended.
-        pid: id of the process that wrote the status.
         epoch: current epoch, counted from 1.
         step: steps taken, over all epochs.
         eta_s: estimated seconds left.
-        error: reason for a failure.
         doing: current step of the preparation.
-        done: finished units of that step.
         total: all units of that step; 0 if unknown.
     """
 
@@ -104,7 +100,6 @@ class RunFolder:
         """Note which epoch is the best, if any, and delete all but that one and the newest ones.
 
         Args:
-            epoch: the newest.
             best: the best; 0 for none.
             count: how many of the newest stay; 0 for all.
         """
@@ -164,11 +159,7 @@ class RunFolder:
 
     @contextmanager
     def training(self) -> Iterator[None]:
-        """Lock the run and the devices it trains on, inside a `with` block.
-
-        Raises:
-            RunError: if the run or a device is already locked.
-        """
+        """Lock the run and the devices it trains on, inside a `with` block."""
         holder = Holder.here(self.path)
         with ExitStack() as stack:
             try:
@@ -185,7 +176,6 @@ def device_locks(runs: Path, devices: Sequence[str] = ()) -> dict[str, Lock]:
     """Return one lock per device that a run in the folder `runs` would use; each device trains one run at a time.
 
     Args:
-        runs: folder of the runs.
         devices: the run's, as `training_devices` names them; empty for those of this process.
     """
     devices = devices or training_devices()
@@ -193,15 +183,7 @@ def device_locks(runs: Path, devices: Sequence[str] = ()) -> dict[str, Lock]:
 
 
 def refuse_second_training(runs: Path, devices: Sequence[str] = ()) -> None:
-    """Check that no run in the folder `runs` is training on a device that a new one would use.
-
-    Args:
-        runs: folder of the runs.
-        devices: the new one's, as `training_devices` names them; empty for those of this process.
-
-    Raises:
-        RunError: if one is; the message names that run, its folder and its process.
-    """
+    """Raise a RunError if a run in the folder `runs` is training on a device that a new one would use."""
     for device, lock in device_locks(runs, devices).items():
         if (holder := lock.holder()) is not None:
             raise RunError(

@@ -40,7 +40,6 @@ class SweepRun:
 
     Attributes:
         point: the values of the grid's keys.
-        config: what to train.
         folder: its run folder, named by name, point and seed, and by a hash of the config.
     """
 
@@ -94,11 +93,7 @@ def run(options: Namespace) -> int:
 
 
 def sweep_runs(config: TrainConfig, grid: Mapping[str, Sequence[Any]], seeds: int, out: Path) -> list[SweepRun]:
-    """List the runs of a sweep, one seed of all points after the other.
-
-    Raises:
-        ConfigError: if a key or value cannot be used, seeds are asked for twice, or there are too many runs.
-    """
+    """List the runs of a sweep, one seed of all points after the other."""
     from trainer.losses import losses_of  # noqa: PLC0415  imports torch
 
     if seeds > 1 and "seed" in grid:
@@ -138,7 +133,6 @@ class Sweep:
         """Start nothing.
 
         Args:
-            runs: all runs.
             keys: of the grid, for the table's head.
             table: a .md file; the LaTeX table is written next to it.
         """
@@ -154,7 +148,6 @@ class Sweep:
 
         Raises:
             KeyboardInterrupt: if stopped; the runs under way are saved first.
-            RunError: if a run could not start, for example because its device is in use.
         """
         self._waiting = iter([each for each in self._runs if not each.is_finished])
         self.write_table()

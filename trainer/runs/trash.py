@@ -12,11 +12,7 @@ DAY_NS = 24 * 3600 * 10**9
 
 
 class Trash:
-    """A folder of deleted runs, each named with the time of its deletion.
-
-    Args:
-        folder: created when the first run is deleted.
-    """
+    """A folder of deleted runs, each named with the time of its deletion."""
 
     def __init__(self, folder: Path) -> None:
         """Delete what has been here for long."""
@@ -24,11 +20,7 @@ class Trash:
         self._empty_old()
 
     def take(self, run: Path) -> None:
-        """Move a run here, and delete what has been here for `TRASH_DAYS`.
-
-        Raises:
-            OSError: if it cannot be moved.
-        """
+        """Move a run here, and delete what has been here for `TRASH_DAYS`."""
         self._folder.mkdir(exist_ok=True)
         run.rename(self._folder / f"{run.name}-{time.time_ns()}")
         self._empty_old()
@@ -42,11 +34,7 @@ class Trash:
         return total
 
     def empty(self, older_than_days: float = 0.0) -> None:
-        """Delete the runs for good, or only those deleted so long ago.
-
-        Raises:
-            RunError: if one of them cannot be deleted.
-        """
+        """Delete the runs for good, or only those deleted so long ago."""
         latest_ns = time.time_ns() - round(older_than_days * DAY_NS)
         for path in self._folder.glob("*"):
             stamp = path.name.rpartition("-")[2]

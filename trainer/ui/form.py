@@ -23,9 +23,7 @@ class Field:
     """One setting.
 
     Attributes:
-        key: name in config.json.
         default: default value, of the type that values must have.
-        help: help text.
         choices: allowed values; empty if they cannot be listed.
     """
 
@@ -82,10 +80,6 @@ def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConf
     Args:
         values: field key to value, JSON as text.
         losses: the table from `losses_view`, as edited by the user.
-
-    Raises:
-        ConfigError: if the config cannot be trained; the message is one sentence.
-        CheckpointError: if the base does not exist.
     """
     from trainer.data.clips import check_data  # noqa: PLC0415  slow to import
     from trainer.losses import losses_of  # noqa: PLC0415  imports torch

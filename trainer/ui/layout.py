@@ -82,9 +82,7 @@ def lay_out_form(
 
     Args:
         fields: those of `FIRST`, then all others.
-        presets: name to values.
         bases: label and value of each base model.
-        templates: folder of templates.
     """
     num_first = sum(field.key in FIRST for field in fields)
 

@@ -15,24 +15,13 @@ MAX_BASE = 40  # characters of the base's name in a run's
 
 @dataclass(frozen=True)
 class StageRuns:
-    """Starts runs of the preset, and shows any run that is training.
-
-    Attributes:
-        manager: has the runs.
-        preset: config file.
-    """
+    """Starts runs of the preset, and shows any run that is training."""
 
     manager: RunManager
     preset: Path = PRESET
 
     def start(self, base: Path, name: str) -> str:
-        """Start a run from a checkpoint folder.
-
-        Raises:
-            CheckpointError: if the base cannot be read.
-            ConfigError: if it cannot be trained, or the disk is full.
-            RunError: if another run is training.
-        """
+        """Start a run from a checkpoint folder."""
         read_card(base)
         changes = {"base": str(base.resolve()), "name": f"{name[:MAX_BASE].strip()} learns not"}
         return self.manager.start(load_config(self.preset, changes))

@@ -35,8 +35,6 @@ class TrainTab:
     """Layout and event handlers of the Train tab.
 
     Args:
-        manager: starts, stops and reads runs.
-        settings: model folders and templates.
         permissions: says who may train, delete runs, and name files of this machine.
     """
 
