@@ -46,10 +46,11 @@ from nt2vr.progress import never, silent
 from nt2vr.querygen.denials import Denial
 from nt2vr.querygen.query_sets import CaptionedVideos, read_captioned_videos
 from nt2vr.search.systems import System
-from trainer.config import PRESETS, TrainConfig, load_config
+from trainer.config import TrainConfig
+from trainer.config_file import PRESETS, load_config
 from trainer.data.batches import Batch, draw_sentence, epoch_batches
-from trainer.data.clips import Clips, caption_clips
-from trainer.data.sentences import PlainSentences
+from trainer.data.clips import ClipLoader, Clips
+from trainer.data.sentences import CaptionSentences
 from trainer.early_check import EARLY_STEPS, early_warning
 from trainer.learner import Learner
 from trainer.loop import SAMPLE
@@ -90,7 +91,7 @@ class Half:
 
 
 @dataclass(frozen=True, eq=False)
-class NeverDenied(PlainSentences):
+class NeverDenied(CaptionSentences):
     """Captions whose denying sentences never deny a held-out concept."""
 
     def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
@@ -217,8 +218,8 @@ def config_of(run: Run, captions: Path, steps: int) -> TrainConfig:
 def clips_of(config: TrainConfig, most: int) -> tuple[Clips, Clips]:
     """Read the training captions, and the held-out captions that text measures are taken on."""
     held_out = config.validation_clips  # all that is measured; a run of the product would hold out a tenth
-    train = caption_clips(replace(config, num_clips=most), "train", held_out=held_out)
-    return train, caption_clips(config, "validation", held_out=held_out)
+    loader = ClipLoader(config, Path(), needs=frozenset(), held_out=held_out)
+    return replace(loader, config=replace(config, num_clips=most)).load("train"), loader.load("validation")
 
 
 def teach(
@@ -228,8 +229,10 @@ def teach(
     started = time.monotonic()
     logger.info("%d captions to learn from", len(clips))
     if hold_out:
-        assert isinstance(clips.sentences, PlainSentences)
-        clips = replace(clips, sentences=NeverDenied(clips.sentences.captions, clips.sentences.denials))
+        assert isinstance(clips.sentences, CaptionSentences)
+        clips = replace(
+            clips, sentences=NeverDenied(clips.sentences.captions, clips.sentences.denials, has_videos=False)
+        )
     model, tokenizer = load_minilm()
     model.token_embedding.requires_grad_(False)
     base = FrozenTexts(deepcopy(model), tokenizer, "cpu")

@@ -36,7 +36,7 @@ SPARE_BYTES = 200 << 20  # left free on the disk
 
 
 def push(folder: Path, repository: str, private: bool = True, licence: str = "") -> str:
-    """Upload a checkpoint folder, with a README made from its card, to a new or existing repository; return its URL."""
+    """Upload a checkpoint folder, with a README made from its card; return the address of the repository."""
     check_repository(repository)
     hub = open_hub(write=True)
     card = read_checkpoint(folder, verify=True).card

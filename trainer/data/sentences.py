@@ -1,4 +1,4 @@
-"""Sources of training sentences: the built-in world, a dataset with videos, and captions alone."""
+"""Sources of training sentences: the built-in world, and captions with or without videos."""
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
@@ -50,14 +50,12 @@ class Truth(NamedTuple):
 
 
 class SentenceSource(Protocol):
-    """Draws sentences about numbered clips: equal generators give equal sentences.
+    """Draws sentences about numbered clips: equal generators give equal sentences."""
 
-    Attributes:
-        lacks: the `needs` of losses that it cannot serve, each with the sentence that says so; {losses} and {data}
-            stand for their names.
-    """
-
-    lacks: ClassVar[Mapping[str, str]]
+    @property
+    def lacks(self) -> Mapping[str, str]:
+        """The `needs` of losses that it cannot serve, each with a refusal that may use {losses} and {data}."""
+        ...
 
     @property
     def parses_captions(self) -> bool:
@@ -81,11 +79,7 @@ class SentenceSource(Protocol):
         ...
 
     def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
-        """Draw a sentence that denies something, for clip `row` where the source knows what clips show.
-
-        Args:
-            shares: relative frequencies of the kinds of denying sentences.
-        """
+        """Draw a denying sentence of a kind chosen by `shares`, for clip `row` where clips' contents are known."""
         ...
 
     def truth(self, denial: Denial) -> Truth | None:
@@ -93,22 +87,20 @@ class SentenceSource(Protocol):
         ...
 
     def queries(self) -> tuple[JudgedQuery, ...]:
-        """Return validation queries: captions, then sentences that deny something."""
+        """Return validation queries: captions, then denying sentences."""
         ...
 
 
 def captions_of(source: SentenceSource, seed: str, rows: Iterable[int] | None = None) -> list[str]:
     """Draw one caption per clip, of some rows or of all; equal seeds give equal captions."""
-    return [source.caption(row, random.Random(f"{seed} {row}")) for row in _rows(source, rows)]
+    rows = range(len(source)) if rows is None else rows
+    return [source.caption(row, random.Random(f"{seed} {row}")) for row in rows]
 
 
 def pairs_of(source: SentenceSource, seed: str, rows: Iterable[int] | None = None) -> list[CaptionPair]:
     """Draw the captions of `captions_of` with their negations."""
-    return [source.pair(row, random.Random(f"{seed} {row}")) for row in _rows(source, rows)]
-
-
-def _rows(source: SentenceSource, rows: Iterable[int] | None) -> Iterable[int]:
-    return range(len(source)) if rows is None else rows
+    rows = range(len(source)) if rows is None else rows
+    return [source.pair(row, random.Random(f"{seed} {row}")) for row in rows]
 
 
 class WorldSentences:
@@ -175,20 +167,25 @@ class WorldSentences:
 
 
 @dataclass(frozen=True, eq=False)
-class DatasetSentences:
-    """Captions of videos, several per video.
+class CaptionSentences:
+    """Captions of a dataset, several per clip, or captions alone, each standing for a clip that nothing looks at.
 
     Attributes:
         denials: makes denying sentences; None where no loss needs them.
         queries_all: whether `queries` has all captions of a clip instead of one.
     """
 
-    lacks: ClassVar[Mapping[str, str]] = {"truth": NO_TRUTH}
     parses_captions: ClassVar[bool] = True
 
     captions: Sequence[Sequence[str]]
     denials: CaptionDenials | None = None
     queries_all: bool = False
+    has_videos: bool = True
+
+    @property
+    def lacks(self) -> Mapping[str, str]:
+        """Refuse losses that need truth and, without videos, those that need these."""
+        return lacks_of(self.has_videos)
 
     def __len__(self) -> int:
         """Return the number of clips."""
@@ -214,10 +211,12 @@ class DatasetSentences:
         return denial_of_captions(self.denials, shares, rng)
 
     def truth(self, denial: Denial) -> None:
-        """Know nothing of what videos show."""
+        """Know nothing of what clips show."""
 
     def queries(self) -> tuple[JudgedQuery, ...]:
-        """Return one caption per clip, or all of them, then those that can be negated."""
+        """Return one caption per clip, or all of them, then those that can be negated; none without videos."""
+        if not self.has_videos:
+            return ()
         if self.queries_all:
             rows = [row for row, captions in enumerate(self.captions) for _ in captions]
             pairs = [
@@ -238,42 +237,9 @@ class DatasetSentences:
         return (*originals, *negated)
 
 
-@dataclass(frozen=True, eq=False)
-class PlainSentences:
-    """Captions without videos: each stands for a clip that nothing looks at."""
-
-    lacks: ClassVar[Mapping[str, str]] = {"truth": NO_TRUTH, "video": NO_VIDEOS, "negated": NO_VIDEOS}
-    parses_captions: ClassVar[bool] = True
-
-    captions: Sequence[str]
-    denials: CaptionDenials
-
-    def __len__(self) -> int:
-        """Return the number of captions."""
-        return len(self.captions)
-
-    def num_captions(self, row: int) -> int:
-        """Return 1."""
-        return 1
-
-    def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
-        """Return the only caption of a row."""
-        return self.captions[row]
-
-    def pair(self, row: int, rng: random.Random, number: int | None = None) -> CaptionPair:
-        """Return the caption alone: losses that need negated captions need videos too."""
-        return CaptionPair(self.captions[row], None)
-
-    def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
-        """Draw a sentence of any caption."""
-        return denial_of_captions(self.denials, shares, rng)
-
-    def truth(self, denial: Denial) -> None:
-        """Know nothing of clips."""
-
-    def queries(self) -> tuple[JudgedQuery, ...]:
-        """Return nothing: there are no videos to search."""
-        return ()
+def lacks_of(has_videos: bool) -> Mapping[str, str]:
+    """Return what captions lack, see `SentenceSource.lacks`."""
+    return {"truth": NO_TRUTH} if has_videos else {"truth": NO_TRUTH, "video": NO_VIDEOS, "negated": NO_VIDEOS}
 
 
 def denial_of_captions(denials: CaptionDenials, shares: Mapping[str, float], rng: random.Random) -> Denial:

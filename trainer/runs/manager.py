@@ -23,7 +23,8 @@ from nt2vr.files import check_free
 from nt2vr.models.checkpoint import WEIGHTS
 from nt2vr.registry import pick
 from nt2vr.settings import training_devices, training_environment
-from trainer.config import TrainConfig, anchored, load_config, save_config
+from trainer.config import TrainConfig
+from trainer.config_file import anchored, load_config, save_config
 from trainer.runs.lock import Holder
 from trainer.runs.metrics import MetricsReader
 from trainer.runs.run_folder import UNDER_WAY, RunFolder, RunStatus, device_locks, refuse_second_training

@@ -25,7 +25,8 @@ from nt2vr.errors import ConfigError, RunError
 from nt2vr.files import atomic_write, check_writable
 from nt2vr.settings import Settings, add_flags
 from trainer.changes import changed, parse_change, parse_choices
-from trainer.config import TrainConfig, anchored, build_config, load_config, preset_or_file, save_config
+from trainer.config import TrainConfig
+from trainer.config_file import anchored, build_config, load_config, preset_or_file, save_config
 from trainer.runs.manager import ROOT, log_tail
 from trainer.runs.run_folder import RunFolder
 from trainer.runs.sweep_table import latex, markdown, tabulated

@@ -13,7 +13,8 @@ from typing import Any, get_args, get_type_hints
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models.card import CARD, read_card
 from nt2vr.settings import ASSETS
-from trainer.config import CHOICES, PRESETS, TrainConfig, build_config
+from trainer.config import CHOICES, TrainConfig
+from trainer.config_file import PRESETS, build_config
 from trainer.options import help_of
 from trainer.runs.manager import ROOT
 

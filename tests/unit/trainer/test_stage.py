@@ -9,7 +9,8 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.world.drawn import clips as clips_module
 from nt2vr.world.drawn.shipped import BASE, SHIPPED
 from tests.training import run_training
-from trainer.config import TrainConfig, load_config
+from trainer.config import TrainConfig
+from trainer.config_file import load_config
 from trainer.runs.lock import Holder
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder, RunStatus

@@ -20,11 +20,12 @@ from nt2vr.querygen.query_sets import read_any_captions
 from tests.tiny import TINY, write_tiny
 from tests.training import go_on, run_training
 from trainer import loop
-from trainer.config import PRESETS, SENTENCES, TrainConfig, load_config, save_config
+from trainer.config import SENTENCES, TrainConfig
+from trainer.config_file import PRESETS, load_config, save_config
 from trainer.data import clips as clips_module
 from trainer.data.batches import epoch_batches
 from trainer.data.captions import captions_file, read_split
-from trainer.data.clips import Clips, load_clips
+from trainer.data.clips import ClipLoader, Clips
 from trainer.data.sentences import WorldSentences
 from trainer.early_check import early_warning
 from trainer.learner import Learner
@@ -68,7 +69,9 @@ def config(base: Path, tmp_path: Path) -> TrainConfig:
 
 
 def loaded(learner: Learner, cache: Path) -> list[Clips]:
-    return [load_clips(learner.config, split, cache, needs=learner.losses.needs) for split in ("train", "validation")]
+    return [
+        ClipLoader(learner.config, cache, needs=learner.losses.needs).load(split) for split in ("train", "validation")
+    ]
 
 
 def lines_of(run: RunFolder) -> list[dict[str, float]]:
@@ -142,10 +145,10 @@ def test_too_few_captions_are_refused(
     (tmp_path / "captions.txt").write_text("\n".join(captions))
     needs = frozenset({"denied", "parts"})
     if error is None:
-        assert len(load_clips(replace(config, **change), "train", tmp_path, needs=needs)) == 126
+        assert len(ClipLoader(replace(config, **change), tmp_path, needs=needs).load("train")) == 126
         return
     with pytest.raises(error, match=message):
-        load_clips(replace(config, **change), "train", tmp_path, needs=needs)
+        ClipLoader(replace(config, **change), tmp_path, needs=needs).load("train")
 
 
 @pytest.mark.parametrize(
@@ -333,7 +336,7 @@ def test_a_run_that_an_older_version_began_goes_on_with_the_captions_it_held_out
         run.path.mkdir()
         save_config(old, run.config)
         needs = Learner(old).losses.needs
-        clips, held_out = (load_clips(old, s, tmp_path, needs=needs, held_out=3) for s in ("train", "validation"))
+        clips, held_out = (ClipLoader(old, tmp_path, needs=needs, held_out=3).load(s) for s in ("train", "validation"))
         learner = Learner(replace(old, num_clips=len(clips)))
         train(learner, run, clips, held_out, lambda: learner.steps >= stop)  # noqa: B023
     saved = torch.load(runs[1].resume, weights_only=True)

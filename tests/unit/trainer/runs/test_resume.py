@@ -21,10 +21,11 @@ from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import Framing
 from tests.tiny import TINY, tiny_model
 from trainer import loop
-from trainer.config import TrainConfig, load_config, save_config
+from trainer.config import TrainConfig
+from trainer.config_file import load_config, save_config
 from trainer.data.batches import Batch
 from trainer.data.clips import world_clips
-from trainer.data.sentences import DatasetSentences
+from trainer.data.sentences import CaptionSentences
 from trainer.learner import Learner
 from trainer.loop import train
 from trainer.runs import resume
@@ -296,7 +297,7 @@ def test_a_run_out_of_patience_ends_early_and_says_why(
 
 def test_a_metric_that_the_clips_cannot_give_is_refused_before_the_first_step(twins: Path, tmp_path: Path) -> None:
     clips = world_clips("train", 44, 2, Framing(64), 0, twins / "frames")
-    clips = replace(clips, sentences=DatasetSentences([[caption] for caption in clips.captions("any")]))
+    clips = replace(clips, sentences=CaptionSentences([[caption] for caption in clips.captions("any")]))
     learner = Learner(replace(ALL, losses={"contrastive": {}}, patience=1, monitor="composed/MIR"))
     with pytest.raises(ConfigError, match="composed/MIR cannot be measured on these clips"):
         train(learner, RunFolder(tmp_path), clips, clips)
