@@ -51,13 +51,12 @@ from trainer.config_file import PRESETS, load_config
 from trainer.data.batches import Batch, draw_sentence, epoch_batches
 from trainer.data.clips import ClipLoader, Clips
 from trainer.data.sentences import CaptionSentences
-from trainer.early_check import EARLY_STEPS, early_warning
 from trainer.learner import Learner
 from trainer.loop import SAMPLE
 from trainer.losses import losses_of
 from trainer.runs.start import PREPROCESS, Start
 from trainer.teacher import FrozenTexts, Teacher
-from trainer.text_measures import TextMeasures
+from trainer.text_measures import EARLY_STEPS, TextMeasures, early_warning
 
 EPOCH_STEPS = 80  # steps between two validations; the first such epoch may be of "not B" alone
 MEASURED_EVERY = 4  # epochs; nothing is stopped early here

@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.errors import ConfigError
-from nt2vr.models.card import Card
-from nt2vr.models.open_clip_encoder import normalise_frames, token_embeddings
+from nt2vr.models.card import Card, configured
+from nt2vr.models.checkpoint import fingerprints
+from nt2vr.models.open_clip_encoder import OpenClipEncoder, normalise_frames, token_embeddings
 from nt2vr.models.pooling import pooling_of
 from nt2vr.models.short_text import encode_short
-from nt2vr.models.tokenizer import special_ids
+from nt2vr.models.tokenizer import digest_of, special_ids
 from trainer import distributed
 from trainer.config import Towers, TrainConfig
 from trainer.data.batches import Batch
-from trainer.losses.embedded import Denied, EmbeddedBatch, Parts, Truth
+from trainer.losses.embedded import Denied, EmbeddedBatch, PartVectors, Truth
 from trainer.optimizer import build_optimizer, clip_gradients, rate_at
 from trainer.runs.start import Start
 from trainer.teacher import Teacher
@@ -48,16 +49,11 @@ class Learner:
         """
         start = start or Start.of(config)
         self.config, self.losses, self.device = config, start.losses, start.device
-        self.model, self.tokenizer, self.preprocess, self.base = (
-            start.model,
-            start.tokenizer,
-            start.preprocess,
-            start.base,
-        )
-        card = self.base or Card(config.name)
-        self.card = replace(
-            card, pooling=card.pooling if config.pooling == "base" else config.pooling, positions=config.card_positions
-        )
+        self.model, self.tokenizer, self.preprocess = start.model, start.tokenizer, start.preprocess
+        self.base = start.base
+        self.card = replace(self.base or Card(config.name), positions=config.card_positions)
+        if config.pooling != "base":
+            self.card = replace(self.card, pooling=config.pooling)
         self._pool = pooling_of(self.card)
         self.bf16 = config.precision == "bf16" or (config.precision == "auto" and has_bf16(self.device))
         self.model.visual.to(memory_format=torch.channels_last)  # 1.2 times faster
@@ -204,6 +200,14 @@ class Learner:
         if self.device == "cuda" and state["random_cuda"] is not None:
             torch.cuda.set_rng_state(state["random_cuda"])
 
+    def encoder(self, card: Card | None = None) -> OpenClipEncoder:
+        """Wrap the model, putting it in eval mode; the card gets the towers' fingerprints."""
+        visual, text = fingerprints(self.model.state_dict(), digest_of(self.tokenizer))
+        card = card or Card(self.config.name, pooling=self.card.pooling, positions=self.card.positions)
+        card = configured(card, self.config.model_cfg, self.preprocess)
+        card = replace(card, visual_fingerprint=visual, text_fingerprint=text)
+        return OpenClipEncoder(self.model, self.tokenizer, card)
+
     @property
     def state(self) -> dict[str, float]:
         """Values to plot along with the losses."""
@@ -233,7 +237,7 @@ def gather_captions(rows: Tensor, batch: Batch) -> Tensor:
     return distributed.gather(rows) if batch.kept is None else distributed.gather_stripes(rows, batch.kept)
 
 
-def gathered(parts: Parts, batch: Batch) -> Parts:
+def gathered(parts: PartVectors, batch: Batch) -> PartVectors:
     """Gather the parts from all processes."""
     return replace(
         parts,

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from nt2vr.models.short_text import encode_short
 from nt2vr.querygen.denials import Denial
-from trainer.losses.embedded import Parts
+from trainer.losses.embedded import PartVectors
 
 
 class TextEncoder(Protocol):
@@ -65,7 +65,7 @@ class Teacher:
         self._unwanted_mean = self.embed(unwanted).mean(dim=0)
         self._video_mean = torch.from_numpy(videos.mean(axis=0)).to(device)
 
-    def parts(self, sentences: Sequence[Denial], captions: Sequence[str] | None) -> Parts:
+    def parts(self, sentences: Sequence[Denial], captions: Sequence[str] | None) -> PartVectors:
         """Embed the wanted and the unwanted parts of a batch of sentences, and captions if given.
 
         An idiom has no unwanted part: the mean stands for it, which subtracts nothing.
@@ -79,7 +79,7 @@ class Teacher:
         denies = torch.tensor(
             [bool(sentence.unwanted) for sentence in sentences], dtype=torch.bool, device=self._device
         )
-        return Parts(
+        return PartVectors(
             wanted=wanted,
             unwanted=torch.where(denies[:, None], unwanted, self._unwanted_mean),
             pure=torch.tensor([not sentence.wanted for sentence in sentences], device=self._device),

@@ -34,12 +34,12 @@ class Denied:
 
     text: Tensor
     truth: Truth | None = None
-    parts: "Parts | None" = None
+    parts: "PartVectors | None" = None
 
 
 @dataclass(frozen=True)
-class Parts:
-    """Parts of denying sentences, embedded by the frozen starting model.
+class PartVectors:
+    """Embedded parts of denying sentences by the frozen starting model.
 
     Attributes:
         wanted: (B, D), L2-normalised; meaningless where `pure` is True.

@@ -72,10 +72,10 @@ def held_out_by(run: RunFolder, config: TrainConfig) -> int:
     return HELD_OUT if saved is None else saved.held_out or config.validation_clips
 
 
-def read_saved(run: RunFolder, config: TrainConfig) -> Saved | None:
-    """Read a run's saved state; None before the first save."""
+def read_saved(run: RunFolder, config: TrainConfig) -> Saved:
+    """Read a run's saved state; before the first save, return that of the start."""
     if (saved := _read(run)) is None:
-        return None
+        return Saved(asdict(config), held_out=HELD_OUT)
     names, before = [field.name for field in fields(config)], TrainConfig(**saved.config)
     if other := [name for name in names if getattr(before, name) != getattr(config, name)]:
         raise ConfigError(

@@ -15,7 +15,7 @@ from trainer.losses.bnl import BidirectionalLoss
 from trainer.losses.composed import ComposedLoss
 from trainer.losses.contrastive import ContrastiveLoss
 from trainer.losses.distill import DistillLoss
-from trainer.losses.embedded import Denied, EmbeddedBatch, Parts, Truth, given
+from trainer.losses.embedded import Denied, EmbeddedBatch, PartVectors, Truth, given
 from trainer.losses.retrieval import RetrievalLoss
 from trainer.losses.snl import SoftNegativeLoss
 
@@ -25,7 +25,9 @@ def random_batch(size: int = 5, scale: float = 7.0) -> EmbeddedBatch:
     video, caption, negated, text, wanted, unwanted, teacher_caption = (
         normalize(torch.randn(size, 8, generator=generator), dim=-1) for _ in range(7)
     )
-    parts = Parts(wanted, unwanted, torch.arange(size) == 0, unwanted.mean(dim=0), video.mean(dim=0), teacher_caption)
+    parts = PartVectors(
+        wanted, unwanted, torch.arange(size) == 0, unwanted.mean(dim=0), video.mean(dim=0), teacher_caption
+    )
     fitting = torch.eye(size, dtype=torch.bool)
     denied = Denied(text.requires_grad_(), Truth(video.detach(), fitting, fitting.roll(1, 1)), parts)
     video.requires_grad_(), caption.requires_grad_()
@@ -212,7 +214,7 @@ def test_composed_is_that_of_a_plain_loop() -> None:
 
 def test_distillation_by_hand() -> None:
     x, y = torch.eye(2)
-    parts = Parts(
+    parts = PartVectors(
         wanted=torch.stack((x, x)),
         unwanted=torch.stack((y, y)),
         pure=torch.tensor([False, True]),

@@ -27,12 +27,11 @@ from trainer.data.batches import epoch_batches
 from trainer.data.captions import captions_file, read_split
 from trainer.data.clips import ClipLoader, Clips
 from trainer.data.sentences import WorldSentences
-from trainer.early_check import early_warning
 from trainer.learner import Learner
 from trainer.loop import prepare, train
 from trainer.losses.distill import DistillLoss
 from trainer.runs.run_folder import RunFolder
-from trainer.text_measures import KEPT, TextMeasures, unseen_idioms
+from trainer.text_measures import KEPT, TextMeasures, early_warning, unseen_idioms
 
 WHO = ("a man", "a woman", "a boy", "a dog", "two girls")
 WHERE = ("on a stage", "in a park", "near a red car", "at home")
