@@ -5,9 +5,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
-
-from tqdm import tqdm
 
 from nt2vr.errors import CheckpointError, DownloadError
 from nt2vr.files import check_writable
@@ -16,6 +13,7 @@ from nt2vr.hub.model_card import readme_of
 from nt2vr.hub.verify import SMALL_BYTES, verify
 from nt2vr.models.card import CARD, CONFIG, read_card
 from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint, read_configs
+from nt2vr.models.downloads import transfer_bar
 from nt2vr.models.fusion import FUSION
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, needs_file
 from nt2vr.progress import Progress, silent
@@ -123,19 +121,13 @@ def _download(repository: str, revision: str, file: str, size: int, folder: Path
     """Bring one file; more bytes than were announced break the transfer off."""
     import huggingface_hub  # noqa: PLC0415  see `open_hub`
 
-    class Bar(tqdm):  # type: ignore[misc]
-        """Counts for `progress`; draws nothing."""
+    def report(done: int, _: int) -> None:
+        if done > size:
+            raise CheckpointError(f"{repository} sends more of {file} than it announced. Choose another.")
+        progress(done, size, f"downloading {file}")
 
-        def __init__(self, *arguments: Any, **options: Any) -> None:
-            super().__init__(*arguments, **{**options, "disable": True})
-
-        def update(self, n: float | None = 1) -> None:
-            self.n += n or 0  # a disabled tqdm does not count
-            if self.n > size:
-                raise CheckpointError(f"{repository} sends more of {file} than it announced. Choose another.")
-            progress(int(self.n), size, f"downloading {file}")
-
-    huggingface_hub.hf_hub_download(repository, file, revision=revision, local_dir=folder, tqdm_class=Bar)
+    bar = transfer_bar(report)
+    huggingface_hub.hf_hub_download(repository, file, revision=revision, local_dir=folder, tqdm_class=bar)
     if (folder / file).stat().st_size != size:
         raise CheckpointError(f"{file} of {repository} is not of the size that was announced. Pull it again.")
 

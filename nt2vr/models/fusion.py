@@ -1,6 +1,6 @@
 """Trained fusion of a reference picture with the parts of a text, stored in a checkpoint folder as one more file.
 
-It needs no torch: two or three products with a matrix per query. Training is in `trainer/fusion/__main__.py`.
+It needs no torch: two or three products with a matrix per query. Training is in `trainer/fusion/train.py`.
 """
 
 from collections.abc import Mapping
