@@ -89,11 +89,11 @@ def build_trainer(
 ) -> tuple[Mapping[str, Callable[..., None]], "Trainings"]:
     """Build the trainer's tab, and what trains from the Search tab, which nt2vr.ui cannot name."""
     from trainer.runs.manager import RunManager  # noqa: PLC0415
-    from trainer.ui.stage import StageRuns  # noqa: PLC0415  imports Gradio
+    from trainer.ui.from_search import SearchTrainings  # noqa: PLC0415  imports Gradio
     from trainer.ui.tab import TrainTab  # noqa: PLC0415  likewise
 
     manager = RunManager(settings.data_dir / "runs", settings.device)
-    return {"Train": TrainTab(manager, settings, permissions).build}, StageRuns(manager)
+    return {"Train": TrainTab(manager, settings, permissions).build}, SearchTrainings(manager)
 
 
 if __name__ == "__main__":

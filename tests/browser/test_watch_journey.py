@@ -12,7 +12,7 @@ from tests.conftest import RunningApp
 from tests.paths import ROOT
 from trainer.config_file import load_config, save_config
 from trainer.runs.run_folder import RunFolder, RunStatus
-from trainer.ui.stage import PRESET
+from trainer.ui.from_search import PRESET
 
 pytestmark = pytest.mark.browser
 

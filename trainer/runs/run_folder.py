@@ -61,36 +61,14 @@ class RunStatus:
 _FIELDS = frozenset(field.name for field in fields(RunStatus))
 
 
-@dataclass(frozen=True)
 class RunFolder:
-    """Paths in a run folder, with readers and writers for its files."""
+    """Paths of the files above, with readers and writers for them."""
 
-    path: Path
-
-    @property
-    def config(self) -> Path:
-        """File of the TrainConfig."""
-        return self.path / "config.json"
-
-    @property
-    def log(self) -> Path:
-        """Log file."""
-        return self.path / "train.log"
-
-    @property
-    def metrics(self) -> Path:
-        """File of losses and validation metrics."""
-        return self.path / "metrics.jsonl"
-
-    @property
-    def resume(self) -> Path:
-        """File with the state to resume from."""
-        return self.path / "resume.pt"
-
-    @property
-    def lock(self) -> Lock:
-        """Lock held by the training process."""
-        return Lock(self.path / "lock")
+    def __init__(self, path: Path) -> None:
+        """Read and write nothing yet."""
+        self.path, self.config, self.log = path, path / "config.json", path / "train.log"
+        self.metrics, self.resume, self._status = path / "metrics.jsonl", path / "resume.pt", path / "status.json"
+        self.lock = Lock(path / "lock")
 
     def checkpoint(self, epoch: int) -> Path:
         """Return the checkpoint folder of an epoch."""
@@ -110,10 +88,6 @@ class RunFolder:
                 doomed = folder.with_name(f".{folder.name}.partial")  # from here on, it is no checkpoint any more
                 folder.rename(doomed)
                 shutil.rmtree(doomed)
-
-    @property
-    def _status(self) -> Path:
-        return self.path / "status.json"
 
     def status(self) -> RunStatus | None:
         """How far the run is; None before its first start, or where a power cut left nothing that can be read.

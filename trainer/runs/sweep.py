@@ -111,7 +111,7 @@ def sweep_runs(config: TrainConfig, grid: Mapping[str, Sequence[Any]], seeds: in
         words = re.sub(r"[^a-z0-9.=]+", "-", " ".join([each.name, *settings, f"seed={each.seed}"]).lower())
         folder = RunFolder(out / f"{words.strip('-.')[:56]}-{_digest(asdict(each))}")
         runs.append(SweepRun(tuple(map(str, point)), each, folder))
-    return list({each.folder: each for each in runs}.values())
+    return list({each.folder.path: each for each in runs}.values())
 
 
 def _digest(data: Any) -> str:

@@ -64,12 +64,11 @@ def loss_charts(
     rows: Rows, names: Iterable[str], steps: int, others: Mapping[str, Rows] = NO_OTHERS
 ) -> list[dict[str, Any]]:
     """Build a chart over steps for each loss, unweighted; `others` as in `validation_charts`."""
+    x_range = (0, max(1, steps))
     charts = []
     for name in names:
-        points = thin(series(rows, name, "step"))
-        beside = {other: thin(series(of, name, "step")) for other, of in others.items()}
-        if points:
-            x_range = (0, max(1, steps))
+        if points := thin(series(rows, name, "step")):
+            beside = {other: thin(series(of, name, "step")) for other, of in others.items()}
             charts.append(chart(name, "loss", points, {}, x_range, "step", value_text, from_zero=True, others=beside))
     return charts
 

@@ -14,7 +14,7 @@ MAX_BASE = 40  # characters of the base's name in a run's
 
 
 @dataclass(frozen=True)
-class StageRuns:
+class SearchTrainings:
     """Starts runs of the preset, and shows any run that is training."""
 
     manager: RunManager
