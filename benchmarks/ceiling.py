@@ -28,7 +28,7 @@ from trainer.config_file import load_config
 from trainer.data.clips import ClipLoader
 from trainer.data.videos import embed_once
 from trainer.losses.composed import ComposedLoss
-from trainer.losses.embedded import Denied, EmbeddedBatch, Truth
+from trainer.losses.embedded import Denied, EmbeddedBatch, EmbeddedTruth
 
 CONFIG = Path("trainer/configs/clip-neg.json")
 COLUMNS = (
@@ -106,7 +106,7 @@ def fitted(start: Vectors, seen: Vectors, wanted: Mask, unwanted: Mask, hard_wei
     clips, has, lacks = torch.from_numpy(seen), torch.from_numpy(wanted), torch.from_numpy(~unwanted)
     for _ in range(STEPS):
         pool = torch.randperm(len(clips))[:POOL]
-        truth = Truth(clips[pool], has[:, pool] & lacks[:, pool], has[:, pool] & ~lacks[:, pool])
+        truth = EmbeddedTruth(clips[pool], has[:, pool] & lacks[:, pool], has[:, pool] & ~lacks[:, pool])
         text = normalize(vectors, dim=-1)
         optimizer.zero_grad()
         loss(EmbeddedBatch(None, text, torch.tensor(SCALE), denied=Denied(text, truth))).backward()  # type: ignore[no-untyped-call]

@@ -20,7 +20,7 @@ from nt2vr.models.tokenizer import digest_of, special_ids
 from trainer import distributed
 from trainer.config import Towers, TrainConfig
 from trainer.data.batches import Batch
-from trainer.losses.embedded import Denied, EmbeddedBatch, PartVectors, Truth
+from trainer.losses.embedded import Denied, EmbeddedBatch, EmbeddedTruth, PartVectors
 from trainer.optimizer import build_optimizer, clip_gradients, rate_at
 from trainer.runs.start import Start
 from trainer.teacher import Teacher
@@ -148,7 +148,7 @@ class Learner:
             pool = video if self.videos is None else self.videos[torch.from_numpy(denied.truth.pool)]
             assert pool is not None, "a known truth comes with clips"
             known = (torch.from_numpy(some).to(self.device) for some in (denied.truth.fitting, denied.truth.both))
-            truth = Truth(pool, *known)
+            truth = EmbeddedTruth(pool, *known)
         return Denied(text, truth, parts)
 
     def prepare_tokens(self, texts: Iterable[str]) -> None:

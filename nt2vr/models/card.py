@@ -38,7 +38,7 @@ class Card:
         metrics: measured values, such as "validation/original/MIR" to 0.7.
         exclusion: settings of search strategies: "lambda" and "t", chosen on validation clips, and "anchor", a list of
             neutral texts; see `nt2vr.search.strategies`.
-        composition: weights of composed queries, chosen on validation data; see `nt2vr.search.references.Weights`.
+        composition: weights of covr combinations, chosen on validation data; see `nt2vr.search.references.Weights`.
         fusion: about the trained fusion in the folder, if there is one: "hidden" units (0: linear), "weights", "data",
             "metrics" and "fingerprint"; see `nt2vr.models.fusion`.
         created: ISO 8601, UTC.

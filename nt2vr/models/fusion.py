@@ -39,7 +39,7 @@ def inputs_of(picture: Vectors, wanted: Vectors, unwanted: Vectors) -> Vectors:
 
 @dataclass(frozen=True, eq=False)
 class Fusion:
-    """Composes a query: `parts` plus a correction by one linear layer, or by two with a ReLU between them.
+    """Combines picture and text: `parts` plus a correction by one linear layer, or by two with a ReLU between them.
 
         q = parts(p, w, u) + layers([p, w, u, p * w, p * u]),  normalised
 

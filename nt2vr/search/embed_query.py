@@ -54,7 +54,7 @@ def _embed(encoder: Encoder, query: Query, references: Sequence[Reference], clip
     if picture is None:
         return replace(parts, away=away)
     nothing = np.zeros_like(picture)
-    composed = CovrVectors(
+    covr = CovrVectors(
         picture,
         nothing if sentence is None else sentence,
         nothing if wanted is None else wanted,
@@ -66,7 +66,7 @@ def _embed(encoder: Encoder, query: Query, references: Sequence[Reference], clip
         parts,
         sentence=_mix(sentence, picture, share),
         wanted=_mix(wanted, picture, share),
-        combined=partial(combine, query=composed, weights=weights, fusion=fusion),
+        combined=partial(combine, query=covr, weights=weights, fusion=fusion),
         away=away,
     )
 

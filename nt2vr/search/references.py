@@ -1,6 +1,6 @@
-"""Composed queries without training: references (pictures, videos, clips) and a text become one vector.
+"""Covr queries without training: references (pictures, videos, clips) plus a text become one vector.
 
-The text says what should be different from the references. Trained fusion: `nt2vr.models.fusion`.
+The text says what should differ from the references. Trained fusion: `nt2vr.models.fusion`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -43,7 +43,7 @@ class Reference:
 
 
 def check_number(count: int) -> None:
-    """Refuse too many references."""
+    """Refuse more than MAX_REFERENCES references."""
     if count > MAX_REFERENCES:
         raise ConfigError(f"A query can have {MAX_REFERENCES} references, not {count:,}. Remove some.")
 
@@ -51,7 +51,7 @@ def check_number(count: int) -> None:
 def merge_references(
     vectors: Sequence[Vectors], references: Sequence[Reference]
 ) -> tuple[Vectors | None, Vectors | None]:
-    """Combine references r_i of weights w_i to one picture, and to what is taken away from what a system searches for.
+    """Merge references r_i of weights w_i into one picture, and into what is subtracted from a system's query vector.
 
         picture = sum of w_i * r_i over the wanted references, normalised
         away    = 0.4 * sum of w_i * r_i over the unwanted references
@@ -85,7 +85,7 @@ def take_away(vector: Vectors | None, away: Vectors) -> Vectors | None:
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights of the compositions, chosen on validation data and kept in a model's card.
+    """Weights of the combinations, chosen on validation data and stored in a model's card as its `composition`.
 
     Attributes:
         sum: of the text in `weighted_sum`, 0 to 1.
@@ -113,7 +113,7 @@ class Weights:
 
 @dataclass(frozen=True, eq=False)
 class CovrVectors:
-    """Embeddings of one composed query or of many: (..., D), unit vectors; zeros for what a query lacks.
+    """Embeddings of one covr query or of many: (..., D), unit vectors; zeros for what a query lacks.
 
     Attributes:
         unwanted: the sum of its unwanted parts.

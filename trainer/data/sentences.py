@@ -30,7 +30,7 @@ NO_VIDEOS = (
 )
 
 
-class CaptionPair(NamedTuple):
+class NegatedPair(NamedTuple):
     """A caption and the same caption with one thing denied; None where nothing can be denied."""
 
     caption: str
@@ -74,7 +74,7 @@ class SentenceSource(Protocol):
         """Draw a caption of clip `row`, or return the one of this number."""
         ...
 
-    def pair(self, row: int, rng: random.Random, number: int | None = None) -> CaptionPair:
+    def pair(self, row: int, rng: random.Random, number: int | None = None) -> NegatedPair:
         """Draw the caption that `caption` draws with an equal generator, and its negation."""
         ...
 
@@ -97,7 +97,7 @@ def captions_of(source: SentenceSource, seed: str, rows: Iterable[int] | None = 
     return [source.caption(row, random.Random(f"{seed} {row}")) for row in rows]
 
 
-def pairs_of(source: SentenceSource, seed: str, rows: Iterable[int] | None = None) -> list[CaptionPair]:
+def pairs_of(source: SentenceSource, seed: str, rows: Iterable[int] | None = None) -> list[NegatedPair]:
     """Draw the captions of `captions_of` with their negations."""
     rows = range(len(source)) if rows is None else rows
     return [source.pair(row, random.Random(f"{seed} {row}")) for row in rows]
@@ -141,10 +141,10 @@ class WorldSentences:
         """Describe a scene."""
         return describe(self.scenes[row], rng).text
 
-    def pair(self, row: int, rng: random.Random, number: int | None = None) -> CaptionPair:
+    def pair(self, row: int, rng: random.Random, number: int | None = None) -> NegatedPair:
         """Describe a scene, and deny one thing of that."""
         caption = describe(self.scenes[row], rng)
-        return CaptionPair(caption.text, rng.choice(world.negate(caption)).text)
+        return NegatedPair(caption.text, rng.choice(world.negate(caption)).text)
 
     def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
         """Draw a sentence by the world's grammar, which makes neither fragments nor idioms, or of any caption."""
@@ -199,11 +199,11 @@ class CaptionSentences:
         """Choose one of the clip's captions."""
         return rng.choice(self.captions[row]) if number is None else self.captions[row][number]
 
-    def pair(self, row: int, rng: random.Random, number: int | None = None) -> CaptionPair:
+    def pair(self, row: int, rng: random.Random, number: int | None = None) -> NegatedPair:
         """Choose one of the clip's captions, and one of its negations."""
         caption = self.caption(row, rng, number)
         negated = negations(caption)
-        return CaptionPair(caption, rng.choice(negated) if negated else None)
+        return NegatedPair(caption, rng.choice(negated) if negated else None)
 
     def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
         """Draw a sentence of any caption."""

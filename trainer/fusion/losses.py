@@ -1,4 +1,4 @@
-"""Losses of composed retrieval: InfoNCE with masked candidates, and HN-NCE; and targets weighted by frame."""
+"""Losses of covr: InfoNCE with masked candidates, and HN-NCE; and targets weighted by frame."""
 
 import math
 

@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Truth:
+class EmbeddedTruth:
     """Correct and hard clips of denying sentences; sentence i was made for clip i of the batch, or fits no clip.
 
     Attributes:
@@ -33,7 +33,7 @@ class Denied:
     """
 
     text: Tensor
-    truth: Truth | None = None
+    truth: EmbeddedTruth | None = None
     parts: "PartVectors | None" = None
 
 
