@@ -226,13 +226,13 @@ class TrainConfig:
 
     @property
     def framing(self) -> Framing:
-        """How frames are taken and prepared: as for the base, or by open_clip's default."""
+        """Framing of the base, or open_clip's default, with this config's frame positions."""
         framing = Framing.of(self._base_configs[1], self.image_size)
         return replace(framing, positions=self.card_positions)
 
     @cached_property
     def card_positions(self) -> str:
-        """Where frames are taken from a video, as the card names it."""
+        """Frame positions by their name on the card."""
         if self.positions != "base":
             return self.positions
         return read_card(self.base_folder).positions if self.base_folder else Card.positions

@@ -26,7 +26,7 @@ from trainer.losses.embedded import PartVectors
 
 
 class TextEncoder(Protocol):
-    """Whatever embeds texts."""
+    """Anything that embeds texts."""
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts: (N, D), L2-normalised."""

@@ -70,7 +70,7 @@ def run(options: Namespace) -> int:
 
 
 def _update(libraries: Libraries, settings: Settings, options: Namespace) -> None:
-    """Add the library if it is new, and index it; a model that is not there is noticed before."""
+    """Add the library if it is new, and index it, after loading the model, which may be missing."""
     catalog = open_catalog(settings)
     encoder = catalog.load(options.model)
     if options.action == "add":

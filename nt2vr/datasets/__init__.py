@@ -1,4 +1,4 @@
-"""Datasets of captioned videos, published or one's own, by name. Nothing is decoded here."""
+"""Datasets of captioned videos, published or custom, by name. Nothing is decoded here."""
 
 from nt2vr.datasets.base import Dataset, Split
 from nt2vr.datasets.load import DATASETS, HELD_OUT, held_out_of, kind_and_path, load_dataset, sample, sample_ids

@@ -1,11 +1,12 @@
-"""Types of a captioned dataset, whatever its files look like."""
+"""Types of a captioned dataset, independent of its file format."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
-from nt2vr.datasets.files import Files
+from nt2vr.datasets.files import Files, expecting, read_ids
 from nt2vr.errors import DatasetError
 from nt2vr.media.gallery import Video
 
@@ -21,6 +22,7 @@ SPLITS: Mapping[str, Split] = {  # names of splits in published files
     "test": "test",
 }
 Captions = dict[str, list[str]]  # video_id -> captions
+NO_IDS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,25 @@ def split_named(name: str) -> Split:
         return SPLITS[name.strip().lower()]
     except KeyError:
         raise DatasetError(f"unknown split {name!r}; expected one of {', '.join(SPLITS)}") from None
+
+
+def listed_splits(
+    files: Files, lists: Mapping[Split, Sequence[str]], form: str, captions: Captions, ids: Mapping[str, str] = NO_IDS
+) -> dict[Split, Captions]:
+    """Read the captions of each split from the first of its lists of ids that exists.
+
+    Args:
+        lists: patterns of their file names.
+        form: see `expecting`.
+        ids: full ids by what a list may have instead.
+    """
+    splits: dict[Split, Captions] = {}
+    for split, patterns in lists.items():
+        for path in files.named(*patterns)[:1]:
+            with expecting(path, form):
+                full = [ids.get(name, name) for name in read_ids(path)]
+                splits[split] = {video_id: captions.get(video_id, []) for video_id in full}
+    return splits
 
 
 def such_as(names: list[str]) -> str:

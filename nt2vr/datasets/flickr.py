@@ -3,8 +3,8 @@
 import csv
 from pathlib import Path
 
-from nt2vr.datasets.base import Annotations, Captions, Loader, Split
-from nt2vr.datasets.files import Files, expecting, read_ids, stem
+from nt2vr.datasets.base import Annotations, Captions, Loader, Split, listed_splits
+from nt2vr.datasets.files import Files, expecting, stem
 
 MARKS = ("results*.token", "*.token.txt", "*flickr*captions.txt", "captions.txt")
 LISTS: dict[Split, tuple[str, ...]] = {
@@ -23,11 +23,7 @@ def _load(files: Files) -> Annotations:
     path = files.named(*MARKS)[0]
     with expecting(path, FORM):
         captions = _captions(path)
-    splits: dict[Split, Captions] = {}
-    for split, patterns in LISTS.items():
-        for listed in files.named(*patterns)[:1]:
-            with expecting(listed, LIST_FORM):
-                splits[split] = {picture: captions.get(picture, []) for picture in read_ids(listed)}
+    splits = listed_splits(files, LISTS, LIST_FORM, captions)
     name = "Flickr8k" if "8k" in path.name.lower() else "Flickr30k" if "results" in path.name else path.parent.name
     return Annotations(name, splits or {"all": captions})
 

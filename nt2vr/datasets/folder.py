@@ -1,4 +1,4 @@
-"""One's own videos: a folder with a captions file, CSV or JSONL."""
+"""Custom videos: a folder with a captions file, CSV or JSONL."""
 
 import json
 import os

@@ -100,7 +100,7 @@ def _listing(repository: str, home: Path) -> tuple[dict[str, int], str]:
 
 
 def _has_own_tokenizer(folder: Path) -> bool:
-    """Whether an untrusted configuration needs a tokenizer; `verify` refuses one that cannot be read."""
+    """Return True if an untrusted configuration names a tokenizer; `verify` refuses one that cannot be read."""
     try:
         return needs_file(read_configs(folder)[0]["text_cfg"])
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):

@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 SETTLED_NS = 10**9  # a folder modified more recently may change again within the resolution of its timestamp
 EPOCH = re.compile(r"epoch_(\d+)")  # folder of a run's checkpoint
-BEST = "best.json"  # beside them: {"epoch": 3}, the epoch that was best on validation
+BEST = "best.json"  # next to them: {"epoch": 3}, the best epoch on validation
 
 
 @dataclass(frozen=True)

@@ -183,7 +183,7 @@ def read_checkpoint(
 def _matches(
     card: Card, weights: Mapping[str, "Tensor"], encoder: OpenClipEncoder, verify: bool, like: Encoder | None
 ) -> bool:
-    """Whether a card's fingerprints are those of the weights, as far as they are to be verified."""
+    """Compare a card's fingerprints with the weights, as far as they are to be verified."""
     if verify:
         return fingerprints(weights, encoder.tokenizer_digest) == (card.visual_fingerprint, card.text_fingerprint)
     if like is None:

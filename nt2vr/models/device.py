@@ -1,4 +1,4 @@
-"""Where models run, and in which precision they encode there. Importing it does not import torch."""
+"""Devices that models run on, and their precision of encoding. Importing it does not import torch."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Downloads of open_clip's pre-trained models as checkpoint folders; only on a person's request.
+"""Downloads of open_clip's pre-trained models as checkpoint folders, on request only.
 
 Importing this does not import torch.
 """
@@ -30,7 +30,7 @@ SPARE_BYTES = 200 << 20  # left free on the disk
 
 
 def pretrained(name: str) -> tuple[str, str]:
-    """Split "architecture/tag", and check that open_clip has it."""
+    """Split "architecture/tag"; refuse models that open_clip lacks, or that need transformers."""
     import open_clip  # noqa: PLC0415  takes seconds, and is needed for a download only
 
     architecture, _, tag = (part.strip() for part in name.partition("/"))
@@ -112,7 +112,7 @@ def _resumable(folder: Path, name: str) -> Iterator[Path]:
 
 
 def download_all(names: Sequence[str], download: Callable[[str], str]) -> None:
-    """Download models one after another; a failure is a line in the log, and does not keep the others from coming."""
+    """Download models one after another; failures are logged and do not stop the others."""
     for name in names:
         try:
             logger.info("%s is here.", download(name))
@@ -184,7 +184,7 @@ def check_space(
     home: Path,
     announce: Announce,
 ) -> None:
-    """Announce what a download takes: the transfer, and the model as it is written from it."""
+    """Announce the size of a download and of the model written from it; refuse it if the disk is too small."""
     import torch  # noqa: PLC0415  the page is up before torch is
 
     with torch.device("meta"):

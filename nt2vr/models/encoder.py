@@ -1,4 +1,4 @@
-"""The encoder Protocol: all that search, evaluation and training need to know of a model."""
+"""The encoder Protocol, the interface of models for search, evaluation and training."""
 
 from collections.abc import Sequence
 from typing import Protocol

@@ -187,7 +187,7 @@ class OpenClipEncoder:
         self._device = self._model.logit_scale.device
 
     def shares_visual_tower(self, other: "OpenClipEncoder") -> bool:
-        """Whether both use the same visual module."""
+        """Return True if both use the same visual module."""
         return self._model.visual is other._model.visual
 
     def unseen_words(self, text: str) -> tuple[str, ...]:

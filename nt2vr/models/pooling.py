@@ -1,4 +1,4 @@
-"""Pooling: how the embeddings of a video's frames become one. Training and search share these functions."""
+"""Pooling of a video's frame embeddings into one; shared by training and search."""
 
 from collections.abc import Callable
 

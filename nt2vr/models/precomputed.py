@@ -1,4 +1,4 @@
-"""Systems outside open_clip, known only by their embeddings of some videos and queries: an .npz file.
+"""Precomputed embeddings: systems outside open_clip, given as an .npz file of videos and queries.
 
     video_ids (N,) text · videos (N, D) · queries (M,) text · texts (M, D)
 
@@ -38,7 +38,7 @@ class PrecomputedEncoder:
         self._texts = dict(zip(map(_key, arrays["queries"].tolist()), arrays["texts"], strict=True))
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Look texts up: (N, D), L2-normalised; the width of spaces does not matter."""
+        """Look texts up, ignoring the width of spaces: (N, D), L2-normalised."""
         unknown = [text for text in texts if _key(text) not in self._texts]
         if unknown:
             known = f"{len(self._texts)} queries of its file"
@@ -46,7 +46,7 @@ class PrecomputedEncoder:
         return np.array([self._texts[_key(text)] for text in texts], np.float32).reshape(len(texts), self.embed_dim)
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Refuse, as no other pictures are known."""
+        """Refuse with a ConfigError, as no other pictures are known."""
         raise ConfigError(f"{self.name} knows only the videos of its file, and no other pictures. Use their gallery.")
 
     def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -99,7 +99,7 @@ def _content(token: Any) -> str:
 
 
 def needs_file(text_cfg: Mapping[str, Any]) -> bool:
-    """Whether a text tower has another tokenizer than CLIP's."""
+    """Return True if a text tower has a tokenizer other than CLIP's."""
     return bool(text_cfg.get("hf_tokenizer_name"))
 
 

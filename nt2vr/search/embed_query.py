@@ -1,4 +1,4 @@
-"""A query as a model sees it: its texts and references, embedded."""
+"""Embedding of a query: its texts and references."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +23,7 @@ def embed_query(encoder: Encoder, query: Query, references: Sequence[Reference],
 
 
 def texts_of(query: Query) -> list[str]:
-    """List what is embedded of a query: the sentence, the wanted part, and each unwanted part."""
+    """List the texts to embed: the sentence, the wanted part, and each unwanted part."""
     whole = (query.text, " ".join(query.wanted))
     return [*(text for text in whole if text.strip()), *query.unwanted]
 

@@ -62,7 +62,7 @@ def merge_references(
         vectors: (D,) each, unit vectors.
 
     Returns:
-        Both (D,); None for what there is no reference for.
+        Both (D,); None without references of that kind.
     """
 
     def total(wanted: bool) -> Vectors | None:
@@ -172,7 +172,7 @@ TRAINING_FREE = ("sum", "slerp", "parts")
 
 
 def combine(name: str, query: CovrVectors, weights: Weights, fusion: Fusion | None) -> Vectors:
-    """Return the vectors of queries: of `fusion` for "fusion" where there is one, otherwise of "parts"."""
+    """Return the vectors of queries; "fusion" falls back to "parts" for models without one."""
     if name != "fusion":
         return COMBINATIONS[name](query, weights)
     return parts(query, weights) if fusion is None else fusion(query.picture, query.wanted, query.unwanted)

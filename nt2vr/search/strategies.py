@@ -124,7 +124,7 @@ STRATEGIES: dict[str, Callable[[Parts], Vector | None]] = {
 
 
 def query_vector(strategy: str, parts: Parts) -> Vector | None:
-    """Return what a strategy searches for, away from unwanted references; None if nothing is left.
+    """Return a strategy's query vector, away from unwanted references; None if nothing is left.
 
     `drop` ignores them as it ignores unwanted words.
     """
@@ -139,7 +139,7 @@ _TINY = 1e-12
 
 @dataclass(frozen=True)
 class Strength:
-    """How strongly a strategy excludes.
+    """The number that sets how strongly a strategy excludes.
 
     Attributes:
         symbol: in names of systems: "α".

@@ -93,10 +93,7 @@ class System:
         return cls(model, strategy or "plain", _number(strategy, written) if written else None)
 
     def strength_for(self, card: Card, chosen: Mapping[str, float] | None = None) -> float:
-        """Return the strength in a search: the system's, else the chosen, else the model's, else the default.
-
-        Args:
-            chosen: strategy to strength.
+        """Return the system's strength, otherwise the chosen one (by strategy), the model's, or the default.
 
         Returns:
             0 if the strategy has none.

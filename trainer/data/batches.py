@@ -26,12 +26,12 @@ class Draw(NamedTuple):
 
 @dataclass(frozen=True)
 class TruthBatch:
-    """Clips to tell apart, and which of them denying sentences are right for.
+    """Clips to compare with, and the denying sentences that they fit.
 
     Attributes:
         pool: (P,) rows of clips, the first B those of the batch.
-        fitting: (B, P) whether a clip shows the wanted and not the unwanted; none does where that is not known.
-        both: (B, P) whether it shows the wanted and the unwanted too.
+        fitting: (B, P) True where a clip shows the wanted and not the unwanted; nowhere if that is not known.
+        both: (B, P) True where it shows both.
     """
 
     pool: NDArray[np.int64]
@@ -96,7 +96,7 @@ class _Epoch:
     needs: Set[str]
 
     def draws(self) -> list[Draw]:
-        """Draw what the epoch shows, in order: each clip at most once per pass, or each caption."""
+        """Draw the epoch's clips or captions in order, each at most once per pass."""
         clips, config, prefix = self.clips, self.config, f"{self.config.seed} {self.epoch}"
         draws: list[Draw] = []
         for done in range(config.passes):

@@ -56,12 +56,12 @@ class Clips:
 
     @property
     def num_captions(self) -> int:
-        """How many captions the clips have; 0 if they are made up as they are drawn."""
+        """Total number of captions; 0 if they are generated as they are drawn."""
         return sum(map(self.sentences.num_captions, range(len(self))))
 
     @property
     def has_videos(self) -> bool:
-        """Whether there are frames."""
+        """True unless only captions are read."""
         return bool(self.frames.shape[1])
 
     @property

@@ -59,7 +59,7 @@ class SentenceSource(Protocol):
 
     @property
     def parses_captions(self) -> bool:
-        """Whether denying sentences are made of parsed captions, whose phrases rarely repeat."""
+        """True if denying sentences are made of parsed captions, whose phrases rarely repeat."""
         ...
 
     def __len__(self) -> int:
@@ -67,7 +67,7 @@ class SentenceSource(Protocol):
         ...
 
     def num_captions(self, row: int) -> int:
-        """Return how many captions clip `row` has; 0 if they are made up as they are drawn."""
+        """Return the number of captions of clip `row`; 0 if they are generated as they are drawn."""
         ...
 
     def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
@@ -126,7 +126,7 @@ class WorldSentences:
 
     @property
     def parses_captions(self) -> bool:
-        """Whether captions were parsed for the `free` share."""
+        """True if captions were parsed for the `free` share."""
         return self._denials is not None
 
     def __len__(self) -> int:
@@ -134,7 +134,7 @@ class WorldSentences:
         return len(self.scenes)
 
     def num_captions(self, row: int) -> int:
-        """Return 0: scenes are described anew."""
+        """Return 0: scenes have no fixed captions."""
         return 0
 
     def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:

@@ -63,7 +63,7 @@ def load_families(
 
     Args:
         without: names of the vocabulary; triplets whose changes concern one of them are left out.
-        with_frames: whether the embeddings of single frames are needed too; the frames are kept in `cache`.
+        with_frames: also embed single frames, which are stored in `cache`.
     """
     families = training_families(count, seed)
     scenes = _clips_of(families)

@@ -20,7 +20,7 @@ from trainer.fusion.losses import hn_nce, info_nce, weighted_targets
 
 @dataclass(frozen=True)
 class FusionConfig:
-    """How a fusion is trained.
+    """Hyperparameters of a fusion's training.
 
     Attributes:
         hidden: units of the hidden layer; 0 for a linear fusion.

@@ -85,7 +85,7 @@ class RunManager:
     """
 
     def __init__(self, folder: Path, device: str = "auto") -> None:
-        """Start nothing."""
+        """Start nothing yet."""
         self.folder, self.device = folder, device
         self._configs: dict[str, TrainConfig] = {}  # cached, since configs never change
         self._metrics: dict[str, MetricsReader] = {}
@@ -122,7 +122,7 @@ class RunManager:
         _launch(folder, environment)
 
     def under_way(self) -> str:
-        """Return the run of these that is training where a new one would; "" if there is none."""
+        """Return the id of the run that blocks a new one on its devices; "" if none does."""
         devices = training_devices(training_environment(self.device))
         holders = (lock.holder() for lock in device_locks(self.folder, devices).values())
         runs = self.folder.resolve()
@@ -152,8 +152,8 @@ class RunManager:
             raise RunError(f"{run_id} is still training. Stop it before you delete it.") from None
         except OSError as error:
             raise RunError(f"{run_id} cannot be moved to the trash ({error.strerror}).") from error
-        for kept in (self._configs, self._metrics, self._stopping):
-            kept.pop(run_id, None)
+        for cached in (self._configs, self._metrics, self._stopping):
+            cached.pop(run_id, None)
 
     def runs(self) -> list[Run]:
         """Return all runs, newest first."""

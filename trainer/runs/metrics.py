@@ -41,7 +41,7 @@ class MetricsWriter:
                 self._events.add_scalar(name, values[name], values["step"])
 
     def close(self) -> None:
-        """Write what is pending."""
+        """Flush the event files."""
         if self._events:
             self._events.close()
 

@@ -90,7 +90,7 @@ class RunFolder:
                 shutil.rmtree(doomed)
 
     def status(self) -> RunStatus | None:
-        """How far the run is; None before its first start, or where a power cut left nothing that can be read.
+        """Read the status; None before the first start, or if a power cut left it unreadable.
 
         Raises:
             RunError: if a newer nT2VR wrote it.

@@ -1,4 +1,4 @@
-"""Where a training starts: the model, from random weights or a base, and the losses."""
+"""Starting point of a training: the model, from random weights or a base, and the losses."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -76,7 +76,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Train what is left of the sweep, write its table and print it."""
+    """Train the unfinished runs of the sweep, write its table and print it."""
     settings = Settings.read(options.data_dir, options.device)
     out = options.out or settings.data_dir / "runs"
     check_writable(out)
@@ -213,7 +213,7 @@ class Sweep:
             self.write_table()
 
     def write_table(self) -> None:
-        """Write what is known so far, as Markdown and as LaTeX."""
+        """Write the results so far, as Markdown and as LaTeX."""
         rows = tabulated([(each.point, each.folder, each.config.monitor) for each in self._runs])
         for path, form in ((self._table, markdown), (self._table.with_suffix(".tex"), latex)):
             with atomic_write(path) as partial:

@@ -1,4 +1,4 @@
-"""Deleted runs, which wait in a folder until they are deleted for good: after some days, or by hand."""
+"""Trash folder: deleted runs stay until they are removed for good, after some days or by hand."""
 
 import shutil
 import time
@@ -15,12 +15,12 @@ class Trash:
     """A folder of deleted runs, each named with the time of its deletion."""
 
     def __init__(self, folder: Path) -> None:
-        """Delete what has been here for long."""
+        """Delete expired runs."""
         self._folder = folder
         self._empty_old()
 
     def take(self, run: Path) -> None:
-        """Move a run here, and delete what has been here for `TRASH_DAYS`."""
+        """Move a run here, and delete those older than `TRASH_DAYS`."""
         self._folder.mkdir(exist_ok=True)
         run.rename(self._folder / f"{run.name}-{time.time_ns()}")
         self._empty_old()

@@ -1,4 +1,4 @@
-"""Runs started from the Search tab: short ones of the preset `stage`, to be watched as they learn."""
+"""Short runs of the preset `stage`, started and watched from the Search tab."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,7 @@ class SearchTrainings:
         return self.manager.start(load_config(self.preset, changes))
 
     def under_way(self) -> str:
-        """Return the run that is training; "" if there is none."""
+        """Return the id of the run that is training; "" if none is."""
         return self.manager.under_way()
 
     def look(self, run: str) -> Training:

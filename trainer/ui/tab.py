@@ -82,7 +82,7 @@ class TrainTab:
 
     @user_errors
     def on_poll(self, chosen: str | None, seen: str | None, beside: list[str] | None, request: gr.Request) -> Any:
-        """Refresh the list and the open run, with the curves of others beside it, if anything has changed."""
+        """Refresh the list and the open run, with the curves of others, if anything has changed."""
         runs = self._manager.runs()
         run = next((run for run in runs if run.run_id == chosen), None)
         others = [other for other in runs if other.run_id in (beside or []) and other != run][:MAX_BESIDE]
