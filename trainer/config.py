@@ -1,20 +1,18 @@
 """Training config: one frozen dataclass that checks itself. Its JSON file: `config_file`."""
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
 from nt2vr.models.card import Card, read_card, remedy
 from nt2vr.models.checkpoint import read_configs
 from nt2vr.models.framing import Framing
-from nt2vr.querygen.denials import DenialKind
 from nt2vr.settings import resolve_path
-from trainer.options import check_kind, option
+from trainer.options import check_shares, option
 
 Precision = Literal["auto", "fp32", "bf16"]
 Towers = Literal["all", "text", "visual"]
@@ -29,15 +27,6 @@ METRICS = (  # validation metrics that patience can watch; higher is better
     # of distillation on captions alone; no videos are searched
     *("text/order_if_kept", "text/order", "text/target", "text/kept", "text/idioms"),
 )
-CHOICES: dict[str, tuple[str, ...]] = {
-    "precision": get_args(Precision),
-    "train": get_args(Towers),
-    "optimizer": get_args(Optimizer),
-    "schedule": get_args(Schedule),
-    "monitor": METRICS,
-    "pooling": get_args(FramePooling),
-    "positions": get_args(FramePositions),
-}
 
 # A small ResNet and a small text transformer with CLIP's tokenizer: 12.4 million weights, 9.5 of them token rows
 SMALL_MODEL: dict[str, Any] = {
@@ -188,7 +177,7 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         """Reject unusable values."""
-        _check_shares(self.sentences)
+        check_shares(self.sentences)
         for problem in chain(_bad_values(self), _bad_combinations(self)):
             raise ConfigError(problem)
 
@@ -266,6 +255,12 @@ NOT_NEGATIVE = (
 )
 
 
+CHOICES = {  # allowed values of fields
+    **{key: get_args(hint) for key, hint in get_type_hints(TrainConfig).items() if get_origin(hint) is Literal},
+    "monitor": METRICS,
+}
+
+
 def _bad_values(c: TrainConfig) -> Iterator[str]:
     """Yield a sentence for each setting that is unusable by itself."""
     if not c.name.strip():
@@ -313,16 +308,3 @@ def _bad_combinations(c: TrainConfig) -> Iterator[str]:
         yield 'not_epochs needs sentences of the kind "not". Give them a share, or set it to 0.'
     if c.data == WORLD and c.free != 1 and not any(c.sentences[k] for k in c.sentences if k not in FROM_CAPTIONS):
         yield "The built-in world's grammar makes neither fragments nor idioms. Add another kind, or set free to 1."
-
-
-def _check_shares(shares: Mapping[str, float]) -> None:
-    """Reject unknown kinds of sentences and unusable shares."""
-    if unknown := sorted(set(shares) - set(get_args(DenialKind))):
-        kinds = ", ".join(get_args(DenialKind))
-        raise ConfigError(
-            f"There are no sentences of the kind {', '.join(unknown)[:MAX_QUOTED]}. Choose among: {kinds}."
-        )
-    for kind, share in shares.items():
-        check_kind(f"The share of {kind} sentences", share, 0.5)
-    if not (all(0 <= share < math.inf for share in shares.values()) and sum(shares.values()) > 0):
-        raise ConfigError("The shares of sentences must be numbers from 0 up, at least one of them above 0.")
