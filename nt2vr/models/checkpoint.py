@@ -101,6 +101,13 @@ def fingerprints(weights: Mapping[str, "Tensor"], tokenizer: str = "") -> tuple[
     return towers[0].hexdigest(), towers[1].hexdigest()
 
 
+def identified(card: Card, model: Any, tokenizer: Any, weights: Mapping[str, "Tensor"] | None = None) -> Card:
+    """Return the card with a model's frame size and fingerprints; `weights` are those stored, in half precision."""
+    visual, text = fingerprints(weights or model.state_dict(), digest_of(tokenizer))
+    card = replace(card, image_size=Framing.of(model.visual.preprocess_cfg).size)
+    return replace(card, visual_fingerprint=visual, text_fingerprint=text)
+
+
 def write_checkpoint(
     folder: Path,
     model: Any,
@@ -127,16 +134,8 @@ def write_checkpoint(
     if fp16:
         weights = {name: w.half() if w.is_floating_point() else w for name, w in weights.items()}
     check_finite(weights, folder)
-    visual, text = fingerprints(weights, digest_of(tokenizer))
-    created = datetime.now(UTC).isoformat(timespec="seconds")
-    card = replace(
-        card,
-        image_size=Framing.of(model.visual.preprocess_cfg).size,
-        created=created,
-        visual_fingerprint=visual,
-        text_fingerprint=text,
-    )
-    card = configured(card, model_cfg, preprocess_cfg)
+    card = replace(card, created=datetime.now(UTC).isoformat(timespec="seconds"))
+    card = configured(identified(card, model, tokenizer, weights), model_cfg, preprocess_cfg)
     partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     try:
