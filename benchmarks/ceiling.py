@@ -24,11 +24,11 @@ from nt2vr.settings import Settings, prepare_environment
 from nt2vr.world.scenes import sample_scenes
 from nt2vr.world.table import SceneTable
 from nt2vr.world.truth import Claim, read_claim
-from trainer.config import load_config
-from trainer.data.clips import load_clips
+from trainer.config_file import load_config
+from trainer.data.clips import ClipLoader
 from trainer.data.videos import embed_once
 from trainer.losses.composed import ComposedLoss
-from trainer.losses.embedded import Denied, EmbeddedBatch, Truth
+from trainer.losses.embedded import Denied, EmbeddedBatch, EmbeddedTruth
 
 CONFIG = Path("trainer/configs/clip-neg.json")
 COLUMNS = (
@@ -54,7 +54,9 @@ def main() -> None:
     config = load_config(CONFIG)
     assert config.base_folder
     base = read_checkpoint(config.base_folder, "cpu")
-    training, validation = (load_clips(config, split, cache, needs=frozenset()) for split in ("train", "validation"))
+    training, validation = (
+        ClipLoader(config, cache, needs=frozenset()).load(split) for split in ("train", "validation")
+    )
     seen, videos = embed_once(base, training), embed_once(base, validation)
     queries = [query for query in validation.sentences.queries() if len(query.hard)][::4]  # fitting takes time
     wanted, unwanted = holding(SceneTable(sample_scenes("train", config.num_clips, config.seed)), queries)
@@ -106,7 +108,7 @@ def fitted(start: Vectors, seen: Vectors, wanted: Mask, unwanted: Mask, hard_wei
     clips, has, lacks = torch.from_numpy(seen), torch.from_numpy(wanted), torch.from_numpy(~unwanted)
     for _ in range(STEPS):
         pool = torch.randperm(len(clips))[:POOL]
-        truth = Truth(clips[pool], has[:, pool] & lacks[:, pool], has[:, pool] & ~lacks[:, pool])
+        truth = EmbeddedTruth(clips[pool], has[:, pool] & lacks[:, pool], has[:, pool] & ~lacks[:, pool])
         text = normalize(vectors, dim=-1)
         optimizer.zero_grad()
         loss(EmbeddedBatch(None, text, torch.tensor(SCALE), denied=Denied(text, truth))).backward()  # type: ignore[no-untyped-call]

@@ -32,8 +32,8 @@ from nt2vr.models.fusion import Fusion
 from nt2vr.search.references import COMBINATIONS, Weights
 from nt2vr.settings import ASSETS, prepare_environment
 from nt2vr.world.edits.families import EDIT_KINDS
-from trainer.fusion.__main__ import FusionConfig, train_fusion
 from trainer.fusion.data import FusionData, load_families
+from trainer.fusion.train import FusionConfig, train_fusion
 
 SEEDS = (1, 2, 3)
 VARIANTS: Mapping[str, Mapping[str, object]] = {

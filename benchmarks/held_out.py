@@ -26,8 +26,9 @@ from nt2vr.world.negation import SceneDenial, SceneDenialKind
 from nt2vr.world.scenes import Scene, sample_scenes
 from nt2vr.world.sentences import SceneDenials
 from nt2vr.world.truth import Claim, read_claim
-from trainer.config import TrainConfig, load_config, save_config
-from trainer.data.clips import Clips, free_denials, load_clips
+from trainer.config import TrainConfig
+from trainer.config_file import load_config, save_config
+from trainer.data.clips import ClipLoader, Clips, free_denials
 from trainer.data.sentences import WorldSentences
 from trainer.data.videos import embed_once
 from trainer.learner import Learner
@@ -59,7 +60,7 @@ def main() -> None:
         run.path.mkdir(parents=True, exist_ok=True)
         save_config(load_config(options.config), run.config)
     config = load_config(run.config)
-    validation = load_clips(config, "validation", cache)
+    validation = ClipLoader(config, cache).load("validation")
     with run.training():
         train(Learner(config), run, clips_without(held_out, config, cache), validation)
 
@@ -116,7 +117,7 @@ def clips_without(held_out: Set[str], config: TrainConfig, cache: Path) -> Clips
     scenes = sample_scenes("train", config.num_clips, config.seed)
     others = [scene for scene in scenes if not shows_any(held_out, scene)]
     denials = free_denials(others, config.seed) if config.free else None
-    clips = load_clips(replace(config, free=0.0), "train", cache)
+    clips = ClipLoader(replace(config, free=0.0), cache).load("train")
     return replace(clips, sentences=WorldSentences(scenes, config.free, denials, Undenied(scenes, held_out)))
 
 

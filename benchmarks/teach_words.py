@@ -46,17 +46,17 @@ from nt2vr.progress import never, silent
 from nt2vr.querygen.denials import Denial
 from nt2vr.querygen.query_sets import CaptionedVideos, read_captioned_videos
 from nt2vr.search.systems import System
-from trainer.config import PRESETS, TrainConfig, load_config
+from trainer.config import TrainConfig
+from trainer.config_file import PRESETS, load_config
 from trainer.data.batches import Batch, draw_sentence, epoch_batches
-from trainer.data.clips import Clips, caption_clips
-from trainer.data.sentences import PlainSentences
-from trainer.early_check import EARLY_STEPS, early_warning
+from trainer.data.clips import ClipLoader, Clips
+from trainer.data.sentences import CaptionSentences
 from trainer.learner import Learner
 from trainer.loop import SAMPLE
 from trainer.losses import losses_of
 from trainer.runs.start import PREPROCESS, Start
 from trainer.teacher import FrozenTexts, Teacher
-from trainer.text_measures import TextMeasures
+from trainer.text_measures import EARLY_STEPS, TextMeasures, early_warning
 
 EPOCH_STEPS = 80  # steps between two validations; the first such epoch may be of "not B" alone
 MEASURED_EVERY = 4  # epochs; nothing is stopped early here
@@ -90,7 +90,7 @@ class Half:
 
 
 @dataclass(frozen=True, eq=False)
-class NeverDenied(PlainSentences):
+class NeverDenied(CaptionSentences):
     """Captions whose denying sentences never deny a held-out concept."""
 
     def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
@@ -216,8 +216,9 @@ def config_of(run: Run, captions: Path, steps: int) -> TrainConfig:
 
 def clips_of(config: TrainConfig, most: int) -> tuple[Clips, Clips]:
     """Read the training captions, and the held-out captions that text measures are taken on."""
-    load.HELD_OUT = config.validation_clips  # all that is measured; a run of the product would hold out a tenth
-    return caption_clips(replace(config, num_clips=most), "train"), caption_clips(config, "validation")
+    held_out = config.validation_clips  # all that is measured; a run of the product would hold out a tenth
+    loader = ClipLoader(config, Path(), needs=frozenset(), held_out=held_out)
+    return replace(loader, config=replace(config, num_clips=most)).load("train"), loader.load("validation")
 
 
 def teach(
@@ -227,8 +228,10 @@ def teach(
     started = time.monotonic()
     logger.info("%d captions to learn from", len(clips))
     if hold_out:
-        assert isinstance(clips.sentences, PlainSentences)
-        clips = replace(clips, sentences=NeverDenied(clips.sentences.captions, clips.sentences.denials))
+        assert isinstance(clips.sentences, CaptionSentences)
+        clips = replace(
+            clips, sentences=NeverDenied(clips.sentences.captions, clips.sentences.denials, has_videos=False)
+        )
     model, tokenizer = load_minilm()
     model.token_embedding.requires_grad_(False)
     base = FrozenTexts(deepcopy(model), tokenizer, "cpu")

@@ -99,9 +99,7 @@ def trainer_loop(config: TrainConfig, clips: Clips) -> Step:
     """Return one step of the project's trainer."""
     learner = Learner(config)
     if config.train == "text":
-        from trainer.loop import encoder_of  # noqa: PLC0415  only needed here
-
-        learner.use_videos(embed_clips(encoder_of(learner), clips))
+        learner.use_videos(embed_clips(learner.encoder(), clips))
     learner.start_epoch()
     epochs = (epoch_batches(clips, config, epoch, needs=learner.losses.needs) for epoch in count(1))
     drawn: Iterator[Batch] = chain.from_iterable(epochs)

@@ -17,8 +17,9 @@ from benchmarks.harness import arguments, write_head, write_row
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.settings import prepare_environment
 from trainer.changes import parse_change
-from trainer.config import PRESETS, TrainConfig, load_config
-from trainer.data.clips import load_clips
+from trainer.config import TrainConfig
+from trainer.config_file import PRESETS, load_config
+from trainer.data.clips import ClipLoader
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder
 from trainer.validation import validate
@@ -61,7 +62,7 @@ def _print(now_s: float, step: str, measured: dict[str, float]) -> str:
 
 def check(run: RunFolder, config: TrainConfig, cache: Path) -> None:
     """Measure the last checkpoint on the validation clips that other results are of."""
-    clips = load_clips(replace(config, validation_clips=1000), "validation", cache)
+    clips = ClipLoader(replace(config, validation_clips=1000), cache).load("validation")
     _print(0, f"on {len(clips)} clips", validate(read_checkpoint(run.checkpoint(config.epochs)), clips))
 
 

@@ -86,13 +86,13 @@ def _run(arguments: list[str]) -> int:
 def build_trainer(
     settings: Settings, permissions: "Permissions"
 ) -> tuple[Mapping[str, Callable[..., None]], "Trainings"]:
-    """Build the trainer's tab, and what trains from the Search tab, which nt2vr.ui cannot name."""
+    """Build the Train tab, and trainings from the Search tab; nt2vr.ui cannot import the trainer."""
     from trainer.runs.manager import RunManager  # noqa: PLC0415
-    from trainer.ui.stage import StageRuns  # noqa: PLC0415  imports Gradio
+    from trainer.ui.from_search import SearchTrainings  # noqa: PLC0415  imports Gradio
     from trainer.ui.tab import TrainTab  # noqa: PLC0415  likewise
 
     manager = RunManager(settings.data_dir / "runs", settings.device)
-    return {"Train": TrainTab(manager, settings, permissions).build}, StageRuns(manager)
+    return {"Train": TrainTab(manager, settings, permissions).build}, SearchTrainings(manager)
 
 
 if __name__ == "__main__":

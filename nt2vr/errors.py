@@ -43,7 +43,6 @@ class NotIndexedError(Nt2vrError):
     """A gallery that is not indexed by a model yet.
 
     Attributes:
-        models: names of the models to index it with.
         tower: identifies how these see videos; models that see them alike need one index.
     """
 

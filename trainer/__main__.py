@@ -22,7 +22,8 @@ from nt2vr.files import is_disk_full
 from nt2vr.progress import Progress, silent
 from nt2vr.settings import prepare_environment, process_rank, use_device
 from trainer.changes import parse_change
-from trainer.config import TrainConfig, anchored, load_config, preset_or_file, save_config
+from trainer.config import TrainConfig
+from trainer.config_file import anchored, load_config, preset_or_file, save_config
 from trainer.runs.run_folder import RunFolder, RunStatus, State
 
 logger = logging.getLogger("trainer")
@@ -152,7 +153,7 @@ def _train(
     run: RunFolder, config: TrainConfig, cache: Path, stop: threading.Event, progress: Progress = silent
 ) -> State:
     # Rendering processes import this module too and do not need torch
-    from trainer.data.clips import check_data, load_clips  # noqa: PLC0415
+    from trainer.data.clips import ClipLoader, check_data  # noqa: PLC0415
     from trainer.distributed import in_turn, join  # noqa: PLC0415
     from trainer.learner import Learner  # noqa: PLC0415
     from trainer.loop import train  # noqa: PLC0415
@@ -164,8 +165,8 @@ def _train(
     check_data(config, start.losses.users)
     logger.info("Preparing clips for %s.", config.name)
     with in_turn():
-        more = stop.is_set, start.losses.needs, progress
-        clips, validation = (load_clips(config, split, cache, *more) for split in ("train", "validation"))
+        loader = ClipLoader(config, cache, start.losses.needs, stop.is_set, progress, held_out_by(run, config))
+        clips, validation = loader.load("train"), loader.load("validation")
     num_captions = min(config.num_captions, clips.num_captions)  # a dataset may have fewer than configured
     learner = Learner(replace(config, num_clips=len(clips), num_captions=num_captions), start)
     logger.info("Training %s on %s, %d %s.", config.name, clips.name, len(clips), clips.unit)

@@ -41,11 +41,7 @@ def changed(data: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
     """Return a copy of a config's data with other values.
 
     Args:
-        data: by key; only losses, sentences and model have parts.
         changes: value by key, which may be dotted: losses.bnl.m4.
-
-    Raises:
-        ConfigError: if a key names a part of a value that has none.
     """
     result = deepcopy(dict(data))
     for key, value in changes.items():

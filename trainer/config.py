@@ -1,23 +1,18 @@
-"""Training configs: one frozen dataclass and one JSON file; unknown keys are refused."""
+"""Training config: one frozen dataclass that checks itself. Its JSON file: `config_file`."""
 
-import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
-from nt2vr.files import with_schema, without_schema, write_json
 from nt2vr.models.card import Card, read_card, remedy
 from nt2vr.models.checkpoint import read_configs
 from nt2vr.models.framing import Framing
-from nt2vr.querygen.denials import DenialKind
 from nt2vr.settings import resolve_path
-from trainer.changes import changed
-from trainer.options import check_kind, option
+from trainer.options import check_shares, option
 
 Precision = Literal["auto", "fp32", "bf16"]
 Towers = Literal["all", "text", "visual"]
@@ -25,28 +20,13 @@ Optimizer = Literal["adamw", "rmsprop"]
 Schedule = Literal["cosine", "exponential"]
 FramePooling = Literal["base", "mean", "raw_mean"]
 FramePositions = Literal["base", "centres", "ends"]
-PRESETS = Path(__file__).parent / "configs"
 WORLD = "world"  # `data` of the built-in world
 METRICS = (  # validation metrics that patience can watch; higher is better
     *("original/MIR", "original/R@1", "original/R@5", "original/R@10"),
     *("composed/MIR", "composed/hard_pairs", "without/MIR", "without/hard_pairs", "not/auc", "negated/delta_MIR"),
-    *(
-        "text/order_if_kept",
-        "text/order",
-        "text/target",
-        "text/kept",
-        "text/idioms",
-    ),  # for distillation on captions alone; no videos are searched
+    # of distillation on captions alone; no videos are searched
+    *("text/order_if_kept", "text/order", "text/target", "text/kept", "text/idioms"),
 )
-CHOICES: dict[str, tuple[str, ...]] = {
-    "precision": get_args(Precision),
-    "train": get_args(Towers),
-    "optimizer": get_args(Optimizer),
-    "schedule": get_args(Schedule),
-    "monitor": METRICS,
-    "pooling": get_args(FramePooling),
-    "positions": get_args(FramePositions),
-}
 
 # A small ResNet and a small text transformer with CLIP's tokenizer: 12.4 million weights, 9.5 of them token rows
 SMALL_MODEL: dict[str, Any] = {
@@ -61,11 +41,7 @@ SENTENCES: dict[str, float] = {"composed": 0.4, "without": 0.3, "not": 0.15, "ne
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """One training run; every field has a help text. The defaults train the built-in CLIP.
-
-    Raises:
-        ConfigError: if a value cannot be used; the message is one sentence.
-    """
+    """One training run; every field has a help text. The defaults train the built-in CLIP."""
 
     name: str = option("CLIP", "display name of the model")
     base: str = option(
@@ -201,12 +177,9 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         """Reject unusable values."""
-        _check_shares(self.sentences)
-        for is_right, refusal in RULES:
-            if not is_right(self):
-                raise ConfigError(refusal.format(c=self))
-        if self.model and (missing := {"embed_dim", "vision_cfg", "text_cfg"} - set(self.model)):
-            raise ConfigError(f"The model configuration lacks {', '.join(sorted(missing))}.")
+        check_shares(self.sentences)
+        for problem in chain(_bad_values(self), _bad_combinations(self)):
+            raise ConfigError(problem)
 
     @property
     def base_folder(self) -> Path | None:
@@ -215,11 +188,7 @@ class TrainConfig:
 
     @cached_property
     def model_cfg(self) -> Mapping[str, Any]:
-        """Complete model configuration: `model` if set, otherwise the base's with added layers, or `SMALL_MODEL`.
-
-        Raises:
-            ConfigError: if the base's configuration cannot be read.
-        """
+        """Complete model configuration: `model` if set, otherwise the base's with added layers, or `SMALL_MODEL`."""
         if self.model:
             return self.model
         if self.base_folder is None:
@@ -246,13 +215,13 @@ class TrainConfig:
 
     @property
     def framing(self) -> Framing:
-        """How frames are taken and prepared: as for the base, or by open_clip's default."""
+        """Framing of the base, or open_clip's default, with this config's frame positions."""
         framing = Framing.of(self._base_configs[1], self.image_size)
         return replace(framing, positions=self.card_positions)
 
     @cached_property
     def card_positions(self) -> str:
-        """Where frames are taken from a video, as the card names it."""
+        """Frame positions by their name on the card."""
         if self.positions != "base":
             return self.positions
         return read_card(self.base_folder).positions if self.base_folder else Card.positions
@@ -279,149 +248,63 @@ COUNTS = (
     *("num_clips", "num_frames", "frames_per_step", "validation_clips"),
     *("epochs", "passes", "accumulate", "log_every"),
 )
+POSITIVE = ("learning_rate", "decay", "max_grad_norm", "loss_scale")
 NOT_NEGATIVE = (
     *("weight_decay", "warmup_steps", "pool_clips", "hard_clips", "patience", "added_layers", "not_epochs"),
     *("num_captions", "keep_checkpoints"),
 )
-Rule = tuple[Callable[[TrainConfig], bool], str]  # check, message about config {c} if it fails
 
 
-def _each(keys: Iterable[str], is_right: Callable[[Any], bool], refusal: str) -> Iterator[Rule]:
-    """Apply one rule to several fields."""
-    for key in keys:
-        yield lambda config, key=key: is_right(getattr(config, key)), f"{key} {refusal} {{c.{key}!r}}."  # type: ignore[misc]
+CHOICES = {  # allowed values of fields
+    **{key: get_args(hint) for key, hint in get_type_hints(TrainConfig).items() if get_origin(hint) is Literal},
+    "monitor": METRICS,
+}
 
 
-RULES: tuple[Rule, ...] = (
-    (lambda c: bool(c.name.strip()), "The name of the model is empty. Give it one."),
-    (
-        lambda c: len(c.name) <= MAX_QUOTED and c.name.isprintable(),
-        f"The name of the model must be at most {MAX_QUOTED} printable characters. Shorten it.",
-    ),
-    (lambda c: bool(c.data.strip()), "data is empty. Enter world, or the path of a dataset."),
-    *_each(COUNTS, lambda value: value >= 1, "must be at least 1, not"),
-    (
-        lambda c: 2 <= c.batch_size <= c.num_clips,
-        "batch_size must be from 2 to num_clips ({c.num_clips}), not {c.batch_size}.",
-    ),
-    (
-        lambda c: not c.num_captions or (c.data != WORLD and c.batch_size <= c.num_captions),
-        "num_captions is for datasets and at least batch_size ({c.batch_size}), not {c.num_captions}. Set it to 0.",
-    ),
-    (
-        lambda c: c.steps_per_epoch >= 1,
-        "accumulate ({c.accumulate}) must not exceed the batches of an epoch ({c.batches_per_epoch}).",
-    ),
-    (
-        lambda c: c.frames_per_step <= c.num_frames,
-        "frames_per_step ({c.frames_per_step}) must not exceed num_frames ({c.num_frames}).",
-    ),
-    *_each(("learning_rate", "decay", "max_grad_norm", "loss_scale"), lambda value: value > 0, "must be above 0, not"),
-    *_each(NOT_NEGATIVE, lambda value: value >= 0, "must not be below 0, but is"),
-    *(
-        rule
-        for key, choices in CHOICES.items()
-        for rule in _each([key], choices.__contains__, f"must be one of {', '.join(choices)}, not")
-    ),
-    *(
-        (
-            lambda c, train=train: c.train != train or bool(c.base),
-            f"train is {train}, which needs a base whose {frozen} tower can be frozen. Name one.",
-        )
-        for train, frozen in (("text", "visual"), ("visual", "text"))
-    ),
-    (
-        lambda c: not c.keep_tokens or bool(c.base),
-        "keep_tokens needs a base whose tokens can be frozen. Name one.",
-    ),
-    (
-        lambda c: not c.added_layers or (bool(c.base) and c.train != "visual"),
-        "added_layers needs a base, and a text tower that learns. Set it to 0.",
-    ),
-    (lambda c: 0 < c.keep_share <= 1, "keep_share must be a share above 0 and up to 1, not {c.keep_share}."),
-    (
-        lambda c: c.keep_share == 1 or set(c.losses) <= {"distill", "composed"},
-        "keep_share is for distill and composed, as other losses need all captions. Set it to 1.",
-    ),
-    (lambda c: 0 <= c.free <= 1, "free must be a share from 0 to 1, not {c.free}."),
-    (
-        lambda c: not c.not_epochs or bool(c.sentences.get("not")),
-        'not_epochs needs sentences of the kind "not". Give them a share, or set it to 0.',
-    ),
-    (
-        lambda c: c.data != WORLD or c.free == 1 or any(c.sentences[k] for k in c.sentences if k not in FROM_CAPTIONS),
-        "The built-in world's grammar makes neither fragments nor idioms. Add another kind, or set free to 1.",
-    ),
-)
+def _bad_values(c: TrainConfig) -> Iterator[str]:
+    """Yield a sentence for each setting that is unusable by itself."""
+    if not c.name.strip():
+        yield "The name of the model is empty. Give it one."
+    if len(c.name) > MAX_QUOTED or not c.name.isprintable():
+        yield f"The name of the model must be at most {MAX_QUOTED} printable characters. Shorten it."
+    if not c.data.strip():
+        yield "data is empty. Enter world, or the path of a dataset."
+    rules: list[tuple[Iterable[str], Callable[[Any], bool], str]] = [
+        (COUNTS, lambda value: value >= 1, "must be at least 1, not"),
+        (POSITIVE, lambda value: value > 0, "must be above 0, not"),
+        (NOT_NEGATIVE, lambda value: value >= 0, "must not be below 0, but is"),
+        *(([key], some.__contains__, f"must be one of {', '.join(some)}, not") for key, some in CHOICES.items()),
+    ]
+    for keys, is_right, refusal in rules:
+        yield from (f"{key} {refusal} {value!r}." for key in keys if not is_right(value := getattr(c, key)))
+    if not 0 < c.keep_share <= 1:
+        yield f"keep_share must be a share above 0 and up to 1, not {c.keep_share}."
+    if not 0 <= c.free <= 1:
+        yield f"free must be a share from 0 to 1, not {c.free}."
+    if c.model and (missing := {"embed_dim", "vision_cfg", "text_cfg"} - set(c.model)):
+        yield f"The model configuration lacks {', '.join(sorted(missing))}."
 
 
-def _check_shares(shares: Mapping[str, float]) -> None:
-    """Reject unknown kinds of sentences and unusable shares."""
-    if unknown := sorted(set(shares) - set(get_args(DenialKind))):
-        kinds = ", ".join(get_args(DenialKind))
-        raise ConfigError(
-            f"There are no sentences of the kind {', '.join(unknown)[:MAX_QUOTED]}. Choose among: {kinds}."
-        )
-    for kind, share in shares.items():
-        check_kind(f"The share of {kind} sentences", share, 0.5)
-    if not (all(0 <= share < math.inf for share in shares.values()) and sum(shares.values()) > 0):
-        raise ConfigError("The shares of sentences must be numbers from 0 up, at least one of them above 0.")
-
-
-def preset_or_file(path: Path) -> Path:
-    """Return the path itself if it exists, otherwise the shipped preset of that name, if any."""
-    preset = PRESETS / f"{path}.json"
-    return preset if preset.is_file() and not path.exists() else path
-
-
-def load_config(path: Path, changes: Mapping[str, Any] = MappingProxyType({})) -> TrainConfig:
-    """Read a config, and change it; fields that the file leaves out have their defaults.
-
-    Args:
-        path: of the file.
-        changes: value by key, which may name a part of a field: losses.bnl.m4.
-
-    Raises:
-        ConfigError: if the file cannot be read, is of a newer nT2VR, has an unknown key or a value
-            of the wrong kind.
-    """
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path} cannot be read as JSON ({error}). Name a config file.") from error
-    if not isinstance(data, dict):
-        raise ConfigError(f"{path} must hold one JSON object.")
-    config = build_config(without_schema(data, path), str(path))
-    return build_config(changed(asdict(config), changes), str(path)) if changes else config
-
-
-def build_config(data: Mapping[str, Any], source: str) -> TrainConfig:
-    """Build a config from JSON values.
-
-    Raises:
-        ConfigError: if a key is unknown or a value has the wrong type; the message names `source`.
-    """
-    known = [f.name for f in fields(TrainConfig)]
-    if unknown := sorted(set(data) - set(known)):
-        raise ConfigError(
-            f"{source} has unknown keys: {', '.join(unknown)[:MAX_QUOTED]}. Known keys: {', '.join(known)}."
-        )
-    for key, value in data.items():
-        check_kind(key, value, getattr(TrainConfig(), key))
-    return TrainConfig(**data)
-
-
-def anchored(config: TrainConfig) -> TrainConfig:
-    """Make relative paths absolute, so that the run finds its data and its base from any working directory."""
-    return replace(
-        config, base=_anchored(config.base), data=config.data if config.data == WORLD else _anchored(config.data)
-    )
-
-
-def _anchored(path: str) -> str:
-    return path if not path or resolve_path(path).is_absolute() else str(Path(path).absolute())
-
-
-def save_config(config: TrainConfig, path: Path) -> None:
-    """Write a config with all its fields, atomically."""
-    write_json(path, with_schema(asdict(config)), indent=2)
+def _bad_combinations(c: TrainConfig) -> Iterator[str]:
+    """Yield a sentence for each pair of settings that exclude each other."""
+    if not 2 <= c.batch_size <= c.num_clips:
+        yield f"batch_size must be from 2 to num_clips ({c.num_clips}), not {c.batch_size}."
+    if c.num_captions and (c.data == WORLD or c.batch_size > c.num_captions):
+        least = f"at least batch_size ({c.batch_size})"
+        yield f"num_captions is for datasets and {least}, not {c.num_captions}. Set it to 0."
+    if c.steps_per_epoch < 1:
+        yield f"accumulate ({c.accumulate}) must not exceed the batches of an epoch ({c.batches_per_epoch})."
+    if c.frames_per_step > c.num_frames:
+        yield f"frames_per_step ({c.frames_per_step}) must not exceed num_frames ({c.num_frames})."
+    if not c.base and (frozen := {"text": "visual", "visual": "text"}.get(c.train)):
+        yield f"train is {c.train}, which needs a base whose {frozen} tower can be frozen. Name one."
+    if c.keep_tokens and not c.base:
+        yield "keep_tokens needs a base whose tokens can be frozen. Name one."
+    if c.added_layers and (not c.base or c.train == "visual"):
+        yield "added_layers needs a base, and a text tower that learns. Set it to 0."
+    if c.keep_share != 1 and not set(c.losses) <= {"distill", "composed"}:
+        yield "keep_share is for distill and composed, as other losses need all captions. Set it to 1."
+    if c.not_epochs and not c.sentences.get("not"):
+        yield 'not_epochs needs sentences of the kind "not". Give them a share, or set it to 0.'
+    if c.data == WORLD and c.free != 1 and not any(c.sentences[k] for k in c.sentences if k not in FROM_CAPTIONS):
+        yield "The built-in world's grammar makes neither fragments nor idioms. Add another kind, or set free to 1."

@@ -29,11 +29,7 @@ TIMEOUT = timedelta(days=1)  # the others wait while the leader draws clips and 
 
 
 def join() -> None:
-    """Join the group, where torchrun has started this process; returns when all have.
-
-    Raises:
-        ConfigError: if there are more processes than GPUs, where there are any.
-    """
+    """Join the group, where torchrun has started this process; returns when all have."""
     if dist.is_initialized() or not dist.is_torchelastic_launched():
         return
     gpus, number = torch.cuda.device_count(), dist.get_node_local_rank()
@@ -62,7 +58,7 @@ def share(count: int) -> slice:
 
 
 def stripe(count: int) -> range:
-    """Return every n-th of `count` rows, n the number of processes: a share that also takes what is left over."""
+    """Return every n-th of `count` rows, n the number of processes; unlike `share`, it leaves none out."""
     return range(rank(), count, world_size())
 
 
@@ -70,7 +66,7 @@ def gather(rows: Tensor) -> Tensor:
     """Concatenate the shares of all processes: (b, …) to (B, …), with gradients; `average_gradients` must follow.
 
     The loss is the same in every process, and gradients are summed over processes on the way back: their mean is that
-    of one process with the whole batch.
+    of one process with all of the batch.
     """
     if world_size() == 1 or not len(rows):
         return rows
@@ -100,14 +96,14 @@ def average_gradients(parameters: Iterable[nn.Parameter]) -> None:
 
 
 def union(flags: Tensor) -> Tensor:
-    """Return which of the integer flags are set in any process."""
+    """Return the integer flags set in any process."""
     if world_size() > 1:
         dist.all_reduce(flags, dist.ReduceOp.MAX)
     return flags
 
 
 def agree(flag: bool) -> bool:
-    """Return whether the flag is set in any process."""
+    """Return True if the flag is set in any process."""
     if world_size() == 1:
         return flag
     return bool(union(torch.tensor(int(flag), device="cuda" if torch.cuda.is_available() else "cpu")))

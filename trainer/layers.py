@@ -19,7 +19,6 @@ def deepened(base: Mapping[str, Tensor], deeper: Mapping[str, Tensor]) -> dict[s
     learn first, the others through them.
 
     Args:
-        base: state dict of the base, an open_clip model.
         deeper: state dict of the same architecture with more layers and random weights.
     """
     layers, total = _count(base), _count(deeper)

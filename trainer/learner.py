@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nt2vr.errors import ConfigError
-from nt2vr.models.card import Card
-from nt2vr.models.open_clip_encoder import normalise_frames, token_embeddings
+from nt2vr.models.card import Card, configured
+from nt2vr.models.checkpoint import fingerprints
+from nt2vr.models.open_clip_encoder import OpenClipEncoder, normalise_frames, token_embeddings
 from nt2vr.models.pooling import pooling_of
 from nt2vr.models.short_text import encode_short
-from nt2vr.models.tokenizer import special_ids
+from nt2vr.models.tokenizer import digest_of, special_ids
 from trainer import distributed
 from trainer.config import Towers, TrainConfig
 from trainer.data.batches import Batch
-from trainer.losses.embedded import Denied, EmbeddedBatch, Parts, Truth
+from trainer.losses.embedded import Denied, EmbeddedBatch, EmbeddedTruth, PartVectors
 from trainer.optimizer import build_optimizer, clip_gradients, rate_at
 from trainer.runs.start import Start
 from trainer.teacher import Teacher
@@ -32,15 +33,9 @@ class Learner:
     """A model in training, with its optimizer and losses.
 
     Attributes:
-        config: the training config.
-        device: device of the model.
-        model: the open_clip model.
-        tokenizer: its tokenizer.
         preprocess: its preprocessing configuration in open_clip's form.
         base: card of the base; None for random weights.
         card: the base's, or an empty one, with the pooling and the frame positions of this training.
-        losses: the weighted sum to minimise.
-        steps: optimizer steps taken so far.
         videos: (N, D), L2-normalised embeddings of the training clips; set if the visual tower is frozen and the data
             has videos.
         teacher: the frozen base; set if a loss needs it.
@@ -50,25 +45,15 @@ class Learner:
         """Build the optimizer.
 
         Args:
-            config: the training config.
             start: built from the same config, except that num_clips may still differ; built here if None.
-
-        Raises:
-            ConfigError: as `Start.of`.
-            CheckpointError: as `Start.of`.
         """
         start = start or Start.of(config)
         self.config, self.losses, self.device = config, start.losses, start.device
-        self.model, self.tokenizer, self.preprocess, self.base = (
-            start.model,
-            start.tokenizer,
-            start.preprocess,
-            start.base,
-        )
-        card = self.base or Card(config.name)
-        self.card = replace(
-            card, pooling=card.pooling if config.pooling == "base" else config.pooling, positions=config.card_positions
-        )
+        self.model, self.tokenizer, self.preprocess = start.model, start.tokenizer, start.preprocess
+        self.base = start.base
+        self.card = replace(self.base or Card(config.name), positions=config.card_positions)
+        if config.pooling != "base":
+            self.card = replace(self.card, pooling=config.pooling)
         self._pool = pooling_of(self.card)
         self.bf16 = config.precision == "bf16" or (config.precision == "auto" and has_bf16(self.device))
         self.model.visual.to(memory_format=torch.channels_last)  # 1.2 times faster
@@ -163,7 +148,7 @@ class Learner:
             pool = video if self.videos is None else self.videos[torch.from_numpy(denied.truth.pool)]
             assert pool is not None, "a known truth comes with clips"
             known = (torch.from_numpy(some).to(self.device) for some in (denied.truth.fitting, denied.truth.both))
-            truth = Truth(pool, *known)
+            truth = EmbeddedTruth(pool, *known)
         return Denied(text, truth, parts)
 
     def prepare_tokens(self, texts: Iterable[str]) -> None:
@@ -215,6 +200,14 @@ class Learner:
         if self.device == "cuda" and state["random_cuda"] is not None:
             torch.cuda.set_rng_state(state["random_cuda"])
 
+    def encoder(self, card: Card | None = None) -> OpenClipEncoder:
+        """Wrap the model, putting it in eval mode; the card gets the towers' fingerprints."""
+        visual, text = fingerprints(self.model.state_dict(), digest_of(self.tokenizer))
+        card = card or Card(self.config.name, pooling=self.card.pooling, positions=self.card.positions)
+        card = configured(card, self.config.model_cfg, self.preprocess)
+        card = replace(card, visual_fingerprint=visual, text_fingerprint=text)
+        return OpenClipEncoder(self.model, self.tokenizer, card)
+
     @property
     def state(self) -> dict[str, float]:
         """Values to plot along with the losses."""
@@ -244,7 +237,7 @@ def gather_captions(rows: Tensor, batch: Batch) -> Tensor:
     return distributed.gather(rows) if batch.kept is None else distributed.gather_stripes(rows, batch.kept)
 
 
-def gathered(parts: Parts, batch: Batch) -> Parts:
+def gathered(parts: PartVectors, batch: Batch) -> PartVectors:
     """Gather the parts from all processes."""
     return replace(
         parts,

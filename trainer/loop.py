@@ -1,42 +1,31 @@
-"""Training loop: epochs, reports, validation and checkpoints. Knows nothing about single steps or data sources."""
+"""The training loop: epochs, reports and saves. Knows nothing about single steps or data sources."""
 
 import logging
-import math
 import os
 import time
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import replace
 from functools import cache
 from itertools import islice
 
-import numpy as np
-from numpy.typing import NDArray
 from tqdm import tqdm
 
-from nt2vr.errors import ConfigError
-from nt2vr.models.card import Card, configured
-from nt2vr.models.checkpoint import fingerprints, read_model, write_checkpoint
-from nt2vr.models.encoder import Encoder
-from nt2vr.models.open_clip_encoder import OpenClipEncoder
-from nt2vr.models.tokenizer import digest_of
+from nt2vr.models.checkpoint import read_model
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.querygen.denials import Denial
-from trainer.config import METRICS
 from trainer.data.batches import draw_sentence, epoch_batches
 from trainer.data.clips import Clips
 from trainer.data.prefetch import prefetched
 from trainer.data.sentences import captions_of, pairs_of
 from trainer.data.videos import embed_once
 from trainer.distributed import agree, in_turn, rank, stripe
-from trainer.early_check import EARLY_STEPS, early_warning
 from trainer.learner import Learner
 from trainer.runs.metrics import MetricsWriter
-from trainer.runs.resume import Losses, Position, Saved, Saver, read_saved, rewind
+from trainer.runs.resume import Losses, Saved, Saver, read_saved, rewind
 from trainer.runs.run_folder import RunFolder, RunStatus, State
 from trainer.teacher import FrozenTexts, Teacher
-from trainer.text_measures import TextMeasures
-from trainer.validation import control_metrics, validate
+from trainer.text_measures import EARLY_STEPS
+from trainer.validation import Validator
 
 logger = logging.getLogger(__name__)
 SAMPLE = 2048  # captions, and sentences made of captions, averaged for the teacher's mean embeddings
@@ -53,33 +42,25 @@ def train(
     """Train to the end of the learner's config, with a checkpoint per epoch; resume from the saved state, if any.
 
     Args:
-        learner: the model in training.
         run: output folder; only the leading process writes.
-        clips: training clips.
-        validation: clips to validate on after each epoch.
         should_stop: polled after each step; once it returns True, the run is saved and stops.
         progress: called until the first step.
 
     Returns:
         "finished" or "stopped".
-
-    Raises:
-        InterruptedError: if `should_stop` returns True before the first step.
-        CheckpointError: if the saved state is damaged.
-        ConfigError: if it belongs to another config, or the clips cannot serve this one.
     """
     saved = read_saved(run, learner.config)
-    if saved and saved.position.finished:
+    if saved.position.finished:
         return "finished"
     prepare(learner, clips, should_stop, progress)
-    if saved and saved.learner:
+    if saved.learner:
         learner.load_state_dict(saved.learner)
         logger.info("Resuming after step %d.", learner.steps)
     books = Books(run, learner, validation, saved, progress) if rank() == 0 else None
-    if saved and saved.learner:
+    if saved.learner:
         learner.load_random_state(saved.learner)  # the books have built the base, for its controls
     try:
-        return take_steps(learner, clips, saved.position.epoch if saved else 1, books, should_stop)
+        return take_steps(learner, clips, saved.position.epoch, books, should_stop)
     finally:
         if books:
             books.close()
@@ -126,7 +107,7 @@ def prepare(learner: Learner, clips: Clips, should_stop: ShouldStop, progress: P
         return
     with in_turn():
         if clips.has_videos:
-            learner.use_videos(videos := embed_once(encoder_of(learner), clips, should_stop, progress))
+            learner.use_videos(videos := embed_once(learner.encoder(), clips, should_stop, progress))
         if "parts" in learner.losses.needs:
             assert config.base_folder, "guaranteed by the config"
             model, tokenizer, _ = read_model(config.base_folder, learner.device)
@@ -150,33 +131,23 @@ def own_captions(learner: Learner, clips: Clips, key: str) -> list[str]:
     return texts + clips.all_captions(rows) if learner.config.num_captions else texts
 
 
-def encoder_of(learner: Learner, card: Card | None = None) -> Encoder:
-    """Wrap the learner's model, putting it in eval mode; the card gets the towers' fingerprints."""
-    visual, text = fingerprints(learner.model.state_dict(), digest_of(learner.tokenizer))
-    card = card or Card(learner.config.name, pooling=learner.card.pooling, positions=learner.card.positions)
-    card = configured(card, learner.config.model_cfg, learner.preprocess)
-    card = replace(card, visual_fingerprint=visual, text_fingerprint=text)
-    return OpenClipEncoder(learner.model, learner.tokenizer, card)
-
-
 class Books:
     """Everything the leading process writes: metrics, checkpoints, and the state to resume from."""
 
     def __init__(
-        self, run: RunFolder, learner: Learner, validation: Clips, saved: Saved | None, progress: Progress = silent
+        self, run: RunFolder, learner: Learner, validation: Clips, saved: Saved, progress: Progress = silent
     ) -> None:
-        """Start from the saved state, if any."""
-        self._run, self._learner = run, learner
-        self._position = saved.position if saved else Position()
-        rewind(run, saved.metrics_bytes if saved else 0)
+        """Start from the saved state."""
+        self._run, self._learner, self._position = run, learner, saved.position
+        rewind(run, saved.metrics_bytes)
         self._metrics = MetricsWriter(run, learner.config, learner.steps)
-        self._validator = Validator(learner, run, self._metrics, validation, fresh=saved is None, progress=progress)
-        self._report = Report(run, learner, self._metrics, saved.recent if saved else ())
-        self._saver = Saver(run, learner)
+        self._validator = Validator(learner, run, self._metrics, validation, not saved.metrics_bytes, progress)
+        self._reports = StepReports(run, learner, self._metrics, saved.recent)
+        self._saver = Saver(run, learner, saved.held_out)
 
     def step(self, epoch: int, losses: dict[str, float]) -> None:
         """Report a step, and save the run if due."""
-        self._report.add(epoch, losses)
+        self._reports.add(epoch, losses)
         if self._learner.steps == EARLY_STEPS:
             self._validator.check_early()
         if self._saver.due:
@@ -184,11 +155,11 @@ class Books:
 
     def save(self) -> None:
         """Save the run."""
-        self._saver.save(self._position, self._report.recent)
+        self._saver.save(self._position, self._reports.recent)
 
     def close(self) -> None:
         """End the progress bar's line, and write pending metrics."""
-        self._report.bar.close()
+        self._reports.bar.close()
         self._metrics.close()
 
     def finish_epoch(self, epoch: int) -> bool:
@@ -205,21 +176,18 @@ class Books:
         return position.finished
 
 
-class Report:
+class StepReports:
     """Reports each step in the progress bar, and every `log_every` steps in the run folder.
 
     Attributes:
         recent: losses of the steps since the last line of metrics.
-        bar: the progress bar.
     """
 
-    def __init__(
-        self, run: RunFolder, learner: Learner, metrics: MetricsWriter, recent: Iterable[dict[str, float]] = ()
-    ) -> None:
+    def __init__(self, run: RunFolder, learner: Learner, metrics: MetricsWriter, recent: Iterable[dict[str, float]]):
         """Start the clock."""
         self._run, self._learner, self._metrics, self.recent = run, learner, metrics, Losses(recent)
-        total = learner.config.epochs * learner.config.steps_per_epoch
-        self.bar = tqdm(desc="training", total=total, initial=learner.steps, unit="step", disable=None)
+        self._total = learner.config.epochs * learner.config.steps_per_epoch
+        self.bar = tqdm(desc="training", total=self._total, initial=learner.steps, unit="step", disable=None)
         self._started, self._first = time.monotonic(), learner.steps
 
     def add(self, epoch: int, losses: dict[str, float]) -> None:
@@ -233,81 +201,8 @@ class Report:
             self.recent.clear()
             self.bar.set_postfix(means, epoch=epoch)
             self._metrics.append({"epoch": epoch, "step": learner.steps, **means, **learner.state})
-        if due or learner.steps == self._first + 1:  # the preparation is over
-            self._run.write_status(RunStatus("running", os.getpid(), epoch, learner.steps, self._seconds_left()))
-
-    def _seconds_left(self) -> float:
-        config, steps = self._learner.config, self._learner.steps
-        step_s = (time.monotonic() - self._started) / (steps - self._first)
-        return round((config.epochs * config.steps_per_epoch - steps) * step_s)
-
-
-class Validator:
-    """Measures the model and writes its checkpoint after each epoch; baselines are measured once."""
-
-    def __init__(
-        self,
-        learner: Learner,
-        run: RunFolder,
-        metrics: MetricsWriter,
-        clips: Clips,
-        fresh: bool = True,
-        progress: Progress = silent,
-    ) -> None:
-        """Measure the base, if any, and its controls; a fresh run also writes them to the metrics."""
-        self._learner, self._run, self._metrics, self._clips = learner, run, metrics, clips
-        config = learner.config
-        self._videos: NDArray[np.float32] | None = None
-        self._controls: dict[str, float] = {}
-        self._text: TextMeasures | None = None
-        if config.train == "text" and clips.has_videos:
-            self._videos = embed_once(encoder_of(learner), clips, progress=progress)
-        if config.base_folder:
-            if clips.has_videos:
-                self._controls = control_metrics(config.base_folder, clips, learner.device, progress)
-            if learner.teacher and "truth" in clips.sentences.lacks:
-                self._text = TextMeasures(learner, clips)
-                self._controls |= self._text.controls
-            if fresh:
-                metrics.append({"epoch": 0, "step": 0, **self._controls})
-        doubtful = config.patience > 0 and not (clips.has_videos and config.monitor.startswith("original/"))
-        if doubtful and config.monitor not in (measured := self._measure(encoder_of(learner))):
-            others = ", ".join(name for name in measured if name in METRICS)
-            raise ConfigError(f"{config.monitor} cannot be measured on these {clips.unit}. Set monitor to {others}.")
-
-    def _measure(self, encoder: Encoder) -> dict[str, float]:
-        measured = validate(encoder, self._clips, self._videos) if self._clips.has_videos else {}
-        return measured | (self._text(encoder) if self._text else {})
-
-    def check_early(self) -> None:
-        """Warn in the log if teaching from captions gets nowhere."""
-        if self._text:
-            measured = self._text(encoder_of(self._learner))
-            self._learner.start_epoch()  # as `encoder_of` puts the model in eval mode
-            if warning := early_warning(measured, self._controls, self._learner.config.learning_rate):
-                logger.warning(warning)
-
-    def finish_epoch(self, epoch: int) -> float:
-        """Validate and write the epoch's checkpoint; return the metric that patience watches, NaN if not measured."""
-        learner, config = self._learner, self._learner.config
-        card = Card(
-            name=config.name,
-            objective=" + ".join(config.losses),
-            base=learner.base.name if learner.base else "",
-            frames=config.num_frames if self._clips.has_videos or not learner.base else learner.base.frames,
-            pooling=learner.card.pooling,
-            positions=learner.card.positions,
-            losses=config.losses,
-            data=f"{self._clips.name}, {config.num_clips} {self._clips.unit}",
-            epoch=epoch,
-        )
-        measured = self._measure(encoder_of(learner, card))
-        self._metrics.append({"epoch": epoch, "step": learner.steps, **measured})
-        logger.info("epoch %d: %s", epoch, ", ".join(f"{name} {value:.3f}" for name, value in measured.items()))
-        metrics = {f"validation/{name}": value for name, value in {**measured, **self._controls}.items()}
-        card, folder = replace(card, metrics=metrics), self._run.checkpoint(epoch)
-        if not folder.exists():  # otherwise killed before saving; this would be identical
-            write_checkpoint(
-                folder, learner.model, config.model_cfg, learner.preprocess, card, tokenizer=learner.tokenizer
-            )
-        return measured.get(config.monitor, math.nan)
+        taken = learner.steps - self._first
+        if due or taken == 1:  # the preparation is over
+            step_s = (time.monotonic() - self._started) / taken
+            left_s = round((self._total - learner.steps) * step_s)
+            self._run.write_status(RunStatus("running", os.getpid(), epoch, learner.steps, left_s))

@@ -1,11 +1,13 @@
 """Config and loss options: dataclass fields with a default and a help text."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import field, fields
-from typing import TypeVar
+from typing import TypeVar, get_args
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import MAX_QUOTED, ConfigError
+from nt2vr.querygen.denials import DenialKind
 
 T = TypeVar("T")
 
@@ -23,11 +25,20 @@ def help_of(kind: type) -> dict[str, str]:
 
 
 def check_kind(key: str, value: object, default: object) -> None:
-    """Reject a value whose type differs from the default's; an integer passes as a float.
-
-    Raises:
-        ConfigError: if the types differ; the message names the key.
-    """
+    """Reject a value whose type differs from the default's; an integer passes as a float."""
     kind = int | float if isinstance(default, float) else type(default)
     if not isinstance(value, kind) or (isinstance(value, bool) and not isinstance(default, bool)):
         raise ConfigError(f"{key} must be like {json.dumps(default)}, not {json.dumps(value)}.")
+
+
+def check_shares(shares: Mapping[str, float]) -> None:
+    """Reject unknown kinds of sentences and unusable shares."""
+    if unknown := sorted(set(shares) - set(get_args(DenialKind))):
+        kinds = ", ".join(get_args(DenialKind))
+        raise ConfigError(
+            f"There are no sentences of the kind {', '.join(unknown)[:MAX_QUOTED]}. Choose among: {kinds}."
+        )
+    for kind, share in shares.items():
+        check_kind(f"The share of {kind} sentences", share, 0.5)
+    if not (all(0 <= share < math.inf for share in shares.values()) and sum(shares.values()) > 0):
+        raise ConfigError("The shares of sentences must be numbers from 0 up, at least one of them above 0.")

@@ -22,11 +22,11 @@ from torch import Tensor
 
 from nt2vr.models.short_text import encode_short
 from nt2vr.querygen.denials import Denial
-from trainer.losses.embedded import Parts
+from trainer.losses.embedded import PartVectors
 
 
 class TextEncoder(Protocol):
-    """Whatever embeds texts."""
+    """Anything that embeds texts."""
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts: (N, D), L2-normalised."""
@@ -49,11 +49,7 @@ class FrozenTexts:
 
 
 class Teacher:
-    """Embeds the parts of denying sentences.
-
-    Attributes:
-        encoder: the starting model.
-    """
+    """Embeds the parts of denying sentences."""
 
     def __init__(
         self, encoder: TextEncoder, sentences: Iterable[Denial], videos: NDArray[np.float32], device: str
@@ -61,17 +57,15 @@ class Teacher:
         """Compute the means.
 
         Args:
-            encoder: the starting model.
             sentences: a sample of those that will be learned from.
             videos: (N, D), L2-normalised; without videos, embeddings of captions.
-            device: where embeddings go.
         """
         self.encoder, self._device = encoder, device
         unwanted = list(dict.fromkeys(sentence.unwanted for sentence in sentences if sentence.unwanted))
         self._unwanted_mean = self.embed(unwanted).mean(dim=0)
         self._video_mean = torch.from_numpy(videos.mean(axis=0)).to(device)
 
-    def parts(self, sentences: Sequence[Denial], captions: Sequence[str] | None) -> Parts:
+    def parts(self, sentences: Sequence[Denial], captions: Sequence[str] | None) -> PartVectors:
         """Embed the wanted and the unwanted parts of a batch of sentences, and captions if given.
 
         An idiom has no unwanted part: the mean stands for it, which subtracts nothing.
@@ -85,7 +79,7 @@ class Teacher:
         denies = torch.tensor(
             [bool(sentence.unwanted) for sentence in sentences], dtype=torch.bool, device=self._device
         )
-        return Parts(
+        return PartVectors(
             wanted=wanted,
             unwanted=torch.where(denies[:, None], unwanted, self._unwanted_mean),
             pure=torch.tensor([not sentence.wanted for sentence in sentences], device=self._device),

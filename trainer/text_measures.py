@@ -1,7 +1,7 @@
 """Text-only validation of a text tower that learns negation. Searches no videos, so measures no retrieval."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from trainer.teacher import Teacher, TextEncoder
 
 KEPT = 0.985  # text/kept above which retrieval by affirmative captions stays as it is
 IDIOMS = 256  # captions that idioms are made of
+EARLY_STEPS = 100  # after which `early_warning` looks
+LEAST_GAIN = 5.0  # percentage points of text/order
+LEAST_KEPT = 0.95  # of text/kept
 
 
 class TextMeasures:
@@ -79,6 +82,30 @@ class TextMeasures:
             idioms = encoder.encode_text([idiom.text for idiom in self._idioms])
             measured["text/idioms"] = float((idioms * self._paraphrases).sum(axis=1).mean())
         return measured
+
+
+def early_warning(measured: Mapping[str, float], controls: Mapping[str, float], learning_rate: float) -> str:
+    """Return a sentence on what goes wrong in the first steps of teaching negation from captions, "" if nothing does.
+
+    With too low a learning rate a tower stays where its base is, and every measure but text/order looks fine: at 1e-5,
+    MiniLM still treated "not" like any other word after 250 steps.
+
+    Args:
+        measured: measures after EARLY_STEPS steps, see `TextMeasures`.
+        controls: the same of the base, "base/…".
+    """
+    order, before, kept = measured["text/order"], controls["base/text/order"], measured["text/kept"]
+    if kept < LEAST_KEPT:
+        return (
+            f"text/kept has fallen to {kept:.3f} in {EARLY_STEPS} steps, so captions find less than before: "
+            f"lower the learning rate ({learning_rate:g})."
+        )
+    if order - before < LEAST_GAIN:
+        return (
+            f"text/order has not moved in {EARLY_STEPS} steps ({before:.1f} to {order:.1f} %): "
+            f"raise the learning rate ({learning_rate:g})."
+        )
+    return ""
 
 
 def unseen_idioms(captions: Sequence[str]) -> list[Denial]:

@@ -1,32 +1,112 @@
-"""Validation after each epoch: the evaluation's measures, on held-out clips."""
+"""Validation after each epoch: the evaluation's measures for one model on held-out clips, and its checkpoint."""
 
+import logging
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery
 from nt2vr.evaluation.measures import summarise
 from nt2vr.evaluation.protocol import ask
-from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.card import Card
+from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, silent
 from nt2vr.search.systems import System
+from trainer.config import METRICS
 from trainer.data.clips import Clips
 from trainer.data.videos import embed_clips, embed_once
+from trainer.learner import Learner
+from trainer.runs.metrics import MetricsWriter
+from trainer.runs.run_folder import RunFolder
+from trainer.text_measures import TextMeasures, early_warning
 
+logger = logging.getLogger(__name__)
 TRACKED = ("/MIR", "/delta_MIR", "/hard_pairs", "/auc")  # of denying sentences; enough to follow a run
 CONTROLS = {"base": "plain", "drop": "drop", "boolean": "boolean"}  # metric prefix -> search strategy
+
+
+class Validator:
+    """Measures the model and writes its checkpoint after each epoch; baselines are measured once."""
+
+    def __init__(
+        self,
+        learner: Learner,
+        run: RunFolder,
+        metrics: MetricsWriter,
+        clips: Clips,
+        fresh: bool,
+        progress: Progress = silent,
+    ) -> None:
+        """Measure the base, if any, and its controls; a fresh run also writes them to the metrics."""
+        self._learner, self._run, self._metrics, self._clips = learner, run, metrics, clips
+        config = learner.config
+        self._videos: NDArray[np.float32] | None = None
+        self._controls: dict[str, float] = {}
+        self._text: TextMeasures | None = None
+        if config.train == "text" and clips.has_videos:
+            self._videos = embed_once(learner.encoder(), clips, progress=progress)
+        if config.base_folder:
+            if clips.has_videos:
+                self._controls = control_metrics(config.base_folder, clips, learner.device, progress)
+            if learner.teacher and "truth" in clips.sentences.lacks:
+                self._text = TextMeasures(learner, clips)
+                self._controls |= self._text.controls
+            if fresh:
+                metrics.append({"epoch": 0, "step": 0, **self._controls})
+        doubtful = config.patience > 0 and not (clips.has_videos and config.monitor.startswith("original/"))
+        if doubtful and config.monitor not in (measured := self._measure(learner.encoder())):
+            others = ", ".join(name for name in measured if name in METRICS)
+            raise ConfigError(f"{config.monitor} cannot be measured on these {clips.unit}. Set monitor to {others}.")
+
+    def _measure(self, encoder: Encoder) -> dict[str, float]:
+        measured = validate(encoder, self._clips, self._videos) if self._clips.has_videos else {}
+        return measured | (self._text(encoder) if self._text else {})
+
+    def check_early(self) -> None:
+        """Warn in the log if teaching from captions gets nowhere."""
+        if self._text:
+            measured = self._text(self._learner.encoder())
+            self._learner.start_epoch()  # as `encoder` puts the model in eval mode
+            if warning := early_warning(measured, self._controls, self._learner.config.learning_rate):
+                logger.warning(warning)
+
+    def finish_epoch(self, epoch: int) -> float:
+        """Validate and write the epoch's checkpoint; return the metric that patience watches, NaN if not measured."""
+        learner, config = self._learner, self._learner.config
+        card = Card(
+            name=config.name,
+            objective=" + ".join(config.losses),
+            base=learner.base.name if learner.base else "",
+            frames=config.num_frames if self._clips.has_videos or not learner.base else learner.base.frames,
+            pooling=learner.card.pooling,
+            positions=learner.card.positions,
+            losses=config.losses,
+            data=f"{self._clips.name}, {config.num_clips} {self._clips.unit}",
+            epoch=epoch,
+        )
+        measured = self._measure(learner.encoder(card))
+        self._metrics.append({"epoch": epoch, "step": learner.steps, **measured})
+        logger.info("epoch %d: %s", epoch, ", ".join(f"{name} {value:.3f}" for name, value in measured.items()))
+        metrics = {f"validation/{name}": value for name, value in {**measured, **self._controls}.items()}
+        card, folder = replace(card, metrics=metrics), self._run.checkpoint(epoch)
+        if not folder.exists():  # otherwise killed before saving; this would be identical
+            write_checkpoint(
+                folder, learner.model, config.model_cfg, learner.preprocess, card, tokenizer=learner.tokenizer
+            )
+        return measured.get(config.monitor, math.nan)
 
 
 def validate(encoder: Encoder, clips: Clips, videos: NDArray[np.float32] | None = None) -> dict[str, float]:
     """Search the clips with one caption per clip and with denying sentences.
 
     Args:
-        encoder: the model to measure.
-        clips: the clips to search.
         videos: (N, D), L2-normalised clip embeddings; computed if None.
 
     Returns:

@@ -2,10 +2,11 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
+from dataclasses import fields
 from pathlib import Path
 
 from nt2vr.models.card import MEAN, RAW_MEAN
-from nt2vr.models.foreign import ACTIVATIONS, checked_name, import_checkpoint, new_folder
+from nt2vr.models.foreign import ACTIVATIONS, ImportOptions, checked_name, import_checkpoint, new_folder
 from nt2vr.models.foreign_file import SUFFIXES
 from nt2vr.models.framing import CENTRES, POSITIONS
 from nt2vr.models.precomputed import write_embeddings
@@ -51,15 +52,7 @@ def run(options: Namespace) -> int:
         card = write_embeddings(file, new_folder(name, models), name)
         sys.stdout.write(f"{name} is in {models.home}. It knows {card.queries} queries.\n")
         return 0
-    imported = import_checkpoint(
-        file,
-        models,
-        options.name,
-        options.architecture,
-        options.frames,
-        options.activation,
-        pooling=options.pooling,
-        positions=options.positions,
-    )
+    told = ImportOptions(**{each.name: getattr(options, each.name) for each in fields(ImportOptions)})
+    imported = import_checkpoint(file, models, told)
     sys.stdout.write(f"{imported.name} is in {models.home}. {imported.remark}\n")
     return 0

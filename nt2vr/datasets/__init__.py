@@ -1,4 +1,4 @@
-"""Captioned video datasets by name, published or your own. Decodes nothing."""
+"""Datasets of captioned videos, published or custom, by name. Nothing is decoded here."""
 
 from nt2vr.datasets.base import Dataset, Split
 from nt2vr.datasets.load import DATASETS, held_out_of, kind_and_path, load_dataset, sample, sample_ids

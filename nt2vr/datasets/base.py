@@ -1,11 +1,12 @@
-"""Data types of captioned datasets, independent of their file formats."""
+"""Types of a captioned dataset, independent of its file format."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
-from nt2vr.datasets.files import Files
+from nt2vr.datasets.files import Files, expecting, read_ids
 from nt2vr.errors import DatasetError
 from nt2vr.media.gallery import Video
 
@@ -21,6 +22,7 @@ SPLITS: Mapping[str, Split] = {  # names of splits in published files
     "test": "test",
 }
 Captions = dict[str, list[str]]  # video_id -> captions
+NO_IDS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -28,9 +30,6 @@ class Dataset:
     """Captioned videos of one split; a picture is a video of one frame.
 
     Attributes:
-        name: display name.
-        split: the part of the dataset.
-        videos: those with captions and a file.
         remarks: sentences about likely mistakes in its set-up.
     """
 
@@ -45,7 +44,6 @@ class Annotations:
     """The captions of a dataset, before its videos are looked up.
 
     Attributes:
-        name: display name.
         splits: captions per split; all under "all" if there are no splits.
         paths: files of videos, where annotations name them; others are found by their ids.
         aliases: second names that files of videos may have.
@@ -64,7 +62,6 @@ class Loader:
     Attributes:
         marks: patterns of file names, one of which identifies the kind.
         source: format and origin of such files.
-        load: reads the annotations.
     """
 
     marks: tuple[str, ...]
@@ -73,15 +70,30 @@ class Loader:
 
 
 def split_named(name: str) -> Split:
-    """Return the split of a name in a file.
-
-    Raises:
-        DatasetError: if there is no such split.
-    """
+    """Return the split that a published file calls by this name."""
     try:
         return SPLITS[name.strip().lower()]
     except KeyError:
         raise DatasetError(f"unknown split {name!r}; expected one of {', '.join(SPLITS)}") from None
+
+
+def listed_splits(
+    files: Files, lists: Mapping[Split, Sequence[str]], form: str, captions: Captions, ids: Mapping[str, str] = NO_IDS
+) -> dict[Split, Captions]:
+    """Read the captions of each split from the first of its lists of ids that exists.
+
+    Args:
+        lists: patterns of their file names.
+        form: see `expecting`.
+        ids: full ids by what a list may have instead.
+    """
+    splits: dict[Split, Captions] = {}
+    for split, patterns in lists.items():
+        for path in files.named(*patterns)[:1]:
+            with expecting(path, form):
+                full = [ids.get(name, name) for name in read_ids(path)]
+                splits[split] = {video_id: captions.get(video_id, []) for video_id in full}
+    return splits
 
 
 def such_as(names: list[str]) -> str:

@@ -21,16 +21,11 @@ class Files:
     """The visible files in a folder and below it; links to folders are followed.
 
     Attributes:
-        folder: the folder.
         media: videos and pictures by file name without suffix; the first if there are several.
     """
 
     def __init__(self, path: Path) -> None:
-        """Scan the folder; an annotation file stands for its folder, without other annotations.
-
-        Raises:
-            DatasetError: if there is no such path.
-        """
+        """Scan the folder; an annotation file stands for its folder, without other annotations."""
         if not path.exists():
             raise DatasetError(f"{path} is not there. Name the folder of a dataset, or its captions file.")
         self.folder = path.absolute() if path.is_dir() else path.absolute().parent
@@ -63,15 +58,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def expecting(path: Path, form: str) -> Iterator[None]:
-    """Turn any error in the content of a file into one sentence.
-
-    Args:
-        path: the file.
-        form: its expected format and origin.
-
-    Raises:
-        DatasetError: naming both.
-    """
+    """Turn any error in a file's content into a DatasetError that names the file and its expected `form`."""
     try:
         yield
     except (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, csv.Error, DatasetError) as error:
@@ -97,11 +84,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_table(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
-    """Read a CSV file with a header line, as one dict per row.
-
-    Raises:
-        ValueError: if it lacks one of the columns, or a row is too short.
-    """
+    """Read a CSV file with a header line, as one dict per row."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file, restkey="", restval=None)
         if missing := [column for column in columns if column not in (reader.fieldnames or ())]:
@@ -116,11 +99,7 @@ def read_table(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
 
 
 def text(value: object) -> str:
-    """Strip a string.
-
-    Raises:
-        TypeError: if the value is not a string.
-    """
+    """Strip a string."""
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is not a string")
     return value.strip()

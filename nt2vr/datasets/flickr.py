@@ -3,8 +3,8 @@
 import csv
 from pathlib import Path
 
-from nt2vr.datasets.base import Annotations, Captions, Loader, Split
-from nt2vr.datasets.files import Files, expecting, read_ids, stem
+from nt2vr.datasets.base import Annotations, Captions, Loader, Split, listed_splits
+from nt2vr.datasets.files import Files, expecting, stem
 
 MARKS = ("results*.token", "*.token.txt", "*flickr*captions.txt", "captions.txt")
 LISTS: dict[Split, tuple[str, ...]] = {
@@ -19,19 +19,11 @@ LIST_FORM = "one picture's file name per line, as in Flickr_8k.testImages.txt"
 
 
 def _load(files: Files) -> Annotations:
-    """Read captions and splits; a picture is found by its file name, in any folder.
-
-    Raises:
-        DatasetError: if a file has another form.
-    """
+    """Read captions and splits; a picture is found by its file name, in any folder."""
     path = files.named(*MARKS)[0]
     with expecting(path, FORM):
         captions = _captions(path)
-    splits: dict[Split, Captions] = {}
-    for split, patterns in LISTS.items():
-        for listed in files.named(*patterns)[:1]:
-            with expecting(listed, LIST_FORM):
-                splits[split] = {picture: captions.get(picture, []) for picture in read_ids(listed)}
+    splits = listed_splits(files, LISTS, LIST_FORM, captions)
     name = "Flickr8k" if "8k" in path.name.lower() else "Flickr30k" if "results" in path.name else path.parent.name
     return Annotations(name, splits or {"all": captions})
 

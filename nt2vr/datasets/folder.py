@@ -1,4 +1,4 @@
-"""Your own videos: a folder with a captions file, CSV or JSONL."""
+"""Custom videos: a folder with a captions file, CSV or JSONL."""
 
 import json
 import os
@@ -17,12 +17,7 @@ FORM = (
 
 
 def _load(files: Files) -> Annotations:
-    """Read the captions file; videos without a "split" are for training if others have one.
-
-    Raises:
-        DatasetError: if there are several captions files, or one is invalid.
-        GalleryError: if a line of a JSONL is invalid.
-    """
+    """Read the captions file; videos without a "split" are for training if others have one."""
     found = files.named(*MARKS)
     found = [file for file in found if file.parent == found[0].parent]
     if len(found) > 1:

@@ -31,13 +31,8 @@ def load_dataset(data: str | Path, split: Split = "all", with_files: bool = True
 
     Args:
         data: folder of a dataset, or its captions file; its kind is inferred unless given as "KIND:PATH".
-        split: the part to load.
+        held_out: the maximum; only trainings begun by an older version have another.
         with_files: whether videos must have files; otherwise only captions are read.
-
-    Raises:
-        ConfigError: if there is no such kind.
-        DatasetError: if it has no usable video, or no such split.
-        GalleryError: if a line of a JSONL is invalid.
     """
     kind, path = kind_and_path(data)
     loaders = {kind: pick("kind of dataset", kind, DATASETS)} if kind else DATASETS
@@ -93,15 +88,13 @@ def _marked(files: Files, loaders: Mapping[str, Loader]) -> Loader:
 
 
 def _existing(annotations: Annotations, files: Files) -> dict[str, Path]:
-    """Return the files of the described videos.
-
-    Raises:
-        DatasetError: if there are none, which is a mistake in their names.
-    """
+    """Return the files of the described videos."""
     ids = list(dict.fromkeys(video_id for captions in annotations.splits.values() for video_id in captions))
-    by_id = {video_id: files.media.get(video_id, _by_alias(annotations, files, video_id)) for video_id in ids}
-    found = {video_id: annotations.paths.get(video_id, path) for video_id, path in by_id.items()}
-    there = {video_id: path for video_id, path in found.items() if path is not None and path.is_file()}
+    found: dict[str, Path | None] = {}
+    for video_id in ids:
+        path = files.media.get(video_id) or files.media.get(annotations.aliases.get(video_id, video_id))
+        found[video_id] = annotations.paths.get(video_id) or path
+    there = {video_id: path for video_id, path in found.items() if path and path.is_file()}
     if not there:
         named = such_as([path.name for path in files.media.values()]) or "none"
         raise DatasetError(
@@ -109,10 +102,6 @@ def _existing(annotations: Annotations, files: Files) -> dict[str, Path]:
             f"{files.folder}; the files there: {named}. Put the videos there, named by their ids."
         )
     return there
-
-
-def _by_alias(annotations: Annotations, files: Files, video_id: str) -> Path | None:
-    return files.media.get(annotations.aliases.get(video_id, video_id))
 
 
 def _usable(captions: Captions, there: Mapping[str, Path]) -> Captions:

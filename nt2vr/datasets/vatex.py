@@ -6,9 +6,10 @@ nT2VR's (vatex_val1k5.txt) or HGR's (val_names.npy), whose captions are in ref_c
 """
 
 import re
+from collections import Counter
 
-from nt2vr.datasets.base import Annotations, Captions, Loader, Split
-from nt2vr.datasets.files import Files, expecting, read_ids, read_json, text
+from nt2vr.datasets.base import Annotations, Captions, Loader, Split, listed_splits
+from nt2vr.datasets.files import Files, expecting, read_json, text
 
 PARTS: dict[str, Split] = {
     "vatex_training_v1*.json": "train",
@@ -40,29 +41,18 @@ def _load(files: Files) -> Annotations:
         with expecting(path, CAPTIONS_FORM):
             captions |= {video_id: [text(one) for one in some] for video_id, some in read_json(path).items()}
     youtube = _youtube_ids(captions)
-    lists = _lists(files, captions, {short: video_id for video_id, short in youtube.items()})
+    full = {short: video_id for video_id, short in youtube.items()}
+    lists = listed_splits(files, LISTS, LIST_FORM, captions, full)
     if lists.keys() - {"train"}:  # the halves replace the official splits
         splits = {"train": splits.get("train", {}), **lists} if "train" in splits else lists
         return Annotations("VATEX, val1k5 and test1k5", splits, aliases=youtube)
     return Annotations("VATEX, public test", splits or {"all": captions}, aliases=youtube)
 
 
-def _lists(files: Files, captions: Captions, full: dict[str, str]) -> dict[Split, Captions]:
-    splits: dict[Split, Captions] = {}
-    for split, patterns in LISTS.items():
-        for path in files.named(*patterns)[:1]:
-            with expecting(path, LIST_FORM):
-                ids = [full.get(video_id, video_id) for video_id in read_ids(path)]
-                splits[split] = {video_id: captions.get(video_id, []) for video_id in ids}
-    return splits
-
-
 def _youtube_ids(captions: Captions) -> dict[str, str]:
     """Return the YouTube ids of clips; of several clips of one video, none."""
     short = {video_id: _SECONDS.sub("", video_id) for video_id in captions}
-    counts: dict[str, int] = {}
-    for name in short.values():
-        counts[name] = counts.get(name, 0) + 1
+    counts = Counter(short.values())
     return {video_id: name for video_id, name in short.items() if counts[name] == 1}
 
 

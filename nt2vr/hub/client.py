@@ -22,11 +22,7 @@ DEADLINE_S = 8.0  # for the first answer, name resolution included: the Hub coun
 
 
 def check_repository(name: str) -> None:
-    """Refuse a name that is not OWNER/NAME.
-
-    Raises:
-        ConfigError: if it has other parts or characters than the Hub's names.
-    """
+    """Refuse a name that is not OWNER/NAME."""
     parts = name.split("/")
     fits = all(NAME.fullmatch(part) and not re.search(r"\.\.|--", part) for part in parts)
     if len(parts) != 2 or not fits or name.endswith(".git"):
@@ -34,14 +30,7 @@ def check_repository(name: str) -> None:
 
 
 def open_hub(write: bool = False) -> Any:
-    """Return huggingface_hub's client.
-
-    Args:
-        write: a token is needed.
-
-    Raises:
-        ConfigError: if it is needed and missing.
-    """
+    """Return huggingface_hub's client; to `write`, a token is required."""
     import huggingface_hub  # noqa: PLC0415  a quarter of a second, and needed for the Hub only
 
     if write and not huggingface_hub.get_token():
@@ -75,12 +64,7 @@ def first_answer(call: Callable[[], T]) -> T:
 
 @contextmanager
 def hub_errors(repository: str) -> Iterator[None]:
-    """Turn the failures of huggingface_hub, and a full disk, into one sentence.
-
-    Raises:
-        HubError: if the Hub refuses.
-        DownloadError: if it cannot be reached, or a transfer breaks off.
-    """
+    """Turn failures of huggingface_hub, and a full disk, into a HubError or DownloadError of one sentence."""
     try:
         yield
     except Nt2vrError:

@@ -23,11 +23,7 @@ CONTROLS = {  # second part of a validation measure's name -> what was measured 
 
 
 def readme_of(card: Card, repository: str, licence: str = "") -> str:
-    """Write the README of a model.
-
-    Raises:
-        ConfigError: if the licence is not an identifier of the Hub's.
-    """
+    """Write the README of a model."""
     if licence and not LICENCE.fullmatch(licence):
         raise ConfigError(f"{licence[:40]!r} is not a licence on the Hub. Write an identifier such as mit.")
     lines = [*_front_matter(licence), "", f"# {_plain(card.name)}", "", *_about(card), "", *_loading(card, repository)]

@@ -5,9 +5,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
-
-from tqdm import tqdm
 
 from nt2vr.errors import CheckpointError, DownloadError
 from nt2vr.files import check_writable
@@ -16,6 +13,7 @@ from nt2vr.hub.model_card import readme_of
 from nt2vr.hub.verify import SMALL_BYTES, verify
 from nt2vr.models.card import CARD, CONFIG, read_card
 from nt2vr.models.checkpoint import WEIGHTS, read_checkpoint, read_configs
+from nt2vr.models.downloads import transfer_bar
 from nt2vr.models.fusion import FUSION
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, needs_file
 from nt2vr.progress import Progress, silent
@@ -36,17 +34,7 @@ SPARE_BYTES = 200 << 20  # left free on the disk
 
 
 def push(folder: Path, repository: str, private: bool = True, licence: str = "") -> str:
-    """Upload a checkpoint folder with a README made from its card; the repository is created if it is new.
-
-    Returns:
-        The repository's address.
-
-    Raises:
-        ConfigError: if the name or the token is missing or wrong.
-        CheckpointError: if the folder cannot be loaded.
-        HubError: if the Hub refuses.
-        DownloadError: if it cannot be reached.
-    """
+    """Upload a checkpoint folder, with a README made from its card; return the address of the repository."""
     check_repository(repository)
     hub = open_hub(write=True)
     card = read_checkpoint(folder, verify=True).card
@@ -65,23 +53,12 @@ def push(folder: Path, repository: str, private: bool = True, licence: str = "")
 def pull(
     repository: str, home: Path, checked: Callable[[str], str], name: str = "", progress: Progress = silent
 ) -> str:
-    """Download a checkpoint folder into `home`; it appears there once it has been tried.
+    """Download a checkpoint folder into `home`, where it appears once it has passed the trial; return its name.
 
     Args:
         repository: OWNER/NAME; its nt2vr.json may be missing.
-        home: folder of checkpoint folders.
         checked: returns the name under which a model can be added, or raises.
-        name: what to call it; empty takes its card's, or the repository's.
-        progress: called as bytes come in.
-
-    Returns:
-        Its name.
-
-    Raises:
-        ConfigError: if a name or `home` cannot be used.
-        CheckpointError: if it is there already, or cannot be used.
-        HubError: if the Hub refuses.
-        DownloadError: if it cannot be reached, the transfer breaks off, or the disk is too small.
+        name: empty takes its card's, or the repository's.
     """
     check_repository(repository)
     check_writable(home)
@@ -123,7 +100,7 @@ def _listing(repository: str, home: Path) -> tuple[dict[str, int], str]:
 
 
 def _has_own_tokenizer(folder: Path) -> bool:
-    """Whether an untrusted configuration needs a tokenizer; `verify` refuses one that cannot be read."""
+    """Return True if an untrusted configuration names a tokenizer; `verify` refuses one that cannot be read."""
     try:
         return needs_file(read_configs(folder)[0]["text_cfg"])
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
@@ -144,19 +121,13 @@ def _download(repository: str, revision: str, file: str, size: int, folder: Path
     """Bring one file; more bytes than were announced break the transfer off."""
     import huggingface_hub  # noqa: PLC0415  see `open_hub`
 
-    class Bar(tqdm):  # type: ignore[misc]
-        """Counts for `progress`; draws nothing."""
+    def report(done: int, _: int) -> None:
+        if done > size:
+            raise CheckpointError(f"{repository} sends more of {file} than it announced. Choose another.")
+        progress(done, size, f"downloading {file}")
 
-        def __init__(self, *arguments: Any, **options: Any) -> None:
-            super().__init__(*arguments, **{**options, "disable": True})
-
-        def update(self, n: float | None = 1) -> None:
-            self.n += n or 0  # a disabled tqdm does not count
-            if self.n > size:
-                raise CheckpointError(f"{repository} sends more of {file} than it announced. Choose another.")
-            progress(int(self.n), size, f"downloading {file}")
-
-    huggingface_hub.hf_hub_download(repository, file, revision=revision, local_dir=folder, tqdm_class=Bar)
+    bar = transfer_bar(report)
+    huggingface_hub.hf_hub_download(repository, file, revision=revision, local_dir=folder, tqdm_class=bar)
     if (folder / file).stat().st_size != size:
         raise CheckpointError(f"{file} of {repository} is not of the size that was announced. Pull it again.")
 

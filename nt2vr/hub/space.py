@@ -19,11 +19,7 @@ ZERO_GPU_EXTRA = "spaces>=0.51"
 
 
 def space_files(zero_gpu: bool = False, root: Path = ASSETS.parent) -> dict[str, Path | bytes]:
-    """Return the files of the Space by their names: paths, or contents where they differ from the checkout's.
-
-    Raises:
-        ConfigError: if nT2VR runs from an installed package, which lacks some of them.
-    """
+    """Return the files of the Space by their names: paths, or contents where they differ from the checkout's."""
     if not all((root / file).is_file() for file in FILES):
         raise ConfigError("A Space is published from a checkout of the repository. Run the command in one.")
     files: dict[str, Path | bytes] = {file: root / file for file in FILES}
@@ -62,13 +58,7 @@ def _pinned(requirements: str) -> str:
 
 
 def publish(repository: str, files: dict[str, Path | bytes], private: bool = True) -> str:
-    """Upload the files as a Gradio Space, and delete others that are there; return its address.
-
-    Raises:
-        ConfigError: if the name or the token is missing or wrong.
-        HubError: if the Hub refuses.
-        DownloadError: if it cannot be reached.
-    """
+    """Upload the files as a Gradio Space, and delete others that are there; return its address."""
     check_repository(repository)
     hub = open_hub(write=True)
     with hub_errors(repository):

@@ -10,11 +10,10 @@ from typing import Any
 
 from nt2vr.errors import CheckpointError, Nt2vrError, reason_of
 from nt2vr.models.card import CARD, CONFIG, Card, read_card, write_card
-from nt2vr.models.checkpoint import WEIGHTS, fingerprints, read_checkpoint, read_model
+from nt2vr.models.checkpoint import WEIGHTS, identified, read_checkpoint, read_model
 from nt2vr.models.foreign import MAX_FRAMES
-from nt2vr.models.framing import Framing
 from nt2vr.models.spawn import run_limited
-from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, digest_of
+from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG
 from nt2vr.progress import Progress, silent
 
 SMALL_BYTES = 1 << 20  # of each JSON file
@@ -29,15 +28,7 @@ TIMM_NAME = re.compile(r"[\w.]+")  # of timm's own: a name with ":" or "/" would
 
 
 def verify(folder: Path, name: str) -> None:
-    """Try a checkpoint folder, and write its card if it has none or another name.
-
-    Args:
-        folder: open_clip's two files, and perhaps a card.
-        name: for the card.
-
-    Raises:
-        CheckpointError: in one sentence, if it cannot be used or takes too much memory or time.
-    """
+    """Try a checkpoint folder, and write its card if it has none or another name."""
     size = (folder / WEIGHTS).stat().st_size
     try:
         card: Card = run_limited(
@@ -75,14 +66,7 @@ def try_out(folder: Path, progress: Progress) -> Card:
     if not (folder / CARD).exists():
         write_card(folder, Card("unnamed", objective="contrastive"))
         model, tokenizer, card = read_model(folder)
-        visual, text = fingerprints(model.state_dict(), digest_of(tokenizer))
-        card = replace(
-            card,
-            image_size=Framing.of(model.visual.preprocess_cfg).size,
-            visual_fingerprint=visual,
-            text_fingerprint=text,
-        )
-        write_card(folder, card)
+        write_card(folder, identified(card, model, tokenizer))
     encoder = read_checkpoint(folder, verify=True)
     _check_card(read_card(folder), encoder.image_size)
     side = encoder.image_size

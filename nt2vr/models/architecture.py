@@ -27,9 +27,6 @@ def infer(shapes: Shapes, known: Mapping[str, Config]) -> tuple[str, Config]:
 
     Returns:
         The name of the known configuration, or "" and a configuration with OpenAI's attention heads of 64.
-
-    Raises:
-        ConfigError: if the tensors are not a CLIP's ViT or ResNet, or its heads are unknown.
     """
     try:
         config = _determined(shapes)

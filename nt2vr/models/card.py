@@ -31,30 +31,20 @@ class Card:
     """Metadata of a model, stored in nt2vr.json; DERIVED follow from open_clip_config.json, and from the device.
 
     Attributes:
-        name: display name.
-        objective: training objective, in words.
         base: name of the model that training started from; empty for random weights.
-        frames: frames sampled per video.
         image_size: side of a frame in pixels; stored, so that frames can be decoded before torch is imported.
         pooling: name in `POOLINGS`: how frame embeddings become a video's embedding.
-        positions: see `Framing`.
         losses: loss name to weight and hyperparameters.
-        data: training data, in words.
-        epoch: epochs trained.
         metrics: measured values, such as "validation/original/MIR" to 0.7.
         exclusion: settings of search strategies: "lambda" and "t", chosen on validation clips, and "anchor", a list of
             neutral texts; see `nt2vr.search.strategies`.
-        composition: weights of composed queries, chosen on validation data; see `nt2vr.search.references.Weights`.
-        fusion: about the trained fusion in the folder, if there is one: "hidden" units (0: linear), "weights", "data",
+        composition: weights of covr combinations, chosen on validation data; see `nt2vr.search.references.Weights`.
+        fusion: about the trained fusion in the folder, if any: "hidden" units (0: linear), "weights", "data",
             "metrics" and "fingerprint"; see `nt2vr.models.fusion`.
-        notes: remarks on the metrics for people: where the model falls short, compared with which.
         created: ISO 8601, UTC.
         visual_fingerprint: hash of the visual tower's weights.
         text_fingerprint: hash of the text tower's weights, and of a tokenizer of its own.
         queries: number of texts that a `PrecomputedEncoder` knows; 0 for a model.
-        resize_mode: see `Framing`.
-        interpolation: see `Framing`.
-        fill_color: see `Framing`.
         visual_settings: hash of what else changes the embedding of a frame.
         text_settings: hash of what else changes the embedding of a text.
         precision: of the arithmetic; empty for float32.
@@ -103,7 +93,7 @@ class Card:
 
     @property
     def visual_key(self) -> str:
-        """Everything that the embeddings of a video's frames depend on, but their number."""
+        """Key of frame embeddings: everything that they depend on, except the number of frames."""
         positions = self.positions if self.positions != CENTRES else ""
         raw = "" if self.normalises_frames else "raw"
         known = (self.visual_fingerprint, self.visual_settings, self.precision, positions, raw)
@@ -111,26 +101,22 @@ class Card:
 
     @property
     def text_key(self) -> str:
-        """Everything that the embedding of a text depends on."""
+        """Key of text embeddings: everything that they depend on."""
         return " ".join(filter(None, (self.text_fingerprint, self.text_settings, self.precision)))
 
     @property
     def normalises_frames(self) -> bool:
-        """Whether frame embeddings are normalised before they are pooled."""
+        """True if frame embeddings are normalised before pooling."""
         return self.pooling != RAW_MEAN
 
     @property
     def video_key(self) -> str:
-        """Everything that the embedding of a video depends on: models with equal keys share video embeddings."""
+        """Key of video embeddings; models with equal keys share them."""
         return f"{self.visual_key} {self.frames} {self.pooling}"
 
 
 def configured(card: Card, model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any]) -> Card:
-    """Return the card with what follows from a configuration of open_clip.
-
-    Raises:
-        CheckpointError: if frames are prepared in a way that open_clip does not know.
-    """
+    """Return the card with the fields that follow from an open_clip configuration."""
     card = card.framed(Framing.of(preprocess_cfg, card.image_size))
     settings = visual_settings(model_cfg, preprocess_cfg), text_settings(model_cfg)
     return replace(card, visual_settings=settings[0], text_settings=settings[1])
@@ -143,11 +129,7 @@ def write_card(folder: Path, card: Card) -> None:
 
 
 def read_card(folder: Path) -> Card:
-    """Read the card of a checkpoint folder; unknown keys are ignored.
-
-    Raises:
-        CheckpointError: if it is missing, invalid or written by a newer nT2VR.
-    """
+    """Read the card of a checkpoint folder; unknown keys are ignored."""
     try:
         data = without_schema(json.loads((folder / CARD).read_text(encoding="utf-8")), folder / CARD, CheckpointError)
         card = Card(**{key: value for key, value in data.items() if key in STORED})
@@ -177,7 +159,7 @@ def is_exclusion(exclusion: Any) -> bool:
 
 
 def remedy(folder: Path) -> str:
-    """Say what to do about a folder that is no checkpoint: if its name is that of a download, how to get it."""
+    """Return the advice for a missing checkpoint folder: how to download it if its name is that of a download."""
     architecture, found, tag = folder.name.partition("--")
     if folder.exists() or not found or folder.parent.name != "models":
         return "Choose a checkpoint folder."

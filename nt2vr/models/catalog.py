@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 SETTLED_NS = 10**9  # a folder modified more recently may change again within the resolution of its timestamp
 EPOCH = re.compile(r"epoch_(\d+)")  # folder of a run's checkpoint
-BEST = "best.json"  # beside them: {"epoch": 3}, the epoch that was best on validation
+BEST = "best.json"  # next to them: {"epoch": 3}, the best epoch on validation
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,6 @@ class CatalogEntry:
     Attributes:
         folders: of a run, its epochs, newest first: the first that can be loaded is served; otherwise one folder.
         kind: a model of its own, embeddings from a file, a run (its newest or best epoch), or one epoch of a run.
-        has_fusion: whether a fusion of a picture and a text was trained for it.
     """
 
     folders: tuple[Path, ...]
@@ -51,7 +50,6 @@ class Catalog:
 
     Args:
         folders: folders of checkpoint folders, searched in this order; downloads and imports go to the last.
-        device: where models run.
         runs: the folder of run folders; RUN/checkpoints/epoch_003 is "RUN · epoch 3", the newest epoch also "RUN", and
             the best "RUN · best".
     """
@@ -93,11 +91,7 @@ class Catalog:
         return entries
 
     def find(self, name: str) -> CatalogEntry:
-        """Return the checkpoints that a name stands for.
-
-        Raises:
-            ConfigError: if there is no such model.
-        """
+        """Return the checkpoints that a name stands for."""
         return pick("model", name, self.entries())
 
     def card(self, name: str) -> Card:
@@ -152,23 +146,12 @@ class Catalog:
         should_stop: ShouldStop = never,
         announce: Announce = lambda _: None,
     ) -> str:
-        """Download one of open_clip's pre-trained models as a checkpoint folder.
+        """Download one of open_clip's pre-trained models as a checkpoint folder; return its name in the catalog.
 
         Args:
             name: as open_clip lists them, "ViT-B-32/openai"; spaces are ignored.
             progress: gets the number of bytes.
-            should_stop: polled during the transfer.
             announce: gets a sentence on the space that the model takes, before anything is transferred.
-
-        Returns:
-            Its name in the catalog.
-
-        Raises:
-            ConfigError: if open_clip has no such model, or it needs more than open_clip.
-            DownloadError: if the hub cannot be reached (within seconds), the transfer is interrupted, or the disk has
-                too little space.
-            CheckpointError: if the weights are damaged.
-            InterruptedError: if `should_stop` returned True.
         """
         architecture, tag = pretrained(name)
         full_name = f"{architecture} / {tag}"

@@ -38,11 +38,7 @@ RANDOM = ("no CLIP weights found", "Model initialized randomly")  # in open_clip
 
 
 def build_model(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any], device: str = "cpu") -> Any:
-    """Build an open_clip model with random weights.
-
-    Raises:
-        ConfigError: if open_clip cannot build it.
-    """
+    """Build an open_clip model with random weights."""
     with TemporaryDirectory() as folder:
         write_json(Path(folder) / CONFIG, {"model_cfg": model_cfg, "preprocess_cfg": preprocess_cfg}, indent=2)
         try:
@@ -105,6 +101,13 @@ def fingerprints(weights: Mapping[str, "Tensor"], tokenizer: str = "") -> tuple[
     return towers[0].hexdigest(), towers[1].hexdigest()
 
 
+def identified(card: Card, model: Any, tokenizer: Any, weights: Mapping[str, "Tensor"] | None = None) -> Card:
+    """Return the card with a model's frame size and fingerprints; `weights` are those stored, in half precision."""
+    visual, text = fingerprints(weights or model.state_dict(), digest_of(tokenizer))
+    card = replace(card, image_size=Framing.of(model.visual.preprocess_cfg).size)
+    return replace(card, visual_fingerprint=visual, text_fingerprint=text)
+
+
 def write_checkpoint(
     folder: Path,
     model: Any,
@@ -117,19 +120,10 @@ def write_checkpoint(
     """Write a checkpoint folder, atomically: under a temporary name first.
 
     Args:
-        folder: new.
-        model: of open_clip.
-        model_cfg: what open_clip builds it from.
-        preprocess_cfg: its preprocessing.
-        card: its metadata.
-        fp16: halve the precision of the weights.
         tokenizer: the model's; may be left out if it is CLIP's own.
 
     Returns:
         The card as written, with date and fingerprints.
-
-    Raises:
-        CheckpointError: if the folder exists, a weight is not finite, or the tokenizer is missing.
     """
     from safetensors.torch import save_file  # noqa: PLC0415  imports torch
 
@@ -140,16 +134,8 @@ def write_checkpoint(
     if fp16:
         weights = {name: w.half() if w.is_floating_point() else w for name, w in weights.items()}
     check_finite(weights, folder)
-    visual, text = fingerprints(weights, digest_of(tokenizer))
-    created = datetime.now(UTC).isoformat(timespec="seconds")
-    card = replace(
-        card,
-        image_size=Framing.of(model.visual.preprocess_cfg).size,
-        created=created,
-        visual_fingerprint=visual,
-        text_fingerprint=text,
-    )
-    card = configured(card, model_cfg, preprocess_cfg)
+    card = replace(card, created=datetime.now(UTC).isoformat(timespec="seconds"))
+    card = configured(identified(card, model, tokenizer, weights), model_cfg, preprocess_cfg)
     partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     try:
@@ -172,14 +158,9 @@ def read_checkpoint(
     """Load a checkpoint folder as an encoder.
 
     Args:
-        folder: the checkpoint folder.
-        device: where the model runs.
         verify: also compare the fingerprints with the weights (1 s per GB).
         like: a loaded model; if configuration and tokenizer are equal, only weights are read, and an equal visual
             tower is shared with it. The visual fingerprint is verified in any case.
-
-    Raises:
-        CheckpointError: in one sentence, if the folder is incomplete, foreign, or its weights are not finite.
     """
     card = read_card(folder)
     with _as_checkpoint_error(folder):
@@ -201,7 +182,7 @@ def read_checkpoint(
 def _matches(
     card: Card, weights: Mapping[str, "Tensor"], encoder: OpenClipEncoder, verify: bool, like: Encoder | None
 ) -> bool:
-    """Whether a card's fingerprints are those of the weights, as far as they are to be verified."""
+    """Compare a card's fingerprints with the weights, as far as they are to be verified."""
     if verify:
         return fingerprints(weights, encoder.tokenizer_digest) == (card.visual_fingerprint, card.text_fingerprint)
     if like is None:
@@ -219,11 +200,7 @@ def read_configs(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def read_model(folder: Path, device: str = "cpu") -> tuple[Any, Any, Card]:
-    """Load the float32 open_clip model of a checkpoint folder, its tokenizer and its card, without network.
-
-    Raises:
-        CheckpointError: as `read_checkpoint`.
-    """
+    """Load the float32 open_clip model of a checkpoint folder, its tokenizer and its card, without network."""
     card = read_card(folder)
     with _as_checkpoint_error(folder):
         check_text_tower(_read_config(folder)["model_cfg"], folder, CheckpointError)
@@ -271,11 +248,7 @@ def _as_checkpoint_error(folder: Path) -> Iterator[None]:
 
 
 def check_finite(weights: Mapping[str, "Tensor"], source: Path) -> None:
-    """Refuse weights that are not finite; `source` is the file or folder they are read from or written to.
-
-    Raises:
-        CheckpointError: naming the first such weight.
-    """
+    """Refuse weights that are not finite; `source` is the file or folder they are read from or written to."""
     for name, tensor in weights.items():
         if not tensor.isfinite().all():
             raise CheckpointError(f"A weight in {source} is not finite ({name}). Choose an earlier checkpoint.")

@@ -1,4 +1,4 @@
-"""Device and precision of models. Importing it does not import torch."""
+"""Devices that models run on, and their precision of encoding. Importing it does not import torch."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -30,7 +30,6 @@ class Autocast:
     """Mixed precision of encoding: matrix products in bfloat16, everything delicate in float32.
 
     Attributes:
-        device: type of the device.
         name: of PRECISIONS; empty is float32 throughout.
     """
 

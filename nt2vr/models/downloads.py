@@ -1,12 +1,12 @@
-"""Downloads of open_clip's pre-trained models as checkpoint folders, only on request.
+"""Downloads of open_clip's pre-trained models as checkpoint folders, on request only.
 
 Importing this does not import torch.
 """
 
 import logging
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from nt2vr.files import free_bytes
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import build_model, check_text_tower, load_weights, write_checkpoint
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, load_tokenizer, needs_file
-from nt2vr.progress import Progress, ShouldStop, never
+from nt2vr.progress import Progress, ShouldStop
 
 logger = logging.getLogger(__name__)
 Announce = Callable[[str], None]
@@ -30,11 +30,7 @@ SPARE_BYTES = 200 << 20  # left free on the disk
 
 
 def pretrained(name: str) -> tuple[str, str]:
-    """Split "architecture/tag", and check that open_clip has it.
-
-    Raises:
-        ConfigError: if not, or it needs more than open_clip.
-    """
+    """Split "architecture/tag"; refuse models that open_clip lacks, or that need transformers."""
     import open_clip  # noqa: PLC0415  takes seconds, and is needed for a download only
 
     architecture, _, tag = (part.strip() for part in name.partition("/"))
@@ -72,32 +68,7 @@ def fetch(
     """Download weights and write them as a checkpoint folder.
 
     A transfer that breaks off is resumed next time; one that is cancelled, or brings damaged weights, leaves nothing.
-
-    Raises:
-        DownloadError: if the hub cannot be reached, the transfer breaks off, or the disk is too small.
-        CheckpointError: if the weights are damaged.
-        InterruptedError: if `should_stop` returned True.
     """
-    partial = folder.with_name(f".{folder.name}.download")
-    try:
-        _fetch(folder, partial, architecture, tag, progress, should_stop, announce)
-    except CheckpointError as error:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise CheckpointError(f"{architecture} / {tag} was downloaded, but: {error}") from error
-    except (KeyboardInterrupt, InterruptedError):
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
-
-
-def _fetch(
-    folder: Path,
-    partial: Path,
-    architecture: str,
-    tag: str,
-    progress: Progress,
-    should_stop: ShouldStop,
-    announce: Announce,
-) -> None:
     import open_clip  # noqa: PLC0415  see `pretrained`
 
     name = f"{architecture} / {tag}"
@@ -105,23 +76,43 @@ def _fetch(
     model_cfg, preprocess_cfg = open_clip.get_model_config(architecture), preprocessing(architecture, tag)
     if "quick_gelu" in config:  # the activation is the weights' choice, not the architecture's
         model_cfg["quick_gelu"] = config["quick_gelu"]
-    weights, *others = files = _located(config["hf_hub"], model_cfg["text_cfg"], name)
-    check_space(name, files, model_cfg, preprocess_cfg, folder.parent, announce)
-    bar = _progress_bar(progress, f"downloading {name}", should_stop)
-    tokenizer_folder = partial / "tokenizer"
-    for file in others:
-        _transfer(file, tokenizer_folder, bar, name)
-    path = _transfer(weights, partial, bar, name)
-    tokenizer = load_tokenizer(tokenizer_folder, model_cfg["text_cfg"])
-    model = build_model(model_cfg, preprocess_cfg)
-    load_weights(model, path)
-    card = Card(name=name, objective="contrastive", data=f"{tag}, by open_clip")
-    write_checkpoint(folder, model, model_cfg, preprocess_cfg, card, fp16=False, tokenizer=tokenizer)
-    shutil.rmtree(partial, ignore_errors=True)
+
+    def report(done: int, total: int) -> None:
+        progress(done, total, f"downloading {name}")
+        if should_stop():
+            raise InterruptedError
+
+    with _resumable(folder, name) as partial:
+        weights, *others = files = _located(config["hf_hub"], model_cfg["text_cfg"], name)
+        check_space(name, files, model_cfg, preprocess_cfg, folder.parent, announce)
+        bar, tokenizer_folder = transfer_bar(report), partial / "tokenizer"
+        for file in others:
+            _transfer(file, tokenizer_folder, bar, name)
+        path = _transfer(weights, partial, bar, name)
+        tokenizer = load_tokenizer(tokenizer_folder, model_cfg["text_cfg"])
+        model = build_model(model_cfg, preprocess_cfg)
+        load_weights(model, path)
+        card = Card(name=name, objective="contrastive", data=f"{tag}, by open_clip")
+        write_checkpoint(folder, model, model_cfg, preprocess_cfg, card, fp16=False, tokenizer=tokenizer)
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+@contextmanager
+def _resumable(folder: Path, name: str) -> Iterator[Path]:
+    """Yield the folder of a transfer; it stays after a failure of the network only."""
+    partial = folder.with_name(f".{folder.name}.download")
+    try:
+        yield partial
+    except CheckpointError as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise CheckpointError(f"{name} was downloaded, but: {error}") from error
+    except (KeyboardInterrupt, InterruptedError):
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
 
 
 def download_all(names: Sequence[str], download: Callable[[str], str]) -> None:
-    """Download models one after another; a failure is a line in the log, and does not keep the others from coming."""
+    """Download models one after another; failures are logged and do not stop the others."""
     for name in names:
         try:
             logger.info("%s is here.", download(name))
@@ -135,9 +126,7 @@ class RemoteFile:
 
     Attributes:
         repository: "owner/repository".
-        file: its name there.
         size: bytes to transfer.
-        cached: where it lies already.
     """
 
     repository: str
@@ -195,11 +184,7 @@ def check_space(
     home: Path,
     announce: Announce,
 ) -> None:
-    """Announce what a download takes: the transfer, and the model as it is written from it.
-
-    Raises:
-        DownloadError: if the disk has too little space.
-    """
+    """Announce the size of a download and of the model written from it; refuse it if the disk is too small."""
     import torch  # noqa: PLC0415  the page is up before torch is
 
     with torch.device("meta"):
@@ -232,7 +217,9 @@ def _transfer(file: RemoteFile, folder: Path, bar: type[tqdm], asked: str) -> Pa
         raise _unreachable(asked, file.repository, error) from error
 
 
-def _progress_bar(progress: Progress, doing: str, should_stop: ShouldStop = never) -> type[tqdm]:
+def transfer_bar(report: Callable[[int, int], None]) -> type[tqdm]:
+    """Return a tqdm that draws nothing, and reports the bytes transferred and in total (0: not known)."""
+
     class Bar(tqdm):  # type: ignore[misc]
         """Reports the bytes transferred; draws nothing."""
 
@@ -241,8 +228,6 @@ def _progress_bar(progress: Progress, doing: str, should_stop: ShouldStop = neve
 
         def update(self, n: float | None = 1) -> None:
             self.n += n or 0  # a disabled tqdm does not count
-            progress(int(self.n), int(self.total or 0), doing)
-            if should_stop():
-                raise InterruptedError
+            report(int(self.n), int(self.total or 0))
 
     return Bar

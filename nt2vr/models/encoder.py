@@ -1,4 +1,4 @@
-"""Encoder protocol: everything search, evaluation and training need from a model."""
+"""The encoder Protocol, the interface of models for search, evaluation and training."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -13,8 +13,6 @@ class Encoder(Protocol):
     """Embeds texts, frames and videos into one space; safe to use from many threads at once.
 
     Attributes:
-        card: metadata of the model.
-        name: display name.
         num_frames: F, frames sampled per video.
         image_size: S, side of a frame in pixels.
         embed_dim: D, length of an embedding.

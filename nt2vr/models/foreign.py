@@ -9,7 +9,7 @@ import shutil
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,6 +52,31 @@ LEFTOVER_S = 3600.0  # such a folder that is older than any import can be is lef
 
 
 @dataclass(frozen=True)
+class ImportOptions:
+    """Facts about a checkpoint that its tensors do not tell.
+
+    Attributes:
+        name: of the new model; empty takes the file's.
+        architecture: one of open_clip's, or a model in the catalog; empty infers it from the tensors' shapes.
+        frames: per video.
+        activation: the one it was trained with, of ACTIVATIONS; empty takes the named architecture's, or QuickGELU if
+            the shapes are those of an OpenAI model, from which most were trained.
+        pooling: of frame embeddings: MEAN or RAW_MEAN.
+        positions: of frames in a video, of POSITIONS.
+    """
+
+    name: str = ""
+    architecture: str = ""
+    frames: int = 8
+    activation: str = ""
+    pooling: str = MEAN
+    positions: str = CENTRES
+
+
+DEFAULTS = ImportOptions()
+
+
+@dataclass(frozen=True)
 class Imported:
     """An imported model: its name, and a remark for the person on how it was read."""
 
@@ -60,47 +85,17 @@ class Imported:
 
 
 def import_checkpoint(
-    file: Path,
-    models: Catalog,
-    name: str = "",
-    architecture: str = "",
-    frames: int = 8,
-    activation: str = "",
-    progress: Progress = silent,
-    pooling: str = MEAN,
-    positions: str = CENTRES,
+    file: Path, models: Catalog, options: ImportOptions = DEFAULTS, progress: Progress = silent
 ) -> Imported:
-    """Import a checkpoint of other code as a checkpoint folder in the catalog, in a child of limited memory and time.
-
-    Args:
-        file: the checkpoint.
-        models: the catalog.
-        name: name of the new model; empty takes the file's.
-        architecture: one of open_clip's, or a model in the catalog; empty infers it from the tensors' shapes.
-        frames: frames per video.
-        activation: the one it was trained with, of ACTIVATIONS, as shapes do not reveal it; empty takes the named
-            architecture's, or QuickGELU if the shapes are those of an OpenAI model, from which most were trained.
-        progress: gets the stage.
-        pooling: of frame embeddings, as the model was trained: MEAN or RAW_MEAN.
-        positions: of frames in a video, of POSITIONS.
-
-    Raises:
-        CheckpointError: if the file cannot be read, or lacks a tensor of the model.
-        ConfigError: if name, architecture or frames are invalid, or the disk has no room for the model.
-    """
+    """Import a checkpoint of other code into the catalog, as a folder, in a child of limited memory and time."""
     hidden = models.home / f".{uuid4().hex}{UNCHECKED}"
-    arguments = (file, models, hidden, name, architecture, frames, activation, pooling, positions)
     _remove_leftovers(models.home)
     try:
         size = file.stat().st_size if file.is_file() else 0
         check_free(models.home, 2 * size, f"Importing {file.name}")  # it may be in half precision
-        imported: Imported = run_limited(
-            _import,
-            *arguments,
-            memory_bytes=MEMORY_BYTES + MEMORY_FACTOR * size,
-            timeout_s=TIMEOUT_S,
-            progress=progress,
-        )
+        memory_bytes = MEMORY_BYTES + MEMORY_FACTOR * size
+        limits: dict[str, Any] = {"memory_bytes": memory_bytes, "timeout_s": TIMEOUT_S, "progress": progress}
+        imported: Imported = run_limited(_import, file, models, hidden, options, **limits)
     except MemoryError:
         raise CheckpointError(f"{file.name} takes too much memory to read. Save its state_dict() alone.") from None
     except TimeoutError:
@@ -121,33 +116,23 @@ def _remove_leftovers(home: Path) -> None:
                 shutil.rmtree(hidden, ignore_errors=True)
 
 
-def _import(
-    file: Path,
-    models: Catalog,
-    hidden: Path,
-    name: str,
-    architecture: str,
-    frames: int,
-    activation: str,
-    pooling: str,
-    positions: str,
-    progress: Progress,
-) -> Imported:
+def _import(file: Path, models: Catalog, hidden: Path, options: ImportOptions, progress: Progress) -> Imported:
     """Import in this process; see `import_checkpoint`."""
-    name = checked_name(name or file.stem, models)
-    if not 1 <= frames <= MAX_FRAMES:
-        raise ConfigError(f"A model cannot take {frames} frames per video: choose 1 to {MAX_FRAMES}.")
+    name = checked_name(options.name or file.stem, models)
+    if not 1 <= options.frames <= MAX_FRAMES:
+        raise ConfigError(f"A model cannot take {options.frames} frames per video: choose 1 to {MAX_FRAMES}.")
     progress(0, 3, f"reading {file.name}")
     weights, outside = clip_tensors(read_tensors(file), file)
     progress(1, 3, "finding the architecture")
-    architecture, model_cfg, preprocess_cfg = _architecture(architecture, weights, models)
+    architecture, model_cfg, preprocess_cfg = _architecture(options.architecture, weights, models)
     tokenizer = _tokenizer(model_cfg["text_cfg"], file, models)
-    if activation:
-        model_cfg = {**model_cfg, "quick_gelu": activation == QUICK_GELU}
+    if options.activation:
+        model_cfg = {**model_cfg, "quick_gelu": options.activation == QUICK_GELU}
     model = _filled(model_cfg, preprocess_cfg, weights, file)
     progress(2, 3, f"writing {name}")
     origin = f"imported from {file.name}"
-    card = Card(name, objective="contrastive", base=origin, frames=frames, pooling=pooling, positions=positions)
+    card = Card(name, objective="contrastive", base=origin, frames=options.frames)
+    card = replace(card, pooling=options.pooling, positions=options.positions)
     folder = new_folder(name, models)
     unchecked = hidden / folder.name
     try:
@@ -165,11 +150,7 @@ def _import(
 
 
 def new_folder(name: str, models: Catalog) -> Path:
-    """Return the folder that a new model is to have.
-
-    Raises:
-        CheckpointError: if there is one already.
-    """
+    """Return the folder that a new model is to have."""
     folder = models.home / (re.sub(r"[^\w.-]+", "-", name).strip("-.") or "model")
     if folder.exists():
         raise CheckpointError(f"{folder} already exists. Choose another name or delete it.")

@@ -1,4 +1,4 @@
-"""Preprocessing settings, from videos to an encoder's square inputs.
+"""Framing: how videos become an encoder's square inputs; and hashes of all settings that change embeddings.
 
 Read from open_clip's configuration alone, without torch. The pixels themselves are `media.picture`'s.
 """
@@ -21,12 +21,11 @@ MEAN, STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.2757
 
 @dataclass(frozen=True)
 class Framing:
-    """Which frames of a video are taken, and resizing and cropping as open_clip's preprocessing does at inference.
+    """Frame positions, and resizing and cropping as in open_clip's preprocessing at inference.
 
     Attributes:
         size: side of the square in pixels.
         resize_mode: "shortest" crops the centre, "longest" pads, "squash" ignores the aspect ratio.
-        interpolation: "bicubic" or "bilinear".
         fill_color: grey level of the padding.
         positions: "centres" of equal segments of a video, or evenly spaced with both "ends", as in nT2VR's code.
     """
@@ -38,11 +37,7 @@ class Framing:
     positions: str = CENTRES
 
     def __post_init__(self) -> None:
-        """Check the values.
-
-        Raises:
-            CheckpointError: if open_clip has no such mode, or the input is no square.
-        """
+        """Refuse values that open_clip or nT2VR does not support."""
         if type(self.size) is not int or self.size < 1:
             raise CheckpointError(f"The model takes frames of {quoted(self.size)} pixels, but only squares work.")
         if self.resize_mode not in RESIZE_MODES or self.interpolation not in (BICUBIC, BILINEAR):
@@ -60,7 +55,6 @@ class Framing:
         """Read open_clip's preprocessing configuration; what it leaves out is open_clip's default.
 
         Args:
-            preprocess_cfg: the configuration.
             size: overrides its size; an int, or two equal ones.
         """
         given = {key: value for key, value in preprocess_cfg.items() if value is not None}
@@ -96,7 +90,7 @@ def frame_positions(length: int, count: int, positions: str = CENTRES) -> list[i
 
 
 def visual_settings(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, Any]) -> str:
-    """Hash what changes the embedding of a frame besides the visual tower: activation, normalisation, framing."""
+    """Hash the settings that change a frame's embedding: activation, normalisation, framing."""
     given = {key: value for key, value in preprocess_cfg.items() if value is not None}
     framing = asdict(Framing.of(given, model_cfg["vision_cfg"].get("image_size", DEFAULT_SIZE)))
     del framing["positions"]  # of frames in a video
@@ -105,7 +99,7 @@ def visual_settings(model_cfg: Mapping[str, Any], preprocess_cfg: Mapping[str, A
 
 
 def text_settings(model_cfg: Mapping[str, Any]) -> str:
-    """Hash what changes a text's embedding besides the text tower's weights and a tokenizer of its own."""
+    """Hash the settings that change a text's embedding, without the tower's weights and a tokenizer of its own."""
     return _hashed(model_cfg["text_cfg"], bool(model_cfg.get("quick_gelu")))
 
 

@@ -1,6 +1,6 @@
 """Trained fusion of a reference picture with a text, stored in the checkpoint folder.
 
-It needs no torch: two or three products with a matrix per query. Training is in `trainer/fusion/__main__.py`.
+It needs no torch: two or three products with a matrix per query. Training is in `trainer/fusion/train.py`.
 """
 
 from collections.abc import Mapping
@@ -39,12 +39,11 @@ def inputs_of(picture: Vectors, wanted: Vectors, unwanted: Vectors) -> Vectors:
 
 @dataclass(frozen=True, eq=False)
 class Fusion:
-    """Composes a query: `parts` plus a correction by one linear layer, or by two with a ReLU between them.
+    """Combines picture and text: `parts` plus a correction by one linear layer, or by two with a ReLU between them.
 
         q = parts(p, w, u) + layers([p, w, u, p * w, p * u]),  normalised
 
     Attributes:
-        weights: of `parts`.
         layers: (out, in) matrix and (out,) bias of each layer.
     """
 
@@ -89,11 +88,7 @@ def save_fusion(folder: Path, fusion: Fusion) -> None:
 
 
 def read_fusion(folder: Path, embed_dim: int) -> Fusion | None:
-    """Read the fusion of a checkpoint folder; None if it has none.
-
-    Raises:
-        CheckpointError: if the file is damaged, or made for embeddings of another length.
-    """
+    """Read the fusion of a checkpoint folder; None if it has none."""
     path = folder / FUSION
     if not path.is_file():
         return None

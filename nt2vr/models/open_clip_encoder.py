@@ -73,8 +73,6 @@ class OpenClipEncoder:
 
     Attributes:
         config: the configuration that open_clip builds such a model from; None if unknown.
-        tokenizer_digest: see `digest_of`.
-        fusion: composes pictures with texts; None if the model has no trained fusion.
         cached_texts: embeddings of the latest texts; replaced, never modified, so that threads need no lock.
     """
 
@@ -89,14 +87,7 @@ class OpenClipEncoder:
         """Put the model in eval mode (BatchNorm) and wrap its current weights; it stays on its device.
 
         Args:
-            model: of open_clip.
-            tokenizer: of the model.
-            card: metadata of the model.
-            config: what open_clip builds such a model from, if known.
             folded: the result of `_fold_batch_norms` for the visual tower, if known.
-
-        Raises:
-            CheckpointError: if the card names an unknown pooling, or the model a framing that open_clip does not know.
         """
         from nt2vr.models.pooling import pooling_of  # noqa: PLC0415  imports torch
 
@@ -172,10 +163,6 @@ class OpenClipEncoder:
 
         Args:
             weights: float32, named as in the model's state dict.
-            card: metadata of the new weights.
-
-        Raises:
-            RuntimeError: if names or shapes differ from the model's.
         """
         import torch  # noqa: PLC0415  the page is up before torch is
 
@@ -200,7 +187,7 @@ class OpenClipEncoder:
         self._device = self._model.logit_scale.device
 
     def shares_visual_tower(self, other: "OpenClipEncoder") -> bool:
-        """Whether both use the same visual module."""
+        """Return True if both use the same visual module."""
         return self._model.visual is other._model.visual
 
     def unseen_words(self, text: str) -> tuple[str, ...]:

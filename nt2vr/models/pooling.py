@@ -1,4 +1,4 @@
-"""Pooling of a video's frame embeddings into one. Shared by training and search."""
+"""Pooling of a video's frame embeddings into one; shared by training and search."""
 
 from collections.abc import Callable
 
@@ -23,11 +23,7 @@ POOLINGS: dict[str, Pooling] = {
 
 
 def pooling_of(card: Card) -> Pooling:
-    """Return the pooling that a card names.
-
-    Raises:
-        CheckpointError: if there is no such pooling.
-    """
+    """Return the pooling that a card names."""
     try:
         return POOLINGS[card.pooling]
     except (KeyError, TypeError):  # TypeError: an unhashable value in the JSON

@@ -1,4 +1,4 @@
-"""Systems outside open_clip, known only by their embeddings in an .npz file.
+"""Precomputed embeddings: systems outside open_clip, given as an .npz file of videos and queries.
 
     video_ids (N,) text · videos (N, D) · queries (M,) text · texts (M, D)
 
@@ -25,18 +25,10 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class PrecomputedEncoder:
-    """Looks embeddings up instead of computing them.
-
-    Attributes:
-        card: metadata; `queries` is their number.
-    """
+    """Looks embeddings up instead of computing them."""
 
     def __init__(self, folder: Path) -> None:
-        """Read a folder that `write_embeddings` has written.
-
-        Raises:
-            CheckpointError: if it is damaged.
-        """
+        """Read a folder that `write_embeddings` has written."""
         arrays = read_embeddings(folder / EMBEDDINGS)
         self.card = read_card(folder)
         self.name, self.num_frames, self.image_size = self.card.name, 1, self.card.image_size
@@ -46,11 +38,7 @@ class PrecomputedEncoder:
         self._texts = dict(zip(map(_key, arrays["queries"].tolist()), arrays["texts"], strict=True))
 
     def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Look texts up: (N, D), L2-normalised; the width of spaces does not matter.
-
-        Raises:
-            QueryError: if one is none of the file's queries.
-        """
+        """Look texts up, ignoring the width of spaces: (N, D), L2-normalised."""
         unknown = [text for text in texts if _key(text) not in self._texts]
         if unknown:
             known = f"{len(self._texts)} queries of its file"
@@ -58,11 +46,7 @@ class PrecomputedEncoder:
         return np.array([self._texts[_key(text)] for text in texts], np.float32).reshape(len(texts), self.embed_dim)
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Refuse, as no other pictures are known.
-
-        Raises:
-            ConfigError: always.
-        """
+        """Refuse with a ConfigError, as no other pictures are known."""
         raise ConfigError(f"{self.name} knows only the videos of its file, and no other pictures. Use their gallery.")
 
     def pool(self, frame_embeddings: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -79,11 +63,7 @@ class PrecomputedEncoder:
 
 
 def write_embeddings(file: Path, folder: Path, name: str) -> Card:
-    """Check a file of embeddings and write it as a folder, atomically.
-
-    Raises:
-        CheckpointError: if the file cannot be used.
-    """
+    """Check a file of embeddings and write it as a folder, atomically."""
     arrays = read_embeddings(file)
     videos, texts = (
         _digest(arrays[ids], arrays[rows]) for ids, rows in (("video_ids", "videos"), ("queries", "texts"))
@@ -109,11 +89,7 @@ def write_embeddings(file: Path, folder: Path, name: str) -> Card:
 
 
 def read_embeddings(file: Path) -> Arrays:
-    """Read and check the four arrays; rows are normalised.
-
-    Raises:
-        CheckpointError: in one sentence, if the file is damaged, or an array missing or not as described above.
-    """
+    """Read and check the four arrays; rows are normalised."""
     try:
         with zipfile.ZipFile(file) as archive:
             if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:

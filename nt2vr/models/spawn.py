@@ -17,11 +17,8 @@ from typing import Any
 from nt2vr.errors import causes
 from nt2vr.progress import Progress
 
-OUT_OF_MEMORY = (
-    re.compile(  # torch's RuntimeError, the same cut off because its text found no memory either, and mmap's
-        r"can't allocate memory|\[enforce fail a\Z|Cannot allocate memory"
-    )
-)
+# torch's RuntimeError, the same cut off because its text found no memory either, and mmap's
+OUT_OF_MEMORY = re.compile(r"can't allocate memory|\[enforce fail a\Z|Cannot allocate memory")
 
 _starting = Lock()  # the main module is replaced for the moment in which a child is described to itself
 
@@ -90,5 +87,5 @@ def _serve(sender: Connection, function: Callable[..., Any], args: tuple[Any, ..
 
 
 def is_out_of_memory(error: BaseException | None) -> bool:
-    """Whether memory ran out, also by an error of torch, or one that another error was raised from."""
+    """Return True for a MemoryError, torch's equivalents, and errors raised from one."""
     return any(isinstance(each, MemoryError) or OUT_OF_MEMORY.search(str(each)) for each in causes(error))

@@ -31,23 +31,10 @@ MAX_WORDS, MAX_WORD_CHARS = 50_000, 40  # remembered by CLIP's own: Flickr8k's c
 
 
 class FileTokenizer:
-    """A tokenizer of a checkpoint folder.
-
-    Attributes:
-        files: contents of TOKENIZER and, if there is one, TOKENIZER_CONFIG.
-        digest: hash of both.
-    """
+    """A tokenizer of a checkpoint folder."""
 
     def __init__(self, files: Mapping[str, bytes], text_cfg: Mapping[str, Any]) -> None:
-        """Read the files.
-
-        Args:
-            files: contents by name.
-            text_cfg: open_clip's configuration of the text tower.
-
-        Raises:
-            CheckpointError: if they cannot be used.
-        """
+        """Read the files."""
         from open_clip.tokenizer import get_clean_fn  # noqa: PLC0415  the page is up before open_clip is
         from tokenizers import Tokenizer  # noqa: PLC0415
 
@@ -112,17 +99,12 @@ def _content(token: Any) -> str:
 
 
 def needs_file(text_cfg: Mapping[str, Any]) -> bool:
-    """Whether a text tower has another tokenizer than CLIP's."""
+    """Return True if a text tower has a tokenizer other than CLIP's."""
     return bool(text_cfg.get("hf_tokenizer_name"))
 
 
 def load_tokenizer(folder: Path | None, text_cfg: Mapping[str, Any]) -> Any:
-    """Return the tokenizer of a text tower: CLIP's own from open_clip, any other from a folder.
-
-    Raises:
-        ConfigError: if it needs a folder, and none is given.
-        CheckpointError: if the folder lacks it, or it cannot be used.
-    """
+    """Return the tokenizer of a text tower: CLIP's own from open_clip, any other from a folder."""
     if not needs_file(text_cfg):
         return _clips(json.dumps(text_cfg))
     if folder is None:
@@ -186,11 +168,7 @@ def digest_of(tokenizer: Any) -> str:
 
 
 def files_of(tokenizer: Any, text_cfg: Mapping[str, Any]) -> Mapping[str, bytes]:
-    """Return the files of a tokenizer by name; none for CLIP's own.
-
-    Raises:
-        CheckpointError: if the text tower needs a tokenizer of its own, and this is CLIP's.
-    """
+    """Return the files of a tokenizer by name; none for CLIP's own."""
     if needs_file(text_cfg) != isinstance(tokenizer, FileTokenizer):
         raise CheckpointError("The tokenizer does not belong to the model. Write the checkpoint with its own.")
     return tokenizer.files if isinstance(tokenizer, FileTokenizer) else {}

@@ -1,4 +1,4 @@
-"""A query under one model: its texts and references, embedded."""
+"""Embedding of a query: its texts and references."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,17 +17,13 @@ from nt2vr.search.strategies import Parts, Vector, anchor_of
 
 
 def embed_query(encoder: Encoder, query: Query, references: Sequence[Reference], gallery: EmbeddedGallery) -> Parts:
-    """Embed a query for all strategies at once; their strength is left to be set.
-
-    Raises:
-        ConfigError: if a reference is a clip that the gallery has no embedding of.
-    """
+    """Embed a query for all strategies at once; their strength is left to be set."""
     clips = {r.video_id: _clip(r.video_id, gallery, encoder) for r in references if r.video_id}
     return _embed(encoder, query, references, clips)
 
 
 def texts_of(query: Query) -> list[str]:
-    """List what is embedded of a query: the sentence, the wanted part, and each unwanted part."""
+    """List the texts to embed: the sentence, the wanted part, and each unwanted part."""
     whole = (query.text, " ".join(query.wanted))
     return [*(text for text in whole if text.strip()), *query.unwanted]
 
@@ -58,7 +54,7 @@ def _embed(encoder: Encoder, query: Query, references: Sequence[Reference], clip
     if picture is None:
         return replace(parts, away=away)
     nothing = np.zeros_like(picture)
-    composed = CovrVectors(
+    covr = CovrVectors(
         picture,
         nothing if sentence is None else sentence,
         nothing if wanted is None else wanted,
@@ -70,7 +66,7 @@ def _embed(encoder: Encoder, query: Query, references: Sequence[Reference], clip
         parts,
         sentence=_mix(sentence, picture, share),
         wanted=_mix(wanted, picture, share),
-        combined=partial(combine, query=composed, weights=weights, fusion=fusion),
+        combined=partial(combine, query=covr, weights=weights, fusion=fusion),
         away=away,
     )
 

@@ -1,6 +1,6 @@
-"""Training-free covr: references and a text become one vector.
+"""Covr queries without training: references (pictures, videos, clips) plus a text become one vector.
 
-The text says what should be different from the references. Trained fusion: `nt2vr.models.fusion`.
+The text says what should differ from the references. Trained fusion: `nt2vr.models.fusion`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,9 +30,6 @@ class Reference:
         video_id: the clip of the gallery, which is embedded already; empty for others.
         weight: 0 to 1.
         wanted: False for "less like this".
-
-    Raises:
-        ConfigError: if the weight is out of range.
     """
 
     frames: tuple[NDArray[np.uint8], ...] = ()
@@ -47,11 +44,7 @@ class Reference:
 
 
 def check_number(count: int) -> None:
-    """Refuse too many references.
-
-    Raises:
-        ConfigError: if there are.
-    """
+    """Refuse more than MAX_REFERENCES references."""
     if count > MAX_REFERENCES:
         raise ConfigError(f"A query can have {MAX_REFERENCES} references, not {count:,}. Remove some.")
 
@@ -59,7 +52,7 @@ def check_number(count: int) -> None:
 def merge_references(
     vectors: Sequence[Vectors], references: Sequence[Reference]
 ) -> tuple[Vectors | None, Vectors | None]:
-    """Combine references r_i of weights w_i to one picture, and to what is taken away from what a system searches for.
+    """Merge references r_i of weights w_i into one picture, and into what is subtracted from a system's query vector.
 
         picture = sum of w_i * r_i over the wanted references, normalised
         away    = 0.4 * sum of w_i * r_i over the unwanted references
@@ -68,10 +61,9 @@ def merge_references(
 
     Args:
         vectors: (D,) each, unit vectors.
-        references: as many.
 
     Returns:
-        Both (D,); None for what there is no reference for.
+        Both (D,); None without references of that kind.
     """
 
     def total(wanted: bool) -> Vectors | None:
@@ -94,7 +86,7 @@ def take_away(vector: Vectors | None, away: Vectors) -> Vectors | None:
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights of the compositions, chosen on validation data and kept in a model's card.
+    """Weights of the combinations, chosen on validation data and stored in a model's card as its `composition`.
 
     Attributes:
         sum: of the text in `weighted_sum`, 0 to 1.
@@ -122,12 +114,9 @@ class Weights:
 
 @dataclass(frozen=True, eq=False)
 class CovrVectors:
-    """Embeddings of one composed query or of many: (..., D), unit vectors; zeros for what a query lacks.
+    """Embeddings of one covr query or of many: (..., D), unit vectors; zeros for what a query lacks.
 
     Attributes:
-        picture: the reference.
-        sentence: the text as typed.
-        wanted: its wanted part.
         unwanted: the sum of its unwanted parts.
     """
 
@@ -184,7 +173,7 @@ TRAINING_FREE = ("sum", "slerp", "parts")
 
 
 def combine(name: str, query: CovrVectors, weights: Weights, fusion: Fusion | None) -> Vectors:
-    """Return the vectors of queries: of `fusion` for "fusion" where there is one, otherwise of "parts"."""
+    """Return the vectors of queries; "fusion" falls back to "parts" for models without one."""
     if name != "fusion":
         return COMBINATIONS[name](query, weights)
     return parts(query, weights) if fusion is None else fusion(query.picture, query.wanted, query.unwanted)

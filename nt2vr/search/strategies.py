@@ -27,8 +27,8 @@ class Parts:
         unwanted: (U, D), one row per unwanted part.
         strength: the strategy's number, see `STRENGTHS`.
         anchor: mean embedding of the model's neutral texts, not normalised; None if it has none.
-        combined: returns what a composition makes of the picture and the text; None without a picture.
-        away: what unwanted references take away, see `combine`; None without them.
+        combined: combines picture and text by the named combination; None without a picture.
+        away: the sum of unwanted references, see `merge_references`; None without them.
     """
 
     sentence: Vector | None
@@ -101,8 +101,8 @@ def drop(parts: Parts) -> Vector | None:
     return parts.wanted
 
 
-def _composing(name: str) -> Callable[[Parts], Vector | None]:
-    """Return the strategy that composes a picture with a text; without a picture it is `plain`."""
+def _combining(name: str) -> Callable[[Parts], Vector | None]:
+    """Return the strategy that combines a picture with a text; without a picture it is `plain`."""
 
     def strategy(parts: Parts) -> Vector | None:
         return plain(parts) if parts.combined is None else parts.combined(name)
@@ -117,14 +117,14 @@ STRATEGIES: dict[str, Callable[[Parts], Vector | None]] = {
     "spherical": spherical,
     "projection": projection,
     "drop": drop,
-    "slerp": _composing("slerp"),
-    "parts": _composing("parts"),
-    "fusion": _composing("fusion"),
+    "slerp": _combining("slerp"),
+    "parts": _combining("parts"),
+    "fusion": _combining("fusion"),
 }
 
 
 def query_vector(strategy: str, parts: Parts) -> Vector | None:
-    """Return what a strategy searches for, away from unwanted references; None if nothing is left.
+    """Return a strategy's query vector, away from unwanted references; None if nothing is left.
 
     `drop` ignores them as it ignores unwanted words.
     """
@@ -139,12 +139,11 @@ _TINY = 1e-12
 
 @dataclass(frozen=True)
 class Strength:
-    """How strongly a strategy excludes.
+    """The number that sets how strongly a strategy excludes.
 
     Attributes:
         symbol: in names of systems: "α".
         word: the same on a keyboard, and in links and files: "alpha".
-        meaning: in words.
         default: for models whose card has none.
         most: largest value; the smallest is 0.
     """
@@ -156,11 +155,7 @@ class Strength:
     most: float
 
     def check(self, value: float) -> None:
-        """Refuse a value out of range.
-
-        Raises:
-            ConfigError: if it is.
-        """
+        """Refuse a value out of range."""
         if not 0 <= value <= self.most:
             raise ConfigError(f"The {self.meaning} {self.symbol} is {value:g}: choose 0 to {self.most:g}.")
 

@@ -16,11 +16,7 @@ _SYMBOLS = tuple(text for strength in STRENGTHS.values() for text in (strength.s
 
 
 def check_model_name(name: str) -> None:
-    """Refuse a model name that would parse as a model and a strategy.
-
-    Raises:
-        ConfigError: if it is too long, or ends like a system's name, such as "mine drop α 0.5".
-    """
+    """Refuse a model name that would parse as a model and a strategy, such as "mine drop α 0.5"."""
     _check_length(name)
     if _split(name)[1]:
         raise ConfigError(
@@ -29,11 +25,7 @@ def check_model_name(name: str) -> None:
 
 
 def check_strategy(system: "System", card: Card) -> None:
-    """Refuse a strategy that needs parts of queries, for a model that knows whole queries only.
-
-    Raises:
-        ConfigError: naming both.
-    """
+    """Refuse a strategy that needs parts of queries, for a model that knows whole queries only."""
     if card.queries and system.strategy != "plain":
         raise ConfigError(f"{card.name} knows whole queries only, without their parts: {system.name} cannot be asked.")
 
@@ -67,12 +59,7 @@ class System:
     """A model and a query strategy.
 
     Attributes:
-        model: a name in the catalog.
-        strategy: a name in STRATEGIES.
         strength: how strongly the strategy excludes; None takes the search's, or the model's.
-
-    Raises:
-        ConfigError: if the strategy has no strength or it is out of range.
     """
 
     model: str
@@ -92,12 +79,7 @@ class System:
 
     @classmethod
     def named(cls, name: str, models: Sequence[str]) -> "System":
-        """Parse a system's name, ignoring case.
-
-        Raises:
-            ConfigError: if it is too long, there is no such model, or the strength is not a plain decimal number, out
-                of range or another strategy's.
-        """
+        """Parse a system's name, ignoring case."""
         _check_length(name)
         by_key = {_key(model): model for model in models}
         if _key(name) in by_key:
@@ -111,17 +93,10 @@ class System:
         return cls(model, strategy or "plain", _number(strategy, written) if written else None)
 
     def strength_for(self, card: Card, chosen: Mapping[str, float] | None = None) -> float:
-        """Return the strength in a search: the system's, else the chosen, else the model's, else the default.
-
-        Args:
-            card: of the system's model.
-            chosen: strategy to strength.
+        """Return the system's strength, otherwise the chosen one (by strategy), the model's, or the default.
 
         Returns:
             0 if the strategy has none.
-
-        Raises:
-            ConfigError: if it is out of range.
         """
         if (known := STRENGTHS.get(self.strategy)) is None:
             return 0.0

@@ -14,7 +14,8 @@ from tests.browser.actions import serious
 from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp, free_port, run_app
 from tests.tiny import TINY
-from trainer.config import TrainConfig, save_config
+from trainer.config import TrainConfig
+from trainer.config_file import save_config
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder, RunStatus
 

@@ -10,9 +10,9 @@ from tests.browser.actions import MODELS_MS, columns
 from tests.browser.conftest import fresh_page
 from tests.conftest import RunningApp
 from tests.paths import ROOT
-from trainer.config import load_config, save_config
+from trainer.config_file import load_config, save_config
 from trainer.runs.run_folder import RunFolder, RunStatus
-from trainer.ui.stage import PRESET
+from trainer.ui.from_search import PRESET
 
 pytestmark = pytest.mark.browser
 

@@ -15,7 +15,8 @@ from nt2vr.evaluation.reports.report import REPORT, Report, load_report
 from nt2vr.evaluation.reports.review import REVIEW, Remark, read_remarks, write_remarks
 from nt2vr.files import SCHEMA
 from nt2vr.models.card import CARD, Card, read_card, write_card
-from trainer.config import TrainConfig, load_config, save_config
+from trainer.config import TrainConfig
+from trainer.config_file import load_config, save_config
 from trainer.runs.manager import RunManager
 from trainer.runs.resume import Position, Saved, read_saved
 from trainer.runs.run_folder import RunFolder, RunStatus

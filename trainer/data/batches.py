@@ -2,7 +2,7 @@
 
 import math
 import random
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nt2vr.querygen.denials import Denial
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
-from trainer.data.sentences import CaptionPair, SentenceSource, Truth
+from trainer.data.sentences import Truth
 from trainer.distributed import share, stripe
 
 
@@ -26,12 +26,12 @@ class Draw(NamedTuple):
 
 @dataclass(frozen=True)
 class TruthBatch:
-    """Clips to tell apart, and which of them denying sentences are right for.
+    """Clips to compare with, and the denying sentences that they fit.
 
     Attributes:
         pool: (P,) rows of clips, the first B those of the batch.
-        fitting: (B, P) whether a clip shows the wanted and not the unwanted; none does where that is not known.
-        both: (B, P) whether it shows the wanted and the unwanted too.
+        fitting: (B, P) True where a clip shows the wanted and not the unwanted; nowhere if that is not known.
+        both: (B, P) True where it shows both.
     """
 
     pool: NDArray[np.int64]
@@ -71,71 +71,111 @@ class Batch:
 
 
 def epoch_batches(
-    clips: Clips, config: TrainConfig, epoch: int, start: int = 0, needs: frozenset[str] = frozenset()
+    clips: Clips, config: TrainConfig, epoch: int, start: int = 0, needs: Set[str] = frozenset()
 ) -> Generator[Batch]:
     """Yield the batches of an epoch from number `start` on: each clip at most once per pass, or each caption.
 
     Args:
-        clips: what to draw from; they must serve the needs.
-        config: batch size, passes, captions and shares.
-        epoch: seeds the draw, with the config's seed.
-        start: the first batch, 0 is the first of the epoch.
         needs: what the losses need, see `WeightedLosses.needs`.
     """
     if epoch <= config.not_epochs:
         config = replace(config, sentences={"not": 1.0})
-    source = clips.sentences
-    draws = _draws(clips, config, epoch)
+    drawing = _Epoch(clips, config, epoch, needs)
+    draws = drawing.draws()
     for step in range(start, config.steps_per_epoch * config.accumulate):
-        drawn = draws[step * config.batch_size : (step + 1) * config.batch_size]
+        yield drawing.batch(draws[step * config.batch_size : (step + 1) * config.batch_size], step)
+
+
+@dataclass(frozen=True)
+class _Epoch:
+    """Draws the batches of one epoch."""
+
+    clips: Clips
+    config: TrainConfig
+    epoch: int
+    needs: Set[str]
+
+    def draws(self) -> list[Draw]:
+        """Draw the epoch's clips or captions in order, each at most once per pass."""
+        clips, config, prefix = self.clips, self.config, f"{self.config.seed} {self.epoch}"
+        draws: list[Draw] = []
+        for done in range(config.passes):
+            again, mark = ((done, 2), f" {done}") if done else ((), "")  # nothing in the first pass
+            rng = np.random.default_rng((config.seed, self.epoch, *again))
+            if config.num_captions:
+                counts = np.array([clips.sentences.num_captions(row) for row in range(len(clips))])
+                numbered = zip(*(some.tolist() for some in every_caption(counts, rng)), strict=True)
+                some = [Draw(row, n, f"{prefix} {row} caption {n}{mark}") for row, n in numbered]
+            else:
+                some = [Draw(row, None, f"{prefix} {row}{mark}") for row in rng.permutation(len(clips)).tolist()]
+            full = config.batches_per_epoch // config.passes * config.batch_size
+            draws += some[:full]  # a smaller last batch would be an easier task
+        return draws
+
+    def batch(self, drawn: Sequence[Draw], step: int) -> Batch:
+        """Draw this process's share of a batch: the same rows as one process alone would draw for it."""
+        config, seed = self.config, (self.config.seed, self.epoch, step)
         rows, mine = np.array([draw.row for draw in drawn], np.int64), share(len(drawn))
         kept = None if config.keep_share == 1 else math.ceil(config.keep_share * len(drawn))
-        captioned = drawn[mine] if kept is None else [drawn[row] for row in stripe(kept)]
-        captions, negated, negatable = _captions(source, captioned, with_negated="negated" in needs)
-        seed = (config.seed, epoch, step)
-        yield Batch(
-            frames=None if config.train == "text" else _frames(clips, config, rows, mine, seed),
+        captions, negated, negatable = self._captions(
+            drawn[mine] if kept is None else [drawn[row] for row in stripe(kept)]
+        )
+        return Batch(
+            frames=None if config.train == "text" else self._frames(rows, mine, seed),
             captions=captions,
             rows=rows,
             negated=negated,
             negatable=negatable,
-            denied=_denied(clips, config, drawn, rows, (*seed, 1), "truth" in needs) if "denied" in needs else None,
+            denied=self._denied(drawn, rows, (*seed, 1)) if "denied" in self.needs else None,
             kept=kept,
         )
 
+    def _frames(self, rows: NDArray[np.int64], mine: slice, seed: tuple[int, ...]) -> NDArray[np.uint8]:
+        stored, config, rng = self.clips.frames, self.config, np.random.default_rng(seed)
+        order = rng.random((len(rows), stored.shape[1])).argsort(axis=1)
+        frames = stored[rows[mine, None], order[mine, : config.frames_per_step]]  # (b, f, S, S, 3)
+        if config.flip:
+            flipped = (rng.random(len(rows)) < 0.5)[mine]
+            frames[flipped] = frames[flipped][:, :, :, ::-1]
+        return frames
 
-def _denied(
-    clips: Clips,
-    config: TrainConfig,
-    drawn: Sequence[Draw],
-    rows: NDArray[np.int64],
-    seed: tuple[int, ...],
-    with_truth: bool,
-) -> DeniedBatch:
-    """Draw denying sentences; the truth also takes those of the other processes, to pool their hard clips."""
-    mine = share(len(drawn))
-    if not with_truth:
-        return DeniedBatch([draw_sentence(clips, config, draw.row, draw.key) for draw in drawn[mine]])
-    sentences = [draw_sentence(clips, config, draw.row, draw.key) for draw in drawn]
-    return DeniedBatch(sentences[mine], _truth(clips.sentences, sentences, rows, config, seed))
+    def _captions(self, drawn: Sequence[Draw]) -> tuple[list[str], list[str] | None, NDArray[np.bool_] | None]:
+        """Draw captions, their negations, and which could be negated: the others stand for themselves."""
+        source = self.clips.sentences
+        if "negated" not in self.needs:
+            return [source.caption(row, random.Random(key), number) for row, number, key in drawn], None, None
+        pairs = [source.pair(row, random.Random(key), number) for row, number, key in drawn]
+        negatable = np.array([pair.negated is not None for pair in pairs])
+        return [pair.caption for pair in pairs], [pair.negated or pair.caption for pair in pairs], negatable
+
+    def _denied(self, drawn: Sequence[Draw], rows: NDArray[np.int64], seed: tuple[int, ...]) -> DeniedBatch:
+        """Draw denying sentences; the truth also takes those of the other processes, to pool their hard clips."""
+        mine = share(len(drawn))
+        with_truth = "truth" in self.needs
+        asked = drawn if with_truth else drawn[mine]
+        sentences = [draw_sentence(self.clips, self.config, draw.row, draw.key) for draw in asked]
+        if not with_truth:
+            return DeniedBatch(sentences)
+        return DeniedBatch(sentences[mine], self._truth(sentences, rows, seed))
+
+    def _truth(self, sentences: Sequence[Denial], rows: NDArray[np.int64], seed: tuple[int, ...]) -> TruthBatch:
+        """Look up the clips that sentences are right for: of the batch and, for a frozen visual tower, of a pool."""
+        source, config = self.clips.sentences, self.config
+        unknown = Truth(np.zeros(len(source), bool), np.zeros(len(source), bool))
+        truths = [source.truth(sentence) or unknown for sentence in sentences]
+        fitting, both = (np.stack(masks) for masks in zip(*truths, strict=True))  # (B, N) each
+        pool = rows
+        if config.train == "text":  # other clips cost nothing but a look-up
+            rng = np.random.default_rng(seed)
+            hard = [rng.permutation(np.flatnonzero(mask))[: config.hard_clips] for mask in both]
+            more = np.concatenate([*hard, rng.integers(len(source), size=config.pool_clips)])
+            pool = np.concatenate([rows, np.setdiff1d(more, rows)])
+        return TruthBatch(pool, fitting[:, pool], both[:, pool])
 
 
-def _draws(clips: Clips, config: TrainConfig, epoch: int) -> list[Draw]:
-    """Draw what an epoch shows, in order: each clip at most once per pass, or each caption."""
-    draws: list[Draw] = []
-    for done in range(config.passes):
-        again, mark = ((done, 2), f" {done}") if done else ((), "")  # nothing in the first pass
-        rng = np.random.default_rng((config.seed, epoch, *again))
-        if config.num_captions:
-            counts = np.array([clips.sentences.num_captions(row) for row in range(len(clips))])
-            numbered = zip(*(some.tolist() for some in every_caption(counts, rng)), strict=True)
-            some = [Draw(row, n, f"{config.seed} {epoch} {row} caption {n}{mark}") for row, n in numbered]
-        else:
-            order = rng.permutation(len(clips)).tolist()
-            some = [Draw(row, None, f"{config.seed} {epoch} {row}{mark}") for row in order]
-        full = config.batches_per_epoch // config.passes * config.batch_size
-        draws += some[:full]  # a smaller last batch would be an easier task
-    return draws
+def draw_sentence(clips: Clips, config: TrainConfig, row: int, key: str) -> Denial:
+    """Draw a denying sentence by the config's shares; equal keys give equal sentences."""
+    return clips.sentences.denial(row, config.sentences, random.Random(f"{key} denied"))
 
 
 def every_caption(counts: NDArray[np.int64], rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -143,7 +183,6 @@ def every_caption(counts: NDArray[np.int64], rng: np.random.Generator) -> tuple[
 
     Args:
         counts: (N,) number of captions of each clip.
-        rng: the generator.
 
     Returns:
         The clip of each caption, and its number among the captions of the clip.
@@ -154,57 +193,3 @@ def every_caption(counts: NDArray[np.int64], rng: np.random.Generator) -> tuple[
     turns = np.arange(len(rows)) - starts  # of the clip
     order = np.argsort((turns + rng.random(len(rows))) / counts[rows])
     return rows[order], numbers[order]
-
-
-def _frames(
-    clips: Clips, config: TrainConfig, rows: NDArray[np.int64], mine: slice, seed: tuple[int, ...]
-) -> NDArray[np.uint8]:
-    """Read a process's share of the frames, as it would be in the whole batch."""
-    rng = np.random.default_rng(seed)
-    order = rng.random((len(rows), clips.frames.shape[1])).argsort(axis=1)
-    frames = clips.frames[rows[mine, None], order[mine, : config.frames_per_step]]  # (b, f, S, S, 3)
-    if config.flip:
-        flipped = (rng.random(len(rows)) < 0.5)[mine]
-        frames[flipped] = frames[flipped][:, :, :, ::-1]
-    return frames
-
-
-def _captions(
-    source: SentenceSource, drawn: Sequence[Draw], with_negated: bool
-) -> tuple[list[str], list[str] | None, NDArray[np.bool_] | None]:
-    """Draw captions, their negations, and which could be negated: the others stand for themselves."""
-    if not with_negated:
-        return [source.caption(row, random.Random(key), number) for row, number, key in drawn], None, None
-    pairs: list[CaptionPair] = [source.pair(row, random.Random(key), number) for row, number, key in drawn]
-    negatable = np.array([pair.negated is not None for pair in pairs])
-    negated = [pair.negated or pair.caption for pair in pairs]
-    return [pair.caption for pair in pairs], negated, negatable
-
-
-def draw_sentence(clips: Clips, config: TrainConfig, row: int, key: str) -> Denial:
-    """Draw a denying sentence by the config's shares; equal keys give equal sentences.
-
-    Raises:
-        ConfigError: if the clips give no such sentences.
-    """
-    return clips.sentences.denial(row, config.sentences, random.Random(f"{key} denied"))
-
-
-def _truth(
-    source: SentenceSource,
-    sentences: Sequence[Denial],
-    rows: NDArray[np.int64],
-    config: TrainConfig,
-    seed: tuple[int, ...],
-) -> TruthBatch:
-    """Look up the clips that sentences are right for, among the batch's and, for a frozen visual tower, a pool."""
-    unknown = Truth(np.zeros(len(source), bool), np.zeros(len(source), bool))
-    truths = [source.truth(sentence) or unknown for sentence in sentences]
-    fitting, both = (np.stack(masks) for masks in zip(*truths, strict=True))  # (B, N) each
-    pool = rows
-    if config.train == "text":  # other clips cost nothing but a look-up
-        rng = np.random.default_rng(seed)
-        hard = [rng.permutation(np.flatnonzero(mask))[: config.hard_clips] for mask in both]
-        more = np.concatenate([*hard, rng.integers(len(source), size=config.pool_clips)])
-        pool = np.concatenate([rows, np.setdiff1d(more, rows)])
-    return TruthBatch(pool, fitting[:, pool], both[:, pool])

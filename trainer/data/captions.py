@@ -33,10 +33,6 @@ def read_split(config: TrainConfig, split: Literal["train", "validation"]) -> tu
 
     Returns:
         The display name of the data, and at most `num_clips` or `validation_clips` captions.
-
-    Raises:
-        ConfigError: if a captions file cannot be read.
-        DatasetError: if the split has no captions, or the dataset cannot be used.
     """
     path = Path(config.data).expanduser()
     if captions_file(path):
@@ -73,10 +69,6 @@ def _sampled(videos: Mapping[str, Sequence[str]], count: int) -> list[str]:
 def denials_of(
     captions: Sequence[str], should_stop: ShouldStop = never, progress: Progress = silent
 ) -> CaptionDenials:
-    """Parse captions to draw denying sentences from; takes about a minute for 30,000.
-
-    Raises:
-        InterruptedError: once `should_stop` returns True.
-    """
+    """Parse captions to draw denying sentences from; takes about a minute for 30,000."""
     with progress_bar(progress) as shown:
         return CaptionDenials(tracked(captions, len(captions), "parsing captions", shown, should_stop))

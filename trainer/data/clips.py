@@ -2,7 +2,8 @@
 
 import logging
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -25,13 +26,9 @@ from nt2vr.world.drawn.shipped import UndrawnClips
 from nt2vr.world.scenes import Scene, SceneSplit, sample_scenes
 from trainer.config import WORLD, TrainConfig
 from trainer.data.captions import captions_file, denials_of, read_split
-from trainer.data.sentences import (
-    DatasetSentences,
-    PlainSentences,
-    SentenceSource,
-    WorldSentences,
-    captions_of,
-)
+from trainer.data.sentences import CaptionSentences, SentenceSource, WorldSentences, captions_of, lacks_of
+
+TrainingSplit = Literal["train", "validation"]
 
 logger = logging.getLogger(__name__)
 MAX_PARSED = 40_000  # captions of a dataset with videos that denying sentences are made of: a minute's work
@@ -44,9 +41,7 @@ class Clips:
 
     Attributes:
         frames: (N, F, S, S, 3) uint8 RGB, maybe on disk, or undrawn; F is 0 where only captions are read.
-        sentences: about the clips.
         path: identifies the frames, next to the cache of their embeddings; None if these are not cached.
-        name: display name of the data they come from.
     """
 
     frames: NDArray[np.uint8] | StoredClips | UndrawnClips
@@ -60,12 +55,12 @@ class Clips:
 
     @property
     def num_captions(self) -> int:
-        """How many captions the clips have; 0 if they are made up as they are drawn."""
+        """Total number of captions; 0 if they are generated as they are drawn."""
         return sum(map(self.sentences.num_captions, range(len(self))))
 
     @property
     def has_videos(self) -> bool:
-        """Whether there are frames."""
+        """True unless only captions are read."""
         return bool(self.frames.shape[1])
 
     @property
@@ -87,107 +82,100 @@ def check_data(config: TrainConfig, users: Mapping[str, Sequence[str]], root: Pa
     """Refuse data that cannot serve the losses, before any of it is read.
 
     Args:
-        config: what to train.
-        users: need to the names of the losses that have it, see `WeightedLosses.users`.
+        users: names of the losses by need, see `WeightedLosses.users`.
         root: folder that a relative path starts from.
-
-    Raises:
-        ConfigError: in one sentence.
     """
     if config.data == WORLD:
         return
     data = root / kind_and_path(config.data)[1]
     if not data.exists():
         raise ConfigError(f"{config.data} is not there. Name a captions file, the folder of a dataset, or world.")
-    source = PlainSentences if "video" not in users or captions_file(data) else DatasetSentences
-    for need, refusal in source.lacks.items():
+    for need, refusal in lacks_of("video" in users and not captions_file(data)).items():
         if need in users:
             raise ConfigError(refusal.format(data=data.name, losses=", ".join(users[need])))
 
 
-def load_clips(
-    config: TrainConfig,
-    split: Literal["train", "validation"],
-    cache: Path,
-    should_stop: ShouldStop = never,
-    needs: frozenset[str] = frozenset({"video"}),
-    progress: Progress = silent,
-) -> Clips:
-    """Load, or render or decode first, the clips that a config trains or validates on.
+@dataclass(frozen=True)
+class ClipLoader:
+    """Loads a training's clips, rendering or decoding them first if they are not cached.
 
-    Args:
-        config: names the data, and the largest number of clips.
-        split: which of both.
+    Attributes:
         cache: folder for frames; those of videos go where `frame_cache` says.
-        should_stop: polled between clips.
         needs: see `WeightedLosses.needs`. Without "video", only captions are read of anything but the built-in world.
-        progress: called between clips.
-
-    Raises:
-        ConfigError: if a dataset has fewer training clips than a batch.
-        DatasetError: if a dataset cannot be used.
-        InterruptedError: if `should_stop` said so.
+        should_stop: polled between clips; raises InterruptedError.
+        held_out: maximum of the videos held out of data without a validation split.
     """
-    if config.data == WORLD:
-        free = config.free if "denied" in needs and split == "train" else 0.0
-        count = config.num_clips if split == "train" else config.validation_clips
-        sizes = count, config.num_frames, config.framing
-        draws = config.train != "text"  # a frozen visual tower needs no frames again
-        return world_clips(split, *sizes, config.seed, cache, should_stop, free, progress, draws)
-    if "video" in needs:
-        return dataset_clips(config, split, cache, should_stop, needs, progress)
-    return caption_clips(config, split, should_stop, progress)
 
+    config: TrainConfig
+    cache: Path
+    needs: Set[str] = frozenset({"video"})
+    should_stop: ShouldStop = never
+    progress: Progress = silent
+    held_out: int = HELD_OUT
 
-def caption_clips(
-    config: TrainConfig,
-    split: Literal["train", "validation"],
-    should_stop: ShouldStop = never,
-    progress: Progress = silent,
-) -> Clips:
-    """Read captions alone; arguments and errors as for `load_clips`."""
-    name, captions = read_split(config, split)
-    if split == "train":
-        read_split(config, "validation")  # fails now, before all is parsed
-        _refuse_too_few(name, len(captions), "captions", config)
-    frames = np.empty((len(captions), 0, 1, 1, 3), np.uint8)
-    return Clips(frames, PlainSentences(captions, denials_of(captions, should_stop, progress)), name=name)
+    def load(self, split: TrainingSplit) -> Clips:
+        """Load the clips that the config trains or validates on: always the same ones."""
+        if self.config.data == WORLD:
+            return self._world(split)
+        return self._videos(split) if "video" in self.needs else self._captions(split)
 
-
-def _refuse_too_few(name: str, count: int, unit: str, config: TrainConfig) -> None:
-    if count < config.batch_size:
-        raise ConfigError(
-            f"{name} has {count} {unit} to train on, too few for a batch_size of {config.batch_size}. Make it smaller."
+    def _world(self, split: TrainingSplit) -> Clips:
+        config = self.config
+        return world_clips(
+            split,
+            config.num_clips if split == "train" else config.validation_clips,
+            config.num_frames,
+            config.framing,
+            config.seed,
+            self.cache,
+            self.should_stop,
+            config.free if "denied" in self.needs and split == "train" else 0.0,
+            self.progress,
+            draws=config.train != "text",  # a frozen visual tower needs no frames again
         )
 
+    def _captions(self, split: TrainingSplit) -> Clips:
+        name, captions = read_split(self.config, split, self.held_out)
+        if split == "train":
+            read_split(self.config, "validation", self.held_out)  # fails now, before all is parsed
+            self._refuse_too_few(name, len(captions), "captions")
+        frames = np.empty((len(captions), 0, 1, 1, 3), np.uint8)
+        each = [[caption] for caption in captions]
+        return Clips(frames, CaptionSentences(each, self._denials(captions), has_videos=False), name=name)
 
-def dataset_clips(
-    config: TrainConfig,
-    split: Literal["train", "validation"],
-    cache: Path,
-    should_stop: ShouldStop = never,
-    needs: frozenset[str] = frozenset(),
-    progress: Progress = silent,
-) -> Clips:
-    """Decode the videos of a dataset, always the same ones; arguments and errors as for `load_clips`."""
-    dataset = load_dataset(config.data, split)
-    videos = sample(dataset.videos, config.num_clips if split == "train" else config.validation_clips)
-    if split == "train":
-        load_dataset(config.data, "validation")  # fails now, before all is decoded
-        for remark in dataset.remarks:
-            logger.warning(remark)
-        _refuse_too_few(dataset.name, len(videos), "clips", config)
-    decodes = process_rank() == 0  # the others take what the first has stored
-    with progress_bar(progress) as shown, frame_cache(cache) as store:
-        videos, frames, name = decode_videos(
-            videos, config.num_frames, config.framing, store, shown, should_stop, decodes
-        )
-    captions = [video.captions for video in videos]
-    denials = None
-    if "denied" in needs:
-        most = -(-MAX_PARSED // len(videos))
-        denials = denials_of([caption for some in captions for caption in some[:most]], should_stop, progress)
-    return Clips(frames, DatasetSentences(captions, denials, config.num_captions > 0), cache / name, dataset.name)
+    def _videos(self, split: TrainingSplit) -> Clips:
+        config = self.config
+        dataset = load_dataset(config.data, split, self.held_out)
+        videos = sample(dataset.videos, config.num_clips if split == "train" else config.validation_clips)
+        if split == "train":
+            load_dataset(config.data, "validation", self.held_out)  # fails now, before all is decoded
+            for remark in dataset.remarks:
+                logger.warning(remark)
+            self._refuse_too_few(dataset.name, len(videos), "clips")
+        with suppress(OSError):
+            for old in self.cache.glob("videos-*"):  # of version 0.1, which wrote a file for each set of clips
+                old.unlink(missing_ok=True)
+        decodes = process_rank() == 0  # the others take what the first has stored
+        with progress_bar(self.progress) as shown, frame_cache(self.cache) as store:
+            videos, frames, name = decode_videos(
+                videos, config.num_frames, config.framing, store, shown, self.should_stop, decodes
+            )
+        captions = [video.captions for video in videos]
+        denials = None
+        if "denied" in self.needs:
+            most = -(-MAX_PARSED // len(videos))
+            denials = self._denials([caption for some in captions for caption in some[:most]])
+        sentences = CaptionSentences(captions, denials, queries_all=config.num_captions > 0)
+        return Clips(frames, sentences, self.cache / name, dataset.name)
+
+    def _denials(self, captions: Sequence[str]) -> CaptionDenials:
+        return denials_of(captions, self.should_stop, self.progress)
+
+    def _refuse_too_few(self, name: str, count: int, unit: str) -> None:
+        if count < (batch := self.config.batch_size):
+            raise ConfigError(
+                f"{name} has {count} {unit} to train on, too few for a batch_size of {batch}. Make it smaller."
+            )
 
 
 def frame_cache(folder: Path) -> Cache:
@@ -212,19 +200,8 @@ def world_clips(
     """Render clips of the built-in world, or read them from `cache`.
 
     Args:
-        split: of the scenes.
-        count: number of clips.
-        num_frames: of each clip.
-        framing: what frames are fitted to.
-        seed: of the scenes.
-        cache: folder for frames.
-        should_stop: polled between clips.
         free: share of the denying sentences made of captions instead of by the world's grammar.
-        progress: called between clips.
         draws: whether frames are needed, not only embeddings.
-
-    Raises:
-        InterruptedError: if `should_stop` said so.
     """
     scenes = sample_scenes(split, count, seed)
     file = ClipFile.of(split, scenes, num_frames, framing, cache)
@@ -238,7 +215,6 @@ def free_denials(
     scenes: Sequence[Scene], seed: int, should_stop: ShouldStop = never, progress: Progress = silent
 ) -> CaptionDenials:
     """Parse captions of the first scenes, so that sentences freer than the world's grammar can be made of them."""
-    captions = [
-        describe(scene, random.Random(f"{seed} free {row}")).text for row, scene in enumerate(scenes[:MAX_FREE])
-    ]
+    described = enumerate(scenes[:MAX_FREE])
+    captions = [describe(scene, random.Random(f"{seed} free {row}")).text for row, scene in described]
     return denials_of(captions, should_stop, progress)

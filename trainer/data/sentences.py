@@ -1,4 +1,4 @@
-"""Sources of training sentences: built-in world, captioned dataset, captions alone."""
+"""Sources of training sentences: the built-in world, and captions with or without videos."""
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ NO_VIDEOS = (
 )
 
 
-class CaptionPair(NamedTuple):
+class NegatedPair(NamedTuple):
     """A caption and the same caption with one thing denied; None where nothing can be denied."""
 
     caption: str
@@ -50,18 +50,16 @@ class Truth(NamedTuple):
 
 
 class SentenceSource(Protocol):
-    """Draws sentences about numbered clips: equal generators give equal sentences.
+    """Draws sentences about numbered clips: equal generators give equal sentences."""
 
-    Attributes:
-        lacks: the `needs` of losses that it cannot serve, each with the sentence that says so; {losses} and {data}
-            stand for their names.
-    """
-
-    lacks: ClassVar[Mapping[str, str]]
+    @property
+    def lacks(self) -> Mapping[str, str]:
+        """The `needs` of losses that it cannot serve, each with a refusal that may use {losses} and {data}."""
+        ...
 
     @property
     def parses_captions(self) -> bool:
-        """Whether denying sentences are made of parsed captions, whose phrases rarely repeat."""
+        """True if denying sentences are made of parsed captions, whose phrases rarely repeat."""
         ...
 
     def __len__(self) -> int:
@@ -69,28 +67,19 @@ class SentenceSource(Protocol):
         ...
 
     def num_captions(self, row: int) -> int:
-        """Return how many captions clip `row` has; 0 if they are made up as they are drawn."""
+        """Return the number of captions of clip `row`; 0 if they are generated as they are drawn."""
         ...
 
     def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
         """Draw a caption of clip `row`, or return the one of this number."""
         ...
 
-    def pair(self, row: int, rng: random.Random, number: int | None = None) -> CaptionPair:
+    def pair(self, row: int, rng: random.Random, number: int | None = None) -> NegatedPair:
         """Draw the caption that `caption` draws with an equal generator, and its negation."""
         ...
 
     def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
-        """Draw a sentence that denies something, for clip `row` where the source knows what clips show.
-
-        Args:
-            row: a clip.
-            shares: relative frequencies of the kinds of denying sentences.
-            rng: the generator.
-
-        Raises:
-            ConfigError: if the source gives no sentence of these kinds.
-        """
+        """Draw a denying sentence of a kind chosen by `shares`, for clip `row` where clips' contents are known."""
         ...
 
     def truth(self, denial: Denial) -> Truth | None:
@@ -98,22 +87,20 @@ class SentenceSource(Protocol):
         ...
 
     def queries(self) -> tuple[JudgedQuery, ...]:
-        """Return validation queries: captions, then sentences that deny something."""
+        """Return validation queries: captions, then denying sentences."""
         ...
 
 
 def captions_of(source: SentenceSource, seed: str, rows: Iterable[int] | None = None) -> list[str]:
     """Draw one caption per clip, of some rows or of all; equal seeds give equal captions."""
-    return [source.caption(row, random.Random(f"{seed} {row}")) for row in _rows(source, rows)]
+    rows = range(len(source)) if rows is None else rows
+    return [source.caption(row, random.Random(f"{seed} {row}")) for row in rows]
 
 
-def pairs_of(source: SentenceSource, seed: str, rows: Iterable[int] | None = None) -> list[CaptionPair]:
+def pairs_of(source: SentenceSource, seed: str, rows: Iterable[int] | None = None) -> list[NegatedPair]:
     """Draw the captions of `captions_of` with their negations."""
-    return [source.pair(row, random.Random(f"{seed} {row}")) for row in _rows(source, rows)]
-
-
-def _rows(source: SentenceSource, rows: Iterable[int] | None) -> Iterable[int]:
-    return range(len(source)) if rows is None else rows
+    rows = range(len(source)) if rows is None else rows
+    return [source.pair(row, random.Random(f"{seed} {row}")) for row in rows]
 
 
 class WorldSentences:
@@ -131,17 +118,15 @@ class WorldSentences:
         """Index the scenes.
 
         Args:
-            scenes: one per clip.
             free: share of the denying sentences made by `denials` instead of the grammar.
             denials: makes sentences of captions; their truth is not known. None if `free` is 0.
-            grammar: draws denying sentences for the scenes; by default the world's own.
         """
         self.scenes, self._free, self._denials = scenes, free, denials
         self.grammar = grammar or SceneDenials(scenes)
 
     @property
     def parses_captions(self) -> bool:
-        """Whether captions were parsed for the `free` share."""
+        """True if captions were parsed for the `free` share."""
         return self._denials is not None
 
     def __len__(self) -> int:
@@ -149,17 +134,17 @@ class WorldSentences:
         return len(self.scenes)
 
     def num_captions(self, row: int) -> int:
-        """Return 0: scenes are described anew."""
+        """Return 0: scenes have no fixed captions."""
         return 0
 
     def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
         """Describe a scene."""
         return describe(self.scenes[row], rng).text
 
-    def pair(self, row: int, rng: random.Random, number: int | None = None) -> CaptionPair:
+    def pair(self, row: int, rng: random.Random, number: int | None = None) -> NegatedPair:
         """Describe a scene, and deny one thing of that."""
         caption = describe(self.scenes[row], rng)
-        return CaptionPair(caption.text, rng.choice(world.negate(caption)).text)
+        return NegatedPair(caption.text, rng.choice(world.negate(caption)).text)
 
     def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
         """Draw a sentence by the world's grammar, which makes neither fragments nor idioms, or of any caption."""
@@ -182,21 +167,25 @@ class WorldSentences:
 
 
 @dataclass(frozen=True, eq=False)
-class DatasetSentences:
-    """Captions of videos, several per video.
+class CaptionSentences:
+    """Captions of a dataset, several per clip, or captions alone, each standing for a clip that nothing looks at.
 
     Attributes:
-        captions: of each clip.
         denials: makes denying sentences; None where no loss needs them.
         queries_all: whether `queries` has all captions of a clip instead of one.
     """
 
-    lacks: ClassVar[Mapping[str, str]] = {"truth": NO_TRUTH}
     parses_captions: ClassVar[bool] = True
 
     captions: Sequence[Sequence[str]]
     denials: CaptionDenials | None = None
     queries_all: bool = False
+    has_videos: bool = True
+
+    @property
+    def lacks(self) -> Mapping[str, str]:
+        """Refuse losses that need truth and, without videos, those that need these."""
+        return lacks_of(self.has_videos)
 
     def __len__(self) -> int:
         """Return the number of clips."""
@@ -210,11 +199,11 @@ class DatasetSentences:
         """Choose one of the clip's captions."""
         return rng.choice(self.captions[row]) if number is None else self.captions[row][number]
 
-    def pair(self, row: int, rng: random.Random, number: int | None = None) -> CaptionPair:
+    def pair(self, row: int, rng: random.Random, number: int | None = None) -> NegatedPair:
         """Choose one of the clip's captions, and one of its negations."""
         caption = self.caption(row, rng, number)
         negated = negations(caption)
-        return CaptionPair(caption, rng.choice(negated) if negated else None)
+        return NegatedPair(caption, rng.choice(negated) if negated else None)
 
     def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
         """Draw a sentence of any caption."""
@@ -222,10 +211,12 @@ class DatasetSentences:
         return denial_of_captions(self.denials, shares, rng)
 
     def truth(self, denial: Denial) -> None:
-        """Know nothing of what videos show."""
+        """Know nothing of what clips show."""
 
     def queries(self) -> tuple[JudgedQuery, ...]:
-        """Return one caption per clip, or all of them, then those that can be negated."""
+        """Return one caption per clip, or all of them, then those that can be negated; none without videos."""
+        if not self.has_videos:
+            return ()
         if self.queries_all:
             rows = [row for row, captions in enumerate(self.captions) for _ in captions]
             pairs = [
@@ -246,55 +237,13 @@ class DatasetSentences:
         return (*originals, *negated)
 
 
-@dataclass(frozen=True, eq=False)
-class PlainSentences:
-    """Captions without videos: each stands for a clip that nothing looks at.
-
-    Attributes:
-        captions: one per clip.
-        denials: makes denying sentences of them.
-    """
-
-    lacks: ClassVar[Mapping[str, str]] = {"truth": NO_TRUTH, "video": NO_VIDEOS, "negated": NO_VIDEOS}
-    parses_captions: ClassVar[bool] = True
-
-    captions: Sequence[str]
-    denials: CaptionDenials
-
-    def __len__(self) -> int:
-        """Return the number of captions."""
-        return len(self.captions)
-
-    def num_captions(self, row: int) -> int:
-        """Return 1."""
-        return 1
-
-    def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
-        """Return the only caption of a row."""
-        return self.captions[row]
-
-    def pair(self, row: int, rng: random.Random, number: int | None = None) -> CaptionPair:
-        """Return the caption alone: losses that need negated captions need videos too."""
-        return CaptionPair(self.captions[row], None)
-
-    def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
-        """Draw a sentence of any caption."""
-        return denial_of_captions(self.denials, shares, rng)
-
-    def truth(self, denial: Denial) -> None:
-        """Know nothing of clips."""
-
-    def queries(self) -> tuple[JudgedQuery, ...]:
-        """Return nothing: there are no videos to search."""
-        return ()
+def lacks_of(has_videos: bool) -> Mapping[str, str]:
+    """Return what captions lack, see `SentenceSource.lacks`."""
+    return {"truth": NO_TRUTH} if has_videos else {"truth": NO_TRUTH, "video": NO_VIDEOS, "negated": NO_VIDEOS}
 
 
 def denial_of_captions(denials: CaptionDenials, shares: Mapping[str, float], rng: random.Random) -> Denial:
-    """Draw a kind by the shares, then captions until one gives it; if none does, another kind.
-
-    Raises:
-        ConfigError: if no kind is left.
-    """
+    """Draw a kind by the shares, then captions until one gives it; if none does, another kind."""
     left: dict[DenialKind, float] = {kind: shares[kind] for kind in get_args(DenialKind) if shares.get(kind)}
     while left:
         kind = rng.choices(list(left), list(left.values()))[0]

@@ -62,17 +62,8 @@ def load_families(
     """Draw and embed training families.
 
     Args:
-        encoder: its towers.
-        count: number of families.
-        seed: of the families.
-        cache: folder for embeddings.
         without: names of the vocabulary; triplets whose changes concern one of them are left out.
-        with_frames: whether the embeddings of single frames are needed too; the frames are kept in `cache`.
-        progress: called while clips are drawn.
-        should_stop: polled meanwhile.
-
-    Raises:
-        InterruptedError: if `should_stop` returned True.
+        with_frames: also embed single frames, which are stored in `cache`.
     """
     families = training_families(count, seed)
     scenes = _clips_of(families)

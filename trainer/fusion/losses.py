@@ -1,4 +1,4 @@
-"""Losses of a fusion: InfoNCE with masked candidates, and HN-NCE. Targets are weighted by frame."""
+"""Losses of covr: InfoNCE with masked candidates, and HN-NCE; and targets weighted by frame."""
 
 import math
 
@@ -18,7 +18,6 @@ def info_nce(scores: Tensor, targets: Tensor, masked: Tensor, temperature: float
         scores: (Q, C), cosines of queries and candidates.
         targets: (Q,), column of each query's target t.
         masked: (Q, C), candidates that are right too, and so no negatives; False for targets.
-        temperature: tau.
     """
     return cross_entropy((scores / temperature).masked_fill(masked, -torch.inf), targets)
 
@@ -37,8 +36,6 @@ def hn_nce(
         scores: (B, B), cosines of query i and target j; the diagonal is right.
         hard: (B, B), HN: triplets of the same reference with another target.
         noisy: (B, B), P: other triplets whose target is right for query i as well; they are left out everywhere.
-        temperature: tau.
-        alpha: weight of the hard negatives.
         beta: concentration on similar candidates; 0 weights all alike. n counts those that are not in P(i).
 
     Source: Ventura et al., "CoVR: Learning Composed Video Retrieval from Web Video Captions", AAAI 2024, section 3.3;
@@ -65,7 +62,6 @@ def weighted_targets(frames: Tensor, texts: Tensor, temperature: float = 0.1) ->
     Args:
         frames: (N, F, D), L2-normalised.
         texts: (N, D), L2-normalised.
-        temperature: of the softmax.
 
     Source: CoVR, section 3.3, after Bain et al., "A CLIP-Hitchhiker's Guide to Long Video Retrieval", 2022.
     """

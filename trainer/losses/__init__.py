@@ -75,11 +75,7 @@ class WeightedLosses:
 
 
 def losses_of(config: TrainConfig) -> WeightedLosses:
-    """Build a config's losses, and reject those that its choice of towers rules out.
-
-    Raises:
-        ConfigError: as `build_losses`, or if distill is used without a frozen visual tower.
-    """
+    """Build a config's losses, and reject those that its choice of towers rules out."""
     losses = build_losses(config.losses)
     if "parts" in losses.needs and config.train != "text":
         raise ConfigError("distill needs a frozen visual tower. Set train to text.")
@@ -87,11 +83,7 @@ def losses_of(config: TrainConfig) -> WeightedLosses:
 
 
 def build_losses(settings: Mapping[str, Mapping[str, Any]]) -> WeightedLosses:
-    """Build losses from settings: name to {"weight": 1.0, and the loss's own fields}.
-
-    Raises:
-        ConfigError: if a loss or one of its fields is unknown, or a value cannot be used.
-    """
+    """Build losses from settings: name to {"weight": 1.0, and the loss's own fields}."""
     terms: dict[str, tuple[float, Loss]] = {}
     for name, setting in settings.items():
         kind = pick("loss", name, LOSSES)

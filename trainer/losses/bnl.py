@@ -22,9 +22,6 @@ class BidirectionalLoss:
 
     Eq. 7 is the retrieval loss plus λ2 times the sum of both; λ2 (1e-3 in the paper) is its weight in the config.
 
-    Raises:
-        ConfigError: if both halves are off, a band is empty, or the reduction is unknown.
-
     Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, Eq. 5, 6 and 7.
     """
 

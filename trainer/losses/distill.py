@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from trainer.losses.embedded import EmbeddedBatch, Parts, given
+from trainer.losses.embedded import EmbeddedBatch, PartVectors, given
 from trainer.options import option
 
 
@@ -43,7 +43,7 @@ class DistillLoss:
             return loss
         return loss + self.keep * (1 - (batch.caption * given(parts.caption)).sum(dim=-1)).mean()
 
-    def target(self, parts: Parts) -> Tensor:
+    def target(self, parts: PartVectors) -> Tensor:
         """Return the sentences' target embeddings: (B, D), L2-normalised."""
         with_wanted = parts.wanted - self.alpha * (parts.unwanted - parts.unwanted_mean)
         return normalize(torch.where(parts.pure[:, None], parts.video_mean - parts.unwanted, with_wanted), dim=-1)

@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Truth:
+class EmbeddedTruth:
     """Correct and hard clips of denying sentences; sentence i was made for clip i of the batch, or fits no clip.
 
     Attributes:
@@ -29,18 +29,17 @@ class Denied:
 
     Attributes:
         text: (B, D), L2-normalised.
-        truth: their correct clips.
         parts: their parts, as the frozen starting model embeds them.
     """
 
     text: Tensor
-    truth: Truth | None = None
-    parts: "Parts | None" = None
+    truth: EmbeddedTruth | None = None
+    parts: "PartVectors | None" = None
 
 
 @dataclass(frozen=True)
-class Parts:
-    """Parts of denying sentences, embedded by the frozen starting model.
+class PartVectors:
+    """Embedded parts of denying sentences by the frozen starting model.
 
     Attributes:
         wanted: (B, D), L2-normalised; meaningless where `pure` is True.
@@ -81,11 +80,7 @@ class EmbeddedBatch:
 
 
 def given(value: T | None) -> T:
-    """Return a value that the loss needs.
-
-    Raises:
-        ValueError: if the batch lacks it.
-    """
+    """Return a value that the loss needs."""
     if value is None:
         raise ValueError("The batch lacks what this loss needs (see its `needs`).")
     return value

@@ -14,11 +14,7 @@ REDUCTIONS: dict[str, Callable[[Tensor], Tensor]] = {"sum": torch.sum, "mean": t
 
 
 def reduced(losses: Tensor, reduction: Reduction) -> Tensor:
-    """Sum or average (B,) losses.
-
-    Raises:
-        ConfigError: if the reduction is unknown.
-    """
+    """Sum or average (B,) losses."""
     return pick("reduction", reduction, REDUCTIONS)(losses)
 
 

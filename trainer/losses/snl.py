@@ -24,9 +24,6 @@ class SoftNegativeLoss:
 
     Eq. 4 is the retrieval loss plus λ1 times this one; λ1 (1e-3 in the paper) is its weight in the config.
 
-    Raises:
-        ConfigError: for an unknown pivot or reduction.
-
     Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, Eq. 3 and 4.
     """
 

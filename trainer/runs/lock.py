@@ -22,8 +22,6 @@ class Holder:
     """The training that holds a lock.
 
     Attributes:
-        run: run_id of the training.
-        folder: its run folder.
         pid: process id of its leading process.
     """
 

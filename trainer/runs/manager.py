@@ -23,7 +23,8 @@ from nt2vr.files import check_free
 from nt2vr.models.checkpoint import WEIGHTS
 from nt2vr.registry import pick
 from nt2vr.settings import training_devices, training_environment
-from trainer.config import TrainConfig, anchored, load_config, save_config
+from trainer.config import TrainConfig
+from trainer.config_file import anchored, load_config, save_config
 from trainer.runs.lock import Holder
 from trainer.runs.metrics import MetricsReader
 from trainer.runs.run_folder import UNDER_WAY, RunFolder, RunStatus, device_locks, refuse_second_training
@@ -44,7 +45,6 @@ class Run:
     """Snapshot of one run.
 
     Attributes:
-        run_id: name of its folder.
         status: its progress, including the states "stopping" and "interrupted", which only the manager can infer.
         config: its config; None if it cannot be read.
         may_end_at_once: True if it has ignored a stop request for longer than `PATIENCE_S`.
@@ -82,13 +82,10 @@ class RunManager:
     Args:
         folder: runs/; created when the first run starts.
         device: where runs are trained, as `--device` of the app names it.
-
-    Attributes:
-        trash: the deleted runs.
     """
 
     def __init__(self, folder: Path, device: str = "auto") -> None:
-        """Start nothing."""
+        """Start nothing yet."""
         self.folder, self.device = folder, device
         self._configs: dict[str, TrainConfig] = {}  # cached, since configs never change
         self._metrics: dict[str, MetricsReader] = {}
@@ -96,12 +93,7 @@ class RunManager:
         self.trash = Trash(folder / TRASH)
 
     def start(self, config: TrainConfig) -> str:
-        """Start a run and return its run_id once its process is under way.
-
-        Raises:
-            ConfigError: if the disk has no room for its checkpoints.
-            RunError: if another run is training, or the new process exits at once.
-        """
+        """Start a run and return its run_id once its process is under way."""
         environment = training_environment(self.device)
         refuse_second_training(self.folder, training_devices(environment))
         try:
@@ -118,12 +110,7 @@ class RunManager:
         return run.path.name
 
     def resume(self, run_id: str) -> None:
-        """Resume a run that was stopped, interrupted or failed.
-
-        Raises:
-            ConfigError: if its config cannot be read.
-            RunError: if it is another one's turn, nothing is left to do, or a newer nT2VR wrote it.
-        """
+        """Resume a run that was stopped, interrupted or failed."""
         run, folder = self.get(run_id), self._run_folder(run_id)
         load_config(folder.config)
         folder.status()
@@ -135,18 +122,14 @@ class RunManager:
         _launch(folder, environment)
 
     def under_way(self) -> str:
-        """Return the run of these that is training where a new one would; "" if there is none."""
+        """Return the id of the run that blocks a new one on its devices; "" if none does."""
         devices = training_devices(training_environment(self.device))
         holders = (lock.holder() for lock in device_locks(self.folder, devices).values())
         runs = self.folder.resolve()
         return next((each.run for each in holders if each and Path(each.folder).parent == runs), "")
 
     def stop(self, run_id: str, at_once: bool = False) -> None:
-        """Ask a run to finish its step, save and exit; or kill it at once, losing everything since its last save.
-
-        Raises:
-            RunError: if it is not training.
-        """
+        """Ask a run to finish its step, save and exit; or kill it at once, losing everything since its last save."""
         run = self._run_folder(run_id)
         if (holder := run.lock.holder()) is None:
             raise RunError(f"{run_id} is not training, so it cannot be stopped.")
@@ -160,11 +143,7 @@ class RunManager:
             self._stopping[run_id] = pid, time.monotonic()
 
     def delete(self, run_id: str) -> None:
-        """Move a run, checkpoints and all, to the trash.
-
-        Raises:
-            RunError: if it is under way, or cannot be moved.
-        """
+        """Move a run, checkpoints and all, to the trash."""
         run = self._run_folder(run_id)
         try:
             with run.lock.hold(Holder.here(run.path)):  # nobody resumes it meanwhile
@@ -173,19 +152,15 @@ class RunManager:
             raise RunError(f"{run_id} is still training. Stop it before you delete it.") from None
         except OSError as error:
             raise RunError(f"{run_id} cannot be moved to the trash ({error.strerror}).") from error
-        for kept in (self._configs, self._metrics, self._stopping):
-            kept.pop(run_id, None)
+        for cached in (self._configs, self._metrics, self._stopping):
+            cached.pop(run_id, None)
 
     def runs(self) -> list[Run]:
         """Return all runs, newest first."""
         return [self._look(run) for run in sorted(self._folders().values(), key=_started_ns, reverse=True)]
 
     def get(self, run_id: str) -> Run:
-        """Return one run.
-
-        Raises:
-            ConfigError: if the run does not exist.
-        """
+        """Return one run."""
         return self._look(self._run_folder(run_id))
 
     def metrics(self, run_id: str) -> list[dict[str, float]]:

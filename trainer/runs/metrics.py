@@ -16,11 +16,7 @@ from trainer.runs.run_folder import RunFolder
 
 
 def check_tensorboard(config: TrainConfig) -> None:
-    """Check that event files can be written, if a config asks for them.
-
-    Raises:
-        ConfigError: if the package is missing.
-    """
+    """Check that event files can be written, if a config asks for them."""
     if config.tensorboard and find_spec("tensorboard") is None:
         raise ConfigError("Event files need the package tensorboard. Install it, or set tensorboard to false.")
 
@@ -45,7 +41,7 @@ class MetricsWriter:
                 self._events.add_scalar(name, values[name], values["step"])
 
     def close(self) -> None:
-        """Write what is pending."""
+        """Flush the event files."""
         if self._events:
             self._events.close()
 

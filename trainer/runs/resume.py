@@ -30,10 +30,7 @@ class Position:
     """Progress of a run between two steps.
 
     Attributes:
-        epoch: current epoch, counted from 1.
-        best: highest value of the watched metric so far.
         best_epoch: epoch of that value; 0 before the first.
-        finished: True if no steps are left.
     """
 
     epoch: int = 1
@@ -53,8 +50,6 @@ class Saved:
     """Content of resume.pt.
 
     Attributes:
-        config: the run's config as a dictionary.
-        position: progress of the run.
         metrics_bytes: length of metrics.jsonl; a resumed run rewrites everything beyond it.
         recent: losses of the steps since the last line of metrics.
         learner: `Learner.state_dict`; None once the run has finished.
@@ -65,17 +60,19 @@ class Saved:
     metrics_bytes: int = 0
     recent: Losses | tuple[()] = ()
     learner: Mapping[str, Any] | None = None
+    held_out: int | None = None
 
 
-def read_saved(run: RunFolder, config: TrainConfig) -> Saved | None:
-    """Read a run's saved state; None before the first save.
+def held_out_by(run: RunFolder, config: TrainConfig) -> int:
+    """Return how many videos a run holds out at most: a resumed one as many as before, to train on the same videos."""
+    saved = _read(run, mmap=True)  # without its weights
+    return HELD_OUT if saved is None else saved.held_out or config.validation_clips
 
-    Raises:
-        CheckpointError: if the file is damaged or written by a newer nT2VR.
-        ConfigError: if it belongs to another config.
-    """
+
+def read_saved(run: RunFolder, config: TrainConfig) -> Saved:
+    """Read a run's saved state; before the first save, return that of the start."""
     if (saved := _read(run)) is None:
-        return None
+        return Saved(asdict(config), held_out=HELD_OUT)
     names, before = [field.name for field in fields(config)], TrainConfig(**saved.config)
     if other := [name for name in names if getattr(before, name) != getattr(config, name)]:
         raise ConfigError(

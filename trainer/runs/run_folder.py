@@ -40,14 +40,10 @@ class RunStatus:
     """Progress and state of a run.
 
     Attributes:
-        state: current activity, or how the run ended.
-        pid: id of the process that wrote the status.
         epoch: current epoch, counted from 1.
         step: steps taken, over all epochs.
         eta_s: estimated seconds left.
-        error: reason for a failure.
         doing: current step of the preparation.
-        done: finished units of that step.
         total: all units of that step; 0 if unknown.
     """
 
@@ -65,36 +61,14 @@ class RunStatus:
 _FIELDS = frozenset(field.name for field in fields(RunStatus))
 
 
-@dataclass(frozen=True)
 class RunFolder:
-    """Paths in a run folder, with readers and writers for its files."""
+    """Paths of the files above, with readers and writers for them."""
 
-    path: Path
-
-    @property
-    def config(self) -> Path:
-        """File of the TrainConfig."""
-        return self.path / "config.json"
-
-    @property
-    def log(self) -> Path:
-        """Log file."""
-        return self.path / "train.log"
-
-    @property
-    def metrics(self) -> Path:
-        """File of losses and validation metrics."""
-        return self.path / "metrics.jsonl"
-
-    @property
-    def resume(self) -> Path:
-        """File with the state to resume from."""
-        return self.path / "resume.pt"
-
-    @property
-    def lock(self) -> Lock:
-        """Lock held by the training process."""
-        return Lock(self.path / "lock")
+    def __init__(self, path: Path) -> None:
+        """Read and write nothing yet."""
+        self.path, self.config, self.log = path, path / "config.json", path / "train.log"
+        self.metrics, self.resume, self._status = path / "metrics.jsonl", path / "resume.pt", path / "status.json"
+        self.lock = Lock(path / "lock")
 
     def checkpoint(self, epoch: int) -> Path:
         """Return the checkpoint folder of an epoch."""
@@ -104,7 +78,6 @@ class RunFolder:
         """Note which epoch is the best, if any, and delete all but that one and the newest ones.
 
         Args:
-            epoch: the newest.
             best: the best; 0 for none.
             count: how many of the newest stay; 0 for all.
         """
@@ -116,12 +89,8 @@ class RunFolder:
                 folder.rename(doomed)
                 shutil.rmtree(doomed)
 
-    @property
-    def _status(self) -> Path:
-        return self.path / "status.json"
-
     def status(self) -> RunStatus | None:
-        """How far the run is; None before its first start, or where a power cut left nothing that can be read.
+        """Read the status; None before the first start, or if a power cut left it unreadable.
 
         Raises:
             RunError: if a newer nT2VR wrote it.
@@ -164,11 +133,7 @@ class RunFolder:
 
     @contextmanager
     def training(self) -> Iterator[None]:
-        """Lock the run and the devices it trains on, inside a `with` block.
-
-        Raises:
-            RunError: if the run or a device is already locked.
-        """
+        """Lock the run and the devices it trains on, inside a `with` block."""
         holder = Holder.here(self.path)
         with ExitStack() as stack:
             try:
@@ -185,7 +150,6 @@ def device_locks(runs: Path, devices: Sequence[str] = ()) -> dict[str, Lock]:
     """Return one lock per device that a run in the folder `runs` would use; each device trains one run at a time.
 
     Args:
-        runs: folder of the runs.
         devices: the run's, as `training_devices` names them; empty for those of this process.
     """
     devices = devices or training_devices()
@@ -193,15 +157,7 @@ def device_locks(runs: Path, devices: Sequence[str] = ()) -> dict[str, Lock]:
 
 
 def refuse_second_training(runs: Path, devices: Sequence[str] = ()) -> None:
-    """Check that no run in the folder `runs` is training on a device that a new one would use.
-
-    Args:
-        runs: folder of the runs.
-        devices: the new one's, as `training_devices` names them; empty for those of this process.
-
-    Raises:
-        RunError: if one is; the message names that run, its folder and its process.
-    """
+    """Raise a RunError if a run in the folder `runs` is training on a device that a new one would use."""
     for device, lock in device_locks(runs, devices).items():
         if (holder := lock.holder()) is not None:
             raise RunError(

@@ -1,4 +1,4 @@
-"""Start of a training: the model, from random weights or a base, and the losses."""
+"""Starting point of a training: the model, from random weights or a base, and the losses."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,10 +23,6 @@ class Start:
     """The starting model and the losses: everything that a config can be refused for.
 
     Attributes:
-        losses: the weighted sum to minimise.
-        device: device of the model.
-        model: the open_clip model.
-        tokenizer: its tokenizer.
         preprocess: its preprocessing configuration in open_clip's form.
         base: card of the base; None for random weights.
     """
@@ -40,12 +36,7 @@ class Start:
 
     @classmethod
     def of(cls, config: TrainConfig) -> "Start":
-        """Seed torch's generator, build the losses, and build or load the model.
-
-        Raises:
-            ConfigError: if the config names an unknown loss or model, or combines settings that exclude each other.
-            CheckpointError: if the base cannot be loaded.
-        """
+        """Seed torch's generator, build the losses, and build or load the model."""
         torch.manual_seed(config.seed)
         device = "cuda" if torch.cuda.is_available() else "cpu"
         losses = losses_of(config)

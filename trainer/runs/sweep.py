@@ -25,7 +25,8 @@ from nt2vr.errors import ConfigError, RunError
 from nt2vr.files import atomic_write, check_writable
 from nt2vr.settings import Settings, add_flags
 from trainer.changes import changed, parse_change, parse_choices
-from trainer.config import TrainConfig, anchored, build_config, load_config, preset_or_file, save_config
+from trainer.config import TrainConfig
+from trainer.config_file import anchored, build_config, load_config, preset_or_file, save_config
 from trainer.runs.manager import ROOT, log_tail
 from trainer.runs.run_folder import RunFolder
 from trainer.runs.sweep_table import latex, markdown, tabulated
@@ -40,7 +41,6 @@ class SweepRun:
 
     Attributes:
         point: the values of the grid's keys.
-        config: what to train.
         folder: its run folder, named by name, point and seed, and by a hash of the config.
     """
 
@@ -76,7 +76,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Train what is left of the sweep, write its table and print it."""
+    """Train the unfinished runs of the sweep, write its table and print it."""
     settings = Settings.read(options.data_dir, options.device)
     out = options.out or settings.data_dir / "runs"
     check_writable(out)
@@ -94,11 +94,7 @@ def run(options: Namespace) -> int:
 
 
 def sweep_runs(config: TrainConfig, grid: Mapping[str, Sequence[Any]], seeds: int, out: Path) -> list[SweepRun]:
-    """List the runs of a sweep, one seed of all points after the other.
-
-    Raises:
-        ConfigError: if a key or value cannot be used, seeds are asked for twice, or there are too many runs.
-    """
+    """List the runs of a sweep, one seed of all points after the other."""
     from trainer.losses import losses_of  # noqa: PLC0415  imports torch
 
     if seeds > 1 and "seed" in grid:
@@ -115,7 +111,7 @@ def sweep_runs(config: TrainConfig, grid: Mapping[str, Sequence[Any]], seeds: in
         words = re.sub(r"[^a-z0-9.=]+", "-", " ".join([each.name, *settings, f"seed={each.seed}"]).lower())
         folder = RunFolder(out / f"{words.strip('-.')[:56]}-{_digest(asdict(each))}")
         runs.append(SweepRun(tuple(map(str, point)), each, folder))
-    return list({each.folder: each for each in runs}.values())
+    return list({each.folder.path: each for each in runs}.values())
 
 
 def _digest(data: Any) -> str:
@@ -138,7 +134,6 @@ class Sweep:
         """Start nothing.
 
         Args:
-            runs: all runs.
             keys: of the grid, for the table's head.
             table: a .md file; the LaTeX table is written next to it.
         """
@@ -154,7 +149,6 @@ class Sweep:
 
         Raises:
             KeyboardInterrupt: if stopped; the runs under way are saved first.
-            RunError: if a run could not start, for example because its device is in use.
         """
         self._waiting = iter([each for each in self._runs if not each.is_finished])
         self.write_table()
@@ -219,7 +213,7 @@ class Sweep:
             self.write_table()
 
     def write_table(self) -> None:
-        """Write what is known so far, as Markdown and as LaTeX."""
+        """Write the results so far, as Markdown and as LaTeX."""
         rows = tabulated([(each.point, each.folder, each.config.monitor) for each in self._runs])
         for path, form in ((self._table, markdown), (self._table.with_suffix(".tex"), latex)):
             with atomic_write(path) as partial:

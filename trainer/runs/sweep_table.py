@@ -22,7 +22,6 @@ class PointResult:
 
     Attributes:
         point: the values of the grid's keys.
-        runs: number of its runs.
         best: the metrics of the best epoch of each run that has finished.
     """
 

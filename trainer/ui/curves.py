@@ -36,8 +36,6 @@ def validation_charts(rows: Rows, epochs: int, others: Mapping[str, Rows] = NO_O
     """Build a chart over epochs for each measured validation metric, with the base and its control as dashed lines.
 
     Args:
-        rows: the run's metrics.
-        epochs: that it will have.
         others: name to metrics of runs to compare with; each has a line in the charts.
     """
     charts = []
@@ -66,12 +64,11 @@ def loss_charts(
     rows: Rows, names: Iterable[str], steps: int, others: Mapping[str, Rows] = NO_OTHERS
 ) -> list[dict[str, Any]]:
     """Build a chart over steps for each loss, unweighted; `others` as in `validation_charts`."""
+    x_range = (0, max(1, steps))
     charts = []
     for name in names:
-        points = thin(series(rows, name, "step"))
-        beside = {other: thin(series(of, name, "step")) for other, of in others.items()}
-        if points:
-            x_range = (0, max(1, steps))
+        if points := thin(series(rows, name, "step")):
+            beside = {other: thin(series(of, name, "step")) for other, of in others.items()}
             charts.append(chart(name, "loss", points, {}, x_range, "step", value_text, from_zero=True, others=beside))
     return charts
 
@@ -106,14 +103,8 @@ def chart(
     """Lay out one chart.
 
     Args:
-        title: name of the metric or loss.
-        note: its explanation.
-        points: (x, y) of the line, in order.
         levels: label to the height of a dashed line.
         x_range: full extent of the x axis, so that a line shows how far the run has come.
-        x_label: unit of x.
-        text: formats a value.
-        from_zero: include 0 in the y axis.
         least_span: smallest range of the y axis.
         others: name to the points of further lines; those without points are left out.
     """

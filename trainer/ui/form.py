@@ -13,7 +13,8 @@ from typing import Any, get_args, get_type_hints
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models.card import CARD, read_card
 from nt2vr.settings import ASSETS
-from trainer.config import CHOICES, PRESETS, TrainConfig, build_config
+from trainer.config import CHOICES, TrainConfig
+from trainer.config_file import PRESETS, build_config
 from trainer.options import help_of
 from trainer.runs.manager import ROOT
 
@@ -23,9 +24,7 @@ class Field:
     """One setting.
 
     Attributes:
-        key: name in config.json.
         default: default value, of the type that values must have.
-        help: help text.
         choices: allowed values; empty if they cannot be listed.
     """
 
@@ -65,15 +64,11 @@ def bases(folders: Iterable[Path]) -> dict[str, str]:
             card = read_card(folder)
         except CheckpointError:
             continue
-        name = f"{card.name} · {folder.parent.parent.name}, epoch {card.epoch}" if is_of_run(folder) else card.name
+        of_run = folder.parent.name == "checkpoints"
+        name = f"{card.name} · {folder.parent.parent.name}, epoch {card.epoch}" if of_run else card.name
         path = folder.resolve()
         found[name] = str(path.relative_to(ASSETS.parent) if path.is_relative_to(ASSETS.parent) else path)
     return found
-
-
-def is_of_run(checkpoint: Path) -> bool:
-    """Return True if a checkpoint lies in a run folder."""
-    return checkpoint.parent.name == "checkpoints"
 
 
 def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConfig:
@@ -82,10 +77,6 @@ def read_form(values: Mapping[str, Any], losses: Mapping[str, Any]) -> TrainConf
     Args:
         values: field key to value, JSON as text.
         losses: the table from `losses_view`, as edited by the user.
-
-    Raises:
-        ConfigError: if the config cannot be trained; the message is one sentence.
-        CheckpointError: if the base does not exist.
     """
     from trainer.data.clips import check_data  # noqa: PLC0415  slow to import
     from trainer.losses import losses_of  # noqa: PLC0415  imports torch
@@ -107,12 +98,7 @@ def _read(field: Field, value: Any) -> Any:
             raise ConfigError(f"{field.label} cannot be read as JSON ({error}). Correct it.") from error
     if isinstance(field.default, str):
         return (value or "").strip()
-    return _number(value)
-
-
-def _number(value: Any) -> Any:
-    """Return an integral float as an int, since pages do not distinguish 3 from 3.0."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    return int(value) if isinstance(value, float) and value.is_integer() else value  # pages send 3 as 3.0
 
 
 def loss_fields() -> dict[str, tuple[str, list[Field]]]:
@@ -134,17 +120,15 @@ def _choices(hint: Any) -> tuple[str, ...]:
 
 def losses_view(losses: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the table of all losses, with those of a config selected and filled in."""
-    rows = []
-    for name, (purpose, own) in loss_fields().items():
-        chosen = losses.get(name, {})
-        rows.append(
-            {
-                "name": name,
-                "help": purpose,
-                "on": name in losses,
-                "fields": [_cell(field, chosen.get(field.key, field.default)) for field in own],
-            }
-        )
+    rows = [
+        {
+            "name": name,
+            "help": purpose,
+            "on": name in losses,
+            "fields": [_cell(field, losses.get(name, {}).get(field.key, field.default)) for field in own],
+        }
+        for name, (purpose, own) in loss_fields().items()
+    ]
     return {"losses": rows}
 
 

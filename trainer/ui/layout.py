@@ -14,20 +14,12 @@ from trainer.ui.form import Field
 
 DEFAULT_PRESET = "CLIP-neg"
 MAX_BESIDE = 4  # runs in the charts of another: more lines are hard to tell apart
-FIRST = (
-    "name",
-    "base",
-    "data",
-    "train",
-    "epochs",
-    "batch_size",
-    "learning_rate",
-    "num_clips",
-)  # always visible, in this order; the rest is under “All other settings”
+# always visible, in this order; the rest is under “All other settings”
+FIRST = ("name", "base", "data", "train", "epochs", "batch_size", "learning_rate", "num_clips")
 
 
 @dataclass(frozen=True)
-class FormParts:
+class NewRunParts:
     """Components of the new-run form."""
 
     column: gr.Column
@@ -77,14 +69,12 @@ def lay_out_form(
     presets: Mapping[str, Mapping[str, Any]],
     bases: Sequence[tuple[str, str]],
     templates: Path,
-) -> FormParts:
+) -> NewRunParts:
     """Lay out the form, with the values of the default preset.
 
     Args:
         fields: those of `FIRST`, then all others.
-        presets: name to values.
         bases: label and value of each base model.
-        templates: folder of templates.
     """
     num_first = sum(field.key in FIRST for field in fields)
 
@@ -108,17 +98,13 @@ def lay_out_form(
         with gr.Accordion("All other settings", open=False, elem_id="train-more"):  # noqa: SIM117
             with gr.Row(elem_classes="nt-fields"):
                 values += inputs(fields[num_first:])
-    return FormParts(column, preset, values, losses, start)
+    return NewRunParts(column, preset, values, losses, start)
 
 
 def _input(field: Field, value: Any, bases: Sequence[tuple[str, str]]) -> gr.components.Component:
     """Build the input for a field."""
-    common: dict[str, Any] = {
-        "label": field.label,
-        "info": field.help,
-        "elem_id": f"train-{field.key}",
-        "min_width": 220,
-    }
+    common: dict[str, Any] = {"label": field.label, "info": field.help, "elem_id": f"train-{field.key}"}
+    common["min_width"] = 220
     if field.key == "base":
         return gr.Dropdown(list(bases), value=value, allow_custom_value=True, **common)
     if field.choices:

@@ -16,16 +16,7 @@ from nt2vr.ui.web.permissions import Permissions, Visitor
 from trainer.config import WORLD
 from trainer.runs.manager import Run, RunManager
 from trainer.ui.form import bases, config_fields, losses_view, presets, read_form
-from trainer.ui.layout import (
-    FIRST,
-    MAX_BESIDE,
-    FormParts,
-    ListParts,
-    RunParts,
-    lay_out_form,
-    lay_out_list,
-    lay_out_run,
-)
+from trainer.ui.layout import FIRST, MAX_BESIDE, lay_out_form, lay_out_list, lay_out_run
 from trainer.ui.view import comparable, curves_view, run_view, runs_view, trash_text
 
 POLL_S = 1.0
@@ -35,18 +26,14 @@ class TrainTab:
     """Layout and event handlers of the Train tab.
 
     Args:
-        manager: starts, stops and reads runs.
-        settings: model folders and templates.
         permissions: says who may train, delete runs, and name files of this machine.
     """
 
     def __init__(self, manager: RunManager, settings: Settings, permissions: Permissions) -> None:
         """Read the fields and presets; `build` creates the components."""
         self._manager, self._settings, self._permissions = manager, settings, permissions
-        fields = sorted(
-            config_fields(), key=lambda field: FIRST.index(field.key) if field.key in FIRST else len(FIRST)
-        )
-        self._fields = [field for field in fields if field.key != "losses"]
+        fields = {field.key: field for field in config_fields() if field.key != "losses"}
+        self._fields = [fields[key] for key in dict.fromkeys([*FIRST, *fields])]
         self._presets = presets()
 
     def build(self, tab: gr.Tab) -> None:
@@ -62,19 +49,7 @@ class TrainTab:
             with gr.Column(scale=5, min_width=500):
                 form = lay_out_form(self._fields, self._presets, self._bases(), templates)
                 parts = lay_out_run(templates)
-        self._wire(tab, chosen, seen, timer, form, listed, parts)
         tab.select(self.on_visit, None, [form.start, listed.empty, note], **QUIET)
-
-    def _wire(
-        self,
-        tab: gr.Tab,
-        chosen: gr.BrowserState,
-        seen: gr.State,
-        timer: gr.Timer,
-        form: FormParts,
-        listed: ListParts,
-        parts: RunParts,
-    ) -> None:
         watched = [seen, listed.runs, parts.run, parts.curves, parts.stop, parts.resume, parts.delete]
         everything = [chosen, form.column, parts.column, listed.trash, listed.trash_size, parts.beside, *watched]
         filled = [*form.values, form.losses]
@@ -107,7 +82,7 @@ class TrainTab:
 
     @user_errors
     def on_poll(self, chosen: str | None, seen: str | None, beside: list[str] | None, request: gr.Request) -> Any:
-        """Refresh the list and the open run, with the curves of others beside it, if anything has changed."""
+        """Refresh the list and the open run, with the curves of others, if anything has changed."""
         runs = self._manager.runs()
         run = next((run for run in runs if run.run_id == chosen), None)
         others = [other for other in runs if other.run_id in (beside or []) and other != run][:MAX_BESIDE]
@@ -138,8 +113,7 @@ class TrainTab:
         """Start a run and show it."""
         self._permissions.check("train", request)
         *values, losses = filled
-        keys = [field.key for field in self._fields]
-        by_key = dict(zip(keys, values, strict=True))
+        by_key = dict(zip([field.key for field in self._fields], values, strict=True))
         if by_key["data"] != WORLD or by_key["base"] not in dict(self._bases()).values():
             self._permissions.check("paths", request)
         return self._show(self._manager.start(read_form(by_key, losses)), request)

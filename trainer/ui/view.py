@@ -52,7 +52,7 @@ def run_view(run: Run) -> dict[str, Any]:
 
 
 def curves_view(run: Run, rows: Rows, log: str, others: Sequence[tuple[Run, Rows]] = ()) -> dict[str, Any]:
-    """Return a run's curves, with those of other runs beside them, and the end of its log."""
+    """Return a run's curves, with those of other runs for comparison, and the end of its log."""
     config = run.config
     charts: list[list[dict[str, Any]]] = []
     beside = {other.run_id: measured for other, measured in others}
@@ -73,7 +73,7 @@ def curves_view(run: Run, rows: Rows, log: str, others: Sequence[tuple[Run, Rows
 
 
 def comparable(runs: Sequence[Run], run: Run | None) -> list[tuple[str, str]]:
-    """List the runs whose curves may stand beside those of a run, as labels and ids."""
+    """List the runs that a run's curves can be compared with, as labels and ids."""
     return [
         (f"{other.name} · {other.run_id}", other.run_id)
         for other in runs
@@ -94,12 +94,12 @@ def progress_text(run: Run) -> str:
 
 
 def left_text(eta_s: float | None) -> str:
-    """Say how long a run will go on; empty if that is not known."""
+    """Format the estimated time left; empty if unknown."""
     return "" if eta_s is None else f"{duration_text(eta_s)} left"
 
 
 def trash_text(num_bytes: int) -> str:
-    """Say how much space deleted runs take; empty if none."""
+    """Format the space that deleted runs take; empty if none."""
     if not num_bytes:
         return ""
     size = f"{num_bytes / 1e9:.1f} GB" if num_bytes >= 1e9 else f"{max(1, round(num_bytes / 1e6))} MB"

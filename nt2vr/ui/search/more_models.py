@@ -11,7 +11,7 @@ import gradio as gr
 
 from nt2vr.errors import MAX_QUOTED, ConfigError
 from nt2vr.models.downloads import available
-from nt2vr.models.foreign import ACTIVATIONS, import_checkpoint
+from nt2vr.models.foreign import ACTIVATIONS, ImportOptions, import_checkpoint
 from nt2vr.models.foreign_file import SUFFIXES
 from nt2vr.models.recommended import RECOMMENDED, Recommended
 from nt2vr.search.searcher import Searcher
@@ -210,10 +210,7 @@ class MoreModels:
         imported = import_checkpoint(
             path,
             models,
-            name or "",
-            architecture or "",
-            int(frames or 0),
-            activation or "",
+            ImportOptions(name or "", architecture or "", int(frames or 0), activation or ""),
             lambda done, total, doing: progress((done, total), desc=doing),
         )
         return self._result(imported.name, imported.remark, chosen, file=file, name=name)

@@ -23,7 +23,7 @@ from nt2vr.models import foreign
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import build_model, read_checkpoint, read_configs
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.foreign import Imported
+from nt2vr.models.foreign import Imported, ImportOptions
 from nt2vr.models.open_clip_encoder import OpenClipEncoder
 from nt2vr.progress import Progress, silent
 from tests.tiny import SMALL_VIT, tiny_model, write_tiny
@@ -45,7 +45,8 @@ def import_checkpoint(
 ) -> Imported:
     """Import in this process, which takes a tenth of the time."""
     hidden = models.home / ".unchecked"
-    return foreign._import(file, models, hidden, name, architecture, frames, activation, "mean", "centres", progress)
+    options = ImportOptions(name, architecture, frames, activation)
+    return foreign._import(file, models, hidden, options, progress)
 
 
 def weights_of(seed: int) -> Weights:
@@ -286,18 +287,18 @@ def test_imports_run_in_a_child_of_limited_memory_and_time(
     torch.save(weights_of(7), tmp_path / "mine.pt")
     stages: list[str] = []
     foreign.import_checkpoint(
-        tmp_path / "mine.pt", models, "mine", progress=lambda done, total, doing: stages.append(doing)
+        tmp_path / "mine.pt", models, ImportOptions("mine"), progress=lambda done, total, doing: stages.append(doing)
     )
     assert stages[0] == "reading mine.pt" and "mine" in models.names()
     with pytest.raises(ConfigError, match="already a model 'mine'"):
-        foreign.import_checkpoint(tmp_path / "mine.pt", models, "mine")
+        foreign.import_checkpoint(tmp_path / "mine.pt", models, ImportOptions("mine"))
     monkeypatch.setattr(foreign, "TIMEOUT_S", 0.1)
     with pytest.raises(CheckpointError, match="takes longer"):
-        foreign.import_checkpoint(tmp_path / "mine.pt", models, "late")
+        foreign.import_checkpoint(tmp_path / "mine.pt", models, ImportOptions("late"))
     monkeypatch.setattr(foreign, "TIMEOUT_S", 60.0)
     monkeypatch.setattr(foreign, "MEMORY_BYTES", 100 << 20)
     with pytest.raises(CheckpointError, match=r"too much memory|cannot be"):
-        foreign.import_checkpoint(tmp_path / "mine.pt", models, "large")
+        foreign.import_checkpoint(tmp_path / "mine.pt", models, ImportOptions("large"))
     assert sorted(path.name for path in models.home.iterdir()) == ["clip", "mine"]
 
 
@@ -328,7 +329,7 @@ def test_what_a_killed_app_left_of_an_import_is_removed_by_the_next_one(models: 
         (models.home / name / "model").mkdir(parents=True)
         os.utime(models.home / name, (time.time() - age_s,) * 2)
     with pytest.raises(ConfigError, match="cannot take 0 frames"):
-        foreign.import_checkpoint(tmp_path / "none.pt", models, frames=0)
+        foreign.import_checkpoint(tmp_path / "none.pt", models, ImportOptions(frames=0))
     assert sorted(path.name for path in models.home.iterdir()) == [".b.unchecked", "clip"]
 
 

@@ -18,7 +18,7 @@ from nt2vr.models.card import read_card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint, read_model
 from nt2vr.models.downloads import pretrained
-from nt2vr.models.foreign import import_checkpoint
+from nt2vr.models.foreign import ImportOptions, import_checkpoint
 from nt2vr.models.open_clip_encoder import token_embeddings
 from nt2vr.models.tokenizer import MAX_WORD_CHARS, TOKENIZER, TOKENIZER_CONFIG, FileTokenizer, load_tokenizer
 from tests.families import FAMILIES, family_model, write_family, write_tokenizer
@@ -178,7 +178,7 @@ def test_an_import_takes_the_tokenizer_of_a_model_of_its_family(
     monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, family.architecture, family.model_cfg)
     (tmp_path / "files").mkdir()
     torch.save(family_model(family, seed=3).state_dict(), tmp_path / "files" / "tuned.pt")
-    arguments = (tmp_path / "files" / "tuned.pt", models, "tuned", family.architecture)
+    arguments = (tmp_path / "files" / "tuned.pt", models, ImportOptions("tuned", family.architecture))
     with pytest.raises(ConfigError, match=r"needs the tokenizer 'timm/ViT-B-16-SigLIP'. Put its tokenizer.json next"):
         import_checkpoint(*arguments)
     shutil.copytree(folders["SigLIP"], tmp_path / "models" / "base")

@@ -10,7 +10,8 @@ import pytest
 from nt2vr.errors import ConfigError
 from nt2vr.models.checkpoint import read_configs
 from tests.paths import ROOT
-from trainer.config import SMALL_MODEL, TrainConfig, anchored, load_config, save_config
+from trainer.config import SMALL_MODEL, TrainConfig
+from trainer.config_file import anchored, load_config, save_config
 from trainer.losses import build_losses
 from trainer.optimizer import rate_at
 

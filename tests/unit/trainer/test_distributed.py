@@ -34,10 +34,11 @@ from tests.tiny import TINY
 from tests.training import assert_ended
 from trainer import distributed
 from trainer.__main__ import main
-from trainer.config import Towers, TrainConfig, save_config
+from trainer.config import Towers, TrainConfig
+from trainer.config_file import save_config
 from trainer.data.batches import epoch_batches
 from trainer.data.clips import world_clips
-from trainer.data.sentences import DatasetSentences
+from trainer.data.sentences import CaptionSentences
 from trainer.learner import Learner
 from trainer.losses import build_losses
 from trainer.runs.run_folder import RunFolder
@@ -122,7 +123,7 @@ def read_in_an_epoch(folder: Path) -> dict[str, Any]:
     """Learn an epoch of "some captions cannot be negated"; return what this process read, and the losses."""
     clips = world_clips("train", 24, 2, Framing(64), 0, folder / "frames")
     captions = [["a dog runs", "kites"] if row % 3 else ["kites"] for row in range(24)]
-    counted, source = Counted(np.asarray(clips.frames)), DatasetSentences(captions)
+    counted, source = Counted(np.asarray(clips.frames)), CaptionSentences(captions)
     clips = replace(clips, frames=cast(NDArray[np.uint8], counted), sentences=source)
     config = replace(config_of("all", folder / "base"), losses={"bnl": {"detach_video": False}})
     learner = Learner(config)

@@ -12,7 +12,8 @@ from nt2vr.files import is_disk_full
 from tests.disks import mounted
 from tests.tiny import TINY
 from tests.training import go_on, run_training
-from trainer.config import TrainConfig, save_config
+from trainer.config import TrainConfig
+from trainer.config_file import save_config
 from trainer.runs import manager as manager_module
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder, RunStatus

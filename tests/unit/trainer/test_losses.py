@@ -15,7 +15,7 @@ from trainer.losses.bnl import BidirectionalLoss
 from trainer.losses.composed import ComposedLoss
 from trainer.losses.contrastive import ContrastiveLoss
 from trainer.losses.distill import DistillLoss
-from trainer.losses.embedded import Denied, EmbeddedBatch, Parts, Truth, given
+from trainer.losses.embedded import Denied, EmbeddedBatch, EmbeddedTruth, PartVectors, given
 from trainer.losses.retrieval import RetrievalLoss
 from trainer.losses.snl import SoftNegativeLoss
 
@@ -25,9 +25,11 @@ def random_batch(size: int = 5, scale: float = 7.0) -> EmbeddedBatch:
     video, caption, negated, text, wanted, unwanted, teacher_caption = (
         normalize(torch.randn(size, 8, generator=generator), dim=-1) for _ in range(7)
     )
-    parts = Parts(wanted, unwanted, torch.arange(size) == 0, unwanted.mean(dim=0), video.mean(dim=0), teacher_caption)
+    parts = PartVectors(
+        wanted, unwanted, torch.arange(size) == 0, unwanted.mean(dim=0), video.mean(dim=0), teacher_caption
+    )
     fitting = torch.eye(size, dtype=torch.bool)
-    denied = Denied(text.requires_grad_(), Truth(video.detach(), fitting, fitting.roll(1, 1)), parts)
+    denied = Denied(text.requires_grad_(), EmbeddedTruth(video.detach(), fitting, fitting.roll(1, 1)), parts)
     video.requires_grad_(), caption.requires_grad_()
     return EmbeddedBatch(video, caption, torch.tensor(scale), negated.requires_grad_(), None, denied)
 
@@ -168,7 +170,7 @@ def denied_scores(scores: list[float], fitting: list[bool], both: list[bool]) ->
     """One sentence along the first axis, and clips with the given cosines to it."""
     pool = torch.tensor([[score, math.sqrt(1 - score**2)] for score in scores])
     text = torch.tensor([[1.0, 0.0]], requires_grad=True)
-    denied = Denied(text, Truth(pool, torch.tensor([fitting]), torch.tensor([both])))
+    denied = Denied(text, EmbeddedTruth(pool, torch.tensor([fitting]), torch.tensor([both])))
     return EmbeddedBatch(text, text, torch.tensor(10.0), denied=denied)
 
 
@@ -204,7 +206,7 @@ def test_composed_is_that_of_a_plain_loop() -> None:
         contrasts.append(sum(math.log((math.exp(s[i][a]) + wrong) / math.exp(s[i][a])) for a in right) / len(right))
         middle = sum(s[i][a] for a in right) / len(right)
         hards += [sum(math.log(1 + math.exp(s[i][j] - middle + 0.7)) for j in hard) / len(hard)] if hard else []
-    batch = EmbeddedBatch(pool, text, torch.tensor(7.0), denied=Denied(text, Truth(pool, fitting, both)))
+    batch = EmbeddedBatch(pool, text, torch.tensor(7.0), denied=Denied(text, EmbeddedTruth(pool, fitting, both)))
     expected = sum(contrasts) / 3 + 1.5 * sum(hards) / len(hards)
     assert len(hards) == 2
     assert ComposedLoss(hard_weight=1.5)(batch).item() == pytest.approx(expected, rel=1e-5)
@@ -212,7 +214,7 @@ def test_composed_is_that_of_a_plain_loop() -> None:
 
 def test_distillation_by_hand() -> None:
     x, y = torch.eye(2)
-    parts = Parts(
+    parts = PartVectors(
         wanted=torch.stack((x, x)),
         unwanted=torch.stack((y, y)),
         pure=torch.tensor([False, True]),

@@ -20,10 +20,11 @@ from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import token_embeddings
 from tests.tiny import TINY
 from trainer.__main__ import main
-from trainer.config import TrainConfig, save_config
+from trainer.config import TrainConfig
+from trainer.config_file import save_config
 from trainer.data.batches import Batch, epoch_batches
 from trainer.data.clips import Clips, world_clips
-from trainer.data.sentences import DatasetSentences
+from trainer.data.sentences import CaptionSentences
 from trainer.learner import Learner
 from trainer.loop import train
 from trainer.optimizer import rate_at
@@ -57,7 +58,7 @@ def colours(count: int) -> Clips:
     names = [list(COLOURS)[row % 4] for row in range(count)]
     noise = np.random.default_rng(0).integers(0, 30, (count, 2, 64, 64, 3))
     frames = np.clip(np.array([COLOURS[name] for name in names])[:, None, None, None] - noise, 0, 255).astype(np.uint8)
-    return Clips(frames, DatasetSentences([(f"a {name} picture", f"some {name} picture") for name in names]))
+    return Clips(frames, CaptionSentences([(f"a {name} picture", f"some {name} picture") for name in names]))
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])

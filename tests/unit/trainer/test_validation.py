@@ -15,7 +15,7 @@ from nt2vr.world.sentences import SceneDenials
 from tests.tiny import write_tiny
 from trainer.data import sentences as sentences_module
 from trainer.data.clips import Clips
-from trainer.data.sentences import DatasetSentences, WorldSentences
+from trainer.data.sentences import CaptionSentences, WorldSentences
 from trainer.validation import control_metrics, validate
 
 SCENES = sample_scenes("validation", 60, seed=0)
@@ -74,7 +74,7 @@ def test_clips_without_truth_are_measured_by_their_captions_and_those_that_can_b
             return np.stack([(-1 if text == "not 3" else 1) * VIDEOS[int(text.split()[-1])] for text in texts])
 
     encoder: Any = Marked()
-    clips = Clips(NO_FRAMES, DatasetSentences([[str(row)] for row in range(60)]))
+    clips = Clips(NO_FRAMES, CaptionSentences([[str(row)] for row in range(60)]))
     monkeypatch.setattr(sentences_module, "negations", lambda caption: ())
     assert validate(encoder, clips, VIDEOS) == {
         "original/R@1": 100,
@@ -91,7 +91,7 @@ def test_clips_without_truth_are_measured_by_their_captions_and_those_that_can_b
 def test_all_captions_are_searched_with_where_the_epochs_take_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sentences_module, "negations", lambda text: [f"not {text}"] if "2" in text else ())
     captions = [["a0", "a1", "a2"], ["b0"], ["c0", "c2"]]
-    one, every = (DatasetSentences(captions, queries_all=queries_all).queries() for queries_all in (False, True))
+    one, every = (CaptionSentences(captions, queries_all=queries_all).queries() for queries_all in (False, True))
     assert [query.kind for query in one].count("original") == 3
     assert [(query.text, query.relevant.tolist(), query.original) for query in every] == [
         ("a0", [0], None),

@@ -14,7 +14,7 @@ from nt2vr.world.scenes import sample_scenes
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch, TruthBatch, epoch_batches
 from trainer.data.clips import Clips
-from trainer.data.sentences import PlainSentences, WorldSentences
+from trainer.data.sentences import CaptionSentences, WorldSentences
 
 SCENES = sample_scenes("train", 300, seed=0)
 FRAMES = np.arange(300, dtype=np.int16).astype(np.uint8)[:, None, None, None, None].repeat(2, axis=1)
@@ -117,7 +117,7 @@ def test_a_share_of_the_world_s_sentences_is_made_of_its_captions_and_has_no_kno
 
 def test_where_captions_give_no_sentence_of_a_kind_another_is_made_and_if_there_is_none_that_is_said() -> None:
     def clips(*captions: str) -> Clips:
-        return Clips(FRAMES, PlainSentences(["a caption"] * 300, CaptionDenials(captions)))
+        return Clips(FRAMES, CaptionSentences([["a caption"]] * 300, CaptionDenials(captions), has_videos=False))
 
     config = replace(CONFIG, sentences={"composed": 0.5, "negated": 0.5}, data="captions.txt")
     with pytest.raises(ConfigError, match="no sentences of the kinds composed, negated"):

@@ -20,18 +20,18 @@ from nt2vr.querygen.query_sets import read_any_captions
 from tests.tiny import TINY, write_tiny
 from tests.training import run_training
 from trainer import loop
-from trainer.config import PRESETS, SENTENCES, TrainConfig, load_config
+from trainer.config import SENTENCES, TrainConfig
+from trainer.config_file import PRESETS, load_config, save_config
 from trainer.data import clips as clips_module
 from trainer.data.batches import epoch_batches
 from trainer.data.captions import captions_file, read_split
-from trainer.data.clips import Clips, load_clips
+from trainer.data.clips import ClipLoader, Clips
 from trainer.data.sentences import WorldSentences
-from trainer.early_check import early_warning
 from trainer.learner import Learner
 from trainer.loop import prepare, train
 from trainer.losses.distill import DistillLoss
 from trainer.runs.run_folder import RunFolder
-from trainer.text_measures import KEPT, TextMeasures, unseen_idioms
+from trainer.text_measures import KEPT, TextMeasures, early_warning, unseen_idioms
 
 WHO = ("a man", "a woman", "a boy", "a dog", "two girls")
 WHERE = ("on a stage", "in a park", "near a red car", "at home")
@@ -68,7 +68,9 @@ def config(base: Path, tmp_path: Path) -> TrainConfig:
 
 
 def loaded(learner: Learner, cache: Path) -> list[Clips]:
-    return [load_clips(learner.config, split, cache, needs=learner.losses.needs) for split in ("train", "validation")]
+    return [
+        ClipLoader(learner.config, cache, needs=learner.losses.needs).load(split) for split in ("train", "validation")
+    ]
 
 
 def lines_of(run: RunFolder) -> list[dict[str, float]]:
@@ -142,10 +144,10 @@ def test_too_few_captions_are_refused(
     (tmp_path / "captions.txt").write_text("\n".join(captions))
     needs = frozenset({"denied", "parts"})
     if error is None:
-        assert len(load_clips(replace(config, **change), "train", tmp_path, needs=needs)) == 126
+        assert len(ClipLoader(replace(config, **change), tmp_path, needs=needs).load("train")) == 126
         return
     with pytest.raises(error, match=message):
-        load_clips(replace(config, **change), "train", tmp_path, needs=needs)
+        ClipLoader(replace(config, **change), tmp_path, needs=needs).load("train")
 
 
 @pytest.mark.parametrize(
@@ -321,6 +323,27 @@ def test_a_text_run_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path: Pat
     (one, lines), (other, again) = weights
     assert lines == again
     assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_a_run_that_an_older_version_began_goes_on_with_the_captions_it_held_out(
+    tmp_path: Path, config: TrainConfig
+) -> None:
+    """It held out as many as it validates on, here 3 of 14."""
+    runs = [RunFolder(tmp_path / name) for name in ("uninterrupted", "stopped")]
+    old = replace(config, validation_clips=3, num_clips=1000)
+    for run, stop in zip(runs, (10**6, 4), strict=True):
+        run.path.mkdir()
+        save_config(old, run.config)
+        needs = Learner(old).losses.needs
+        clips, held_out = (ClipLoader(old, tmp_path, needs=needs, held_out=3).load(s) for s in ("train", "validation"))
+        learner = Learner(replace(old, num_clips=len(clips)))
+        train(learner, run, clips, held_out, lambda: learner.steps >= stop)  # noqa: B023
+    saved = torch.load(runs[1].resume, weights_only=True)
+    assert saved.pop("held_out") == 1000
+    torch.save(saved, runs[1].resume)
+    go_on(runs[1])
+    assert lines_of(runs[0]) == lines_of(runs[1])
+    assert len(clips) == 137 and torch.load(runs[1].resume, weights_only=True)["held_out"] is None
 
 
 def test_denying_sentences_of_captions_train_beside_the_videos_of_a_dataset(

@@ -17,10 +17,10 @@ from nt2vr.world.scenes import sample_scenes
 from trainer.config import TrainConfig
 from trainer.data.batches import Batch, epoch_batches, every_caption
 from trainer.data.clips import Clips, world_clips
-from trainer.data.sentences import DatasetSentences
+from trainer.data.sentences import CaptionSentences
 
 
-class Numbered(DatasetSentences):
+class Numbered(CaptionSentences):
     """Captions that name their clip and differ between draws."""
 
     def __init__(self, count: int) -> None:
@@ -106,7 +106,7 @@ def test_more_passes_and_batches_a_step_go_on_with_the_same_draws_and_leave_no_c
 def several(counts: list[int]) -> Clips:
     """Clips with as many captions as the counts say, which name their clip and number."""
     captions = [[f"{row} {number}" for number in range(count)] for row, count in enumerate(counts)]
-    return replace(numbered(len(counts)), sentences=DatasetSentences(captions))
+    return replace(numbered(len(counts)), sentences=CaptionSentences(captions))
 
 
 def test_an_epoch_can_take_every_caption_once_with_the_frames_of_its_own_clip() -> None:

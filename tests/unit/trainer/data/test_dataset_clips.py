@@ -32,7 +32,7 @@ from trainer.config import TrainConfig
 from trainer.data import sentences as sentences_module
 from trainer.data.batches import epoch_batches
 from trainer.data.captions import read_split
-from trainer.data.clips import Clips, dataset_clips, load_clips
+from trainer.data.clips import ClipLoader, Clips
 from trainer.learner import Learner
 from trainer.loop import train
 from trainer.runs.run_folder import RunFolder
@@ -67,12 +67,12 @@ def test_training_and_validation_clips_are_all_there_are_but_the_bad_one_and_nev
     folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     config = replace(CONFIG, data=str(folder))
-    train, validation = (load_clips(config, split, tmp_path / "cache") for split in ("train", "validation"))
+    train, validation = (ClipLoader(config, tmp_path / "cache").load(split) for split in ("train", "validation"))
     assert (len(train) + len(validation), len(validation)) == (11, 1)
     assert sorted(greys(train) + greys(validation)) == list(range(11))
     assert train.name == validation.name == "mine"
     assert "Skipped bad: bad.avi is not a readable video" in caplog.text
-    assert len(load_clips(replace(config, num_clips=5), "train", tmp_path / "cache")) == 5
+    assert len(ClipLoader(replace(config, num_clips=5), tmp_path / "cache").load("train")) == 5
 
 
 @pytest.mark.parametrize("validation_clips", [1, 1000])
@@ -86,7 +86,7 @@ def test_no_video_that_evaluation_takes_as_unseen_is_trained_on_whatever_the_num
         "\n".join(["video_id,caption", *(f"{n},it is {n}" for n in names)])
     )
     config = replace(CONFIG, data=str(tmp_path / "mine"), validation_clips=validation_clips)
-    trained = set(dataset_clips(config, "train", tmp_path / "cache").captions(""))
+    trained = set(ClipLoader(config, tmp_path / "cache").load("train").captions(""))
     assert trained == set(read_split(config, "train")[1])
     unseen = {caption for video in load_dataset(tmp_path / "mine", "validation").videos for caption in video.captions}
     assert (len(trained), len(unseen), trained & unseen) == (18, 2, set())
@@ -109,16 +109,16 @@ def test_frames_are_decoded_once_and_again_when_a_file_or_the_sampling_is_anothe
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write_video: WriteVideo
 ) -> None:
     config, cache = replace(CONFIG, data=str(folder)), tmp_path / "cache"
-    first = dataset_clips(config, "train", cache)
+    first = ClipLoader(config, cache).load("train")
     with monkeypatch.context() as patch:
         decoded = count_decoded(patch)
-        again = dataset_clips(config, "train", cache)
+        again = ClipLoader(config, cache).load("train")
     assert [path.name for path in decoded] == ["bad.avi"]
     np.testing.assert_array_equal(again.frames, first.frames)
-    assert dataset_clips(replace(config, num_frames=3), "train", cache).frames.shape[1] == 3
+    assert ClipLoader(replace(config, num_frames=3), cache).load("train").frames.shape[1] == 3
     for path in (folder / "clips").glob("*.avi"):
         write_video(f"mine/clips/{path.name}", [250] * 2)
-    changed = dataset_clips(config, "train", cache)
+    changed = ClipLoader(config, cache).load("train")
     assert np.asarray(changed.frames).min() > 240
     assert [path.name for path in sorted((cache / "frames").iterdir())] == ["1-2-64", "1-3-64"]
 
@@ -172,7 +172,7 @@ def test_training_and_evaluation_of_one_folder_decode_each_video_once(
     decoded = count_decoded(monkeypatch)
     config, folder_of_runs = replace(CONFIG, data=str(folder)), tmp_path / "runs"
     for _ in range(2):
-        parts = [dataset_clips(config, split, folder_of_runs / ".frames") for split in ("train", "validation")]
+        parts = [ClipLoader(config, folder_of_runs / ".frames").load(split) for split in ("train", "validation")]
         assert (sum(map(len, parts)), len(decoded)) == (11, 11)
     encoder: Any = MagicMock(num_frames=2, embed_dim=1, card=Card("any", frames=2, image_size=config.framing.size))
     encoder.encode_frames = lambda frames: np.ones((len(frames), 1), np.float32)
@@ -187,11 +187,11 @@ def test_a_follower_reads_what_the_leader_has_stored_and_tries_nothing_again(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = replace(CONFIG, data=str(folder))
-    leader = dataset_clips(config, "train", tmp_path / "cache")
+    leader = ClipLoader(config, tmp_path / "cache").load("train")
     decoded = count_decoded(monkeypatch)
     monkeypatch.setenv("TORCHELASTIC_RUN_ID", "any")
     monkeypatch.setenv("RANK", "1")
-    follower = dataset_clips(config, "train", tmp_path / "cache")
+    follower = ClipLoader(config, tmp_path / "cache").load("train")
     assert decoded == [] and follower.path == leader.path
     np.testing.assert_array_equal(follower.frames, leader.frames)
 
@@ -205,8 +205,17 @@ def test_frames_that_the_disk_has_no_room_for_are_refused_before_any_is_decoded(
         mounted(tmp_path / "disk", "size=200k"),
         pytest.raises(ConfigError, match="frames of 11 videos needs"),
     ):
-        dataset_clips(replace(CONFIG, data=str(folder)), "train", tmp_path / "disk")
+        ClipLoader(replace(CONFIG, data=str(folder)), tmp_path / "disk").load("train")
     assert decoded == []
+
+
+def test_the_frames_of_version_0_1_make_room(folder: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    for name in ("videos-0123.npy", "videos-0123.json", "built-in-train-0123.npy"):
+        (cache / name).touch()
+    ClipLoader(replace(CONFIG, data=str(folder)), cache).load("validation")
+    assert sorted(path.name for path in cache.iterdir()) == ["built-in-train-0123.npy", "content", "frames"]
 
 
 def test_a_video_on_which_the_decoder_failed_is_tried_again(
@@ -242,7 +251,7 @@ def test_negated_captions_are_those_of_the_captions_told_and_what_cannot_be_nega
 ) -> None:
     monkeypatch.setattr(sentences_module, "negations", negator)
     config = replace(CONFIG, data=str(folder), batch_size=10, num_clips=10)
-    clips = dataset_clips(config, "train", tmp_path / "cache")
+    clips = ClipLoader(config, tmp_path / "cache").load("train")
     variants = set()
     for epoch in range(1, 9):
         (batch,) = epoch_batches(clips, config, epoch, needs=frozenset({"negated"}))
@@ -282,7 +291,7 @@ def test_pooling_and_frame_positions_of_a_run_are_on_its_cards_and_of_its_base(
     assert (again.card.pooling, again.card.positions) == ("raw_mean", "ends")
     assert again.config.framing.positions == "ends"
     usual = Learner(replace(again.config, pooling="mean", positions="centres"))
-    batch = next(epoch_batches(load_clips(again.config, "train", tmp_path / "runs" / ".frames"), again.config, 1))
+    batch = next(epoch_batches(ClipLoader(again.config, tmp_path / "runs" / ".frames").load("train"), again.config, 1))
     for learner in (again, usual):
         encoded = MagicMock(wraps=learner.model.encode_image)
         monkeypatch.setattr(learner.model, "encode_image", encoded)
@@ -299,7 +308,9 @@ def test_a_run_that_takes_every_caption_goes_on_in_the_middle_of_an_epoch(folder
     once = run_training(config, tmp_path / "runs" / "once")
     status = once.status()
     assert status is not None and status.step == 10  # five batches of 4 of 20 captions, twice
-    clips, validation = (load_clips(config, split, tmp_path / "runs" / ".frames") for split in ("train", "validation"))
+    clips, validation = (
+        ClipLoader(config, tmp_path / "runs" / ".frames").load(split) for split in ("train", "validation")
+    )
     assert sum(query.kind == "original" for query in validation.sentences.queries()) == 2  # of one clip
     exact = replace(config, num_clips=len(clips), num_captions=clips.num_captions)
     twice, asked = RunFolder(tmp_path / "runs" / "twice"), iter(range(1, 100))

@@ -19,7 +19,8 @@ import pytest
 from nt2vr.errors import ConfigError, RunError
 from tests.paths import ROOT
 from trainer.__main__ import main
-from trainer.config import TrainConfig, save_config
+from trainer.config import TrainConfig
+from trainer.config_file import save_config
 from trainer.runs import manager as manager_module
 from trainer.runs import run_folder as run_folder_module
 from trainer.runs.lock import Holder, Lock

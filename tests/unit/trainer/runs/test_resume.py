@@ -20,11 +20,12 @@ from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import read_checkpoint, write_checkpoint
 from nt2vr.models.framing import Framing
 from tests.tiny import TINY, tiny_model
-from trainer import loop
-from trainer.config import TrainConfig, load_config, save_config
+from trainer import validation as validation_module
+from trainer.config import TrainConfig
+from trainer.config_file import load_config, save_config
 from trainer.data.batches import Batch
 from trainer.data.clips import world_clips
-from trainer.data.sentences import DatasetSentences
+from trainer.data.sentences import CaptionSentences
 from trainer.learner import Learner
 from trainer.loop import train
 from trainer.runs import resume
@@ -114,7 +115,7 @@ def go_and_die(folder: Path, when: str, step: int, every_s: float) -> None:
     if when == "while it is saved":
         patch.setattr(os, "replace", replace_unless)
     if when == "while a checkpoint is written":
-        patch.setattr(loop, "write_checkpoint", write_partly)
+        patch.setattr(validation_module, "write_checkpoint", write_partly)
     go(folder)
 
 
@@ -188,7 +189,7 @@ def test_a_killed_run_goes_on_to_the_very_numbers_of_one_that_was_not(
 
 def steps_saved(folder: Path) -> int | None:
     saved = read_saved(RunFolder(folder), load_config(folder / "config.json"))
-    return saved.learner["steps"] if saved and saved.learner else None
+    return saved.learner["steps"] if saved.learner else None
 
 
 @pytest.mark.slow
@@ -280,7 +281,7 @@ def test_a_run_out_of_patience_ends_early_and_says_why(
     twins: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     values = iter((0.5, 0.7, 0.7))
-    monkeypatch.setattr(loop, "validate", lambda *_: {"original/MIR": next(values)})
+    monkeypatch.setattr(validation_module, "validate", lambda *_: {"original/MIR": next(values)})
     config = replace(ALL, epochs=5, patience=1, num_clips=12, accumulate=1, passes=1)
     clips = world_clips("train", 44, 2, Framing(64), 0, twins / "frames")
     caplog.set_level("INFO", "trainer.loop")
@@ -296,7 +297,7 @@ def test_a_run_out_of_patience_ends_early_and_says_why(
 
 def test_a_metric_that_the_clips_cannot_give_is_refused_before_the_first_step(twins: Path, tmp_path: Path) -> None:
     clips = world_clips("train", 44, 2, Framing(64), 0, twins / "frames")
-    clips = replace(clips, sentences=DatasetSentences([[caption] for caption in clips.captions("any")]))
+    clips = replace(clips, sentences=CaptionSentences([[caption] for caption in clips.captions("any")]))
     learner = Learner(replace(ALL, losses={"contrastive": {}}, patience=1, monitor="composed/MIR"))
     with pytest.raises(ConfigError, match="composed/MIR cannot be measured on these clips"):
         train(learner, RunFolder(tmp_path), clips, clips)

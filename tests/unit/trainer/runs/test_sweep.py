@@ -12,7 +12,8 @@ import pytest
 
 from nt2vr.__main__ import main
 from tests.tiny import TINY
-from trainer.config import TrainConfig, load_config, save_config
+from trainer.config import TrainConfig
+from trainer.config_file import load_config, save_config
 from trainer.runs import sweep
 from trainer.runs.run_folder import RunFolder
 from trainer.runs.sweep import sweep_runs

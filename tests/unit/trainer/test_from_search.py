@@ -9,11 +9,12 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.world.drawn import clips as clips_module
 from nt2vr.world.drawn.shipped import BASE, SHIPPED
 from tests.training import run_training
-from trainer.config import TrainConfig, load_config
+from trainer.config import TrainConfig
+from trainer.config_file import load_config
 from trainer.runs.lock import Holder
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder, RunStatus
-from trainer.ui.stage import PRESET, StageRuns
+from trainer.ui.from_search import PRESET, SearchTrainings
 
 
 class Recorded(RunManager):
@@ -27,7 +28,7 @@ class Recorded(RunManager):
 
 
 def test_a_run_starts_from_the_checkpoint_chosen_and_keeps_every_epoch_for_the_slider(tmp_path: Path) -> None:
-    runs = StageRuns(Recorded(tmp_path))
+    runs = SearchTrainings(Recorded(tmp_path))
     assert runs.start(BASE, "a very long name of a model that goes on and on and on") == "run"
     assert isinstance(runs.manager, Recorded)
     config = runs.manager.config
@@ -44,7 +45,7 @@ def test_its_clips_ship() -> None:
 
 
 def test_the_run_under_way_is_found_whoever_started_it(tmp_path: Path) -> None:
-    runs, run = StageRuns(RunManager(tmp_path / "runs")), RunFolder(tmp_path / "runs" / "by-hand")
+    runs, run = SearchTrainings(RunManager(tmp_path / "runs")), RunFolder(tmp_path / "runs" / "by-hand")
     assert runs.under_way() == ""
     run.path.mkdir(parents=True)
     run.config.write_text('{"name": "By hand"}')
@@ -54,7 +55,7 @@ def test_the_run_under_way_is_found_whoever_started_it(tmp_path: Path) -> None:
         training = runs.look("by-hand")
         assert (training.word, training.doing, training.share) == ("preparing", "drawing clips: 1 of 4", "25.0")
         assert training.under_way
-        assert StageRuns(RunManager(tmp_path / "other")).under_way() == ""
+        assert SearchTrainings(RunManager(tmp_path / "other")).under_way() == ""
     run.write_status(RunStatus("failed", 1, error="The disk is full."))
     ended = runs.look("by-hand")
     assert runs.under_way() == "" and not ended.under_way and ended.error == "The disk is full."

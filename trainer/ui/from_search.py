@@ -1,11 +1,11 @@
-"""Short runs started from the Search tab, to be watched as they learn."""
+"""Short runs of the preset `stage`, started and watched from the Search tab."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from nt2vr.models.card import read_card
-from nt2vr.ui.trainings import Training
-from trainer.config import PRESETS, load_config
+from nt2vr.ui.search.watch import Training
+from trainer.config_file import PRESETS, load_config
 from trainer.runs.manager import RunManager
 from trainer.ui.view import WORDS, left_text, percent, progress_text
 
@@ -14,31 +14,20 @@ MAX_BASE = 40  # characters of the base's name in a run's
 
 
 @dataclass(frozen=True)
-class StageRuns:
-    """Starts runs of the preset, and shows any run that is training.
-
-    Attributes:
-        manager: has the runs.
-        preset: config file.
-    """
+class SearchTrainings:
+    """Starts runs of the preset, and shows any run that is training."""
 
     manager: RunManager
     preset: Path = PRESET
 
     def start(self, base: Path, name: str) -> str:
-        """Start a run from a checkpoint folder.
-
-        Raises:
-            CheckpointError: if the base cannot be read.
-            ConfigError: if it cannot be trained, or the disk is full.
-            RunError: if another run is training.
-        """
+        """Start a run from a checkpoint folder."""
         read_card(base)
         changes = {"base": str(base.resolve()), "name": f"{name[:MAX_BASE].strip()} learns not"}
         return self.manager.start(load_config(self.preset, changes))
 
     def under_way(self) -> str:
-        """Return the run that is training; "" if there is none."""
+        """Return the id of the run that is training; "" if none is."""
         return self.manager.under_way()
 
     def look(self, run: str) -> Training:

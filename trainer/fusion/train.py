@@ -1,0 +1,166 @@
+"""Training of a fusion over frozen towers.
+
+Every candidate that a person would call almost right is a negative: the reference, its twin, and its other edits.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from nt2vr.models.fusion import INPUTS, Fusion, PartWeights
+from nt2vr.progress import Progress, silent
+from trainer.fusion.data import FusionData
+from trainer.fusion.losses import hn_nce, info_nce, weighted_targets
+
+
+@dataclass(frozen=True)
+class FusionConfig:
+    """Hyperparameters of a fusion's training.
+
+    Attributes:
+        hidden: units of the hidden layer; 0 for a linear fusion.
+        batch: families per step; a step asks all of their queries.
+        random_clips: further candidates per step, of other families.
+        learning_rate: at the start; decays to 0 along a cosine.
+        weight_decay: pulls the correction to zero, and so the fusion to `parts`.
+        weigh_frames: whether frames of targets are weighted by their similarity to the wanted part, as in CoVR.
+    """
+
+    families: int = 1_000
+    hidden: int = 0
+    steps: int = 300
+    batch: int = 64
+    random_clips: int = 1_000
+    learning_rate: float = 3e-3
+    weight_decay: float = 0.05
+    temperature: float = 0.02
+    loss: Literal["info_nce", "hn_nce"] = "info_nce"
+    weigh_frames: bool = False
+    seed: int = 1
+
+
+class FusionModule(nn.Module):
+    """The trainable twin of `Fusion`."""
+
+    def __init__(self, embed_dim: int, weights: PartWeights, hidden: int = 0) -> None:
+        """Start at `parts`: the last layer is zero."""
+        super().__init__()
+        self.weights = weights
+        widths = [INPUTS * embed_dim, *([hidden] if hidden else []), embed_dim]
+        layers = [nn.Linear(*pair) for pair in pairwise(widths)]
+        nn.init.zeros_(layers[-1].weight)
+        nn.init.zeros_(layers[-1].bias)
+        self.layers = nn.ModuleList(layers)
+
+    def forward(self, picture: Tensor, wanted: Tensor, unwanted: Tensor) -> Tensor:
+        """Return unit vectors (Q, D) of queries."""
+        hidden: Tensor = torch.cat([picture, wanted, unwanted, picture * wanted, picture * unwanted], dim=-1)
+        for number, layer in enumerate(self.layers):
+            hidden = layer(hidden.relu() if number else hidden)
+        return normalize(picture + self.weights.wanted * wanted - self.weights.unwanted * unwanted + hidden, dim=-1)
+
+    def frozen(self) -> Fusion:
+        """Return the fusion with the current weights, rounded to the half precision of its file."""
+        layers = ((layer.weight, layer.bias) for layer in self.layers if isinstance(layer, nn.Linear))
+        rounded = tuple(
+            (matrix.detach().half().float().numpy(), bias.detach().half().float().numpy()) for matrix, bias in layers
+        )
+        return Fusion(self.weights, rounded)
+
+
+def train_fusion(
+    data: FusionData, weights: PartWeights, config: FusionConfig, progress: Progress = silent
+) -> tuple[Fusion, list[float]]:
+    """Train a fusion; equal arguments give equal weights on the same machine.
+
+    Args:
+        weights: of `parts`, which it starts from.
+
+    Returns:
+        The fusion, and the loss of every step.
+    """
+    torch.manual_seed(config.seed)
+    model = FusionModule(data.clips.shape[1], weights, config.hidden)
+    optimizer = torch.optim.AdamW(model.parameters(), config.learning_rate, weight_decay=config.weight_decay)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, config.steps)
+    loss_of, losses = LOSSES[config.loss], []
+    for step, families in enumerate(_batches(data, config), start=1):
+        loss = loss_of(model, data, families, config)
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        schedule.step()
+        losses.append(loss.item())
+        progress(step, config.steps, "training the fusion")
+    return model.frozen(), losses
+
+
+def _batches(data: FusionData, config: FusionConfig) -> Iterator[Tensor]:
+    """Yield the families of each step, every family once before any is drawn again."""
+    generator = torch.Generator().manual_seed(config.seed)
+    count, order = len(data.pictures), torch.zeros(0, dtype=torch.long)
+    for _ in range(config.steps):
+        if len(order) < config.batch:
+            order = torch.randperm(count, generator=generator)
+        yield order[: config.batch]
+        order = order[config.batch :]
+
+
+def _info_nce(model: FusionModule, data: FusionData, families: Tensor, config: FusionConfig) -> Tensor:
+    """Ask all triplets of some families among all of their clips, and random ones of other families."""
+    rows = torch.isin(data.references, families).nonzero()[:, 0]
+    own = torch.isin(data.families, families)
+    others = (~own).nonzero()[:, 0]
+    drawn = others[torch.randint(len(others), (config.random_clips,))] if len(others) else others
+    candidates = torch.cat([own.nonzero()[:, 0], torch.unique(drawn)])
+    columns = torch.full((len(data.clips),), -1)
+    columns[candidates] = torch.arange(len(candidates))
+    targets = columns[data.targets[rows]]
+    masked = torch.zeros(len(rows), len(candidates), dtype=torch.bool)
+    for number, row in enumerate(rows.tolist()):
+        right = columns[data.right[row]]
+        masked[number, right[right >= 0]] = True
+    masked[torch.arange(len(rows)), targets] = False
+    wanted, unwanted = _texts(data, rows)
+    clips = data.clips[candidates]
+    clips[targets] = _targets(data, rows, wanted, config)
+    queries = model(data.pictures[data.references[rows]], wanted, unwanted)
+    return info_nce(queries @ clips.T, targets, masked, config.temperature)
+
+
+def _hn_nce(model: FusionModule, data: FusionData, families: Tensor, config: FusionConfig) -> Tensor:
+    """Ask all triplets of some families among each other's targets, as CoVR does."""
+    rows = torch.isin(data.references, families).nonzero()[:, 0]
+    targets, references = data.targets[rows], data.references[rows]
+    right = [set(data.right[row]) for row in rows.tolist()]
+    noisy = torch.tensor([[target in those for target in targets.tolist()] for those in right])
+    noisy.fill_diagonal_(False)
+    hard = (references[:, None] == references) & ~torch.eye(len(rows), dtype=torch.bool)
+    wanted, unwanted = _texts(data, rows)
+    queries = model(data.pictures[references], wanted, unwanted)
+    return hn_nce(queries @ _targets(data, rows, wanted, config).T, hard, noisy, config.temperature) / (2 * len(rows))
+
+
+def _texts(data: FusionData, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Draw one text per triplet: wanted and unwanted parts, (Q, D) each."""
+    drawn = torch.randint(data.wanted.shape[1], (len(rows),))
+    return data.wanted[rows, drawn], data.unwanted[rows, drawn]
+
+
+def _targets(data: FusionData, rows: Tensor, wanted: Tensor, config: FusionConfig) -> Tensor:
+    """Return the embeddings of the triplets' targets, (Q, D)."""
+    if not config.weigh_frames:
+        return data.clips[data.targets[rows]]
+    assert data.frames is not None, "loaded where they are needed"
+    return weighted_targets(data.frames[data.targets[rows]], wanted)
+
+
+LOSSES: dict[str, Callable[[FusionModule, FusionData, Tensor, FusionConfig], Tensor]] = {
+    "info_nce": _info_nce,
+    "hn_nce": _hn_nce,
+}
