@@ -216,8 +216,8 @@ def config_of(run: Run, captions: Path, steps: int) -> TrainConfig:
 
 def clips_of(config: TrainConfig, most: int) -> tuple[Clips, Clips]:
     """Read the training captions, and the held-out captions that text measures are taken on."""
-    held_out = config.validation_clips  # all that is measured; a run of the product would hold out a tenth
-    loader = ClipLoader(config, Path(), needs=frozenset(), held_out=held_out)
+    load.HELD_OUT = config.validation_clips  # all that is measured; a run of the product would hold out a tenth
+    loader = ClipLoader(config, Path(), needs=frozenset())
     return replace(loader, config=replace(config, num_clips=most)).load("train"), loader.load("validation")
 
 

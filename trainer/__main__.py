@@ -165,7 +165,7 @@ def _train(
     check_data(config, start.losses.users)
     logger.info("Preparing clips for %s.", config.name)
     with in_turn():
-        loader = ClipLoader(config, cache, start.losses.needs, stop.is_set, progress, held_out_by(run, config))
+        loader = ClipLoader(config, cache, start.losses.needs, stop.is_set, progress)
         clips, validation = loader.load("train"), loader.load("validation")
     num_captions = min(config.num_captions, clips.num_captions)  # a dataset may have fewer than configured
     learner = Learner(replace(config, num_clips=len(clips), num_captions=num_captions), start)

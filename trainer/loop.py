@@ -143,7 +143,7 @@ class Books:
         self._metrics = MetricsWriter(run, learner.config, learner.steps)
         self._validator = Validator(learner, run, self._metrics, validation, not saved.metrics_bytes, progress)
         self._reports = StepReports(run, learner, self._metrics, saved.recent)
-        self._saver = Saver(run, learner, saved.held_out)
+        self._saver = Saver(run, learner)
 
     def step(self, epoch: int, losses: dict[str, float]) -> None:
         """Report a step, and save the run if due."""

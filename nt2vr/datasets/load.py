@@ -31,7 +31,6 @@ def load_dataset(data: str | Path, split: Split = "all", with_files: bool = True
 
     Args:
         data: folder of a dataset, or its captions file; its kind is inferred unless given as "KIND:PATH".
-        held_out: the maximum; only trainings begun by an older version have another.
         with_files: whether videos must have files; otherwise only captions are read.
     """
     kind, path = kind_and_path(data)

@@ -3,7 +3,6 @@
 import logging
 import random
 from collections.abc import Iterable, Mapping, Sequence, Set
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -103,7 +102,6 @@ class ClipLoader:
         cache: folder for frames; those of videos go where `frame_cache` says.
         needs: see `WeightedLosses.needs`. Without "video", only captions are read of anything but the built-in world.
         should_stop: polled between clips; raises InterruptedError.
-        held_out: maximum of the videos held out of data without a validation split.
     """
 
     config: TrainConfig
@@ -111,7 +109,6 @@ class ClipLoader:
     needs: Set[str] = frozenset({"video"})
     should_stop: ShouldStop = never
     progress: Progress = silent
-    held_out: int = HELD_OUT
 
     def load(self, split: TrainingSplit) -> Clips:
         """Load the clips that the config trains or validates on: always the same ones."""
@@ -135,9 +132,9 @@ class ClipLoader:
         )
 
     def _captions(self, split: TrainingSplit) -> Clips:
-        name, captions = read_split(self.config, split, self.held_out)
+        name, captions = read_split(self.config, split)
         if split == "train":
-            read_split(self.config, "validation", self.held_out)  # fails now, before all is parsed
+            read_split(self.config, "validation")  # fails now, before all is parsed
             self._refuse_too_few(name, len(captions), "captions")
         frames = np.empty((len(captions), 0, 1, 1, 3), np.uint8)
         each = [[caption] for caption in captions]
@@ -145,16 +142,13 @@ class ClipLoader:
 
     def _videos(self, split: TrainingSplit) -> Clips:
         config = self.config
-        dataset = load_dataset(config.data, split, self.held_out)
+        dataset = load_dataset(config.data, split)
         videos = sample(dataset.videos, config.num_clips if split == "train" else config.validation_clips)
         if split == "train":
-            load_dataset(config.data, "validation", self.held_out)  # fails now, before all is decoded
+            load_dataset(config.data, "validation")  # fails now, before all is decoded
             for remark in dataset.remarks:
                 logger.warning(remark)
             self._refuse_too_few(dataset.name, len(videos), "clips")
-        with suppress(OSError):
-            for old in self.cache.glob("videos-*"):  # of version 0.1, which wrote a file for each set of clips
-                old.unlink(missing_ok=True)
         decodes = process_rank() == 0  # the others take what the first has stored
         with progress_bar(self.progress) as shown, frame_cache(self.cache) as store:
             videos, frames, name = decode_videos(

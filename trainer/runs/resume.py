@@ -60,19 +60,12 @@ class Saved:
     metrics_bytes: int = 0
     recent: Losses | tuple[()] = ()
     learner: Mapping[str, Any] | None = None
-    held_out: int | None = None
-
-
-def held_out_by(run: RunFolder, config: TrainConfig) -> int:
-    """Return how many videos a run holds out at most: a resumed one as many as before, to train on the same videos."""
-    saved = _read(run, mmap=True)  # without its weights
-    return HELD_OUT if saved is None else saved.held_out or config.validation_clips
 
 
 def read_saved(run: RunFolder, config: TrainConfig) -> Saved:
     """Read a run's saved state; before the first save, return that of the start."""
     if (saved := _read(run)) is None:
-        return Saved(asdict(config), held_out=HELD_OUT)
+        return Saved(asdict(config))
     names, before = [field.name for field in fields(config)], TrainConfig(**saved.config)
     if other := [name for name in names if getattr(before, name) != getattr(config, name)]:
         raise ConfigError(

@@ -21,7 +21,7 @@ from tests.tiny import TINY, write_tiny
 from tests.training import run_training
 from trainer import loop
 from trainer.config import SENTENCES, TrainConfig
-from trainer.config_file import PRESETS, load_config, save_config
+from trainer.config_file import PRESETS, load_config
 from trainer.data import clips as clips_module
 from trainer.data.batches import epoch_batches
 from trainer.data.captions import captions_file, read_split
@@ -323,27 +323,6 @@ def test_a_text_run_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path: Pat
     (one, lines), (other, again) = weights
     assert lines == again
     assert all(torch.equal(one[name], other[name]) for name in one)
-
-
-def test_a_run_that_an_older_version_began_goes_on_with_the_captions_it_held_out(
-    tmp_path: Path, config: TrainConfig
-) -> None:
-    """It held out as many as it validates on, here 3 of 14."""
-    runs = [RunFolder(tmp_path / name) for name in ("uninterrupted", "stopped")]
-    old = replace(config, validation_clips=3, num_clips=1000)
-    for run, stop in zip(runs, (10**6, 4), strict=True):
-        run.path.mkdir()
-        save_config(old, run.config)
-        needs = Learner(old).losses.needs
-        clips, held_out = (ClipLoader(old, tmp_path, needs=needs, held_out=3).load(s) for s in ("train", "validation"))
-        learner = Learner(replace(old, num_clips=len(clips)))
-        train(learner, run, clips, held_out, lambda: learner.steps >= stop)  # noqa: B023
-    saved = torch.load(runs[1].resume, weights_only=True)
-    assert saved.pop("held_out") == 1000
-    torch.save(saved, runs[1].resume)
-    go_on(runs[1])
-    assert lines_of(runs[0]) == lines_of(runs[1])
-    assert len(clips) == 137 and torch.load(runs[1].resume, weights_only=True)["held_out"] is None
 
 
 def test_denying_sentences_of_captions_train_beside_the_videos_of_a_dataset(

@@ -209,15 +209,6 @@ def test_frames_that_the_disk_has_no_room_for_are_refused_before_any_is_decoded(
     assert decoded == []
 
 
-def test_the_frames_of_version_0_1_make_room(folder: Path, tmp_path: Path) -> None:
-    cache = tmp_path / "cache"
-    cache.mkdir()
-    for name in ("videos-0123.npy", "videos-0123.json", "built-in-train-0123.npy"):
-        (cache / name).touch()
-    ClipLoader(replace(CONFIG, data=str(folder)), cache).load("validation")
-    assert sorted(path.name for path in cache.iterdir()) == ["built-in-train-0123.npy", "content", "frames"]
-
-
 def test_a_video_on_which_the_decoder_failed_is_tried_again(
     write_video: WriteVideo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
