@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,7 @@ from nt2vr.evaluation.reports.tables import markdown, write_tables
 from nt2vr.evaluation.sources import Data
 from nt2vr.language.query import Query
 from nt2vr.language.query import understand as understand_tagged
-from nt2vr.language.tagger import Tagger, load_tagger
+from nt2vr.language.tagger import load_tagger
 from nt2vr.media.gallery import Video
 from nt2vr.models.card import CARD
 from nt2vr.models.checkpoint import read_checkpoint
@@ -41,12 +40,7 @@ def understand(text: str, editing: bool = False) -> Query:
 
     With `editing`, edits are understood as well, as next to a reference picture: "replace the dog by a cat".
     """
-    return understand_tagged(text, _tagger(), editing)
-
-
-@cache
-def _tagger() -> Tagger:
-    return load_tagger()
+    return understand_tagged(text, load_tagger(), editing)
 
 
 def load_model(name_or_folder: str | Path, data_dir: str | Path | None = None, device: str | None = None) -> Encoder:

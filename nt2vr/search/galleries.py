@@ -21,7 +21,7 @@ MAX_OPEN = 4  # libraries; the least recently used is closed first
 
 
 class LibraryLike(Protocol):
-    """A library in a list; its id survives renaming."""
+    """A library in a list."""
 
     @property
     def id(self) -> str: ...

@@ -4,9 +4,7 @@ import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
 from types import MappingProxyType
-from typing import Any
 from weakref import WeakValueDictionary
 
 from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError, QueryError, counted, quoted
@@ -100,13 +98,9 @@ class Searcher:
         except ConfigError:
             return False
 
-    @cached_property
-    def _tagger(self) -> Any:
-        return load_tagger()
-
     def understand(self, text: str, editing: bool = False) -> Query:
         """Split a sentence into its wanted and unwanted parts; `editing` if it is next to a reference picture."""
-        return understand(text, self._tagger, editing)
+        return understand(text, load_tagger(), editing)
 
     def video(self, video_id: str) -> Video:
         """Return a video of the gallery."""
