@@ -60,7 +60,10 @@ def test_a_killed_writer_loses_nothing_that_was_appended(tmp_path: Path, kind: K
     for attempt in range(4):
         with start_writer(tmp_path, kind, last, last + 100_000) as writer:
             assert writer.stdout is not None and writer.stdout.readline() == "ready\n"
-            time.sleep(0.02 + 0.013 * attempt)
+            deadline_s = time.monotonic() + 30
+            while len(opened(tmp_path, kind)) < last + 4 and time.monotonic() < deadline_s:
+                time.sleep(0.002)
+            time.sleep(0.013 * attempt)
             writer.send_signal(signal.SIGKILL)
         count = len(opened(tmp_path, kind))
         assert count >= last and is_right(tmp_path, kind, count)
