@@ -9,13 +9,12 @@ from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.protocol import evaluate, with_controls
 from nt2vr.evaluation.reports.archive import Archive
 from nt2vr.evaluation.result_store import ResultStore
-from nt2vr.evaluation.runner import Job, Runner
 from nt2vr.evaluation.sources import GALLERY, WORLD, Data, load_benchmark
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.catalog import Catalog
-from nt2vr.progress import Progress, ShouldStop
+from nt2vr.progress import Job, Progress, Runner, ShouldStop
 from nt2vr.search.systems import System
 from nt2vr.settings import ASSETS
 
@@ -23,7 +22,7 @@ BUILT_IN = (WORLD, GALLERY)
 MAX_SYSTEMS = 32  # of one evaluation, without controls: each takes memory, time and space in the report
 
 
-class Evaluations(Runner):
+class Evaluations:
     """Runs evaluations and archives their reports.
 
     Args:
@@ -45,13 +44,23 @@ class Evaluations(Runner):
         libraries: Libraries | None = None,
     ) -> None:
         """Prepare without starting anything."""
-        super().__init__()
+        self._runner = Runner[str]("evaluation")
         self.archive = Archive(folder / "reports")
         self._models, self._decoder, self._cache = models, decoder, cache
         self._folder, self._assets, self._libraries = folder, assets, libraries
         self._built: dict[Data, Benchmark] = {}
 
-    def start(self, data: Data, systems: Sequence[str]) -> Future[Job]:
+    @property
+    def job(self) -> Job[str] | None:
+        """The running evaluation, otherwise the last one; its result is the id of the report."""
+        return next(reversed(self._runner.jobs), None)
+
+    def cancel(self) -> None:
+        """Stop the running evaluation soon; results of finished models stay stored."""
+        if self.job is not None:
+            self._runner.cancel(self.job.number)
+
+    def start(self, data: Data, systems: Sequence[str]) -> Future[Job[str]]:
         """Start an evaluation of systems and their controls.
 
         Returns:
@@ -73,7 +82,7 @@ class Evaluations(Runner):
             progress(0, 0, "writing the report")
             return self.archive.add(report)
 
-        return self.run(data.name, [system.name for system in chosen], work)
+        return self._runner.run(work, data.name, [system.name for system in chosen])
 
     def _benchmark(self, data: Data, progress: Progress, should_stop: ShouldStop) -> Benchmark:
         """Load a benchmark; built-in ones are cached: the world's 10,000 queries take 5 s."""

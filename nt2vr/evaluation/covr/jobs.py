@@ -11,11 +11,10 @@ from nt2vr.evaluation.covr.files import covr_files
 from nt2vr.evaluation.covr.protocol import CovrBenchmark, ask, editing_parser
 from nt2vr.evaluation.covr.report import CovrArchive, CovrReport
 from nt2vr.evaluation.covr.world import PER_KIND, covr_world
-from nt2vr.evaluation.runner import Job, Runner
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.progress import Job, Progress, Runner, ShouldStop, never, silent
 
 WORLD = "world"
 
@@ -82,7 +81,7 @@ def _benchmark(data: CovrData, folder: Path, decoder: Decoder, cache: Cache) -> 
     return covr_files(load_covr(Path(data.name), data.split), decoder, cache)
 
 
-class CovrEvaluations(Runner):
+class CovrEvaluations:
     """Runs evaluations and stores their reports.
 
     Args:
@@ -94,11 +93,21 @@ class CovrEvaluations(Runner):
 
     def __init__(self, encoder_of: Callable[[str], Encoder], folder: Path, decoder: Decoder, cache: Cache) -> None:
         """Start nothing."""
-        super().__init__()
+        self._runner = Runner[str]("evaluation")
         self.archive = CovrArchive(folder / "composed")
         self._encoder_of, self._folder, self._decoder, self._cache = encoder_of, folder, decoder, cache
 
-    def start(self, data: CovrData, model: str) -> Future[Job]:
+    @property
+    def job(self) -> Job[str] | None:
+        """The running evaluation, otherwise the last one; its result is the id of the report."""
+        return next(reversed(self._runner.jobs), None)
+
+    def cancel(self) -> None:
+        """Stop the running evaluation soon."""
+        if self.job is not None:
+            self._runner.cancel(self.job.number)
+
+    def start(self, data: CovrData, model: str) -> Future[Job[str]]:
         """Start an evaluation; return a future of the finished job.
 
         Raises:
@@ -110,4 +119,4 @@ class CovrEvaluations(Runner):
             report = evaluate_data(data, encoder, self._folder, self._decoder, self._cache, progress, should_stop)
             return self.archive.add(report)
 
-        return self.run(f"{data.name}, {data.split}", [model], work)
+        return self._runner.run(work, f"{data.name}, {data.split}", [model])

@@ -25,7 +25,8 @@ from nt2vr.ui.evaluate.covr_view import (
     link_of,
     rows_view,
 )
-from nt2vr.ui.evaluate.view import job_view
+from nt2vr.ui.evaluate.view import WORD
+from nt2vr.ui.job_view import job_view
 from nt2vr.ui.theme import QUIET, fold, template
 from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import OpensQueries, event_value
@@ -212,8 +213,8 @@ class CovrPanel:
         job = self._evaluations.job
         if job == seen:
             return gr.skip()
-        is_new = job is not None and job.report_id
-        return {**(self._shown(job.report_id) if job is not None and is_new else {}), **self._watched()}
+        is_new = job is not None and job.result
+        return {**(self._shown(job.result or "") if job is not None and is_new else {}), **self._watched()}
 
     @user_errors
     def on_choose(self, chosen: str) -> Updates:
@@ -297,7 +298,7 @@ class CovrPanel:
         p, job = self._parts, self._evaluations.job
         is_busy = job is not None and job.is_under_way
         return {
-            p.job: job_view(job),
+            p.job: job_view(job, WORD),
             p.timer: gr.Timer(active=is_busy),
             p.seen: job,
             p.start: gr.Button(interactive=not is_busy),

@@ -8,8 +8,8 @@ import gradio as gr
 
 from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.evaluation.jobs import BUILT_IN, Evaluations
-from nt2vr.evaluation.runner import Job
 from nt2vr.evaluation.sources import LIBRARY, Data
+from nt2vr.progress import Job
 from nt2vr.search.galleries import Galleries
 from nt2vr.ui.evaluate.layout import (
     BUILT_IN_DATA,
@@ -22,7 +22,8 @@ from nt2vr.ui.evaluate.queries_view import marks_of
 from nt2vr.ui.evaluate.report_link import ReportLink
 from nt2vr.ui.evaluate.review import Review, Updates
 from nt2vr.ui.evaluate.scripts import ASKED, SCROLL, SHOWN
-from nt2vr.ui.evaluate.view import job_view, reports_view
+from nt2vr.ui.evaluate.view import WORD, reports_view
+from nt2vr.ui.job_view import job_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.column_view import Marked
 from nt2vr.ui.theme import QUIET
@@ -147,11 +148,11 @@ class EvaluateTab:
             ConfigError: if there is no room for its report, or it cannot be started, failed, or was cancelled.
         """
         job = self._start(data, "test", systems, visitor).result()
-        if not job.report_id:
+        if not job.result:
             raise ConfigError(job.error or "The evaluation was cancelled on the page. Start it again.")
-        return self._evaluations.archive.summary(job.report_id)
+        return self._evaluations.archive.summary(job.result)
 
-    def _start(self, data: str, split: str, systems: list[str], visitor: Visitor) -> Future[Job]:
+    def _start(self, data: str, split: str, systems: list[str], visitor: Visitor) -> Future[Job[str]]:
         if not self._permissions.may("delete", visitor):
             self._evaluations.archive.check_room()
         name = (data or "").strip()
@@ -190,13 +191,13 @@ class EvaluateTab:
         return self._show(ReportLink.read(event_value(event, "link", str)), request)
 
     @user_errors
-    def on_poll(self, chosen: str | None, seen: Job | None, request: gr.Request) -> Any:
+    def on_poll(self, chosen: str | None, seen: Job[str] | None, request: gr.Request) -> Any:
         """Update the progress; open the report that was waited for."""
         job, report_id = self._evaluations.job, _report_of(chosen)
         if job == seen:
             return gr.skip()
-        if job is not None and job.report_id and not report_id:
-            return self._show(ReportLink(job.report_id), request)
+        if job is not None and job.result and not report_id:
+            return self._show(ReportLink(job.result), request)
         listed = reports_view(self._evaluations.archive.entries(), report_id, job)
         return {self._parts.reports: listed, **self._watched()}
 
@@ -251,7 +252,7 @@ class EvaluateTab:
     def _last_report(self) -> str:
         """Return the report of the evaluation that was started last; "" until it has ended."""
         job = self._evaluations.job
-        return job.report_id if job else ""
+        return (job.result or "") if job else ""
 
     def _watched(self) -> Updates:
         """Show the evaluation under way, and the buttons as it allows."""
@@ -262,7 +263,7 @@ class EvaluateTab:
             p.timer: gr.Timer(active=is_busy),
             p.form.start: gr.Button(interactive=not is_busy),
             p.form.cancel: gr.Button(interactive=job is not None and job.state == "running"),
-            p.form.job: job_view(job),
+            p.form.job: job_view(job, WORD),
         }
 
 

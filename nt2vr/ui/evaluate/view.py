@@ -20,17 +20,11 @@ from nt2vr.evaluation.reports.tables import (
     measured,
     table_of,
 )
-from nt2vr.evaluation.runner import Job
-from nt2vr.progress import percent_text
+from nt2vr.progress import Job
 from nt2vr.ui.chart import Point, points_chart
+from nt2vr.ui.job_view import job_view
 
-WORDS = {
-    "running": "evaluating",
-    "stopping": "stopping",
-    "finished": "finished",
-    "stopped": "cancelled",
-    "failed": "failed",
-}
+WORD = "evaluating"
 FILES = (REPORT, *FORMS, QUERIES, QUERIES_CSV)
 ROLES = {"base": "zero-shot", "drop": "control", "reference": "reads the scenes"}
 X = "composed/MIR", "Composed MIR: finds the wanted part"
@@ -44,26 +38,10 @@ MEANINGS = {
 }
 
 
-def job_view(job: Job | None) -> dict[str, Any]:
-    """Show the progress of an evaluation, or why it ended without a report; nothing of a finished one."""
-    if job is None or job.state == "finished":
-        return {}
-    known = f"{job.doing}: {job.done:,} of {job.total:,}" if job.total else job.doing
-    return {
-        "state": "preparing" if job.state == "running" and not job.total else job.state,
-        "word": WORDS[job.state],
-        "data": job.data,
-        "systems": ", ".join(job.systems),
-        "doing": known if job.is_under_way else "",
-        "share": percent_text(job.done, job.total),
-        "error": job.error,
-    }
-
-
-def reports_view(entries: Sequence[Entry], chosen: str, job: Job | None = None) -> dict[str, Any]:
+def reports_view(entries: Sequence[Entry], chosen: str, job: Job[str] | None = None) -> dict[str, Any]:
     """List the reports with the open one marked, below the evaluation under way."""
     return {
-        "job": job_view(job) if job is not None and job.is_under_way else {},
+        "job": job_view(job, WORD) if job is not None and job.is_under_way else {},
         "reports": [
             {
                 "id": entry.report_id,

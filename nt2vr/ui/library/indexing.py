@@ -9,21 +9,14 @@ import gradio as gr
 
 from nt2vr.errors import NotIndexedError
 from nt2vr.library.jobs import IndexJob, IndexJobs
-from nt2vr.progress import duration_text, percent_text
 from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries
+from nt2vr.ui.job_view import job_view
 from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
 
-WORDS = {
-    "waiting": "waiting",
-    "running": "indexing",
-    "stopping": "stopping",
-    "finished": "up to date",
-    "stopped": "cancelled",
-    "failed": "failed",
-}
+WORD = "indexing"
 
 
 @dataclass(frozen=True)
@@ -51,28 +44,7 @@ class Indexing:
 
     def under_way(self, library_id: str) -> IndexJob | None:
         """Return the update of a library that is running, or else waiting, if any."""
-        return next((job for job in self.jobs.jobs if job.library_id == library_id and job.is_under_way), None)
-
-
-def job_view(job: IndexJob | None) -> dict[str, Any]:
-    """Show an update's progress, or why it failed; nothing of one that finished."""
-    if job is None or job.state == "finished":
-        return {}
-    rate = f"{job.per_second:,.1f} per second" if job.per_second else ""
-    left = f"about {duration_text(job.remaining_s)} left" if job.remaining_s is not None else ""
-    return {
-        "number": job.number,
-        "state": job.state if job.total or not job.is_under_way else "preparing",
-        "word": WORDS[job.state],
-        "library": job.library,
-        "model": job.model,
-        "doing": f"{job.doing}: {job.done:,} of {job.total:,}" if job.total else job.doing,
-        "current": job.current,
-        "rate": " · ".join(filter(None, (rate, left))),
-        "share": percent_text(job.done, job.total),
-        "error": job.error,
-        "under_way": job.is_under_way,
-    }
+        return next((job for job in self.jobs.jobs if job.key == library_id and job.is_under_way), None)
 
 
 def index_view(
@@ -87,7 +59,7 @@ def index_view(
         refusal: why this visitor may not start one; empty if they may.
     """
     if job is not None:
-        return {"job": job_view(job)}
+        return {"job": job_view(job, WORD)}
     if problem is not None:
         return {"text": str(problem), "models": "|".join(problem.models), "refusal": refusal}
     behind = (

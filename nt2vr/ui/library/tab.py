@@ -288,7 +288,7 @@ class LibraryTab:
         """Return the update of each library that is under way, or ended last."""
         jobs: dict[str, IndexJob] = {}
         for job in self._indexing.jobs.jobs:
-            jobs.setdefault(job.library_id, job)
+            jobs.setdefault(job.key, job)
         return jobs
 
     def _models(self) -> list[str]:

@@ -127,8 +127,8 @@ def test_an_evaluation_behind_the_page_ends_with_a_report_or_a_sentence(
             jobs.start(CovrData(), "tiny")
         go_on.set()
         job = ended.result(60)
-        assert job == jobs.job and (job.data, job.systems, job.state) == ("world, test", ("tiny",), "finished"), job
-        report = jobs.archive.load(job.report_id)
+        assert job == jobs.job and (job.subject, job.models, job.state) == ("world, test", ("tiny",), "finished"), job
+        report = jobs.archive.load(job.result or "")
         assert (len(report.rows), report.rows[0].reference, report.clips) == (1, {"path": "a.mp4"}, 3)
         monkeypatch.undo()
         job = jobs.start(CovrData(str(tmp_path / "nothing")), "tiny").result(60)

@@ -8,9 +8,9 @@ import pytest
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.reports.archive import Entry
 from nt2vr.evaluation.reports.report import Report
-from nt2vr.evaluation.runner import Job
+from nt2vr.progress import Job
 from nt2vr.search.systems import System
-from nt2vr.ui.evaluate.view import day_text, job_view, report_view, reports_view, roles_of
+from nt2vr.ui.evaluate.view import day_text, report_view, reports_view, roles_of
 from tests.unit.evaluation.words import FIRST, QUERIES, SECOND, SYSTEMS, WordModels, report_of, word_benchmark
 
 
@@ -81,19 +81,9 @@ def test_without_composed_queries_there_is_no_chart_and_no_explanation_of_their_
     assert (view["chart"], view["meanings"], len(view["tables"])) == ({}, [], 1)
 
 
-def test_a_job_shows_its_progress_and_why_it_failed() -> None:
-    job = Job(1, "world", ("CLIP", "CLIP drop"), doing="clips", done=500, total=2000)
-    view = job_view(job)
-    assert (view["doing"], view["share"], view["word"]) == ("clips: 500 of 2,000", "25.0", "evaluating")
-    assert job_view(Job(1, "world", ()))["state"] == "preparing"
-    failed = job_view(Job(1, "x", (), state="failed", error="No such folder."))
-    assert (failed["error"], failed["doing"]) == ("No such folder.", "")
-    assert job_view(Job(1, "x", (), state="finished", report_id="r")) == job_view(None) == {}
-
-
 def test_the_list_has_the_job_under_way_on_top_and_marks_the_open_report() -> None:
     entries = [Entry("b", "gallery", ("CLIP", "CLIP drop"), 400, 1953, "2026-11-21T10:27:00+00:00")]
-    view = reports_view(entries, "b", Job(1, "world", ("CLIP",)))
+    view = reports_view(entries, "b", Job(1, "world", ("CLIP",), state="running"))
     assert view["reports"] == [
         {
             "id": "b",
@@ -103,7 +93,7 @@ def test_the_list_has_the_job_under_way_on_top_and_marks_the_open_report() -> No
             "chosen": True,
         }
     ]
-    assert view["job"]["data"] == "world"
+    assert view["job"]["subject"] == "world"
     assert reports_view(entries, "", Job(1, "world", (), state="stopped"))["job"] == {}
 
 
