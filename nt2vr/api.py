@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.evaluation.covr.jobs import CovrData, evaluate_data
+from nt2vr.evaluation.covr.jobs import evaluate_data
 from nt2vr.evaluation.covr.report import CovrArchive, CovrReport
+from nt2vr.evaluation.covr.sources import CovrData
 from nt2vr.evaluation.protocol import evaluate as evaluate_systems
 from nt2vr.evaluation.protocol import with_controls
 from nt2vr.evaluation.reports.report import Report

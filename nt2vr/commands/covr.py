@@ -4,7 +4,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from nt2vr.api import evaluate_covr
-from nt2vr.evaluation.covr.jobs import WORLD, CovrData
+from nt2vr.evaluation.covr.sources import WORLD, CovrData
 from nt2vr.progress import progress_bar
 from nt2vr.settings import add_flags
 

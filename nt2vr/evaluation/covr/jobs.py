@@ -2,48 +2,15 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
 from pathlib import Path
 
-from nt2vr.datasets.covr import load_covr
-from nt2vr.errors import ConfigError
-from nt2vr.evaluation.covr.files import covr_files
-from nt2vr.evaluation.covr.protocol import CovrBenchmark, ask, editing_parser
+from nt2vr.evaluation.covr.protocol import embed_queries
 from nt2vr.evaluation.covr.report import CovrArchive, CovrReport
-from nt2vr.evaluation.covr.world import PER_KIND, covr_world
+from nt2vr.evaluation.covr.sources import CovrData, load_covr_benchmark
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Job, Progress, Runner, ShouldStop, never, silent
-
-WORLD = "world"
-
-
-@dataclass(frozen=True)
-class CovrData:
-    """What composed retrieval is evaluated on.
-
-    Attributes:
-        name: "world", or the folder of a dataset: WebVid-CoVR, CIRR, FashionIQ or CIRCO.
-        split: "test" or "validation" scenes, or a dataset's split.
-        per_kind: queries per kind of change in the built-in world; 0 for its default.
-
-    Raises:
-        ConfigError: if there is no such split of the built-in world, or too many queries are asked for.
-    """
-
-    name: str = WORLD
-    split: str = "test"
-    per_kind: int = 0
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        if self.name != WORLD:
-            return
-        if self.split not in PER_KIND:
-            raise ConfigError(f"The built-in world has the splits {' and '.join(PER_KIND)}.")
-        if not 0 <= self.per_kind <= PER_KIND["test"]:
-            raise ConfigError(f"{self.per_kind} queries per kind of change: choose 1 to {PER_KIND['test']}.")
 
 
 def evaluate_data(
@@ -70,15 +37,9 @@ def evaluate_data(
         DatasetError: if the data cannot be read.
         InterruptedError: if `should_stop` returned True.
     """
-    benchmark = _benchmark(data, folder, decoder, cache)
-    asked = ask(benchmark, encoder, editing_parser(), progress=progress, should_stop=should_stop)
+    benchmark = load_covr_benchmark(data, folder, decoder, cache)
+    asked = embed_queries(benchmark, encoder, progress=progress, should_stop=should_stop)
     return CovrReport.of(benchmark, asked, encoder)
-
-
-def _benchmark(data: CovrData, folder: Path, decoder: Decoder, cache: Cache) -> CovrBenchmark:
-    if data.name == WORLD:
-        return covr_world(folder, data.split, data.per_kind)  # type: ignore[arg-type]  # checked
-    return covr_files(load_covr(Path(data.name), data.split), decoder, cache)
 
 
 class CovrEvaluations:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.evaluation.covr.protocol import Asked, CovrBenchmark, outcomes_of, summarise, table_lines
+from nt2vr.evaluation.covr.protocol import CovrBenchmark, EmbeddedQueries, outcomes_of, summarise, table_lines
 from nt2vr.files import with_schema, without_schema, write_json
 from nt2vr.models.encoder import Encoder
 
@@ -59,7 +59,7 @@ class CovrReport:
     created: str
 
     @classmethod
-    def of(cls, benchmark: CovrBenchmark, asked: Asked, encoder: Encoder) -> "CovrReport":
+    def of(cls, benchmark: CovrBenchmark, asked: EmbeddedQueries, encoder: Encoder) -> "CovrReport":
         """Measure a model on a benchmark's queries as it was asked them."""
         outcomes = outcomes_of(asked, encoder)
         rows = [

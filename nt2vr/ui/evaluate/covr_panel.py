@@ -10,9 +10,10 @@ import gradio as gr
 from gradio.utils import get_upload_folder
 
 from nt2vr.errors import ConfigError, counted
-from nt2vr.evaluation.covr.jobs import WORLD, CovrData, CovrEvaluations
+from nt2vr.evaluation.covr.jobs import CovrEvaluations
 from nt2vr.evaluation.covr.protocol import ALL
 from nt2vr.evaluation.covr.report import CovrReport, CovrRow
+from nt2vr.evaluation.covr.sources import WORLD, CovrData
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.picture import write_jpeg
 from nt2vr.search.galleries import Galleries

@@ -6,8 +6,8 @@ import pytest
 from nt2vr.evaluation.covr.protocol import (
     ALL,
     CEILING,
-    Asked,
     CovrQuery,
+    EmbeddedQueries,
     Outcome,
     average_precisions,
     choose_weights,
@@ -21,9 +21,9 @@ from nt2vr.search.references import CovrVectors, Weights
 CLIPS = np.eye(4, dtype=np.float32)
 
 
-def asked(*queries: CovrQuery) -> Asked:
+def asked(*queries: CovrQuery) -> EmbeddedQueries:
     nothing = np.zeros((len(queries), 4), np.float32)
-    return Asked(queries, CovrVectors(nothing, nothing, nothing, nothing), nothing, CLIPS)
+    return EmbeddedQueries(queries, CovrVectors(nothing, nothing, nothing, nothing), nothing, CLIPS)
 
 
 def outcome_of(query: CovrQuery, scores: list[float]) -> Outcome:
@@ -94,7 +94,7 @@ def test_weights_are_chosen_by_recall() -> None:
     clips = np.concatenate([picture + a * wanted - b * unwanted for a, b in mixtures])
     clips /= np.linalg.norm(clips, axis=1, keepdims=True)
     queries = tuple(CovrQuery("all", "", row, right=(row,)) for row in range(40))
-    questions = Asked(queries, CovrVectors(picture, wanted, wanted, unwanted), wanted, clips)
+    questions = EmbeddedQueries(queries, CovrVectors(picture, wanted, wanted, unwanted), wanted, clips)
 
     def recall(weights: Weights) -> float:
         return summarise(queries, measure(vectors_of(questions, "parts", weights), questions))[ALL]["R@1"]

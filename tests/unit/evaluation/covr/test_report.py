@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.covr.jobs import CovrData, CovrEvaluations
-from nt2vr.evaluation.covr.protocol import CovrBenchmark, CovrQuery, Embedded
+from nt2vr.evaluation.covr.jobs import CovrEvaluations
+from nt2vr.evaluation.covr.protocol import CovrBenchmark, CovrQuery, EmbeddedMedia
 from nt2vr.evaluation.covr.report import CovrArchive, CovrReport, CovrRow
+from nt2vr.evaluation.covr.sources import CovrData
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.checkpoint import read_checkpoint
@@ -110,15 +111,15 @@ def test_an_evaluation_behind_the_page_ends_with_a_report_or_a_sentence(
     encoder = read_checkpoint(tmp_path / "model", "cpu")
     going, go_on = Event(), Event()
 
-    def embed(*_: object) -> Embedded:
+    def embed(*_: object) -> EmbeddedMedia:
         going.set()
         go_on.wait(20)
         unit = np.eye(encoder.embed_dim, dtype=np.float32)
-        return Embedded(unit[:1], unit[:3])
+        return EmbeddedMedia(unit[:1], unit[:3])
 
     query = CovrQuery("remove actor", "without the dog", 0, (1,), (2,))
     benchmark = CovrBenchmark("one", (query,), embed, {}, [{"path": "a.mp4"}])
-    monkeypatch.setattr("nt2vr.evaluation.covr.jobs._benchmark", lambda *_: benchmark)
+    monkeypatch.setattr("nt2vr.evaluation.covr.jobs.load_covr_benchmark", lambda *_: benchmark)
     with Decoder(num_workers=1) as decoder, Cache(tmp_path / "cache") as cache:
         jobs = CovrEvaluations(lambda name: encoder, tmp_path, decoder, cache)
         ended = jobs.start(CovrData(per_kind=1), "tiny")
