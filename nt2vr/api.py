@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.evaluation.covr.jobs import evaluate_data
-from nt2vr.evaluation.covr.report import CovrArchive, CovrReport
+from nt2vr.evaluation.covr.report import evaluate_covr as measure_covr
 from nt2vr.evaluation.covr.sources import CovrData
 from nt2vr.evaluation.protocol import evaluate as evaluate_systems
 from nt2vr.evaluation.protocol import with_controls
+from nt2vr.evaluation.reports.archive import Archive
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.evaluation.reports.tables import markdown, write_tables
 from nt2vr.evaluation.result_store import ResultStore
@@ -292,12 +292,11 @@ def evaluate_covr(
     data_dir: str | Path | None = None,
     device: str | None = None,
     progress: Progress = silent,
-) -> CovrReport:
+) -> Evaluation:
     """Evaluate covr, retrieval by a picture plus a text; the Evaluate tab lists the report.
 
     Args:
         model: as for `load_model`.
-        data: what to evaluate on.
         data_dir: as for `load_model`.
         device: as for `load_model`.
         progress: called while clips are embedded.
@@ -310,9 +309,9 @@ def evaluate_covr(
     encoder, settings = load_model(model, data_dir, device), Settings.read(data_dir, device)
     folder = settings.data_dir / "evaluation"
     with Decoder() as decoder, Cache.of(settings.data_dir) as cache:
-        report = evaluate_data(data, encoder, folder, decoder, cache, progress)
-    CovrArchive(folder / "composed").add(report)
-    return report
+        report = measure_covr(data, encoder, folder, decoder, cache, progress)
+    Archive(folder / "reports").add(report)
+    return Evaluation(report)
 
 
 def _as_sequence(systems: Systems) -> Sequence[str | System]:

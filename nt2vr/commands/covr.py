@@ -31,6 +31,6 @@ def run(options: Namespace) -> int:
     """Evaluate and print the table."""
     data = CovrData(options.data, options.split, options.queries)
     with progress_bar() as progress:
-        report = evaluate_covr(options.model, data, options.data_dir, options.device, progress)
-    sys.stdout.writelines(f"{line}\n" for line in report.table)
+        evaluation = evaluate_covr(options.model, data, options.data_dir, options.device, progress)
+    sys.stdout.write(evaluation.table)
     return 0

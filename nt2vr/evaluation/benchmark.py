@@ -46,7 +46,7 @@ class JudgedQuery:
     Attributes:
         kind: "original" (a caption), "negated" (a caption with one thing denied), "composed" (A and not B), "without"
             (A without a thing), "not" (not B, nothing wanted) or "retrieval" (a true caption with a negation);
-            the others are questions, which rank texts for a video: see `choices`.
+            the others are questions, which rank texts for a video: see `choices`; or a kind of change: see `covr`.
         text: the query; for a question, its correct answer.
         relevant: relevant videos; for a negated query, the video of its caption, which is no longer relevant.
         hard: videos that show both the wanted and the unwanted part; for "not", those that show B.
@@ -61,7 +61,7 @@ class JudgedQuery:
             `Benchmark.embed` returns that stands for it, NO_CAPTION if it has no other caption.
     """
 
-    kind: QueryKind
+    kind: QueryKind | str
     text: str
     relevant: Rows
     hard: Rows = field(default_factory=lambda: row_array(()))

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark
+from nt2vr.evaluation.covr.report import evaluate_covr
+from nt2vr.evaluation.covr.sources import CovrData
 from nt2vr.evaluation.protocol import evaluate, with_controls
 from nt2vr.evaluation.reports.archive import Archive
 from nt2vr.evaluation.result_store import ResultStore
@@ -59,6 +61,22 @@ class Evaluations:
         """Stop the running evaluation soon; results of finished models stay stored."""
         if self.job is not None:
             self._runner.cancel(self.job.number)
+
+    def start_covr(self, data: CovrData, model: str) -> Future[Job[str]]:
+        """Start an evaluation of pictures plus texts by a model.
+
+        Raises:
+            ConfigError: if another one is running, or there is no such model.
+        """
+        self._models.find(model)
+
+        def work(progress: Progress, should_stop: ShouldStop) -> str:
+            progress(0, 0, f"loading {model}")
+            encoder = self._models.load(model)
+            stores = self._folder, self._decoder, self._cache
+            return self.archive.add(evaluate_covr(data, encoder, *stores, progress, should_stop))
+
+        return self._runner.run(work, f"{data.name}, {data.split}, picture plus text", [model])
 
     def start(self, data: Data, systems: Sequence[str]) -> Future[Job[str]]:
         """Start an evaluation of systems and their controls.

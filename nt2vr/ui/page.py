@@ -15,7 +15,6 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from nt2vr.evaluation.covr.jobs import CovrEvaluations
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.library.jobs import IndexJobs
 from nt2vr.library.libraries import Libraries
@@ -26,7 +25,6 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.downloads import download_all
 from nt2vr.search.galleries import Galleries
 from nt2vr.settings import Settings, is_loopback
-from nt2vr.ui.evaluate.covr_panel import CovrPanel
 from nt2vr.ui.evaluate.scripts import LEFT
 from nt2vr.ui.evaluate.tab import EvaluateTab
 from nt2vr.ui.library.indexing import Indexing
@@ -86,7 +84,6 @@ def build_page(
     media: Media,
     indexing: Indexing,
     evaluations: Evaluations,
-    composed: CovrEvaluations,
     permissions: Permissions,
     settings: Settings,
     tabs: Mapping[str, TabBuilder] = NO_TABS,
@@ -121,7 +118,6 @@ def build_page(
             others.append(opened)
             with gr.Tab("Evaluate", id="evaluate") as opened:
                 evaluate.build(opened, opens_queries, page, all_tabs, tab.returned_to_report)
-                CovrPanel(composed, galleries, media.libraries, permissions, templates).build(opened, opens_queries)
             for name, build in tabs.items():
                 with gr.Tab(name, id=name.lower()) as opened:
                     build(opened)
@@ -169,10 +165,7 @@ def serve(
         searcher, media = galleries.built_in, Media(galleries, libraries, decoder)
         indexing = Indexing(IndexJobs(libraries, galleries.encoder, decoder, cache), galleries)
         evaluations = Evaluations(models, decoder, cache, settings.data_dir / "evaluation", settings.assets, libraries)
-        composed = CovrEvaluations(galleries.encoder, settings.data_dir / "evaluation", decoder, cache)
-        page, tab = build_page(
-            galleries, media, indexing, evaluations, composed, permissions, settings, tabs, trainings
-        )
+        page, tab = build_page(galleries, media, indexing, evaluations, permissions, settings, tabs, trainings)
         clips = ImmutableFiles(directory=settings.assets / "gallery" / "clips")
         reports = StaticFiles(directory=evaluations.archive.folder, check_dir=False)
         max_upload_bytes = round(settings.max_upload_gb * 1e9)

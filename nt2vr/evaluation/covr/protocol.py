@@ -6,7 +6,7 @@ ignoring the picture: never read them without R@1.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -77,8 +77,8 @@ class CovrBenchmark:
     name: str
     queries: tuple[CovrQuery, ...]
     embed: Callable[[Encoder, Progress, ShouldStop], EmbeddedMedia]
-    source: Mapping[str, Any] = field(default_factory=dict)
-    references: Sequence[Mapping[str, Any]] = ()
+    source: Mapping[str, Any]
+    references: Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,21 +210,6 @@ def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[
         each = (of_label & chosen for chosen in of_kind.values())
         table[label] = _mean([_metrics(outcome, chosen) for chosen in each if chosen.any()])
     return table
-
-
-COLUMNS = ("R@1", "R@5", "R@10", "R@50", "violations@5", "subset R@1", "mAP@10")
-
-
-def table_lines(systems: Mapping[str, Mapping[str, Mapping[str, float]]]) -> list[str]:
-    """Write the summaries of systems as a Markdown table, one row per kind and system."""
-    rows = list(next(iter(systems.values())))
-    columns = [name for name in COLUMNS if any(name in system[row] for system in systems.values() for row in rows)]
-    lines = [f"| kind | system | {' | '.join(columns)} |", f"|:--|:--|{'--:|' * len(columns)}"]
-    for row in rows:
-        for system, table in systems.items():
-            values = (f"{table[row][name]:.1f}" if name in table[row] else "" for name in columns)
-            lines.append(f"| {row} | {system} | {' | '.join(values)} |")
-    return lines
 
 
 def _metrics(outcome: Outcome, chosen: NDArray[np.bool_]) -> dict[str, float]:

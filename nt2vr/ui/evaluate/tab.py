@@ -7,13 +7,16 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.errors import ConfigError, Nt2vrError
+from nt2vr.evaluation.covr.sources import WORLD, CovrData
 from nt2vr.evaluation.jobs import BUILT_IN, Evaluations
 from nt2vr.evaluation.sources import LIBRARY, Data
 from nt2vr.progress import Job
 from nt2vr.search.galleries import Galleries
 from nt2vr.ui.evaluate.layout import (
     BUILT_IN_DATA,
+    COVR,
     OWN_DATA,
+    SIZES,
     EvaluateParts,
     data_choices,
     lay_out_evaluate,
@@ -35,15 +38,7 @@ BROWSER_ONLY: dict[str, Any] = {"fn": None, "api_visibility": "private"}
 
 
 class EvaluateTab:
-    """Evaluate tab over the app's evaluations.
-
-    Args:
-        evaluations: runs them and stores their reports.
-        galleries: list the systems, and have the videos that queries can be opened on.
-        media: has the libraries, data to evaluate on as far as they have captions, and knows the URLs of clips.
-        permissions: says who may delete reports, and evaluate data of this machine.
-        templates: folder of the page's templates.
-    """
+    """Evaluate tab over the app's evaluations; libraries with captions are data to evaluate on."""
 
     _parts: EvaluateParts
     _review: Review
@@ -72,7 +67,10 @@ class EvaluateTab:
             returned: the event of Back and Forward to such an address.
         """
         self._parts = lay_out_evaluate(
-            self._templates, self._searcher.system_names(), data_choices(len(self._ids), self._libraries)
+            self._templates,
+            self._searcher.system_names(),
+            self._searcher.models.names(),
+            data_choices(len(self._ids), self._libraries),
         )
         archive = self._evaluations.archive
         self._review = Review(archive, self._galleries, self._media, self._permissions, self._parts)
@@ -80,6 +78,7 @@ class EvaluateTab:
         self._wire_report(page, tabs, returned)
         self._review.wire()
         opens(self._parts.report.review.open, self._review.on_open_query)
+        opens(self._parts.report.queries.search, self._review.on_open_picture)
 
     @property
     def _outputs(self) -> list[Any]:
@@ -91,12 +90,13 @@ class EvaluateTab:
 
     def _wire_evaluations(self, tab: gr.Tab) -> None:
         p, form, outputs = self._parts, self._parts.form, self._outputs
-        visited = [form.systems, form.data, form.split, p.report.delete, form.note]
+        visited = [form.systems, form.model, form.data, p.report.delete, form.note]
+        started = [form.data, form.split, form.systems, form.per_kind, form.model]
         opened = tab.select(self.on_select, [p.address, p.chosen], outputs, js=ASKED, **QUIET)
         shown = (
             opened,
             p.timer.tick(self.on_poll, [p.chosen, p.seen], outputs, queue=False, trigger_mode="once", **QUIET),
-            form.start.click(self.on_start, [form.data, form.split, form.systems], outputs, **QUIET),
+            form.start.click(self.on_start, started, outputs, **QUIET),
             form.cancel.click(self.on_cancel, p.chosen, outputs, **QUIET),
             p.new.click(self.on_new, None, outputs, **QUIET),
             p.reports.pick(self.on_pick, None, outputs, **QUIET),
@@ -134,8 +134,8 @@ class EvaluateTab:
         refusal = self._permissions.refusal(request, "paths", "delete")
         return [
             gr.Dropdown(choices=self._searcher.system_names()),
+            gr.Dropdown(choices=self._searcher.models.names()),
             gr.Dropdown(data_choices(len(self._ids), self._libraries), info=OWN_DATA if own else BUILT_IN_DATA),
-            gr.Dropdown(visible=own),
             gr.Button(interactive=delete),
             gr.Markdown(refusal, visible=bool(refusal)),
         ]
@@ -165,6 +165,16 @@ class EvaluateTab:
             name = str(Path(name).expanduser())
         name = self._library_of(name, split) or name
         return self._evaluations.start(Data(name, split=split), systems or [])  # type: ignore[arg-type]
+
+    def _start_covr(self, name: str, split: str, per_kind: int, model: str, visitor: Visitor) -> None:
+        if not self._permissions.may("delete", visitor):
+            self._evaluations.archive.check_room()
+        if not name or not model or per_kind not in SIZES:
+            raise ConfigError("Choose data, a model and a number of queries to evaluate.")
+        if name != WORLD:
+            self._permissions.check("paths", visitor)
+            name = str(Path(name).expanduser())
+        self._evaluations.start_covr(CovrData(name, split, per_kind if name == WORLD else 0), model)
 
     def _library_of(self, path: str, split: str) -> str:
         """Return the data's name if a library has the same files: then queries open on them."""
@@ -202,9 +212,14 @@ class EvaluateTab:
         return {self._parts.reports: listed, **self._watched()}
 
     @user_errors
-    def on_start(self, data: str, split: str, systems: list[str], request: gr.Request) -> Updates:
+    def on_start(
+        self, data: str, split: str, systems: list[str], per_kind: int, model: str, request: gr.Request
+    ) -> Updates:
         """Start an evaluation and show its progress."""
-        self._start(data, split, systems, request)
+        if isinstance(data, str) and data.strip().startswith(COVR):  # a box with values of its own may send anything
+            self._start_covr(data.strip().removeprefix(COVR), split, per_kind, model, request)
+        else:
+            self._start(data, split, systems, request)
         return self._show(ReportLink(self._last_report()), request)
 
     @user_errors

@@ -9,6 +9,7 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation import jobs
+from nt2vr.evaluation.covr.sources import CovrData
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.evaluation.sources import Data
 from nt2vr.media.cache import Cache
@@ -147,3 +148,18 @@ def test_systems_are_checked_before_starting(evaluations: Evaluations, systems: 
     with pytest.raises(ConfigError, match=sentence):
         evaluations.start(SMALL, systems)
     assert evaluations.job is None
+
+
+def test_pictures_plus_texts_share_the_job_and_the_archive(
+    evaluations: Evaluations, slow_data: threading.Event, tmp_path: Path
+) -> None:
+    ended = evaluations.start(SMALL, ["tiny"])
+    with pytest.raises(ConfigError, match="Another evaluation is running"):
+        evaluations.start_covr(CovrData(), "tiny")
+    evaluations.cancel()
+    ended.result(WAIT_S)
+    with pytest.raises(ConfigError, match="Unknown model 'huge'"):
+        evaluations.start_covr(CovrData(), "huge")
+    job = evaluations.start_covr(CovrData(str(tmp_path / "nothing")), "tiny").result(WAIT_S)
+    assert (job.state, job.subject) == ("failed", f"{tmp_path / 'nothing'}, test, picture plus text")
+    assert job.error and "\n" not in job.error and evaluations.job == job

@@ -13,7 +13,6 @@ from nt2vr.evaluation.covr.protocol import (
     choose_weights,
     measure,
     summarise,
-    table_lines,
     vectors_of,
 )
 from nt2vr.search.references import CovrVectors, Weights
@@ -106,13 +105,3 @@ def test_weights_are_chosen_by_recall() -> None:
 def test_the_ceiling_searches_for_the_caption() -> None:
     questions = asked(CovrQuery("add", "", 0, right=(1,)))
     assert vectors_of(questions, CEILING, Weights()) is questions.captions
-
-
-def test_a_table_never_shows_violations_without_recall() -> None:
-    rows = {"remove": {"R@1": 50.0, "violations@5": 25.0}, "add": {"R@1": 75.0}}
-    assert table_lines({"parts": rows}) == [
-        "| kind | system | R@1 | violations@5 |",
-        "|:--|:--|--:|--:|",
-        "| remove | parts | 50.0 | 25.0 |",
-        "| add | parts | 75.0 |  |",
-    ]
