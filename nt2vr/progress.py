@@ -84,18 +84,14 @@ class Job(Generic[T]):
     """Immutable snapshot of a background job.
 
     Attributes:
-        number: counts the runner's jobs, from 1.
         subject: what it works on, for the page: a library or evaluation data.
         models: the models or systems it works with, for the page.
         key: id of the subject, if it has one.
-        doing: current step, in words.
         current: the file at hand, if known.
-        done: finished units of this step.
         total: all units of this step; 0 if unknown.
         per_second: rate of this step; 0 if unknown.
         remaining_s: estimate for this step; None if unknown.
         error: reason of a failure, for the page.
-        result: of a finished job.
     """
 
     number: int
@@ -122,7 +118,6 @@ class Runner(Generic[T]):
     """Runs one background job at a time, in a thread.
 
     Args:
-        name: of the kind of jobs, for messages: "evaluation".
         queues: whether further jobs wait; otherwise they are refused.
     """
 

@@ -19,8 +19,6 @@ class CovrSample:
     """One composed query.
 
     Attributes:
-        reference: id of the reference.
-        text: what should be different.
         targets: ids of the right clips or pictures.
         kind: part of the dataset that it is reported in.
         subset: ids ranked in CIRR's second measure; empty elsewhere.
@@ -40,8 +38,6 @@ class CovrSet:
     """The queries of a dataset, and what they are asked among.
 
     Attributes:
-        name: of the dataset.
-        samples: the queries.
         media: id to file, of everything that is ranked.
     """
 
@@ -54,7 +50,6 @@ def load_covr(path: Path, split: str = "test") -> CovrSet:
     """Read a dataset's queries of a split, and find its files.
 
     Args:
-        path: folder with the annotations and the media.
         split: "train", "val" or "test"; CIRR has further "train-negated", its training queries that deny something.
 
     Raises:

@@ -52,9 +52,7 @@ class JudgedQuery:
         hard: videos that show both the wanted and the unwanted part; for "not", those that show B.
         violating: videos that show the unwanted part.
         wanted: wanted part, "" if there is none; None if the parts are unknown.
-        unwanted: unwanted parts.
         original: for a negated query, position of its caption among the benchmark's queries.
-        cue: negation word.
         others: for a question, positions of the wrong answers among the benchmark's texts.
         group: name of a subset whose score is reported separately.
         instead: videos that stand for other captions in this query, see `words`: row of a video to the row of what
@@ -80,9 +78,6 @@ class Benchmark:
     """Videos and judged queries over them.
 
     Attributes:
-        name: display name.
-        video_ids: ids of the V videos.
-        queries: judged queries.
         embed: returns the videos' embeddings (V, D) under a model, of videos in words more rows, see
             `JudgedQuery.instead`; raises InterruptedError when stopped.
         source: origin as plain JSON data (seeds, files, hashes); equal sources have equal videos.

@@ -39,14 +39,8 @@ def world_benchmark(
 
     Args:
         cache: folder for frames and embeddings.
-        num_clips: number of clips.
-        seed: seed of the scenes.
+        seed: of the scenes.
         split: "test" for reporting, "validation" for model selection.
-        progress: called while queries are written.
-        should_stop: polled between them.
-
-    Raises:
-        InterruptedError: if `should_stop` returned True.
     """
     scenes = sample_scenes(split, num_clips, seed)
     captions = captions_of(scenes)
@@ -72,7 +66,6 @@ def gallery_benchmark(
 
     Raises:
         ConfigError: if no video has a known scene.
-        InterruptedError: if `should_stop` returned True.
     """
     videos = [video for video in gallery.videos if video.scene is not None]
     scenes = [Scene.from_dict(video.scene or {}) for video in videos]
@@ -113,11 +106,6 @@ def world_queries(
     Args:
         captions: one per scene, see `captions_of`.
         sentences: draws negated sentences for the scenes.
-        progress: called while they are drawn.
-        should_stop: polled meanwhile.
-
-    Raises:
-        InterruptedError: if `should_stop` returned True.
     """
     queries = [JudgedQuery("original", caption, row_array((row,))) for row, caption in enumerate(captions)]
     for row in range(len(captions)):

@@ -27,9 +27,8 @@ def measure_choices(vectors: Vectors, videos: Vectors, questions: Sequence[Judge
     """Rank each question's correct answer among its answers; ties count against the model.
 
     Args:
+        questions: Q, each about its one `relevant` video.
         vectors: (Q + T, D), the Q correct answers, then the T wrong ones of `places`.
-        videos: (V, D).
-        questions: the Q questions, each about its one `relevant` video.
         places: (T,), ascending positions of the wrong answers among the benchmark's texts.
     """
     shown = videos[[question.relevant[0] for question in questions]]  # (Q, D)

@@ -28,12 +28,7 @@ class Evaluations:
     """Runs evaluations and archives their reports.
 
     Args:
-        models: catalog of models.
-        decoder: decodes files.
-        cache: stores embeddings of files.
         folder: for clips of the built-in world, per-query results and, in reports/, reports.
-        assets: folder that contains the shipped gallery.
-        libraries: further data to evaluate on.
     """
 
     def __init__(

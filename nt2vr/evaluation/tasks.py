@@ -35,16 +35,8 @@ def task_benchmark(
 ) -> Benchmark:
     """Read a task.
 
-    Args:
-        path: the CSV file.
-        decoder: decodes its images and videos.
-        cache: stores their embeddings.
-        progress: called while the files are checked.
-        should_stop: polled between files.
-
     Raises:
         ConfigError: if the file cannot be used, with the reason.
-        InterruptedError: if `should_stop` returned True.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:

@@ -86,7 +86,6 @@ class EmbeddedQueries:
     """The queries of a benchmark under a model: the input of every composition.
 
     Attributes:
-        queries: the Q queries.
         composed: their embeddings, (Q, D) each.
         captions: (Q, D), embeddings of the targets' captions; zeros where unknown.
         clips: (V, D).
@@ -101,11 +100,7 @@ class EmbeddedQueries:
 def embed_queries(
     benchmark: CovrBenchmark, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
 ) -> EmbeddedQueries:
-    """Parse and embed the queries of a benchmark, each text once.
-
-    Raises:
-        InterruptedError: if `should_stop` returned True.
-    """
+    """Parse and embed the queries of a benchmark, each text once."""
     media, queries, tagger = benchmark.embed(encoder, progress, should_stop), benchmark.queries, load_tagger()
     read = [understand(query.text, tagger, editing=True) for query in queries]
     wanted = [" ".join(each.wanted) for each in read]

@@ -35,7 +35,6 @@ def evaluate_covr(
 
     Raises:
         DatasetError: if the data cannot be read.
-        InterruptedError: if `should_stop` returned True.
     """
     return covr_report(load_covr_benchmark(data, folder, decoder, cache), encoder, progress, should_stop)
 

@@ -69,11 +69,7 @@ class Archive:
         self._noting = Lock()
 
     def add(self, report: Report) -> str:
-        """Save a report with its tables, and return its id.
-
-        Raises:
-            ConfigError: if it cannot be written.
-        """
+        """Save a report with its tables, and return its id."""
         report_id = id_of(report)
         folder = self.folder / report_id
         try:

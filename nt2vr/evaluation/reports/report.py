@@ -165,11 +165,7 @@ class Report:
         )
 
     def save(self, folder: Path) -> None:
-        """Write the report's files atomically, report.json last.
-
-        Raises:
-            ConfigError: if the folder cannot be written to.
-        """
+        """Write the report's files atomically, report.json last."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with atomic_write(folder / ARRAYS) as partial:

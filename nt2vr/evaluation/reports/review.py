@@ -54,11 +54,7 @@ def read_remarks(folder: Path) -> dict[int, Remark]:
 
 
 def write_remarks(folder: Path, remarks: Remarks, texts: Mapping[int, str]) -> None:
-    """Write the remarks of a report atomically, with the texts of their queries for people who read the file.
-
-    Raises:
-        ConfigError: if the folder cannot be written to.
-    """
+    """Write the remarks of a report atomically, with the texts of their queries for people who read the file."""
     queries = {str(place): {"text": texts[place], **asdict(said)} for place, said in sorted(remarks.items())}
     try:
         write_json(folder / REVIEW, with_schema({"queries": queries}), indent=1)

@@ -63,8 +63,6 @@ class Listing:
 
     Attributes:
         report: the results, with those of other reports that the link compares.
-        link: the place; its systems are in the report.
-        remarks: the report's tags and notes.
         home: the gallery in which queries open; None if Search has none with the report's videos.
         places: positions of the listed queries, in order.
     """
@@ -252,8 +250,6 @@ def search_link(text: str, systems: Sequence[str], judged: str = "", gallery: st
     """Return the relative link to a query in Search.
 
     Args:
-        text: the query.
-        systems: names of systems.
         judged: names the query whose relevant clips are marked, if any.
         gallery: key of a gallery.
     """

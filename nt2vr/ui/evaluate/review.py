@@ -37,15 +37,7 @@ Updates = dict[Any, Any]  # component -> new value
 
 @dataclass
 class Review:
-    """The part of the Evaluate tab that shows one report.
-
-    Attributes:
-        archive: has the reports, with their notes.
-        galleries: have the clips of a report.
-        media: knows their URLs.
-        permissions: says who may write notes.
-        parts: the tab's components.
-    """
+    """The part of the Evaluate tab that shows one report."""
 
     archive: Archive
     galleries: Galleries

@@ -18,7 +18,6 @@ def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
     """Show the query that a link reviews, with the first clips of both systems; nothing if it reviews none.
 
     Args:
-        listing: the list that the review steps through.
         refusal: why this visitor may not write notes; "" if they may.
     """
     place, link = listing.link.query, listing.link

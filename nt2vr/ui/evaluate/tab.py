@@ -60,10 +60,7 @@ class EvaluateTab:
         """Lay the tab out inside the open tab and wire it.
 
         Args:
-            tab: the open tab.
             opens: lets an event open a query in Search.
-            page: the page; its address may name a place in a report.
-            tabs: the page's tabs.
             returned: the event of Back and Forward to such an address.
         """
         self._parts = lay_out_evaluate(

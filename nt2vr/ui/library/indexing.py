@@ -21,12 +21,7 @@ WORD = "indexing"
 
 @dataclass(frozen=True)
 class Indexing:
-    """Updates of libraries, after each of which searches see what is new.
-
-    Attributes:
-        jobs: runs the updates.
-        galleries: has the searchers.
-    """
+    """Updates of libraries, after each of which searches see what is new."""
 
     jobs: IndexJobs
     galleries: Galleries
@@ -53,8 +48,6 @@ def index_view(
     """Show what a library lacks of its index, with a button that has it indexed, or how far that has come.
 
     Args:
-        answer: to the search.
-        problem: why there is no answer.
         job: the library's update, if it is under way or has failed.
         refusal: why this visitor may not start one; empty if they may.
     """
@@ -83,13 +76,10 @@ def wire_indexing(
     """Let a panel start and follow the indexing of the library that is searched.
 
     Args:
-        indexing: does it.
-        permissions: says who may start it.
         gallery: the library's key.
         panel: shows `index_view`; its event `start` names the models by which the library is not indexed.
         timer: ticks while it is under way.
         ask: changes when it has ended, to search once more.
-        quiet: options of the events.
     """
 
     @user_errors

@@ -39,11 +39,7 @@ class LibraryTab:
     """Library tab over the app's libraries.
 
     Args:
-        media: has the libraries, and the URLs of their clips.
-        indexing: updates them.
-        permissions: says who may upload, name folders of this machine, and remove libraries.
         roots: folders in which libraries may be named.
-        templates: folder of the page's templates.
     """
 
     _parts: LibraryParts

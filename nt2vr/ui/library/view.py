@@ -47,9 +47,6 @@ def info_view(info: LibraryInfo, job: IndexJob | None, remark: str, names_paths:
     """Show a library: what it is made from, what is in it, and its update.
 
     Args:
-        info: the library.
-        job: its latest update.
-        remark: result of a check for changes.
         names_paths: whether the visitor may know where it lies on this machine.
     """
     source = info.source
