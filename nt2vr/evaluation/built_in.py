@@ -94,10 +94,7 @@ def _generator(row: int) -> random.Random:
 
 
 def world_queries(
-    captions: Sequence[str],
-    sentences: SceneDenials,
-    progress: Progress = silent,
-    should_stop: ShouldStop = never,
+    captions: Sequence[str], sentences: SceneDenials, progress: Progress = silent, should_stop: ShouldStop = never
 ) -> tuple[JudgedQuery, ...]:
     """Generate queries per scene: its caption, its caption with one thing denied, and one of each negated kind.
 

@@ -118,11 +118,7 @@ class LibraryTab:
         may = self._permissions.may("import", request) or self._permissions.may("paths", request)
         refusal = self._permissions.refusal(request, "import", "paths", "delete")
         models = self._models()
-        return [
-            gr.Button(interactive=may),
-            gr.Markdown(refusal, visible=bool(refusal)),
-            *(gr.Dropdown(models),) * 2,
-        ]
+        return [gr.Button(interactive=may), gr.Markdown(refusal, visible=bool(refusal)), *(gr.Dropdown(models),) * 2]
 
     @user_errors
     def on_poll(self, chosen: str, seen: Any, request: gr.Request) -> Any:
