@@ -1,4 +1,4 @@
-"""Datasets of composed retrieval in their published formats: WebVid-CoVR, CIRR, FashionIQ, CIRCO.
+"""Datasets of composed retrieval (covr) in their published formats: WebVid-CoVR, CIRR, FashionIQ, CIRCO.
 
 Media are not downloaded: files are found by their ids in the dataset's folder.
 """
@@ -16,7 +16,7 @@ FASHION_KINDS = ("dress", "shirt", "toptee")
 
 @dataclass(frozen=True)
 class CovrSample:
-    """One composed query.
+    """One query: a reference and a text.
 
     Attributes:
         targets: ids of the right clips or pictures.
@@ -35,7 +35,7 @@ class CovrSample:
 
 @dataclass(frozen=True)
 class CovrSet:
-    """The queries of a dataset, and what they are asked among.
+    """The queries of a dataset, and the media that they rank.
 
     Attributes:
         media: id to file, of everything that is ranked.
@@ -59,7 +59,7 @@ def load_covr(path: Path, split: str = "test") -> CovrSet:
     name = next((name for name, (pattern, _) in READERS.items() if files.named(pattern)), None)
     if name is None:
         forms = ", ".join(f"{name} ({pattern})" for name, (pattern, _) in READERS.items())
-        raise DatasetError(f"{path} holds no dataset of composed retrieval: {forms}.")
+        raise DatasetError(f"{path} holds no dataset of composed retrieval (covr): {forms}.")
     samples = tuple(READERS[name][1](files, split))
     if not samples:
         raise DatasetError(f"{name} in {path} has no split {split!r}.")

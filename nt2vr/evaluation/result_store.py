@@ -1,4 +1,4 @@
-"""On-disk cache of per-query results, keyed by every input; of those used last."""
+"""On-disk cache of per-query results, keyed by every input."""
 
 import json
 import logging
@@ -28,7 +28,7 @@ def _warn(folder: Path, reason: str | None) -> None:
 
 
 class ResultStore:
-    """Stores one file per result, written atomically; the `MAX_RESULTS` used last."""
+    """Stores one file per result, written atomically, and at most `MAX_RESULTS` of them."""
 
     def __init__(self, folder: Path) -> None:
         """Use a folder, which is created on first use."""

@@ -67,16 +67,11 @@ def _videos(lines: Lines, folder: Path) -> tuple[list[Video], list[int]]:
 
 
 def _reader(lines: Lines) -> Callable[[Lines, Sequence[int]], Task]:
-    columns = lines[0]
-    for column, reader in (
-        ("captions", _retrieval),
-        ("caption_0", _choices),
-        ("caption", _pairs),
-        ("class", _classes),
-    ):
-        if column in columns:
+    readers = {"captions": _retrieval, "caption_0": _choices, "caption": _pairs, "class": _classes}
+    for column, reader in readers.items():
+        if column in lines[0]:
             return reader
-    raise ValueError(f"its columns are {', '.join(columns)}")
+    raise ValueError(f"its columns are {', '.join(lines[0])}")
 
 
 def _retrieval(lines: Lines, videos: Sequence[int]) -> Task:

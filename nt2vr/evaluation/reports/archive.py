@@ -58,7 +58,7 @@ class Archive:
     """Manages reports in subfolders of one folder, each with its tables.
 
     Reports of pictures plus texts were once single JSON files in the neighbouring folder `composed`. They are listed,
-    opened and deleted too.
+    opened and deleted too. Methods that take an id raise a ConfigError if there is no such report.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -122,11 +122,7 @@ class Archive:
             )
 
     def load(self, report_id: str) -> Report:
-        """Open a report.
-
-        Raises:
-            ConfigError: if the report does not exist or cannot be read.
-        """
+        """Open a report."""
         place = self._known(report_id)
         key = (report_id, self._listed[report_id][0])
         if key not in self._loaded:
@@ -154,11 +150,7 @@ class Archive:
         return names
 
     def load_with(self, report_id: str, names: Iterable[str]) -> Report:
-        """Open a report together with systems of others on the same queries, named as by `rivals`.
-
-        Raises:
-            ConfigError: if a report or a system does not exist, or the queries are others.
-        """
+        """Open a report together with systems of others on the same queries, named as by `rivals`."""
         report = self.load(report_id)
         further = [self._rival(report, name) for name in dict.fromkeys(names) if FROM in name]
         return replace(report, results=(*report.results, *further)) if further else report
@@ -174,11 +166,7 @@ class Archive:
         return replace(found[0], system=name)
 
     def remarks(self, report_id: str) -> dict[int, Remark]:
-        """Return the remarks of a report by the positions of queries; of an unreadable file none.
-
-        Raises:
-            ConfigError: if the report does not exist.
-        """
+        """Return the remarks of a report by the positions of queries; of an unreadable file none."""
         return self._remarks(self._known(report_id))
 
     def _remarks(self, folder: Path) -> dict[int, Remark]:
@@ -189,11 +177,7 @@ class Archive:
             return {}
 
     def annotate(self, report_id: str, place: int, remark: Remark) -> None:
-        """Save a remark on a query, and export it with the queries; an empty one is removed.
-
-        Raises:
-            ConfigError: if there is no such report or query, or the folder cannot be written to.
-        """
+        """Save a remark on a query, and export it with the queries; an empty one is removed."""
         report, folder = self.load(report_id), self._known(report_id)
         if not 0 <= place < len(report.queries):
             raise ConfigError(f"The report has no query {place:,}. The note is not saved.")
@@ -206,21 +190,13 @@ class Archive:
             _write_queries(report, folder / QUERIES_CSV, remarks)
 
     def summary(self, report_id: str) -> dict[str, Any]:
-        """Return the content of report.json.
-
-        Raises:
-            ConfigError: if the report does not exist.
-        """
+        """Return the content of report.json."""
         folder = self._known(report_id)
         path = folder / REPORT if folder.is_dir() else folder
         return without_schema(json.loads(path.read_text(encoding="utf-8")), path)
 
     def delete(self, report_id: str) -> None:
-        """Delete a report; stored results remain, so evaluating again is fast.
-
-        Raises:
-            ConfigError: if the report does not exist.
-        """
+        """Delete a report; stored results remain, so evaluating again is fast."""
         place = self._known(report_id)
         hidden = place.with_name(f".{uuid4().hex}")
         place.rename(hidden)

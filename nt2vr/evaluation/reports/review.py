@@ -20,11 +20,7 @@ class Remark:
     note: str = ""
 
     def __post_init__(self) -> None:
-        """Check the lengths.
-
-        Raises:
-            ConfigError: if a text is too long, or not valid Unicode.
-        """
+        """Check the lengths."""
         for name, text, longest in (("tag", self.tag, MAX_TAG), ("note", self.note, MAX_NOTE)):
             if len(text) > longest:
                 raise ConfigError(
@@ -38,11 +34,7 @@ Remarks = Mapping[int, Remark]  # by the query's position in the report
 
 
 def read_remarks(folder: Path) -> dict[int, Remark]:
-    """Read the remarks of a report.
-
-    Raises:
-        ConfigError: if the file cannot be read, or a newer nT2VR wrote it.
-    """
+    """Read the remarks of a report."""
     path = folder / REVIEW
     if not path.exists():
         return {}

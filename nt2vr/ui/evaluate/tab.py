@@ -47,12 +47,8 @@ class EvaluateTab:
         self, evaluations: Evaluations, galleries: Galleries, media: Media, permissions: Permissions, templates: Path
     ) -> None:
         """Components are built by `build`."""
-        self._evaluations, self._galleries, self._permissions, self._templates = (
-            evaluations,
-            galleries,
-            permissions,
-            templates,
-        )
+        self._evaluations, self._galleries = evaluations, galleries
+        self._permissions, self._templates = permissions, templates
         self._searcher, self._libraries, self._media = galleries.built_in, media.libraries, media
         self._ids = frozenset(video.video_id for video in self._searcher.gallery.videos)
 

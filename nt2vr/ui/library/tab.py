@@ -48,13 +48,8 @@ class LibraryTab:
         self, media: Media, indexing: Indexing, permissions: Permissions, roots: Sequence[Path], templates: Path
     ) -> None:
         """Components are built by `build`."""
-        self._media, self._indexing, self._permissions, self._roots, self._templates = (
-            media,
-            indexing,
-            permissions,
-            roots,
-            templates,
-        )
+        self._media, self._indexing, self._permissions = media, indexing, permissions
+        self._roots, self._templates = roots, templates
 
     @property
     def _libraries(self) -> Libraries:
