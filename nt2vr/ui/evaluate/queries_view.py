@@ -43,18 +43,13 @@ OPENS_ELSEWHERE = (
 Urls = Callable[[str], Mapping[str, str]]  # a video id to the clip's `src` and `poster`
 
 
-def no_urls(video_id: str) -> Mapping[str, str]:
-    """Return nothing, where videos are not at hand."""
-    return {}
-
-
 @dataclass(frozen=True)
 class Home:
     """The gallery with a report's videos: its key in links, the ids of its clips, and their URLs."""
 
     key: str
     video_ids: frozenset[str]
-    urls: Urls = field(default=no_urls, compare=False)
+    urls: Urls = field(compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,12 +242,7 @@ def picture_systems(report: Report) -> list[str]:
 
 
 def search_link(text: str, systems: Sequence[str], judged: str = "", gallery: str = "") -> str:
-    """Return the relative link to a query in Search.
-
-    Args:
-        judged: names the query whose relevant clips are marked, if any.
-        gallery: key of a gallery.
-    """
+    """Return the relative link to a query in Search; `judged` names the report's query whose clips are marked."""
     optional = {"gallery": gallery, "judged": judged}
     known = {name: value for name, value in optional.items() if value}
     return "?" + urlencode({"q": text, "systems": "|".join(systems), **known})

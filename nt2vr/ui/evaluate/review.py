@@ -102,9 +102,8 @@ class Review:
     @user_errors
     def on_recall(self, chosen: str | None, measure: str) -> dict[str, Any]:
         """Show another R@k."""
-        return self._report_view(
-            _read(chosen or "").report, pick("measure", measure, {each: each for each in MEASURES})
-        )
+        measure = pick("measure", measure, {name: name for name in MEASURES})
+        return self._report_view(_read(chosen or "").report, measure)
 
     def _report_view(self, report_id: str, measure: str = MEASURES[0]) -> dict[str, Any]:
         return report_view(self.archive.load(report_id), report_id, self.archive.files(report_id), measure)
@@ -154,7 +153,7 @@ class Review:
         has_parts = any(query.unwanted for query in report.queries)  # unknown in older reports of pictures plus texts
         hidden = [*([] if has_parts else [filters.part, filters.concept]), *([filters.tag] if report.is_covr else [])]
         return {
-            self.parts.chosen: asked.without_query.address,
+            **self._moved(listing, visitor),
             **values,
             filters.part: gr.Dropdown(value=asked.part, visible=has_parts),
             **{
@@ -164,8 +163,6 @@ class Review:
             parts.recall: gr.Radio(value=MEASURES[0], visible=report.is_covr),
             parts.breakdown.fold: gr.Accordion(visible=not report.is_covr),
             parts.report: self._report_view(link.report),
-            parts.queries: queries_view(listing),
-            parts.review: review_view(listing, self.permissions.refusal(visitor, "review")),
         }
 
     def closed(self) -> Updates:

@@ -53,12 +53,7 @@ class EvaluateTab:
         self._ids = frozenset(video.video_id for video in self._searcher.gallery.videos)
 
     def build(self, tab: gr.Tab, opens: OpensQueries, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
-        """Lay the tab out inside the open tab and wire it.
-
-        Args:
-            opens: lets an event open a query in Search.
-            returned: the event of Back and Forward to such an address.
-        """
+        """Lay the tab out and wire it; `returned` is the event of Back and Forward to a place in a report."""
         self._parts = lay_out_evaluate(
             self._templates,
             self._searcher.system_names(),

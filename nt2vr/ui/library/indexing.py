@@ -27,11 +27,7 @@ class Indexing:
     galleries: Galleries
 
     def start(self, library_id: str, models: Iterable[str]) -> None:
-        """Update a library under each of the models.
-
-        Raises:
-            ConfigError: if there is no such library or model.
-        """
+        """Update a library under each of the models."""
         for model in models:
             self.galleries.built_in.models.find(model)
             ended = self.jobs.start(library_id, model)
