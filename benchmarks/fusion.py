@@ -18,15 +18,14 @@ from benchmarks.held_out import LOTS
 from nt2vr.evaluation.covr.protocol import (
     ALL,
     CEILING,
-    Asked,
-    ask,
+    EmbeddedQueries,
     choose_weights,
-    editing_parser,
+    embed_queries,
     measure,
     summarise,
     vectors_of,
 )
-from nt2vr.evaluation.covr.world import SEEN, UNSEEN, covr_world
+from nt2vr.evaluation.covr.sources import SEEN, UNSEEN, covr_world
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import Fusion
 from nt2vr.search.references import COMBINATIONS, Weights
@@ -52,10 +51,8 @@ def main() -> None:
     parser.add_argument("--model", type=Path, default=ASSETS / "models" / "clip", help="default: %(default)s")
     options = parser.parse_args()
     prepare_environment()
-    encoder, understand = read_checkpoint(options.model), editing_parser()
-    validation, test = (
-        ask(covr_world(options.folder, split), encoder, understand) for split in ("validation", "test")
-    )
+    encoder = read_checkpoint(options.model)
+    validation, test = (embed_queries(covr_world(options.folder, split), encoder) for split in ("validation", "test"))
     weights, config = choose_weights(validation), FusionConfig()
     sys.stdout.write(f"{weights}\n\n")
     write_head("test scenes", *EDIT_KINDS, "mean", "seen", "unseen", "violations@5")
@@ -79,7 +76,7 @@ def main() -> None:
     )
 
 
-def show(name: str, asked: Asked, weights: Weights, system: str, fusion: Fusion | None = None) -> None:
+def show(name: str, asked: EmbeddedQueries, weights: Weights, system: str, fusion: Fusion | None = None) -> None:
     """Print R@1 by kind, their mean, by wording, and the mean violations of the removals."""
     table = summarise(asked.queries, measure(vectors_of(asked, system, weights, fusion), asked))
     recalls = [f"{table[row]['R@1']:.0f}" for row in EDIT_KINDS]
@@ -89,7 +86,7 @@ def show(name: str, asked: Asked, weights: Weights, system: str, fusion: Fusion 
 
 
 def show_held_out(
-    data: FusionData, test: Asked, weights: Weights, config: FusionConfig, lots: Sequence[FusionData]
+    data: FusionData, test: EmbeddedQueries, weights: Weights, config: FusionConfig, lots: Sequence[FusionData]
 ) -> None:
     """Print R@1 of test queries that mention a lot's concepts, trained with and without texts that mention them."""
     sys.stdout.write("\n")

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.evaluation.covr.jobs import CovrData, evaluate_data
-from nt2vr.evaluation.covr.report import CovrReport
+from nt2vr.evaluation.covr.sources import CovrData
 from nt2vr.evaluation.protocol import with_controls
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.evaluation.reports.tables import markdown, write_tables
@@ -202,14 +201,13 @@ def evaluate_covr(
     data_dir: str | Path | None = None,
     device: str | None = None,
     progress: Progress = silent,
-) -> CovrReport:
+) -> Evaluation:
     """Evaluate covr, retrieval by a picture plus a text; the Evaluate tab lists the report."""
     encoder = load_model(model, data_dir, device)
     with closing(Services(Settings.read(data_dir, device))) as services:
-        folder, decoder, cache = services.evaluation_folder, services.decoder, services.cache
-        report = evaluate_data(data, encoder, folder, decoder, cache, progress)
-        services.covr_evaluations.archive.add(report)
-    return report
+        report = services.evaluations.evaluate_covr(data, encoder, progress, never)
+        services.evaluations.archive.add(report)
+    return Evaluation(report)
 
 
 def _as_sequence(systems: Systems) -> Sequence[str | System]:

@@ -1,10 +1,24 @@
-"""Progress reports and cancellation of long work, passed down as two callables."""
+"""Progress and cancellation of long work, progress in words, and background jobs for the page.
 
+The decoder's children import this module: it stays light.
+"""
+
+import logging
+import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from threading import Event, Lock, Thread
+from typing import Any, Generic, Literal, TypeVar
+
+from nt2vr.errors import ConfigError, Nt2vrError
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+State = Literal["waiting", "running", "stopping", "finished", "stopped", "failed"]
+MIN_RATE_S = 1.0  # before a rate is shown
 
 Progress = Callable[[int, int, str], None]  # steps done, steps in total (0: not known yet), what is being done
 ShouldStop = Callable[[], bool]  # polled between steps
@@ -60,3 +74,154 @@ def progress_bar(also: Progress = silent) -> Iterator[Progress]:
             also(done, total, doing)
 
         yield show
+
+
+Work = Callable[[Progress, ShouldStop], T]  # raises InterruptedError once it should stop
+
+
+@dataclass(frozen=True)
+class Job(Generic[T]):
+    """Immutable snapshot of a background job.
+
+    Attributes:
+        subject: what it works on, for the page: a library or evaluation data.
+        models: the models or systems it works with, for the page.
+        key: id of the subject, if it has one.
+        current: the file at hand, if known.
+        total: all units of this step; 0 if unknown.
+        per_second: rate of this step; 0 if unknown.
+        remaining_s: estimate for this step; None if unknown.
+        error: reason of a failure, for the page.
+    """
+
+    number: int
+    subject: str
+    models: tuple[str, ...] = ()
+    key: str = ""
+    state: State = "waiting"
+    doing: str = ""
+    current: str = ""
+    done: int = 0
+    total: int = 0
+    per_second: float = 0.0
+    remaining_s: float | None = None
+    error: str = ""
+    result: T | None = None
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether it waits or runs."""
+        return self.state in ("waiting", "running", "stopping")
+
+
+class Runner(Generic[T]):
+    """Runs one background job at a time, in a thread.
+
+    Args:
+        queues: whether further jobs wait; otherwise they are refused.
+    """
+
+    def __init__(self, name: str, queues: bool = False) -> None:
+        """Start nothing."""
+        self._name, self._queues = name, queues
+        self._lock, self._stop = Lock(), Event()
+        self._jobs: dict[int, Job[T]] = {}
+        self._waiting: dict[int, tuple[Work[T], Future[Job[T]]]] = {}
+        self._is_running = False
+
+    @property
+    def jobs(self) -> list[Job[T]]:
+        """All jobs since the app started, oldest first."""
+        with self._lock:
+            return list(self._jobs.values())
+
+    def run(self, work: Work[T], subject: str, models: Iterable[str] = (), key: str = "") -> Future[Job[T]]:
+        """Start or queue a job; return the future of its end, or that of an equal job that still waits.
+
+        Raises:
+            ConfigError: if another job is running and none may wait.
+        """
+        with self._lock:
+            job = Job[T](max(self._jobs, default=0) + 1, subject, tuple(models), key)
+            for number, (_, ended) in self._waiting.items():
+                if replace(self._jobs[number], number=job.number) == job:
+                    return ended
+            if self._is_running and not self._queues:
+                busy = next(each for each in self._jobs.values() if each.is_under_way)
+                raise ConfigError(f"Another {self._name} is running ({busy.subject}). Wait for it or cancel it.")
+            self._jobs[job.number], ended = job, Future[Job[T]]()
+            self._waiting[job.number] = work, ended
+            if not self._is_running:
+                self._is_running = True
+                Thread(target=self._run_all, args=self._next(), name=self._name, daemon=True).start()
+        return ended
+
+    def cancel(self, number: int) -> None:
+        """Stop a running job soon, or take a waiting one from the queue; finished steps stay stored."""
+        with self._lock:
+            job = self._jobs.get(number)
+            if job is not None and job.state == "waiting":
+                self._jobs[number] = replace(job, state="stopped")
+                self._waiting.pop(number)[1].set_result(self._jobs[number])
+            elif job is not None and job.state == "running":
+                self._jobs[number] = replace(job, state="stopping")
+                self._stop.set()
+
+    def _next(self) -> tuple[int, Work[T], Future[Job[T]]]:
+        """Take the next job from the queue; the caller holds the lock."""
+        number = next(iter(self._waiting))
+        self._stop.clear()
+        self._jobs[number] = replace(self._jobs[number], state="running", doing="preparing")
+        return number, *self._waiting.pop(number)
+
+    def _run_all(self, number: int, work: Work[T], ended: Future[Job[T]]) -> None:
+        """Do a job, then those that wait."""
+        while True:
+            last = self._end(number, work)
+            with self._lock:
+                self._jobs[number] = last
+                self._is_running = bool(self._waiting)
+                following = self._next() if self._waiting else None
+            ended.set_result(last)
+            if following is None:
+                return
+            number, work, ended = following
+
+    def _end(self, number: int, work: Work[T]) -> Job[T]:
+        """Do the work and return the ended job; any error ends the job, never the app."""
+        try:
+            changes: dict[str, Any] = {"result": work(self._progress(number), self._stop.is_set), "state": "finished"}
+        except InterruptedError:
+            changes = {"state": "stopped"}
+        except Nt2vrError as error:
+            changes = {"state": "failed", "error": str(error)}
+        except Exception:
+            logger.exception("The %s of %s failed.", self._name, self._jobs[number].subject)
+            changes = {"state": "failed", "error": "Something went wrong; see the log for details."}
+        return replace(self._jobs[number], **changes)
+
+    def _progress(self, number: int) -> Progress:
+        """Report a job's steps, with rate and remaining time at the step's own pace."""
+        step, since_s, first = "", 0.0, 0
+
+        def report(done: int, total: int, doing: str) -> None:
+            nonlocal step, since_s, first
+            doing, _, current = doing.partition(": ")
+            now_s = time.monotonic()
+            if doing != step:
+                step, since_s, first = doing, now_s, done
+            took_s, made = now_s - since_s, done - first
+            rate = made / took_s if took_s >= MIN_RATE_S and made > 0 else 0.0
+            left_s = (total - done) / rate if rate and total else None
+            with self._lock:
+                self._jobs[number] = replace(
+                    self._jobs[number],
+                    doing=doing,
+                    current=current,
+                    done=done,
+                    total=total,
+                    per_second=rate,
+                    remaining_s=left_s,
+                )
+
+        return report

@@ -4,7 +4,6 @@ from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 
-from nt2vr.evaluation.covr.jobs import CovrEvaluations
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.library.jobs import IndexJobs
 from nt2vr.library.libraries import Libraries
@@ -69,11 +68,6 @@ class Services:
         return Evaluations(
             self.models, self.decoder, self.cache, self.evaluation_folder, self.settings.assets, self.libraries
         )
-
-    @cached_property
-    def covr_evaluations(self) -> CovrEvaluations:
-        """Evaluations of retrieval by a picture plus a text, and their reports."""
-        return CovrEvaluations(self.galleries.encoder, self.evaluation_folder, self.decoder, self.cache)
 
     def close(self) -> None:
         """Close what was opened."""

@@ -4,7 +4,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from nt2vr.api import evaluate_covr
-from nt2vr.evaluation.covr.jobs import WORLD, CovrData
+from nt2vr.evaluation.covr.sources import WORLD, CovrData
 from nt2vr.progress import progress_bar
 from nt2vr.settings import add_flags
 
@@ -31,6 +31,6 @@ def run(options: Namespace) -> int:
     """Evaluate and print the table."""
     data = CovrData(options.data, options.split, options.queries)
     with progress_bar() as progress:
-        report = evaluate_covr(options.model, data, options.data_dir, options.device, progress)
-    sys.stdout.writelines(f"{line}\n" for line in report.table)
+        evaluation = evaluate_covr(options.model, data, options.data_dir, options.device, progress)
+    sys.stdout.write(evaluation.table)
     return 0

@@ -1,4 +1,4 @@
-"""Covr datasets in their published formats: WebVid-CoVR, CIRR, FashionIQ, CIRCO.
+"""Datasets of composed retrieval (covr) in their published formats: WebVid-CoVR, CIRR, FashionIQ, CIRCO.
 
 Media are not downloaded: files are found by their ids in the dataset's folder.
 """
@@ -16,11 +16,9 @@ FASHION_KINDS = ("dress", "shirt", "toptee")
 
 @dataclass(frozen=True)
 class CovrSample:
-    """One composed query.
+    """One query: a reference and a text.
 
     Attributes:
-        reference: id of the reference.
-        text: what should be different.
         targets: ids of the right clips or pictures.
         kind: part of the dataset that it is reported in.
         subset: ids ranked in CIRR's second measure; empty elsewhere.
@@ -37,11 +35,9 @@ class CovrSample:
 
 @dataclass(frozen=True)
 class CovrSet:
-    """The queries of a dataset, and what they are asked among.
+    """The queries of a dataset, and the media that they rank.
 
     Attributes:
-        name: of the dataset.
-        samples: the queries.
         media: id to file, of everything that is ranked.
     """
 
@@ -54,7 +50,6 @@ def load_covr(path: Path, split: str = "test") -> CovrSet:
     """Read a dataset's queries of a split, and find its files.
 
     Args:
-        path: folder with the annotations and the media.
         split: "train", "val" or "test"; CIRR has further "train-negated", its training queries that deny something.
 
     Raises:
@@ -64,7 +59,7 @@ def load_covr(path: Path, split: str = "test") -> CovrSet:
     name = next((name for name, (pattern, _) in READERS.items() if files.named(pattern)), None)
     if name is None:
         forms = ", ".join(f"{name} ({pattern})" for name, (pattern, _) in READERS.items())
-        raise DatasetError(f"{path} holds no dataset of composed retrieval: {forms}.")
+        raise DatasetError(f"{path} holds no dataset of composed retrieval (covr): {forms}.")
     samples = tuple(READERS[name][1](files, split))
     if not samples:
         raise DatasetError(f"{name} in {path} has no split {split!r}.")

@@ -46,22 +46,20 @@ class JudgedQuery:
     Attributes:
         kind: "original" (a caption), "negated" (a caption with one thing denied), "composed" (A and not B), "without"
             (A without a thing), "not" (not B, nothing wanted) or "retrieval" (a true caption with a negation);
-            the others are questions, which rank texts for a video: see `choices`.
+            the others are questions, which rank texts for a video: see `choices`; or a kind of change: see `covr`.
         text: the query; for a question, its correct answer.
         relevant: relevant videos; for a negated query, the video of its caption, which is no longer relevant.
         hard: videos that show both the wanted and the unwanted part; for "not", those that show B.
         violating: videos that show the unwanted part.
         wanted: wanted part, "" if there is none; None if the parts are unknown.
-        unwanted: unwanted parts.
         original: for a negated query, position of its caption among the benchmark's queries.
-        cue: negation word.
         others: for a question, positions of the wrong answers among the benchmark's texts.
         group: name of a subset whose score is reported separately.
         instead: videos that stand for other captions in this query, see `words`: row of a video to the row of what
             `Benchmark.embed` returns that stands for it, NO_CAPTION if it has no other caption.
     """
 
-    kind: QueryKind
+    kind: QueryKind | str
     text: str
     relevant: Rows
     hard: Rows = field(default_factory=lambda: row_array(()))
@@ -80,9 +78,6 @@ class Benchmark:
     """Videos and judged queries over them.
 
     Attributes:
-        name: display name.
-        video_ids: ids of the V videos.
-        queries: judged queries.
         embed: returns the videos' embeddings (V, D) under a model, of videos in words more rows, see
             `JudgedQuery.instead`; raises InterruptedError when stopped.
         source: origin as plain JSON data (seeds, files, hashes); equal sources have equal videos.

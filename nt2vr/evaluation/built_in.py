@@ -39,14 +39,8 @@ def world_benchmark(
 
     Args:
         cache: folder for frames and embeddings.
-        num_clips: number of clips.
-        seed: seed of the scenes.
+        seed: of the scenes.
         split: "test" for reporting, "validation" for model selection.
-        progress: called while queries are written.
-        should_stop: polled between them.
-
-    Raises:
-        InterruptedError: if `should_stop` returned True.
     """
     scenes = sample_scenes(split, num_clips, seed)
     captions = captions_of(scenes)
@@ -72,7 +66,6 @@ def gallery_benchmark(
 
     Raises:
         ConfigError: if no video has a known scene.
-        InterruptedError: if `should_stop` returned True.
     """
     videos = [video for video in gallery.videos if video.scene is not None]
     scenes = [Scene.from_dict(video.scene or {}) for video in videos]
@@ -101,10 +94,7 @@ def _generator(row: int) -> random.Random:
 
 
 def world_queries(
-    captions: Sequence[str],
-    sentences: SceneDenials,
-    progress: Progress = silent,
-    should_stop: ShouldStop = never,
+    captions: Sequence[str], sentences: SceneDenials, progress: Progress = silent, should_stop: ShouldStop = never
 ) -> tuple[JudgedQuery, ...]:
     """Generate queries per scene: its caption, its caption with one thing denied, and one of each negated kind.
 
@@ -113,11 +103,6 @@ def world_queries(
     Args:
         captions: one per scene, see `captions_of`.
         sentences: draws negated sentences for the scenes.
-        progress: called while they are drawn.
-        should_stop: polled meanwhile.
-
-    Raises:
-        InterruptedError: if `should_stop` returned True.
     """
     queries = [JudgedQuery("original", caption, row_array((row,))) for row, caption in enumerate(captions)]
     for row in range(len(captions)):

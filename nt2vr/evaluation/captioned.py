@@ -29,17 +29,8 @@ def captioned_benchmark(
 ) -> Benchmark:
     """Build a benchmark over a dataset's videos; queries without a relevant video are left out, and counted.
 
-    Args:
-        dataset: the videos.
-        sets: the queries.
-        decoder: decodes the videos.
-        cache: stores their embeddings.
-        progress: called while the files are checked.
-        should_stop: polled between files.
-
     Raises:
         ConfigError: if no query has a relevant video.
-        InterruptedError: if `should_stop` returned True.
     """
     queries, remarks = judged_queries(sets, {video.video_id: row for row, video in enumerate(dataset.videos)})
     source = {

@@ -27,9 +27,8 @@ def measure_choices(vectors: Vectors, videos: Vectors, questions: Sequence[Judge
     """Rank each question's correct answer among its answers; ties count against the model.
 
     Args:
+        questions: Q, each about its one `relevant` video.
         vectors: (Q + T, D), the Q correct answers, then the T wrong ones of `places`.
-        videos: (V, D).
-        questions: the Q questions, each about its one `relevant` video.
         places: (T,), ascending positions of the wrong answers among the benchmark's texts.
     """
     shown = videos[[question.relevant[0] for question in questions]]  # (Q, D)
@@ -72,14 +71,7 @@ def choice_values(questions: Sequence[JudgedQuery], measured: Measured) -> dict[
 
 
 def class_questions(labels: Sequence[str]) -> tuple[tuple[str, ...], tuple[JudgedQuery, ...]]:
-    """Build questions for the class of each video, with plain and with negated prompts.
-
-    Args:
-        labels: class of each of the V videos.
-
-    Returns:
-        All prompts, and 2 V questions.
-    """
+    """Build two questions per video from its class, with plain and with negated prompts; return all prompts, too."""
     names = [label.lower().replace("_", " ") for label in labels]
     classes = {name: place for place, name in enumerate(dict.fromkeys(names))}
     texts = tuple(form.format(name) for form in (PROMPT, NEGATED_PROMPT) for name in classes)

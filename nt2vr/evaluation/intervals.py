@@ -77,7 +77,6 @@ def intervals_of(values: Mapping[str, Mapping[str, Values]], units: Units) -> di
     """Return the intervals of metrics of several systems; figures over the same queries share their resamples.
 
     Args:
-        values: by system and metric.
         units: (Q,), of all queries.
     """
     alike: dict[bytes, list[tuple[str, str]]] = {}
@@ -102,7 +101,6 @@ def sign_flip_p(differences: Array, units: Units) -> float:
     if there are few, otherwise 1,000 random ones; the sum of very many signs is normal.
 
     Args:
-        differences: (N,), of two systems' values.
         units: (N,).
     """
     sums, _ = _by_unit(differences[:, None], units)

@@ -7,17 +7,19 @@ from pathlib import Path
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark
+from nt2vr.evaluation.covr.report import evaluate_covr
+from nt2vr.evaluation.covr.sources import CovrData
 from nt2vr.evaluation.protocol import evaluate, with_controls
 from nt2vr.evaluation.reports.archive import Archive
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.evaluation.result_store import ResultStore
-from nt2vr.evaluation.runner import Job, Runner
 from nt2vr.evaluation.sources import GALLERY, LIBRARY, WORLD, Data, load_benchmark
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.catalog import Catalog
-from nt2vr.progress import Progress, ShouldStop
+from nt2vr.models.encoder import Encoder
+from nt2vr.progress import Job, Progress, Runner, ShouldStop
 from nt2vr.search.systems import System
 from nt2vr.settings import ASSETS
 
@@ -25,12 +27,11 @@ BUILT_IN = (WORLD, GALLERY)
 MAX_SYSTEMS = 32  # of one evaluation, without controls: each takes memory, time and space in the report
 
 
-class Evaluations(Runner):
+class Evaluations:
     """Runs evaluations and archives their reports.
 
     Args:
         folder: for clips of the built-in world, per-query results and, in reports/, reports.
-        assets: contains the shipped gallery.
     """
 
     def __init__(
@@ -43,14 +44,42 @@ class Evaluations(Runner):
         libraries: Libraries | None = None,
     ) -> None:
         """Prepare without starting anything."""
-        super().__init__()
+        self._runner = Runner[str]("evaluation")
         self.archive = Archive(folder / "reports")
         self._models, self._decoder, self._cache = models, decoder, cache
         self._folder, self._assets, self._libraries = folder, assets, libraries
         self._built: dict[Data, Benchmark] = {}
 
-    def start(self, data: Data, systems: Sequence[str]) -> Future[Job]:
-        """Start an evaluation of systems and their controls; return a future of the finished job.
+    @property
+    def job(self) -> Job[str] | None:
+        """The running evaluation, otherwise the last one; its result is the id of the report."""
+        return next(reversed(self._runner.jobs), None)
+
+    def cancel(self) -> None:
+        """Stop the running evaluation soon; results of finished models stay stored."""
+        if self.job is not None:
+            self._runner.cancel(self.job.number)
+
+    def start_covr(self, data: CovrData, model: str) -> Future[Job[str]]:
+        """Start an evaluation of pictures plus texts by a model.
+
+        Raises:
+            ConfigError: if another one is running, or there is no such model.
+        """
+        self._models.find(model)
+
+        def work(progress: Progress, should_stop: ShouldStop) -> str:
+            progress(0, 0, f"loading {model}")
+            encoder = self._models.load(model)
+            return self.archive.add(self.evaluate_covr(data, encoder, progress, should_stop))
+
+        return self._runner.run(work, f"{data.name}, {data.split}, picture plus text", [model])
+
+    def start(self, data: Data, systems: Sequence[str]) -> Future[Job[str]]:
+        """Start an evaluation of systems and their controls.
+
+        Returns:
+            A future of the finished job.
 
         Raises:
             ConfigError: if the choice is invalid, or another evaluation is running.
@@ -70,12 +99,16 @@ class Evaluations(Runner):
             progress(0, 0, "writing the report")
             return self.archive.add(report)
 
-        return self.run(data.name, [system.name for system in chosen], work)
+        return self._runner.run(work, data.name, [system.name for system in chosen])
 
     def evaluate(self, data: Data, systems: Sequence[System], progress: Progress, should_stop: ShouldStop) -> Report:
         """Evaluate systems in this thread, and return the report without archiving it."""
         benchmark = self._benchmark(data, progress, should_stop)
         return evaluate(benchmark, systems, self._models, ResultStore(self._folder), progress, should_stop)
+
+    def evaluate_covr(self, data: CovrData, encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Report:
+        """Evaluate pictures plus texts in this thread, and return the report without archiving it."""
+        return evaluate_covr(data, encoder, self._folder, self._decoder, self._cache, progress, should_stop)
 
     def _resolved(self, data: Data) -> Data:
         """Resolve "~"; name the library that has the same files, if there is one, so that queries open on them."""

@@ -52,7 +52,6 @@ def measure_block(
         vectors: (Q, D), query vectors; zeros search for nothing.
         videos: (V, D), video embeddings; zeros for unreadable videos, which rank last. Rows after the `num_videos`
             first replace some of these in single queries, see `JudgedQuery.instead`.
-        queries: the Q queries.
         num_videos: V; None if there are no further rows.
     """
     count = len(videos) if num_videos is None else num_videos

@@ -24,8 +24,6 @@ def embed_files(videos: Sequence[Video], decoder: Decoder, cache: Cache, key: st
     It raises a DatasetError if no file is readable, since the result would say nothing about the model.
 
     Args:
-        videos: the files.
-        decoder: decodes them.
         cache: of frames; names the folder of the embeddings.
         key: `Gallery.key` of the gallery that they are from.
     """
@@ -53,11 +51,7 @@ def embed_files(videos: Sequence[Video], decoder: Decoder, cache: Cache, key: st
 def content_of(
     videos: Sequence[Video], cache: Cache, progress: Progress = silent, should_stop: ShouldStop = never
 ) -> str:
-    """Return a hash of the contents of all files; unreadable ones count as empty.
-
-    Raises:
-        InterruptedError: if `should_stop` returned True.
-    """
+    """Return a hash of the contents of all files; unreadable ones count as empty."""
     content = blake2b(digest_size=12)
     for video in tracked(videos, len(videos), "checking files", progress, should_stop):
         try:

@@ -69,12 +69,8 @@ def evaluate(
     """Evaluate systems on a benchmark, one model at a time.
 
     Args:
-        benchmark: videos and queries.
         systems: systems to evaluate; see `with_controls`.
-        models: loads their encoders.
         store: earlier results to reuse; new ones are added after each model.
-        progress: called before each step.
-        should_stop: polled between steps.
 
     Raises:
         InterruptedError: if `should_stop` returned True; results of finished models are in `store`.
@@ -117,15 +113,7 @@ def ask(
     """Measure strategies of one model in bounded memory, encoding each text once per block.
 
     Args:
-        encoder: the model.
-        systems: its strategies.
         videos: what `benchmark.embed` returns.
-        benchmark: videos and queries.
-        progress: called as texts are parsed and encoded.
-        should_stop: polled meanwhile.
-
-    Raises:
-        InterruptedError: if `should_stop` returned True.
     """
     queries, doing = benchmark.queries, f"queries, {encoder.name}"
     blocks: list[list[Measured]] = [[] for _ in systems]

@@ -85,16 +85,11 @@ def first_rows(scores: Scores, right: Mask, k: int) -> NDArray[np.int32]:
     return found
 
 
-def retrieval_metrics(ranks: NDArray[np.integer[Any]]) -> dict[str, float]:
-    """R@1, R@5, R@10 (percent of queries) and MIR, the mean inverted rank (0 to 1).
+def retrieval_values(ranks: NDArray[np.integer[Any]]) -> dict[str, NDArray[np.float64]]:
+    """Per-query values (Q,) of R@1, R@5, R@10 (100 or 0) and of MIR, the mean inverted rank (0 to 1).
 
     Source: Wang et al., "Learn to Understand Negation in Video Retrieval", ACM MM 2022, section 3.2.
     """
-    return {name: float(values.mean()) for name, values in retrieval_values(ranks).items()}
-
-
-def retrieval_values(ranks: NDArray[np.integer[Any]]) -> dict[str, NDArray[np.float64]]:
-    """Per-query values (Q,) whose means are `retrieval_metrics`."""
     inverted = 1 / ranks.astype(np.float64)
     return {**{f"R@{k}": np.where(ranks <= k, 100.0, 0.0) for k in KS}, "MIR": inverted}
 

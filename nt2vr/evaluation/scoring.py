@@ -35,9 +35,6 @@ def query_vectors(
     for (`drop` on "not B") gets zeros, for which all videos tie.
 
     Args:
-        encoder: model of the systems.
-        systems: strategies with this model.
-        queries: the Q queries.
         understand: parses queries whose parts are unknown.
         step: called now and then; what it raises ends the work.
 

@@ -65,20 +65,12 @@ def load_benchmark(
     """Load a benchmark, without loading models or decoding videos.
 
     Args:
-        data: the selected data.
         folder: cache folder for clips of the built-in world and for generated queries.
-        decoder: decodes files.
-        cache: stores embeddings of files.
-        progress: called before each step.
-        should_stop: polled between steps.
-        assets: folder that contains the shipped gallery.
-        libraries: all libraries; only needed for one of them.
 
     Raises:
         ConfigError: if there is no such library, or a task or a query set cannot be used.
         DatasetError: if there is no such dataset.
         GalleryError: if a manifest cannot be used.
-        InterruptedError: if `should_stop` returned True.
     """
     if data.name == WORLD:
         return world_benchmark(folder, data.clips, data.seed, progress=progress, should_stop=should_stop)

@@ -35,16 +35,8 @@ def task_benchmark(
 ) -> Benchmark:
     """Read a task.
 
-    Args:
-        path: the CSV file.
-        decoder: decodes its images and videos.
-        cache: stores their embeddings.
-        progress: called while the files are checked.
-        should_stop: polled between files.
-
     Raises:
         ConfigError: if the file cannot be used, with the reason.
-        InterruptedError: if `should_stop` returned True.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -75,16 +67,11 @@ def _videos(lines: Lines, folder: Path) -> tuple[list[Video], list[int]]:
 
 
 def _reader(lines: Lines) -> Callable[[Lines, Sequence[int]], Task]:
-    columns = lines[0]
-    for column, reader in (
-        ("captions", _retrieval),
-        ("caption_0", _choices),
-        ("caption", _pairs),
-        ("class", _classes),
-    ):
-        if column in columns:
+    readers = {"captions": _retrieval, "caption_0": _choices, "caption": _pairs, "class": _classes}
+    for column, reader in readers.items():
+        if column in lines[0]:
             return reader
-    raise ValueError(f"its columns are {', '.join(columns)}")
+    raise ValueError(f"its columns are {', '.join(lines[0])}")
 
 
 def _retrieval(lines: Lines, videos: Sequence[int]) -> Task:

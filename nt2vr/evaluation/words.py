@@ -64,17 +64,13 @@ def words_benchmark(
     """Build a benchmark of captions.
 
     Args:
-        name: display name of the data.
         videos: the captions, and which of them to search with.
         seed: of the generated queries, and of the order of captions.
         folder: cache folder for generated queries.
         one_caption: whether one caption stands for a video, instead of the mean of all: a harder task.
-        progress: called while queries are written.
-        should_stop: polled meanwhile.
 
     Raises:
         ConfigError: if no query has a relevant video.
-        InterruptedError: if `should_stop` returned True.
     """
     captions = {video_id: tuple(texts) for video_id, texts in videos.captions.items() if texts}
     row_of = {video_id: row for row, video_id in enumerate(captions)}
@@ -133,7 +129,6 @@ class _Words:
     """Rows of texts that stand for videos: first one per video, then further ones for single queries.
 
     Attributes:
-        texts: distinct captions.
         rows: for each row, positions of its captions among the texts.
         videos: for each video, positions of its captions in the order in which they are taken.
         most: captions per row; None for all.

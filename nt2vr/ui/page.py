@@ -20,7 +20,6 @@ from starlette.staticfiles import StaticFiles
 from nt2vr.models.downloads import download_all
 from nt2vr.services import Services
 from nt2vr.settings import Settings, is_loopback
-from nt2vr.ui.evaluate.covr_panel import CovrPanel
 from nt2vr.ui.evaluate.tab import EvaluateTab
 from nt2vr.ui.library.indexing import Indexing
 from nt2vr.ui.library.media import FOREVER, Media
@@ -109,8 +108,6 @@ def build_page(
             others.append(opened)
             with gr.Tab("Evaluate", id="evaluate") as opened:
                 evaluate.build(opened, opens_queries, page, all_tabs, tab.returned_to_report)
-                covr = CovrPanel(services.covr_evaluations, galleries, services.libraries, permissions, templates)
-                covr.build(opened, opens_queries)
             for name, build in tabs.items():
                 with gr.Tab(name, id=name.lower()) as opened:
                     build(opened)

@@ -43,8 +43,6 @@ GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission f
     ("train-stop", "click"): ("train models", "none"),
     ("train-resume", "click"): ("train models", "none"),
     ("train-delete-now", "click"): ("delete runs, reports and libraries", "none"),
-    ("composed-start", "click"): ("name files of this machine", "/etc"),
-    ("composed-delete-now", "click"): ("delete runs, reports and libraries", ""),
     ("watch", "start"): ("train models", None),
     ("watch", "stop"): ("train models", None),
     ("train-empty-trash", "click"): ("delete runs, reports and libraries", "none"),
@@ -70,11 +68,9 @@ OPEN_TARGETS = (
         "pretrained",
         "picture-examples",
     ),
-    *("composed-cancel", "composed-report-id", "composed-measure", "composed-first", "composed-second"),
-    *("composed-kind", "composed-queries", "composed-delete", "composed-keep"),
     *("library-new", "library-list", "library-remove", "library-keep", "library-posters"),
     *("evaluate-cancel", "evaluate-new", "evaluate-reports", "evaluate-delete", "evaluate-keep", "evaluate-queries"),
-    *("evaluate-report", "evaluate-measure", "review"),
+    *("evaluate-report", "evaluate-measure", "evaluate-recall", "review"),
     *("train-preset", "train-new", "train-runs", "train-delete", "train-keep", "train-beside"),
 )
 OPEN_HANDLERS = (  # of events without a component of their own: load, select, tick, success, and the public API
@@ -110,6 +106,12 @@ def test_a_stranger_is_refused_with_the_reason_and_the_owner_is_not(
     assert stranger.error(event, values_for(stranger, event)).startswith(refusal)
     if event not in (("train-start", "click"), ("watch", "start")):  # which would train
         assert refusal not in owner.error(event, values_for(owner, event))
+
+
+def test_a_stranger_names_no_folder_of_pictures_plus_texts(stranger: RawClient) -> None:
+    event = ("evaluate-start", "click")
+    values = ["covr:/etc", *values_for(stranger, event)[1:]]
+    assert stranger.error(event, values).startswith("Only the owner may name files of this machine here")
 
 
 def test_every_event_is_known_to_be_guarded_or_open(stranger: RawClient) -> None:

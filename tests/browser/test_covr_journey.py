@@ -1,14 +1,15 @@
-"""What a person does with references in examples, and with reports of composed retrieval."""
+"""What a person does with references in examples, and with reports of pictures plus texts."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from nt2vr.evaluation.covr.report import CovrArchive, CovrReport, CovrRow
-from nt2vr.world.scenes import sample_scenes
+from nt2vr.evaluation.reports.archive import Archive
 from tests.browser.actions import ANSWERS, MODELS_MS, choose, columns, held, open_search, serious
 from tests.conftest import RunningApp
+from tests.covr import write_covr_file
 
 pytestmark = pytest.mark.browser
 
@@ -16,13 +17,9 @@ pytestmark = pytest.mark.browser
 def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference_until_the_report_is_deleted(
     page: Page, running_app: RunningApp
 ) -> None:
-    archive = CovrArchive(running_app.data / "evaluation" / "composed")
-    scene = sample_scenes("test", 1, 0)[0].to_dict()
-    metrics = {"R@1": 50.0, "R@5": 60.0, "R@10": 70.0, "R@50": 80.0, "violations@5": 20.0}
-    systems = {name: {"remove actor": metrics, "all kinds": metrics} for name in ("sum", "slerp", "parts", "fusion")}
-    row = CovrRow("remove actor", "without the dog", {"scene": scene}, {**dict.fromkeys(systems, 4), "fusion": 1})
-    other = archive.add(CovrReport("other", "CLIP", {}, systems, [row], 3, "2026-11-21T10:00:00+00:00"))
-    mine = archive.add(CovrReport("mine", "CLIP", {}, systems, [row], 3, "2026-11-22T10:00:00+00:00"))
+    archive = Archive(running_app.data / "evaluation" / "reports")
+    other = write_covr_file(running_app.data / "evaluation" / "composed", "other", created="2026-11-21T10:00:00+00:00")
+    mine = archive.add(replace(archive.load(other.stem), name="mine", created="2036-11-22T10:00:00+00:00"))
     chips = page.locator(".nt-reference")
     try:
         open_search(page, running_app.url)
@@ -34,11 +31,19 @@ def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference_un
         assert serious(page) == []
 
         page.get_by_role("tab", name="Evaluate").click()
-        page.get_by_text("With a picture: composed retrieval").click()
-        table = page.get_by_role("article", name="Composed retrieval: mine")
+        table = page.get_by_role("article", name=f"Report {mine}")
         expect(table.get_by_role("columnheader", name="violations@5")).to_be_visible(timeout=MODELS_MS)
+        expect(page.locator("#evaluate-breakdowns")).to_be_hidden()
+        expect(table.get_by_role("link", name="table.csv")).to_be_visible()
         assert serious(page) == []
-        page.locator("#composed-queries").get_by_role("link", name="without the dog").click()
+        page.get_by_role("radio", name="R@50").check()
+        expect(table.get_by_role("columnheader", name="R@50 by kind of change")).to_be_visible()
+        rows = page.locator(".nt-listed:not(.nt-heads)")
+        expect(rows).to_have_count(3)
+        choose(page, "evaluate-kind", "remove actor")
+        expect(rows).to_have_count(1)
+        expect(page).to_have_url(re.compile("kind=remove\\+actor"))
+        page.locator("#evaluate-queries").get_by_role("link", name="without the dog").click()
         expect(page.locator("#query textarea")).to_have_value("without the dog")
         expect(page.get_by_role("group", name="More like: reference.jpg")).to_be_visible()
         expect(columns(page)).to_have_count(4)
@@ -47,18 +52,39 @@ def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference_un
         with held(page, ANSWERS) as answers:
             page.get_by_role("tab", name="Evaluate").click()
             answers.wait_for_one()
-            page.locator("#composed-delete").click()
+            page.locator("#evaluate-delete").click()
         page.wait_for_timeout(1000)  # the tab is shown anew, with the same report
-        page.locator("#composed-keep").click()
-        expect(page.locator("#composed-confirm")).to_be_hidden()
-        page.locator("#composed-delete").click()
-        choose(page, "composed-report-id", "other · CLIP · 1 query · 2026-11-21 10:00")
+        page.locator("#evaluate-keep").click()
+        expect(page.locator("#evaluate-confirm")).to_be_hidden()
+        page.locator("#evaluate-delete").click()
+        page.locator(".nt-run", has_text="other, picture plus text").click()
         expect(table).to_be_hidden()
-        expect(page.locator("#composed-confirm")).to_be_hidden()  # the question was about the other report
-        page.locator("#composed-delete").click()
-        page.locator("#composed-delete-now").click()
-        expect(table).to_be_visible()
-        assert archive.ids() == [mine]
+        expect(page.locator("#evaluate-confirm")).to_be_hidden()  # the question was about the other report
+        page.locator("#evaluate-delete").click()
+        page.locator("#evaluate-delete-now").click()
+        expect(page.locator("#evaluate-form")).to_be_visible()
+        assert not other.exists() and mine in [entry.report_id for entry in archive.entries()]
     finally:
-        for report_id in (mine, other):
-            (archive.folder / f"{report_id}.json").unlink(missing_ok=True)
+        other.unlink(missing_ok=True)
+        archive.delete(mine)
+
+
+def test_pictures_plus_texts_are_data_of_the_form_with_a_model_and_a_number_of_queries(
+    page: Page, running_app: RunningApp
+) -> None:
+    page.goto(running_app.url)
+    page.get_by_role("tab", name="Evaluate").click()
+    page.locator("#evaluate-new").click()
+    expect(page.locator("#evaluate-systems")).to_be_visible()
+    expect(page.locator("#evaluate-model")).to_be_hidden()
+    page.locator("#evaluate-data input").click()
+    page.get_by_role("option", name=re.compile("Picture plus text")).click()
+    expect(page.locator("#evaluate-model")).to_be_visible()
+    expect(page.locator("#evaluate-per-kind")).to_be_visible()
+    expect(page.locator("#evaluate-split")).to_be_visible()
+    expect(page.locator("#evaluate-systems")).to_be_hidden()
+    page.locator("#evaluate-data input").fill("covr:/nowhere")
+    page.locator("#evaluate-data input").press("Enter")
+    expect(page.locator("#evaluate-per-kind")).to_be_hidden()
+    page.locator("#evaluate-start").click()
+    expect(page.locator("#evaluate-job .nt-error")).to_contain_text("nowhere", timeout=MODELS_MS)

@@ -1,8 +1,13 @@
-"""Progress in words."""
+"""Progress in words, and background jobs."""
+
+from threading import Event
 
 import pytest
 
-from nt2vr.progress import duration_text, percent_text
+from nt2vr.errors import ConfigError
+from nt2vr.progress import Progress, Runner, ShouldStop, duration_text, percent_text
+
+LIMIT_S = 30.0
 
 
 @pytest.mark.parametrize(
@@ -15,3 +20,62 @@ def test_a_duration_is_said_as_exactly_as_it_is_known(seconds: float, text: str)
 @pytest.mark.parametrize(("done", "total", "text"), [(0, 0, "0"), (1, 3, "33.3"), (5, 4, "100.0")])
 def test_a_bar_is_never_wider_than_its_room(done: int, total: int, text: str) -> None:
     assert percent_text(done, total) == text
+
+
+class Held:
+    """Work that ends once it may."""
+
+    def __init__(self) -> None:
+        self.begun, self.go = Event(), Event()
+
+    def __call__(self, progress: Progress, should_stop: ShouldStop) -> str:
+        self.begun.set()
+        assert self.go.wait(LIMIT_S)
+        if should_stop():
+            raise InterruptedError
+        return "done"
+
+
+def test_a_busy_runner_refuses_unless_it_queues_and_runs_again_once_the_job_has_ended() -> None:
+    runner, held = Runner[str]("check"), Held()
+    ended = runner.run(held, "a")
+    assert held.begun.wait(LIMIT_S) and runner.jobs[0].state == "running"
+    with pytest.raises(ConfigError, match=r"Another check is running \(a\)"):
+        runner.run(held, "b")
+    held.go.set()
+    assert (ended.result(LIMIT_S).result, runner.run(held, "b").result(LIMIT_S).number) == ("done", 2)
+
+
+def test_waiting_jobs_run_in_order_and_equal_ones_once() -> None:
+    runner, held = Runner[str]("check", queues=True), Held()
+    runner.run(held, "a")
+    assert held.begun.wait(LIMIT_S)
+    ended = [runner.run(held, name) for name in ("b", "c", "b")]
+    assert ended[0] is ended[2] and [job.state for job in runner.jobs] == ["running", "waiting", "waiting"]
+    runner.cancel(1)
+    runner.cancel(3)
+    assert ended[1].result(LIMIT_S).state == "stopped"
+    held.go.set()
+    assert ended[0].result(LIMIT_S).state == "finished"  # cancelling the first job has not stopped it
+    assert [job.state for job in runner.jobs] == ["stopped", "finished", "stopped"]
+
+
+def test_rate_and_remaining_time_are_those_of_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = 100.0
+    monkeypatch.setattr("nt2vr.progress.time.monotonic", lambda: now_s)
+    runner = Runner[str]("check")
+
+    def work(progress: Progress, should_stop: ShouldStop) -> str:
+        nonlocal now_s
+        progress(50, 100, "reading files: a")  # fifty were there before
+        now_s += 10
+        progress(60, 100, "reading files: b")
+        (job,) = runner.jobs
+        assert (job.per_second, job.remaining_s, job.doing, job.current) == (1.0, 40.0, "reading files", "b")
+        progress(0, 100, "reading clips")
+        (job,) = runner.jobs
+        assert (job.per_second, job.remaining_s, job.current) == (0.0, None, "")
+        return "done"
+
+    job = runner.run(work, "a").result(LIMIT_S)
+    assert (job.state, job.error) == ("finished", "")

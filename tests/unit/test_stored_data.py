@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import nt2vr
-from nt2vr.evaluation.covr.report import CovrArchive
 from nt2vr.evaluation.reports.archive import Archive
 from nt2vr.evaluation.reports.review import Remark
 from nt2vr.evaluation.sources import Data
@@ -102,14 +101,14 @@ def test_a_report_is_listed_with_its_note_and_the_same_evaluation_has_its_metric
         assert again.metrics[system["system"]] == pytest.approx(system["metrics"], abs=1e-3, nan_ok=True)
 
 
-def test_a_covr_report_is_listed_and_opened(data_dir: Path) -> None:
-    archive = CovrArchive(data_dir / "evaluation" / "composed")
-    (report_id,) = archive.ids()
-    report = archive.load(report_id)
-    assert (report.name, report.model) == ("world, validation", "imported")
-    kinds = {row.kind for row in report.rows}
-    assert len(kinds) == len(report.rows) > 5 and kinds < report.systems["picture"].keys()
-    assert all(row.ranks.keys() == report.systems.keys() for row in report.rows)
+def test_a_covr_report_is_listed_with_the_others_and_opened(data_dir: Path) -> None:
+    archive = Archive(data_dir / "evaluation" / "reports")
+    (entry,) = [entry for entry in archive.entries() if "imported picture" in entry.systems]
+    report = archive.load(entry.report_id)
+    assert report.name == "world, validation, picture plus text"
+    kinds = {query.kind for query in report.queries}
+    assert len(kinds) == len(report.queries) > 5
+    assert {result.system for result in report.results} == set(entry.systems) > {"imported text", "imported parts"}
 
 
 def test_a_library_opens_with_its_clips_their_embeddings_and_previews(data_dir: Path, cache: Cache) -> None:

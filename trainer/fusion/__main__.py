@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from nt2vr.evaluation.covr.protocol import ask, choose_weights, editing_parser, measure, summarise, vectors_of
-from nt2vr.evaluation.covr.world import covr_world
+from nt2vr.evaluation.covr.protocol import choose_weights, embed_queries, measure, summarise, vectors_of
+from nt2vr.evaluation.covr.sources import covr_world
 from nt2vr.models.card import read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import Fusion, save_fusion
@@ -41,14 +41,13 @@ def fuse(folder: Path, config: FusionConfig, cache: Path, progress: Progress = s
         Metrics such as "test/fusion/remove actor/R@1", as in the card.
     """
     encoder = read_checkpoint(folder)
-    understand = editing_parser()
-    validation = ask(covr_world(cache, "validation"), encoder, understand, progress=progress)
+    validation = embed_queries(covr_world(cache, "validation"), encoder, progress=progress)
     weights = choose_weights(validation)
     data = load_families(
         encoder, config.families, config.seed, cache, with_frames=config.weigh_frames, progress=progress
     )
     fusion, _ = train_fusion(data, weights.parts, config, progress)
-    test = ask(covr_world(cache, "test"), encoder, understand, progress=progress)
+    test = embed_queries(covr_world(cache, "test"), encoder, progress=progress)
     metrics: dict[str, float] = {}
     for split, asked in (("validation", validation), ("test", test)):
         for system in (*TRAINING_FREE, "fusion"):

@@ -1,20 +1,18 @@
-"""Covr evaluation protocol: metrics by kind of change, with controls.
+"""Composed retrieval (covr): a reference picture, and a text that says what should be different.
 
-R@k by kind of change, for each composition and its controls: the picture alone, the text alone, and, as the ceiling,
-the full caption of the target. Violations, the share of the first five that show what was to be removed, are won by
+Measures R@k by kind of change for each composition, its controls (the picture alone, the text alone) and the ceiling
+(the full caption of the target). Violations, the share of the first five that show what was to be removed, are won by
 ignoring the picture: never read them without R@1.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.evaluation.ranks import first_ranks, inner_products, shares_among_first
-from nt2vr.evaluation.scoring import Understand
 from nt2vr.language.query import understand
 from nt2vr.language.tagger import load_tagger
 from nt2vr.models.encoder import Encoder
@@ -33,19 +31,16 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class CovrQuery:
-    """A composed query with its truth, as rows of a benchmark.
+    """A query with its truth, as rows of a benchmark.
 
     Attributes:
         kind: kind of change.
-        text: what the person types.
-        reference: row of the reference.
-        right: rows of the right clips.
         violating: rows of the clips that show what was to be removed; empty for other changes.
         caption: full caption of a right clip; empty if unknown.
         left_out: rows that are not ranked: the reference itself.
         subset: rows to rank in a second measure, as in CIRR; empty for none.
-        labels: further names of groups that it is reported in.
-        parts: its wanted part and its unwanted parts, if known.
+        labels: further groups that it is reported in.
+        parts: wanted part and unwanted parts, if known.
         names: of the vocabulary of the built-in world that the text mentions.
     """
 
@@ -63,13 +58,8 @@ class CovrQuery:
 
 
 @dataclass(frozen=True, eq=False)
-class Embedded:
-    """A benchmark as a model sees it.
-
-    Attributes:
-        references: (R, D), one frame or picture each.
-        clips: (V, D).
-    """
+class EmbeddedMedia:
+    """References (R, D), one frame or picture each, and clips (V, D), of a benchmark under a model."""
 
     references: Vectors
     clips: Vectors
@@ -77,29 +67,25 @@ class Embedded:
 
 @dataclass(frozen=True, eq=False)
 class CovrBenchmark:
-    """Composed queries over a gallery.
+    """Queries over a gallery.
 
     Attributes:
-        name: for tables.
-        queries: the queries.
-        embed: embeds references and clips.
-        source: where it comes from.
-        references: what each reference is: its `scene` in the built-in world, or the `path` of its file.
+        source: origin as plain JSON data.
+        references: per reference, its `scene` in the built-in world, or the `path` of its file.
     """
 
     name: str
     queries: tuple[CovrQuery, ...]
-    embed: Callable[[Encoder, Progress, ShouldStop], Embedded]
-    source: Mapping[str, Any] = field(default_factory=dict)
-    references: Sequence[Mapping[str, Any]] = ()
+    embed: Callable[[Encoder, Progress, ShouldStop], EmbeddedMedia]
+    source: Mapping[str, Any]
+    references: Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """The queries of a benchmark as a model sees them: the input of every composition.
+class EmbeddedQueries:
+    """The queries of a benchmark under a model: the input of every composition.
 
     Attributes:
-        queries: the Q queries.
         composed: their embeddings, (Q, D) each.
         captions: (Q, D), embeddings of the targets' captions; zeros where unknown.
         clips: (V, D).
@@ -111,38 +97,16 @@ class Asked:
     clips: Vectors
 
 
-def editing_parser() -> Understand:
-    """Return the parser of texts next to a reference."""
-    return partial(understand, tagger=load_tagger(), editing=True)
-
-
-def ask(
-    benchmark: CovrBenchmark,
-    encoder: Encoder,
-    parser: Understand,
-    parsed: bool = True,
-    progress: Progress = silent,
-    should_stop: ShouldStop = never,
-) -> Asked:
-    """Parse and embed the queries of a benchmark, each text once.
-
-    Args:
-        benchmark: the queries.
-        encoder: the model.
-        parser: splits the texts, see `editing_parser`.
-        parsed: False asks with the known parts where the benchmark has them, as if the parser never erred.
-        progress: called while clips are embedded.
-        should_stop: polled meanwhile.
-
-    Raises:
-        InterruptedError: if `should_stop` returned True.
-    """
-    embedded = benchmark.embed(encoder, progress, should_stop)
-    queries = benchmark.queries
-    parts = [_parts(query, parser, parsed) for query in queries]
-    wanted = [wanted for wanted, _ in parts]
+def embed_queries(
+    benchmark: CovrBenchmark, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
+) -> EmbeddedQueries:
+    """Parse and embed the queries of a benchmark, each text once."""
+    media, queries, tagger = benchmark.embed(encoder, progress, should_stop), benchmark.queries, load_tagger()
+    read = [understand(query.text, tagger, editing=True) for query in queries]
+    wanted = [" ".join(each.wanted) for each in read]
+    unwanted = [[text for text in each.unwanted if text.strip()] for each in read]
     texts = dict.fromkeys((*wanted, *(query.text for query in queries), *(query.caption for query in queries)))
-    texts |= dict.fromkeys(text for _, unwanted in parts for text in unwanted)
+    texts |= dict.fromkeys(text for some in unwanted for text in some)
     written = [text for text in texts if text.strip()]
     vectors = dict(zip(written, encoder.encode_text(written), strict=True))
     nothing = np.zeros(encoder.embed_dim, np.float32)
@@ -151,24 +115,17 @@ def ask(
         return np.stack([vectors.get(text, nothing) for text in texts])
 
     composed = CovrVectors(
-        embedded.references[[query.reference for query in queries]],
+        media.references[[query.reference for query in queries]],
         stacked(query.text for query in queries),
         stacked(wanted),
-        np.stack([sum((vectors[text] for text in unwanted), nothing) for _, unwanted in parts]),
+        np.stack([sum((vectors[text] for text in some), nothing) for some in unwanted]),
     )
-    return Asked(queries, composed, stacked(query.caption for query in queries), embedded.clips)
+    return EmbeddedQueries(queries, composed, stacked(query.caption for query in queries), media.clips)
 
 
-def _parts(query: CovrQuery, parser: Understand, parsed: bool) -> tuple[str, tuple[str, ...]]:
-    if not parsed and query.parts is not None:
-        return query.parts
-    read = parser(query.text)
-    return " ".join(read.wanted), tuple(text for text in read.unwanted if text.strip())
-
-
-def vectors_of(asked: Asked, system: str, weights: Weights, fusion: Fusion | None = None) -> Vectors:
+def vectors_of(embedded: EmbeddedQueries, system: str, weights: Weights, fusion: Fusion | None = None) -> Vectors:
     """Return the query vectors (Q, D) of a system: a composition, "fusion", or CEILING."""
-    return asked.captions if system == CEILING else combine(system, asked.composed, weights, fusion)
+    return embedded.captions if system == CEILING else combine(system, embedded.composed, weights, fusion)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,10 +145,10 @@ class Outcome:
     precisions: NDArray[np.float64]
 
 
-def measure(vectors: Vectors, asked: Asked) -> Outcome:
+def measure(vectors: Vectors, embedded: EmbeddedQueries) -> Outcome:
     """Rank all clips for each query. A tie counts against the system, so zeros, which ask for nothing, rank last."""
-    scores = inner_products(vectors, asked.clips)  # (Q, V)
-    queries = asked.queries
+    scores = inner_products(vectors, embedded.clips)  # (Q, V)
+    queries = embedded.queries
     for row, query in enumerate(queries):
         scores[row, list(query.left_out)] = -np.inf
     right = _mask([query.right for query in queries], scores.shape[1])
@@ -250,21 +207,6 @@ def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[
     return table
 
 
-COLUMNS = ("R@1", "R@5", "R@10", "R@50", "violations@5", "subset R@1", "mAP@10")
-
-
-def table_lines(systems: Mapping[str, Mapping[str, Mapping[str, float]]]) -> list[str]:
-    """Write the summaries of systems as a Markdown table, one row per kind and system."""
-    rows = list(next(iter(systems.values())))
-    columns = [name for name in COLUMNS if any(name in system[row] for system in systems.values() for row in rows)]
-    lines = [f"| kind | system | {' | '.join(columns)} |", f"|:--|:--|{'--:|' * len(columns)}"]
-    for row in rows:
-        for system, table in systems.items():
-            values = (f"{table[row][name]:.1f}" if name in table[row] else "" for name in columns)
-            lines.append(f"| {row} | {system} | {' | '.join(values)} |")
-    return lines
-
-
 def _metrics(outcome: Outcome, chosen: NDArray[np.bool_]) -> dict[str, float]:
     metrics = {f"R@{k}": 100 * float((outcome.ranks[chosen] <= k).mean()) for k in KS}
     violations = outcome.violations[chosen]
@@ -285,27 +227,22 @@ def _mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {name: float(np.mean([row[name] for row in rows if name in row])) for name in names}
 
 
-def outcomes_of(asked: Asked, encoder: Encoder) -> dict[str, Outcome]:
+def outcomes_of(embedded: EmbeddedQueries, encoder: Encoder) -> dict[str, Outcome]:
     """Measure every composition, its controls and the ceiling; the fusion if the model has one."""
     weights, fusion = Weights.of(encoder.card.composition), fusion_of(encoder)
-    systems = [*COMBINATIONS, *(["fusion"] if fusion else []), *([CEILING] if asked.captions.any() else [])]
-    return {system: measure(vectors_of(asked, system, weights, fusion), asked) for system in systems}
-
-
-def evaluate_covr(asked: Asked, encoder: Encoder) -> dict[str, dict[str, dict[str, float]]]:
-    """Summarise what `outcomes_of` measures."""
-    return {system: summarise(asked.queries, each) for system, each in outcomes_of(asked, encoder).items()}
+    systems = [*COMBINATIONS, *(["fusion"] if fusion else []), *([CEILING] if embedded.captions.any() else [])]
+    return {system: measure(vectors_of(embedded, system, weights, fusion), embedded) for system in systems}
 
 
 SHARES = tuple(step / 20 for step in range(1, 20))
 PART_WEIGHTS = tuple(step / 5 for step in range(1, 17))  # .2 to 3.2
 
 
-def choose_weights(asked: Asked) -> Weights:
+def choose_weights(embedded: EmbeddedQueries) -> Weights:
     """Choose the weights of the training-free compositions by mean R@1 over the kinds; use validation queries."""
 
     def recall(system: str, weights: Weights) -> float:
-        return summarise(asked.queries, measure(vectors_of(asked, system, weights), asked))[ALL]["R@1"]
+        return summarise(embedded.queries, measure(vectors_of(embedded, system, weights), embedded))[ALL]["R@1"]
 
     best = Weights()
     best = max((replace(best, sum=share) for share in SHARES), key=lambda weights: recall("sum", weights))

@@ -1,156 +1,133 @@
-"""Covr reports: metrics by kind of change, and every query with its ranks. One JSON file each."""
+"""Reports of pictures plus texts (covr), for the archive of all reports."""
 
 import json
-import re
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from nt2vr.errors import ConfigError, quoted
-from nt2vr.evaluation.covr.protocol import Asked, CovrBenchmark, outcomes_of, summarise, table_lines
-from nt2vr.files import with_schema, without_schema, write_json
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, row_array
+from nt2vr.evaluation.covr.protocol import CovrBenchmark, embed_queries, outcomes_of, summarise
+from nt2vr.evaluation.covr.sources import CovrData, load_covr_benchmark
+from nt2vr.evaluation.measures import Measured
+from nt2vr.evaluation.reports.report import Report, Result, now, package_versions
+from nt2vr.files import without_schema
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
 from nt2vr.models.encoder import Encoder
-
-LOADED = 10  # reports in memory
-Table = Mapping[str, Mapping[str, float]]  # kind, label or "all kinds" -> measure -> value
+from nt2vr.progress import Progress, ShouldStop, never, silent
 
 
-@dataclass(frozen=True)
-class CovrRow:
-    """One query.
+def evaluate_covr(
+    data: CovrData,
+    encoder: Encoder,
+    folder: Path,
+    decoder: Decoder,
+    cache: Cache,
+    progress: Progress = silent,
+    should_stop: ShouldStop = never,
+) -> Report:
+    """Evaluate every composition of a model; `folder` stores embeddings of the built-in world, `cache` those of files.
 
-    Attributes:
-        kind: of change.
-        text: what the person types.
-        reference: its `scene` in the built-in world, or the `path` of its file.
-        ranks: system to the rank of the best right clip.
+    Raises:
+        DatasetError: if the data cannot be read.
     """
-
-    kind: str
-    text: str
-    reference: Mapping[str, Any]
-    ranks: Mapping[str, int]
+    return covr_report(load_covr_benchmark(data, folder, decoder, cache), encoder, progress, should_stop)
 
 
-@dataclass(frozen=True)
-class CovrReport:
-    """Composed retrieval by one model.
+def covr_report(
+    benchmark: CovrBenchmark, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
+) -> Report:
+    """Measure every composition of a model on a benchmark; its clips have no ids, so they are numbered."""
+    embedded, card = embed_queries(benchmark, encoder, progress, should_stop), encoder.card
+    queries = [
+        JudgedQuery(
+            query.kind,
+            query.text,
+            row_array(query.right),
+            violating=row_array(query.violating),
+            wanted=query.parts[0] if query.parts else None,
+            unwanted=query.parts[1] if query.parts else (),
+            cue=cue_of(query.text),
+        )
+        for query in benchmark.queries
+    ]
+    prints = {"visual_fingerprint": card.visual_fingerprint, "text_fingerprint": card.text_fingerprint}
+    results = [
+        _result(card.name, system, outcome.ranks, summarise(benchmark.queries, outcome), prints)
+        for system, outcome in outcomes_of(embedded, encoder).items()
+    ]
+    known = (benchmark.name, sorted(benchmark.source.items()), [(q.kind, q.text, q.right) for q in benchmark.queries])
+    return Report(
+        name=_name(benchmark.name),
+        digest=blake2b(repr(known).encode(), digest_size=12).hexdigest(),
+        source=benchmark.source,
+        references={},
+        video_ids=tuple(map(str, range(len(embedded.clips)))),
+        texts=(),
+        queries=tuple(queries),
+        results=tuple(results),
+        created=now(),
+        versions=package_versions(),
+        pictures=tuple(benchmark.references[query.reference] for query in benchmark.queries),
+    )
 
-    Attributes:
-        name: of the benchmark.
-        model: of the card.
-        source: where the benchmark comes from.
-        systems: composition, control or ceiling to its table.
-        rows: the queries.
-        clips: number of clips ranked.
-        created: date and time in UTC.
+
+def _name(benchmark: str) -> str:
+    return f"{benchmark}, picture plus text"
+
+
+def _result(
+    model: str, system: str, ranks: ArrayLike, table: Mapping[str, Mapping[str, float]], spec: Mapping[str, Any]
+) -> Result:
+    of_query = np.asarray(ranks, np.int32)
+    unknown = np.full(len(of_query), np.nan, np.float32)
+    metrics = {f"{row}/{name}": value for row, values in table.items() for name, value in values.items()}
+    measured = Measured(of_query, unknown, unknown, unknown)
+    return Result(f"{model} {system}", {"model": model, **spec, "strategy": system}, measured, metrics)
+
+
+def covr_file_summary(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert the content of a file for the archive's list, see `read_covr_file`."""
+    systems = [{"system": f"{data['model']} {system}"} for system in data["systems"]]
+    return {
+        "name": _name(data["name"]),
+        "systems": systems,
+        "queries": {"": len(data["rows"])},
+        "videos": data["clips"],
+        "created": data["created"],
+    }
+
+
+def read_covr_file(path: Path) -> Report:
+    """Read a report as nT2VR once stored them: one JSON file each, without relevant clips and a digest.
+
+    Raises:
+        ConfigError: if the file cannot be read, or a newer nT2VR wrote it.
     """
-
-    name: str
-    model: str
-    source: Mapping[str, Any]
-    systems: Mapping[str, Table]
-    rows: Sequence[CovrRow] = field(repr=False)
-    clips: int
-    created: str
-
-    @classmethod
-    def of(cls, benchmark: CovrBenchmark, asked: Asked, encoder: Encoder) -> "CovrReport":
-        """Measure a model on a benchmark's queries as it was asked them."""
-        outcomes = outcomes_of(asked, encoder)
-        rows = [
-            CovrRow(
-                query.kind,
-                query.text,
-                benchmark.references[query.reference] if benchmark.references else {},
-                {system: int(outcome.ranks[place]) for system, outcome in outcomes.items()},
-            )
-            for place, query in enumerate(asked.queries)
-        ]
-        systems = {system: summarise(asked.queries, outcome) for system, outcome in outcomes.items()}
-        created = datetime.now(UTC).isoformat(timespec="seconds")
-        return cls(benchmark.name, encoder.card.name, benchmark.source, systems, rows, len(asked.clips), created)
-
-    @property
-    def table(self) -> list[str]:
-        """Markdown table, one row per kind and system."""
-        return table_lines(self.systems)
-
-    @property
-    def report_id(self) -> str:
-        """Name of its file: equal for the same model on the same benchmark."""
-        key = blake2b(json.dumps([self.name, self.model, dict(self.source)]).encode(), digest_size=6).hexdigest()
-        name = re.sub(r"[^a-z0-9]+", "-", f"{self.name} {self.model}".lower()).strip("-")[:40]
-        return f"{name}-{key}"
-
-
-class CovrArchive:
-    """The stored reports.
-
-    Args:
-        folder: one file each.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        """Read nothing yet."""
-        self.folder = folder
-        self._loaded: dict[tuple[str, int], CovrReport] = {}
-
-    def add(self, report: CovrReport) -> str:
-        """Store a report in the place of an older one of the same model and benchmark; return its id."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        write_json(self.folder / f"{report.report_id}.json", with_schema(asdict(report)))
-        return report.report_id
-
-    def ids(self) -> list[str]:
-        """List the reports, the newest first."""
-        files = sorted(self.folder.glob("*.json"), key=lambda path: -path.stat().st_mtime)
-        return [path.stem for path in files]
-
-    def newest(self, count: int) -> dict[str, CovrReport]:
-        """Return the newest reports that can be read, by id."""
-        found: dict[str, CovrReport] = {}
-        for report_id in self.ids():
-            with suppress(ConfigError):
-                found[report_id] = self.load(report_id)
-            if len(found) == count:
-                break
-        return found
-
-    def load(self, report_id: str) -> CovrReport:
-        """Open a report.
-
-        Raises:
-            ConfigError: if there is none of this id, or it cannot be read.
-        """
-        path = self._known(report_id)
-        key = report_id, path.stat().st_mtime_ns
-        if key not in self._loaded:
-            self._loaded = dict([*self._loaded.items(), (key, _read(path))][-LOADED:])
-        return self._loaded[key]
-
-    def delete(self, report_id: str) -> None:
-        """Delete a report.
-
-        Raises:
-            ConfigError: if there is none of this id.
-        """
-        self._known(report_id).unlink(missing_ok=True)
-
-    def _known(self, report_id: str) -> Path:
-        """Return a report's file; only ids of stored reports ever become part of a path."""
-        if report_id not in self.ids():
-            raise ConfigError(f"There is no report {quoted(report_id)}. Choose one from the list, or evaluate again.")
-        return self.folder / f"{report_id}.json"
-
-
-def _read(path: Path) -> CovrReport:
     try:
         data = without_schema(json.loads(path.read_text(encoding="utf-8")), path)
-        return CovrReport(**{**data, "rows": [CovrRow(**row) for row in data["rows"]]})
+        rows = data["rows"]
+        results = [
+            _result(data["model"], system, [row["ranks"][system] for row in rows], table, {})
+            for system, table in data["systems"].items()
+        ]
+        queries = [JudgedQuery(row["kind"], row["text"], row_array(()), cue=cue_of(row["text"])) for row in rows]
+        return Report(
+            name=_name(data["name"]),
+            digest="",
+            source=data["source"],
+            references={},
+            video_ids=tuple(map(str, range(data["clips"]))),
+            texts=(),
+            queries=tuple(queries),
+            results=tuple(results),
+            created=data["created"],
+            pictures=tuple(row["reference"] for row in rows),
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{path} cannot be read. Delete it, or evaluate again.") from error
+        raise ConfigError(f"{path} cannot be read ({error}). Delete it, or evaluate again.") from error

@@ -1,4 +1,4 @@
-"""Report archive: lists, opens and deletes reports. Repeating an evaluation replaces its report."""
+"""Archive of reports: lists, opens and deletes them. Repeating an evaluation replaces its report."""
 
 import csv
 import json
@@ -15,15 +15,17 @@ from typing import Any
 from uuid import uuid4
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.evaluation.reports.report import REPORT, Report, Result, load_report
-from nt2vr.evaluation.reports.review import Remark, Remarks, read_remarks, write_remarks
-from nt2vr.evaluation.reports.tables import write_tables
+from nt2vr.evaluation.covr.report import covr_file_summary, read_covr_file
+from nt2vr.evaluation.reports.report import QUERIES, REPORT, Report, Result, load_report
+from nt2vr.evaluation.reports.review import REVIEW, Remark, Remarks, read_remarks, write_remarks
+from nt2vr.evaluation.reports.tables import FORMS, write_tables
 from nt2vr.files import atomic_write, without_schema
 from nt2vr.media.stored import LIMITS, bytes_in
 
 logger = logging.getLogger(__name__)
 
 QUERIES_CSV = "queries.csv"
+FILES = (REPORT, *FORMS, QUERIES, QUERIES_CSV, REVIEW)  # to download
 FROM = " @ "  # between a system's name and the report it is from
 LOADED = 4  # reports cached in memory: 20 MB each for 10,000 queries
 MAX_REPORTS, MAX_BYTES = LIMITS["reports"].count, LIMITS["reports"].num_bytes
@@ -34,13 +36,11 @@ class Entry:
     """Summary of a report for listing.
 
     Attributes:
-        report_id: name of its folder.
-        name: name of its benchmark.
-        systems: their names.
+        name: of its benchmark.
         videos: how many.
         queries: how many.
         created: ISO 8601, UTC.
-        digest: equal for the same queries.
+        digest: equal for the same queries; "" if unknown.
         specs: per system, its name and description as canonical JSON, equal for the same results on the same queries.
     """
 
@@ -55,21 +55,21 @@ class Entry:
 
 
 class Archive:
-    """Manages reports in subfolders of one folder, each with its tables."""
+    """Manages reports in subfolders of one folder, each with its tables.
+
+    Reports of pictures plus texts were once single JSON files in the neighbouring folder `composed`. They are listed,
+    opened and deleted too. Methods that take an id raise a ConfigError if there is no such report.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Use a folder, which is created on first use."""
-        self.folder = folder
+        self.folder, self._older = folder, folder.with_name("composed")
         self._listed: dict[str, tuple[int, Entry]] = {}  # by id, with the file's modification time
         self._loaded: dict[tuple[str, int], Report] = {}
         self._noting = Lock()
 
     def add(self, report: Report) -> str:
-        """Save a report with its tables, and return its id.
-
-        Raises:
-            ConfigError: if it cannot be written.
-        """
+        """Save a report with its tables, and return its id."""
         report_id = id_of(report)
         folder = self.folder / report_id
         try:
@@ -85,7 +85,8 @@ class Archive:
 
     def entries(self) -> list[Entry]:
         """List the readable reports, newest first."""
-        found = {path.parent.name: path for path in self.folder.glob(f"[!.]*/{REPORT}")}
+        found = {path.stem: path for path in self._older.glob("[!.]*.json")}
+        found |= {path.parent.name: path for path in self.folder.glob(f"[!.]*/{REPORT}")}
         entries = [entry for report_id, path in found.items() if (entry := self._entry(report_id, path))]
         return sorted(entries, key=lambda entry: (entry.created, entry.report_id), reverse=True)
 
@@ -94,6 +95,8 @@ class Archive:
             written = path.stat().st_mtime_ns
             if self._listed.get(report_id, (None,))[0] != written:
                 summary = without_schema(json.loads(path.read_text(encoding="utf-8")), path)
+                if path.parent == self._older:
+                    summary = covr_file_summary(summary)
                 self._listed[report_id] = written, _entry_of(report_id, summary)
         except ConfigError as error:
             _warn(str(error))
@@ -116,16 +119,17 @@ class Archive:
             )
 
     def load(self, report_id: str) -> Report:
-        """Open a report.
-
-        Raises:
-            ConfigError: if the report does not exist or cannot be read.
-        """
-        folder = self._known(report_id)
+        """Open a report."""
+        place = self._known(report_id)
         key = (report_id, self._listed[report_id][0])
         if key not in self._loaded:
-            self._loaded = dict([*self._loaded.items(), (key, load_report(folder))][-LOADED:])
+            report = load_report(place) if place.is_dir() else read_covr_file(place)
+            self._loaded = dict([*self._loaded.items(), (key, report)][-LOADED:])
         return self._loaded[key]
+
+    def files(self, report_id: str) -> list[str]:
+        """List a report's files to download."""
+        return [name for name in FILES if (self._known(report_id) / name).is_file()]
 
     def rivals(self, report_id: str) -> list[str]:
         """Name the systems of other reports on the same queries, as `load_with` takes them; without equal systems."""
@@ -143,11 +147,7 @@ class Archive:
         return names
 
     def load_with(self, report_id: str, names: Iterable[str]) -> Report:
-        """Open a report together with systems of others on the same queries, named as by `rivals`.
-
-        Raises:
-            ConfigError: if a report or a system does not exist, or the queries are others.
-        """
+        """Open a report together with systems of others on the same queries, named as by `rivals`."""
         report = self.load(report_id)
         further = [self._rival(report, name) for name in dict.fromkeys(names) if FROM in name]
         return replace(report, results=(*report.results, *further)) if further else report
@@ -156,18 +156,14 @@ class Archive:
         system, _, other_id = name.rpartition(FROM)
         other = self.load(other_id)
         found = [result for result in other.results if result.system == system]
-        if other.digest != report.digest or not found:
+        if not report.digest or other.digest != report.digest or not found:
             raise ConfigError(
                 f"{quoted(name)} was not evaluated on the queries of this report. Choose another system."
             )
         return replace(found[0], system=name)
 
     def remarks(self, report_id: str) -> dict[int, Remark]:
-        """Return the remarks of a report by the positions of queries; of an unreadable file none.
-
-        Raises:
-            ConfigError: if the report does not exist.
-        """
+        """Return the remarks of a report by the positions of queries; of an unreadable file none."""
         return self._remarks(self._known(report_id))
 
     def _remarks(self, folder: Path) -> dict[int, Remark]:
@@ -178,11 +174,7 @@ class Archive:
             return {}
 
     def annotate(self, report_id: str, place: int, remark: Remark) -> None:
-        """Save a remark on a query, and export it with the queries; an empty one is removed.
-
-        Raises:
-            ConfigError: if there is no such report or query, or the folder cannot be written to.
-        """
+        """Save a remark on a query, and export it with the queries; an empty one is removed."""
         report, folder = self.load(report_id), self._known(report_id)
         if not 0 <= place < len(report.queries):
             raise ConfigError(f"The report has no query {place:,}. The note is not saved.")
@@ -195,29 +187,27 @@ class Archive:
             _write_queries(report, folder / QUERIES_CSV, remarks)
 
     def summary(self, report_id: str) -> dict[str, Any]:
-        """Return the content of report.json.
-
-        Raises:
-            ConfigError: if the report does not exist.
-        """
-        path = self._known(report_id) / REPORT
+        """Return the content of report.json."""
+        folder = self._known(report_id)
+        path = folder / REPORT if folder.is_dir() else folder
         return without_schema(json.loads(path.read_text(encoding="utf-8")), path)
 
     def delete(self, report_id: str) -> None:
-        """Delete a report; stored results remain, so evaluating again is fast.
-
-        Raises:
-            ConfigError: if the report does not exist.
-        """
-        hidden = self.folder / f".{uuid4().hex}"
-        self._known(report_id).rename(hidden)
-        shutil.rmtree(hidden, ignore_errors=True)
+        """Delete a report; stored results remain, so evaluating again is fast."""
+        place = self._known(report_id)
+        hidden = place.with_name(f".{uuid4().hex}")
+        place.rename(hidden)
+        if hidden.is_dir():
+            shutil.rmtree(hidden, ignore_errors=True)
+        else:
+            hidden.unlink(missing_ok=True)
 
     def _known(self, report_id: str) -> Path:
-        """Return a report's folder; only ids of listed reports ever become part of a path."""
+        """Return a report's folder or file; only ids of listed reports ever become part of a path."""
         if report_id not in [entry.report_id for entry in self.entries()]:
             raise ConfigError(f"There is no report {quoted(report_id)}. Choose one from the list, or evaluate again.")
-        return self.folder / report_id
+        folder = self.folder / report_id
+        return folder if (folder / REPORT).is_file() else self._older / f"{report_id}.json"
 
 
 @cache

@@ -76,9 +76,6 @@ def break_down(report: Report, first: str, second: str, key: str) -> Breakdown:
     concepts is in several groups.
 
     Args:
-        report: the results.
-        first: name of a system.
-        second: name of another system.
         key: of the metric, such as "composed/hard_pairs".
 
     Raises:

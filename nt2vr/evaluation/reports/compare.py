@@ -21,10 +21,7 @@ class Filter:
     """Which queries to list; an empty value includes all.
 
     Attributes:
-        kinds: kinds of queries.
-        cues: negation words.
         part: kind of the unwanted part, as in `Facets`.
-        concept: a concept of the unwanted part.
         text: words that the query has, in any order and case; parts of words count.
         change: "improved" or "worsened": only where `second` is better, or worse, than `first`.
         fails_everywhere: include only queries without a relevant video on any system's first page; for negated

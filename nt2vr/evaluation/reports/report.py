@@ -1,7 +1,7 @@
-"""Evaluation reports: per-query results of several systems, with provenance.
+"""Evaluation reports: per-query results of several systems with their provenance, one folder each.
 
 report.json    metrics, systems, benchmark and versions
-queries.jsonl  one query per line: kind, text, parts, cue, and each system's rank
+queries.jsonl  one query per line: kind, text, parts, cue, each system's rank, and the reference picture if it has one
 arrays.npz     all per-query values and relevant videos as arrays
 captions.json  of videos in words, the captions of each
 """
@@ -60,14 +60,14 @@ class Result:
     """Results of one system.
 
     Attributes:
-        system: its name.
-        spec: its description, see `system_spec`.
-        measured: per-query values.
+        spec: description of the system, see `system_spec`.
+        metrics: of a picture plus text (see `covr`), by "kind/metric"; None: the means of the per-query values.
     """
 
     system: str
     spec: Mapping[str, Any]
     measured: Measured
+    metrics: Mapping[str, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -89,18 +89,16 @@ class Report:
     """Results of several systems on one benchmark.
 
     Attributes:
-        name: name of the benchmark.
-        digest: hash of the benchmark, see `Benchmark.digest`.
+        digest: equal for equal benchmarks, see `Benchmark.digest`; "" if unknown.
         source: origin of the benchmark.
         references: metrics of references such as an oracle.
-        video_ids: ids of the V videos.
         texts: candidate answers of questions.
-        queries: judged queries.
-        results: one entry per system, in table order.
+        results: in table order.
         notes: remarks from the models' cards.
         created: ISO 8601, UTC.
-        versions: versions of Python and packages.
         captions: captions that stand for the videos, by id; empty if videos were searched.
+        pictures: per query, its reference picture: a `scene` of the built-in world, or the `path` of a file; empty
+            for queries of text alone.
     """
 
     name: str
@@ -115,24 +113,19 @@ class Report:
     created: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     captions: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    pictures: tuple[Mapping[str, Any], ...] = ()
 
     @classmethod
     def of(cls, benchmark: Benchmark, results: Sequence[Result], notes: Sequence[str] = ()) -> "Report":
         """Create a report of results just measured."""
-        return cls(
-            benchmark.name,
-            benchmark.digest,
-            benchmark.source,
-            benchmark.references,
-            benchmark.video_ids,
-            benchmark.texts,
-            benchmark.queries,
-            tuple(results),
-            tuple(notes),
-            datetime.now(UTC).isoformat(timespec="seconds"),
-            _versions(),
-            benchmark.captions,
-        )
+        same = ("name", "digest", "source", "references", "video_ids", "texts", "queries", "captions")
+        known = {name: getattr(benchmark, name) for name in same}
+        return cls(**known, results=tuple(results), notes=tuple(notes), created=now(), versions=package_versions())
+
+    @property
+    def is_covr(self) -> bool:
+        """Whether the queries are pictures plus texts."""
+        return bool(self.pictures)
 
     @cached_property
     def values(self) -> dict[str, dict[str, Values]]:
@@ -142,8 +135,9 @@ class Report:
 
     @cached_property
     def metrics(self) -> dict[str, dict[str, float]]:
-        """Metrics per system: the means of `values`."""
-        return {system: means_of(values) for system, values in self.values.items()}
+        """Metrics per system: as given, otherwise the means of `values`."""
+        given = {result.system: dict(result.metrics) for result in self.results if result.metrics is not None}
+        return {system: given.get(system) or means_of(values) for system, values in self.values.items()}
 
     @cached_property
     def units(self) -> Units:
@@ -171,11 +165,7 @@ class Report:
         )
 
     def save(self, folder: Path) -> None:
-        """Write the report's files atomically, report.json last.
-
-        Raises:
-            ConfigError: if the folder cannot be written to.
-        """
+        """Write the report's files atomically, report.json last."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with atomic_write(folder / ARRAYS) as partial:
@@ -212,7 +202,8 @@ class Report:
     def _line(self, place: int) -> dict[str, Any]:
         row, query = self.row(place), self.queries[place]
         line = {name: getattr(row, name) for name in ("kind", "text", "cue", "wanted", "unwanted", "ranks")}
-        return {**line, "original": query.original, "group": query.group, "num_relevant": len(query.relevant)}
+        line |= {"original": query.original, "group": query.group, "num_relevant": len(query.relevant)}
+        return {**line, "picture": self.pictures[place]} if self.is_covr else line
 
     def _arrays(self) -> dict[str, Any]:
         arrays: dict[str, Any] = {"video_ids": np.array(self.video_ids), "texts": np.array(self.texts, np.str_)}
@@ -233,22 +224,17 @@ def load_report(folder: Path) -> Report:
     """
     try:
         data = without_schema(json.loads((folder / REPORT).read_text(encoding="utf-8")), folder / REPORT)
-        lines = (folder / QUERIES).read_text(encoding="utf-8").split("\n")
+        text = (folder / QUERIES).read_text(encoding="utf-8")
+        lines = [json.loads(line) for line in text.split("\n") if line]
+        pictures = tuple(line["picture"] for line in lines if "picture" in line)
         with (folder / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as found:
             arrays = dict(found)
         judged = {name: _split(arrays[name], arrays[f"num_{name}"]) for name in JUDGED}
-        queries = [
-            _query(json.loads(line), {name: judged[name][place] for name in JUDGED})
-            for place, line in enumerate(line for line in lines if line)
-        ]
-        results = [
-            Result(
-                made.pop("system"),
-                {name: value for name, value in made.items() if name != "metrics"},
-                _measured(arrays, place),
-            )
-            for place, made in enumerate(data["systems"])
-        ]
+        queries = [_query(line, {name: judged[name][place] for name in JUDGED}) for place, line in enumerate(lines)]
+        results = []
+        for place, spec in enumerate(data["systems"]):
+            system, metrics = spec.pop("system"), spec.pop("metrics")
+            results.append(Result(system, spec, _measured(arrays, place), metrics if pictures else None))
         return Report(
             video_ids=tuple(arrays["video_ids"].tolist()),
             texts=tuple(arrays["texts"].tolist()),
@@ -256,6 +242,7 @@ def load_report(folder: Path) -> Report:
             results=tuple(results),
             notes=tuple(data["notes"]),
             captions=_captions(folder / CAPTIONS),
+            pictures=pictures,
             **{name: data[name] for name in ("name", "digest", "source", "references", "created", "versions")},
         )
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, BadZipFile) as error:
@@ -263,19 +250,8 @@ def load_report(folder: Path) -> Report:
 
 
 def _query(line: Mapping[str, Any], judged: Mapping[str, Rows]) -> JudgedQuery:
-    return JudgedQuery(
-        line["kind"],
-        line["text"],
-        judged["relevant"],
-        judged["hard"],
-        judged["violating"],
-        wanted=line["wanted"],
-        unwanted=tuple(line["unwanted"]),
-        original=line["original"],
-        cue=line["cue"],
-        others=judged["others"],
-        group=line["group"],
-    )
+    known = {name: line[name] for name in ("kind", "text", "wanted", "original", "cue", "group")}
+    return JudgedQuery(**known, unwanted=tuple(line["unwanted"]), **judged)  # type: ignore[arg-type]
 
 
 def _measured(arrays: Mapping[str, Any], place: int) -> Measured:
@@ -293,8 +269,13 @@ def _split(flat: Rows, lengths: Rows) -> list[Rows]:
     return np.split(flat, np.cumsum(lengths)[:-1])
 
 
-def _versions() -> dict[str, str]:
-    """Versions of what computes, as far as they are known."""
+def now() -> str:
+    """Return the time for `Report.created`."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def package_versions() -> dict[str, str]:
+    """Return the versions of Python, the packages that compute, and nT2VR, as far as known."""
     found = {"python": python_version()}
     for package in PACKAGES:
         try:

@@ -20,11 +20,7 @@ class Remark:
     note: str = ""
 
     def __post_init__(self) -> None:
-        """Check the lengths.
-
-        Raises:
-            ConfigError: if a text is too long, or not valid Unicode.
-        """
+        """Check the lengths."""
         for name, text, longest in (("tag", self.tag, MAX_TAG), ("note", self.note, MAX_NOTE)):
             if len(text) > longest:
                 raise ConfigError(
@@ -38,11 +34,7 @@ Remarks = Mapping[int, Remark]  # by the query's position in the report
 
 
 def read_remarks(folder: Path) -> dict[int, Remark]:
-    """Read the remarks of a report.
-
-    Raises:
-        ConfigError: if the file cannot be read, or a newer nT2VR wrote it.
-    """
+    """Read the remarks of a report."""
     path = folder / REVIEW
     if not path.exists():
         return {}
@@ -54,11 +46,7 @@ def read_remarks(folder: Path) -> dict[int, Remark]:
 
 
 def write_remarks(folder: Path, remarks: Remarks, texts: Mapping[int, str]) -> None:
-    """Write the remarks of a report atomically, with the texts of their queries for people who read the file.
-
-    Raises:
-        ConfigError: if the folder cannot be written to.
-    """
+    """Write the remarks of a report atomically, with the texts of their queries for people who read the file."""
     queries = {str(place): {"text": texts[place], **asdict(said)} for place, said in sorted(remarks.items())}
     try:
         write_json(folder / REVIEW, with_schema({"queries": queries}), indent=1)

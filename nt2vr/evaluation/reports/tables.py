@@ -1,17 +1,20 @@
 """Tables of a report as Markdown, CSV and LaTeX.
 
-The columns of the paper's Table 2 come first, then the honest metrics. CSV and LaTeX have the 95 %
-interval of each figure, see `intervals`.
+CSV and LaTeX have the 95 % interval of each figure, see `intervals`. Pictures plus texts have one by kind.
 """
 
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 
+from nt2vr.evaluation.covr.protocol import ALL, FIRST, KS
+from nt2vr.evaluation.covr.sources import SEEN, UNSEEN
 from nt2vr.evaluation.intervals import Interval
 from nt2vr.evaluation.reports.report import Report
+from nt2vr.world.edits.families import EDIT_KINDS
 
 EMPTY = "–"
 
@@ -67,6 +70,10 @@ OTHERS = (
     Group("CoN-CLIP prompts", (Column("class/accuracy", "top-1", 1), Column("class/delta", "Δ", 1))),
 )
 GROUPS = PAPER + HONEST + OTHERS
+REMOVALS = "removals"  # mean over the kinds of change that remove something
+MEASURES = tuple(f"R@{k}" for k in KS)  # of pictures plus texts
+VIOLATIONS = f"violations@{FIRST}"
+FURTHER = ("subset R@1", "mAP@10")
 Table = Sequence[tuple[str, Mapping[str, float]]]  # name of a system, its metrics
 
 
@@ -80,8 +87,41 @@ def table_of(report: Report) -> Table:
         is_plain = result.spec["strategy"] == "plain"
         metrics = report.metrics[result.system]
         shown = {key: value for key, value in metrics.items() if is_plain or not key.startswith("original/")}
-        lines.append((result.system, shown))
+        lines.append((result.system, shown | _removals(metrics)))
     return lines
+
+
+def _removals(metrics: Mapping[str, float]) -> dict[str, float]:
+    """Average violations over the kinds of change that have them, and R@1 of the same kinds."""
+    kinds = [key.rpartition("/")[0] for key in metrics if key.endswith(f"/{VIOLATIONS}")]
+    kinds = [kind for kind in kinds if kind in EDIT_KINDS]
+    names = ("R@1", VIOLATIONS) if kinds else ()
+    return {f"{REMOVALS}/{name}": fmean(metrics[f"{kind}/{name}"] for kind in kinds) for name in names}
+
+
+def tables_of(report: Report, measure: str = MEASURES[0]) -> list[tuple[Group, ...]]:
+    """Return the groups of columns of each table; `measure` is that of pictures plus texts by kind of change."""
+    if not report.is_covr:
+        return [PAPER, HONEST, OTHERS]
+    kinds = by_definition(dict.fromkeys(query.kind for query in report.queries))
+    columns = {
+        measure: {f"{ALL}/{measure}": ALL, f"{SEEN}/{measure}": "seen", f"{UNSEEN}/{measure}": "unseen"},
+        REMOVALS: {f"{REMOVALS}/{name}": name for name in ("R@1", VIOLATIONS)},
+        f"{measure} by kind of change": {f"{kind}/{measure}": kind for kind in kinds},
+        ALL: {f"{ALL}/{name}": name for name in FURTHER},
+    }
+    known = {key for _, metrics in table_of(report) for key in metrics}
+    return [
+        tuple(
+            Group(head, tuple(Column(key, text, 1) for key, text in heads.items() if key in known))
+            for head, heads in columns.items()
+        )
+    ]
+
+
+def by_definition(kinds: Iterable[str]) -> list[str]:
+    """Order kinds of change as the built-in world defines them; those of datasets stay as they come."""
+    return sorted(kinds, key=lambda kind: EDIT_KINDS.index(kind) if kind in EDIT_KINDS else -1)
 
 
 def measured(table: Table, groups: Sequence[Group]) -> list[Group]:
@@ -101,8 +141,25 @@ def interval_of(report: Report, name: str, key: str) -> Interval | None:
 
 def markdown(report: Report) -> str:
     """Return one table each for the paper's metrics, the honest ones and those of other benchmarks, if present."""
+    if report.is_covr:
+        return _covr_markdown(report)
     table = table_of(report)
-    return "\n".join(_markdown(table, groups) for groups in (PAPER, HONEST, OTHERS) if measured(table, groups))
+    return "\n".join(_markdown(table, groups) for groups in tables_of(report) if measured(table, groups))
+
+
+def _covr_markdown(report: Report) -> str:
+    """Return one line per kind of change and system."""
+    known = {each.spec["strategy"]: report.metrics[each.system] for each in report.results}
+    keys = [key.rpartition("/") for metrics in known.values() for key in metrics]
+    rows, found = dict.fromkeys(row for row, _, _ in keys), {name for _, _, name in keys}
+    names = [name for name in (*MEASURES, VIOLATIONS, *FURTHER) if name in found]
+    lines = [f"| kind | system | {' | '.join(names)} |", f"|:--|:--|{'--:|' * len(names)}"]
+    for row in rows:
+        for system, metrics in known.items():
+            values = (metrics.get(f"{row}/{name}") for name in names)
+            cells = ("" if value is None else f"{value:.1f}" for value in values)
+            lines.append(f"| {row} | {system} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
 
 
 def _markdown(table: Table, groups: Sequence[Group]) -> str:
@@ -118,6 +175,8 @@ def csv_table(report: Report) -> str:
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     keys = list(dict.fromkeys(column.key for group in GROUPS for column in group.columns))
+    if report.is_covr:
+        keys = list(dict.fromkeys(key for _, metrics in table_of(report) for key in metrics))
     writer.writerow(["system", *keys, *(f"{key} {end}" for key in keys for end in ("low", "high"))])
     for name, metrics in table_of(report):
         intervals = [interval_of(report, name, key) if key in metrics else None for key in keys]
@@ -129,7 +188,7 @@ def csv_table(report: Report) -> str:
 def latex(report: Report) -> str:
     """Return a booktabs table like the paper's Table 2, extended by the honest metrics."""
     table = table_of(report)
-    groups = measured(table, GROUPS)
+    groups = measured(table, [group for groups in tables_of(report) for group in groups])
     columns = [column for group in groups for column in group.columns]
     heads = [rf"\multicolumn{{{len(group.columns)}}}{{c}}{{{escaped(group.head)}}}" for group in groups]
     rules, first = [], 2

@@ -1,1 +1,1 @@
-"""The Evaluate tab: reports, their queries and reviews, and covr."""
+"""The Evaluate tab: reports, with their queries and reviews."""

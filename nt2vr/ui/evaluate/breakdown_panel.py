@@ -21,6 +21,7 @@ BRIEF = "(report, { first, second }, key) => [{ id: report?.id ?? '' }, { first,
 class BreakdownPanel:
     """Which metric is broken down, and the groups."""
 
+    fold: gr.Accordion
     measure: gr.Dropdown
     groups: gr.HTML
 
@@ -55,7 +56,8 @@ class BreakdownPanel:
 
 def lay_out_breakdown(templates: Path) -> BreakdownPanel:
     """Build the components, folded."""
-    with fold("Breakdown: where the two systems differ by more than noise", elem_id="evaluate-breakdowns"):
+    label = "Breakdown: where the two systems differ by more than noise"
+    with fold(label, elem_id="evaluate-breakdowns") as folded:
         measure = gr.Dropdown([HARD_PAIRS], value=HARD_PAIRS, label="Measure", elem_id="evaluate-measure")
         groups = template(templates, "evaluate-breakdown", {})
-    return BreakdownPanel(measure, groups)
+    return BreakdownPanel(folded, measure, groups)

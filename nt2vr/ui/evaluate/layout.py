@@ -9,6 +9,7 @@ import gradio as gr
 from nt2vr.errors import counted
 from nt2vr.evaluation.built_in import NUM_CLIPS
 from nt2vr.evaluation.reports.compare import IMPROVED
+from nt2vr.evaluation.reports.tables import MEASURES
 from nt2vr.evaluation.sources import GALLERY, LIBRARY, WORLD
 from nt2vr.library.libraries import Libraries
 from nt2vr.ui.confirmation import Confirmation, lay_out_confirmation
@@ -18,8 +19,20 @@ from nt2vr.ui.theme import template
 
 POLL_S = 1.0
 DEFAULT_SYSTEMS = ("CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg", "CLIP boolean")
+COVR = "covr:"  # before the built-in world or a folder: pictures plus texts
 BUILT_IN_DATA = "Queries and videos"
-OWN_DATA = f"{BUILT_IN_DATA}, the path of a dataset folder or a benchmark's CSV file, or words:PATH for captions alone"
+OWN_DATA = (
+    f"{BUILT_IN_DATA}, the path of a dataset folder or a benchmark's CSV file, words:PATH for captions alone, or "
+    f"{COVR}PATH for pictures plus texts: WebVid-CoVR, CIRR, FashionIQ, CIRCO"
+)
+SIZES = (10, 25, 100)  # queries per kind of change; the results have 100
+SPLITS = ("test", "validation", "train", ("train, negated (CIRR)", "train-negated"), "all")
+# Show what the chosen data asks for: a split, the number of queries, and one model or several systems.
+CHOOSE = f"""(data) => {{
+  const [isCovr, show] = [(data ?? "").startsWith("{COVR}"), (visible) => ({{ __type__: "update", visible }})];
+  const isBuiltIn = ["{WORLD}", "{GALLERY}"].includes(data) || (data ?? "").startsWith("{LIBRARY}");
+  return [show(!isBuiltIn), show(data === "{COVR}{WORLD}"), show(!isCovr), show(isCovr)];
+}}"""
 
 
 @dataclass(frozen=True)
@@ -29,7 +42,9 @@ class FormParts:
     column: gr.Column
     data: gr.Dropdown
     split: gr.Dropdown
+    per_kind: gr.Dropdown
     systems: gr.Dropdown
+    model: gr.Dropdown
     start: gr.Button
     cancel: gr.Button
     note: gr.Markdown
@@ -62,10 +77,12 @@ class ReportParts:
     """The open report.
 
     Attributes:
+        recall: R@k by kind of change, for pictures plus texts.
         review: the query under review, in a dialog.
     """
 
     column: gr.Column
+    recall: gr.Radio
     report: gr.HTML
     delete: gr.Button
     confirm: Confirmation
@@ -96,7 +113,7 @@ class EvaluateParts:
 
 
 def data_choices(num_gallery_clips: int, libraries: Libraries) -> list[tuple[str, str]]:
-    """List the built-in data and the libraries with captions."""
+    """List the built-in data and the libraries with captions; pictures plus texts last."""
     return [
         (f"Built-in world, test scenes ({NUM_CLIPS:,} clips, rendered on first use)", WORLD),
         (f"Gallery ({num_gallery_clips} clips): every query opens in Search with its relevant clips", GALLERY),
@@ -105,10 +122,13 @@ def data_choices(num_gallery_clips: int, libraries: Libraries) -> list[tuple[str
             for info in libraries.infos()
             if info.has_captions
         ),
+        ("Picture plus text: edits of the built-in world's held-out scenes", f"{COVR}{WORLD}"),
     ]
 
 
-def lay_out_evaluate(templates: Path, systems: list[str], data: list[tuple[str, str]]) -> EvaluateParts:
+def lay_out_evaluate(
+    templates: Path, systems: list[str], models: list[str], data: list[tuple[str, str]]
+) -> EvaluateParts:
     """Build the components inside the open tab: at the left the reports, at the right the form or the open report."""
     chosen = gr.BrowserState(None, storage_key="nt2vr-report", secret="nt2vr")
     address = gr.Textbox(visible="hidden")
@@ -118,12 +138,12 @@ def lay_out_evaluate(templates: Path, systems: list[str], data: list[tuple[str, 
             new = gr.Button("New evaluation", elem_id="evaluate-new")
             reports = template(templates, "evaluate-reports", {"reports": []}, "pick")
         with gr.Column(scale=5, min_width=500):
-            form = _lay_out_form(templates, systems, data)
+            form = _lay_out_form(templates, systems, models, data)
             report = _lay_out_report(templates)
     return EvaluateParts(chosen, address, seen, timer, new, reports, form, report)
 
 
-def _lay_out_form(templates: Path, systems: list[str], choices: list[tuple[str, str]]) -> FormParts:
+def _lay_out_form(templates: Path, systems: list[str], models: list[str], choices: list[tuple[str, str]]) -> FormParts:
     with gr.Column(elem_id="evaluate-form") as column:
         with gr.Row(equal_height=True):
             data = gr.Dropdown(
@@ -134,14 +154,25 @@ def _lay_out_form(templates: Path, systems: list[str], choices: list[tuple[str, 
                 allow_custom_value=True,
                 elem_id="evaluate-data",
                 scale=4,
+                min_width=280,
             )
             split = gr.Dropdown(
-                ["test", "validation", "train", "all"],
+                list(SPLITS),
                 value="test",
                 label="Split",
-                info="of a dataset folder",
+                info="of the data",
                 visible=False,
                 elem_id="evaluate-split",
+                scale=1,
+                min_width=120,
+            )
+            per_kind = gr.Dropdown(
+                list(SIZES),
+                value=SIZES[0],
+                label="Queries",
+                info="per kind of change",
+                visible=False,
+                elem_id="evaluate-per-kind",
                 scale=1,
                 min_width=120,
             )
@@ -153,12 +184,21 @@ def _lay_out_form(templates: Path, systems: list[str], choices: list[tuple[str, 
             elem_id="evaluate-systems",
             info="Two controls are added: the zero-shot base model, and the same with the negated part dropped.",
         )
+        model = gr.Dropdown(
+            models,
+            value="CLIP" if "CLIP" in models else next(iter(models), None),
+            label="Model",
+            info="Every way it combines a picture with a text is measured, with each of the two alone as controls.",
+            visible=False,
+            elem_id="evaluate-model",
+        )
+        data.change(None, data, [split, per_kind, chosen, model], js=CHOOSE, api_visibility="private")
         with gr.Row():
             start = gr.Button("Evaluate", variant="primary", elem_id="evaluate-start", scale=0, min_width=220)
             cancel = gr.Button("Cancel", elem_id="evaluate-cancel", interactive=False, scale=0, min_width=120)
         note = gr.Markdown(visible=False, elem_id="evaluate-note")
         job = template(templates, "evaluate-job", {})
-    return FormParts(column, data, split, chosen, start, cancel, note, job)
+    return FormParts(column, data, split, per_kind, chosen, model, start, cancel, note, job)
 
 
 def _lay_out_report(templates: Path) -> ReportParts:
@@ -167,6 +207,13 @@ def _lay_out_report(templates: Path) -> ReportParts:
             delete = gr.Button("Delete", elem_id="evaluate-delete", size="sm", min_width=90)
         confirm = lay_out_confirmation("evaluate", "delete", "Delete this report permanently?", "Delete")
         report = template(templates, "evaluate-report", {})
+        recall = gr.Radio(
+            list(MEASURES),
+            value=MEASURES[0],
+            label="Measure by kind of change",
+            elem_id="evaluate-recall",
+            visible=False,
+        )
         with gr.Row(elem_id="evaluate-filters", equal_height=True):  # style.css lays them out
             filters = Filters(
                 gr.Dropdown([], label="Compare", elem_id="evaluate-first"),
@@ -183,4 +230,4 @@ def _lay_out_report(templates: Path) -> ReportParts:
         breakdown = lay_out_breakdown(templates)
         queries = template(templates, "evaluate-queries", {})
         review = template(templates, "review", {})
-    return ReportParts(column, report, delete, confirm, filters, breakdown, queries, review)
+    return ReportParts(column, recall, report, delete, confirm, filters, breakdown, queries, review)

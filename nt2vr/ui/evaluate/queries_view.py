@@ -10,6 +10,7 @@ from nt2vr.evaluation.reports.compare import first_videos, places_by_difference,
 from nt2vr.evaluation.reports.facets import facets_of
 from nt2vr.evaluation.reports.report import Report, Row
 from nt2vr.evaluation.reports.review import Remark, Remarks
+from nt2vr.evaluation.reports.tables import by_definition
 from nt2vr.search.answers import Verdict
 from nt2vr.ui.evaluate.report_link import NOTED, ReportLink
 from nt2vr.ui.search.clip_view import MARKS
@@ -32,6 +33,7 @@ PER_PAGE = 20
 SOME_IDS = 24  # video ids in an unfolded row
 SOME_CAPTIONS = 4  # of a video in words
 SOME_CONCEPTS = 200  # offered in the menu
+OPENS_PICTURE = "Click a query to open it in Search, with its reference. The gallery there is not that of the report."
 OPENS_HERE = "Click a query to review it: ← and → step through this list, and its clips open in Search."
 OPENS_ELSEWHERE = (
     "Click a query to review it: ← and → step through this list. The built-in gallery does not have these videos. To "
@@ -41,18 +43,13 @@ OPENS_ELSEWHERE = (
 Urls = Callable[[str], Mapping[str, str]]  # a video id to the clip's `src` and `poster`
 
 
-def no_urls(video_id: str) -> Mapping[str, str]:
-    """Return nothing, where videos are not at hand."""
-    return {}
-
-
 @dataclass(frozen=True)
 class Home:
     """The gallery with a report's videos: its key in links, the ids of its clips, and their URLs."""
 
     key: str
     video_ids: frozenset[str]
-    urls: Urls = field(default=no_urls, compare=False)
+    urls: Urls = field(compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +58,6 @@ class Listing:
 
     Attributes:
         report: the results, with those of other reports that the link compares.
-        link: the place; its systems are in the report.
-        remarks: the report's tags and notes.
         home: the gallery in which queries open; None if Search has none with the report's videos.
         places: positions of the listed queries, in order.
     """
@@ -106,8 +101,9 @@ class Listing:
 
 def kinds_of(report: Report) -> list[tuple[str, str]]:
     """Return the report's kinds of queries as choices (label, kind)."""
-    there = {query.kind for query in report.queries}
-    return [("all kinds", ANY), *((label, kind) for kind, label in KINDS.items() if kind in there)]
+    there = dict.fromkeys(query.kind for query in report.queries)
+    kinds = by_definition(there) if report.is_covr else [kind for kind in KINDS if kind in there]
+    return [("all kinds", ANY), *((KINDS.get(kind, kind), kind) for kind in kinds)]
 
 
 def cues_of(report: Report, kind: str = ANY) -> list[tuple[str, str]]:
@@ -148,7 +144,7 @@ def queries_view(listing: Listing) -> dict[str, Any]:
         "second": link.second,
         "link": alone.address,  # the list is the same for all reviews of its page
         "count": f"{len(places):,} of {counted(len(listing.report.queries), 'query', 'queries')}",
-        "opens": OPENS_HERE if listing.home else OPENS_ELSEWHERE,
+        "opens": OPENS_PICTURE if listing.report.is_covr else OPENS_HERE if listing.home else OPENS_ELSEWHERE,
         "where": f"page {link.page + 1:,} of {last + 1:,}",
         "before": replace(alone, page=link.page - 1).address if link.page > 0 else "",
         "after": replace(alone, page=link.page + 1).address if link.page < last else "",
@@ -158,19 +154,21 @@ def queries_view(listing: Listing) -> dict[str, Any]:
 
 
 def _row_view(listing: Listing, place: int) -> dict[str, Any]:
-    row, link = listing.report.row(place), listing.link
+    row, link, is_covr = listing.report.row(place), listing.link, listing.report.is_covr
+    ids = () if is_covr else row.relevant  # which are but numbers
     said = listing.remarks.get(place, Remark())
     return {
         **asked_view(row),
         **move_view(row, link.first, link.second),
         "place": place,
         "link": listing.at(place).address,
+        "search": search_link(row.text, picture_systems(listing.report)) if is_covr else "",
         "tag": said.tag,
         "note": said.note,
         "sides": [_side_view(listing, place, row, system) for system in (link.first, link.second)],
-        "right": _right(row),
-        "ids": list(row.relevant[:SOME_IDS]),
-        "more": f"and {len(row.relevant) - SOME_IDS:,} more" if len(row.relevant) > SOME_IDS else "",
+        "right": "Ranks of all systems" if is_covr else _right(row),
+        "ids": list(ids[:SOME_IDS]),
+        "more": f"and {len(ids) - SOME_IDS:,} more" if len(ids) > SOME_IDS else "",
         "captions": [
             {"video": video_id, "text": " · ".join(captions[:SOME_CAPTIONS])}
             for video_id, captions in list(row.captions.items())[:SOME_IDS]
@@ -237,15 +235,14 @@ def marks_of(row: Row) -> Marked:
     return Marked(frozenset(row.relevant), legend)
 
 
-def search_link(text: str, systems: Sequence[str], judged: str, gallery: str = "") -> str:
-    """Return the relative link to a query in Search.
+def picture_systems(report: Report) -> list[str]:
+    """Name the systems that Search compares for a picture plus a text."""
+    model = report.results[0].spec["model"]
+    return [model, *(f"{model} {strategy}" for strategy in ("fusion", "parts", "slerp"))]
 
-    Args:
-        text: the query.
-        systems: names of systems.
-        judged: names the query whose relevant clips are marked, if any.
-        gallery: key of a gallery.
-    """
+
+def search_link(text: str, systems: Sequence[str], judged: str = "", gallery: str = "") -> str:
+    """Return the relative link to a query in Search; `judged` names the report's query whose clips are marked."""
     optional = {"gallery": gallery, "judged": judged}
     known = {name: value for name, value in optional.items() if value}
     return "?" + urlencode({"q": text, "systems": "|".join(systems), **known})

@@ -26,13 +26,11 @@ class ReportLink:
         report: its id; "" for the form of a new evaluation.
         first: a system; "" takes the first of the report.
         second: the system to compare it with; "" takes the most telling.
-        order: one of ORDERS.
         kind: a kind of queries, "" for all; None takes the most telling.
         cue: a negation word, or "".
         part: a kind of unwanted part, or "".
         concept: what the unwanted part is about, or "".
         tag: a tag, NOTED, or "".
-        find: words of the query.
         fails: "1" lists only queries that no system answers.
         page: from 0.
         query: position of the reviewed query in the report; None for the list alone.

@@ -8,11 +8,16 @@ from urllib.parse import parse_qsl
 import gradio as gr
 
 from nt2vr.errors import ConfigError, Nt2vrError
+from nt2vr.evaluation.covr.protocol import ALL
 from nt2vr.evaluation.reports.archive import FROM, Archive
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.evaluation.reports.review import Remark
+from nt2vr.evaluation.reports.tables import MEASURES
+from nt2vr.registry import pick
 from nt2vr.search.galleries import Galleries
+from nt2vr.search.references import TRAINING_FREE
 from nt2vr.ui.evaluate.layout import EvaluateParts
+from nt2vr.ui.evaluate.picture_query import picture_query
 from nt2vr.ui.evaluate.queries_view import ANY, Home, Listing, concepts_of, cues_of, kinds_of, queries_view, tags_of
 from nt2vr.ui.evaluate.report_link import FILTERS, PAGE, ReportLink
 from nt2vr.ui.evaluate.review_view import review_view
@@ -31,15 +36,7 @@ Updates = dict[Any, Any]  # component -> new value
 
 @dataclass
 class Review:
-    """The part of the Evaluate tab that shows one report.
-
-    Attributes:
-        archive: has the reports, with their notes.
-        galleries: have the clips of a report.
-        media: knows their URLs.
-        permissions: says who may write notes.
-        parts: the tab's components.
-    """
+    """The part of the Evaluate tab that shows one report."""
 
     archive: Archive
     galleries: Galleries
@@ -51,7 +48,14 @@ class Review:
     def outputs(self) -> list[Any]:
         """Everything that shows a report."""
         report = self.parts.report
-        return [report.report, *report.filters.inputs, report.queries, report.review]
+        return [
+            report.recall,
+            report.report,
+            *report.filters.inputs,
+            report.breakdown.fold,
+            report.queries,
+            report.review,
+        ]
 
     def wire(self) -> None:
         """Wire filters, list and review, except for what leaves the report."""
@@ -64,6 +68,7 @@ class Review:
         address.change(self.on_address, address, [*moving, *menus], trigger_mode="always_last", **QUIET)
         for shown in (report.queries, report.review):
             shown.show(None, None, address, js="nt2vr.here", api_visibility="private")
+        report.recall.input(self.on_recall, [self.parts.chosen, report.recall], report.report, **QUIET)
         noted = report.review.note(  # a tag, then a note: none may be dropped while the other is being saved
             self.on_note, None, [report.report, report.filters.tag], trigger_mode="multiple", **QUIET
         )
@@ -90,9 +95,23 @@ class Review:
         self.archive.annotate(link.report, link.query, said)
         listing, report = self._listing(link), self.parts.report
         return {
-            report.report: report_view(self.archive.load(link.report), link.report, bool(listing.remarks)),
+            report.report: self._report_view(link.report),
             report.filters.tag: gr.Dropdown(_with(tags_of(listing.remarks), link.tag)),
         }
+
+    @user_errors
+    def on_recall(self, chosen: str | None, measure: str) -> dict[str, Any]:
+        """Show another R@k."""
+        measure = pick("measure", measure, {name: name for name in MEASURES})
+        return self._report_view(_read(chosen or "").report, measure)
+
+    def _report_view(self, report_id: str, measure: str = MEASURES[0]) -> dict[str, Any]:
+        return report_view(self.archive.load(report_id), report_id, self.archive.files(report_id), measure)
+
+    def on_open_picture(self, event: gr.EventData) -> Mapping[str, str]:
+        """Return the values of the link to a picture plus text in Search."""
+        link = _read(event_value(event, "link", str))
+        return picture_query(self.archive.load(link.report), link.query, self.media.libraries)
 
     def on_open_query(self, event: gr.EventData) -> Mapping[str, str]:
         """Return the values of the link to a query in Search."""
@@ -131,13 +150,19 @@ class Review:
             **self._menus(listing),
             filters.tag: tags_of(listing.remarks),
         }
+        has_parts = any(query.unwanted for query in report.queries)  # unknown in older reports of pictures plus texts
+        hidden = [*([] if has_parts else [filters.part, filters.concept]), *([filters.tag] if report.is_covr else [])]
         return {
-            self.parts.chosen: asked.without_query.address,
+            **self._moved(listing, visitor),
             **values,
-            **{menu: gr.Dropdown(_with(some, values[menu]), value=values[menu]) for menu, some in choices.items()},
-            parts.report: report_view(report, link.report, bool(listing.remarks)),
-            parts.queries: queries_view(listing),
-            parts.review: review_view(listing, self.permissions.refusal(visitor, "review")),
+            filters.part: gr.Dropdown(value=asked.part, visible=has_parts),
+            **{
+                menu: gr.Dropdown(_with(some, values[menu]), value=values[menu], visible=menu not in hidden)
+                for menu, some in choices.items()
+            },
+            parts.recall: gr.Radio(value=MEASURES[0], visible=report.is_covr),
+            parts.breakdown.fold: gr.Accordion(visible=not report.is_covr),
+            parts.report: self._report_view(link.report),
         }
 
     def closed(self) -> Updates:
@@ -166,6 +191,9 @@ class Review:
 def resolved(link: ReportLink, report: Report) -> ReportLink:
     """Replace what a link leaves open, or gets wrong, by the most telling comparison of a report."""
     names, kinds = [result.system for result in report.results], [kind for _, kind in kinds_of(report)]
+    if report.is_covr:
+        first, second = _best_combinations(report)
+        link = replace(link, first=link.first or first, second=link.second or second, query=None)
     kind = link.kind if link.kind in kinds else FIRST_KIND if FIRST_KIND in kinds else ANY
     first = link.first if link.first in names else names[0]
     return replace(link, first=first, second=link.second if link.second in names else _best(report), kind=kind)
@@ -176,6 +204,15 @@ def _best(report: Report) -> str:
     roles = roles_of(report)
     names = [name for name in roles if not roles[name] and FROM not in name] or list(roles)
     return max(names, key=lambda name: report.metrics[name].get(HARD_PAIRS, 0))
+
+
+def _best_combinations(report: Report) -> tuple[str, str]:
+    """Return the best way without training to combine a picture with a text, and the fusion or the ceiling."""
+    recall = {each.spec["strategy"]: report.metrics[each.system].get(f"{ALL}/R@1", 0) for each in report.results}
+    best = max((each for each in TRAINING_FREE if each in recall), key=recall.__getitem__, default="picture")
+    last = "fusion" if "fusion" in recall else list(recall)[-1]
+    names = {each.spec["strategy"]: each.system for each in report.results if FROM not in each.system}
+    return names[best], names[last]
 
 
 def _read(address: str) -> ReportLink:

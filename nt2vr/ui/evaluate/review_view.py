@@ -17,11 +17,10 @@ def review_view(listing: Listing, refusal: str = "") -> dict[str, Any]:
     """Show the query that a link reviews, with the first clips of both systems; nothing if it reviews none.
 
     Args:
-        listing: the list that the review steps through.
         refusal: why this visitor may not write notes; "" if they may.
     """
     place, link = listing.link.query, listing.link
-    if place is None or not 0 <= place < len(listing.report.queries):
+    if place is None or not 0 <= place < len(listing.report.queries) or listing.report.is_covr:
         return {}
     row, said = listing.report.row(place), listing.remarks.get(place, Remark())
     tags = dict.fromkeys([*(each.tag for each in listing.remarks.values() if each.tag), *TAGS])

@@ -5,13 +5,15 @@ from typing import Any
 
 import gradio as gr
 
-from nt2vr.errors import Nt2vrError
+from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.evaluation.jobs import Evaluations
-from nt2vr.evaluation.runner import Job
+from nt2vr.progress import Job
 from nt2vr.search.galleries import Galleries
 from nt2vr.ui.evaluate.layout import (
     BUILT_IN_DATA,
+    COVR,
     OWN_DATA,
+    SIZES,
     EvaluateParts,
     data_choices,
     lay_out_evaluate,
@@ -19,12 +21,13 @@ from nt2vr.ui.evaluate.layout import (
 from nt2vr.ui.evaluate.queries_view import marks_of
 from nt2vr.ui.evaluate.report_link import ReportLink
 from nt2vr.ui.evaluate.review import Review, Updates
-from nt2vr.ui.evaluate.view import job_view, reports_view
+from nt2vr.ui.evaluate.view import WORD, reports_view
+from nt2vr.ui.job_view import job_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.column_view import Marked
 from nt2vr.ui.theme import QUIET
 from nt2vr.ui.web.errors import user_errors
-from nt2vr.ui.web.evaluations import start_evaluation
+from nt2vr.ui.web.evaluations import start_covr_evaluation, start_evaluation
 from nt2vr.ui.web.inputs import OpensQueries, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
@@ -32,15 +35,7 @@ BROWSER_ONLY: dict[str, Any] = {"fn": None, "api_visibility": "private"}
 
 
 class EvaluateTab:
-    """Evaluate tab over the app's evaluations.
-
-    Args:
-        evaluations: runs them and stores their reports.
-        galleries: list the systems, and have the videos that queries can be opened on.
-        media: has the libraries, data to evaluate on as far as they have captions, and knows the URLs of clips.
-        permissions: says who may delete reports, and evaluate data of this machine.
-        templates: folder of the page's templates.
-    """
+    """Evaluate tab over the app's evaluations; libraries with captions are data to evaluate on."""
 
     _parts: EvaluateParts
     _review: Review
@@ -49,27 +44,18 @@ class EvaluateTab:
         self, evaluations: Evaluations, galleries: Galleries, media: Media, permissions: Permissions, templates: Path
     ) -> None:
         """Components are built by `build`."""
-        self._evaluations, self._galleries, self._permissions, self._templates = (
-            evaluations,
-            galleries,
-            permissions,
-            templates,
-        )
+        self._evaluations, self._galleries = evaluations, galleries
+        self._permissions, self._templates = permissions, templates
         self._searcher, self._libraries, self._media = galleries.built_in, media.libraries, media
         self._ids = frozenset(video.video_id for video in self._searcher.gallery.videos)
 
     def build(self, tab: gr.Tab, opens: OpensQueries, page: gr.Blocks, tabs: gr.Tabs, returned: Any) -> None:
-        """Lay the tab out inside the open tab and wire it.
-
-        Args:
-            tab: the open tab.
-            opens: lets an event open a query in Search.
-            page: the page; its address may name a place in a report.
-            tabs: the page's tabs.
-            returned: the event of Back and Forward to such an address.
-        """
+        """Lay the tab out and wire it; `returned` is the event of Back and Forward to a place in a report."""
         self._parts = lay_out_evaluate(
-            self._templates, self._searcher.system_names(), data_choices(len(self._ids), self._libraries)
+            self._templates,
+            self._searcher.system_names(),
+            self._searcher.models.names(),
+            data_choices(len(self._ids), self._libraries),
         )
         archive = self._evaluations.archive
         self._review = Review(archive, self._galleries, self._media, self._permissions, self._parts)
@@ -77,6 +63,7 @@ class EvaluateTab:
         self._wire_report(page, tabs, returned)
         self._review.wire()
         opens(self._parts.report.review.open, self._review.on_open_query)
+        opens(self._parts.report.queries.search, self._review.on_open_picture)
 
     @property
     def _outputs(self) -> list[Any]:
@@ -88,12 +75,13 @@ class EvaluateTab:
 
     def _wire_evaluations(self, tab: gr.Tab) -> None:
         p, form, outputs = self._parts, self._parts.form, self._outputs
-        visited = [form.systems, form.data, form.split, p.report.delete, form.note]
+        visited = [form.systems, form.model, form.data, p.report.delete, form.note]
+        started = [form.data, form.split, form.systems, form.per_kind, form.model]
         opened = tab.select(self.on_select, [p.address, p.chosen], outputs, js="nt2vr.askReport", **QUIET)
         shown = (
             opened,
             p.timer.tick(self.on_poll, [p.chosen, p.seen], outputs, queue=False, trigger_mode="once", **QUIET),
-            form.start.click(self.on_start, [form.data, form.split, form.systems], outputs, **QUIET),
+            form.start.click(self.on_start, started, outputs, **QUIET),
             form.cancel.click(self.on_cancel, p.chosen, outputs, **QUIET),
             p.new.click(self.on_new, None, outputs, **QUIET),
             p.reports.pick(self.on_pick, None, outputs, **QUIET),
@@ -131,8 +119,8 @@ class EvaluateTab:
         refusal = self._permissions.refusal(request, "paths", "delete")
         return [
             gr.Dropdown(choices=self._searcher.system_names()),
+            gr.Dropdown(choices=self._searcher.models.names()),
             gr.Dropdown(data_choices(len(self._ids), self._libraries), info=OWN_DATA if own else BUILT_IN_DATA),
-            gr.Dropdown(visible=own),
             gr.Button(interactive=delete),
             gr.Markdown(refusal, visible=bool(refusal)),
         ]
@@ -154,20 +142,28 @@ class EvaluateTab:
         return self._show(ReportLink.read(event_value(event, "link", str)), request)
 
     @user_errors
-    def on_poll(self, chosen: str | None, seen: Job | None, request: gr.Request) -> Any:
+    def on_poll(self, chosen: str | None, seen: Job[str] | None, request: gr.Request) -> Any:
         """Update the progress; open the report that was waited for."""
         job, report_id = self._evaluations.job, _report_of(chosen)
         if job == seen:
             return gr.skip()
-        if job is not None and job.report_id and not report_id:
-            return self._show(ReportLink(job.report_id), request)
+        if job is not None and job.result and not report_id:
+            return self._show(ReportLink(job.result), request)
         listed = reports_view(self._evaluations.archive.entries(), report_id, job)
         return {self._parts.reports: listed, **self._watched()}
 
     @user_errors
-    def on_start(self, data: str, split: str, systems: list[str], request: gr.Request) -> Updates:
+    def on_start(
+        self, data: str, split: str, systems: list[str], per_kind: int, model: str, request: gr.Request
+    ) -> Updates:
         """Start an evaluation and show its progress."""
-        start_evaluation(self._evaluations, self._permissions, request, data, systems, split)
+        asks = self._evaluations, self._permissions, request
+        if isinstance(data, str) and data.strip().startswith(COVR):  # a box with values of its own may send anything
+            if per_kind not in SIZES:
+                raise ConfigError("Choose data, a model and a number of queries to evaluate.")
+            start_covr_evaluation(*asks, data.strip().removeprefix(COVR), split, per_kind, model)
+        else:
+            start_evaluation(*asks, data, systems, split)
         return self._show(ReportLink(self._last_report()), request)
 
     @user_errors
@@ -215,7 +211,7 @@ class EvaluateTab:
     def _last_report(self) -> str:
         """Return the report of the evaluation that was started last; "" until it has ended."""
         job = self._evaluations.job
-        return job.report_id if job else ""
+        return (job.result or "") if job else ""
 
     def _watched(self) -> Updates:
         """Show the evaluation under way, and the buttons as it allows."""
@@ -226,7 +222,7 @@ class EvaluateTab:
             p.timer: gr.Timer(active=is_busy),
             p.form.start: gr.Button(interactive=not is_busy),
             p.form.cancel: gr.Button(interactive=job is not None and job.state == "running"),
-            p.form.job: job_view(job),
+            p.form.job: job_view(job, WORD),
         }
 
 

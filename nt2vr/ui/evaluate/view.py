@@ -5,36 +5,39 @@ from datetime import datetime
 from typing import Any
 
 from nt2vr.errors import counted
+from nt2vr.evaluation.covr.protocol import CEILING
 from nt2vr.evaluation.intervals import LEVEL
-from nt2vr.evaluation.reports.archive import QUERIES_CSV, Entry
-from nt2vr.evaluation.reports.report import QUERIES, REPORT, Report
-from nt2vr.evaluation.reports.review import REVIEW
+from nt2vr.evaluation.reports.archive import Entry
+from nt2vr.evaluation.reports.report import Report
 from nt2vr.evaluation.reports.tables import (
-    FORMS,
-    HONEST,
-    OTHERS,
-    PAPER,
+    MEASURES,
+    REMOVALS,
     Column,
     has_any,
     interval_of,
     measured,
     table_of,
+    tables_of,
 )
-from nt2vr.evaluation.runner import Job
-from nt2vr.progress import percent_text
+from nt2vr.progress import Job
 from nt2vr.ui.chart import Point, points_chart
+from nt2vr.ui.job_view import job_view
 
-WORDS = {
-    "running": "evaluating",
-    "stopping": "stopping",
-    "finished": "finished",
-    "stopped": "cancelled",
-    "failed": "failed",
-}
-FILES = (REPORT, *FORMS, QUERIES, QUERIES_CSV)
+WORD = "evaluating"
 ROLES = {"base": "zero-shot", "drop": "control", "reference": "reads the scenes"}
+CONTROLS = {"plain": "base", "drop": "drop", "picture": "base", "text": "base", CEILING: "reference"}  # by strategy
+NOTES = {  # of pictures plus texts, by strategy
+    "picture": "control: no text",
+    "text": "control: no picture",
+    "fusion": "trained",
+    CEILING: "ceiling: the full caption",
+}
 X = "composed/MIR", "Composed MIR: finds the wanted part"
 Y = "composed/hard_pairs", "Hard pairs in order, %: respects the negated part"
+MARGINS = (
+    "± is half of a figure's 95 % interval over queries. To see whether two systems differ, use the breakdown below, "
+    "which compares them query by query: intervals of single figures may overlap although one is clearly better."
+)
 MEANINGS = {
     "hard_pairs": "Hard pairs: percentage of pairs in which a relevant video scores above one that also shows the "
     "unwanted part. A system that ignores negation is at chance, about 50.",
@@ -42,28 +45,18 @@ MEANINGS = {
     "delta": "Δ: how much lower negated captions rank the original's video; a system that rejects every negated "
     "caption gains here, too.",
 }
+COVR_MEANINGS = (
+    "R@k: percentage of queries with a relevant clip among the first k; all kinds count alike. Half of the built-in "
+    "texts have wordings that no training has seen.",
+    "Removals: mean over the kinds of change that remove something. Violations@5: percentage of the first five clips "
+    "that show what was to be removed; lower is better. Ignoring the picture wins it, so read it with R@1.",
+)
 
 
-def job_view(job: Job | None) -> dict[str, Any]:
-    """Show the progress of an evaluation, or why it ended without a report; nothing of a finished one."""
-    if job is None or job.state == "finished":
-        return {}
-    known = f"{job.doing}: {job.done:,} of {job.total:,}" if job.total else job.doing
-    return {
-        "state": "preparing" if job.state == "running" and not job.total else job.state,
-        "word": WORDS[job.state],
-        "data": job.data,
-        "systems": ", ".join(job.systems),
-        "doing": known if job.is_under_way else "",
-        "share": percent_text(job.done, job.total),
-        "error": job.error,
-    }
-
-
-def reports_view(entries: Sequence[Entry], chosen: str, job: Job | None = None) -> dict[str, Any]:
+def reports_view(entries: Sequence[Entry], chosen: str, job: Job[str] | None = None) -> dict[str, Any]:
     """List the reports with the open one marked, below the evaluation under way."""
     return {
-        "job": job_view(job) if job is not None and job.is_under_way else {},
+        "job": job_view(job, WORD) if job is not None and job.is_under_way else {},
         "reports": [
             {
                 "id": entry.report_id,
@@ -86,39 +79,46 @@ def day_text(created: str) -> str:
     return f"{moment.day} {moment:%b %Y, %H:%M} UTC"
 
 
-def report_view(report: Report, report_id: str, is_reviewed: bool = False) -> dict[str, Any]:
-    """Show a report: its data, tables, chart and downloads, among them the review if there is one."""
-    files = (*FILES, REVIEW) if is_reviewed else FILES
+def report_view(report: Report, report_id: str, files: Sequence[str], measure: str = MEASURES[0]) -> dict[str, Any]:
+    """Show a report: its data, tables, chart and downloads; `measure` is that of pictures plus texts by kind."""
     keys = {key for _, metrics in table_of(report) for key in metrics}
+    meanings = [text for part, text in MEANINGS.items() if any(part in key for key in keys)]
+    if report.is_covr:
+        meanings = list(COVR_MEANINGS if f"{REMOVALS}/R@1" in keys else COVR_MEANINGS[:1])
     return {
         "id": report_id,
         "name": report.name,
         "created": day_text(report.created),
         "about": f"{counted(len(report.queries), 'query', 'queries')}, {counted(len(report.video_ids), 'video')}.",
         "remarks": list(report.source.get("remarks", ())),
-        "meanings": [*(text for part, text in MEANINGS.items() if any(part in key for key in keys)), *report.notes],
-        "tables": tables_view(report),
+        "margins": "" if report.is_covr else MARGINS,
+        "meanings": [*meanings, *report.notes],
+        "tables": tables_view(report, measure),
         "chart": chart_view(report),
         "files": [{"href": f"reports/{report_id}/{file}", "name": file} for file in files],
     }
 
 
-def tables_view(report: Report) -> list[dict[str, Any]]:
-    """Lay out the tables with the best value of each column marked; references do not compete."""
-    table, roles = table_of(report), roles_of(report)
+def tables_view(report: Report, measure: str = MEASURES[0]) -> list[dict[str, Any]]:
+    """Lay out the tables with the best value of each column marked.
+
+    References do not compete; nor, with a picture plus a text, do controls, which win violations by ignoring one.
+    """
+    table, roles, notes = table_of(report), roles_of(report), _notes(report)
+    competing = {name for name, role in roles.items() if not (report.is_covr and role)}
     views = []
-    for groups in (PAPER, HONEST, OTHERS):
+    for groups in tables_of(report, measure):
         there = measured(table, groups)
         columns = [column for group in there for column in group.columns]
-        best = {column.key: _best(column, table, roles) for column in columns}
+        best = {column.key: _best(column, table, competing) for column in columns}
         lines = [
             {
                 "name": name,
                 "role": roles.get(name, "reference"),
-                "note": ROLES.get(roles.get(name, "reference"), ""),
+                "note": notes.get(name, ROLES["reference"]),
                 "cells": [
                     {
-                        **_cell(column, metrics, best[column.key], name in roles),
+                        **_cell(column, metrics, best[column.key], name in competing),
                         **_margin(report, name, column, metrics),
                     }
                     for column in columns
@@ -129,9 +129,16 @@ def tables_view(report: Report) -> list[dict[str, Any]]:
         ]
         if lines:
             heads = [{"text": group.head, "span": len(group.columns)} for group in there]
-            names = [{"text": column.head} for group in there for column in group.columns]
-            views.append({"groups": heads, "heads": names, "lines": lines})
+            names = [{"text": column.head} for column in columns]
+            views.append({"groups": heads, "heads": names, "lines": lines, "wraps": report.is_covr})
     return views
+
+
+def _notes(report: Report) -> dict[str, str]:
+    """Return the note next to each system's name."""
+    if report.is_covr:
+        return {result.system: NOTES.get(result.spec["strategy"], "") for result in report.results}
+    return {system: ROLES.get(role, "") for system, role in roles_of(report).items()}
 
 
 def chart_view(report: Report) -> dict[str, Any]:
@@ -146,13 +153,13 @@ def chart_view(report: Report) -> dict[str, Any]:
 
 
 def roles_of(report: Report) -> dict[str, str]:
-    """Return each system's role: zero-shot model ("base"), its `drop` ("drop"), or neither ("")."""
+    """Return each system's role: zero-shot model or control ("base"), its `drop` ("drop"), ceiling, or none ("")."""
     models = {result.spec["model"] for result in report.results}
     roles = {}
     for result in report.results:
         made = result.spec
         is_base = made.get("base", "") not in models - {made["model"]}
-        control = {"plain": "base", "drop": "drop"}.get(made["strategy"], "")
+        control = CONTROLS.get(made["strategy"], "")
         roles[result.system] = control if is_base else ""
     return roles
 

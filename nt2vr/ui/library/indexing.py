@@ -9,41 +9,25 @@ import gradio as gr
 
 from nt2vr.errors import NotIndexedError
 from nt2vr.library.jobs import IndexJob, IndexJobs
-from nt2vr.progress import duration_text, percent_text
 from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries
+from nt2vr.ui.job_view import job_view
 from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
 
-WORDS = {
-    "waiting": "waiting",
-    "running": "indexing",
-    "stopping": "stopping",
-    "finished": "up to date",
-    "stopped": "cancelled",
-    "failed": "failed",
-}
+WORD = "indexing"
 
 
 @dataclass(frozen=True)
 class Indexing:
-    """Updates of libraries, after each of which searches see what is new.
-
-    Attributes:
-        jobs: runs the updates.
-        galleries: has the searchers.
-    """
+    """Updates of libraries, after each of which searches see what is new."""
 
     jobs: IndexJobs
     galleries: Galleries
 
     def start(self, library_id: str, models: Iterable[str]) -> None:
-        """Update a library under each of the models.
-
-        Raises:
-            ConfigError: if there is no such library or model.
-        """
+        """Update a library under each of the models."""
         for model in models:
             self.galleries.built_in.models.find(model)
             ended = self.jobs.start(library_id, model)
@@ -51,28 +35,7 @@ class Indexing:
 
     def under_way(self, library_id: str) -> IndexJob | None:
         """Return the update of a library that is running, or else waiting, if any."""
-        return next((job for job in self.jobs.jobs if job.library_id == library_id and job.is_under_way), None)
-
-
-def job_view(job: IndexJob | None) -> dict[str, Any]:
-    """Show an update's progress, or why it failed; nothing of one that finished."""
-    if job is None or job.state == "finished":
-        return {}
-    rate = f"{job.per_second:,.1f} per second" if job.per_second else ""
-    left = f"about {duration_text(job.remaining_s)} left" if job.remaining_s is not None else ""
-    return {
-        "number": job.number,
-        "state": job.state if job.total or not job.is_under_way else "preparing",
-        "word": WORDS[job.state],
-        "library": job.library,
-        "model": job.model,
-        "doing": f"{job.doing}: {job.done:,} of {job.total:,}" if job.total else job.doing,
-        "current": job.current,
-        "rate": " · ".join(filter(None, (rate, left))),
-        "share": percent_text(job.done, job.total),
-        "error": job.error,
-        "under_way": job.is_under_way,
-    }
+        return next((job for job in self.jobs.jobs if job.key == library_id and job.is_under_way), None)
 
 
 def index_view(
@@ -81,13 +44,11 @@ def index_view(
     """Show what a library lacks of its index, with a button that has it indexed, or how far that has come.
 
     Args:
-        answer: to the search.
-        problem: why there is no answer.
         job: the library's update, if it is under way or has failed.
         refusal: why this visitor may not start one; empty if they may.
     """
     if job is not None:
-        return {"job": job_view(job)}
+        return {"job": job_view(job, WORD)}
     if problem is not None:
         return {"text": str(problem), "models": "|".join(problem.models), "refusal": refusal}
     behind = (
@@ -111,13 +72,10 @@ def wire_indexing(
     """Let a panel start and follow the indexing of the library that is searched.
 
     Args:
-        indexing: does it.
-        permissions: says who may start it.
         gallery: the library's key.
         panel: shows `index_view`; its event `start` names the models by which the library is not indexed.
         timer: ticks while it is under way.
         ask: changes when it has ended, to search once more.
-        quiet: options of the events.
     """
 
     @user_errors

@@ -160,18 +160,5 @@ def _lay_out_open(templates: Path, models: Sequence[str]) -> OpenParts:
         skipped = template(templates, "library-skipped", {})
         retry = gr.Button("Read skipped files again", elem_id="library-retry", visible=False, scale=0, min_width=220)
     return OpenParts(
-        column,
-        info,
-        search,
-        more,
-        model,
-        update,
-        cancel,
-        check,
-        name,
-        rename,
-        remove,
-        confirm,
-        retry,
-        skipped,
+        column, info, search, more, model, update, cancel, check, name, rename, remove, confirm, retry, skipped
     )

@@ -66,13 +66,7 @@ class MediaFile(FileResponse):
 
 @dataclass
 class Media:
-    """URLs and files of clips.
-
-    Attributes:
-        galleries: finds clips.
-        libraries: have the posters and previews of their clips.
-        decoder: makes those that are missing.
-    """
+    """URLs and files of clips."""
 
     galleries: Galleries
     libraries: Libraries

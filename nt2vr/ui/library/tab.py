@@ -29,11 +29,7 @@ class LibraryTab:
     """Library tab over the app's libraries.
 
     Args:
-        media: has the libraries, and the URLs of their clips.
-        indexing: updates them.
-        permissions: says who may upload, name folders of this machine, and remove libraries.
         roots: folders in which libraries may be named.
-        templates: folder of the page's templates.
     """
 
     _parts: LibraryParts
@@ -42,13 +38,8 @@ class LibraryTab:
         self, media: Media, indexing: Indexing, permissions: Permissions, roots: Sequence[Path], templates: Path
     ) -> None:
         """Components are built by `build`."""
-        self._media, self._indexing, self._permissions, self._roots, self._templates = (
-            media,
-            indexing,
-            permissions,
-            roots,
-            templates,
-        )
+        self._media, self._indexing, self._permissions = media, indexing, permissions
+        self._roots, self._templates = roots, templates
 
     @property
     def _libraries(self) -> Libraries:
@@ -112,11 +103,7 @@ class LibraryTab:
         may = self._permissions.may("import", request) or self._permissions.may("paths", request)
         refusal = self._permissions.refusal(request, "import", "paths", "delete")
         models = self._models()
-        return [
-            gr.Button(interactive=may),
-            gr.Markdown(refusal, visible=bool(refusal)),
-            *(gr.Dropdown(models),) * 2,
-        ]
+        return [gr.Button(interactive=may), gr.Markdown(refusal, visible=bool(refusal)), *(gr.Dropdown(models),) * 2]
 
     @user_errors
     def on_poll(self, chosen: str, seen: Any, request: gr.Request) -> Any:
@@ -278,7 +265,7 @@ class LibraryTab:
         """Return the update of each library that is under way, or ended last."""
         jobs: dict[str, IndexJob] = {}
         for job in self._indexing.jobs.jobs:
-            jobs.setdefault(job.library_id, job)
+            jobs.setdefault(job.key, job)
         return jobs
 
     def _models(self) -> list[str]:

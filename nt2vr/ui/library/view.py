@@ -8,7 +8,8 @@ from nt2vr.library.info import Changes, LibraryInfo, Skipped
 from nt2vr.library.jobs import IndexJob
 from nt2vr.media.gallery import Video
 from nt2vr.progress import percent_text
-from nt2vr.ui.library.indexing import WORDS, job_view
+from nt2vr.ui.job_view import job_view, state_text
+from nt2vr.ui.library.indexing import WORD
 from nt2vr.ui.search.clip_view import clock
 
 KIND_NAMES = {"uploads": "uploaded files", "folder": "folder", "manifest": "manifest", "dataset": "dataset"}
@@ -34,8 +35,7 @@ def list_view(infos: Sequence[LibraryInfo], jobs: Mapping[str, IndexJob], chosen
 
 def _state(info: LibraryInfo, job: IndexJob | None) -> dict[str, str]:
     if job is not None and job.state != "finished":
-        share = percent_text(job.done, job.total)
-        return {"state": job.state, "word": WORDS[job.state], "share": share}
+        return {"state": job.state, "word": state_text(job, WORD), "share": percent_text(job.done, job.total)}
     if not info.available:
         return {"state": "interrupted", "word": "unavailable", "share": "0"}
     if not info.num_clips:
@@ -47,9 +47,6 @@ def info_view(info: LibraryInfo, job: IndexJob | None, remark: str, names_paths:
     """Show a library: what it is made from, what is in it, and its update.
 
     Args:
-        info: the library.
-        job: its latest update.
-        remark: result of a check for changes.
         names_paths: whether the visitor may know where it lies on this machine.
     """
     source = info.source
@@ -68,7 +65,7 @@ def info_view(info: LibraryInfo, job: IndexJob | None, remark: str, names_paths:
         "facts": [{"name": name, "value": value} for name, value in facts.items()],
         "unavailable": "" if info.available else "Its files are not there now. What is indexed can still be searched.",
         "remark": remark,
-        "job": job_view(job),
+        "job": job_view(job, WORD),
     }
 
 

@@ -38,9 +38,9 @@ def build_api(galleries: Galleries, decoder: Decoder, evaluations: Evaluations, 
         """Evaluate systems and their controls on "world" or "gallery"; return the report's numbers."""
         checked_request({"systems": systems})
         job = start_evaluation(evaluations, permissions, request, data, systems).result()
-        if not job.report_id:
+        if not job.result:
             raise ConfigError(job.error or "The evaluation was cancelled on the page. Start it again.")
-        return evaluations.archive.summary(job.report_id)
+        return evaluations.archive.summary(job.result)
 
     with gr.Row(visible=False):
         asked = [

@@ -11,8 +11,8 @@ from PIL import Image
 
 from nt2vr.datasets.covr import CovrSample, is_negated, load_covr
 from nt2vr.errors import DatasetError
-from nt2vr.evaluation.covr.files import covr_files
-from nt2vr.evaluation.covr.protocol import ask, editing_parser, evaluate_covr
+from nt2vr.evaluation.covr.protocol import embed_queries, outcomes_of, summarise
+from nt2vr.evaluation.covr.sources import covr_files
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.checkpoint import read_checkpoint
@@ -124,8 +124,8 @@ def test_a_dataset_is_evaluated_end_to_end(tmp_path: Path, name: str) -> None:
     write_tiny(tmp_path / "model")
     encoder = read_checkpoint(tmp_path / "model")
     with Decoder(num_workers=1) as decoder, Cache(tmp_path / "cache") as cache:
-        asked = ask(covr_files(load_covr(tmp_path / "data", split), decoder, cache), encoder, editing_parser())
-        tables = evaluate_covr(asked, encoder)
+        asked = embed_queries(covr_files(load_covr(tmp_path / "data", split), decoder, cache), encoder)
+        tables = {system: summarise(asked.queries, outcome) for system, outcome in outcomes_of(asked, encoder).items()}
     assert np.isfinite([value for table in tables.values() for value in table[name].values()]).all()
     assert ("subset R@1" in tables["sum"][name]) == (name == "CIRR")
     assert ("mAP@10" in tables["sum"][name]) == (name == "CIRCO")

@@ -12,7 +12,7 @@ from nt2vr.evaluation.ranks import (
     first_rows,
     inner_products,
     ordered_shares,
-    retrieval_metrics,
+    retrieval_values,
     shares_among_first,
 )
 
@@ -92,7 +92,8 @@ def test_nan_scores_count_against_the_model() -> None:
 
 
 def test_recall_and_mean_inverted_rank_by_hand() -> None:
-    assert retrieval_metrics(np.array([1, 2, 5, 20])) == {
+    values = retrieval_values(np.array([1, 2, 5, 20]))
+    assert {name: each.mean() for name, each in values.items()} == {
         "R@1": 25,
         "R@5": 75,
         "R@10": 75,

@@ -9,12 +9,13 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation import jobs
+from nt2vr.evaluation.covr.sources import CovrData
 from nt2vr.evaluation.jobs import Evaluations
-from nt2vr.evaluation.runner import Runner
 from nt2vr.evaluation.sources import Data
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.catalog import Catalog
+from nt2vr.progress import Progress, Runner
 from tests.tiny import write_tiny
 
 WAIT_S = 60
@@ -30,11 +31,11 @@ def evaluations(tmp_path: Path) -> Iterator[Evaluations]:
 
 def test_an_evaluation_reports_its_controls_and_repeating_it_gives_the_same_report(evaluations: Evaluations) -> None:
     job = evaluations.start(SMALL, ["TINY boolean"]).result(WAIT_S)
-    assert (job.state, job.systems) == ("finished", ("tiny", "tiny drop", "tiny boolean"))
-    assert list(evaluations.archive.load(job.report_id).metrics) == list(job.systems)
+    assert (job.state, job.models) == ("finished", ("tiny", "tiny drop", "tiny boolean"))
+    assert list(evaluations.archive.load(job.result or "").metrics) == list(job.models)
     assert evaluations.job == job and job.total == 0 and not job.is_under_way
     again = evaluations.start(SMALL, ["tiny boolean"]).result(WAIT_S)
-    assert (again.number, again.report_id) == (2, job.report_id)
+    assert (again.number, again.result) == (2, job.result)
     assert len(evaluations.archive.entries()) == 1
 
 
@@ -42,13 +43,18 @@ def test_every_step_of_an_evaluation_is_named_and_all_but_the_shortest_are_count
     evaluations: Evaluations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps: dict[str, list[tuple[int, int]]] = {}
-    report = Runner._report
+    report_of = Runner._progress
 
-    def record(self: Runner, done: int, total: int, what: str) -> None:
-        steps.setdefault(what, []).append((done, total))
-        report(self, done, total, what)
+    def recording(self: Runner[str], number: int) -> Progress:
+        report = report_of(self, number)
 
-    monkeypatch.setattr(Runner, "_report", record)
+        def record(done: int, total: int, doing: str) -> None:
+            steps.setdefault(doing, []).append((done, total))
+            report(done, total, doing)
+
+        return record
+
+    monkeypatch.setattr(Runner, "_progress", recording)
     evaluations.start(SMALL, ["tiny"]).result(WAIT_S)
     assert list(steps) == [
         "reading the data",
@@ -142,3 +148,18 @@ def test_systems_are_checked_before_starting(evaluations: Evaluations, systems: 
     with pytest.raises(ConfigError, match=sentence):
         evaluations.start(SMALL, systems)
     assert evaluations.job is None
+
+
+def test_pictures_plus_texts_share_the_job_and_the_archive(
+    evaluations: Evaluations, slow_data: threading.Event, tmp_path: Path
+) -> None:
+    ended = evaluations.start(SMALL, ["tiny"])
+    with pytest.raises(ConfigError, match="Another evaluation is running"):
+        evaluations.start_covr(CovrData(), "tiny")
+    evaluations.cancel()
+    ended.result(WAIT_S)
+    with pytest.raises(ConfigError, match="Unknown model 'huge'"):
+        evaluations.start_covr(CovrData(), "huge")
+    job = evaluations.start_covr(CovrData(str(tmp_path / "nothing")), "tiny").result(WAIT_S)
+    assert (job.state, job.subject) == ("failed", f"{tmp_path / 'nothing'}, test, picture plus text")
+    assert job.error and "\n" not in job.error and evaluations.job == job

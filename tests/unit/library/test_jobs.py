@@ -1,6 +1,6 @@
 """Updates behind the page: in order, one at a time, cancelled, and what they say."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -10,7 +10,7 @@ import pytest
 from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.library import jobs as jobs_module
 from nt2vr.library.info import Changes
-from nt2vr.library.jobs import IndexJobs, _Rate
+from nt2vr.library.jobs import IndexJobs
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import Updated
 from nt2vr.media.cache import Cache
@@ -68,14 +68,14 @@ def test_updates_run_one_at_a_time_in_order(jobs: IndexJobs, updates: Updates) -
     assert updates.running.wait(LIMIT_S)
     second, again = jobs.start("two", "m"), jobs.start("two", "m")
     assert second is again  # waiting already
-    assert [(job.library, job.state) for job in jobs.jobs] == [("one", "running"), ("two", "waiting")]
+    assert [(job.subject, job.state) for job in jobs.jobs] == [("one", "running"), ("two", "waiting")]
     job = jobs.jobs[0]
     assert (job.doing, job.current, job.done, job.total) == ("reading files", "a.mp4", 1, 4)
     updates.go.set()
-    assert first.result(LIMIT_S).updated == Updated(Changes(), 3, 3, 0)
+    assert first.result(LIMIT_S).result == Updated(Changes(), 3, 3, 0)
     ended = second.result(LIMIT_S)
-    assert (ended.library, ended.state, ended.is_under_way) == ("two", "finished", False)
-    assert jobs.of(ended.library_id) == ended and [job.library for job in jobs.jobs] == ["two", "one"]
+    assert (ended.subject, ended.state, ended.is_under_way) == ("two", "finished", False)
+    assert jobs.of(ended.key) == ended and [job.subject for job in jobs.jobs] == ["two", "one"]
 
 
 def test_a_running_update_is_cancelled_and_a_waiting_one_never_begins(jobs: IndexJobs, updates: Updates) -> None:
@@ -114,16 +114,3 @@ def test_an_error_ends_the_update_and_not_the_queue(
 def test_an_unknown_library_is_refused(jobs: IndexJobs) -> None:
     with pytest.raises(ConfigError, match="no library 'three'"):
         jobs.start("three", "m")
-
-
-def test_rate_and_remaining_time_are_those_of_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    now_s = 100.0
-    monkeypatch.setattr("nt2vr.library.jobs.time.monotonic", lambda: now_s)
-    said: list[dict[str, Any]] = []
-    report: Callable[[int, int, str], None] = _Rate(lambda **changes: said.append(changes))
-    report(50, 100, "reading files: a")  # fifty were there before
-    now_s += 10
-    report(60, 100, "reading files: b")
-    assert (said[-1]["per_second"], said[-1]["remaining_s"]) == (1.0, 40.0)
-    report(0, 100, "reading clips")
-    assert (said[-1]["per_second"], said[-1]["remaining_s"], said[-1]["current"]) == (0.0, None, "")

@@ -6,14 +6,13 @@ import pytest
 from nt2vr.evaluation.covr.protocol import (
     ALL,
     CEILING,
-    Asked,
     CovrQuery,
+    EmbeddedQueries,
     Outcome,
     average_precisions,
     choose_weights,
     measure,
     summarise,
-    table_lines,
     vectors_of,
 )
 from nt2vr.search.references import CovrVectors, Weights
@@ -21,9 +20,9 @@ from nt2vr.search.references import CovrVectors, Weights
 CLIPS = np.eye(4, dtype=np.float32)
 
 
-def asked(*queries: CovrQuery) -> Asked:
+def asked(*queries: CovrQuery) -> EmbeddedQueries:
     nothing = np.zeros((len(queries), 4), np.float32)
-    return Asked(queries, CovrVectors(nothing, nothing, nothing, nothing), nothing, CLIPS)
+    return EmbeddedQueries(queries, CovrVectors(nothing, nothing, nothing, nothing), nothing, CLIPS)
 
 
 def outcome_of(query: CovrQuery, scores: list[float]) -> Outcome:
@@ -94,7 +93,7 @@ def test_weights_are_chosen_by_recall() -> None:
     clips = np.concatenate([picture + a * wanted - b * unwanted for a, b in mixtures])
     clips /= np.linalg.norm(clips, axis=1, keepdims=True)
     queries = tuple(CovrQuery("all", "", row, right=(row,)) for row in range(40))
-    questions = Asked(queries, CovrVectors(picture, wanted, wanted, unwanted), wanted, clips)
+    questions = EmbeddedQueries(queries, CovrVectors(picture, wanted, wanted, unwanted), wanted, clips)
 
     def recall(weights: Weights) -> float:
         return summarise(queries, measure(vectors_of(questions, "parts", weights), questions))[ALL]["R@1"]
@@ -106,13 +105,3 @@ def test_weights_are_chosen_by_recall() -> None:
 def test_the_ceiling_searches_for_the_caption() -> None:
     questions = asked(CovrQuery("add", "", 0, right=(1,)))
     assert vectors_of(questions, CEILING, Weights()) is questions.captions
-
-
-def test_a_table_never_shows_violations_without_recall() -> None:
-    rows = {"remove": {"R@1": 50.0, "violations@5": 25.0}, "add": {"R@1": 75.0}}
-    assert table_lines({"parts": rows}) == [
-        "| kind | system | R@1 | violations@5 |",
-        "|:--|:--|--:|--:|",
-        "| remove | parts | 50.0 | 25.0 |",
-        "| add | parts | 75.0 |  |",
-    ]

@@ -85,7 +85,7 @@ def test_only_what_both_systems_have_can_be_broken_down(report: Report) -> None:
 
 
 def test_figures_in_the_tables_have_their_margin_unless_all_queries_are_alike(report: Report) -> None:
-    paper, honest = report_view(report, "id")["tables"]
+    paper, honest = report_view(report, "id", ())["tables"]
     lines = {line["name"]: line["cells"] for line in honest["lines"]}
     assert lines["A"][0]["text"] == "25.0"
     low, high = report.intervals["A"][HARD].low, report.intervals["A"][HARD].high

@@ -8,9 +8,9 @@ import pytest
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.reports.archive import Entry
 from nt2vr.evaluation.reports.report import Report
-from nt2vr.evaluation.runner import Job
+from nt2vr.progress import Job
 from nt2vr.search.systems import System
-from nt2vr.ui.evaluate.view import day_text, job_view, report_view, reports_view, roles_of
+from nt2vr.ui.evaluate.view import day_text, report_view, reports_view, roles_of
 from tests.unit.evaluation.words import FIRST, QUERIES, SECOND, SYSTEMS, WordModels, report_of, word_benchmark
 
 
@@ -33,7 +33,7 @@ def test_controls_and_systems_have_different_roles(report: Report) -> None:
 
 
 def test_the_table_has_the_reports_values_and_marks_the_best_of_each_column(report: Report) -> None:
-    view = report_view(report, "id")
+    view = report_view(report, "id", ())
     assert cells(view, 0, FIRST)["Composed R@1"] == {"text": "0.0", "best": False}
     assert cells(view, 0, SECOND)["Composed R@1"] == {"text": "100.0", "best": True}
     assert cells(view, 0, FIRST)["Original MIR"]["best"] is False  # all systems the same: no contest
@@ -47,7 +47,7 @@ def test_lower_is_better_for_violations_only() -> None:
     report = report_of(*SYSTEMS[:2], SYSTEMS[2])
     for name, value in (("words", 30.0), ("words drop", 20.0), (SECOND, 10.0)):
         report.metrics[name].update({"composed/violations@10": value, "composed/hard_pairs": value})
-    view = report_view(report, "id")
+    view = report_view(report, "id", ())
     best = {
         head: [line for line in (FIRST, "words drop", SECOND) if cells(view, 1, line)[head]["best"]]
         for head in ("A and not B violations@10", "A and not B hard pairs")
@@ -56,7 +56,7 @@ def test_lower_is_better_for_violations_only() -> None:
 
 
 def test_a_report_names_its_data_and_offers_its_files(report: Report) -> None:
-    view = report_view(report, "words-1")
+    view = report_view(report, "words-1", ["report.json", "queries.csv"])
     assert view["about"] == "5 queries, 4 videos."
     assert {"href": "reports/words-1/queries.csv", "name": "queries.csv"} in view["files"]
     assert [text.split(":")[0] for text in view["meanings"]] == ["Hard pairs", "Violations@10", "Δ"]
@@ -66,34 +66,24 @@ def test_a_report_names_its_data_and_offers_its_files(report: Report) -> None:
 
 def test_one_query_is_no_queries(report: Report) -> None:
     alone = replace(report, queries=report.queries[:1], video_ids=report.video_ids[:1])
-    assert report_view(alone, "id")["about"] == "1 query, 1 video."
+    assert report_view(alone, "id", ())["about"] == "1 query, 1 video."
 
 
 def test_the_notes_on_a_models_card_appear_once() -> None:
     models: Any = WordModels()
     models.cards["words-bnl"] = replace(models.cards["words-bnl"], notes="Below words.")
     report = evaluate(word_benchmark(), [*SYSTEMS, System("words-bnl", "drop")], models)
-    assert report_view(report, "id")["meanings"][3:] == ["words-bnl: Below words."]
+    assert report_view(report, "id", ())["meanings"][3:] == ["words-bnl: Below words."]
 
 
 def test_without_composed_queries_there_is_no_chart_and_no_explanation_of_their_metrics() -> None:
-    view = report_view(report_of(System("words"), System("words", "drop"), queries=QUERIES[:2]), "id")
+    view = report_view(report_of(System("words"), System("words", "drop"), queries=QUERIES[:2]), "id", ())
     assert (view["chart"], view["meanings"], len(view["tables"])) == ({}, [], 1)
-
-
-def test_a_job_shows_its_progress_and_why_it_failed() -> None:
-    job = Job(1, "world", ("CLIP", "CLIP drop"), doing="clips", done=500, total=2000)
-    view = job_view(job)
-    assert (view["doing"], view["share"], view["word"]) == ("clips: 500 of 2,000", "25.0", "evaluating")
-    assert job_view(Job(1, "world", ()))["state"] == "preparing"
-    failed = job_view(Job(1, "x", (), state="failed", error="No such folder."))
-    assert (failed["error"], failed["doing"]) == ("No such folder.", "")
-    assert job_view(Job(1, "x", (), state="finished", report_id="r")) == job_view(None) == {}
 
 
 def test_the_list_has_the_job_under_way_on_top_and_marks_the_open_report() -> None:
     entries = [Entry("b", "gallery", ("CLIP", "CLIP drop"), 400, 1953, "2026-11-21T10:27:00+00:00")]
-    view = reports_view(entries, "b", Job(1, "world", ("CLIP",)))
+    view = reports_view(entries, "b", Job(1, "world", ("CLIP",), state="running"))
     assert view["reports"] == [
         {
             "id": "b",
@@ -103,7 +93,7 @@ def test_the_list_has_the_job_under_way_on_top_and_marks_the_open_report() -> No
             "chosen": True,
         }
     ]
-    assert view["job"]["data"] == "world"
+    assert view["job"]["subject"] == "world"
     assert reports_view(entries, "", Job(1, "world", (), state="stopped"))["job"] == {}
 
 

@@ -13,7 +13,7 @@ from nt2vr.library.jobs import IndexJob
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Hit, Moment, Ranking, Seen
 from nt2vr.search.systems import System
-from nt2vr.ui.library.indexing import index_view, job_view
+from nt2vr.ui.library.indexing import index_view
 from nt2vr.ui.library.view import (
     MOST_SKIPPED,
     POSTERS,
@@ -27,11 +27,11 @@ from nt2vr.ui.search.clip_view import clock, detail_view, film_view, times_text
 from nt2vr.ui.search.column_view import columns_view
 
 INFO = LibraryInfo(Source("1", "Films", "folder", Path("/home/me/films"), window_s=10), 3, 120, 2, 3723.0)
-RUNNING = IndexJob(1, "1", "Films", "CLIP", "running", "reading clips", "a.mp4", 30, 120, 2.5, 36.0)
+RUNNING = IndexJob(1, "Films", ("CLIP",), "1", "running", "reading clips", "a.mp4", 30, 120, 2.5, 36.0)
 
 
 def state_of(info: LibraryInfo, *jobs: IndexJob) -> str:
-    (library,) = list_view([info], {job.library_id: job for job in jobs}, "")["libraries"]
+    (library,) = list_view([info], {job.key: job for job in jobs}, "")["libraries"]
     return str(library["word"])
 
 
@@ -48,19 +48,6 @@ def test_only_those_who_may_name_paths_see_where_a_library_lies() -> None:
         facts = {fact["name"]: fact["value"] for fact in info_view(INFO, None, "", may)["facts"]}
         assert facts["Made from"] == expected
     assert (facts["Clips"], facts["Duration"]) == ("120, in windows of 10 s", "1:02:03")
-
-
-def test_progress_has_rate_remaining_time_and_current_file() -> None:
-    view = job_view(RUNNING)
-    assert (view["doing"], view["rate"], view["current"], view["share"]) == (
-        "reading clips: 30 of 120",
-        "2.5 per second · about 36 s left",
-        "a.mp4",
-        "25.0",
-    )
-    assert job_view(None) == job_view(replace(RUNNING, state="finished")) == {}
-    assert job_view(replace(RUNNING, total=0, done=0, per_second=0, remaining_s=None))["state"] == "preparing"
-    assert job_view(replace(RUNNING, state="failed", error="No space."))["error"] == "No space."
 
 
 def test_posters_are_spread_over_the_library() -> None:

@@ -1,0 +1,35 @@
+"""Background jobs as plain data for templates; independent of Gradio."""
+
+from typing import Any
+
+from nt2vr.progress import Job, duration_text, percent_text
+
+
+def job_view(job: Job[Any] | None, word: str) -> dict[str, Any]:
+    """Show a job as plain data for a template; nothing of one that finished.
+
+    Args:
+        word: what a running job does: "indexing".
+    """
+    if job is None or job.state == "finished":
+        return {}
+    rate = f"{job.per_second:,.1f} per second" if job.per_second else ""
+    left = f"about {duration_text(job.remaining_s)} left" if job.remaining_s is not None else ""
+    return {
+        "number": job.number,
+        "state": "preparing" if job.state in ("waiting", "running") and not job.total else job.state,
+        "word": state_text(job, word),
+        "subject": job.subject,
+        "models": ", ".join(job.models),
+        "doing": f"{job.doing}: {job.done:,} of {job.total:,}" if job.total else job.doing,
+        "current": job.current,
+        "rate": " · ".join(filter(None, (rate, left))),
+        "share": percent_text(job.done, job.total),
+        "error": job.error,
+        "under_way": job.is_under_way,
+    }
+
+
+def state_text(job: Job[Any], word: str) -> str:
+    """Write a job's state for people; `word` says what a running one does."""
+    return {"running": word, "stopped": "cancelled"}.get(job.state, job.state)

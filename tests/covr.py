@@ -1,0 +1,52 @@
+"""A report of pictures plus texts, as versions before the common archive stored them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from nt2vr.files import with_schema
+from nt2vr.world.scenes import sample_scenes
+
+METRICS = {"R@1": 50.0, "R@5": 60.0, "R@10": 70.0, "R@50": 80.0}
+RANKS = {  # system -> of each query
+    "picture": (9, 1, 1),
+    "parts": (4, 10, 1),
+    "sum": (5, 5, 5),
+    "slerp": (5, 5, 5),
+    "fusion": (2, 1, 3),
+    "caption": (1, 1, 1),
+}
+QUERIES = (("add prop", "add a cake"), ("remove actor", "without the dog"), ("remove prop", "no cake"))
+VIOLATIONS = {"picture": (100, 99), "parts": (20, 40), "sum": (10, 0), "slerp": (5, 50), "fusion": (60, 10)}
+
+
+def _table(recall: float, violations: float) -> dict[str, dict[str, float]]:
+    removal = {**METRICS, "R@1": recall, "violations@5": violations}
+    names = ("remove actor", "add prop", "remove prop", "all kinds", "seen wordings")
+    return {name: METRICS if name == "add prop" else removal for name in names}
+
+
+def write_covr_file(folder: Path, name: str = "world", **changed: Any) -> Path:
+    """Write a report of three queries about one scene; `changed` replaces values."""
+    scene = sample_scenes("test", 1, 0)[0].to_dict()
+    data = {
+        "name": name,
+        "model": "CLIP",
+        "source": {"data": "built-in world"},
+        "systems": {system: _table(*VIOLATIONS.get(system, (100, 0))) for system in RANKS},
+        "rows": [
+            {
+                "kind": kind,
+                "text": text,
+                "reference": {"scene": scene},
+                "ranks": {system: ranks[place] for system, ranks in RANKS.items()},
+            }
+            for place, (kind, text) in enumerate(QUERIES)
+        ],
+        "clips": 30,
+        "created": "2026-11-22T10:00:00+00:00",
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}-clip-0123456789ab.json"
+    path.write_text(json.dumps(with_schema(data | changed)))
+    return path

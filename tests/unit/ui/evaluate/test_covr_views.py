@@ -1,0 +1,87 @@
+"""Reports of pictures plus texts on the Evaluate tab."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation.covr.report import read_covr_file
+from nt2vr.evaluation.reports.report import Report
+from nt2vr.library.libraries import Libraries
+from nt2vr.ui.evaluate.picture_query import picture_query
+from nt2vr.ui.evaluate.queries_view import Listing, kinds_of, queries_view
+from nt2vr.ui.evaluate.report_link import ReportLink
+from nt2vr.ui.evaluate.review import resolved
+from nt2vr.ui.evaluate.review_view import review_view
+from nt2vr.ui.evaluate.view import report_view
+from tests.covr import write_covr_file
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    return read_covr_file(write_covr_file(tmp_path_factory.mktemp("composed")))
+
+
+def listed(report: Report, **link: Any) -> dict[str, Any]:
+    return queries_view(Listing.of(report, resolved(ReportLink("r", **link), report), {}))
+
+
+def test_violations_stand_next_to_recall_of_the_same_queries_whatever_the_measure(report: Report) -> None:
+    for measure in ("R@1", "R@50"):
+        (view,) = report_view(report, "id", (), measure)["tables"]
+        heads = [head["text"] for head in view["heads"]]
+        place = heads.index("violations@5")
+        assert heads[place - 1] == "R@1" and heads[-3:] == ["add prop", "remove actor", "remove prop"]
+        cells = {line["name"]: line["cells"][place - 1 : place + 1] for line in view["lines"]}
+        assert [cell["text"] for cell in cells["CLIP fusion"]] == ["60.0", "10.0"]
+        assert [cell["text"] for cell in cells["CLIP picture"]] == ["100.0", "99.0"]
+        best = {name for name, (_, violations) in cells.items() if violations["best"]}
+        assert best == {"CLIP sum"} and cells["CLIP fusion"][0]["best"] and not cells["CLIP picture"][0]["best"]
+    assert sum(group["span"] for group in view["groups"]) == len(heads) == len(view["lines"][0]["cells"])
+
+
+def test_controls_and_the_ceiling_are_named_as_such(report: Report) -> None:
+    (view,) = report_view(report, "id", ())["tables"]
+    lines = {line["name"]: (line["role"], line["note"]) for line in view["lines"]}
+    assert lines["CLIP picture"] == ("base", "control: no text") and lines["CLIP fusion"] == ("", "trained")
+    assert lines["CLIP caption"] == ("reference", "ceiling: the full caption")
+
+
+def test_queries_are_listed_by_what_the_fusion_gains_and_open_in_search(report: Report) -> None:
+    view = listed(report)
+    assert (view["first"], view["second"]) == ("CLIP parts", "CLIP fusion")
+    assert [(row["text"], row["move"]) for row in view["rows"]] == [
+        ("without the dog", "▲9"),
+        ("add a cake", "▲2"),
+        ("no cake", "▼2"),
+    ]
+    assert view["rows"][0]["search"] == "?q=without+the+dog&systems=CLIP%7CCLIP+fusion%7CCLIP+parts%7CCLIP+slerp"
+    assert [row["place"] for row in listed(report, kind="remove prop")["rows"]] == [2]
+    assert [kind for _, kind in kinds_of(report)] == ["", "add prop", "remove actor", "remove prop"]
+
+
+def test_a_picture_plus_text_has_no_review(report: Report) -> None:
+    listing = Listing.of(report, ReportLink("r", "CLIP parts", "CLIP fusion", query=1), {})
+    assert review_view(listing) == {} and resolved(listing.link, report).query is None
+
+
+def test_a_query_opens_with_its_reference(report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "uploads"))
+    libraries = Libraries(tmp_path / "libraries")
+    values = picture_query(report, 1, libraries)
+    assert values["q"] == "without the dog" and Path(values["upload"]).is_relative_to(tmp_path / "uploads")
+    for place in (None, -1, 3):
+        with pytest.raises(ConfigError, match="no such query"):
+            picture_query(report, place, libraries)
+
+
+def test_a_reference_in_no_library_is_left_out_with_a_warning(
+    report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("nt2vr.ui.evaluate.picture_query.gr.Warning", said.append)
+    elsewhere = replace(report, pictures=({"path": "a.mp4"},) * 3)
+    assert picture_query(elsewhere, 1, Libraries(tmp_path / "libraries")).keys() == {"q", "systems"}
+    assert said == ["The reference is in no library, so only the text is asked."]

@@ -1,0 +1,31 @@
+"""Background jobs, as the page shows them."""
+
+from dataclasses import replace
+
+from nt2vr.progress import Job
+from nt2vr.ui.job_view import job_view
+
+RUNNING = Job[str](1, "Films", ("CLIP", "CLIP-neg"), "1", "running", "reading clips", "a.mp4", 30, 120, 2.5, 36.0)
+
+
+def test_progress_has_rate_remaining_time_and_current_file() -> None:
+    view = job_view(RUNNING, "indexing")
+    assert (view["doing"], view["rate"], view["current"], view["share"], view["word"], view["models"]) == (
+        "reading clips: 30 of 120",
+        "2.5 per second · about 36 s left",
+        "a.mp4",
+        "25.0",
+        "indexing",
+        "CLIP, CLIP-neg",
+    )
+
+
+def test_a_job_without_a_known_end_is_preparing_and_a_finished_one_is_not_shown() -> None:
+    assert job_view(replace(RUNNING, total=0, done=0, per_second=0, remaining_s=None), "")["state"] == "preparing"
+    assert job_view(None, "") == job_view(replace(RUNNING, state="finished", result="r"), "") == {}
+
+
+def test_a_failed_job_says_why() -> None:
+    view = job_view(replace(RUNNING, state="failed", error="No space."), "indexing")
+    assert (view["error"], view["word"], view["under_way"]) == ("No space.", "failed", False)
+    assert job_view(replace(RUNNING, state="stopped"), "indexing")["word"] == "cancelled"
