@@ -26,8 +26,8 @@ from nt2vr.ui.library.media import FOREVER, Media
 from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.search.layout import menu_style
 from nt2vr.ui.search.tab import SearchTab
-from nt2vr.ui.theme import build_theme, head_scripts, template
-from nt2vr.ui.trainings import Trainings
+from nt2vr.ui.search.watch import Trainings
+from nt2vr.ui.theme import QUIET, build_theme, template
 from nt2vr.ui.web.gradio_api import build_api
 from nt2vr.ui.web.gradio_fixes import check_inputs, refuse_downloads, template_script
 from nt2vr.ui.web.permissions import Permissions
@@ -122,9 +122,8 @@ def build_page(
             lambda: (status_line(searcher.status), gr.Timer(active=not searcher.is_ready)),
             None,
             [head, timer],
-            show_progress="hidden",
             queue=False,
-            api_visibility="private",
+            **QUIET,
         )
     check_inputs(page)
     return page
@@ -137,10 +136,7 @@ def owner_link(host: str, page: gr.Blocks, permissions: Permissions) -> str:
 
 
 def serve(
-    settings: Settings,
-    permissions: Permissions,
-    tabs: Mapping[str, TabBuilder],
-    trainings: Trainings | None,
+    settings: Settings, permissions: Permissions, tabs: Mapping[str, TabBuilder], trainings: Trainings | None
 ) -> None:
     """Serve the page until stopped, with `tabs` after its own; models are loaded once it is up."""
     refuse_downloads()
