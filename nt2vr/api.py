@@ -1,12 +1,8 @@
-"""The Python interface, for notebooks: the app's search, models and evaluation without its page.
-
-`import nt2vr` exposes these functions and classes. Importing this module does not import torch.
-"""
+"""Python API for notebooks, as exposed by `import nt2vr`: search, models and evaluation without the page or torch."""
 
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +17,7 @@ from nt2vr.evaluation.reports.tables import markdown, write_tables
 from nt2vr.evaluation.sources import Data
 from nt2vr.language.query import Query
 from nt2vr.language.query import understand as understand_tagged
-from nt2vr.language.tagger import Tagger, load_tagger
+from nt2vr.language.tagger import load_tagger
 from nt2vr.media.gallery import Video
 from nt2vr.models.card import CARD
 from nt2vr.models.checkpoint import read_checkpoint
@@ -42,19 +38,9 @@ Systems = str | System | Sequence[str | System]
 def understand(text: str, editing: bool = False) -> Query:
     """Split a sentence into its wanted and unwanted parts.
 
-    Args:
-        text: the sentence.
-        editing: read the words of editing too, as next to a reference picture: "replace the dog by a cat".
-
-    Raises:
-        QueryError: if the sentence is too long.
+    With `editing`, edits are understood as well, as next to a reference picture: "replace the dog by a cat".
     """
-    return understand_tagged(text, _tagger(), editing)
-
-
-@cache
-def _tagger() -> Tagger:
-    return load_tagger()
+    return understand_tagged(text, load_tagger(), editing)
 
 
 def load_model(name_or_folder: str | Path, data_dir: str | Path | None = None, device: str | None = None) -> Encoder:
@@ -63,11 +49,7 @@ def load_model(name_or_folder: str | Path, data_dir: str | Path | None = None, d
     Args:
         name_or_folder: its name in the app, in any letter case ("CLIP-neg"), or a checkpoint folder.
         data_dir: the app's data folder; default NT2VR_DATA, or ~/.cache/nt2vr.
-        device: "auto", "cpu", "cuda" or "mps"; default NT2VR_DEVICE, or "auto", the fastest here.
-
-    Raises:
-        ConfigError: if there is no such model.
-        CheckpointError: if it cannot be loaded.
+        device: "auto", "cpu", "cuda" or "mps"; default NT2VR_DEVICE, or "auto", the fastest one.
     """
     prepare_environment()
     settings = Settings.read(data_dir, device)
@@ -81,22 +63,13 @@ def load_model(name_or_folder: str | Path, data_dir: str | Path | None = None, d
 def open_searcher(
     data_dir: str | Path | None = None, device: str | None = None, library: str = ""
 ) -> "GallerySearcher":
-    """Open a gallery for searches.
-
-    Args:
-        data_dir: as for `load_model`.
-        device: as for `load_model`.
-        library: name or id of a library; default: the built-in gallery.
-
-    Raises:
-        ConfigError: if there is no such library, or the cache in `data_dir` cannot be used.
-    """
+    """Open a library by name or id, or the built-in gallery; `data_dir` and `device` as for `load_model`."""
     prepare_environment()
     return GallerySearcher(Settings.read(data_dir, device), library)
 
 
 class GallerySearcher(AbstractContextManager["GallerySearcher"]):
-    """Searches a gallery; close it, or use it in a `with`, to end its decoder processes."""
+    """Searches a gallery; a `with` block or `close` ends its decoder processes."""
 
     def __init__(self, settings: Settings, library: str = "") -> None:
         """Load nothing yet."""
@@ -109,7 +82,7 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
 
     @property
     def system_names(self) -> list[str]:
-        """Names of the available systems: each model with each strategy."""
+        """Names of all systems: each model with each strategy."""
         return self._searcher.system_names()
 
     def search(
@@ -125,19 +98,19 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         """Rank the gallery's videos with each system; adjacent windows of a long video are one hit with `moments`.
 
         Args:
-            query: a sentence, or one that `understand` has split.
-            systems: one or more, or their names: "CLIP", "CLIP-neg", "CLIP boolean α 0.5".
+            query: a sentence, or one split by `understand`.
+            systems: one or more, also by name: "CLIP", "CLIP-neg", "CLIP boolean α 0.5".
             k: number of hits per system.
-            image: reference picture, a file or (H, W, 3) uint8 RGB; the query says what should be different.
-            alpha: weight of the unwanted part in `boolean` systems that do not set their own.
-            literal: words to ask for as typed; others that a model does not know are read as the answer's `read_as`.
-            references: further pictures, or clips of the gallery, wanted or not; `image` is one of weight 0.5.
+            image: reference picture of weight 0.5, a file or (H, W, 3) uint8 RGB; the query says what to change.
+            alpha: weight of the unwanted part in `boolean` systems that fix none.
+            literal: words to take as typed; other words that a model does not know are substituted (`read_as`).
+            references: further pictures, or clips of the gallery, wanted or not.
 
         Raises:
             QueryError: if there is nothing to search for.
-            ConfigError: if a system, k, alpha or an array cannot be used.
+            ConfigError: if an argument is invalid.
             MediaError: if the picture cannot be read.
-            NotIndexedError: if the library is not indexed by one of the systems' models; see `nt2vr library update`.
+            NotIndexedError: if a model has not indexed the library; see `nt2vr library update`.
         """
         names = [system if isinstance(system, str) else system.name for system in _as_sequence(systems)]
         if image is not None:
@@ -152,19 +125,11 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
         return image
 
     def explain(self, answer: Answer, video_id: str) -> tuple[Why, ...]:
-        """Say why a clip has its scores in an answer, per system: by its frames, the query's parts, and its words.
-
-        Raises:
-            ConfigError: if a model of the answer is gone.
-        """
+        """Explain a clip's scores in an answer, per system: by its frames, the query's parts, and its words."""
         return explain(answer, video_id, self._searcher.live.encoder)
 
     def video(self, video_id: str) -> Video:
-        """Return a video of the gallery: its file and captions.
-
-        Raises:
-            ConfigError: if there is no such video.
-        """
+        """Return a video of the gallery: its file and captions."""
         return self._searcher.video(video_id)
 
     def close(self) -> None:
@@ -178,13 +143,13 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Finished evaluation: the report and its tables, which a notebook shows."""
+    """A finished evaluation; notebooks display its tables."""
 
     report: Report
 
     @property
     def metrics(self) -> dict[str, dict[str, float]]:
-        """Measures by system, then by name: `metrics["CLIP"]["original/R@1"]`."""
+        """Measures by system and name: `metrics["CLIP"]["original/R@1"]`."""
         return self.report.metrics
 
     @property
@@ -193,11 +158,7 @@ class Evaluation:
         return markdown(self.report)
 
     def save(self, folder: str | Path) -> None:
-        """Write the report folder, with the tables as Markdown, CSV and LaTeX.
-
-        Raises:
-            ConfigError: if the folder cannot be written to.
-        """
+        """Write the report folder, with the tables as Markdown, CSV and LaTeX."""
         self.report.save(Path(folder).expanduser())
         write_tables(self.report, Path(folder).expanduser())
 
@@ -218,10 +179,8 @@ def evaluate(
     Args:
         data: "world", "gallery", "library:NAME", the path of a dataset or benchmark file, or, without any video,
             "words:PATH" of captions ("words1:PATH": one caption per video); `Data` also sets split, seed and queries.
-        systems: as for `GallerySearcher.search`.
-        data_dir: as for `load_model`.
-        device: as for `load_model`.
-        progress: called with the steps done, the total, and what is being done.
+        systems: as for `GallerySearcher.search`; `data_dir` and `device` as for `load_model`.
+        progress: called with the number of steps done, their total, and a description.
         should_stop: polled between steps.
 
     Raises:
@@ -244,20 +203,7 @@ def evaluate_covr(
     device: str | None = None,
     progress: Progress = silent,
 ) -> CovrReport:
-    """Evaluate covr, retrieval by a picture plus a text; the Evaluate tab lists the report.
-
-    Args:
-        model: as for `load_model`.
-        data: what to evaluate on.
-        data_dir: as for `load_model`.
-        device: as for `load_model`.
-        progress: called while clips are embedded.
-
-    Raises:
-        ConfigError: if there is no such model.
-        CheckpointError: if it cannot be loaded.
-        DatasetError: if the data cannot be read.
-    """
+    """Evaluate covr, retrieval by a picture plus a text; the Evaluate tab lists the report."""
     encoder = load_model(model, data_dir, device)
     with closing(Services(Settings.read(data_dir, device))) as services:
         folder, decoder, cache = services.evaluation_folder, services.decoder, services.cache

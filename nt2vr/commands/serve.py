@@ -1,7 +1,4 @@
-"""`nt2vr serve`, the same as `python app.py`: open the app.
-
-The page is up before torch is: what needs the models is loaded in the background, behind the page.
-"""
+"""`nt2vr serve`, or `python app.py`: start the app; models and torch are loaded in the background."""
 
 import logging
 import socket
@@ -38,7 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Open the page, with what `options.build_trainer` adds, and serve it until stopped."""
+    """Serve the page, with the tabs of `options.build_trainer`, until stopped."""
     logging.getLogger().setLevel(logging.WARNING)  # not INFO: open_clip logs each loading step to the root
     logging.getLogger("nt2vr").setLevel(logging.INFO)
     settings = Settings.read(
@@ -51,11 +48,7 @@ def run(options: Namespace) -> int:
 
 
 def check_address(host: str, port: int | None) -> None:
-    """Refuse an address that cannot be listened on: Gradio would print a traceback, or retry without end.
-
-    Raises:
-        ConfigError: if the port is taken or impossible, or the address is not this machine's.
-    """
+    """Refuse an address that cannot be bound: Gradio would print a traceback, or retry forever."""
     address = host, port or 0
     try:
         with socket.socket(socket.AF_INET6 if ":" in address[0] else socket.AF_INET) as probe:

@@ -29,12 +29,8 @@ class Evaluations(Runner):
     """Runs evaluations and archives their reports.
 
     Args:
-        models: catalog of models.
-        decoder: decodes files.
-        cache: stores embeddings of files.
         folder: for clips of the built-in world, per-query results and, in reports/, reports.
-        assets: folder that contains the shipped gallery.
-        libraries: further data to evaluate on.
+        assets: contains the shipped gallery.
     """
 
     def __init__(
@@ -54,14 +50,10 @@ class Evaluations(Runner):
         self._built: dict[Data, Benchmark] = {}
 
     def start(self, data: Data, systems: Sequence[str]) -> Future[Job]:
-        """Start an evaluation of systems and their controls.
-
-        Returns:
-            A future of the finished job.
+        """Start an evaluation of systems and their controls; return a future of the finished job.
 
         Raises:
-            ConfigError: if another one is running, no data is named, or no system, too many or an unknown one are
-                chosen.
+            ConfigError: if the choice is invalid, or another evaluation is running.
         """
         if not data.name:
             raise ConfigError("No data is chosen. Choose the built-in world or the gallery, or name a path.")
@@ -81,11 +73,7 @@ class Evaluations(Runner):
         return self.run(data.name, [system.name for system in chosen], work)
 
     def evaluate(self, data: Data, systems: Sequence[System], progress: Progress, should_stop: ShouldStop) -> Report:
-        """Evaluate systems in this thread, and return the report without archiving it.
-
-        Raises:
-            InterruptedError: if `should_stop` returned True.
-        """
+        """Evaluate systems in this thread, and return the report without archiving it."""
         benchmark = self._benchmark(data, progress, should_stop)
         return evaluate(benchmark, systems, self._models, ResultStore(self._folder), progress, should_stop)
 

@@ -1,7 +1,6 @@
 """Evaluation protocol: runs systems on a benchmark, reusing stored results."""
 
 from collections.abc import Sequence
-from functools import cache
 from itertools import groupby
 from typing import Protocol
 
@@ -12,7 +11,7 @@ from nt2vr.evaluation.reports.report import Report, Result, system_spec
 from nt2vr.evaluation.result_store import ResultStore
 from nt2vr.evaluation.scoring import query_vectors
 from nt2vr.language.query import Query, understand
-from nt2vr.language.tagger import Tagger, load_tagger
+from nt2vr.language.tagger import load_tagger
 from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
@@ -153,9 +152,4 @@ def ask(
 
 def parse_query(text: str) -> Query:
     """Parse a query as the Search tab does."""
-    return understand(text, _tagger())
-
-
-@cache
-def _tagger() -> Tagger:
-    return load_tagger()
+    return understand(text, load_tagger())

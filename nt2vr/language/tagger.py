@@ -10,7 +10,7 @@ possessive 's. OTHER: anything but English (emoji, other scripts).
 """
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from math import inf
 from operator import itemgetter
 from typing import Any, Protocol
@@ -99,6 +99,7 @@ class Tagger(Protocol):
         ...
 
 
+@cache
 def load_tagger() -> Tagger:
     """Return NLTK's tagger if its data is installed, otherwise HanTa's, whose wheel includes its model (0.1 s)."""
     try:

@@ -1,4 +1,4 @@
-"""Search results: hits, rankings, answers, and each system's view of one clip. No models or files are needed here."""
+"""Search results as data: hits, rankings, answers, and each system's view of one clip; independent of models."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -24,18 +24,17 @@ class Judge(Protocol):
     """Judges a clip for a query; None if the truth is unknown."""
 
     def __call__(self, query: Query, video: Video, reference: Video | None = None) -> Verdict | None:
-        """Judge a clip; with a reference, the clip that the text changes, "right" keeps what the text leaves alone."""
-        ...
+        """Judge a clip; next to a reference, "right" also requires what the text leaves unchanged."""
 
 
 def no_verdict(query: Query, video: Video, reference: Video | None = None) -> None:
-    """Give no verdict, for videos whose content is unknown."""
+    """Give no verdict, for videos of unknown content."""
 
 
 def judge_beside(
     judge: Judge, references: Sequence[Reference], video_of: Callable[[str], Video]
 ) -> Callable[[Query, Video], Verdict | None]:
-    """Return a judge of clips next to references: of several, or of unknown content, none can be called right."""
+    """Return a judge next to references: with several, or one of unknown content, no clip can be called right."""
     wanted = [reference for reference in references if reference.wanted]
     if len(wanted) == 1 and wanted[0].video_id:
         return partial(judge, reference=video_of(wanted[0].video_id))
@@ -49,7 +48,7 @@ def judge_beside(
 
 @dataclass(frozen=True)
 class Moment:
-    """One window of a film that was found: where it starts and ends in seconds (None: at the film's end)."""
+    """A window of a film that was found: start and end in seconds (None: the film's end)."""
 
     video_id: str
     start: float
@@ -59,15 +58,13 @@ class Moment:
 
 @dataclass(frozen=True)
 class Hit:
-    """One retrieved clip, or adjacent windows of one film.
+    """One retrieved clip, or adjacent windows of one film with the best one's id and score.
 
     Attributes:
-        video_id: the clip's id; of several windows, the best one's.
         rank: from 1.
-        score: in cosine units; of several windows, the best one's.
-        verdict: None if the truth is unknown.
-        film: the film that the clip is a window of; "" for a whole video or a picture.
-        moments: the film's windows that were found, in the order of time; empty for a whole video or a picture.
+        score: in cosine units.
+        film: the film that the windows belong to; like `moments`, empty for a complete video or a picture.
+        moments: the windows, in temporal order.
     """
 
     video_id: str
@@ -78,7 +75,7 @@ class Hit:
     moments: tuple[Moment, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain JSON data; windows have further fields."""
+        """Return plain JSON data, with further fields for windows."""
         hit = {"video_id": self.video_id, "rank": self.rank, "score": self.score, "verdict": self.verdict}
         if not self.moments:
             return hit
@@ -91,21 +88,13 @@ Found = tuple[Video, float]  # a clip and its score
 
 
 def merge_windows(found: Sequence[Found], k: int) -> list[list[Found]]:
-    """Take the best k hits, where adjacent windows of one film make one hit.
-
-    Args:
-        found: clips, best first.
-        k: number of hits.
-
-    Returns:
-        The clips of each hit, best first.
-    """
+    """Return the clips of the best k hits, best first; adjacent windows of one film form one hit."""
     hits: list[list[Found]] = []
     of_film: dict[str, list[list[Found]]] = defaultdict(list)
     for video, score in found:
         near = [hit for hit in of_film[video.film] if any(_is_adjacent(video, other) for other, _ in hit)]
         if near:
-            best, *others = near  # a window may close the gap between two
+            best, *others = near  # the window may close a gap
             best.append((video, score))
             for other in others:
                 best.extend(other)
@@ -127,7 +116,7 @@ def _is_adjacent(first: Video, second: Video) -> bool:
 
 
 def moments_of(hit: Sequence[Found]) -> tuple[Moment, ...]:
-    """List the windows of a hit in the order of time; none for a whole video or a picture."""
+    """List the windows of a hit in temporal order; none for a complete video or a picture."""
     windows = [Moment(video.video_id, video.start, video.end, round(score, 4)) for video, score in hit if video.film]
     return tuple(sorted(windows, key=lambda moment: moment.start))
 
@@ -137,18 +126,17 @@ class Ranking:
     """The result of one system.
 
     Attributes:
-        system: the system.
         hits: the best k, best first; empty if the strategy leaves nothing to search for.
-        unseen: words of the query that never occurred in the model's training, and were not read differently.
-        read_as: words that the model was asked for others instead, see `nt2vr.search.reading`.
+        unseen: words of the query that never occurred in the model's training, and were not substituted.
+        read_as: substituted words and their substitutes, see `nt2vr.search.reading`.
         low: whether the best score is below the model's scores for clips that fit.
-        strength: how strongly the system's strategy excluded; 0 if it has no strength.
-        vector: the query vector, for the best frames of a clip; None if there is nothing to search for.
-        ranks: video_id to rank, for more clips than the hits.
+        strength: of the system's strategy; 0 if it has none.
+        vector: the query vector; None if there is nothing to search for.
+        ranks: rank by video_id, for more clips than the hits.
         epoch: the epoch that answered, if the system's model is a run's newest.
         notice: why a newer checkpoint was refused.
-        gallery: embedded by the model that answered, which may have been swapped since.
-        missing: number of clips that are not indexed by the model, and were not searched.
+        gallery: as embedded by the model that answered, which may have been swapped since.
+        missing: number of clips that were not searched, because the model has not indexed them.
     """
 
     system: System
@@ -166,7 +154,7 @@ class Ranking:
 
     @property
     def recall(self) -> float:
-        """Share of the true ten best that the index finds, as measured on a sample; 1 for exact search."""
+        """Share of the true top ten that the index finds, measured on a sample; 1 for exact search."""
         return self.gallery.index.recall if self.gallery else 1.0
 
     @cached_property
@@ -181,10 +169,9 @@ class Seen:
     """One system's view of one clip.
 
     Attributes:
-        system: the system.
-        rank: None if not in `ranks`.
+        rank: None if not in `Ranking.ranks`.
         score: in cosine units.
-        moments: positions of the best frames in [0, 1].
+        moments: positions of the best frames in the clip, 0 to 1.
         num_frames: number of frames that the model saw.
     """
 
@@ -200,10 +187,8 @@ class Answer:
     """A query as understood, and the ranking of each system.
 
     Attributes:
-        query: the query.
-        rankings: per system.
-        judged_by: where the verdicts are from: "captions", or "" where the truth is known or there are none.
-        gallery: key of the gallery; "" is the built-in one.
+        judged_by: "captions" if the verdicts derive from them; "" if the truth is known, or there are none.
+        gallery: its key.
     """
 
     query: Query
@@ -213,7 +198,7 @@ class Answer:
 
     @property
     def read_as(self) -> dict[str, str]:
-        """Words that some systems were asked for others instead; a system that knew them was not."""
+        """Substituted words and their substitutes; only for systems that do not know the words."""
         return {word: other for ranking in self.rankings for word, other in ranking.read_as.items()}
 
     @property
@@ -222,21 +207,21 @@ class Answer:
         return any(hit.verdict for ranking in self.rankings for hit in ranking.hits)
 
     def as_typed(self, ranking: Ranking) -> tuple[str, ...]:
-        """List words that other systems read differently, but this one, which knows them, was asked for."""
+        """List the words that were substituted for other systems but not for this one, which knows them."""
         return tuple(word for word in self.read_as if word not in {*ranking.read_as, *ranking.unseen})
 
     def verdict(self, video_id: str) -> Verdict | None:
-        """Return the verdict on a clip that was found, perhaps as one of several windows; None if it has none."""
+        """Return the verdict on a clip, which may be a window of a hit; None if it has none."""
         hits = (hit for ranking in self.rankings for hit in ranking.hits)
         found = (hit for hit in hits if video_id in (hit.video_id, *(moment.video_id for moment in hit.moments)))
         return next((hit.verdict for hit in found), None)
 
     def see(self, video_id: str) -> tuple[Seen, ...]:
-        """Return every system's view of one clip, by the models that answered."""
+        """Return each system's view of one clip, with the models that answered."""
         return tuple(_see(ranking, video_id) for ranking in self.rankings)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the answer as the API does, in plain JSON data."""
+        """Return the answer as plain JSON data, the same in all APIs."""
         return {
             "query": {
                 "text": self.query.text,

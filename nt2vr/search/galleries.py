@@ -1,9 +1,9 @@
-"""All galleries that can be searched: the built-in one and a person's libraries, with one list of loaded models."""
+"""All galleries: the built-in one and the user's libraries, with one set of loaded models."""
 
 from collections.abc import Sequence
 from functools import partial
 from threading import Lock
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
@@ -16,63 +16,45 @@ from nt2vr.search.live import LiveModels
 from nt2vr.search.reading import Synonyms
 from nt2vr.search.searcher import Searcher
 
-BUILT_IN = "built-in"  # its name on the command line and in the APIs; its key is ""
+BUILT_IN = "built-in"  # name on the command line and in the APIs
 MAX_OPEN = 4  # libraries; the least recently used is closed first
 
 
 class LibraryLike(Protocol):
-    """A library as it is listed."""
+    """A library in a list."""
 
     @property
-    def id(self) -> str:
-        """Unique, and the same after renaming."""
-        ...
+    def id(self) -> str: ...
 
     @property
-    def name(self) -> str:
-        """Display name."""
-        ...
+    def name(self) -> str: ...
 
     @property
-    def num_clips(self) -> int:
-        """Number of clips."""
-        ...
+    def num_clips(self) -> int: ...
 
 
-L = TypeVar("L", bound=LibraryLike, covariant=True)
+class Shelf(Protocol):
+    """Source of libraries."""
 
-
-class Shelf(Protocol[L]):
-    """Where libraries come from."""
-
-    def infos(self) -> Sequence[L]:
+    def infos(self) -> Sequence[LibraryLike]:
         """List the libraries."""
-        ...
 
-    def find(self, name: str) -> L:
+    def find(self, name: str) -> LibraryLike:
         """Return a library by its name or id, or raise a ConfigError that lists the names."""
-        ...
 
     def gallery(self, library_id: str) -> Gallery:
         """Return a library's clips."""
-        ...
 
     def stamp(self, library_id: str) -> tuple[object, ...]:
-        """Return what changes whenever a library's clips do; takes no time."""
-        ...
+        """Return a value that changes with the library's clips; takes no time."""
 
 
 class Galleries:
-    """Searchers of galleries by key; all of them share the loaded models.
+    """Searchers by gallery key, "" or the id of a library; all of them share the loaded models.
 
     Args:
-        models: the catalog.
-        built_in: the built-in gallery, embedded when it is first searched; its key is "".
-        decoder: decodes clips.
-        cache: of frames.
         judge: gives verdicts in the built-in gallery.
         synonyms: for words that a model does not know.
-        shelf: has the libraries, whose keys are their ids; these are searched as far as they are indexed.
     """
 
     def __init__(
@@ -83,7 +65,7 @@ class Galleries:
         cache: Cache,
         judge: Judge,
         synonyms: Synonyms,
-        shelf: Shelf[LibraryLike],
+        shelf: Shelf,
     ) -> None:
         """Open the built-in gallery; nothing is loaded yet."""
         self.shelf = shelf
@@ -96,19 +78,11 @@ class Galleries:
         self._opening = Lock()
 
     def key(self, name: str) -> str:
-        """Return the key of a gallery given by name or key.
-
-        Raises:
-            ConfigError: if there is none, with the names.
-        """
+        """Return the key of a gallery given by name or key."""
         return "" if not name or name == BUILT_IN else self.shelf.find(name).id
 
     def searcher(self, name: str) -> Searcher:
-        """Return the searcher of a gallery given by name or key, reopened if its library has changed.
-
-        Raises:
-            ConfigError: if there is no such gallery.
-        """
+        """Return the searcher of a gallery given by name or key, reopened if its library has changed."""
         if not name or name == BUILT_IN:
             return self.built_in
         key = name if name in self._open else self.shelf.find(name).id
@@ -128,7 +102,7 @@ class Galleries:
         return searcher
 
     def encoder(self, model: str) -> Encoder:
-        """Return a model, which searches share."""
+        """Return a model, shared with searches."""
         return self._live.encoder(model)
 
     def forget(self, key: str) -> None:

@@ -1,4 +1,4 @@
-"""Libraries as far as they are indexed, and what indexing the rest takes."""
+"""The indexed part of a library, and the cost of indexing it."""
 
 import time
 from weakref import WeakKeyDictionary
@@ -14,11 +14,7 @@ from nt2vr.search.embedded import EmbeddedGallery, open_gallery
 
 
 def open_indexed(gallery: Gallery, encoder: Encoder, cache: Cache) -> EmbeddedGallery:
-    """Open what is indexed of a library, without decoding or encoding anything.
-
-    Raises:
-        NotIndexedError: if that is nothing, with what indexing takes.
-    """
+    """Open the indexed part of a library without decoding or encoding; a NotIndexedError if it is empty."""
     opened = open_gallery(gallery, encoder, cache)
     if not opened.gallery.videos:
         raise not_indexed(gallery.name, encoder, len(gallery.videos))
@@ -29,7 +25,7 @@ _seconds_per_clip: WeakKeyDictionary[Encoder, float] = WeakKeyDictionary()
 
 
 def seconds_per_clip(encoder: Encoder) -> float:
-    """Measure once per model how long it takes for a clip's frames, which is most of what indexing takes."""
+    """Measure once per model how long encoding a clip's frames takes, the largest part of indexing."""
     if encoder not in _seconds_per_clip:
         side = encoder.image_size
         frames = np.zeros((encoder.num_frames, side, side, 3), np.uint8)
@@ -40,7 +36,7 @@ def seconds_per_clip(encoder: Encoder) -> float:
 
 
 def not_indexed(name: str, encoder: Encoder, num_clips: int) -> NotIndexedError:
-    """Say that a library is not indexed by a model, and what that takes."""
+    """Return an error with an estimate of how long indexing takes."""
     if not num_clips:
         return NotIndexedError(f"{name} has no clips yet. Update it in the Library tab.", encoder.name)
     takes = f"about {duration_text(num_clips * seconds_per_clip(encoder))}"

@@ -31,14 +31,13 @@ MAX_LOADED = 8  # models, as many as one search can compare; the least recently 
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A model with its embeddings of the galleries that were searched with it.
+    """A model with the galleries that were searched with it.
 
     Attributes:
-        encoder: the model.
-        galleries: by key, each embedded by this model, or by one with an equal `Card.video_key`.
-        stamp: identifies the state of its checkpoint folder.
-        epoch: the epoch served, if the name stands for a run's newest or best; None otherwise.
-        refused: reasons why newer checkpoints are not served, by their stamps.
+        galleries: by key, each embedded by this model or one with an equal `Card.video_key`.
+        stamp: state of its checkpoint folder.
+        epoch: the epoch served, if the name denotes a run's newest or best; None otherwise.
+        refused: why newer checkpoints are not served, by their stamps.
     """
 
     encoder: Encoder
@@ -49,7 +48,7 @@ class LoadedModel:
 
     @property
     def notice(self) -> str:
-        """Tell the person that a newer checkpoint cannot be used; empty if none was refused."""
+        """Sentence about the newer checkpoint that cannot be used; empty if there is none."""
         return f"A newer checkpoint was refused: {next(iter(self.refused.values()))}" if self.refused else ""
 
 
@@ -57,8 +56,7 @@ class LiveModels:
     """The loaded models, by name.
 
     Args:
-        models: finds and reads them.
-        embed: returns a model's view of the gallery with a key.
+        embed: returns a model's view of the gallery with a given key.
     """
 
     def __init__(self, models: Catalog, embed: Callable[[str, Encoder], EmbeddedGallery]) -> None:
@@ -71,16 +69,10 @@ class LiveModels:
         self._loading: defaultdict[str, Lock] = defaultdict(Lock)  # held during the first load of a name
 
     def get(self, name: str, gallery: str = "") -> LoadedModel:
-        """Return a model with its view of a gallery; only the first time blocks.
-
-        Args:
-            name: of the model.
-            gallery: the gallery's key.
+        """Return a model with its view of a gallery, given its key; only the first call blocks.
 
         Raises:
-            ConfigError: if there is no such model.
-            CheckpointError: if it cannot be loaded.
-            NotIndexedError: if the gallery is not indexed by it.
+            NotIndexedError: if the gallery is a library that the model has not indexed.
         """
         if (model := self._used(name)) and gallery in model.galleries:
             return model
@@ -92,7 +84,7 @@ class LiveModels:
             return model
 
     def encoder(self, name: str) -> Encoder:
-        """Return a model, loaded if need be, without a view of any gallery; raises as `get` does."""
+        """Return a model, loaded on first use, without a view of any gallery; raises as `get` does."""
         if model := self._used(name):
             return model.encoder
         with self._loaded_as(name, ()) as model:
@@ -100,7 +92,7 @@ class LiveModels:
 
     @contextmanager
     def _loaded_as(self, name: str, galleries: Collection[str]) -> Iterator[LoadedModel]:
-        """Yield a model, loaded with views of galleries if it is not yet, while nobody else loads it."""
+        """Yield a model, loaded with views of galleries on first use, while no other thread loads it."""
         with self._changing:
             loading = self._loading[name]
         with loading:
@@ -116,16 +108,16 @@ class LiveModels:
             yield model
 
     def epoch(self, name: str) -> int | None:
-        """Return the epoch that is served under a run's name; None if it is not loaded."""
+        """Return the epoch served under a run's name; None if it is not loaded."""
         with self._changing:
             return self._loaded[name].epoch if name in self._loaded else None
 
     def _with_view(
         self, name: str, model: LoadedModel, gallery: str, view: EmbeddedGallery, before: int
     ) -> LoadedModel:
-        """Add a view to a model; if the model was swapped in the meantime, return the newer one without it.
+        """Add a view to a model; if the model was swapped in the meantime, return the newer one without the view.
 
-        A view of a gallery that was forgotten meanwhile is not kept: it serves the search that began before.
+        A view of a gallery that was forgotten in the meantime serves only the search that began before.
         """
         viewing = replace(model, galleries={**model.galleries, gallery: view})
         with self._changing:
@@ -137,7 +129,7 @@ class LiveModels:
         return viewing
 
     def forget(self, gallery: str) -> None:
-        """Drop the models' views of a gallery that has changed or is no longer open."""
+        """Drop all views of a gallery that has changed or is no longer open."""
         with self._changing:
             self._forgotten[gallery] += 1
             self._drop_views(gallery)
@@ -148,14 +140,14 @@ class LiveModels:
             self._loaded[name] = replace(model, galleries=views)
 
     def _used(self, name: str) -> LoadedModel | None:
-        """Return a model if it is loaded, and mark it as the most recently used."""
+        """Return a model if it is loaded, marked as the most recently used."""
         with self._changing:
             if name in self._loaded:
                 self._loaded[name] = self._loaded.pop(name)
             return self._loaded.get(name)
 
     def refresh(self) -> None:
-        """Swap in newer checkpoints of the loaded models, and unload models whose folders are gone."""
+        """Swap in newer checkpoints of the loaded models; unload models whose folders are gone."""
         entries = self._models.entries() if self._loaded else {}
         for name, served in list(self._loaded.items()):
             newest = self._newest(entries[name], served, served.galleries) if name in entries else None
@@ -174,12 +166,12 @@ class LiveModels:
             try:
                 self.refresh()
                 rest_s = POLL_S
-            except Exception:  # a dead watch would serve old models forever, unnoticed
+            except Exception:  # a dead watch would serve old models forever
                 logger.exception("Newer checkpoints could not be looked for.")
                 rest_s = FAILED_POLL_S
 
     def _newest(self, entry: CatalogEntry, served: LoadedModel | None, galleries: Collection[str]) -> LoadedModel:
-        """Return the newest usable checkpoint, with views of galleries: the served one itself if there is no newer."""
+        """Return the newest usable checkpoint with views of galleries; the served one if none is newer."""
         refused: dict[Stamp, str] = {}
         for folder in entry.folders:
             stamp = _stamp(folder)
@@ -193,7 +185,7 @@ class LiveModels:
             except CheckpointError as error:
                 logger.warning("%s", error)
                 refused[stamp] = str(error).replace(f"{folder.parent}/", "")  # the epoch's folder name suffices
-        if served is not None:  # its own checkpoint is gone, and no other can be used
+        if served is not None:  # its own checkpoint is gone, and no other is usable
             return replace(served, refused=refused)
         raise CheckpointError(next(iter(refused.values())))
 
@@ -215,7 +207,7 @@ class LiveModels:
         return LoadedModel(encoder, views, stamp, int(epoch[1]) if epoch else None, refused)
 
     def _view(self, gallery: str, encoder: Encoder) -> EmbeddedGallery | None:
-        """Embed a gallery; None where that fails for another reason than the model, which its next search will say."""
+        """Embed a gallery; None if that fails for a reason other than the model: the next search will raise it."""
         try:
             return self._embed(gallery, encoder)
         except CheckpointError:
@@ -225,7 +217,7 @@ class LiveModels:
 
 
 def _stamp(folder: Path) -> Stamp:
-    """Identify the state of a checkpoint folder, to notice one that was replaced or is still being copied."""
+    """Identify the state of a checkpoint folder, to notice one that is replaced or still being copied."""
     stamp: list[object] = [folder]
     for path in (folder, folder / WEIGHTS):
         try:

@@ -1,12 +1,10 @@
-"""Search over one gallery: a query and systems in, ranked clips out, with verdicts where the truth is known."""
+"""Search over one gallery: query and systems in, ranked clips out, with verdicts where the truth is known."""
 
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
 from types import MappingProxyType
-from typing import Any
 from weakref import WeakValueDictionary
 
 from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError, QueryError, counted, quoted
@@ -48,12 +46,9 @@ class Searcher:
     """Answers queries over one gallery with any model; models with equal video embeddings share them.
 
     Attributes:
-        models: the catalog.
-        gallery: the clips.
-        judge: gives verdicts.
-        live: the loaded models, which the searchers of several galleries may share.
+        live: loaded models, which the searchers of several galleries may share.
         key: id of the library; empty for the built-in gallery.
-        is_library: whether the gallery is a library.
+        is_library: libraries are searched as far as they are indexed; other galleries are embedded on first search.
         status: progress of the start-up, for the page.
         is_ready: whether the start-up has finished.
     """
@@ -69,25 +64,9 @@ class Searcher:
         live: LiveModels | None = None,
         library_id: str = "",
     ) -> None:
-        """Load nothing yet.
-
-        Args:
-            models: the catalog.
-            gallery: the clips.
-            decoder: decodes them.
-            cache: of their frames and embeddings.
-            judge: gives verdicts.
-            synonyms: for words that a model does not know.
-            live: the loaded models, if other galleries share them.
-            library_id: of a library, which is searched as far as it is indexed; the videos of other galleries are
-                embedded when they are first searched.
-        """
-        self.judge = judge
-        self._synonyms = synonyms
-        self.models = models
-        self.gallery = gallery
-        self._decoder = decoder
-        self._cache = cache
+        """Load nothing yet; `synonyms` stand in for words that a model does not know."""
+        self.models, self.gallery, self.judge = models, gallery, judge
+        self._decoder, self._cache, self._synonyms = decoder, cache, synonyms
         self._videos = {video.video_id: video for video in gallery.videos}
         self._embedded: WeakValueDictionary[str, EmbeddedGallery] = WeakValueDictionary()  # owned by `live`
         self._embedding = threading.Lock()
@@ -100,10 +79,10 @@ class Searcher:
         self.is_ready = False
 
     def system_names(self, also: Sequence[str] = ()) -> list[str]:
-        """List every model with every strategy; a run's single epochs only plain, to keep the list short.
+        """List every model with every strategy, but single epochs of a run only plain, to keep the list short.
 
         Args:
-            also: names from a link or a report; those of systems join the list, such as "CLIP anchored λ 1.9".
+            also: names from a link or a report, such as "CLIP anchored λ 1.9"; those of known models are appended.
         """
         offered = [
             System(model, strategy, strength).name
@@ -119,13 +98,9 @@ class Searcher:
         except ConfigError:
             return False
 
-    @cached_property
-    def _tagger(self) -> Any:
-        return load_tagger()
-
     def understand(self, text: str, editing: bool = False) -> Query:
-        """Split a sentence into its wanted and unwanted parts; `editing` if it stands next to a reference picture."""
-        return understand(text, self._tagger, editing)
+        """Split a sentence into its wanted and unwanted parts; `editing` if it is next to a reference picture."""
+        return understand(text, load_tagger(), editing)
 
     def video(self, video_id: str) -> Video:
         """Return a video of the gallery."""
@@ -134,7 +109,7 @@ class Searcher:
         return video
 
     def embedded(self, encoder: Encoder) -> EmbeddedGallery:
-        """Return a model's view of the gallery, computed once per `Card.video_key` in use; concurrent callers wait."""
+        """Return the gallery embedded by a model, once per `Card.video_key` in use; concurrent callers wait."""
         key = encoder.card.video_key
         if (embedded := self._embedded.get(key)) is not None:
             return embedded
@@ -152,12 +127,12 @@ class Searcher:
         return embed_gallery(self.gallery, encoder, self._decoder, self._cache, self._report)
 
     def _report(self, done: int, total: int, doing: str) -> None:
-        if not self.is_ready:  # later on, galleries are embedded in the background
+        if not self.is_ready:  # afterwards, galleries are embedded in the background
             self.status = f"{doing}, {done} of {total}"
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Swap in newer checkpoints as they appear, in a background thread."""
+        """Swap in newer checkpoints from a background thread."""
         stop = threading.Event()
         thread = threading.Thread(target=self.live.watch, args=(stop,), name="checkpoints", daemon=True)
         thread.start()
@@ -168,7 +143,7 @@ class Searcher:
             thread.join()
 
     def warm_up(self, model: str) -> None:
-        """Load everything the first search needs; an error here is reported by the first search again."""
+        """Load everything that the first search needs; that search will raise any error again."""
         self.status = f"loading {model}"
         try:
             card = self.models.card(model)
@@ -250,7 +225,7 @@ class Searcher:
         return self._in_flight.get(key, answer)
 
     def _load(self, models: Iterable[str]) -> dict[str, LoadedModel]:
-        """Return models with their view of the gallery; one error names all by which it is not indexed."""
+        """Return models with their views of the gallery; a single error names all that it is not indexed by."""
         loaded: dict[str, LoadedModel] = {}
         refused: dict[str, NotIndexedError] = {}  # by tower
         for model in models:
@@ -274,7 +249,7 @@ class Searcher:
         strengths: Mapping[str, float] | None,
         references: Sequence[Reference],
     ) -> Ranking:
-        judged = asked if self.is_library else reading.query  # captions have all words
+        judged = asked if self.is_library else reading.query  # captions may have words that the model lacks
         query, encoder, embedded = reading.query, model.encoder, model.galleries[self.key]
         strength = system.strength_for(encoder.card, strengths)
         vector = query_vector(system.strategy, replace(parts, strength=strength))

@@ -1,7 +1,4 @@
-"""Layout of charts for SVG templates: round axis ticks, labels that do not overlap, and labelled points.
-
-Templates escape the text; everything drawn is computed from numbers.
-"""
+"""Layout of charts for SVG templates: round axis ticks, labels that do not overlap, and labelled points."""
 
 import math
 import re
@@ -29,7 +26,7 @@ class Point:
 
 
 def ticks(low: float, high: float, most: int = 4) -> list[float]:
-    """Return round values (1, 2 or 5 times a power of ten) from at most `low` to at least `high`."""
+    """Return round values (1, 2 or 5 times a power of ten) that span `low` to `high`."""
     span = (high - low) or abs(high) or 1.0
     rough = span / most
     power = 10.0 ** math.floor(math.log10(rough))
@@ -39,7 +36,7 @@ def ticks(low: float, high: float, most: int = 4) -> list[float]:
 
 
 def spread(heights: Sequence[float], lowest: float, gap: float = LABEL_GAP) -> list[float]:
-    """Move labels apart: in the same order, at least `gap` apart, none below `lowest`."""
+    """Move labels at least `gap` apart, in the same order, none below `lowest`."""
     order = sorted(range(len(heights)), key=lambda i: heights[i])
     moved = list(heights)
     for above, below in pairwise(order):
@@ -51,7 +48,7 @@ def spread(heights: Sequence[float], lowest: float, gap: float = LABEL_GAP) -> l
 
 
 def short(number: str) -> str:
-    """Omit the 0 before the decimal point, as README does."""
+    """Omit the 0 before the decimal point."""
     return re.sub(r"^(-?)0\.", r"\1.", number)
 
 
@@ -103,10 +100,10 @@ def points_chart(points: Sequence[Point], x_name: str, y_name: str) -> dict[str,
 
 
 def _beside(name: str, spot: tuple[float, float], spots: Sequence[tuple[float, float]]) -> tuple[bool, float]:
-    """Return whether a label goes left of its point, and at which height.
+    """Return whether a label goes left of its point, and its height.
 
-    In the right half of the chart it does, unless another point is in the way and the other side is free. Where
-    neither side is free, it passes above or below the nearest point.
+    It does in the right half of the chart, unless only the other side is free. If neither is, the label passes above
+    or below the nearest point.
     """
     x, y = spot
     width = ASIDE + LETTER * len(name)

@@ -1,4 +1,4 @@
-"""A row that asks once more before something is deleted."""
+"""Confirmation row shown before something is deleted."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,20 +10,16 @@ SHOW, HIDE = (f'() => ({{ __type__: "update", visible: {visible} }})' for visibl
 
 @dataclass(frozen=True)
 class Confirmation:
-    """The row and its answers; it is hidden until asked for."""
+    """The row and its buttons; hidden until asked for."""
 
     row: gr.Row
     yes: gr.Button
     no: gr.Button
 
     def asked_by(self, button: gr.Button, about: Any) -> None:
-        """Show the row on a click of the button; hide it on an answer, or once something else is open.
+        """Show the row on a click of the button; hide it on an answer, or when the value of `about` changes.
 
-        It stays when a tab shows the same thing again, so an answer of the server never takes the question away.
-
-        Args:
-            button: asks.
-            about: the component whose value names what is open.
+        `about` names what is open. The row stays while a tab is refreshed, so no late answer of the server removes it.
         """
         button.click(None, None, self.row, js=SHOW, api_visibility="private")
         for event in (self.yes.click, self.no.click, about.change):
@@ -31,14 +27,7 @@ class Confirmation:
 
 
 def lay_out_confirmation(prefix: str, action: str, question: str, answer: str) -> Confirmation:
-    """Lay the row out.
-
-    Args:
-        prefix: begins the elements' ids.
-        action: what is confirmed, for the id of the answer: "delete" or "remove".
-        question: the sentence.
-        answer: the button that confirms.
-    """
+    """Lay the row out; the ids are `prefix`-confirm, `prefix`-`action`-now and `prefix`-keep."""
     with gr.Row(visible=False, elem_id=f"{prefix}-confirm", elem_classes="nt-confirm", equal_height=True) as row:
         gr.Markdown(question)
         yes = gr.Button(answer, variant="stop", size="sm", elem_id=f"{prefix}-{action}-now")

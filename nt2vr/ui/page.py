@@ -1,4 +1,4 @@
-"""The page: builds services and tabs, and serves clips and reports."""
+"""The page: assembles its tabs, and serves it with its routes."""
 
 import ctypes
 import html
@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from types import MappingProxyType
 from typing import Any
 
 import gradio as gr
@@ -53,11 +52,9 @@ ANY_ADDRESS = ("0.0.0.0", "::")
 SESSIONS = 200  # most recent visitors whose state is stored, about 0.35 MB each
 TRIM_INTERVAL_S = 60.0
 
-NO_TABS: Mapping[str, TabBuilder] = MappingProxyType({})
-
 
 class ImmutableFiles(StaticFiles):
-    """Static files named by their content, which browsers may cache for good."""
+    """Static files named by their content, which browsers may cache forever."""
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
         """Serve a file as immutable."""
@@ -67,7 +64,7 @@ class ImmutableFiles(StaticFiles):
 
 
 def status_line(text: str) -> str:
-    """Return the page's head: the brand at the left, the status at the right."""
+    """Return the page's head: brand on the left, status on the right."""
     return (
         f'<div class="nt-head"><h1 class="nt-brand">nT2VR</h1>'
         f'<span class="nt-status" role="status">built-in world · {html.escape(text)}</span></div>'
@@ -78,8 +75,8 @@ def build_page(
     services: Services,
     media: Media,
     permissions: Permissions,
-    tabs: Mapping[str, TabBuilder] = NO_TABS,
-    trainings: Trainings | None = None,
+    tabs: Mapping[str, TabBuilder],
+    trainings: Trainings | None,
 ) -> gr.Blocks:
     """Build the head, the tabs and the API; `tabs` adds those of other packages by name, `trainings` the trainer."""
     page: gr.Blocks
@@ -137,7 +134,7 @@ def build_page(
 
 
 def owner_link(host: str, page: gr.Blocks, permissions: Permissions) -> str:
-    """Return the address at which a visitor becomes the owner."""
+    """Return the address that makes a visitor the owner."""
     name = socket.gethostname() if host in ANY_ADDRESS else host
     return f"http://{name}:{page.server_port}{page.root_path}/?token={permissions.token}"
 
@@ -145,8 +142,8 @@ def owner_link(host: str, page: gr.Blocks, permissions: Permissions) -> str:
 def serve(
     settings: Settings,
     permissions: Permissions,
-    tabs: Mapping[str, TabBuilder] = NO_TABS,
-    trainings: Trainings | None = None,
+    tabs: Mapping[str, TabBuilder],
+    trainings: Trainings | None,
 ) -> None:
     """Serve the page until stopped, with `tabs` after its own; models are loaded once it is up."""
     refuse_downloads()
@@ -166,7 +163,7 @@ def serve(
 
 
 def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Permissions) -> None:
-    """Start the server, with request checks before it and the routes beside it."""
+    """Start the server with its middleware and further routes."""
     settings, templates = services.settings, services.settings.assets / "ui"
     reports = StaticFiles(directory=services.evaluations.archive.folder, check_dir=False)
     reports.config_checked = True  # the first report creates the folder; until then all is "not found"

@@ -12,7 +12,7 @@ QUIET: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private"}
 
 
 def build_theme() -> gr.themes.Base:
-    """Return a theme with system fonts, because the page must work offline."""
+    """Return a theme with system fonts: the page must work offline."""
     return gr.themes.Default(
         primary_hue="blue",
         neutral_hue="slate",
@@ -41,8 +41,7 @@ def script(name: str, *constants: Any) -> str:
 def template(folder: Path, name: str, value: dict[str, Any], *shared: str, elem_id: str = "") -> gr.HTML:
     """Build an HTML component from `name`.html, the `shared` scripts and `name`.js, if any; `name` is its default id.
 
-    Templates insert values as {{value}}, which escapes them for HTML, never as ${value}; text-only.js keeps Gradio
-    from running what they insert.
+    Templates insert values as {{value}}, which escapes them, never as ${value}; see `gradio_fixes.template_script`.
     """
     own = folder / f"{name}.js"
     scripts = [*(folder / f"{script}.js" for script in shared), *([own] if own.is_file() else [])]
@@ -55,9 +54,9 @@ def template(folder: Path, name: str, value: dict[str, Any], *shared: str, elem_
 
 
 def fold(label: str, elem_id: str, visible: bool = True) -> gr.Accordion:
-    """Build a closed accordion whose content exists from the start.
+    """Build a closed accordion whose content is mounted from the start.
 
-    With `open=False` Gradio mounts the content when it is first opened, and then once more writes the values it had
-    before: text typed in between is lost. It tests for exactly `false`, so 0 is closed and mounted.
+    With `open=False` Gradio mounts it on the first opening, and later writes the earlier values again: text typed in
+    between is lost. It tests for exactly `false`, so 0 is closed and mounted.
     """
     return gr.Accordion(label, open=0, elem_id=elem_id, visible=visible)  # type: ignore[arg-type]

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Literal
 
 from nt2vr.evaluation.benchmark import JudgedQuery, cue_of
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.language.query import MAX_QUERY_CHARS
-from nt2vr.language.tagger import Tagger, load_tagger
+from nt2vr.language.tagger import load_tagger
 from nt2vr.language.tokens import VERB_TAGS, Token
 from nt2vr.language.wordlists import words
 from nt2vr.world.truth import Claim, read_claim
@@ -60,7 +60,7 @@ def _read(part: str, in_world: bool) -> tuple[PartKind, tuple[str, ...]]:
     claim = read_claim(part) if in_world else None
     if claim is not None and (names := _names(claim)):
         return _kind_of_claim(claim), names
-    tokens = _tagger().tag(part[:MAX_QUERY_CHARS])
+    tokens = load_tagger().tag(part[:MAX_QUERY_CHARS])
     return _kind(tokens), _lemmas(tokens)
 
 
@@ -99,8 +99,3 @@ def _names(claim: Claim) -> tuple[str, ...]:
     groups = [names for names in (*groups, *claim.props, claim.places) if names]
     groups = groups or [who.subjects for who in claim.actors]
     return tuple(next(iter(names)) for names in groups if len(names) == 1)
-
-
-@cache
-def _tagger() -> Tagger:
-    return load_tagger()

@@ -1,4 +1,4 @@
-"""Error messages in the page: one sentence, never a traceback."""
+"""Errors as messages in the page: one sentence, never a traceback."""
 
 import functools
 import html
@@ -16,16 +16,13 @@ R = TypeVar("R")
 
 
 def user_errors(handler: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a handler so that its errors become messages in the page.
-
-    An Nt2vrError is the person's to fix and is shown as it is; anything unexpected is only logged, with its traceback.
-    """
+    """Turn a handler's errors into messages: an Nt2vrError is shown as is, others are logged with a traceback."""
 
     @functools.wraps(handler)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return handler(*args, **kwargs)
-        except Nt2vrError as error:  # the message may quote what a person typed, and toasts render HTML
+        except Nt2vrError as error:  # may quote the query, and toasts render HTML
             raise gr.Error(html.escape(str(error), quote=False), print_exception=False) from error
         except gr.Error:
             raise

@@ -1,4 +1,4 @@
-"""Evaluations that visitors start, from the page or over the API, within what they may do."""
+"""Evaluations that visitors start, from the page or the API, as far as they may."""
 
 from concurrent.futures import Future
 
@@ -16,15 +16,7 @@ def start_evaluation(
     systems: list[str],
     split: str = "test",
 ) -> Future[Job]:
-    """Start an evaluation; return a future of the finished job.
-
-    Args:
-        evaluations: runs it.
-        permissions: of visitors.
-        visitor: asks for it.
-        name: of the data, as in `Data`.
-        systems: their names.
-        split: of a dataset.
+    """Start an evaluation on data with a name as in `Data`; return a future of the finished job.
 
     Raises:
         AccessError: if the visitor may not name data of this machine.

@@ -1,4 +1,4 @@
-"""Public API endpoints, with stable names and signatures: requests of earlier clients have no further inputs."""
+"""Gradio's API endpoints; their names and signatures stay the same for existing clients."""
 
 from pathlib import Path
 from typing import Any
@@ -20,14 +20,14 @@ from nt2vr.ui.web.routes import checked_request, search_gallery
 
 
 def build_api(galleries: Galleries, decoder: Decoder, evaluations: Evaluations, permissions: Permissions) -> None:
-    """Offer /search, /systems and /evaluate, with inputs of their own, because those of the page allow less."""
+    """Offer /search, /systems and /evaluate with hidden inputs, which allow more than those of the page."""
 
     @user_errors
     def search(
         query: str, systems: list[str], k: float, image: str | None, image_weight: float, alpha: float
     ) -> dict[str, Any]:
         """Search the gallery; return the query's wanted and unwanted parts and every system's ranked hits."""
-        count = int(k) if k == int(k) else k  # pages and clients do not distinguish 8 from 8.0
+        count = int(k) if k == int(k) else k  # JavaScript does not distinguish 8 from 8.0
         values = {"query": query, "systems": systems, "k": count, "image_weight": image_weight, "alpha": alpha}
         asked = checked_request(values)
         picture = [] if image is None else [Reference((decoder.picture(Path(image)),), weight=asked.image_weight)]
@@ -43,7 +43,7 @@ def build_api(galleries: Galleries, decoder: Decoder, evaluations: Evaluations, 
         return evaluations.archive.summary(job.report_id)
 
     with gr.Row(visible=False):
-        inputs = [
+        asked = [
             gr.Textbox(label="query"),
             gr.JSON(list(DEFAULT_SYSTEMS), label="systems"),
             gr.Number(DEFAULT_K, label="k"),
@@ -51,13 +51,8 @@ def build_api(galleries: Galleries, decoder: Decoder, evaluations: Evaluations, 
             gr.Number(DEFAULT_WEIGHT, label="image_weight"),
             gr.Number(DEFAULT_ALPHA, label="alpha"),
         ]
-        answer, names = gr.JSON(), gr.JSON()
-        data, evaluated_systems = gr.Textbox("gallery", label="data"), gr.JSON(["CLIP"], label="systems")
-        report = gr.JSON()
-        gr.Button().click(search, inputs, answer, api_name="search", concurrency_limit=CONCURRENT)
-        gr.Button().click(
-            galleries.built_in.system_names, None, names, api_name="systems", concurrency_limit=CONCURRENT
-        )
-        gr.Button().click(
-            evaluate, [data, evaluated_systems], report, api_name="evaluate", concurrency_limit=CONCURRENT
-        )
+        evaluated = [gr.Textbox("gallery", label="data"), gr.JSON(["CLIP"], label="systems")]
+        systems = galleries.built_in.system_names
+        endpoints = {"search": (search, asked), "systems": (systems, None), "evaluate": (evaluate, evaluated)}
+        for name, (handler, inputs) in endpoints.items():
+            gr.Button().click(handler, inputs, gr.JSON(), api_name=name, concurrency_limit=CONCURRENT)

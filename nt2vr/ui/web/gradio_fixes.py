@@ -91,7 +91,11 @@ def check_inputs(page: gr.Blocks) -> None:
         try:
             json.dumps(inputs, ensure_ascii=False).encode()
             values = await preprocess(block_fn, inputs, *args, **options)
-            return [_checked(block, value) for block, value in zip(block_fn.inputs, values, strict=True)]
+            for block, value in zip(block_fn.inputs, values, strict=True):
+                if not _is_possible(block, value):
+                    raise ValueError(f"a {block.get_block_name()} cannot have the value {value!r}")
+            pairs = zip(block_fn.inputs, values, strict=True)
+            return ["" if value is None and isinstance(block, gr.Textbox) else value for block, value in pairs]
         except UnicodeEncodeError:
             reason = "it has a character that is not valid Unicode"
         except gr.Error as error:
@@ -105,22 +109,16 @@ def check_inputs(page: gr.Blocks) -> None:
     page.preprocess_data = checked  # type: ignore[method-assign]
 
 
-def _checked(block: Any, value: Any) -> Any:
-    """Return a component's value, with "" for a text that is null."""
-    if isinstance(block, gr.Textbox):
-        return value if value is not None else ""
-    if isinstance(block, gr.Number | gr.Slider):
-        ok = isinstance(value, int | float) and math.isfinite(value)
-    elif isinstance(block, gr.Dropdown):
-        ok = isinstance(value, list | None) if block.multiselect else not isinstance(value, list | None)
-    elif isinstance(block, gr.Radio):
-        ok = isinstance(value, str)
-    elif isinstance(block, gr.BrowserState):
-        ok = value is None or isinstance(value, str)
-    elif isinstance(block, gr.HTML):
-        ok = isinstance(value, dict)
-    else:
-        ok = True
-    if not ok:
-        raise ValueError(f"a {block.get_block_name()} cannot have the value {value!r}")
-    return value
+def _is_possible(block: Any, value: Any) -> bool:
+    match block:
+        case gr.Number() | gr.Slider():
+            return isinstance(value, int | float) and math.isfinite(value)
+        case gr.Dropdown():
+            return isinstance(value, list | None) is bool(block.multiselect)
+        case gr.Radio():
+            return isinstance(value, str)
+        case gr.BrowserState():
+            return isinstance(value, str | None)
+        case gr.HTML():
+            return isinstance(value, dict)
+    return True

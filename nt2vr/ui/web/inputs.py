@@ -12,11 +12,7 @@ T = TypeVar("T", str, int)
 
 
 def event_value(event: gr.EventData, name: str, kind: type[T]) -> T:
-    """Return a value from a template's event.
-
-    Raises:
-        ConfigError: if the event has none of that name and type.
-    """
+    """Return a value from a template's event; a ConfigError if it has none of that name and type."""
     value = event._data.get(name) if isinstance(event._data, dict) else None
     if type(value) is not kind:
         raise ConfigError(f"The request was refused: its event has no {name}.")

@@ -1,7 +1,7 @@
-"""Who may do what: train, import, download, delete, name paths of this machine, and write notes on reports.
+"""Permissions: who may train, import, download, delete, name paths of this machine, and annotate reports.
 
-Each is allowed to nobody, the owner or everyone. Unless the settings say otherwise, a person at this machine may do
-everything, and elsewhere only the owner may. Handlers check here; a disabled button is not a check.
+Each is granted to nobody, the owner or everyone. By default, users of this machine may do everything, and from
+elsewhere only the owner may. Handlers check permissions themselves; a disabled button is no check.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from nt2vr.settings import MIN_TOKEN, Settings, is_loopback
 
 logger = logging.getLogger(__name__)
 
-TOKEN_FILE = "owner-token"  # in the data folder, so that all its processes have the same
+TOKEN_FILE = "owner-token"  # in the data folder, shared by all processes that use it
 DOING = {
     "train": "train models",
     "import": "import models and videos",
@@ -34,7 +34,7 @@ DOING = {
 }
 PROVE = "open the link that the app printed at its start, or add ?token=… with the token from the app's data folder"
 SIGN_IN = "sign in with Hugging Face"
-PROXIED = ("forwarded", "via", "x-real-ip")  # headers of proxies, beside x-forwarded-…
+PROXIED = ("forwarded", "via", "x-real-ip")  # headers of proxies, besides x-forwarded-…
 
 Visitor = gr.Request | HTTPConnection | None
 
@@ -44,10 +44,10 @@ class Permissions:
     """Decides what a visitor may do.
 
     Attributes:
-        token: what proves that a visitor is the owner.
-        rules: action to "nobody", "owner" or "everyone", where it is not the default.
-        bound_to_loopback: whether the app listens to this machine only.
-        space_owner: on a Hugging Face Space, the user who owns it; "" elsewhere.
+        token: proves that a visitor is the owner.
+        rules: "nobody", "owner" or "everyone" per action; actions without a rule have the default.
+        bound_to_loopback: whether the app accepts connections from this machine only.
+        space_owner: user who owns the Hugging Face Space; empty elsewhere.
     """
 
     token: str = field(repr=False)
@@ -57,21 +57,17 @@ class Permissions:
 
     @classmethod
     def of(cls, settings: Settings) -> "Permissions":
-        """Build the permissions of an app; makes the data folder's token if there is none.
-
-        Raises:
-            ConfigError: if that token is too short to be safe.
-        """
+        """Build the permissions of an app, and a token for its data folder if it has none."""
         token = settings.owner_token or _stored_token(settings.data_dir)
         return cls(token, settings.rules, is_loopback(settings.host), settings.space_owner)
 
     @property
     def cookie(self) -> str:
-        """Name of the cookie that holds the token; other apps on this host have other names."""
+        """Name of the cookie that holds the token; each app on a host has its own."""
         return f"nt2vr-owner-{hashlib.sha256(self.token.encode()).hexdigest()[:8]}"
 
     def may(self, action: str, visitor: Visitor) -> bool:
-        """Whether a visitor may take an action; nobody in particular (None) is a stranger."""
+        """Whether a visitor may perform an action; None is a stranger."""
         connection = visitor.request if isinstance(visitor, gr.Request) else visitor
         rule = self.rules.get(action)
         if rule is None:
@@ -79,7 +75,7 @@ class Permissions:
         return rule == "everyone" or (rule == "owner" and self._is_owner(connection))
 
     def refusal(self, visitor: Visitor, *actions: str) -> str:
-        """Say which of these actions a visitor may not take, and why; empty if they may take all."""
+        """Say which of these actions a visitor may not perform, and why; empty if all are allowed."""
         refused = [action for action in actions if not self.may(action, visitor)]
         off = [action for action in refused if self.rules.get(action) == "nobody"]
         theirs = [DOING[action] for action in refused if action not in off]
@@ -92,20 +88,20 @@ class Permissions:
         return " ".join(sentences)
 
     def check(self, action: str, visitor: Visitor) -> None:
-        """Raise AccessError, with the reason, if a visitor may not take an action."""
+        """Raise AccessError with the reason if a visitor may not perform an action."""
         if reason := self.refusal(visitor, action):
             raise AccessError(reason)
 
     def is_token(self, text: str) -> bool:
-        """Compare with the token, in a time that reveals nothing."""
+        """Compare with the token in constant time."""
         return hmac.compare_digest(text.encode(errors="replace"), self.token.encode(errors="replace"))
 
     def _is_local(self, connection: HTTPConnection | None) -> bool:
-        """Whether a person at this machine asks directly, and not through a proxy that anyone could be behind."""
+        """Whether a request comes from this machine directly, not through a proxy, which could forward anyone's."""
         if connection is None or connection.client is None:
             return False
         proxied = any(name.startswith("x-forwarded-") or name in PROXIED for name in connection.headers)
-        proxied = proxied or connection.scope.get("http_version") == "1.0"  # no browser; nginx, unless told otherwise
+        proxied = proxied or connection.scope.get("http_version") == "1.0"  # nginx by default; browsers never
         return self.bound_to_loopback and not proxied and is_loopback(connection.client.host)
 
     def _is_owner(self, connection: HTTPConnection | None) -> bool:
@@ -117,7 +113,7 @@ class Permissions:
 
 
 def _user_of(connection: HTTPConnection) -> str:
-    """Return the Hugging Face user who has signed in; the session cookie is signed by Gradio."""
+    """Return the signed-in Hugging Face user; Gradio signs the session cookie."""
     login = connection.scope.get("session", {}).get("oauth_info", {})
     if login.get("expires_at", 0) < time.time():
         return ""
@@ -125,9 +121,9 @@ def _user_of(connection: HTTPConnection) -> str:
 
 
 def _stored_token(data_dir: Path) -> str:
-    """Return the data folder's token, made on first use and readable by its user alone.
+    """Return the data folder's token, created on first use and readable by its user alone.
 
-    Search needs no disk: where the folder cannot be written to, the token is this process's own.
+    In a read-only folder, where search still works, the token is valid for this process only.
     """
     path = data_dir / TOKEN_FILE
     try:
@@ -144,7 +140,7 @@ def _stored_token(data_dir: Path) -> str:
 
 
 def _write_once(path: Path, text: str) -> None:
-    """Write a private file, unless another process does it first."""
+    """Write a private file atomically, unless it exists."""
     partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     partial.touch(0o600)
     try:

@@ -1,6 +1,6 @@
 """Plain HTTP routes: `POST /api/search`, `GET /api/galleries`, `/api/systems`, `/api/health`, and their OpenAPI docs.
 
-Same functions, limits and errors as the page; an error is `{"error": "one sentence"}`.
+Functions, limits and errors are those of the page; an error is `{"error": "one sentence"}`.
 """
 
 import base64
@@ -35,10 +35,10 @@ from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB, TOO_LARGE
 logger = logging.getLogger(__name__)
 
 JSON, FORM = "application/json", "multipart/form-data"
-LISTS = ("systems", "literal")  # in a form, a field may come more than once
-MAX_ITEMS = 100  # of a list, past which none is checked; a few too many get the searcher's own sentence
-LARGE_AT_ONCE = 4  # requests with pictures, which take up to 0.8 GB each; more wait unread
-MAX_SEPARATORS = 5_000  # of a JSON body: a search has dozens, and a body of nothing else takes 30 times its size
+LISTS = ("systems", "literal")  # fields that a form may repeat
+MAX_ITEMS = 100  # of a list, before any item is checked; smaller excesses are refused by the searcher
+LARGE_AT_ONCE = 4  # concurrent requests with pictures, up to 0.8 GB of memory each; others wait unread
+MAX_SEPARATORS = 5_000  # in a JSON body: a search has dozens; a body of nothing else takes 30 times its size
 Weight = Annotated[float, Field(allow_inf_nan=False)]
 
 
@@ -97,7 +97,7 @@ def build_routes(galleries: Galleries, decoder: Decoder) -> FastAPI:
         except Nt2vrError as error:
             return JSONResponse({"error": str(error)}, 400)
         except ClientDisconnect:
-            return Response(status_code=400)  # that nobody reads
+            return Response(status_code=400)  # nobody is listening
         except Exception:
             logger.exception("A search over HTTP failed.")
             return JSONResponse({"error": "Something went wrong; the log has the details."}, 500)
@@ -118,7 +118,7 @@ def build_routes(galleries: Galleries, decoder: Decoder) -> FastAPI:
 
     @api.get("/health")
     def health() -> Response:
-        """Tell whether searches are answered at once: 200, or 503 while the first model is being loaded."""
+        """Return 200 once searches are answered immediately, and 503 while the first model is being loaded."""
         built_in = galleries.built_in
         ready = built_in.is_ready
         return JSONResponse({"ready": ready, "status": built_in.status}, 200 if ready else 503)
@@ -127,15 +127,7 @@ def build_routes(galleries: Galleries, decoder: Decoder) -> FastAPI:
 
 
 def checked_request(values: Mapping[str, Any], strict: bool = True) -> SearchRequest:
-    """Check the values of a search, of whatever origin.
-
-    Args:
-        values: by field; those left out have defaults.
-        strict: whether numbers must be numbers; otherwise texts of numbers will do.
-
-    Raises:
-        ConfigError: about the first value of a wrong type.
-    """
+    """Validate the values of a search; unless `strict`, numbers may be strings."""
     try:
         return SearchRequest.model_validate(values, strict=strict)
     except ValidationError as error:
@@ -144,12 +136,7 @@ def checked_request(values: Mapping[str, Any], strict: bool = True) -> SearchReq
 
 
 async def _read(request: Request) -> tuple[SearchRequest, bytes | None]:
-    """Read a JSON object or a form; return the picture apart, as its file's content.
-
-    Raises:
-        ConfigError: if it is neither, or a value is of the wrong type.
-        MediaError: if the picture is too large, or no data URL.
-    """
+    """Read a JSON object or a form; return the content of a form's file separately."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
         if kind == FORM:
@@ -160,16 +147,10 @@ async def _read(request: Request) -> tuple[SearchRequest, bytes | None]:
                 if content is None and picture is not None:
                     values["image"] = picture
                 values |= {key: form.getlist(key) for key in LISTS if key in form}
-            asked = checked_request(values, strict=False)  # a form's values are texts
-        else:
-            asked, content = checked_request(_object(await request.body())), None
+                return checked_request(values, strict=False), content  # a form's values are strings
+        return checked_request(_object(await request.body())), None
     except HTTPException as error:
         raise ConfigError(f"The form cannot be read: {error.detail}") from error
-    if asked.image is not None:
-        content = _decode(asked.image)
-    if content is not None and len(content) > MAX_PICTURE_MB * MB:
-        raise MediaError(TOO_LARGE)
-    return asked, content
 
 
 def _object(body: bytes) -> Mapping[str, Any]:
@@ -192,35 +173,37 @@ def _decode(url: str) -> bytes:
     try:
         if not (comma and head.startswith("data:image/") and head.endswith(";base64")):
             raise ValueError
-        decoded = base64.b64decode(content, validate=True)
+        return base64.b64decode(content, validate=True)
     except (ValueError, binascii.Error):
         raise MediaError("Send the picture as a data URL: data:image/png;base64,…") from None
-    if len(decoded) > MAX_PICTURE_MB * MB:
-        raise MediaError(TOO_LARGE)
-    return decoded
 
 
 def search_gallery(galleries: Galleries, asked: SearchRequest, references: Sequence[Reference]) -> dict[str, Any]:
-    """Search with references that have been read; return the answer as plain data."""
+    """Search with decoded references; return the answer as plain data."""
     searcher, strengths = galleries.searcher(asked.gallery), {"boolean": asked.alpha}
     return searcher.search(asked.query, asked.systems, asked.k, references, strengths, asked.literal).as_dict()
 
 
-def _answer(galleries: Galleries, decoder: Decoder, asked: SearchRequest, picture: bytes | None) -> dict[str, Any]:
+def _answer(galleries: Galleries, decoder: Decoder, asked: SearchRequest, file: bytes | None) -> dict[str, Any]:
     check_number(len(asked.references))
+    image = asked.image if file is None else file
+    references = [] if image is None else [_picture(decoder, image, asked.image_weight)]
+    for each in asked.references:
+        if (each.image is None) == (not each.clip):
+            raise ConfigError("A reference is either a clip or an image: name one of them.")
+        if each.image is None:
+            references.append(Reference((), each.clip, each.weight, each.wanted))
+        else:
+            references.append(_picture(decoder, each.image, each.weight, each.wanted))
+    return search_gallery(galleries, asked, references)
+
+
+def _picture(decoder: Decoder, image: str | bytes, weight: float, wanted: bool = True) -> Reference:
+    """Decode a data URL, or a file's content."""
+    content = _decode(image) if isinstance(image, str) else image
+    if len(content) > MAX_PICTURE_MB * MB:
+        raise MediaError(TOO_LARGE)
     with tempfile.TemporaryDirectory(prefix="nt2vr-") as folder:
-
-        def shown(content: bytes, weight: float, wanted: bool = True) -> Reference:
-            path = Path(folder) / "picture"
-            path.write_bytes(content)
-            return Reference((decoder.picture(path),), "", weight, wanted)
-
-        def reference(each: ReferenceRequest) -> Reference:
-            if (each.image is None) == (not each.clip):
-                raise ConfigError("A reference is either a clip or an image: name one of them.")
-            if each.image is None:
-                return Reference((), each.clip, each.weight, each.wanted)
-            return shown(_decode(each.image), each.weight, each.wanted)
-
-        own = [] if picture is None else [shown(picture, asked.image_weight)]
-        return search_gallery(galleries, asked, [*own, *map(reference, asked.references)])
+        path = Path(folder) / "picture"
+        path.write_bytes(content)
+        return Reference((decoder.picture(path),), "", weight, wanted)

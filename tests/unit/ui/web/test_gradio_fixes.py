@@ -136,7 +136,7 @@ def test_a_value_that_a_component_cannot_send_reaches_no_handler(what: str) -> N
     page, send = page_with(build)
     assert repr(send(value)) == repr(value), "Gradio refuses it: remove this case"
     check_inputs(page)
-    with pytest.raises(gr.Error, match="^.The request was refused: ") as caught:
+    with pytest.raises(gr.Error, match=r"^.The request was refused: ") as caught:
         send(value)
     assert not caught.value.print_exception
 
@@ -152,7 +152,7 @@ def test_an_error_of_gradio_s_own_becomes_one_sentence_without_a_traceback(
         send(value)
     assert getattr(caught.value, "print_exception", True), "Gradio refuses it in a sentence: remove this case"
     check_inputs(page)
-    with pytest.raises(gr.Error, match="^.The request was refused: ") as refused:
+    with pytest.raises(gr.Error, match=r"^.The request was refused: ") as refused:
         send(value)
     assert not refused.value.print_exception and "\n" not in refused.value.message
 
