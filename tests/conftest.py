@@ -26,15 +26,18 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 prepare_environment()  # before any test imports torch
 
 
-class OneAppScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped
-    """Gives one worker all tests of the running app, so that it starts once, and each module's tests to one worker."""
+class TwoAppsScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped
+    """Gives each module's tests to one worker, and those of the running app to two, each with an app of its own."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return "app" if nodeid.startswith(("tests/app/", "tests/browser/")) else nodeid.partition("::")[0]
+        module = nodeid.partition("::")[0]
+        if not module.startswith(("tests/app/", "tests/browser/")):
+            return module
+        return "one app" if module < "tests/browser/test_l" else "another"  # about equal times
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneAppScheduling:
-    return OneAppScheduling(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> TwoAppsScheduling:
+    return TwoAppsScheduling(config, log)
 
 
 @pytest.fixture
@@ -75,14 +78,14 @@ class RunningApp:
 
 @pytest.fixture(scope="session")
 def running_app(tmp_path_factory: pytest.TempPathFactory, gallery_data: Path) -> Iterator[RunningApp]:
-    """Start the app once for all tests; its data folder is new. Tests leave no runs, models or reports in it."""
+    """Start the app once per worker; its data folder is new. Tests leave no runs, models or reports in it."""
     with run_app(tmp_path_factory.mktemp("app"), gallery_data / "cache") as app:
         yield app
 
 
 @pytest.fixture(scope="session")
 def public_app(gallery_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
-    """Start the app once as on a server, where everybody is a stranger."""
+    """Start the app once per worker as on a server, where everybody is a stranger."""
     with run_app(tmp_path_factory.mktemp("public"), gallery_data / "cache", GRADIO_SERVER_NAME="0.0.0.0") as app:
         yield app
 
@@ -122,7 +125,7 @@ def run_app(folder: Path, cache: Path | None = None, port: int = 0, **environmen
 
 
 def _wait_for(app: RunningApp, process: "subprocess.Popen[bytes]") -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300  # a busy machine is slow, not wrong
     while process.poll() is None and time.monotonic() < deadline:
         try:
             httpx.get(app.url)

@@ -49,7 +49,7 @@ def read_tensors(file: Path) -> object:
     except CheckpointError:
         raise
     except Exception as error:  # damaged and hostile files fail in many ways: in zip, pickle, safetensors, torch
-        if found := re.search(r"GLOBAL ([\w.]+)", str(error)):
+        if found := re.search(r"GLOBAL ([\w.]{1,80})", str(error)):
             raise CheckpointError(
                 f"{file.name} holds more than tensors ({found[1]}), and untrusted files are read for tensors only. "
                 "If you trust it, save the model's state_dict() alone and import that."

@@ -26,8 +26,8 @@ from nt2vr.ui.library.media import FOREVER, Media
 from nt2vr.ui.library.tab import LibraryTab
 from nt2vr.ui.search.layout import menu_style
 from nt2vr.ui.search.tab import SearchTab
-from nt2vr.ui.search.watch import Trainings
-from nt2vr.ui.theme import QUIET, build_theme, template
+from nt2vr.ui.theme import QUIET, build_theme, head_scripts, template
+from nt2vr.ui.trainings import Trainings
 from nt2vr.ui.web.gradio_api import build_api
 from nt2vr.ui.web.gradio_fixes import check_inputs, refuse_downloads, template_script
 from nt2vr.ui.web.permissions import Permissions

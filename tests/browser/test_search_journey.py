@@ -187,18 +187,10 @@ def test_known_words_are_offered_while_typing_and_a_story_is_drawn(page: Page, r
     expect(page).to_have_url(re.compile("q=a"))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<img src=x onerror=document.title='run'>",
-        "${document.title='run'}",
-        "${1+1}",
-        "`+(document.title='run')+`",
-        "\\u ${",
-    ],
-)
-def test_text_from_a_link_is_never_run(page: Page, running_app: RunningApp, text: str) -> None:
-    page.goto(f"{running_app.url}?systems=CLIP&k=4&q={quote(text)}+not+a+dog")
-    expect(page.locator(".nt-sentence")).to_contain_text(text, timeout=MODELS_MS)
-    expect(columns(page)).to_have_count(1)
-    expect(page).to_have_title("nT2VR")
+def test_text_from_a_link_is_never_run(page: Page, running_app: RunningApp) -> None:
+    run = "document.title='run'"
+    for text in (f"<img src=x onerror={run}> ${{{run}}} `+({run})+` ${{1+1}}", "\\u ${"):  # the second breaks a script
+        page.goto(f"{running_app.url}?systems=CLIP&k=4&q={quote(text)}+not+a+dog")
+        expect(page.locator(".nt-sentence")).to_contain_text(text, timeout=MODELS_MS)
+        expect(columns(page)).to_have_count(1)
+        expect(page).to_have_title("nT2VR")

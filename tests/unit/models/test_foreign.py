@@ -199,6 +199,10 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "a folder": (lambda path: path.mkdir(), "There is no file"),
     "code": (_script, "TorchScript archive"),
     "arguments": (_save(lambda w: {"model": w, "args": argparse.Namespace(lr=1)}), r"more than tensors \(argparse"),
+    "a class with a long name": (
+        lambda path: path.write_bytes(b"\x80\x02c" + 999 * b"a" + b"\nname\n."),
+        r"more than tensors \(a{80}\)",
+    ),
     "a number": (lambda path: torch.save(3, path), "but no tensors"),
     "a classifier": (lambda path: torch.save({"conv1.weight": torch.zeros(3)}, path), "no CLIP .* but conv1.weight"),
     "two models": (_save(lambda w: {"student": w, "teacher": w}), r"several models \(student, teacher\)"),
