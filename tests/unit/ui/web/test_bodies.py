@@ -16,9 +16,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
+from nt2vr.media.stored import DAY_S
 from nt2vr.ui.web import bodies
 from nt2vr.ui.web.bodies import Bodies
-from nt2vr.ui.web.uploads import DAY_S, MB, sweep_uploads
+from nt2vr.ui.web.uploads import MB, sweep_uploads
 
 Sender = Callable[[], Awaitable[Message]]
 
