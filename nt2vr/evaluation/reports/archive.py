@@ -15,7 +15,7 @@ from uuid import uuid4
 from defusedcsv import csv
 from filelock import FileLock, Timeout
 
-from nt2vr.errors import ConfigError, quoted, reason_of
+from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.covr.report import covr_file_summary, read_covr_file
 from nt2vr.evaluation.reports.report import QUERIES, REPORT, Report, Result, load_report
 from nt2vr.evaluation.reports.review import REVIEW, Remark, Remarks, read_remarks, write_remarks
@@ -187,8 +187,9 @@ class Archive:
                     del remarks[place]
                 write_remarks(folder, remarks, {number: report.queries[number].text for number in remarks})
                 _write_queries(report, folder / QUERIES_CSV, remarks)
-        except (OSError, Timeout) as error:
-            raise ConfigError(f"The note cannot be saved ({reason_of(error)}). Try again.") from error
+        except OSError as error:
+            reason = "others are being written" if isinstance(error, Timeout) else error.strerror
+            raise ConfigError(f"The note cannot be saved ({reason}). Try again.") from error
 
     def summary(self, report_id: str) -> dict[str, Any]:
         """Return the content of report.json."""
