@@ -30,7 +30,7 @@ from nt2vr.ui.theme import QUIET, build_theme, head_scripts, template
 from nt2vr.ui.trainings import Trainings
 from nt2vr.ui.web.bodies import Bodies
 from nt2vr.ui.web.gradio_api import build_api
-from nt2vr.ui.web.gradio_fixes import check_inputs, refuse_downloads, template_script
+from nt2vr.ui.web.gradio_fixes import check_inputs, refuse_downloads, refuse_files_quietly, template_script
 from nt2vr.ui.web.permissions import Permissions
 from nt2vr.ui.web.request_checks import UNKNOWN, RequestChecks, refuse_unknown, refuse_unreadable
 from nt2vr.ui.web.routes import build_routes
@@ -141,6 +141,7 @@ def serve(
 ) -> None:
     """Serve the page until stopped, with `tabs` after its own; models are loaded once it is up."""
     refuse_downloads()
+    refuse_files_quietly()
     uploads = settings.data_dir / "uploads"
     prepare_uploads(uploads)
     with closing(Services(settings)) as services:

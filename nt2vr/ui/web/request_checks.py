@@ -3,6 +3,7 @@
 They see addresses and sizes only. What a visitor may do is decided by permissions, in the handlers.
 """
 
+import errno
 import logging
 import socket
 from collections.abc import Collection
@@ -30,9 +31,14 @@ logger = logging.getLogger(__name__)
 SAFE = ("GET", "HEAD", "OPTIONS")  # methods that change nothing
 MAX_BODY_MB = 1  # of requests without files: the largest, a completed form, has a few KB
 FORM_BYTES = 1 << 16  # allowance for the form around an uploaded file
-UNUSED = ("deep_link", "component_server", "process_recording")  # routes of Gradio: some write files for anyone
+UNUSED = (
+    "deep_link",
+    "component_server",
+    "process_recording",
+    "proxy",
+)  # routes of Gradio: some write files for anyone
 YEAR_S = 365 * 24 * 3600
-UNKNOWN = (FnIndexInferError, KeyError, TypeError)  # raised by Gradio's routes for names that it does not have
+UNKNOWN = (FnIndexInferError, KeyError, TypeError, OSError, ValueError)  # of Gradio's routes, for unknown names
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ class RequestChecks:
                 return _refusal(request, "Pages of other sites may not change anything in this app.", 403)
         if names_url(request.scope):
             return _refusal(request, "Addresses are not opened here.", 403)
-        if request.scope["path"].partition("/gradio_api/")[2].strip("/") in UNUSED:
+        if request.scope["path"].partition("/gradio_api/")[2].partition("=")[0].strip("/") in UNUSED:
             return _refusal(request, "This app has no such route.", 404)
         return None
 
@@ -136,7 +142,11 @@ async def refuse_unknown(request: Request, error: Exception) -> Response:
 
     Handlers of events never get here: Gradio sends their errors to the page.
     """
-    if "/gradio_api/" not in request.scope["path"]:
+    if isinstance(error, OSError | ValueError):
+        is_name = getattr(error, "errno", errno.EINVAL) in (errno.ENAMETOOLONG, errno.EINVAL)  # or it has a NUL
+    else:
+        is_name = "/gradio_api/" in request.scope["path"]
+    if not is_name:
         raise error
     logger.debug("A request to %s was refused: %s", quoted(request.scope["path"]), quoted(reason_of(error)))
     return _refusal(request, "The request was refused: it names something that is not here.", 400)

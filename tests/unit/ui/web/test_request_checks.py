@@ -189,7 +189,9 @@ def test_the_parameter_at_which_gradio_fails_is_dropped_and_all_others_are_kept(
     assert ask(path="/?q=a%20dog&pages=2").text == "hello q=a%20dog&pages=2"
 
 
-@pytest.mark.parametrize("route", ["deep_link", "component_server", "component_server/", "process_recording"])
+@pytest.mark.parametrize(
+    "route", ["deep_link", "component_server", "component_server/", "process_recording", "proxy=%00"]
+)
 def test_routes_of_gradio_that_the_page_does_not_use_are_closed(route: str) -> None:
     for prefix in ("", "/films"):
         for method in ("GET", "POST"):
