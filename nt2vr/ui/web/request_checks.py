@@ -15,6 +15,7 @@ from fastapi.exception_handlers import request_validation_exception_handler
 from fastapi.exceptions import RequestValidationError
 from gradio.route_utils import FnIndexInferError
 from starlette.datastructures import URL
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -66,7 +67,12 @@ class RequestChecks:
             return
         request = Request(scope, receive)
         answer = self._refuse_address(request) or self._refuse_size(request) or self._let_owner_in(request)
-        await (answer or self.app)(without_page(scope), receive, send)
+        try:
+            await (answer or self.app)(without_page(scope), receive, send)
+        except RuntimeError as error:  # Gradio says 404 of an unknown session once its stream has started
+            if not isinstance(error.__cause__, HTTPException):
+                raise
+            await send({"type": "http.response.body", "body": b""})
 
     def _refuse_address(self, request: Request) -> Response | None:
         """Refuse foreign host names (DNS rebinding), changes requested by other sites' pages, and paths with a URL."""
@@ -84,6 +90,8 @@ class RequestChecks:
             same = origin.lower().partition("//")[2] == asked.lower()  # an Origin has no path
             if not same and all(_host_of(origin) != each.lower() for each in self.host_names):
                 return _refusal(request, "Pages of other sites may not change anything in this app.", 403)
+        if any(character < " " or character == "\x7f" for character in request.scope["path"]):
+            return _refusal(request, "The address has a control character.", 400)
         if names_url(request.scope):
             return _refusal(request, "Addresses are not opened here.", 403)
         if request.scope["path"].partition("/gradio_api/")[2].partition("=")[0].strip("/") in UNUSED:
