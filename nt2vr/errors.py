@@ -11,6 +11,7 @@ Nt2vrError
 ├── RunError           a training run that cannot be started, stopped or deleted now
 ├── DownloadError      a failed download
 ├── AccessError        an action that this visitor may not take
+├── BusyError          a request beyond those that are answered at a time
 └── HubError           a request that the Hugging Face Hub refused
 """
 
@@ -70,6 +71,10 @@ class DownloadError(Nt2vrError):
 
 class AccessError(Nt2vrError):
     """An action that this visitor may not take."""
+
+
+class BusyError(Nt2vrError):
+    """A request beyond those that are answered at a time."""
 
 
 def counted(count: int, one: str, many: str = "") -> str:

@@ -13,6 +13,7 @@ from importlib import metadata
 from pathlib import Path
 
 from nt2vr.errors import ConfigError, quoted
+from nt2vr.files import check_writable
 
 PACKAGE = Path(__file__).parent
 ASSETS = (
@@ -102,7 +103,7 @@ class Settings:
         host = host or environment.get("GRADIO_SERVER_NAME") or every
         names = f"{environment.get('NT2VR_ALLOW_HOST', '')},{environment.get('SPACE_HOST', '')}"
         return cls(
-            Path(data_dir or environment.get("NT2VR_DATA") or DEFAULT_DATA_DIR).expanduser(),
+            _data_dir(data_dir or environment.get("NT2VR_DATA") or DEFAULT_DATA_DIR),
             device or environment.get("NT2VR_DEVICE") or "auto",
             host,
             port,
@@ -132,6 +133,17 @@ def project_version() -> str:
 def chat_key(environment: Mapping[str, str] = os.environ) -> str:
     """Return the key of a chat-completions endpoint, NT2VR_CHAT_KEY; empty if there is none."""
     return environment.get("NT2VR_CHAT_KEY", "").strip()
+
+
+def _data_dir(named: str | Path) -> Path:
+    """Refuse a data folder that is none and cannot be made; a read-only one will do for searching."""
+    try:
+        folder = Path(named).expanduser()
+        if not folder.is_dir():
+            check_writable(folder)
+    except (OSError, RuntimeError, ConfigError) as error:  # too long, an unknown ~user
+        raise ConfigError(f"The data folder {quoted(str(named))} cannot be made. Name another: --data-dir.") from error
+    return folder
 
 
 def _listed(text: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Small file systems in memory, for tests of full disks; skipped where mounting is not allowed."""
+"""Small file systems in memory, and read-only folders; tests skip where mounting is not allowed."""
 
 import subprocess
 import sys
@@ -12,10 +12,24 @@ import pytest
 @contextmanager
 def mounted(folder: Path, options: str) -> Iterator[None]:
     """Mount a tmpfs on a folder, "size=2m" or "size=2m,ro"."""
-    command = ["mount", "-t", "tmpfs", "-o", options, "none", str(folder)]
+    with _mount("-t", "tmpfs", "-o", options, "none", str(folder)):
+        yield
+
+
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """Make a folder read-only, also for root."""
+    with _mount("--bind", str(folder), str(folder)):
+        subprocess.run(["mount", "-o", "remount,ro,bind", str(folder)], check=True)
+        yield
+
+
+@contextmanager
+def _mount(*arguments: str) -> Iterator[None]:
+    command = ["mount", *arguments]
     if sys.platform != "linux" or subprocess.run(command, capture_output=True, check=False).returncode:
         pytest.skip("Mounting needs Linux and root.")
     try:
         yield
     finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
+        subprocess.run(["umount", "-l", arguments[-1]], check=True)

@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 from nt2vr.datasets.base import Split
 from nt2vr.datasets.load import DATASETS, kind_and_path
 from nt2vr.errors import ConfigError, GalleryError, Nt2vrError, quoted
-from nt2vr.files import check_free, with_schema, without_schema, write_json
+from nt2vr.files import check_free, check_writable, with_schema, without_schema, write_json
 from nt2vr.library.compare import compared
 from nt2vr.library.info import KINDS, Changes, Kind, LibraryInfo, Skipped, Source
 from nt2vr.library.inventory import Counts, Inventory
@@ -194,15 +194,22 @@ class Libraries:
     ) -> Iterator[Source]:
         """Hold a library for one update at a time, between processes; an InterruptedError ends the wait."""
         source = self._source(library_id)
-        lock = FileLock(self.folder / source.id / LOCK)
+        folder = self.folder / source.id
+        lock = FileLock(folder / LOCK)
         while True:
             try:
+                check_writable(folder)
                 lock.acquire(timeout=WAIT_S)
                 break
             except Timeout:
                 progress(0, 0, "waiting for another update of this library")
                 if should_stop():
                     raise InterruptedError from None
+            except (OSError, ConfigError) as error:
+                raise GalleryError(
+                    f"{source.name} cannot be updated: {folder} cannot be written to. "
+                    "What is indexed stays searchable."
+                ) from error
         try:
             yield self._source(source.id)
         finally:

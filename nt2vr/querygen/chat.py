@@ -1,14 +1,14 @@
 """Modification texts from a language model behind a chat-completions endpoint. Optional."""
 
+import asyncio
 import json
 import random
 import time
 from dataclasses import dataclass, field
-from http.client import HTTPException, HTTPResponse
 from typing import Any
-from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+import httpx
 
 from nt2vr.errors import ConfigError, DownloadError, quoted, reason_of
 from nt2vr.querygen.triplets.mining import NearCaptions
@@ -25,13 +25,6 @@ PROMPT = (
 )
 
 
-class _NoRedirects(HTTPRedirectHandler):
-    """Refuses redirects, which would take the key to another host."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
-
-
 @dataclass(frozen=True)
 class ChatEndpoint:
     """An endpoint with the API of OpenAI's chat completions.
@@ -39,7 +32,7 @@ class ChatEndpoint:
     Attributes:
         url: its base, such as https://host/v1.
         key: sent as a bearer token; empty sends none.
-        timeout_s: until an endpoint answers, and until its answer is complete.
+        timeout_s: until its answer is complete, from the first look for its address.
         retries: further requests after a failure that may pass.
         pause_s: before the first of these; doubles with each.
 
@@ -69,30 +62,29 @@ class ChatEndpoint:
     def complete(self, prompt: str) -> str:
         """Return the model's answer; raises a DownloadError with the reason after all retries."""
         body = {"model": self.model, "messages": [{"role": "user", "content": prompt}], "max_tokens": 60}
-        headers = {"Content-Type": "application/json"}
+        headers = {"Accept-Encoding": "identity"}  # a small answer could unpack to a large one
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
-        request = Request(f"{self.url.rstrip('/')}/chat/completions", json.dumps(body).encode(), headers)
         for attempt in range(self.retries + 1):
             try:
-                return self._ask(request)
+                return self._ask(body, headers)
             except _Passing as failure:
                 if attempt == self.retries:
                     raise DownloadError(f"{quoted(self.url)} did not answer ({failure}). Try again later.") from None
                 time.sleep(min(failure.wait_s or self.pause_s * 2**attempt, MAX_WAIT_S))
         raise AssertionError("the last attempt returns or raises")
 
-    def _ask(self, request: Request) -> str:
+    def _ask(self, body: dict[str, Any], headers: dict[str, str]) -> str:
         try:
-            with build_opener(_NoRedirects).open(request, timeout=self.timeout_s) as answer:
-                content = self._read(answer)
-        except HTTPError as error:
-            error.close()
-            if error.code == 429 or error.code >= 500:
-                raise _Passing(f"HTTP {error.code}", _seconds(error.headers.get("Retry-After", ""))) from None
-            raise DownloadError(f"{quoted(self.url)} refused the request: HTTP {error.code}.") from None
-        except (URLError, HTTPException, OSError) as error:  # no connection, broken off, or too slow
+            status, wait, content = asyncio.run(self._exchange(body, headers))
+        except TimeoutError:
+            raise _Passing("timed out") from None
+        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:  # no connection, or broken off
             raise _Passing(reason_of(error)) from None
+        if status == 429 or status >= 500:
+            raise _Passing(f"HTTP {status}", _seconds(wait))
+        if status >= 300:  # redirects too, which would take the key to another host
+            raise DownloadError(f"{quoted(self.url)} refused the request: HTTP {status}.")
         try:
             if len(content) > MAX_ANSWER:
                 raise ValueError
@@ -103,14 +95,19 @@ class ChatEndpoint:
             raise DownloadError(f"{quoted(self.url)} answered with something else than a chat completion.") from None
         return text
 
-    def _read(self, answer: HTTPResponse) -> bytes:
-        """Read an answer; the timeout of the connection alone would let a server send a byte now and then forever."""
-        content, until_s = b"", time.monotonic() + self.timeout_s
-        while len(content) <= MAX_ANSWER and (some := answer.read1(MAX_ANSWER)):
-            content += some
-            if time.monotonic() > until_s:
-                raise TimeoutError("timed out")
-        return content
+    async def _exchange(self, body: dict[str, Any], headers: dict[str, str]) -> tuple[int, str, bytes]:
+        """Return the status, the header Retry-After and the content of the answer, all within the deadline."""
+        url, content = f"{self.url.rstrip('/')}/chat/completions", b""
+        async with (
+            asyncio.timeout(self.timeout_s),
+            httpx.AsyncClient(timeout=None) as client,
+            client.stream("POST", url, json=body, headers=headers) as answer,
+        ):
+            async for some in answer.aiter_raw():
+                content += some
+                if len(content) > MAX_ANSWER:
+                    break
+            return answer.status_code, answer.headers.get("Retry-After", ""), content
 
 
 class _Passing(Exception):

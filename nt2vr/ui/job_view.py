@@ -1,15 +1,17 @@
 """Background jobs as plain data for templates; independent of Gradio."""
 
+from collections.abc import Callable
 from typing import Any
 
 from nt2vr.progress import Job, duration_text, percent_text
 
 
-def job_view(job: Job[Any] | None, word: str) -> dict[str, Any]:
+def job_view(job: Job[Any] | None, word: str, tell: Callable[[str], str] = str) -> dict[str, Any]:
     """Show a job as plain data for a template; nothing of one that finished.
 
     Args:
         word: what a running job does: "indexing".
+        tell: how an error is told to this visitor, who may not learn every path.
     """
     if job is None or job.state == "finished":
         return {}
@@ -25,7 +27,7 @@ def job_view(job: Job[Any] | None, word: str) -> dict[str, Any]:
         "current": job.current,
         "rate": " · ".join(filter(None, (rate, left))),
         "share": percent_text(job.done, job.total),
-        "error": job.error,
+        "error": tell(job.error),
         "under_way": job.is_under_way,
     }
 

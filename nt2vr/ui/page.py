@@ -28,12 +28,13 @@ from nt2vr.ui.search.layout import menu_style
 from nt2vr.ui.search.tab import SearchTab
 from nt2vr.ui.theme import QUIET, build_theme, head_scripts, template
 from nt2vr.ui.trainings import Trainings
+from nt2vr.ui.web.bodies import Bodies
 from nt2vr.ui.web.gradio_api import build_api
-from nt2vr.ui.web.gradio_fixes import check_inputs, refuse_downloads, template_script
+from nt2vr.ui.web.gradio_fixes import check_inputs, refuse_downloads, refuse_files_quietly, template_script
 from nt2vr.ui.web.permissions import Permissions
-from nt2vr.ui.web.request_checks import RequestChecks, refuse_unreadable
+from nt2vr.ui.web.request_checks import UNKNOWN, RequestChecks, refuse_unknown, refuse_unreadable
 from nt2vr.ui.web.routes import build_routes
-from nt2vr.ui.web.uploads import HOUR_S, STAY_S, prepare_uploads
+from nt2vr.ui.web.uploads import HOUR_S, STAY_S, prepare_uploads, sweep_uploads
 from nt2vr.world.stories import story_queries
 from nt2vr.world.synonyms import offered_words
 
@@ -140,7 +141,9 @@ def serve(
 ) -> None:
     """Serve the page until stopped, with `tabs` after its own; models are loaded once it is up."""
     refuse_downloads()
-    prepare_uploads(settings.data_dir / "uploads")
+    refuse_files_quietly()
+    uploads = settings.data_dir / "uploads"
+    prepare_uploads(uploads)
     with closing(Services(settings)) as services:
         media = Media(services.galleries, services.libraries, services.decoder)
         page = build_page(services, media, permissions, tabs, trainings)
@@ -150,6 +153,7 @@ def serve(
         searcher = services.galleries.built_in
         _in_background(searcher.warm_up, "CLIP")
         _in_background(give_back_freed_memory)
+        _in_background(sweep_uploads, uploads)
         _in_background(download_all, settings.models, services.models.download)
         with searcher.watching():
             page.block_thread()
@@ -176,8 +180,11 @@ def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Perm
         show_error=True,
         state_session_capacity=SESSIONS,
         app_kwargs={
-            "middleware": [checks],
-            "exception_handlers": {RequestValidationError: refuse_unreadable},
+            "middleware": [checks, Middleware(Bodies)],
+            "exception_handlers": {
+                RequestValidationError: refuse_unreadable,
+                **dict.fromkeys(UNKNOWN, refuse_unknown),
+            },
             "routes": [
                 Mount("/clips", ImmutableFiles(directory=settings.assets / "gallery" / "clips")),
                 Mount("/reports", reports),

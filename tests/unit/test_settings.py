@@ -60,6 +60,16 @@ def test_a_setting_that_cannot_be_used_is_refused(environment: dict[str, str], s
         Settings.read(environment=environment)
 
 
+@pytest.mark.parametrize("named", ["file", "file/below", "x" * 300, "~nobody-here/x"])
+def test_a_data_folder_that_cannot_be_made_is_refused(named: str, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    named = named if named.startswith("~") else f"{tmp_path}/{named}"
+    with pytest.raises(ConfigError, match=r"^The data folder .* cannot be made. Name another: --data-dir.$"):
+        Settings.read(named, environment={})
+    assert Settings.read(tmp_path / "new" / "data", environment={}).data_dir == tmp_path / "new" / "data"
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+
+
 def test_the_names_of_an_app_are_given_by_flag_variable_and_space() -> None:
     environment = {"NT2VR_ALLOW_HOST": "a.example, b.example", "SPACE_HOST": "ada-nt2vr.hf.space"}
     names = Settings.read(host_names=["c.example"], environment=environment).host_names

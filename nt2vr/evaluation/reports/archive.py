@@ -1,6 +1,5 @@
 """Archive of reports: lists, opens and deletes them. Repeating an evaluation replaces its report."""
 
-import csv
 import json
 import logging
 import re
@@ -10,9 +9,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from threading import Lock
 from typing import Any
 from uuid import uuid4
+
+from defusedcsv import csv
+from filelock import FileLock, Timeout
 
 from nt2vr.errors import ConfigError, quoted
 from nt2vr.evaluation.covr.report import covr_file_summary, read_covr_file
@@ -24,7 +25,8 @@ from nt2vr.media.stored import LIMITS, bytes_in
 
 logger = logging.getLogger(__name__)
 
-QUERIES_CSV = "queries.csv"
+QUERIES_CSV, LOCK = "queries.csv", ".review.lock"
+LOCK_S = 10.0  # that a note waits for others to be written
 FILES = (REPORT, *FORMS, QUERIES, QUERIES_CSV, REVIEW)  # to download
 FROM = " @ "  # between a system's name and the report it is from
 LOADED = 4  # reports cached in memory: 20 MB each for 10,000 queries
@@ -66,7 +68,6 @@ class Archive:
         self.folder, self._older = folder, folder.with_name("composed")
         self._listed: dict[str, tuple[int, Entry]] = {}  # by id, with the file's modification time
         self._loaded: dict[tuple[str, int], Report] = {}
-        self._noting = Lock()
 
     def add(self, report: Report) -> str:
         """Save a report with its tables, and return its id."""
@@ -178,13 +179,17 @@ class Archive:
         report, folder = self.load(report_id), self._known(report_id)
         if not 0 <= place < len(report.queries):
             raise ConfigError(f"The report has no query {place:,}. The note is not saved.")
-        with self._noting:
-            remarks = read_remarks(folder)
-            remarks[place] = remark
-            if remark == Remark():
-                del remarks[place]
-            write_remarks(folder, remarks, {number: report.queries[number].text for number in remarks})
-            _write_queries(report, folder / QUERIES_CSV, remarks)
+        try:
+            with FileLock(folder / LOCK, timeout=LOCK_S):  # other processes may share the data folder
+                remarks = read_remarks(folder)
+                remarks[place] = remark
+                if remark == Remark():
+                    del remarks[place]
+                write_remarks(folder, remarks, {number: report.queries[number].text for number in remarks})
+                _write_queries(report, folder / QUERIES_CSV, remarks)
+        except OSError as error:
+            reason = "others are being written" if isinstance(error, Timeout) else error.strerror
+            raise ConfigError(f"The note cannot be saved ({reason}). Try again.") from error
 
     def summary(self, report_id: str) -> dict[str, Any]:
         """Return the content of report.json."""

@@ -51,4 +51,4 @@ def write_remarks(folder: Path, remarks: Remarks, texts: Mapping[int, str]) -> N
     try:
         write_json(folder / REVIEW, with_schema({"queries": queries}), indent=1)
     except OSError as error:
-        raise ConfigError(f"The note cannot be saved to {folder} ({error.strerror}). Free some space.") from error
+        raise ConfigError(f"The note cannot be saved ({error.strerror}). Free some space.") from error

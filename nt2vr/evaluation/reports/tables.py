@@ -3,12 +3,13 @@
 CSV and LaTeX have the 95 % interval of each figure, see `intervals`. Pictures plus texts have one by kind.
 """
 
-import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
+
+from defusedcsv import csv
 
 from nt2vr.evaluation.covr.protocol import ALL, FIRST, KS
 from nt2vr.evaluation.covr.sources import SEEN, UNSEEN

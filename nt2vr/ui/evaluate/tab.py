@@ -150,7 +150,7 @@ class EvaluateTab:
         if job is not None and job.result and not report_id:
             return self._show(ReportLink(job.result), request)
         listed = reports_view(self._evaluations.archive.entries(), report_id, job)
-        return {self._parts.reports: listed, **self._watched()}
+        return {self._parts.reports: listed, **self._watched(request)}
 
     @user_errors
     def on_start(
@@ -204,7 +204,7 @@ class EvaluateTab:
             p.reports: reports_view(entries, link.report, job),
             p.form.column: gr.Column(visible=not link.report),
             p.report.column: gr.Column(visible=bool(link.report)),
-            **self._watched(),
+            **self._watched(visitor),
             **opened,
         }
 
@@ -213,7 +213,7 @@ class EvaluateTab:
         job = self._evaluations.job
         return (job.result or "") if job else ""
 
-    def _watched(self) -> Updates:
+    def _watched(self, visitor: Visitor) -> Updates:
         """Show the evaluation under way, and the buttons as it allows."""
         job, p = self._evaluations.job, self._parts
         is_busy = job is not None and job.is_under_way
@@ -222,7 +222,7 @@ class EvaluateTab:
             p.timer: gr.Timer(active=is_busy),
             p.form.start: gr.Button(interactive=not is_busy),
             p.form.cancel: gr.Button(interactive=job is not None and job.state == "running"),
-            p.form.job: job_view(job, WORD),
+            p.form.job: job_view(job, WORD, self._permissions.teller(visitor)),
         }
 
 

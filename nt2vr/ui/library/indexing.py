@@ -1,7 +1,7 @@
 """Background library updates, started from Search and Library alike, as template data."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,16 +39,21 @@ class Indexing:
 
 
 def index_view(
-    answer: Answer | None, problem: NotIndexedError | None, job: IndexJob | None, refusal: str = ""
+    answer: Answer | None,
+    problem: NotIndexedError | None,
+    job: IndexJob | None,
+    refusal: str = "",
+    tell: Callable[[str], str] = str,
 ) -> dict[str, Any]:
     """Show what a library lacks of its index, with a button that has it indexed, or how far that has come.
 
     Args:
         job: the library's update, if it is under way or has failed.
         refusal: why this visitor may not start one; empty if they may.
+        tell: as `job_view` takes it.
     """
     if job is not None:
-        return {"job": job_view(job, WORD)}
+        return {"job": job_view(job, WORD, tell)}
     if problem is not None:
         return {"text": str(problem), "models": "|".join(problem.models), "refusal": refusal}
     behind = (
@@ -86,12 +91,16 @@ def wire_indexing(
         return index_view(None, None, indexing.under_way(key)), gr.Timer(active=True)
 
     @user_errors
-    def on_indexing(key: str) -> tuple[Any, Any, Any]:
+    def on_indexing(key: str, request: gr.Request) -> tuple[Any, Any, Any]:
         job = indexing.under_way(key)
         if job is not None:
             return index_view(None, None, job), gr.skip(), gr.skip()
         last = indexing.jobs.of(key) if key else None
-        return index_view(None, None, last), gr.Timer(active=False), f"{time.monotonic()}"
+        return (
+            index_view(None, None, last, tell=permissions.teller(request)),
+            gr.Timer(active=False),
+            f"{time.monotonic()}",
+        )
 
     panel.start(on_index, gallery, [panel, timer], **quiet)
     timer.tick(on_indexing, gallery, [panel, timer, ask], queue=False, **quiet)

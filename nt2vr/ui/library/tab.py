@@ -6,7 +6,7 @@ from typing import Any
 
 import gradio as gr
 
-from nt2vr.errors import ConfigError, Nt2vrError
+from nt2vr.errors import ConfigError, GalleryError, Nt2vrError
 from nt2vr.library.info import LibraryInfo
 from nt2vr.library.jobs import IndexJob
 from nt2vr.library.libraries import Libraries
@@ -183,7 +183,11 @@ class LibraryTab:
         """Compare the open library's files with what is indexed."""
         self._permissions.check("import", request)
         info = self._libraries.find(chosen)
-        return self._info(info, request, changes_text(self._libraries.check(info.id)))
+        try:
+            changes = self._libraries.check(info.id)
+        except GalleryError as error:
+            raise GalleryError(self._permissions.teller(request)(str(error))) from error
+        return self._info(info, request, changes_text(changes))
 
     @user_errors
     def on_more(self, chosen: str, files: list[str] | None, model: str, request: gr.Request) -> Updates:
@@ -234,10 +238,11 @@ class LibraryTab:
         if info is None:
             return shown | {o.search: {}, o.skipped: {}, o.retry: gr.skip(), o.name: "", o.more: gr.skip()}
         skipped = self._libraries.skipped(info.id)
+        folder = None if self._permissions.may("paths", visitor) else info.source.within or info.source.path
         videos = self._indexing.galleries.searcher(info.id).gallery.videos
         return shown | {
             o.search: posters_view(info, videos, self._media.urls),
-            o.skipped: skipped_view(skipped),
+            o.skipped: skipped_view(skipped, folder),
             o.retry: gr.Button(visible=any(not each.duplicate_of for each in skipped)),
             o.name: info.name,
             o.more: gr.UploadButton(visible=info.source.kind == "uploads"),

@@ -1,6 +1,8 @@
 """Libraries as template data. Independent of Gradio."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import counted
@@ -11,6 +13,7 @@ from nt2vr.progress import percent_text
 from nt2vr.ui.job_view import job_view, state_text
 from nt2vr.ui.library.indexing import WORD
 from nt2vr.ui.search.clip_view import clock
+from nt2vr.ui.web.paths import without_folders
 
 KIND_NAMES = {"uploads": "uploaded files", "folder": "folder", "manifest": "manifest", "dataset": "dataset"}
 POSTERS = 24
@@ -50,6 +53,7 @@ def info_view(info: LibraryInfo, job: IndexJob | None, remark: str, names_paths:
         names_paths: whether the visitor may know where it lies on this machine.
     """
     source = info.source
+    tell = str if names_paths else partial(without_folders, folder=source.within or source.path)
     made_from = KIND_NAMES[source.kind] + (f" {source.path}" if names_paths and source.kind != "uploads" else "")
     facts = {
         "Made from": made_from + (f", {source.split} split" if source.kind == "dataset" else ""),
@@ -65,7 +69,7 @@ def info_view(info: LibraryInfo, job: IndexJob | None, remark: str, names_paths:
         "facts": [{"name": name, "value": value} for name, value in facts.items()],
         "unavailable": "" if info.available else "Its files are not there now. What is indexed can still be searched.",
         "remark": remark,
-        "job": job_view(job, WORD),
+        "job": job_view(job, WORD, tell),
     }
 
 
@@ -82,10 +86,17 @@ def posters_view(
     }
 
 
-def skipped_view(skipped: Sequence[Skipped]) -> dict[str, Any]:
-    """List what is not in the gallery, with the reasons."""
+def skipped_view(skipped: Sequence[Skipped], folder: Path | None = None) -> dict[str, Any]:
+    """List what is not in the gallery, with the reasons.
+
+    Args:
+        folder: what paths are shown relative to, for a visitor who may not name any; None leaves them as they are.
+    """
     rows = [
-        {"id": each.id, "reason": each.reason or f"same content as {each.duplicate_of}"}
+        {
+            "id": without_folders(each.id, folder) if folder else each.id,
+            "reason": without_folders(each.reason, folder) if folder else each.reason,
+        }
         for each in skipped[:MOST_SKIPPED]
     ]
     more = len(skipped) - len(rows)

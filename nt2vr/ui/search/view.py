@@ -1,6 +1,5 @@
 """A parsed query, corrections and downloads as template data. Independent of Gradio."""
 
-import csv
 import io
 import json
 import re
@@ -10,6 +9,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 from urllib.parse import quote
+
+from defusedcsv import csv
 
 from nt2vr.language.query import Query, Span
 from nt2vr.search.answers import Answer, Verdict

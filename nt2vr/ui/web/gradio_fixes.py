@@ -39,6 +39,20 @@ def refuse_downloads() -> None:
     processing_utils.async_ssrf_protected_download = refuse
 
 
+def refuse_files_quietly() -> None:
+    """Keep Gradio from printing a traceback when an event names a file that was not uploaded: it is refused."""
+    check = processing_utils.check_all_files_in_cache
+
+    def refuse(data: Any) -> None:
+        try:
+            check(data)
+        except gr.Error:
+            sentence = "There is no such file among the uploaded ones. Upload it again."
+            raise gr.Error(sentence, print_exception=False) from None
+
+    processing_utils.check_all_files_in_cache = refuse
+
+
 def names_url(scope: Scope) -> bool:
     """Whether a request's path names a URL, as in file=https://…: Gradio would fetch and serve it (security).
 

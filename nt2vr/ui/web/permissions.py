@@ -10,7 +10,7 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +20,7 @@ from starlette.requests import HTTPConnection
 
 from nt2vr.errors import AccessError, ConfigError, reason_of
 from nt2vr.settings import MIN_TOKEN, Settings, is_loopback
+from nt2vr.ui.web.paths import without_folders
 
 logger = logging.getLogger(__name__)
 
@@ -91,6 +92,10 @@ class Permissions:
         """Raise AccessError with the reason if a visitor may not perform an action."""
         if reason := self.refusal(visitor, action):
             raise AccessError(reason)
+
+    def teller(self, visitor: Visitor) -> Callable[[str], str]:
+        """Return how a message is told to a visitor: with the paths in it only if they may name paths themselves."""
+        return str if self.may("paths", visitor) else without_folders
 
     def is_token(self, text: str) -> bool:
         """Compare with the token in constant time."""

@@ -3,33 +3,43 @@
 They see addresses and sizes only. What a visitor may do is decided by permissions, in the handlers.
 """
 
+import errno
+import logging
 import socket
 from collections.abc import Collection
 from dataclasses import dataclass
 from ipaddress import ip_address
-from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 from fastapi.exception_handlers import request_validation_exception_handler
 from fastapi.exceptions import RequestValidationError
-from gradio.utils import get_upload_folder
+from gradio.route_utils import FnIndexInferError
 from starlette.datastructures import URL
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from nt2vr.errors import quoted
-from nt2vr.files import free_bytes
+from nt2vr.errors import quoted, reason_of
 from nt2vr.settings import is_loopback
+from nt2vr.ui.web.bodies import announced_bytes, is_upload
 from nt2vr.ui.web.gradio_fixes import names_url, without_page
 from nt2vr.ui.web.permissions import Permissions
 from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB
 
+logger = logging.getLogger(__name__)
+
 SAFE = ("GET", "HEAD", "OPTIONS")  # methods that change nothing
 MAX_BODY_MB = 1  # of requests without files: the largest, a completed form, has a few KB
 FORM_BYTES = 1 << 16  # allowance for the form around an uploaded file
-SPARE_BYTES = 200_000_000  # disk space that uploads leave free
+UNUSED = (
+    "deep_link",
+    "component_server",
+    "process_recording",
+    "proxy",
+)  # routes of Gradio: some write files for anyone
 YEAR_S = 365 * 24 * 3600
+UNKNOWN = (FnIndexInferError, KeyError, TypeError, OSError, ValueError)  # of Gradio's routes, for unknown names
 
 
 @dataclass(frozen=True)
@@ -57,7 +67,12 @@ class RequestChecks:
             return
         request = Request(scope, receive)
         answer = self._refuse_address(request) or self._refuse_size(request) or self._let_owner_in(request)
-        await (answer or self.app)(without_page(scope), receive, send)
+        try:
+            await (answer or self.app)(without_page(scope), receive, send)
+        except RuntimeError as error:  # Gradio says 404 of an unknown session once its stream has started
+            if not isinstance(error.__cause__, HTTPException):
+                raise
+            await send({"type": "http.response.body", "body": b""})
 
     def _refuse_address(self, request: Request) -> Response | None:
         """Refuse foreign host names (DNS rebinding), changes requested by other sites' pages, and paths with a URL."""
@@ -75,7 +90,13 @@ class RequestChecks:
             same = origin.lower().partition("//")[2] == asked.lower()  # an Origin has no path
             if not same and all(_host_of(origin) != each.lower() for each in self.host_names):
                 return _refusal(request, "Pages of other sites may not change anything in this app.", 403)
-        return _refusal(request, "Addresses are not opened here.", 403) if names_url(request.scope) else None
+        if any(character < " " or character == "\x7f" for character in request.scope["path"]):
+            return _refusal(request, "The address has a control character.", 400)
+        if names_url(request.scope):
+            return _refusal(request, "Addresses are not opened here.", 403)
+        if request.scope["path"].partition("/gradio_api/")[2].partition("=")[0].strip("/") in UNUSED:
+            return _refusal(request, "This app has no such route.", 404)
+        return None
 
     def _is_ours(self, name: str) -> bool:
         if is_loopback(name) or name == self.host.lower():
@@ -85,28 +106,23 @@ class RequestChecks:
         return not is_loopback(self.host) and (_is_address(name) or name == socket.gethostname().lower())
 
     def _refuse_size(self, request: Request) -> Response | None:
-        """Refuse a body that is too large, or too large for the disk, before reading any of it."""
+        """Refuse a body that is too large before reading any of it."""
         if request.method in SAFE:
             return None
         if "transfer-encoding" in request.headers:
             return _refusal(request, "Send the size of the request (Content-Length).", 411)
-        length = request.headers.get("content-length", "0")
-        size = int(length) if length.isdecimal() else 0
-        path = request.scope["path"]
-        is_upload = path.endswith("/gradio_api/upload")
+        size, path = announced_bytes(request.scope), request.scope["path"]
         limit = MAX_BODY_MB * MB
-        if is_upload:
+        if is_upload(request.scope):
             imports = self.permissions.may("import", request)
             limit = self.max_upload_bytes if imports else MAX_PICTURE_MB * MB
         elif path.endswith("/api/search") and "/gradio_api/" not in path:  # Gradio has a route of that name, too
             limit = 2 * MAX_PICTURE_MB * MB  # as a data URL
         if size > limit + FORM_BYTES:
-            what = "A file" if is_upload else "A request"
+            what = "A file" if is_upload(request.scope) else "A request"
             has = f"{size / MB:,.1f}".removesuffix(".0")
             sentence = f"{what} may have {limit / MB:,.0f} MB here; this one has {has}."
             return _refusal(request, sentence, 413)
-        if is_upload and size + SPARE_BYTES > free_bytes(Path(get_upload_folder())):
-            return _refusal(request, f"The disk has no room for a file of {size / MB:,.0f} MB.", 507)
         return None
 
     def _let_owner_in(self, request: Request) -> Response | None:
@@ -127,6 +143,21 @@ class RequestChecks:
             secure=request.headers.get("x-forwarded-proto", request.url.scheme) == "https",
         )
         return answer
+
+
+async def refuse_unknown(request: Request, error: Exception) -> Response:
+    """Answer a request that names an event or a file that Gradio does not have; its own routes fail on them.
+
+    Handlers of events never get here: Gradio sends their errors to the page.
+    """
+    if isinstance(error, OSError | ValueError):
+        is_name = getattr(error, "errno", errno.EINVAL) in (errno.ENAMETOOLONG, errno.EINVAL)  # or it has a NUL
+    else:
+        is_name = "/gradio_api/" in request.scope["path"]
+    if not is_name:
+        raise error
+    logger.debug("A request to %s was refused: %s", quoted(request.scope["path"]), quoted(reason_of(error)))
+    return _refusal(request, "The request was refused: it names something that is not here.", 400)
 
 
 async def refuse_unreadable(request: Request, error: Exception) -> Response:

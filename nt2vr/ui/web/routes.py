@@ -23,13 +23,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
-from nt2vr.errors import MAX_QUOTED, ConfigError, MediaError, Nt2vrError
+from nt2vr.errors import MAX_QUOTED, BusyError, ConfigError, MediaError, Nt2vrError
 from nt2vr.media.decode import Decoder
 from nt2vr.search.galleries import BUILT_IN, Galleries
 from nt2vr.search.references import DEFAULT_WEIGHT, Reference, check_number
 from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.settings import project_version
+from nt2vr.ui.web.bodies import Slots, announced_bytes
 from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB, TOO_LARGE
 
 logger = logging.getLogger(__name__)
@@ -37,7 +38,6 @@ logger = logging.getLogger(__name__)
 JSON, FORM = "application/json", "multipart/form-data"
 LISTS = ("systems", "literal")  # fields that a form may repeat
 MAX_ITEMS = 100  # of a list, before any item is checked; smaller excesses are refused by the searcher
-LARGE_AT_ONCE = 4  # concurrent requests with pictures, up to 0.8 GB of memory each; others wait unread
 MAX_SEPARATORS = 5_000  # in a JSON body: a search has dozens; a body of nothing else takes 30 times its size
 Weight = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -81,21 +81,21 @@ def build_routes(galleries: Galleries, decoder: Decoder) -> FastAPI:
         description="Text-to-video retrieval that understands negation.",
         redoc_url=None,  # its page fetches a logo from elsewhere
     )
-    limiter, large = CapacityLimiter(CONCURRENT), CapacityLimiter(LARGE_AT_ONCE)
+    limiter, large = CapacityLimiter(CONCURRENT), Slots()
     schema = SearchRequest.model_json_schema()
     body = {"required": True, "content": {kind: {"schema": schema} for kind in (JSON, FORM)}}
 
     @api.post("/search", openapi_extra={"requestBody": body})
     async def search(request: Request) -> Response:
         """Search the gallery: the query's wanted and unwanted parts, and each system's ranked hits."""
-        is_large = int(request.headers.get("content-length", 0)) > MB
+        client = request.client.host if request.client else ""
         try:
-            async with large if is_large else nullcontext():
+            async with large.taken(client) if announced_bytes(request.scope) > MB else nullcontext():
                 asked, picture = await _read(request)
                 work = partial(_answer, galleries, decoder, asked, picture)
                 return JSONResponse(await to_thread.run_sync(work, limiter=limiter))
         except Nt2vrError as error:
-            return JSONResponse({"error": str(error)}, 400)
+            return JSONResponse({"error": str(error)}, 503 if isinstance(error, BusyError) else 400)
         except ClientDisconnect:
             return Response(status_code=400)  # nobody is listening
         except Exception:

@@ -1,5 +1,6 @@
 """Uploaded files: where they are stored, how large a picture may be, and which paths are uploads."""
 
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,7 +17,7 @@ STAY_S = round(LIMITS["uploads"].days * DAY_S)
 
 
 def prepare_uploads(folder: Path) -> None:
-    """Store uploads in this app's own folder, and delete old ones that a killed app left there.
+    """Store uploads in this app's own folder.
 
     Gradio's default is one folder for all apps and users of the machine. A folder named in the environment takes
     precedence. Call this before the page is built.
@@ -24,7 +25,17 @@ def prepare_uploads(folder: Path) -> None:
     with suppress(OSError):  # a read-only data folder: Gradio's default will do
         folder.mkdir(parents=True, exist_ok=True)
         store_uploads_in(folder)
-        evict(folder.iterdir(), LIMITS["uploads"])
+
+
+def sweep_uploads(folder: Path, interval_s: float = HOUR_S) -> None:
+    """Delete old uploads in this app's own folder, now and at intervals, for as long as the process lives.
+
+    Gradio's own clean-up knows only complete uploads to this process, and not what was broken off or left by another.
+    """
+    while True:
+        with suppress(OSError):  # a read-only data folder
+            evict(folder.iterdir(), LIMITS["uploads"])
+        time.sleep(interval_s)
 
 
 def is_upload(path: str | Path) -> bool:

@@ -25,7 +25,7 @@ from nt2vr.library.update import Updated, update_library
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder, Decoding
 from nt2vr.progress import Progress, ShouldStop, never, silent
-from tests.disks import mounted
+from tests.disks import mounted, read_only
 from tests.films import write_film
 from tests.paths import ROOT
 from tests.unit.library.brightness import BrightnessEncoder
@@ -344,6 +344,15 @@ def test_readers_see_the_last_commit_while_an_update_writes(room: Room) -> None:
         assert len(room.ids) == 3
         writer.rollback()
     assert len(room.ids) == 3
+
+
+def test_a_read_only_data_folder_is_one_sentence_and_stays_searchable(room: Room, tmp_path: Path) -> None:
+    room.add()
+    room.update()
+    with read_only(tmp_path / "data"):
+        with pytest.raises(GalleryError, match=r"^films cannot be updated: .* cannot be written to\. What is indexed"):
+            room.update()
+        assert room.libraries.find("films").num_clips == 3
 
 
 def test_a_full_disk_is_one_sentence_and_costs_nothing_that_was_done(room: Room, tmp_path: Path) -> None:

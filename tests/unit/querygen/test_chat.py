@@ -2,6 +2,7 @@
 
 import json
 import random
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -127,6 +128,27 @@ def test_an_answer_that_never_ends_is_given_up(stub: Stub) -> None:
     stub.replies, stub.at_once, stub.pause_s = [says("x" * 200)], 1, 0.05
     with pytest.raises(DownloadError, match="did not answer"):  # the whole answer takes 13 s
         ChatEndpoint(stub.url, "small", timeout_s=0.3, retries=0).complete("x")
+
+
+@pytest.mark.parametrize("line", [b"HTTP/1.1 100 Continue\r\n\r\n", b"X-Header: a\r\n"], ids=["100", "headers"])
+def test_an_endpoint_that_never_gets_to_its_answer_is_given_up(line: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def drip() -> None:
+            connection, _ = server.accept()
+            with connection, suppress(OSError):
+                if line.startswith(b"X"):
+                    connection.sendall(b"HTTP/1.1 200 OK\r\n")
+                while True:
+                    connection.sendall(line)
+                    time.sleep(0.05)
+
+        threading.Thread(target=drip, daemon=True).start()
+        started = time.monotonic()
+        with pytest.raises(DownloadError, match="timed out"):
+            url = f"http://127.0.0.1:{server.getsockname()[1]}"
+            ChatEndpoint(url, "small", timeout_s=0.5, retries=0).complete("x")
+        assert time.monotonic() - started < 3
 
 
 def test_nobody_there_is_a_sentence_too() -> None:

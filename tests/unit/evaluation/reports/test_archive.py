@@ -1,6 +1,8 @@
 """The archive of reports."""
 
 import csv
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from nt2vr.evaluation.reports import archive as archive_module
 from nt2vr.evaluation.reports.archive import Archive, Entry
 from nt2vr.evaluation.reports.review import MAX_NOTE, REVIEW, Remark, read_remarks
 from nt2vr.search.systems import System
+from tests.paths import ROOT
 from tests.unit.evaluation.words import report_of
 
 
@@ -109,6 +112,45 @@ def test_tags_and_notes_are_saved_exported_and_survive_another_evaluation(
     assert (rows[3]["tag"], rows[3]["note"], rows[0]["tag"]) == ("ambiguous", "Who sings, and\nwho dances?", "")
     archive.annotate(report_id, 3, Remark())
     assert archive.remarks(report_id) == {1: Remark("misread")}
+
+
+WRITES = """
+import sys
+from pathlib import Path
+from nt2vr.evaluation.reports.archive import Archive
+from nt2vr.evaluation.reports.review import Remark
+archive = Archive(Path(sys.argv[1]))
+sys.stdin.readline()
+for round in range(8):
+    archive.annotate(sys.argv[2], int(sys.argv[3]), Remark(f"round {round}"))
+    archive.annotate(sys.argv[2], int(sys.argv[3]), Remark())
+archive.annotate(sys.argv[2], int(sys.argv[3]), Remark("last"))
+"""
+
+
+def test_no_note_is_lost_when_several_processes_write(archive: Archive) -> None:
+    report_id = archive.add(report_of(System("words")))
+    command = [sys.executable, "-c", WRITES, str(archive.folder), report_id]
+    writers = [subprocess.Popen([*command, str(place)], stdin=subprocess.PIPE, cwd=ROOT) for place in range(4)]
+    for each in writers:  # at once, when all have started
+        assert each.stdin is not None
+        each.stdin.write(b"\n")
+    for each in writers:
+        each.communicate(timeout=120)
+        assert each.returncode == 0
+    assert archive.remarks(report_id) == {place: Remark("last") for place in range(4)}
+
+
+def test_a_note_that_a_spreadsheet_would_compute_is_written_as_text_and_stays_as_typed_in_json(
+    archive: Archive,
+) -> None:
+    formula = '=HYPERLINK("https://evil.example","a")'
+    report_id = archive.add(report_of(System("words")))
+    archive.annotate(report_id, 0, Remark("+1", formula))
+    with (archive.folder / report_id / "queries.csv").open(newline="") as file:
+        row = next(csv.DictReader(file))
+    assert (row["tag"], row["note"]) == ("'+1", f"'{formula}")
+    assert archive.remarks(report_id)[0].note == formula
 
 
 @pytest.mark.parametrize("place", [-1, 5, 10**9])

@@ -25,6 +25,7 @@ from nt2vr.ui.library.view import (
 )
 from nt2vr.ui.search.clip_view import clock, detail_view, film_view, times_text
 from nt2vr.ui.search.column_view import columns_view
+from nt2vr.ui.web.permissions import Permissions
 
 INFO = LibraryInfo(Source("1", "Films", "folder", Path("/home/me/films"), window_s=10), 3, 120, 2, 3723.0)
 RUNNING = IndexJob(1, "Films", ("CLIP",), "1", "running", "reading clips", "a.mp4", 30, 120, 2.5, 36.0)
@@ -62,6 +63,29 @@ def test_posters_are_spread_over_the_library() -> None:
 def test_skipped_files_are_listed_up_to_a_limit() -> None:
     view = skipped_view([Skipped(f"{number}.mp4", "It is empty.") for number in range(MOST_SKIPPED + 3)])
     assert (len(view["rows"]), view["count"], view["more"]) == (MOST_SKIPPED, "203", "and 3 more")
+
+
+GONE = "/home/me/my films is not there, or empty: is its drive mounted? See /var/lib/x/files.db, 1/2 of it."
+
+
+def test_paths_are_shown_relative_to_the_library_unless_paths_may_be_named() -> None:
+    skipped = [Skipped("a.mp4", "It cannot be opened ([Errno 40] Too many links: '/home/me/my films/in/a.mp4').")]
+    (row,) = skipped_view(skipped, Path("/home/me/my films"))["rows"]
+    assert row == {"id": "a.mp4", "reason": "It cannot be opened ([Errno 40] Too many links: 'in/a.mp4')."}
+    assert skipped_view(skipped)["rows"][0]["reason"] == skipped[0].reason
+    source = Source("1", "Films", "folder", Path("/home/me/my films"))
+    failed = replace(RUNNING, state="failed", error=GONE)
+    told = {may: info_view(LibraryInfo(source), failed, "", may)["job"]["error"] for may in (True, False)}
+    assert told[True] == GONE
+    assert told[False] == "my films is not there, or empty: is its drive mounted? See files.db, 1/2 of it."
+
+
+def test_the_search_tab_tells_a_stranger_no_path_of_a_failed_update() -> None:
+    failed = replace(RUNNING, state="failed", error="/home/me/films is not there: see https://example.org/a/b.")
+    stranger, here = Permissions("a-token-of-the-owner"), Permissions("a-token-of-the-owner", {"paths": "everyone"})
+    view = index_view(None, None, failed, tell=stranger.teller(None))
+    assert view["job"]["error"] == "films is not there: see https://example.org/a/b."
+    assert index_view(None, None, failed, tell=here.teller(None))["job"]["error"] == failed.error
 
 
 def test_changes_are_counted_by_kind() -> None:

@@ -132,6 +132,14 @@ def test_results_download_as_csv_and_json_whatever_the_query_holds() -> None:
     assert json.loads(unquote(view["json"].partition(",")[2]))["query"]["text"] == query.text
 
 
+def test_a_name_that_a_spreadsheet_would_compute_is_text_in_csv_and_as_it_is_in_json() -> None:
+    view = understood(Answer(Query("=1+1", ("x",)), (ranking("=cmd|'/C calc'!A0", "a", ("right",)),)))
+    rows = list(csv.reader(io.StringIO(unquote(view["csv"].partition(",")[2]))))
+    assert rows[1] == ["'=cmd\\|'/C calc'!A0", "1", "a", "0.9", "right"]
+    answer = json.loads(unquote(view["json"].partition(",")[2]))
+    assert answer["query"]["text"] == "=1+1" and answer["systems"][0]["name"] == "=cmd|'/C calc'!A0"
+
+
 def test_a_slider_shows_what_its_strategy_used_and_only_where_a_name_does_not_fix_it() -> None:
     rankings = (
         Ranking(System("CLIP", "anchored"), (), strength=2.1),

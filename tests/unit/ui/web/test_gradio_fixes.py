@@ -20,7 +20,14 @@ from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 
 from nt2vr.ui.web import uploads
-from nt2vr.ui.web.gradio_fixes import check_inputs, names_url, reference_picture, refuse_downloads, without_page
+from nt2vr.ui.web.gradio_fixes import (
+    check_inputs,
+    names_url,
+    reference_picture,
+    refuse_downloads,
+    refuse_files_quietly,
+    without_page,
+)
 
 T = TypeVar("T")
 URL = "https://example.org/x.png"
@@ -66,6 +73,21 @@ def test_downloads_that_a_request_asks_for_are_refused(monkeypatch: pytest.Monke
     with pytest.raises(gr.Error, match="addresses are not opened here"):
         send(picture)
     assert fetched == [URL]
+
+
+def test_a_file_that_an_event_names_is_refused_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    data: Any = [{"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}]
+    with pytest.raises(gr.Error) as caught:
+        processing_utils.check_all_files_in_cache(data)
+    assert caught.value.print_exception, "Gradio prints no traceback: remove refuse_files_quietly"
+    check = processing_utils.check_all_files_in_cache
+    monkeypatch.setattr(processing_utils, "check_all_files_in_cache", check)  # restored after the test
+    refuse_files_quietly()
+    with pytest.raises(gr.Error, match="no such file among the uploaded") as refused:
+        processing_utils.check_all_files_in_cache(data)
+    assert not refused.value.print_exception
+    data[0]["path"] = str(Path(get_upload_folder()) / "a.png")
+    processing_utils.check_all_files_in_cache(data)
 
 
 def test_a_url_in_a_path_is_recognised_before_gradio_serves_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
+from nt2vr.ui.web.bodies import Bodies
 from nt2vr.ui.web.permissions import Permissions
 from nt2vr.ui.web.request_checks import MAX_BODY_MB, RequestChecks
 from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB
@@ -33,7 +34,7 @@ def ask(
     peer: str = "127.0.0.1",
 ) -> httpx.Response:
     """Send one request through the door of an app that listens on `host`."""
-    door = RequestChecks(hello, GATE, host, names, max_upload_bytes=1000 * MB)
+    door = RequestChecks(Bodies(hello), GATE, host, names, max_upload_bytes=1000 * MB)
 
     async def send() -> httpx.Response:
         transport = httpx.ASGITransport(door, client=(peer, 1))
@@ -132,6 +133,12 @@ def test_no_address_in_a_path_is_fetched(method: str, path: str) -> None:
     assert ask(method, "/gradio_api/file=/data/uploads/x.png").status_code == 200
 
 
+@pytest.mark.parametrize("path", ["/gradio_api/heartbeat/%00", "/%0a", "/gradio_api/file=/data/uploads/%7f.png"])
+def test_no_control_character_gets_to_gradio(path: str) -> None:
+    assert ask("GET", path).status_code == 400
+    assert ask("GET", "/gradio_api/file=/data/uploads/a%C2%A0%C3%A9.png").status_code == 200
+
+
 def test_a_request_just_too_large_is_not_said_to_have_what_it_may() -> None:
     answer = ask("POST", "/gradio_api/queue/join", headers={"content-length": "1200000"})
     assert answer.text == "A request may have 1 MB here; this one has 1.2."
@@ -186,3 +193,12 @@ def test_another_token_is_refused_in_a_sentence() -> None:
 def test_the_parameter_at_which_gradio_fails_is_dropped_and_all_others_are_kept() -> None:
     assert ask(path="/?q=caf%C3%A9+%26+tea&page=2&k=").text == "hello q=caf%C3%A9+%26+tea&k="
     assert ask(path="/?q=a%20dog&pages=2").text == "hello q=a%20dog&pages=2"
+
+
+@pytest.mark.parametrize(
+    "route", ["deep_link", "component_server", "component_server/", "process_recording", "proxy=x"]
+)
+def test_routes_of_gradio_that_the_page_does_not_use_are_closed(route: str) -> None:
+    for prefix in ("", "/films"):
+        for method in ("GET", "POST"):
+            assert ask(method, f"{prefix}/gradio_api/{route}").status_code == 404

@@ -3,24 +3,32 @@
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
 from typing import Any, TypeVar, cast
 
 import httpx
 import pytest
+from fastapi import FastAPI
 from starlette.types import Message
 
 from nt2vr.errors import ConfigError
 from nt2vr.media.decode import Decoder
 from nt2vr.search.galleries import Galleries
-from nt2vr.ui.web.routes import LARGE_AT_ONCE, MAX_ITEMS, MAX_SEPARATORS, build_routes, checked_request
+from nt2vr.ui.web import bodies
+from nt2vr.ui.web.bodies import LARGE_AT_ONCE, LARGE_PER_CLIENT
+from nt2vr.ui.web.routes import MAX_ITEMS, MAX_SEPARATORS, build_routes, checked_request
 
 LISTS = ("systems", "references", "literal")
 T = TypeVar("T")
 
 
-def routes() -> httpx.AsyncClient:
-    """Return a client of the routes, without a page behind them."""
-    transport = httpx.ASGITransport(build_routes(cast(Galleries, None), cast(Decoder, None)))
+def routes() -> FastAPI:
+    """Build the routes, without a page behind them."""
+    return build_routes(cast(Galleries, None), cast(Decoder, None))
+
+
+def client_of(api: FastAPI, address: str = "127.0.0.1") -> httpx.AsyncClient:
+    transport = httpx.ASGITransport(api, client=(address, 1))
     return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1")
 
 
@@ -32,7 +40,7 @@ def finished(coroutine: Coroutine[Any, Any, T]) -> T:
 
 def post(body: bytes) -> httpx.Response:
     async def send() -> httpx.Response:
-        async with routes() as client:
+        async with client_of(routes()) as client:
             return await client.post("/search", content=body, headers={"content-type": "application/json"})
 
     return finished(send())
@@ -91,15 +99,41 @@ def test_few_large_requests_are_read_at_a_time_and_small_ones_pass_them() -> Non
             await go_on.wait()
             yield b"[]"
 
-        async with routes() as client:
-            size = {"content-length": "2000000"}
-            large = [asyncio.create_task(client.post("/search", content=slow(), headers=size)) for _ in range(7)]
-            small = await client.post("/search", content=b"[]")
+        api, size = routes(), {"content-length": "2000000"}
+        async with AsyncExitStack() as stack:
+            clients = [await stack.enter_async_context(client_of(api, f"10.0.0.{n}")) for n in range(7)]
+            large = [asyncio.create_task(each.post("/search", content=slow(), headers=size)) for each in clients]
+            small = await clients[0].post("/search", content=b"[]")
             await asyncio.sleep(0.2)
             assert small.status_code == 400 and being_read == LARGE_AT_ONCE
             go_on.set()
             assert [answer.status_code for answer in await asyncio.gather(*large)] == [400] * 7
             assert being_read == 7
+
+    finished(ask())
+
+
+def test_one_client_takes_only_some_of_the_slots_and_who_waits_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "LONGEST_WAIT_S", 0.2)
+
+    async def ask() -> None:
+        api, size, go_on = routes(), {"content-length": "2000000"}, asyncio.Event()
+
+        async def silent() -> AsyncIterator[bytes]:
+            await go_on.wait()
+            yield b"[]"
+
+        async with client_of(api, "10.0.0.1") as first, client_of(api, "10.0.0.2") as second:
+            held = [asyncio.create_task(first.post("/search", content=silent(), headers=size)) for _ in range(4)]
+            await asyncio.sleep(0.1)
+            assert (await second.post("/search", content=b"[]", headers=size)).status_code == 400
+            done, held_still = await asyncio.wait(held, timeout=1)
+            assert len(done) == len(held_still) == LARGE_PER_CLIENT
+            for each in done:
+                assert each.result().status_code == 503
+                assert each.result().json() == {"error": bodies.BUSY}
+            go_on.set()
+            assert [answer.status_code for answer in await asyncio.gather(*held_still)] == [400] * 2
 
     finished(ask())
 

@@ -1,0 +1,171 @@
+"""Every route and event, asked by a stranger for what no page would: refused quietly, and nothing is left behind."""
+
+import json
+import re
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import httpx
+import pytest
+from gradio.routes import App
+
+from tests.app.raw import RawClient
+from tests.app.test_hostile_events import check, different_events
+from tests.conftest import RunningApp
+from tests.paths import ROOT
+
+STRANGER = {"X-Forwarded-For": "203.0.113.7"}
+OWN_ROUTES = [  # mounted beside Gradio's
+    *(("GET", path) for path in ("/clips/{x}", "/reports/{x}", "/media/{x}/{x}/{x}", "/media/{x}/{x}/poster.jpg")),
+    *(("GET", path) for path in ("/media/{x}/{x}/frame-1-of-8.jpg", "/media/{x}/{x}/frame-99-of-0.jpg")),
+    *(("GET", f"/api/{name}") for name in ("galleries", "systems", "docs", "openapi.json", "search", "{x}")),
+    *(("POST", f"/api/{name}") for name in ("search", "galleries", "{x}")),
+]
+NAMES = ("nope", "search", "..%2f..%2f..%2fetc%2fpasswd", "%2fetc%2fpasswd", "%00", "%ff%fe", "a" * 300, "-1", "1e999")
+QUERY = "session_hash=x&upload_id=x&deep_link=..%2f..%2fx&page=2&component_id=-1&fn_index=a&event_id=%00&ext=x"
+FILE = {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}
+JSON_BODIES = [
+    *(
+        b"",
+        b"{",
+        b"null",
+        b"[]",
+        b"{}",
+        b"NaN",
+        b"\xff\xfe",
+        b"\0" * 1000,
+        b"[" * 20_000,
+        b'{"k": ' + b"9" * 5000 + b"}",
+    ),
+    *(
+        json.dumps(body).encode()
+        for body in (
+            {"data": None, "session_hash": "x"},
+            {"data": [], "fn_index": 10**9, "session_hash": "x"},
+            {"data": [], "fn_index": -1, "session_hash": "x"},
+            {"data": [[[["a"]]]], "fn_index": True, "session_hash": {"a": 1}},
+            {"data": ["\ud800"], "event_data": "\ud800", "session_hash": "\ud800", "trigger_id": -1},
+            {"data": [FILE], "fn_name": "__init__", "component_id": 1, "session_hash": "x"},
+            {"event_id": "x", "session_hash": "x", "fn_index": 0},
+            {"query": "a dog", "systems": [None], "image": "data:image/png;base64,AAAA"},
+            {"query": "a dog", "gallery": "/etc", "references": [{"clip": "../../etc/passwd"}]},
+        )
+    ),
+]
+PARTS = [  # of forms
+    b'form-data; name="files"',
+    b'form-data; name="files"; filename=""',
+    b'form-data; name="files"; filename=".."',
+    b'form-data; name="files"; filename="../../../a\0b.png"',
+    b'form-data; name="image"; filename="' + b"x" * 5000 + b'"',
+    b"form-data",
+    b"x" * 20_000,
+]
+BODIES = [("application/json", body) for body in JSON_BODIES]
+BODIES += [
+    ("multipart/form-data; boundary=B", b"--B\r\nContent-Disposition: " + part + b"\r\n\r\nabc\r\n--B--\r\n")
+    for part in PARTS
+]
+BODIES += [("multipart/form-data", b"--B"), ("multipart/form-data; boundary=B", b"--B"), ("", b"\x80")]
+BY_GRADIO = re.compile(r"/gradio_api/(run|api)/")  # answer 500 to what a handler refuses; clients read its sentence
+
+
+@pytest.fixture
+def stranger(running_app: RunningApp) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=running_app.url, headers=STRANGER, timeout=30) as client:
+        while client.get("api/health").status_code != 200:
+            time.sleep(0.2)
+        yield client
+
+
+def routes_of(router: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """List the methods and paths of a router, with those of the routers in it."""
+    for route in router.routes:
+        if inner := getattr(route, "original_router", None):
+            yield from routes_of(inner, prefix + route.include_context.prefix)
+        elif path := getattr(route, "path", None):
+            yield from ((method, prefix + path) for method in getattr(route, "methods", None) or ())
+
+
+def all_routes() -> list[tuple[str, str]]:
+    with gr.Blocks() as page:
+        pass
+    return sorted({*routes_of(App.create_app(page)), *OWN_ROUTES})
+
+
+def asked(client: httpx.Client, method: str, path: str, kind: str = "", body: bytes | None = None) -> tuple[int, str]:
+    """Send one request; return the status and the start of the answer, of a stream nothing."""
+    headers = {"content-type": kind} if kind else {}
+    with client.stream(method, path.lstrip("/"), content=body, headers=headers) as answer:
+        if "event-stream" in answer.headers.get("content-type", "") or path.startswith("/gradio_api/heartbeat"):
+            return answer.status_code, ""
+        return answer.status_code, answer.read().decode(errors="replace")
+
+
+def files_in(app: RunningApp) -> set[Path]:
+    """List the files of the data folder, but uploads; links, as to the shared cache, are not followed."""
+    return {path for path in app.data.rglob("*") if not path.is_relative_to(app.data / "uploads")}
+
+
+def leaks(text: str, app: RunningApp) -> list[str]:
+    """List the folders of the machine that a text names; that of uploads is told to whoever uploads."""
+    text = text.replace(f"{app.data}/uploads", "")
+    return [folder for folder in (str(app.data.parent), str(ROOT), sys.prefix, str(Path.home())) if folder in text]
+
+
+def log_of(app: RunningApp, start: int) -> str:
+    time.sleep(0.5)  # what is logged after an answer
+    return app.log.read_text()[start:]
+
+
+def requests(routes: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, str, bytes | None]]:
+    for method, path in routes:
+        names = NAMES if "{" in path else NAMES[:1]
+        filled = [re.sub(r"\{[^}]*\}", lambda _, name=name: name, path) for name in names]  # type: ignore[misc]
+        if method in ("POST", "PUT", "PATCH", "DELETE"):
+            yield from ((method, filled[number % len(names)], *body) for number, body in enumerate(BODIES))
+        else:
+            yield from ((method, place, "", None) for place in filled)
+            yield method, f"{filled[0]}?{QUERY}", "", None
+
+
+def test_no_route_fails_tells_a_path_or_leaves_a_file(running_app: RunningApp, stranger: httpx.Client) -> None:
+    routes = all_routes()
+    assert len(routes) > 60 and ("POST", "/gradio_api/queue/join") in routes
+    before, start, count, faults = files_in(running_app), len(running_app.log.read_text()), 0, []
+    resets = 0
+    for method, path, kind, body in requests(routes):
+        try:
+            status, text = asked(stranger, method, path, kind, body)
+        except httpx.ReadError:  # refused and closed before all of it was sent
+            resets += 1
+            continue
+        failed = status >= 500 and not (BY_GRADIO.search(path) and "error" in json.loads(text))
+        if failed or leaks(text, running_app) or "Traceback" in text or "root:x:" in text:
+            faults.append(f"{method} {path[:99]} {kind} {(body or b'')[:80]!r}: {status} {text[:300]}")
+        count += 1
+    assert faults == [] and count > 900 and resets < 10
+    assert "Traceback" not in (log := log_of(running_app, start)), log[-3000:]
+    assert files_in(running_app) <= before
+
+
+def test_no_event_fails_tells_a_path_or_leaves_a_file(running_app: RunningApp, stranger: httpx.Client) -> None:
+    client = RawClient(running_app.url, STRANGER)
+    before, start = files_in(running_app), len(running_app.log.read_text())
+    for event in different_events(client):
+        number = len(client.events[event]["inputs"])
+        for values, data in (
+            (["/etc/passwd"] * number, {"id": "../../etc/passwd", "value": -1}),
+            ([FILE] * number, [FILE]),
+            ([10**400] * number, {"id": 1, "models": "|" * 1000}),
+        ):
+            message = client.send(event, values, data)
+            if not message.get("success", True):
+                check(str(message["output"]["error"]), event)
+            assert not leaks(json.dumps(message), running_app), event
+    assert "Traceback" not in (log := log_of(running_app, start)), log[-3000:]
+    assert files_in(running_app) <= before
