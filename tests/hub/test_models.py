@@ -171,6 +171,17 @@ def replacing(pattern: Any, content: str) -> Callable[[bytes], bytes]:
     ).encode()
 
 
+def template(*pieces: str, expanded: int = 1) -> Callable[[bytes], bytes]:
+    """A template of "$" for the text, and of a special token that becomes as many ids as `expanded`."""
+    text, end = {"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "</s>", "type_id": 0}}
+    single = [text if piece == "$" else end for piece in pieces]
+    special = {"</s>": {"id": "</s>", "ids": [1] * expanded, "tokens": ["</s>"] * expanded}}
+    part = {"type": "TemplateProcessing", "single": single, "pair": [], "special_tokens": special}
+    return lambda data: json.dumps(
+        {**json.loads(data), "post_processor": {"type": "Sequence", "processors": [part]}}
+    ).encode()
+
+
 HOSTILE_TOKENIZERS: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]] = {
     "an expression that backtracks": (TOKENIZER, replacing({"Regex": "(a+)+$"}, " "), "not supported"),
     "a text that grows": (TOKENIZER, replacing({"String": "a"}, "aa"), "not supported"),
@@ -181,6 +192,9 @@ HOSTILE_TOKENIZERS: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]]
         ).encode(),
         "not supported",
     ),
+    "a template that repeats the text": (TOKENIZER, template(*"$$$$$"), "not supported"),
+    "a template of many special tokens": (TOKENIZER, template("$", *"s" * 9), "not supported"),
+    "a special token of many ids": (TOKENIZER, template("$", "s", expanded=9), "not supported"),
     "deep JSON": (TOKENIZER, NESTED, "recursion"),
     "a list": (TOKENIZER, b"[]", "is not a tokenizer's"),
     "code elsewhere": (
