@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from nt2vr.errors import ConfigError, Nt2vrError, causes
+from nt2vr.errors import ConfigError, Nt2vrError, causes, quoted
 
 SCHEMA = 1  # of config, status, card, saved run and report: raise it when version 0.x could misread them
 SCHEMA_KEY = "schema"
@@ -48,8 +48,12 @@ def parse_json(text: str) -> Any:
             json.dumps(data, ensure_ascii=False).encode()
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    except json.JSONDecodeError:
+        raise
     except UnicodeEncodeError:
         raise ValueError("it has a character that is not valid Unicode") from None
+    except ValueError:
+        raise ValueError("it has a number of more than 4,300 digits") from None
     return data
 
 
@@ -94,6 +98,16 @@ def free_bytes(folder: Path) -> int:
 
 def _existing(folder: Path) -> Path:
     return next(path for path in (folder, *folder.absolute().parents) if path.exists())
+
+
+def expanded(path: str | Path) -> Path:
+    """Write out a home folder, ~ or ~name, at the start of a path."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise ConfigError(
+            f"{quoted(str(path))} is in the home folder of nobody known here. Write the whole path."
+        ) from None
 
 
 def check_free(folder: Path, num_bytes: float, doing: str) -> None:

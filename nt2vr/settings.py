@@ -13,6 +13,7 @@ from importlib import metadata
 from pathlib import Path
 
 from nt2vr.errors import ConfigError, quoted
+from nt2vr.files import expanded
 
 PACKAGE = Path(__file__).parent
 ASSETS = (
@@ -102,7 +103,7 @@ class Settings:
         host = host or environment.get("GRADIO_SERVER_NAME") or every
         names = f"{environment.get('NT2VR_ALLOW_HOST', '')},{environment.get('SPACE_HOST', '')}"
         return cls(
-            Path(data_dir or environment.get("NT2VR_DATA") or DEFAULT_DATA_DIR).expanduser(),
+            expanded(data_dir or environment.get("NT2VR_DATA") or DEFAULT_DATA_DIR),
             device or environment.get("NT2VR_DEVICE") or "auto",
             host,
             port,
@@ -143,7 +144,7 @@ def _paths(text: str) -> list[Path]:
 
 
 def _roots(named: Sequence[Path]) -> tuple[Path, ...]:
-    roots = tuple(root.expanduser().resolve() for root in named)
+    roots = tuple(expanded(root).resolve() for root in named)
     if missing := [root for root in roots if not root.is_dir()]:
         raise ConfigError(f"{missing[0]} is no folder, so no library can be named in it. Name another root.")
     return roots
@@ -182,7 +183,7 @@ def add_flags(parser: ArgumentParser, devices: str = DEVICES) -> None:
 
 def resolve_path(path: str | Path) -> Path:
     """Expand "~", and find shipped files under "assets/…" from any working directory, also in an installed package."""
-    path = Path(path).expanduser()
+    path = expanded(path)
     shipped = ASSETS.parent / path
     return shipped if path.parts[:1] == (ASSETS.name,) and shipped.exists() else path
 

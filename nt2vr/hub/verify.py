@@ -1,6 +1,5 @@
 """Trial of an untrusted checkpoint in a limited child process. It must load, match its card, and encode."""
 
-import json
 import math
 import re
 from collections.abc import Mapping
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import CheckpointError, Nt2vrError, reason_of
+from nt2vr.files import parse_json
 from nt2vr.models.card import CARD, CONFIG, Card, read_card, write_card
 from nt2vr.models.checkpoint import WEIGHTS, identified, read_checkpoint, read_model
 from nt2vr.models.foreign import MAX_FRAMES
@@ -63,7 +63,7 @@ def try_out(folder: Path, progress: Progress) -> Card:
     for file in (CONFIG, CARD, TOKENIZER_CONFIG):
         if (folder / file).exists() and (folder / file).stat().st_size > SMALL_BYTES:
             raise CheckpointError(f"{file} has more than 1 MB. Choose another repository.")
-    _check_config(json.loads((folder / CONFIG).read_text(encoding="utf-8")))
+    _check_config(parse_json((folder / CONFIG).read_text(encoding="utf-8")))
     if (folder / TOKENIZER).exists():
         _check_tokenizer(folder)
     if not (folder / CARD).exists():
@@ -93,7 +93,7 @@ def _check_config(config: Any) -> None:
 def _check_tokenizer(folder: Path) -> None:
     """Refuse a tokenizer that could take long, or much memory, for a text; its parts are those of usual tokenizers."""
     for file in (TOKENIZER, TOKENIZER_CONFIG):
-        data = json.loads((folder / file).read_text(encoding="utf-8")) if (folder / file).exists() else {}
+        data = parse_json((folder / file).read_text(encoding="utf-8")) if (folder / file).exists() else {}
         if not isinstance(data, dict) or "auto_map" in data:  # of code elsewhere, for transformers
             raise CheckpointError(f"{file} is not a tokenizer's. Choose another repository.")
         steps = [part for stage in STAGES for part in _parts(data.get(stage))]

@@ -2,7 +2,7 @@
 
     video_ids (N,) text · videos (N, D) · queries (M,) text · texts (M, D)
 
-It is untrusted: nothing in it is unpickled, and a limited child process imports it. Importing this does not import torch.
+It is untrusted: nothing in it is unpickled, and a limited child imports it. Importing this does not import torch.
 """
 
 import os

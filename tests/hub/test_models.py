@@ -195,7 +195,7 @@ HOSTILE_TOKENIZERS: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]]
     "a template that repeats the text": (TOKENIZER, template(*"$$$$$"), "not supported"),
     "a template of many special tokens": (TOKENIZER, template("$", *"s" * 9), "not supported"),
     "a special token of many ids": (TOKENIZER, template("$", "s", expanded=9), "not supported"),
-    "deep JSON": (TOKENIZER, NESTED, "recursion"),
+    "deep JSON": (TOKENIZER, NESTED, "nested too deeply"),
     "a list": (TOKENIZER, b"[]", "is not a tokenizer's"),
     "code elsewhere": (
         TOKENIZER_CONFIG,
