@@ -19,6 +19,7 @@ class Video:
         end: where it ends; None is the end of the file.
         film: id of the long video that the clip is a window of; empty for a whole file.
         content: hash of the file's content, where it is known without reading the file.
+        root: folder that the file must lie in when it is opened, after links are followed; None is anywhere.
     """
 
     video_id: str
@@ -29,6 +30,7 @@ class Video:
     end: float | None = None
     film: str = ""
     content: str = ""
+    root: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -426,7 +426,7 @@ HOSTILE: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]] = {
     "weights that are a pickle": (WEIGHTS, b"\x80\x04cos\nsystem\n", "header"),
     "a header that claims 100 GB": (WEIGHTS, lambda data: (100 << 30).to_bytes(8, "little") + data[8:], "header"),
     "no JSON": (CONFIG, b"{", "cannot be used"),
-    "deep JSON": (CONFIG, NESTED, "recursion"),
+    "deep JSON": (CONFIG, NESTED, "nested too deeply"),
     "a list": (CONFIG, b"[]", "cannot be used"),
     "no text tower": (CONFIG, b'{"model_cfg": {"vision_cfg": {}}}', "text_cfg"),
     "a text tower from the Hub": (CONFIG, config_with(text_cfg__hf_model_name="evil/model"), "transformers"),
