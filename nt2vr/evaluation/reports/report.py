@@ -19,7 +19,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from nt2vr.errors import ConfigError, reason_of
+from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Rows
 from nt2vr.evaluation.choices import choice_values
 from nt2vr.evaluation.intervals import Interval, Units, intervals_of, units_of
@@ -34,6 +34,7 @@ REPORT, QUERIES, ARRAYS, CAPTIONS = "report.json", "queries.jsonl", "arrays.npz"
 PACKAGES = ("torch", "open_clip_torch", "numpy")
 # what damaged files raise, numbers that are infinite included
 UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, BadZipFile)
+SUMMARY = {"name": str, "digest": str, "source": dict, "references": dict, "created": str, "versions": dict}
 JUDGED = ("relevant", "hard", "violating", "others")  # fields of queries that list rows
 
 
@@ -236,21 +237,29 @@ def load_report(folder: Path) -> Report:
         results = []
         for place, spec in enumerate(data["systems"]):
             system, metrics = spec.pop("system"), spec.pop("metrics")
-            results.append(Result(system, spec, _measured(arrays, place), metrics if pictures else None))
+            for name in ("model", "strategy"):
+                _of_kind(spec, name, str)
+            results.append(Result(str(system), spec, _measured(arrays, place), metrics if pictures else None))
         report = Report(
             video_ids=tuple(arrays["video_ids"].tolist()),
             texts=tuple(arrays["texts"].tolist()),
             queries=tuple(queries),
             results=tuple(results),
-            notes=tuple(data["notes"]),
+            notes=tuple(map(str, data["notes"])),
             captions=_captions(folder / CAPTIONS),
             pictures=pictures,
-            **{name: data[name] for name in ("name", "digest", "source", "references", "created", "versions")},
+            **{name: _of_kind(data, name, kind) for name, kind in SUMMARY.items()},
         )
         report.metrics  # noqa: B018  the arrays fit together
     except UNREADABLE as error:
         raise ConfigError(f"{folder.name} has no readable report ({reason_of(error)}). Evaluate again.") from error
     return report
+
+
+def _of_kind(data: Mapping[str, Any], name: str, kind: type) -> Any:
+    if not isinstance(data[name], kind):
+        raise TypeError(f"{name} is {quoted(data[name])}")
+    return data[name]
 
 
 def _query(line: Mapping[str, Any], judged: Mapping[str, Rows]) -> JudgedQuery:
