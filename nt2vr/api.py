@@ -14,6 +14,7 @@ from nt2vr.evaluation.protocol import with_controls
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.evaluation.reports.tables import markdown, write_tables
 from nt2vr.evaluation.sources import Data
+from nt2vr.files import expanded
 from nt2vr.language.query import Query
 from nt2vr.language.query import understand as understand_tagged
 from nt2vr.language.tagger import load_tagger
@@ -52,7 +53,7 @@ def load_model(name_or_folder: str | Path, data_dir: str | Path | None = None, d
     """
     prepare_environment()
     settings = Settings.read(data_dir, device)
-    folder = Path(name_or_folder).expanduser()
+    folder = expanded(name_or_folder)
     if (folder / CARD).is_file():
         return read_checkpoint(folder, settings.device)
     models, name = Services(settings).models, str(name_or_folder)
@@ -118,7 +119,7 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
 
     def _picture(self, image: str | Path | Image) -> Image:
         if isinstance(image, str | Path):
-            return self._services.decoder.picture(Path(image).expanduser())
+            return self._services.decoder.picture(expanded(image))
         if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
             raise ConfigError(f"A picture must be (H, W, 3) uint8, not {image.shape} {image.dtype}. Convert it.")
         return image
@@ -158,8 +159,8 @@ class Evaluation:
 
     def save(self, folder: str | Path) -> None:
         """Write the report folder, with the tables as Markdown, CSV and LaTeX."""
-        self.report.save(Path(folder).expanduser())
-        write_tables(self.report, Path(folder).expanduser())
+        self.report.save(expanded(folder))
+        write_tables(self.report, expanded(folder))
 
     def _repr_markdown_(self) -> str:
         return self.table

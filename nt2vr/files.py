@@ -7,16 +7,18 @@ import errno
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from nt2vr.errors import ConfigError, Nt2vrError, causes
+from nt2vr.errors import ConfigError, Nt2vrError, causes, quoted
 
 SCHEMA = 1  # of config, status, card, saved run and report: raise it when version 0.x could misread them
 SCHEMA_KEY = "schema"
+ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a surrogate pair; one without the other breaks every encoder
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 FULL_WORDS = ("No space left", "os error 28", "PytorchStreamWriter", "iostream error")  # of safetensors and torch
 
@@ -36,6 +38,23 @@ def write_json(path: Path, data: Any, indent: int | None = None) -> None:
     """Write `data` as JSON, atomically, with a newline at the end."""
     with atomic_write(path) as partial:
         partial.write_text(json.dumps(data, indent=indent) + "\n", encoding="utf-8")
+
+
+def parse_json(text: str) -> Any:
+    """Parse JSON; what is wrong with it is a ValueError, deep nesting and halves of characters included."""
+    try:
+        data = json.loads(text)
+        if ESCAPED_HALF.search(text):
+            json.dumps(data, ensure_ascii=False).encode()
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    except json.JSONDecodeError:
+        raise
+    except UnicodeEncodeError:
+        raise ValueError("it has a character that is not valid Unicode") from None
+    except ValueError:
+        raise ValueError("it has a number of more than 4,300 digits") from None
+    return data
 
 
 def hash_file(path: Path) -> str:
@@ -79,6 +98,16 @@ def free_bytes(folder: Path) -> int:
 
 def _existing(folder: Path) -> Path:
     return next(path for path in (folder, *folder.absolute().parents) if path.exists())
+
+
+def expanded(path: str | Path) -> Path:
+    """Write out a home folder, ~ or ~name, at the start of a path."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise ConfigError(
+            f"{quoted(str(path))} is in the home folder of nobody known here. Write the whole path."
+        ) from None
 
 
 def check_free(folder: Path, num_bytes: float, doing: str) -> None:

@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.files import check_writable
+from nt2vr.files import check_writable, expanded
 
 PACKAGE = Path(__file__).parent
 ASSETS = (
@@ -137,11 +137,11 @@ def chat_key(environment: Mapping[str, str] = os.environ) -> str:
 
 def _data_dir(named: str | Path) -> Path:
     """Refuse a data folder that is none and cannot be made; a read-only one will do for searching."""
+    folder = expanded(named)
     try:
-        folder = Path(named).expanduser()
         if not folder.is_dir():
             check_writable(folder)
-    except (OSError, RuntimeError, ConfigError) as error:  # too long, an unknown ~user
+    except (OSError, ConfigError) as error:  # OSError: too long a name
         raise ConfigError(f"The data folder {quoted(str(named))} cannot be made. Name another: --data-dir.") from error
     return folder
 
@@ -155,7 +155,7 @@ def _paths(text: str) -> list[Path]:
 
 
 def _roots(named: Sequence[Path]) -> tuple[Path, ...]:
-    roots = tuple(root.expanduser().resolve() for root in named)
+    roots = tuple(expanded(root).resolve() for root in named)
     if missing := [root for root in roots if not root.is_dir()]:
         raise ConfigError(f"{missing[0]} is no folder, so no library can be named in it. Name another root.")
     return roots
@@ -194,7 +194,7 @@ def add_flags(parser: ArgumentParser, devices: str = DEVICES) -> None:
 
 def resolve_path(path: str | Path) -> Path:
     """Expand "~", and find shipped files under "assets/…" from any working directory, also in an installed package."""
-    path = Path(path).expanduser()
+    path = expanded(path)
     shipped = ASSETS.parent / path
     return shipped if path.parts[:1] == (ASSETS.name,) and shipped.exists() else path
 

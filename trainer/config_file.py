@@ -1,6 +1,5 @@
 """Config files of trainings: presets, JSON read with all keys and types checked, and paths made absolute."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -8,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from nt2vr.errors import MAX_QUOTED, ConfigError
-from nt2vr.files import with_schema, without_schema, write_json
+from nt2vr.files import parse_json, with_schema, without_schema, write_json
 from nt2vr.settings import resolve_path
 from trainer.changes import changed
 from trainer.config import WORLD, TrainConfig
@@ -30,7 +29,7 @@ def load_config(path: Path, changes: Mapping[str, Any] = MappingProxyType({})) -
         changes: value by key, which may name a part of a field: losses.bnl.m4.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read as JSON ({error}). Name a config file.") from error
     if not isinstance(data, dict):

@@ -5,6 +5,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import fields
 from pathlib import Path
 
+from nt2vr.files import expanded
 from nt2vr.models.card import MEAN, RAW_MEAN
 from nt2vr.models.foreign import ACTIVATIONS, ImportOptions, checked_name, import_checkpoint, new_folder
 from nt2vr.models.foreign_file import SUFFIXES
@@ -45,7 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Write the checkpoint into the app's data folder."""
-    models, file = Services(Settings.read(options.data_dir, options.device)).models, options.file.expanduser()
+    models, file = Services(Settings.read(options.data_dir, options.device)).models, expanded(options.file)
     check_model_name(options.name or file.stem)
     if file.suffix.lower() == ".npz":
         name = checked_name(options.name or file.stem, models)

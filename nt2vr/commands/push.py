@@ -2,8 +2,8 @@
 
 import sys
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
-from pathlib import Path
 
+from nt2vr.files import expanded
 from nt2vr.hub.models import push
 from nt2vr.models.card import CARD
 from nt2vr.services import Services
@@ -24,7 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Upload, and print the address."""
     settings = Settings.read(options.data_dir, options.device)
-    folder = Path(options.checkpoint).expanduser()
+    folder = expanded(options.checkpoint)
     if not (folder / CARD).is_file():
         catalog = Services(settings).models
         names = {name.casefold(): name for name in catalog.names()}

@@ -1,7 +1,6 @@
 """File lookup for datasets: annotation files by name, videos by id."""
 
 import csv
-import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from nt2vr.errors import DatasetError
+from nt2vr.files import parse_json
 from nt2vr.media.picture import PICTURE_SUFFIXES
 
 VIDEO_SUFFIXES = frozenset(".3gp .avi .flv .gif .m4v .mkv .mov .mp4 .mpeg .mpg .ogv .ts .webm .wmv".split())
@@ -26,7 +26,7 @@ class Files:
 
     def __init__(self, path: Path) -> None:
         """Scan the folder; an annotation file stands for its folder, without other annotations."""
-        if not path.exists():
+        if not os.path.exists(path):
             raise DatasetError(f"{path} is not there. Name the folder of a dataset, or its captions file.")
         self.folder = path.absolute() if path.is_dir() else path.absolute().parent
         found = sorted(_walk(self.folder), key=lambda file: (len(file.parts), file))
@@ -80,7 +80,7 @@ def stem(name: str) -> str:
 
 def read_json(path: Path) -> Any:
     """Read a JSON file."""
-    return json.loads(path.read_text(encoding="utf-8-sig"))
+    return parse_json(path.read_text(encoding="utf-8-sig"))
 
 
 def read_table(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:

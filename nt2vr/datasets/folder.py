@@ -1,12 +1,12 @@
 """Custom videos: a folder with a captions file, CSV or JSONL."""
 
-import json
 import os
 from pathlib import Path
 
 from nt2vr.datasets.base import Annotations, Captions, Loader, Split, split_named
 from nt2vr.datasets.files import Files, expecting, read_table, text
 from nt2vr.errors import DatasetError
+from nt2vr.files import parse_json
 from nt2vr.media.gallery import load_gallery
 
 MARKS = ("*.csv", "*.jsonl")
@@ -35,7 +35,7 @@ def _from_manifest(path: Path) -> Annotations:
     splits: dict[Split, Captions] = {}
     with expecting(path, FORM):
         lines = path.read_text(encoding="utf-8-sig").split("\n")
-        entries = [json.loads(line) for line in lines if line.strip()]
+        entries = [parse_json(line) for line in lines if line.strip()]
         for video, entry in zip(videos, entries, strict=True):
             splits.setdefault(_split(entry.get("split")), {})[video.video_id] = list(video.captions)
     return Annotations(path.parent.name, splits, {video.video_id: video.path for video in videos})

@@ -1,5 +1,6 @@
 """Dataset loading: chooses a loader, matches captions with files, takes a split."""
 
+import os
 from collections.abc import Collection, Iterable, Mapping
 from hashlib import blake2b
 from pathlib import Path
@@ -8,6 +9,7 @@ from nt2vr.datasets import flickr, folder, karpathy, msrvtt, vatex
 from nt2vr.datasets.base import Annotations, Captions, Dataset, Loader, Split, such_as
 from nt2vr.datasets.files import Files
 from nt2vr.errors import DatasetError
+from nt2vr.files import expanded
 from nt2vr.media.gallery import Video
 from nt2vr.registry import pick
 
@@ -53,9 +55,9 @@ def load_dataset(data: str | Path, split: Split = "all", with_files: bool = True
 def kind_and_path(data: str | Path) -> tuple[str, Path]:
     """Split "KIND:PATH"; the kind is empty if not given."""
     kind, colon, path = str(data).partition(":")
-    if not colon or len(kind) == 1 or Path(data).exists():  # C:\videos has no kind
+    if not colon or len(kind) == 1 or os.path.exists(data):  # C:\videos has no kind
         kind, path = "", str(data)
-    return kind, Path(path).expanduser()
+    return kind, expanded(path)
 
 
 def sample(videos: Iterable[Video], count: int) -> list[Video]:
@@ -93,7 +95,7 @@ def _existing(annotations: Annotations, files: Files) -> dict[str, Path]:
     for video_id in ids:
         path = files.media.get(video_id) or files.media.get(annotations.aliases.get(video_id, video_id))
         found[video_id] = annotations.paths.get(video_id) or path
-    there = {video_id: path for video_id, path in found.items() if path and path.is_file()}
+    there = {video_id: path for video_id, path in found.items() if path and os.path.isfile(path)}
     if not there:
         named = such_as([path.name for path in files.media.values()]) or "none"
         raise DatasetError(
@@ -117,8 +119,10 @@ def _remarks(
     captioned = {video_id for captions in splits.values() for video_id in captions}
     missing = [video_id for video_id in described if video_id not in there]
     silent = [video_id for video_id in there if video_id not in captioned]
-    endings, used = {path.suffix for path in there.values()}, {path.resolve() for path in there.values()}
-    others = [path.name for path in files.media.values() if path.suffix in endings and path.resolve() not in used]
+    endings, used = {path.suffix for path in there.values()}, {os.path.realpath(path) for path in there.values()}
+    others = [
+        path.name for path in files.media.values() if path.suffix in endings and os.path.realpath(path) not in used
+    ]
     leaked = sorted(_evaluated(splits) & splits.get("train", {}).keys())
     remarks = {
         f"{len(missing)} of {len(described)} described videos have no file under {files.folder}": missing,

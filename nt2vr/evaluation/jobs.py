@@ -14,6 +14,7 @@ from nt2vr.evaluation.reports.archive import Archive
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.evaluation.result_store import ResultStore
 from nt2vr.evaluation.sources import GALLERY, LIBRARY, WORLD, Data, load_benchmark
+from nt2vr.files import expanded
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
@@ -114,7 +115,7 @@ class Evaluations:
         """Resolve "~"; name the library that has the same files, if there is one, so that queries open on them."""
         if not data.is_path:
             return data
-        path = Path(data.name).expanduser() if data.name.startswith("~") else Path(data.name)
+        path = expanded(data.name) if data.name.startswith("~") else Path(data.name)
         for info in self._libraries.infos() if self._libraries else ():
             source = info.source
             if info.has_captions and source.split == data.split and path.resolve() == source.path:

@@ -18,6 +18,7 @@ import numpy as np
 from nt2vr.datasets import Split, load_dataset
 from nt2vr.evaluation.benchmark import NO_CAPTION, Benchmark, Embed, JudgedQuery, Vectors, cue_of, row_array
 from nt2vr.evaluation.captioned import judged_queries
+from nt2vr.files import expanded
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.querygen.absences import AbsenceQuery
@@ -45,7 +46,7 @@ def read_words(path: str, split: Split) -> CaptionedVideos:
         ConfigError: if a file of captions cannot be read.
         DatasetError: if a dataset cannot be used.
     """
-    file = Path(path).expanduser()
+    file = expanded(path)
     if file.is_file() and file.suffix.lower() not in DATASET_SUFFIXES:
         return read_captioned_videos(file)
     dataset = load_dataset(file, split, with_files=False)

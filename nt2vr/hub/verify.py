@@ -1,6 +1,5 @@
 """Trial of an untrusted checkpoint in a limited child process. It must load, match its card, and encode."""
 
-import json
 import math
 import re
 from collections.abc import Mapping
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import CheckpointError, Nt2vrError, reason_of
+from nt2vr.files import parse_json
 from nt2vr.models.card import CARD, CONFIG, Card, read_card, write_card
 from nt2vr.models.checkpoint import WEIGHTS, identified, read_checkpoint, read_model
 from nt2vr.models.foreign import MAX_FRAMES
@@ -23,6 +23,9 @@ BYTES_PER_WEIGHT_BYTE = 6  # half precision in the file, single in the model, an
 BASE_S, BYTES_PER_S = 180, 10_000_000  # the time a trial may take: to import torch, and then by size
 STAGES = ("normalizer", "pre_tokenizer")  # of a tokenizer: what happens to a text before the vocabulary does
 MAX_STEPS = 20  # in all stages
+MAX_SPECIAL = 8  # tokens that a template adds to a text: the families supported add up to two
+KINDS = ("a dog on the grass, ", "1234567890", "x", "\n", "'s!?…", "狗在草地上", "Ünïcödé ", "🎸", "<s> [CLS] ")
+TRIED = ["a dog", *((kind * 1000)[:1000] for kind in KINDS)]  # texts; a query may have 1,000 characters
 PATTERNS = {" ", " {2,}", r"\s+"}  # a blank for those that are no regular expression
 TIMM_NAME = re.compile(r"[\w.]+")  # of timm's own: a name with ":" or "/" would be fetched from the Hub
 
@@ -60,7 +63,7 @@ def try_out(folder: Path, progress: Progress) -> Card:
     for file in (CONFIG, CARD, TOKENIZER_CONFIG):
         if (folder / file).exists() and (folder / file).stat().st_size > SMALL_BYTES:
             raise CheckpointError(f"{file} has more than 1 MB. Choose another repository.")
-    _check_config(json.loads((folder / CONFIG).read_text(encoding="utf-8")))
+    _check_config(parse_json((folder / CONFIG).read_text(encoding="utf-8")))
     if (folder / TOKENIZER).exists():
         _check_tokenizer(folder)
     if not (folder / CARD).exists():
@@ -71,7 +74,7 @@ def try_out(folder: Path, progress: Progress) -> Card:
     _check_card(read_card(folder), encoder.image_size)
     side = encoder.image_size
     frames = encoder.encode_frames(np.zeros((1, side, side, 3), np.uint8))
-    if not all(np.isfinite(each).all() for each in (encoder.encode_text(["a dog"]), encoder.pool(frames[None]))):
+    if not all(np.isfinite(each).all() for each in (encoder.encode_text(TRIED), encoder.pool(frames[None]))):
         raise CheckpointError("The model computes values that are not numbers. Choose another repository.")
     return encoder.card
 
@@ -90,13 +93,19 @@ def _check_config(config: Any) -> None:
 def _check_tokenizer(folder: Path) -> None:
     """Refuse a tokenizer that could take long, or much memory, for a text; its parts are those of usual tokenizers."""
     for file in (TOKENIZER, TOKENIZER_CONFIG):
-        data = json.loads((folder / file).read_text(encoding="utf-8")) if (folder / file).exists() else {}
+        data = parse_json((folder / file).read_text(encoding="utf-8")) if (folder / file).exists() else {}
         if not isinstance(data, dict) or "auto_map" in data:  # of code elsewhere, for transformers
             raise CheckpointError(f"{file} is not a tokenizer's. Choose another repository.")
         steps = [part for stage in STAGES for part in _parts(data.get(stage))]
         patterns = [part["pattern"].get("Regex", " ") for part in steps if isinstance(part.get("pattern"), dict)]
         texts = [part.get(key, "") for part in steps for key in ("content", "prepend", "replacement")]
-        if len(steps) > MAX_STEPS or set(patterns) - PATTERNS or any(len(text) > 1 for text in texts):
+        templates = _parts(data.get("post_processor"))
+        if (
+            len(steps) + len(templates) > MAX_STEPS
+            or set(patterns) - PATTERNS
+            or any(len(text) > 1 for text in texts)
+            or not all(map(_is_plain, templates))
+        ):
             raise CheckpointError(f"{file} changes texts in a way that is not supported. Choose another repository.")
 
 
@@ -104,8 +113,15 @@ def _parts(stage: Any) -> list[dict[str, Any]]:
     """List a stage of a tokenizer and all stages within it."""
     if not isinstance(stage, dict):
         return []
-    inner = [each for key in ("normalizers", "pretokenizers") for each in stage.get(key) or ()]
+    inner = [each for key in ("normalizers", "pretokenizers", "processors") for each in stage.get(key) or ()]
     return [stage, *(part for each in inner for part in _parts(each))]
+
+
+def _is_plain(template: Mapping[str, Any]) -> bool:
+    """Return True if a template has the text at most once, as tokenizers repeats what was cut off with it."""
+    single, special = template.get("single", []), template.get("special_tokens", {})
+    added = [special[piece["SpecialToken"]["id"]]["ids"] for piece in single if "SpecialToken" in piece]
+    return sum("Sequence" in piece for piece in single) <= 1 and sum(map(len, added)) <= MAX_SPECIAL
 
 
 def _check_card(card: Card, image_size: int) -> None:

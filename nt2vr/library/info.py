@@ -28,6 +28,13 @@ class Source:
         """The `key` of its gallery."""
         return f"library-{self.id}"
 
+    @property
+    def root(self) -> Path | None:
+        """The folder that its files must lie in after links are followed; None is anywhere."""
+        if self.kind in ("folder", "uploads"):
+            return self.path
+        return self.path.parent if self.path.suffix.lower() == ".jsonl" else self.within
+
 
 @dataclass(frozen=True)
 class LibraryInfo:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nt2vr.errors import GalleryError, reason_of
-from nt2vr.files import is_disk_full
+from nt2vr.files import is_disk_full, parse_json
 from nt2vr.media.probe import Probe
 
 logger = logging.getLogger(__name__)
@@ -202,7 +202,7 @@ class Inventory:
 
 
 def captions_of(file: StoredFile) -> tuple[str, ...]:
-    return tuple(json.loads(file.captions)) if file.captions != "[]" else ()
+    return tuple(parse_json(file.captions)) if file.captions != "[]" else ()
 
 
 def _captions(file: FoundFile) -> str:

@@ -1,6 +1,5 @@
 """All libraries of a data folder, one subfolder each: settings, inventory, previews."""
 
-import json
 import logging
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +13,7 @@ from filelock import FileLock, Timeout
 from nt2vr.datasets.base import Split
 from nt2vr.datasets.load import DATASETS, kind_and_path
 from nt2vr.errors import ConfigError, GalleryError, Nt2vrError, quoted
-from nt2vr.files import check_free, check_writable, with_schema, without_schema, write_json
+from nt2vr.files import check_free, check_writable, parse_json, with_schema, without_schema, write_json
 from nt2vr.library.compare import compared
 from nt2vr.library.info import KINDS, Changes, Kind, LibraryInfo, Skipped, Source
 from nt2vr.library.inventory import Counts, Inventory
@@ -223,7 +222,7 @@ class Libraries:
     def _read(self, folder: Path) -> Source | None:
         path = folder / SETTINGS
         try:
-            data = without_schema(json.loads(path.read_text(encoding="utf-8")), path)
+            data = without_schema(parse_json(path.read_text(encoding="utf-8")), path)
             place = (folder / UPLOADS).resolve() if data["kind"] == "uploads" else Path(data["path"])  # it may move
             within = Path(data["within"]) if data["within"] else None
             return Source(**{**data, "id": folder.name, "path": place, "within": within})

@@ -89,7 +89,7 @@ class Previews:
 
     def _start(self, video: Video) -> Decoding:
         poster, preview = (self._path(video, suffix) for suffix in (POSTER, PREVIEW))
-        return self._decoder.preview(video.path, video.start, video.end, poster, preview)
+        return self._decoder.preview(video.path, video.start, video.end, poster, preview, video.root)
 
     def _path(self, video: Video, suffix: str) -> Path:
         key = VideoFile(video, video.content).key

@@ -50,7 +50,7 @@ def is_available(source: Source) -> bool:
             with os.scandir(source.path) as entries:
                 return next(entries, None) is not None or source.kind == "uploads"
         return source.path.is_file()
-    except OSError:
+    except (OSError, RuntimeError):  # a loop of links
         return False
 
 
@@ -104,10 +104,16 @@ def _in_folder(root: Path, every_suffix: bool) -> Iterator[FoundFile]:
 
 def _link(root: Path, name: str, entry: "os.DirEntry[str]", every_suffix: bool) -> Iterator[FoundFile]:
     """Describe a link to a file; one to a folder within the library is left out, since the folder is found itself."""
+    try:
+        is_dir = entry.is_dir()
+    except OSError as error:  # a loop, a name that is too long, a folder that may not be read
+        reason = f"It is a link that cannot be followed ({error.strerror})."
+        yield FoundFile(_printable(name), _printable(entry.path), reason=reason)
+        return
     if not _is_inside(entry.path, root):
-        if every_suffix or _has_suffix(name) or entry.is_dir():
+        if every_suffix or _has_suffix(name) or is_dir:
             yield FoundFile(_printable(name), _printable(entry.path), reason=OUTSIDE)
-    elif not entry.is_dir() and (every_suffix or _has_suffix(name)):
+    elif not is_dir and (every_suffix or _has_suffix(name)):
         yield _checked(name, entry.path)
 
 

@@ -116,7 +116,7 @@ def _probe(
     results: dict[str, tuple[Probe, int] | str] = {}
     stored_s = time.monotonic()
     try:
-        for done, (file, probing) in enumerate(_probes(files, decoder)):
+        for done, (file, probing) in enumerate(_probes(files, decoder, source.root)):
             if should_stop():
                 raise InterruptedError
             progress(done, len(files), f"reading files: {file.id}")
@@ -137,10 +137,10 @@ def _probe(
     progress(len(files), len(files), "reading files")
 
 
-def _probes(files: Sequence[FoundFile], decoder: Decoder) -> Iterator[tuple[FoundFile, Decoding]]:
+def _probes(files: Sequence[FoundFile], decoder: Decoder, root: Path | None) -> Iterator[tuple[FoundFile, Decoding]]:
     ahead: deque[tuple[FoundFile, Decoding]] = deque()
     for file in files:
-        ahead.append((file, decoder.probe(Path(file.path))))
+        ahead.append((file, decoder.probe(Path(file.path), root)))
         if len(ahead) > PROBES_PER_CHILD * decoder.num_workers:
             yield ahead.popleft()
     yield from ahead

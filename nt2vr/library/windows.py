@@ -1,6 +1,7 @@
 """Clips of a file: the file itself, or windows of a long video."""
 
 from pathlib import Path
+from typing import Any
 
 from nt2vr.library.info import Source
 from nt2vr.library.inventory import StoredFile, captions_of
@@ -37,12 +38,10 @@ def clips_of(file: StoredFile, source: Source) -> list[Video]:
     if file.state != "ready" or file.duplicate_of:
         return []
     captions, path = captions_of(file), Path(file.path)
+    known: dict[str, Any] = {"content": file.content, "root": source.root}
     spans = windows(file.seconds, file.num_frames, source.window_s)
     if file.kind == "picture" or (len(spans) == 1 and source.kind in ("manifest", "dataset")):
-        return [Video(file.id, path, captions, content=file.content)]  # sampled by frame numbers, as in the papers
+        return [Video(file.id, path, captions, **known)]  # sampled by frame numbers, as in the papers
     if len(spans) == 1:
-        return [Video(file.id, path, captions, end=file.seconds, content=file.content)]
-    return [
-        Video(window_id(file.id, span), path, captions, None, *span, film=file.id, content=file.content)
-        for span in spans
-    ]
+        return [Video(file.id, path, captions, end=file.seconds, **known)]
+    return [Video(window_id(file.id, span), path, captions, None, *span, film=file.id, **known) for span in spans]

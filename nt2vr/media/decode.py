@@ -7,6 +7,7 @@ import ctypes
 import multiprocessing
 import os
 import signal
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -14,6 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import cv2
@@ -23,6 +25,7 @@ from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
 from nt2vr.errors import MediaError
 from nt2vr.media import refused
+from nt2vr.media.confined import confined
 from nt2vr.media.picture import LARGE, MAX_PIXELS, PICTURE_SUFFIXES, fit, read_picture
 from nt2vr.models.framing import CENTRES, Framing, frame_positions
 from nt2vr.models.spawn import WithoutMain
@@ -162,7 +165,8 @@ class Decoding:
 class Decoder(AbstractContextManager["Decoder"]):
     """Decodes files in child processes: one that hangs, crashes or is not a video stops no other.
 
-    The children start with the first file and end with `close`, or with this process, however it ends.
+    The children start with the first file and end with `close`, or with this process, however it ends. A `root` is a
+    folder that a file must lie in, at the moment it is opened and after links are followed; None is anywhere.
 
     Args:
         num_workers: number of children; default one per core, but at most MAX_WORKERS.
@@ -175,27 +179,37 @@ class Decoder(AbstractContextManager["Decoder"]):
         self._pool: ProcessPool | None = None
         self._pending: set[ProcessFuture[Any]] = set()
 
-    def frames(self, path: Path, num_frames: int, framing: Framing | None) -> Decoding:
+    def frames(self, path: Path, num_frames: int, framing: Framing | None, root: Path | None = None) -> Decoding:
         """Schedule `sample_frames` in a child."""
-        return self._start(path, sample_frames, path, num_frames, framing, is_picture=_is_picture(path))
+        return self._start(path, sample_frames, path, num_frames, framing, is_picture=_is_picture(path), root=root)
 
-    def probe(self, path: Path) -> Decoding:
+    def probe(self, path: Path, root: Path | None = None) -> Decoding:
         """Schedule `film.probe` in a child; hashing a large file may take longer than decoding a frame."""
         with suppress(OSError):
-            return self._start(path, _probe, path, timeout_s=self._timeout_s + path.stat().st_size / READ_BYTES_S)
-        return self._start(path, _probe, path)
+            timeout_s = self._timeout_s + path.stat().st_size / READ_BYTES_S
+            return self._start(path, _probe, path, timeout_s=timeout_s, root=root)
+        return self._start(path, _probe, path, root=root)
 
     def windows(
-        self, path: Path, windows: Sequence[tuple[float, float]], num_frames: int, framing: Framing | None
+        self,
+        path: Path,
+        windows: Sequence[tuple[float, float]],
+        num_frames: int,
+        framing: Framing | None,
+        root: Path | None = None,
     ) -> Decoding:
         """Schedule `film.sample_windows` in a child; each window has a time limit, longer for a longer one."""
         limits_s = [self._timeout_s + PACE * (end - start) for start, end in windows]
         timeout_s = self._timeout_s + sum(limits_s)  # for a child that hangs
-        return self._start(path, _windows, path, windows, num_frames, framing, limits_s, timeout_s=timeout_s)
+        asked = windows, num_frames, framing, limits_s
+        return self._start(path, _windows, path, *asked, timeout_s=timeout_s, root=root)
 
-    def preview(self, path: Path, start: float, end: float | None, poster: Path, preview: Path) -> Decoding:
+    def preview(
+        self, path: Path, start: float, end: float | None, poster: Path, preview: Path, root: Path | None = None
+    ) -> Decoding:
         """Schedule `preview.write_preview` in a child."""
-        return self._start(path, _preview, path, start, end, poster, preview, timeout_s=2 * self._timeout_s)
+        asked = start, end, poster, preview
+        return self._start(path, _preview, path, *asked, timeout_s=2 * self._timeout_s, root=root)
 
     def picture(self, path: Path, framing: Framing | None = None) -> NDArray[np.uint8]:
         """Read a picture as (H, W, 3) RGB, or `fit` to `framing`; large ones are read one at a time."""
@@ -238,7 +252,10 @@ class Decoder(AbstractContextManager["Decoder"]):
         *args: Any,
         is_picture: bool = False,
         timeout_s: float | None = None,
+        root: Path | None = None,
     ) -> Decoding:
+        if root is not None:
+            function, args = _confined, (root, function, *args)
         if path.exists() and not path.is_file():  # a pipe or device would occupy a child
             future: ProcessFuture[Any] = ProcessFuture()
             kind = "picture" if is_picture else "video"
@@ -247,7 +264,9 @@ class Decoder(AbstractContextManager["Decoder"]):
         with self._lock:
             if self._pool is None or not self._pool.active:  # a pool stops if an idle child is killed
                 self._stop_pool()
-                self._pool = ProcessPool(self.num_workers, initializer=_set_up_child, context=WithoutMain())
+                self._folder = TemporaryDirectory()  # of children, which leave theirs behind when killed
+                setup: dict[str, Any] = {"initializer": _set_up_child, "initargs": (self._folder.name,)}
+                self._pool = ProcessPool(self.num_workers, **setup, context=WithoutMain())
             future = self._pool.schedule(function, args=args, timeout=timeout_s or self._timeout_s)
             self._pending.add(future)
         future.add_done_callback(self._pending.discard)
@@ -258,6 +277,12 @@ class Decoder(AbstractContextManager["Decoder"]):
             self._pool.stop()  # type: ignore[no-untyped-call]
             self._pool.join()
             self._pool = None
+            self._folder.cleanup()
+
+
+def _confined(root: Path, function: Callable[..., Any], path: Path, *args: Any) -> Any:
+    with confined(path, root) as opened:
+        return function(opened, *args)
 
 
 def _probe(path: Path) -> Any:
@@ -284,8 +309,9 @@ def _preview(path: Path, *args: Any) -> Any:
     return write_preview(path, *args)
 
 
-def _set_up_child() -> None:
+def _set_up_child(folder: str) -> None:
     """Silence FFmpeg, keep it to the given file, ignore Ctrl+C (the parent handles it), and end with the parent."""
+    tempfile.tempdir = folder
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ["OPENCV_FFMPEG_CAPTURE_OPTIONS"] = f"format_whitelist;{refused.FORMATS}"
     os.environ["OPENCV_FFMPEG_LOGLEVEL"] = "-8"

@@ -227,6 +227,8 @@ class _Video:
                     raise MediaError(f"{self._path.name} has sound but no pictures.")
                 raise refused.unreadable(self._path)
             codec = streams[0].codec_context
+            if codec is None:  # of no format that is known
+                raise refused.unreadable(self._path)
             if codec.width * codec.height > MAX_PIXELS:
                 raise refused.too_large(self._path)
             codec.options = {"max_pixels": str(MAX_PIXELS)}  # frames may grow within the file

@@ -1,12 +1,12 @@
 """Galleries: named videos, and the JSONL manifest that lists them. Opens no videos."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import GalleryError, quoted
+from nt2vr.files import parse_json
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,7 @@ class Video:
         end: where it ends; None is the end of the file.
         film: id of the long video that the clip is a window of; empty for a whole file.
         content: hash of the file's content, where it is known without reading the file.
+        root: folder that the file must lie in when it is opened, after links are followed; None is anywhere.
     """
 
     video_id: str
@@ -29,6 +30,7 @@ class Video:
     end: float | None = None
     film: str = ""
     content: str = ""
+    root: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -62,10 +64,10 @@ def load_gallery(manifest: Path) -> Gallery:
     for number, line in enumerate(lines, start=1):
         if line.strip():
             try:
-                video = _video(json.loads(line), folder)
+                video = _video(parse_json(line), folder)
                 if video.video_id in videos:
                     raise GalleryError(f"the video_id {quoted(video.video_id)} occurs twice; give each video its own.")
-            except json.JSONDecodeError as error:
+            except ValueError as error:
                 raise GalleryError(f"{manifest}, line {number} is not JSON ({error}).") from None
             except GalleryError as error:
                 raise GalleryError(f"{manifest}, line {number}: {error}") from None

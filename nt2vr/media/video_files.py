@@ -105,9 +105,9 @@ def _started(
         return _Job(files, known)
     video = files[0].video
     if video.end is None:
-        return _Job(files, decoder.frames(video.path, num_frames, framing))
+        return _Job(files, decoder.frames(video.path, num_frames, framing, video.root))
     windows = [(file.video.start, file.video.end or 0.0) for file in files]
-    return _Job(files, decoder.windows(video.path, windows, num_frames, framing))
+    return _Job(files, decoder.windows(video.path, windows, num_frames, framing, video.root))
 
 
 def _jobs(files: Iterable[VideoFile]) -> Iterator[list[VideoFile]]:

@@ -1,6 +1,5 @@
 """The model card, nt2vr.json: the metadata of a checkpoint."""
 
-import json
 import math
 import shlex
 from collections.abc import Mapping
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import CheckpointError
-from nt2vr.files import with_schema, without_schema, write_json
+from nt2vr.files import parse_json, with_schema, without_schema, write_json
 from nt2vr.models.framing import (
     BICUBIC,
     CENTRES,
@@ -131,7 +130,7 @@ def write_card(folder: Path, card: Card) -> None:
 def read_card(folder: Path) -> Card:
     """Read the card of a checkpoint folder; unknown keys are ignored."""
     try:
-        data = without_schema(json.loads((folder / CARD).read_text(encoding="utf-8")), folder / CARD, CheckpointError)
+        data = without_schema(parse_json((folder / CARD).read_text(encoding="utf-8")), folder / CARD, CheckpointError)
         card = Card(**{key: value for key, value in data.items() if key in STORED})
     except FileNotFoundError as error:
         raise CheckpointError(f"{folder} has no readable {CARD}. {remedy(folder)}") from error
@@ -173,7 +172,7 @@ STORED = {each.name for each in fields(Card)} - set(DERIVED)
 def _with_config(card: Card, folder: Path) -> Card:
     """Add what follows from the folder's configuration; loading the model reports one that cannot be used."""
     try:
-        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        config = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
         return configured(card, config["model_cfg"], config.get("preprocess_cfg") or {})
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, CheckpointError):
         return card

@@ -3,7 +3,6 @@
 It caches no model (`search.live` does). Importing it does not import torch.
 """
 
-import json
 import logging
 import os
 import re
@@ -16,6 +15,7 @@ from threading import Lock
 from typing import Any, Literal
 
 from nt2vr.errors import CheckpointError, ConfigError, quoted
+from nt2vr.files import parse_json
 from nt2vr.models.card import CARD, Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.downloads import Announce, fetch, pretrained
@@ -179,7 +179,7 @@ class Catalog:
 def _best(checkpoints: Path) -> int | None:
     """Return the epoch noted as a run's best, if any."""
     try:
-        note = json.loads((checkpoints / BEST).read_text(encoding="utf-8"))
+        note = parse_json((checkpoints / BEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     epoch = note.get("epoch") if isinstance(note, dict) else None

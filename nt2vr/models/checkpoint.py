@@ -7,7 +7,6 @@
 Nothing here uses the network, and importing it does not import torch.
 """
 
-import json
 import logging
 import os
 import shutil
@@ -21,7 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, reason_of
-from nt2vr.files import write_json
+from nt2vr.files import parse_json, write_json
 from nt2vr.models.card import CONFIG, Card, configured, read_card, write_card
 from nt2vr.models.device import resolve_device
 from nt2vr.models.encoder import Encoder
@@ -222,7 +221,7 @@ def _read_weights(folder: Path) -> dict[str, "Tensor"]:
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
-    config: dict[str, Any] = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    config: dict[str, Any] = parse_json((folder / CONFIG).read_text(encoding="utf-8"))
     return config
 
 

@@ -2,7 +2,7 @@
 
     video_ids (N,) text · videos (N, D) · queries (M,) text · texts (M, D)
 
-It is untrusted: nothing in it is unpickled. Importing this does not import torch.
+It is untrusted: nothing in it is unpickled, and a limited child imports it. Importing this does not import torch.
 """
 
 import os
@@ -10,17 +10,25 @@ import shutil
 import zipfile
 from collections.abc import Sequence
 from hashlib import blake2b
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.format import read_array_header_1_0, read_array_header_2_0, read_magic
 from numpy.typing import NDArray
 
 from nt2vr.errors import CheckpointError, ConfigError, QueryError, quoted, reason_of
 from nt2vr.models.card import Card, read_card, write_card
+from nt2vr.models.spawn import run_limited
+from nt2vr.progress import Progress, silent
 
 EMBEDDINGS = "embeddings.npz"
+KEYS = (("video_ids", "videos"), ("queries", "texts"))
 MAX_BYTES = 8 << 30  # unpacked: two million embeddings of 1,024 dimensions
+SMALL_BYTES, UNPACKED = 64 << 20, 4  # an import may unpack to this, and this many times its size: numbers hardly pack
+BASE_BYTES, COPIES = 256 << 20, 5  # memory of an import: for the libraries, and for what it unpacks to
+TIMEOUT_S = 600.0
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -63,11 +71,28 @@ class PrecomputedEncoder:
 
 
 def write_embeddings(file: Path, folder: Path, name: str) -> Card:
-    """Check a file of embeddings and write it as a folder, atomically."""
-    arrays = read_embeddings(file)
-    videos, texts = (
-        _digest(arrays[ids], arrays[rows]) for ids, rows in (("video_ids", "videos"), ("queries", "texts"))
-    )
+    """Check a file of embeddings and write it as a folder, atomically, in a child of limited memory and time."""
+    partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
+    size = file.stat().st_size if file.is_file() else 0
+    largest = min(MAX_BYTES, SMALL_BYTES + UNPACKED * size)
+    limits: dict[str, Any] = {"memory_bytes": BASE_BYTES + COPIES * largest, "timeout_s": TIMEOUT_S}
+    try:
+        card: Card = run_limited(_write, file, partial, name, largest, **limits, progress=silent)
+        partial.rename(folder)
+    except MemoryError:
+        raise CheckpointError(f"{file.name} takes too much memory to read. Import fewer videos.") from None
+    except TimeoutError:
+        raise CheckpointError(f"{file.name} takes longer than {TIMEOUT_S / 60:.0f} minutes to read.") from None
+    except OSError as error:
+        raise CheckpointError(f"{folder} cannot be written ({error.strerror}). Free some space.") from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return card
+
+
+def _write(file: Path, partial: Path, name: str, largest: int, _: Progress) -> Card:
+    arrays = read_embeddings(file, largest)
+    videos, texts = (_digest(arrays[ids], arrays[rows]) for ids, rows in KEYS)
     card = Card(
         name,
         objective="embeddings from a file",
@@ -77,41 +102,50 @@ def write_embeddings(file: Path, folder: Path, name: str) -> Card:
         text_fingerprint=texts,
         queries=len(arrays["queries"]),
     )
-    partial = folder.with_name(f".{folder.name}.{os.getpid()}.partial")
-    try:
-        partial.mkdir(parents=True)
-        np.savez(partial / EMBEDDINGS, allow_pickle=False, **arrays)
-        write_card(partial, card)
-        partial.rename(folder)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    np.savez(partial / EMBEDDINGS, allow_pickle=False, **arrays)
+    write_card(partial, card)
     return card
 
 
-def read_embeddings(file: Path) -> Arrays:
-    """Read and check the four arrays; rows are normalised."""
+def read_embeddings(file: Path, largest: int = MAX_BYTES) -> Arrays:
+    """Read and check the four arrays; rows are normalised.
+
+    Args:
+        largest: bytes that the arrays may have, by their headers, before anything is unpacked.
+    """
+    names = [name for pair in KEYS for name in pair]
     try:
         with zipfile.ZipFile(file) as archive:
-            if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:
-                raise CheckpointError(f"{file.name} holds more than {MAX_BYTES >> 30} GB. Import fewer videos.")
+            size = sum(_size(archive, f"{name}.npy") for name in names)
+        if size > largest:
+            raise CheckpointError(f"{file.name} unpacks to {size / 1e9:,.1f} GB, which is too much for it.")
         with np.load(file, allow_pickle=False) as content:
-            arrays = {key: content[key] for key in ("video_ids", "videos", "queries", "texts")}
+            arrays = {name: content[name] for name in names}
+    except CheckpointError:
+        raise
     except KeyError as error:
         raise CheckpointError(f"{file.name} lacks an array ({reason_of(error)}). Save it with np.savez.") from error
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, MemoryError) as error:
+    except Exception as error:  # zipfile and NumPy raise a dozen types on damaged files
         raise CheckpointError(
             f"{file.name} cannot be read as embeddings ({reason_of(error)}). Save texts as np.array(texts, dtype=str)."
         ) from error
-    for ids, rows in (("video_ids", "videos"), ("queries", "texts")):
-        _check(arrays, ids, rows, file)
-        values = arrays[rows].astype(np.float32)
-        arrays[rows] = values / np.linalg.norm(values, axis=1, keepdims=True)
+    for ids, rows in KEYS:
+        arrays[rows] = _normalised(arrays, ids, rows, file)
     if arrays["videos"].shape[1] != arrays["texts"].shape[1]:
         raise CheckpointError(f"In {file.name}, videos and texts have embeddings of different lengths.")
     return arrays
 
 
-def _check(arrays: Arrays, ids: str, rows: str, file: Path) -> None:
+def _size(archive: zipfile.ZipFile, name: str) -> int:
+    """Return the bytes of an array by its header."""
+    with archive.open(name) as member:
+        read = {1: read_array_header_1_0, 2: read_array_header_2_0}[read_magic(member)[0]]
+        shape, _, dtype = read(member)
+    return prod(shape) * dtype.itemsize
+
+
+def _normalised(arrays: Arrays, ids: str, rows: str, file: Path) -> NDArray[np.float32]:
     names, values = arrays[ids], arrays[rows]
     if names.ndim != 1 or names.dtype.kind != "U" or not len(names):
         problem = f"{ids} must be a list of texts"
@@ -119,10 +153,14 @@ def _check(arrays: Arrays, ids: str, rows: str, file: Path) -> None:
         problem = f"{rows} must have one row of floating-point numbers for each of {ids}"
     elif len({_key(name) for name in names.tolist()}) < len(names):
         problem = f"{ids} has one twice"
-    elif not (np.isfinite(values).all() and np.linalg.norm(values.astype(np.float32), axis=1).all()):
-        problem = f"{rows} has a row of zeros, or a value that is not finite"
     else:
-        return
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = values.astype(np.float32)
+            norms = np.linalg.norm(values, axis=1, keepdims=True)
+        if norms.all() and np.isfinite(norms).all():
+            normalised: NDArray[np.float32] = values / norms
+            return normalised
+        problem = f"{rows} has a row of zeros, or a value that is too large or not finite"
     raise CheckpointError(f"{file.name} cannot be used: {problem}.")
 
 

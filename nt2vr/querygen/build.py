@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nt2vr.errors import QueryError
-from nt2vr.files import write_json
+from nt2vr.files import parse_json, write_json
 from nt2vr.language.inflect import verb_of
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.query import Query, understand
@@ -108,7 +108,7 @@ def _cached(folder: Path, name: str, source: list[Any], built: Callable[[], Any]
     digest = blake2b(json.dumps([GENERATOR, *source]).encode(), digest_size=12).hexdigest()
     path = folder / f"{name}-{digest}.json"
     if path.is_file():
-        return json.loads(path.read_text(encoding="utf-8"))
+        return parse_json(path.read_text(encoding="utf-8"))
     data = built()
     folder.mkdir(parents=True, exist_ok=True)
     write_json(path, data)

@@ -7,12 +7,12 @@ with all their negations. COLLECTION is msrvtt10ktest, msrvtt1kAtest or vatex_te
 """
 
 import ast
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import ConfigError
+from nt2vr.files import parse_json
 
 NAMES = {  # endings of nT2VR's names for each of ours, the first that is there is read
     "original.txt": ("captionsubset_neginfo.txt", "captionsubset.txt", "caption_neginfo.txt", "caption.txt"),
@@ -41,7 +41,7 @@ def object_of(line: str) -> dict[str, Any] | None:
     """Parse a line as a JSON object or, as in nT2VR's composed queries, a Python dict of literals; None if neither."""
     if len(line) > MAX_CHARS:
         return None
-    for parse in (json.loads, ast.literal_eval):
+    for parse in (parse_json, ast.literal_eval):
         try:
             fields = parse(line)
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):

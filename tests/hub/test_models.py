@@ -171,6 +171,17 @@ def replacing(pattern: Any, content: str) -> Callable[[bytes], bytes]:
     ).encode()
 
 
+def template(*pieces: str, expanded: int = 1) -> Callable[[bytes], bytes]:
+    """A template of "$" for the text, and of a special token that becomes as many ids as `expanded`."""
+    text, end = {"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "</s>", "type_id": 0}}
+    single = [text if piece == "$" else end for piece in pieces]
+    special = {"</s>": {"id": "</s>", "ids": [1] * expanded, "tokens": ["</s>"] * expanded}}
+    part = {"type": "TemplateProcessing", "single": single, "pair": [], "special_tokens": special}
+    return lambda data: json.dumps(
+        {**json.loads(data), "post_processor": {"type": "Sequence", "processors": [part]}}
+    ).encode()
+
+
 HOSTILE_TOKENIZERS: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]] = {
     "an expression that backtracks": (TOKENIZER, replacing({"Regex": "(a+)+$"}, " "), "not supported"),
     "a text that grows": (TOKENIZER, replacing({"String": "a"}, "aa"), "not supported"),
@@ -181,7 +192,10 @@ HOSTILE_TOKENIZERS: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]]
         ).encode(),
         "not supported",
     ),
-    "deep JSON": (TOKENIZER, NESTED, "recursion"),
+    "a template that repeats the text": (TOKENIZER, template(*"$$$$$"), "not supported"),
+    "a template of many special tokens": (TOKENIZER, template("$", *"s" * 9), "not supported"),
+    "a special token of many ids": (TOKENIZER, template("$", "s", expanded=9), "not supported"),
+    "deep JSON": (TOKENIZER, NESTED, "nested too deeply"),
     "a list": (TOKENIZER, b"[]", "is not a tokenizer's"),
     "code elsewhere": (
         TOKENIZER_CONFIG,
@@ -412,7 +426,7 @@ HOSTILE: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]] = {
     "weights that are a pickle": (WEIGHTS, b"\x80\x04cos\nsystem\n", "header"),
     "a header that claims 100 GB": (WEIGHTS, lambda data: (100 << 30).to_bytes(8, "little") + data[8:], "header"),
     "no JSON": (CONFIG, b"{", "cannot be used"),
-    "deep JSON": (CONFIG, NESTED, "recursion"),
+    "deep JSON": (CONFIG, NESTED, "nested too deeply"),
     "a list": (CONFIG, b"[]", "cannot be used"),
     "no text tower": (CONFIG, b'{"model_cfg": {"vision_cfg": {}}}', "text_cfg"),
     "a text tower from the Hub": (CONFIG, config_with(text_cfg__hf_model_name="evil/model"), "transformers"),

@@ -1,6 +1,5 @@
 """Captions without videos: read, split, and parsed to be negated."""
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Literal
 
 from nt2vr.datasets import held_out_of, load_dataset, sample_ids
 from nt2vr.errors import DatasetError
+from nt2vr.files import expanded, parse_json
 from nt2vr.progress import Progress, ShouldStop, never, progress_bar, silent, tracked
 from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.querygen.query_sets import read_any_captions
@@ -21,7 +21,7 @@ def captions_file(path: Path) -> bool:
     if not path.is_file() or path.suffix.lower() in DATASET_SUFFIXES:
         return False
     with suppress(ValueError, TypeError, OSError), path.open(encoding="utf-8-sig") as file:
-        return "path" not in json.loads(next(filter(str.strip, file), "{}"))
+        return "path" not in parse_json(next(filter(str.strip, file), "{}"))
     return True
 
 
@@ -34,7 +34,7 @@ def read_split(config: TrainConfig, split: Literal["train", "validation"]) -> tu
     Returns:
         The display name of the data, and at most `num_clips` or `validation_clips` captions.
     """
-    path = Path(config.data).expanduser()
+    path = expanded(config.data)
     if captions_file(path):
         name, videos = path.name, read_any_captions(path)
         ids = held_out_of(videos)

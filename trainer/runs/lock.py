@@ -3,7 +3,6 @@
 The note is its own file because Windows does not let other processes read a locked one.
 """
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from nt2vr.files import write_json
+from nt2vr.files import parse_json, write_json
 
 HOLD_S, LOOK_S, POLL_S = 0.2, 0.02, 0.005  # `hold` outwaits `holder`, which briefly takes a free lock
 
@@ -78,5 +77,5 @@ class Lock:
 
     def _noted(self) -> Holder | None:
         with suppress(OSError, ValueError, TypeError):
-            return Holder(**json.loads(self.note.read_text(encoding="utf-8")))
+            return Holder(**parse_json(self.note.read_text(encoding="utf-8")))
         return None

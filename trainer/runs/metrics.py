@@ -1,6 +1,5 @@
 """metrics.jsonl and TensorBoard's event files, appended as a run trains."""
 
-import json
 import math
 import os
 import threading
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nt2vr.errors import ConfigError
+from nt2vr.files import parse_json
 from trainer.config import TrainConfig
 from trainer.runs.run_folder import RunFolder
 
@@ -72,7 +72,7 @@ class MetricsReader:
 
 def _row(line: bytes) -> dict[str, float] | None:
     with suppress(ValueError):
-        values = json.loads(line)
+        values = parse_json(line.decode())
         if isinstance(values, dict):
             return {key: v for key, v in values.items() if isinstance(v, int | float) and math.isfinite(v)}
     return None

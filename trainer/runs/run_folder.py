@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Literal
 
 from nt2vr.errors import RunError
-from nt2vr.files import is_disk_full, with_schema, without_schema, write_json
+from nt2vr.files import is_disk_full, parse_json, with_schema, without_schema, write_json
 from nt2vr.models.catalog import BEST
 from nt2vr.progress import Progress
 from nt2vr.settings import training_devices
@@ -96,7 +96,7 @@ class RunFolder:
             RunError: if a newer nT2VR wrote it.
         """
         try:
-            data = json.loads(self._status.read_text(encoding="utf-8"))
+            data = parse_json(self._status.read_text(encoding="utf-8"))
             known = without_schema(data, self._status, RunError)
             return RunStatus(**{name: value for name, value in known.items() if name in _FIELDS})
         except (FileNotFoundError, AttributeError, TypeError, ValueError):

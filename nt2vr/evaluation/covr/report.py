@@ -1,6 +1,5 @@
 """Reports of pictures plus texts (covr), for the archive of all reports."""
 
-import json
 from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
@@ -9,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, reason_of
 from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.covr.protocol import CovrBenchmark, embed_queries, outcomes_of, summarise
 from nt2vr.evaluation.covr.sources import CovrData, load_covr_benchmark
 from nt2vr.evaluation.measures import Measured
-from nt2vr.evaluation.reports.report import Report, Result, now, package_versions
-from nt2vr.files import without_schema
+from nt2vr.evaluation.reports.report import UNREADABLE, Report, Result, now, package_versions
+from nt2vr.files import parse_json, without_schema
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.encoder import Encoder
@@ -110,7 +109,7 @@ def read_covr_file(path: Path) -> Report:
         ConfigError: if the file cannot be read, or a newer nT2VR wrote it.
     """
     try:
-        data = without_schema(json.loads(path.read_text(encoding="utf-8")), path)
+        data = without_schema(parse_json(path.read_text(encoding="utf-8")), path)
         rows = data["rows"]
         results = [
             _result(data["model"], system, [row["ranks"][system] for row in rows], table, {})
@@ -129,5 +128,5 @@ def read_covr_file(path: Path) -> Report:
             created=data["created"],
             pictures=tuple(row["reference"] for row in rows),
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{path} cannot be read ({error}). Delete it, or evaluate again.") from error
+    except UNREADABLE as error:
+        raise ConfigError(f"The report {path.stem} cannot be read ({reason_of(error)}). Evaluate again.") from error

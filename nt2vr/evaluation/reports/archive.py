@@ -15,12 +15,12 @@ from uuid import uuid4
 from defusedcsv import csv
 from filelock import FileLock, Timeout
 
-from nt2vr.errors import ConfigError, quoted
+from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.evaluation.covr.report import covr_file_summary, read_covr_file
-from nt2vr.evaluation.reports.report import QUERIES, REPORT, Report, Result, load_report
+from nt2vr.evaluation.reports.report import QUERIES, REPORT, UNREADABLE, Report, Result, load_report
 from nt2vr.evaluation.reports.review import REVIEW, Remark, Remarks, read_remarks, write_remarks
 from nt2vr.evaluation.reports.tables import FORMS, write_tables
-from nt2vr.files import atomic_write, without_schema
+from nt2vr.files import atomic_write, parse_json, without_schema
 from nt2vr.media.stored import LIMITS, bytes_in
 
 logger = logging.getLogger(__name__)
@@ -43,6 +43,7 @@ class Entry:
         queries: how many.
         created: ISO 8601, UTC.
         digest: equal for the same queries; "" if unknown.
+        problem: why it cannot be read; then the name is its id, and nothing else is known.
         specs: per system, its name and description as canonical JSON, equal for the same results on the same queries.
     """
 
@@ -54,6 +55,7 @@ class Entry:
     created: str
     digest: str = ""
     specs: tuple[str, ...] = ()
+    problem: str = ""
 
 
 class Archive:
@@ -85,26 +87,25 @@ class Archive:
         return report_id
 
     def entries(self) -> list[Entry]:
-        """List the readable reports, newest first."""
+        """List the reports, newest first, and those that cannot be read at the end."""
         found = {path.stem: path for path in self._older.glob("[!.]*.json")}
         found |= {path.parent.name: path for path in self.folder.glob(f"[!.]*/{REPORT}")}
-        entries = [entry for report_id, path in found.items() if (entry := self._entry(report_id, path))]
+        entries = [self._entry(report_id, path) for report_id, path in found.items()]
         return sorted(entries, key=lambda entry: (entry.created, entry.report_id), reverse=True)
 
-    def _entry(self, report_id: str, path: Path) -> Entry | None:
+    def _entry(self, report_id: str, path: Path) -> Entry:
         try:
             written = path.stat().st_mtime_ns
             if self._listed.get(report_id, (None,))[0] != written:
-                summary = without_schema(json.loads(path.read_text(encoding="utf-8")), path)
-                if path.parent == self._older:
-                    summary = covr_file_summary(summary)
-                self._listed[report_id] = written, _entry_of(report_id, summary)
-        except ConfigError as error:
-            _warn(str(error))
-            return None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return None
+                self._listed[report_id] = written, _entry_of(report_id, self._summary(path))
+        except (ConfigError, *UNREADABLE) as error:
+            self._listed.pop(report_id, None)
+            return Entry(report_id, report_id, (), 0, 0, "", problem=reason_of(error))
         return self._listed[report_id][1]
+
+    def _summary(self, path: Path) -> dict[str, Any]:
+        summary = without_schema(parse_json(path.read_text(encoding="utf-8")), path)
+        return covr_file_summary(summary) if path.parent == self._older else summary
 
     def check_room(self) -> None:
         """Refuse a further report on behalf of somebody who may delete none.
@@ -122,7 +123,7 @@ class Archive:
     def load(self, report_id: str) -> Report:
         """Open a report."""
         place = self._known(report_id)
-        key = (report_id, self._listed[report_id][0])
+        key = (report_id, self._listed.get(report_id, (0,))[0])
         if key not in self._loaded:
             report = load_report(place) if place.is_dir() else read_covr_file(place)
             self._loaded = dict([*self._loaded.items(), (key, report)][-LOADED:])
@@ -195,7 +196,7 @@ class Archive:
         """Return the content of report.json."""
         folder = self._known(report_id)
         path = folder / REPORT if folder.is_dir() else folder
-        return without_schema(json.loads(path.read_text(encoding="utf-8")), path)
+        return without_schema(parse_json(path.read_text(encoding="utf-8")), path)
 
     def delete(self, report_id: str) -> None:
         """Delete a report; stored results remain, so evaluating again is fast."""
@@ -229,12 +230,12 @@ def id_of(report: Report) -> str:
 
 
 def _entry_of(report_id: str, data: dict[str, Any]) -> Entry:
-    systems = tuple(system["system"] for system in data["systems"])
+    systems = tuple(str(system["system"]) for system in data["systems"])
     specs = tuple(
         json.dumps({name: value for name, value in system.items() if name != "metrics"}, sort_keys=True)
         for system in data["systems"]
     )
-    queries = sum(data["queries"].values())
+    queries = int(sum(data["queries"].values()))
     name, created, digest = str(data["name"]), str(data["created"]), str(data.get("digest", ""))
     return Entry(report_id, name, systems, int(data["videos"]), queries, created, digest, specs)
 

@@ -19,12 +19,12 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Rows
 from nt2vr.evaluation.choices import choice_values
 from nt2vr.evaluation.intervals import Interval, Units, intervals_of, units_of
 from nt2vr.evaluation.measures import Measured, Values, means_of, metric_values
-from nt2vr.files import atomic_write, with_schema, without_schema, write_json
+from nt2vr.files import atomic_write, parse_json, with_schema, without_schema, write_json
 from nt2vr.models.card import Card
 from nt2vr.search.strategies import STRENGTHS
 from nt2vr.search.systems import System
@@ -32,6 +32,9 @@ from nt2vr.settings import project_version
 
 REPORT, QUERIES, ARRAYS, CAPTIONS = "report.json", "queries.jsonl", "arrays.npz", "captions.json"
 PACKAGES = ("torch", "open_clip_torch", "numpy")
+# what damaged files raise, numbers that are infinite included
+UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, BadZipFile)
+SUMMARY = {"name": str, "digest": str, "source": dict, "references": dict, "created": str, "versions": dict}
 JUDGED = ("relevant", "hard", "violating", "others")  # fields of queries that list rows
 
 
@@ -223,9 +226,9 @@ def load_report(folder: Path) -> Report:
         ConfigError: if the folder has no readable report, or a newer nT2VR wrote it.
     """
     try:
-        data = without_schema(json.loads((folder / REPORT).read_text(encoding="utf-8")), folder / REPORT)
+        data = without_schema(parse_json((folder / REPORT).read_text(encoding="utf-8")), folder / REPORT)
         text = (folder / QUERIES).read_text(encoding="utf-8")
-        lines = [json.loads(line) for line in text.split("\n") if line]
+        lines = [parse_json(line) for line in text.split("\n") if line]
         pictures = tuple(line["picture"] for line in lines if "picture" in line)
         with (folder / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as found:
             arrays = dict(found)
@@ -234,19 +237,29 @@ def load_report(folder: Path) -> Report:
         results = []
         for place, spec in enumerate(data["systems"]):
             system, metrics = spec.pop("system"), spec.pop("metrics")
-            results.append(Result(system, spec, _measured(arrays, place), metrics if pictures else None))
-        return Report(
+            for name in ("model", "strategy"):
+                _of_kind(spec, name, str)
+            results.append(Result(str(system), spec, _measured(arrays, place), metrics if pictures else None))
+        report = Report(
             video_ids=tuple(arrays["video_ids"].tolist()),
             texts=tuple(arrays["texts"].tolist()),
             queries=tuple(queries),
             results=tuple(results),
-            notes=tuple(data["notes"]),
+            notes=tuple(map(str, data["notes"])),
             captions=_captions(folder / CAPTIONS),
             pictures=pictures,
-            **{name: data[name] for name in ("name", "digest", "source", "references", "created", "versions")},
+            **{name: _of_kind(data, name, kind) for name, kind in SUMMARY.items()},
         )
-    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, BadZipFile) as error:
-        raise ConfigError(f"{folder} has no readable report ({error}). Evaluate again.") from error
+        report.metrics  # noqa: B018  the arrays fit together
+    except UNREADABLE as error:
+        raise ConfigError(f"{folder.name} has no readable report ({reason_of(error)}). Evaluate again.") from error
+    return report
+
+
+def _of_kind(data: Mapping[str, Any], name: str, kind: type) -> Any:
+    if not isinstance(data[name], kind):
+        raise TypeError(f"{name} is {quoted(data[name])}")
+    return data[name]
 
 
 def _query(line: Mapping[str, Any], judged: Mapping[str, Rows]) -> JudgedQuery:
@@ -262,7 +275,7 @@ def _captions(path: Path) -> dict[str, tuple[str, ...]]:
     """Read the captions of videos in words; other reports have none."""
     if not path.is_file():
         return {}
-    return {video_id: tuple(some) for video_id, some in json.loads(path.read_text(encoding="utf-8")).items()}
+    return {video_id: tuple(some) for video_id, some in parse_json(path.read_text(encoding="utf-8")).items()}
 
 
 def _split(flat: Rows, lengths: Rows) -> list[Rows]:

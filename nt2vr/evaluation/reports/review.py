@@ -1,12 +1,11 @@
 """Review of a report: a tag and a note per query. Reports without the file have none."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from nt2vr.errors import ConfigError
-from nt2vr.files import with_schema, without_schema, write_json
+from nt2vr.files import parse_json, with_schema, without_schema, write_json
 
 REVIEW = "review.json"
 MAX_TAG, MAX_NOTE = 40, 2_000  # characters
@@ -39,7 +38,7 @@ def read_remarks(folder: Path) -> dict[int, Remark]:
     if not path.exists():
         return {}
     try:
-        queries = without_schema(json.loads(path.read_text(encoding="utf-8")), path)["queries"]
+        queries = without_schema(parse_json(path.read_text(encoding="utf-8")), path)["queries"]
         return {int(place): Remark(str(said["tag"]), str(said["note"])) for place, said in queries.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(f"{path} cannot be read ({error}). Move it away to write new notes.") from error

@@ -1,6 +1,5 @@
 """Approximate search with FAISS (IVF): only the nearest clusters are compared."""
 
-import json
 from pathlib import Path
 from typing import Any, Self
 
@@ -8,7 +7,7 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.files import atomic_write, write_json
+from nt2vr.files import atomic_write, parse_json, write_json
 from nt2vr.media.stored import read_cached
 from nt2vr.search.index.exact import ExactIndex
 
@@ -94,7 +93,7 @@ class FaissIndex:
 
     @classmethod
     def _read(cls, path: Path) -> Self:
-        facts = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+        facts = parse_json(path.with_suffix(".json").read_text(encoding="utf-8"))
         if path.stat().st_size != facts["bytes"]:
             raise ValueError(f"{path} has another size than when it was written.")
         stored = faiss.read_index(str(path))

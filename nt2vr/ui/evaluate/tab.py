@@ -193,12 +193,18 @@ class EvaluateTab:
         """Open a report, or the form if there is none of this id; None opens the newest unless a job is under way."""
         p, job = self._parts, self._evaluations.job
         entries = self._evaluations.archive.entries()
-        if link is None and entries and not (job and job.is_under_way):
+        if link is None and entries and not (entries[0].problem or (job and job.is_under_way)):
             link = ReportLink(entries[0].report_id)
         if link is None or link.report not in [entry.report_id for entry in entries]:
             if link is not None and link.query is not None:
                 gr.Warning("The report of this link was deleted. Choose another one, or evaluate again.")
             link = ReportLink()
+        if link.report:
+            try:
+                self._evaluations.archive.load(link.report)
+            except ConfigError as error:  # the others stay reachable
+                gr.Warning(str(error))
+                link = ReportLink()
         opened = self._review.opened(link, visitor) if link.report else self._review.closed()
         return {
             p.reports: reports_view(entries, link.report, job),

@@ -61,7 +61,7 @@ def reports_view(entries: Sequence[Entry], chosen: str, job: Job[str] | None = N
             {
                 "id": entry.report_id,
                 "name": entry.name,
-                "systems": ", ".join(entry.systems),
+                "systems": f"It cannot be read: {entry.problem}" if entry.problem else ", ".join(entry.systems),
                 "created": day_text(entry.created),
                 "chosen": entry.report_id == chosen,
             }

@@ -118,9 +118,10 @@ class Media:
         try:
             video, framing = self._clip(library, content), Framing(FRAME_SIDE)
             if video.end is None:
-                frames = self.decoder.frames(video.path, count, framing).result()
+                frames = self.decoder.frames(video.path, count, framing, video.root).result()
             else:
-                (frames,) = self.decoder.windows(video.path, [(video.start, video.end)], count, framing).result()
+                span = [(video.start, video.end)]
+                (frames,) = self.decoder.windows(video.path, span, count, framing, video.root).result()
         except Nt2vrError as error:
             raise HTTPException(404, str(error)) from error
         if isinstance(frames, str):  # the reason why there are none

@@ -10,6 +10,7 @@ from typing import Any
 import gradio as gr
 
 from nt2vr.errors import MAX_QUOTED, ConfigError
+from nt2vr.files import expanded
 from nt2vr.models.downloads import available
 from nt2vr.models.foreign import ACTIVATIONS, ImportOptions, import_checkpoint
 from nt2vr.models.foreign_file import SUFFIXES
@@ -203,7 +204,7 @@ class MoreModels:
         self.permissions.check("import", request)
         if not (file or "").strip():
             raise ConfigError("Name a checkpoint file on this computer, or upload one.")
-        path, models = Path(file.strip()).expanduser(), self.searcher.models
+        path, models = expanded(file.strip()), self.searcher.models
         if not is_upload(path):
             self.permissions.check("paths", request)
         check_model_name(name or path.stem)

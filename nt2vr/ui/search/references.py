@@ -84,7 +84,7 @@ class References:
     def _middle_frame(self, gallery: str, video: Video) -> NDArray[np.uint8]:
         if gallery:
             return self._decoder.picture(self._media.still(gallery, video))
-        return np.asarray(self._decoder.frames(video.path, 1, None).result()[0], np.uint8)
+        return np.asarray(self._decoder.frames(video.path, 1, None, video.root).result()[0], np.uint8)
 
     def _frames(self, path: str) -> Frames:
         if not is_upload(path):

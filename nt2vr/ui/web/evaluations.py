@@ -1,12 +1,12 @@
 """Evaluations that visitors start, from the page or the API, as far as they may."""
 
 from concurrent.futures import Future
-from pathlib import Path
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.covr.sources import WORLD, CovrData
 from nt2vr.evaluation.jobs import Evaluations
 from nt2vr.evaluation.sources import Data
+from nt2vr.files import expanded
 from nt2vr.progress import Job
 from nt2vr.ui.web.permissions import Permissions, Visitor
 
@@ -50,5 +50,5 @@ def start_covr_evaluation(
         raise ConfigError("Choose data, a model and a number of queries to evaluate.")
     if name != WORLD:
         permissions.check("paths", visitor)
-        name = str(Path(name).expanduser())
+        name = str(expanded(name))
     return evaluations.start_covr(CovrData(name, split, per_kind if name == WORLD else 0), model)

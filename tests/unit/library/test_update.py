@@ -18,12 +18,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nt2vr.errors import GalleryError, Nt2vrError
+from nt2vr.errors import GalleryError, MediaError, Nt2vrError
 from nt2vr.library.info import Changes
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import Updated, update_library
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder, Decoding
+from nt2vr.media.video_files import VideoFile, decode_files
+from nt2vr.models.framing import Framing
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from tests.disks import mounted, read_only
 from tests.films import write_film
@@ -102,6 +104,25 @@ def test_files_are_found_read_and_embedded_once(room: Room) -> None:
     assert room.decoder.jobs == [] and room.encoder.num_clips == 0
     assert not room.libraries.check("films")
     assert database.stat().st_mtime_ns == before  # the page reopens a library whose list has changed
+
+
+def test_a_file_replaced_by_a_link_after_the_scan_is_neither_shown_nor_embedded(
+    room: Room, write_video: WriteVideo
+) -> None:
+    room.add()
+    room.update()
+    first, *_ = room.libraries.gallery("films").videos
+    write_video("outside.avi", [250] * 12)
+    first.path.unlink()
+    first.path.symlink_to(room.films.parent / "outside.avi")
+    previews = room.libraries.previews("films", room.decoder)
+    for make in (previews.poster, previews.preview):
+        with pytest.raises(MediaError, match=r"^a\.avi is a link that leads out of the library's folder"):
+            make(first)
+    failed: dict[str, str] = {}
+    file = VideoFile(first, first.content)
+    assert list(decode_files([file], 2, Framing(8), room.decoder, failed)) == []
+    assert failed.keys() == {"a.avi"} and "leads out" in failed["a.avi"]
 
 
 def test_only_what_is_new_or_changed_is_read_again(room: Room, write_video: WriteVideo) -> None:

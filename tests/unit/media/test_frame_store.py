@@ -67,9 +67,9 @@ class BrightEncoder:
 class CountingDecoder(Decoder):
     num_decoded = 0
 
-    def frames(self, path: Path, num_frames: int, framing: Framing | None) -> Any:
+    def frames(self, path: Path, num_frames: int, framing: Framing | None, root: Path | None = None) -> Any:
         self.num_decoded += 1
-        return super().frames(path, num_frames, framing)
+        return super().frames(path, num_frames, framing, root)
 
 
 @pytest.fixture(scope="module")

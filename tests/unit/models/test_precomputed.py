@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.catalog import Catalog
-from nt2vr.models.precomputed import EMBEDDINGS, read_embeddings
+from nt2vr.models.precomputed import EMBEDDINGS, read_embeddings, write_embeddings
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.systems import System
 
@@ -85,6 +86,8 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], Mapping[str, Any]], str]] = {
     "twice": (lambda good: {**good, "queries": np.array(["a  dog", "a dog"])}, "queries has one twice"),
     "zeros": (lambda good: {**good, "texts": np.zeros((2, 2))}, "texts has a row of zeros"),
     "not a number": (lambda good: {**good, "videos": good["videos"] * np.nan}, "not finite"),
+    "too large for float32": (lambda good: {**good, "videos": good["videos"] * 1e300}, "too large or not finite"),
+    "too long for float32": (lambda good: {**good, "texts": np.full((2, 2), 3e38, np.float32)}, "too large or not"),
     "other lengths": (lambda good: {**good, "texts": np.ones((2, 3))}, "of different lengths"),
 }
 
@@ -96,6 +99,26 @@ def test_an_unusable_file_is_one_sentence(tmp_path: Path, bad: str) -> None:
     with pytest.raises(CheckpointError, match=message) as caught:
         read_embeddings(tmp_path / "bad.npz")
     assert "\n" not in str(caught.value) and str(tmp_path) not in str(caught.value)
+
+
+def test_an_import_that_unpacks_to_gigabytes_is_refused_by_its_headers(tmp_path: Path) -> None:
+    """1.2 GB of zeros in 1.2 MB."""
+    with (tmp_path / "bomb.npz").open("wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **{**GOOD, "videos": np.zeros((3, 100_000_000), np.float32)})
+    before = getrusage(RUSAGE_CHILDREN).ru_maxrss
+    with pytest.raises(CheckpointError, match=r"^bomb\.npz unpacks to 1\.2 GB, which is too much for it\.$"):
+        write_embeddings(tmp_path / "bomb.npz", tmp_path / "models" / "bomb", "bomb")
+    assert max(before, 300_000) >= getrusage(RUSAGE_CHILDREN).ru_maxrss  # KB
+    assert not any((tmp_path / "models").glob("*"))
+
+
+def test_headers_that_lie_end_the_import_in_a_sentence(tmp_path: Path) -> None:
+    """The array is read as its header says, in a child of limited memory."""
+    save(tmp_path / "lie.npz", GOOD)
+    content = (tmp_path / "lie.npz").read_bytes().replace(b"'shape': (3, 2)", b"'shape': (9, 9)")
+    (tmp_path / "lie.npz").write_bytes(content)
+    with pytest.raises(CheckpointError, match=r"^lie\.npz cannot be read as embeddings \("):
+        write_embeddings(tmp_path / "lie.npz", tmp_path / "models" / "lie", "lie")
 
 
 @pytest.mark.parametrize("content", [b"", b"not a zip", b"PK\x05\x06" + bytes(18)])

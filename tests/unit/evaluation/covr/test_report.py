@@ -67,18 +67,20 @@ def test_a_file_of_an_earlier_version_is_listed_opened_and_deleted_with_the_othe
     assert [entry.report_id for entry in archive.entries()] == [other] and list(path.parent.iterdir()) == []
 
 
-def test_only_listed_files_become_part_of_a_path_and_unreadable_ones_are_skipped(
+def test_only_listed_files_become_part_of_a_path_and_unreadable_ones_are_marked(
     tmp_path: Path, archive: Archive
 ) -> None:
     path = write_covr_file(tmp_path / "composed")
     (tmp_path / "composed" / "list.json").write_text("[]")
-    assert [entry.report_id for entry in archive.entries()] == [path.stem]
-    for name in ("", "..", f"../composed/{path.stem}", "list", "x" * 10_000, "\0"):
+    assert [entry.report_id for entry in archive.entries() if not entry.problem] == [path.stem]
+    for name in ("", "..", f"../composed/{path.stem}", "x" * 10_000, "\0"):
         for act in (archive.load, archive.delete):
             with pytest.raises(ConfigError, match="There is no report"):
                 act(name)
     with pytest.raises(ConfigError, match="cannot be read"):
         read_covr_file(tmp_path / "composed" / "list.json")
+    archive.delete("list")
+    assert [entry.report_id for entry in archive.entries()] == [path.stem]
 
 
 def test_files_of_unknown_queries_are_compared_with_no_other_report(tmp_path: Path, archive: Archive) -> None:

@@ -90,10 +90,45 @@ def test_only_listed_ids_become_part_of_a_path(archive: Archive, name: str) -> N
 
 def test_folders_without_a_report_are_skipped(archive: Archive) -> None:
     report_id = archive.add(report_of(System("words")))
-    for name, text in (("half", "{"), ("list", "[]"), ("other", '{"name": "x"}')):
-        (archive.folder / name).mkdir()
-        (archive.folder / name / "report.json").write_text(text)
+    (archive.folder / "half").mkdir()
+    (archive.folder / "half" / "queries.jsonl").write_text("{}")
     assert [entry.report_id for entry in archive.entries()] == [report_id]
+
+
+DAMAGED = {
+    "half": "{",
+    "a list": "[]",
+    "other": '{"name": "x"}',
+    "deep": "[" * 100_000,
+    "digits": '{"videos": ' + "9" * 5_000 + "}",
+    "infinite": '{"name": "x", "created": "", "systems": [], "queries": {}, "videos": Infinity}',
+    "half a character": '{"name": "\\ud800", "created": "", "systems": [], "queries": {}, "videos": 1}',
+}
+
+
+@pytest.mark.parametrize("what", DAMAGED)
+def test_a_damaged_report_alone_is_listed_as_unreadable_until_deleted(archive: Archive, what: str) -> None:
+    good = archive.add(report_of(System("words")))
+    (archive.folder / "bad").mkdir()
+    (archive.folder / "bad" / "report.json").write_text(DAMAGED[what])
+    first, last = archive.entries()
+    assert (first.report_id, first.problem, last.report_id) == (good, "", "bad") and last.problem
+    assert archive.load(good).name == first.name and archive.rivals(good) == []
+    with pytest.raises(ConfigError, match=r"^bad has no readable report \([^\n]+\)\. Evaluate again\.$"):
+        archive.load("bad")
+    archive.delete("bad")
+    assert [entry.report_id for entry in archive.entries()] == [good]
+
+
+@pytest.mark.parametrize("file", ["queries.jsonl", "arrays.npz"])
+def test_a_listed_report_with_a_damaged_part_is_one_sentence(archive: Archive, file: str) -> None:
+    report_id = archive.add(report_of(System("words"), System("words", "drop")))
+    path = archive.folder / report_id / file
+    content = path.read_bytes()
+    for damaged in (b"", b"[" * 100_000, content[: len(content) // 2], b"PK\x03\x04" + bytes(50)):
+        path.write_bytes(damaged)
+        with pytest.raises(ConfigError, match="has no readable report"):
+            archive.load(report_id)
 
 
 def test_tags_and_notes_are_saved_exported_and_survive_another_evaluation(
@@ -168,7 +203,9 @@ def test_a_note_that_is_too_long_or_no_unicode_is_refused(tag: str, note: str) -
         Remark(tag, note)
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"queries": {"x": {"tag": "", "note": ""}}}', '{"schema": 9}'])
+@pytest.mark.parametrize(
+    "text", ["{", "[]", "[" * 100_000, "9" * 5_000, '{"queries": {"x": {"tag": "", "note": ""}}}', '{"schema": 9}']
+)
 def test_a_damaged_review_counts_as_none_but_is_not_overwritten(archive: Archive, text: str) -> None:
     report_id = archive.add(report_of(System("words")))
     path = archive.folder / report_id / REVIEW

@@ -1,0 +1,104 @@
+"""Files that may not leave a folder, with links put in their place after they were found."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from nt2vr.errors import MediaError
+from nt2vr.media.confined import confined
+from nt2vr.media.decode import Decoder
+from nt2vr.models.framing import Framing
+
+WriteVideo = Callable[..., Path]
+LEAVES = r"^a\.(png|webm) is a link that leads out of the library's folder\. Copy the file into the folder\.$"
+
+
+@pytest.fixture(scope="module")
+def decoder() -> Iterator[Decoder]:
+    with Decoder(num_workers=1, timeout_s=20) as decoder:
+        yield decoder
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "root" / "in").mkdir(parents=True)
+    (tmp_path / "out").mkdir()
+    for place in ("root/in/a.png", "out/a.png"):
+        Image.new("RGB", (8, 8), "red").save(tmp_path / place)
+    return tmp_path.resolve() / "root"
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.webm"])
+def test_a_file_replaced_by_a_link_is_not_decoded(
+    tmp_path: Path, root: Path, decoder: Decoder, write_video: WriteVideo, name: str
+) -> None:
+    path = root / "in" / name
+    if name == "a.webm":
+        write_video("root/in/a.webm", [10] * 12)
+        write_video("out/a.webm", [200] * 12)
+    jobs: list[Callable[[], object]] = [
+        lambda: decoder.probe(path, root).result(),
+        lambda: decoder.frames(path, 2, Framing(8), root).result(),
+        lambda: decoder.windows(path, [(0.0, 1.0)], 2, Framing(8), root).result(),
+        lambda: decoder.preview(path, 0.0, 1.0, tmp_path / "p.jpg", tmp_path / "p.webm", root).result(),
+    ]
+    for job in jobs:
+        job()
+    path.unlink()
+    path.symlink_to(tmp_path / "out" / name)
+    (tmp_path / "p.jpg").unlink()
+    for job in jobs:
+        with pytest.raises(MediaError, match=LEAVES):
+            job()
+    assert not (tmp_path / "p.jpg").exists()
+
+
+def test_a_folder_replaced_by_a_link_is_not_entered(tmp_path: Path, root: Path, decoder: Decoder) -> None:
+    (root / "in").rename(root / "before")
+    (root / "in").symlink_to(tmp_path / "out")
+    with pytest.raises(MediaError, match=LEAVES):
+        decoder.probe(root / "in" / "a.png", root).result()
+
+
+def test_links_within_the_folder_and_copies_go_on_working(root: Path, decoder: Decoder) -> None:
+    (root / "link.png").symlink_to("in/a.png")
+    (root / "folder").symlink_to("in")
+    for path in (root / "link.png", root / "folder" / "a.png"):
+        assert decoder.probe(path, root).result().kind == "picture"
+    copy = root / "copy.png"
+    copy.write_bytes((root / "in" / "a.png").read_bytes())
+    copy.replace(root / "in" / "a.png")  # another inode
+    assert decoder.probe(root / "in" / "a.png", root).result().kind == "picture"
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files have no names here")
+def test_what_was_opened_is_read_whatever_is_put_in_its_place(tmp_path: Path, root: Path) -> None:
+    path = root / "in" / "a.png"
+    content, num_open = path.read_bytes(), len(os.listdir("/proc/self/fd"))
+    with confined(path, root) as opened:
+        path.unlink()
+        path.symlink_to(tmp_path / "out" / "a.png")
+        (tmp_path / "out" / "a.png").write_bytes(b"other")
+        assert opened.name == "a.png" and opened.read_bytes() == content
+    assert not opened.is_symlink() and len(os.listdir("/proc/self/fd")) == num_open
+
+
+def test_links_put_there_between_resolving_and_opening_are_not_followed(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "link.png").symlink_to(tmp_path / "out" / "a.png")
+    (root / "folder").symlink_to(tmp_path / "out")
+    monkeypatch.setattr("os.path.realpath", str)  # as if they had come right after it
+    for path in (root / "link.png", root / "folder" / "a.png"):
+        with pytest.raises(MediaError, match=r"^(link|a)\.png cannot be read \([^\n]+\)\.$"), confined(path, root):
+            pass
+
+
+def test_a_pipe_or_a_folder_is_no_file(root: Path) -> None:
+    os.mkfifo(root / "pipe.mp4")
+    for path in (root / "pipe.mp4", root / "in"):
+        with pytest.raises(MediaError, match="is not a file"), confined(path, root):
+            pass
