@@ -1,0 +1,90 @@
+"""Names that would be a script, wherever people or files give any: shown, never run."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import gradio
+import pytest
+from playwright.sync_api import Page, expect
+
+from nt2vr.evaluation.reports.archive import Archive
+from nt2vr.evaluation.reports.review import Remark
+from nt2vr.library.libraries import Libraries
+from nt2vr.search.systems import System
+from tests.browser.actions import MODELS_MS, columns
+from tests.browser.test_library_journey import open_library_tab, wait_until_ready
+from tests.conftest import RunningApp
+from tests.unit.evaluation.words import report_of
+
+pytestmark = pytest.mark.browser
+
+LION = Path(gradio.__file__).parent / "media_assets" / "images" / "lion.jpg"
+RUN = "(window.hacked=1)"
+PAYLOADS = (
+    f"<img src=x onerror={RUN}>",
+    f"${{{RUN}}} `+{RUN}+`",
+    f'" onmouseover="{RUN}" autofocus onfocus="{RUN}',
+    f"'-{RUN}-' {{{{value}}}} <svg onload={RUN}>",
+)
+
+
+@pytest.fixture
+def hostile(running_app: RunningApp) -> Iterator[Path]:
+    """A manifest in the app's home, and a report, that name everything so; removed afterwards."""
+    folder, libraries = running_app.data.parent / "hostile", Libraries(running_app.data / "libraries")
+    folder.mkdir()
+    lines = []
+    for number, payload in enumerate(PAYLOADS):
+        shutil.copy(LION, folder / f"{number} {payload}.jpg")
+        lines.append({"video_id": payload, "path": f"{number} {payload}.jpg", "captions": [f"a lion {payload}"]})
+        (folder / f"{number} {payload}.mp4").write_bytes(b"no film")  # is skipped, with its name in the reason
+        lines.append({"video_id": f"no {payload}", "path": f"{number} {payload}.mp4", "captions": [payload]})
+    (folder / "all.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    archive = Archive(running_app.data / "evaluation" / "reports")
+    report = archive.add(report_of(System("words"), System("words", "drop"), name=" ".join(PAYLOADS)))
+    for place, payload in enumerate(PAYLOADS):
+        archive.annotate(report, place, Remark(payload[:40], payload))
+    yield folder / "all.jsonl"
+    archive.delete(report)
+    for info in libraries.infos():
+        libraries.remove(info.id)
+    shutil.rmtree(folder)
+
+
+def was_run(page: Page) -> bool:
+    page.mouse.move(300, 300)
+    page.wait_for_timeout(500)
+    return bool(page.evaluate("'hacked' in window"))
+
+
+def test_a_name_that_would_be_a_script_is_shown_and_never_run(
+    page: Page, running_app: RunningApp, hostile: Path
+) -> None:
+    page.goto(running_app.url)
+    open_library_tab(page)
+    page.get_by_label("Manifest with captions").check()
+    page.locator("#library-path").get_by_role("textbox").fill(str(hostile))
+    page.locator("#library-name").get_by_role("textbox").fill(PAYLOADS[0])
+    page.get_by_role("button", name="Add and index").click()
+    wait_until_ready(page, PAYLOADS[0])
+    page.get_by_text("4 skipped").click()
+    expect(page.get_by_text(f"no {PAYLOADS[1]}").first).to_be_visible()  # among the skipped
+    assert not was_run(page)
+    (info,) = Libraries(running_app.data / "libraries").infos()
+    page.goto(f"{running_app.url}?q=a+lion&gallery={info.id}")
+    shown = columns(page).first
+    expect(shown.locator("[src*='media/'], [poster*='media/']").first).to_be_visible(timeout=MODELS_MS)
+    assert "window.hacked" in shown.inner_html()
+    shown.get_by_role("button").first.click()
+    assert not was_run(page)
+
+
+def test_a_report_s_name_and_notes_that_would_be_scripts_are_never_run(
+    page: Page, running_app: RunningApp, hostile: Path
+) -> None:
+    page.goto(running_app.url)
+    page.get_by_role("tab", name="Evaluate").click()
+    expect(page.get_by_text(PAYLOADS[1]).first).to_be_visible()
+    assert not was_run(page)
