@@ -26,6 +26,7 @@ MAX_STEPS = 20  # in all stages
 MAX_SPECIAL = 8  # tokens that a template adds to a text: the families supported add up to two
 KINDS = ("a dog on the grass, ", "1234567890", "x", "\n", "'s!?…", "狗在草地上", "Ünïcödé ", "🎸", "<s> [CLS] ")
 TRIED = ["a dog", *((kind * 1000)[:1000] for kind in KINDS)]  # texts; a query may have 1,000 characters
+MAX_TOKEN_CHARS = 1_000
 PATTERNS = {" ", " {2,}", r"\s+"}  # a blank for those that are no regular expression
 TIMM_NAME = re.compile(r"[\w.]+")  # of timm's own: a name with ":" or "/" would be fetched from the Hub
 
@@ -105,6 +106,7 @@ def _check_tokenizer(folder: Path) -> None:
             or set(patterns) - PATTERNS
             or any(len(text) > 1 for text in texts)
             or not all(map(_is_plain, templates))
+            or max(map(len, _tokens(data)), default=0) > MAX_TOKEN_CHARS
         ):
             raise CheckpointError(f"{file} changes texts in a way that is not supported. Choose another repository.")
 
@@ -115,6 +117,13 @@ def _parts(stage: Any) -> list[dict[str, Any]]:
         return []
     inner = [each for key in ("normalizers", "pretokenizers", "processors") for each in stage.get(key) or ()]
     return [stage, *(part for each in inner for part in _parts(each))]
+
+
+def _tokens(data: Mapping[str, Any]) -> list[str]:
+    """List the vocabulary, which tokenizers keeps in tries: freeing one of a million levels overflows the stack."""
+    vocabulary = data.get("model", {}).get("vocab", ())
+    known = vocabulary if isinstance(vocabulary, dict) else [token for token, _ in vocabulary]
+    return [*known, *(token["content"] for token in data.get("added_tokens", ()))]
 
 
 def _is_plain(template: Mapping[str, Any]) -> bool:

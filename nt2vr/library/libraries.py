@@ -1,6 +1,7 @@
 """All libraries of a data folder, one subfolder each: settings, inventory, previews."""
 
 import logging
+import math
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -225,10 +226,14 @@ class Libraries:
             data = without_schema(parse_json(path.read_text(encoding="utf-8")), path)
             place = (folder / UPLOADS).resolve() if data["kind"] == "uploads" else Path(data["path"])  # it may move
             within = Path(data["within"]) if data["within"] else None
-            return Source(**{**data, "id": folder.name, "path": place, "within": within})
+            source = Source(**{**data, "id": folder.name, "path": place, "within": within})
+            texts = (source.name, source.kind, source.split, source.loader)
+            if not all(isinstance(text, str) for text in texts) or not math.isfinite(source.window_s):
+                raise TypeError("its settings have other kinds of values")
+            return source
         except FileNotFoundError:
             return None
-        except (OSError, ValueError, TypeError, KeyError, AttributeError, Nt2vrError) as error:
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, Nt2vrError) as error:
             logger.warning("The library in %s cannot be read (%s).", folder, error)
             return None
 

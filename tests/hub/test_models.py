@@ -193,6 +193,13 @@ HOSTILE_TOKENIZERS: dict[str, tuple[str, bytes | Callable[[bytes], bytes], str]]
         "not supported",
     ),
     "a template that repeats the text": (TOKENIZER, template(*"$$$$$"), "not supported"),
+    "a token of a million characters": (
+        TOKENIZER,
+        lambda data: json.dumps(
+            {**json.loads(data), "added_tokens": [{"id": 0, "content": "x" * 1_000_000}]}
+        ).encode(),
+        "not supported",
+    ),
     "a template of many special tokens": (TOKENIZER, template("$", *"s" * 9), "not supported"),
     "a special token of many ids": (TOKENIZER, template("$", "s", expanded=9), "not supported"),
     "deep JSON": (TOKENIZER, NESTED, "nested too deeply"),

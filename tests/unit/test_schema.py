@@ -99,7 +99,7 @@ def test_a_run_of_a_newer_version_is_listed_with_the_reason_and_not_resumed(tmp_
             manager.resume(run_id)
 
 
-def test_a_report_of_a_newer_version_is_not_listed_and_the_log_says_why(
+def test_a_report_of_a_newer_version_is_listed_as_unreadable_and_the_log_says_why(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "new").mkdir()
@@ -107,5 +107,7 @@ def test_a_report_of_a_newer_version_is_not_listed_and_the_log_says_why(
     assert len(Archive(tmp_path).entries()) == 1
     restamp(tmp_path / "new" / REPORT, 3)
     archive = Archive(tmp_path)
-    assert archive.entries() == archive.entries() == []
+    (entry,) = archive.entries()
+    assert archive.entries() == [entry]
+    assert entry.problem.startswith(f"{REPORT} was written by a newer nT2VR") and str(tmp_path) not in entry.problem
     assert [record.message.endswith("Update nT2VR.") for record in caplog.records] == [True]

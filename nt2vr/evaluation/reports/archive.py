@@ -100,7 +100,8 @@ class Archive:
                 self._listed[report_id] = written, _entry_of(report_id, self._summary(path))
         except (ConfigError, *UNREADABLE) as error:
             self._listed.pop(report_id, None)
-            return Entry(report_id, report_id, (), 0, 0, "", problem=reason_of(error))
+            _warn(f"{path}: {reason_of(error)}" if not isinstance(error, ConfigError) else str(error))
+            return Entry(report_id, report_id, (), 0, 0, "", problem=reason_of(error).replace(str(path), path.name))
         return self._listed[report_id][1]
 
     def _summary(self, path: Path) -> dict[str, Any]:
