@@ -3,7 +3,7 @@
 Media are not downloaded: files are found by their ids in the dataset's folder.
 """
 
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -60,7 +60,7 @@ class CovrSet:
     remarks: tuple[str, ...] = ()
 
 
-def load_covr(path: Path, split: str = "test", known: Container[str] | None = None) -> CovrSet:
+def load_covr(path: Path, split: str = "test", known: Collection[str] | None = None) -> CovrSet:
     """Read a dataset's queries of a split, and find its files.
 
     The test splits of CIRR, CIRCO and FashionIQ have no targets.
@@ -84,7 +84,7 @@ def load_covr(path: Path, split: str = "test", known: Container[str] | None = No
     def there(media_id: str) -> bool:
         return _stem(media_id) in files.media if known is None else media_id in known
 
-    listed = {key: ids for key, ids in _galleries(files, name, split, samples).items() if ids}
+    listed = _galleries(files, name, split, samples, files.media if known is None else known)
     galleries = {key: tuple(filter(there, ids)) for key, ids in listed.items()}
     ranked = {key: frozenset(ids) for key, ids in galleries.items()}
 
@@ -116,8 +116,10 @@ def _stem(media_id: str) -> str:
     return media_id.rpartition("/")[2]
 
 
-def _galleries(files: Files, name: str, split: str, samples: Sequence[CovrSample]) -> dict[str, list[str]]:
-    """List everything that a dataset ranks: from a file of its own, or else all that its queries name."""
+def _galleries(
+    files: Files, name: str, split: str, samples: Sequence[CovrSample], known: Collection[str]
+) -> dict[str, list[str]]:
+    """List what a dataset ranks: the ids in its own file, of CIRCO all known ones, or else those that queries name."""
     named: dict[str, dict[str, None]] = {}
     for each in samples:
         named.setdefault(each.gallery, {}).update(dict.fromkeys((each.reference, *each.targets, *each.subset)))
@@ -125,7 +127,7 @@ def _galleries(files: Files, name: str, split: str, samples: Sequence[CovrSample
     if name == "WebVid-CoVR":  # a column per row, whose own reference is no candidate unless another's target
         return {"": [sample.targets[0] for sample in samples]}
     if name == "CIRCO":
-        found[""] = [key for key in files.media if key.isdigit()] or found[""]
+        found[""] = [key for key in known if key.isdigit()] or found[""]
     for key in found:
         pattern = {"CIRR": f"split.rc2.{split.partition('-')[0]}*.json", "FashionIQ": f"split.{key}.{split}.json"}
         for file in files.named(pattern.get(name, ""))[:1]:
@@ -155,7 +157,7 @@ def _cirr(files: Files, split: str) -> Iterator[CovrSample]:
                 members = tuple(each for each in everything if each != reference)
                 targets = (text_of(entry["target_hard"]),) if "target_hard" in entry else ()
                 query_id = str(int(entry["pairid"]))
-                yield CovrSample(reference, entry["caption"], targets, "CIRR", query_id, subset=members)
+                yield CovrSample(reference, text_of(entry["caption"]), targets, "CIRR", query_id, subset=members)
 
 
 def is_negated(caption: str) -> bool:
@@ -186,7 +188,7 @@ def _circo(files: Files, split: str) -> Iterator[CovrSample]:
             for entry in read_json(file):
                 yield CovrSample(
                     _coco(entry["reference_img_id"]),
-                    entry["relative_caption"],
+                    text_of(entry["relative_caption"]),
                     tuple(map(_coco, entry.get("gt_img_ids", ()))),
                     "CIRCO",
                     str(int(entry["id"])),

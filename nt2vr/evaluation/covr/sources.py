@@ -4,7 +4,7 @@ In datasets a reference is embedded like a clip, all of its frames pooled.
 """
 
 import random
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,7 +64,7 @@ class CovrData:
 
 
 def load_covr_benchmark(
-    data: CovrData, folder: Path, decoder: Decoder, cache: Cache, known: Container[str] | None = None
+    data: CovrData, folder: Path, decoder: Decoder, cache: Cache, known: Collection[str] | None = None
 ) -> CovrBenchmark:
     """Load a benchmark; `folder` stores embeddings of the built-in world, `cache` those of files.
 

@@ -138,6 +138,18 @@ def test_a_missing_split_and_missing_files_are_told(tmp_path: Path) -> None:
         load_covr(tmp_path, "val")
 
 
+def test_a_gallery_that_is_empty_and_missing_files_to_rank_are_told(tmp_path: Path) -> None:
+    write_fashion(tmp_path)
+    (tmp_path / "images" / "B3.png").unlink()
+    assert load_covr(tmp_path, "val").remarks == ("1 of the 3 files to rank are missing, which raises all figures.",)
+    (tmp_path / "split.dress.val.json").write_text("[]")
+    with pytest.raises(DatasetError, match="None of the 1 queries"):
+        load_covr(tmp_path, "val")
+    (tmp_path / "split.dress.val.json").write_text("[5]")
+    with pytest.raises(DatasetError, match="5 is not a string"):
+        load_covr(tmp_path, "val")
+
+
 @pytest.mark.parametrize("name", ["CIRR", "CIRCO"])
 def test_a_dataset_is_evaluated_end_to_end(tmp_path: Path, name: str) -> None:
     write, split, _, _ = CASES[name]

@@ -142,8 +142,6 @@ def test_cirr_s_submission_has_both_files_in_the_form_of_its_server(tmp_path: Pa
 def test_circo_s_submission_has_fifty_numbers_per_query(tmp_path: Path, data: Path) -> None:
     entries = [{"id": number, "reference_img_id": 60, "relative_caption": "x"} for number in range(2)]
     write(data / "test.json", entries)
-    for number in range(61):
-        (data / f"{circo(number)}.jpg").touch()
     media = [circo(number) for number in range(61)]
     scores = {"0": [*range(61)], "1": [*range(61, 0, -1)]}
     (file,) = submit_covr(
