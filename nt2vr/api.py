@@ -20,7 +20,6 @@ from nt2vr.language.query import understand as understand_tagged
 from nt2vr.language.tagger import load_tagger
 from nt2vr.media.gallery import Video
 from nt2vr.models.card import CARD
-from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.search.answers import Answer
@@ -47,16 +46,15 @@ def load_model(name_or_folder: str | Path, data_dir: str | Path | None = None, d
     """Load a model.
 
     Args:
-        name_or_folder: its name in the app, in any letter case ("CLIP-neg"), or a checkpoint folder.
+        name_or_folder: its name in the app, in any letter case ("CLIP-neg"), or its folder.
         data_dir: the app's data folder; default NT2VR_DATA, or ~/.cache/nt2vr.
         device: "auto", "cpu", "cuda" or "mps"; default NT2VR_DEVICE, or "auto", the fastest one.
     """
     prepare_environment()
     settings = Settings.read(data_dir, device)
-    folder = expanded(name_or_folder)
+    folder, models, name = expanded(name_or_folder), Services(settings).models, str(name_or_folder)
     if (folder / CARD).is_file():
-        return read_checkpoint(folder, settings.device)
-    models, name = Services(settings).models, str(name_or_folder)
+        return models.read(folder)
     return models.load(next((known for known in models.names() if known.casefold() == name.casefold()), name))
 
 
@@ -209,6 +207,21 @@ def evaluate_covr(
         report = services.evaluations.evaluate_covr(data, encoder, progress, never)
         services.evaluations.archive.add(report)
     return Evaluation(report)
+
+
+def submit_covr(
+    model: str | Path,
+    data: CovrData,
+    file: str | Path,
+    system: str = "sum",
+    data_dir: str | Path | None = None,
+    device: str | None = None,
+    progress: Progress = silent,
+) -> list[Path]:
+    """Write what the test server of CIRR or CIRCO takes, see `write_submission`."""
+    encoder = load_model(model, data_dir, device)
+    with closing(Services(Settings.read(data_dir, device))) as services:
+        return services.evaluations.submit_covr(data, encoder, system, Path(file), progress)
 
 
 def _as_sequence(systems: Systems) -> Sequence[str | System]:

@@ -2,8 +2,9 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 
-from nt2vr.api import evaluate_covr
+from nt2vr.api import evaluate_covr, submit_covr
 from nt2vr.evaluation.covr.sources import WORLD, CovrData
 from nt2vr.progress import progress_bar
 from nt2vr.settings import add_flags
@@ -24,13 +25,33 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="N",
         help="queries per kind of change in the built-in world, at most 100 (default: 100, of validation scenes 50)",
     )
+    parser.add_argument(
+        "--keep-reference",
+        action="store_true",
+        help="rank a query's own reference too, as CLIP4Cir's code does for FashionIQ (default: it is left out, as in "
+        "CoVR's)",
+    )
+    parser.add_argument(
+        "--submit",
+        type=Path,
+        metavar="FILE",
+        help="measure nothing, and write the JSON that the test server of CIRR or CIRCO takes; of CIRR, two files",
+    )
+    parser.add_argument("--system", default="sum", help=f"what --submit writes: a row of the table {default}")
     add_flags(parser)
 
 
 def run(options: Namespace) -> int:
-    """Evaluate and print the table."""
-    data = CovrData(options.data, options.split, options.queries)
+    """Evaluate and print the table, or write a submission."""
+    data = CovrData(options.data, options.split, options.queries, options.keep_reference)
     with progress_bar() as progress:
+        if options.submit:
+            files = submit_covr(
+                options.model, data, options.submit, options.system, options.data_dir, options.device, progress
+            )
+            sys.stdout.writelines(f"{file}\n" for file in files)
+            return 0
         evaluation = evaluate_covr(options.model, data, options.data_dir, options.device, progress)
+    sys.stderr.writelines(f"{line}\n" for line in evaluation.report.source.get("remarks", ()))
     sys.stdout.write(evaluation.table)
     return 0

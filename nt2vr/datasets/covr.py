@@ -3,12 +3,14 @@
 Media are not downloaded: files are found by their ids in the dataset's folder.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from nt2vr.datasets.files import Files, expecting, read_json, read_table
+from nt2vr.datasets.files import text as text_of
 from nt2vr.errors import DatasetError
 
 FASHION_KINDS = ("dress", "shirt", "toptee")
@@ -19,18 +21,26 @@ class CovrSample:
     """One query: a reference and a text.
 
     Attributes:
-        targets: ids of the right clips or pictures.
+        targets: ids of the right clips or pictures; empty where the targets are not published.
         kind: part of the dataset that it is reported in.
+        query_id: as a test server knows it, otherwise numbered from 0 in its file; FashionIQ's after "dress-".
+        target: the one of several targets that counts in R@k, as in CIRCO; empty if any does.
         subset: ids ranked in CIRR's second measure; empty elsewhere.
         caption: of the target; empty if unknown.
+        gallery: what it ranks, a key of `CovrSet.galleries`.
+        labels: further groups that it is reported in.
     """
 
     reference: str
     text: str
     targets: tuple[str, ...]
     kind: str
+    query_id: str
+    target: str = ""
     subset: tuple[str, ...] = ()
     caption: str = ""
+    gallery: str = ""
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -38,19 +48,26 @@ class CovrSet:
     """The queries of a dataset, and the media that they rank.
 
     Attributes:
-        media: id to file, of everything that is ranked.
+        media: id to file, of everything that is ranked or a reference.
+        galleries: ids that are ranked, by name; WebVid-CoVR's has one per query, and so may repeat.
+        remarks: sentences about what is missing.
     """
 
     name: str
     samples: tuple[CovrSample, ...]
     media: dict[str, Path]
+    galleries: dict[str, tuple[str, ...]]
+    remarks: tuple[str, ...] = ()
 
 
-def load_covr(path: Path, split: str = "test") -> CovrSet:
+def load_covr(path: Path, split: str = "test", known: Collection[str] | None = None) -> CovrSet:
     """Read a dataset's queries of a split, and find its files.
+
+    The test splits of CIRR, CIRCO and FashionIQ have no targets.
 
     Args:
         split: "train", "val" or "test"; CIRR has further "train-negated", its training queries that deny something.
+        known: ids with embeddings from elsewhere, which need no files; None looks for files.
 
     Raises:
         DatasetError: if there is no such dataset in the folder, or it has no such split, or lacks all files.
@@ -62,48 +79,85 @@ def load_covr(path: Path, split: str = "test") -> CovrSet:
         raise DatasetError(f"{path} holds no dataset of composed retrieval (covr): {forms}.")
     samples = tuple(READERS[name][1](files, split))
     if not samples:
-        raise DatasetError(f"{name} in {path} has no split {split!r}.")
-    named = dict.fromkeys(each for s in samples for each in (s.reference, *s.targets, *s.subset))
-    ranked = _gallery(files, name, split) or list(named)
-    media = {each: files.media[_stem(each)] for each in ranked if _stem(each) in files.media}
-    usable = tuple(s for s in samples if s.reference in media and not media.keys().isdisjoint(s.targets))
-    if not usable:
-        raise DatasetError(f"None of the {len(named)} files of {name} is in {path}. The first: {next(iter(named))}.")
-    return CovrSet(f"{name}, {split}", usable, media)
+        raise DatasetError(f"{name} in {path} has no split {split!r}. Name one whose annotations are there.")
+
+    def there(media_id: str) -> bool:
+        return _stem(media_id) in files.media if known is None else media_id in known
+
+    listed = _galleries(files, name, split, samples, files.media if known is None else known)
+    galleries = {key: tuple(filter(there, ids)) for key, ids in listed.items()}
+    ranked = {key: frozenset(ids) for key, ids in galleries.items()}
+
+    def usable(sample: CovrSample) -> bool:
+        answers = (sample.target,) if sample.target else sample.targets
+        answerable = not answers or not ranked[sample.gallery].isdisjoint(answers)
+        return answerable and bool(ranked[sample.gallery]) and (known is not None or there(sample.reference))
+
+    chosen = tuple(filter(usable, samples))
+    if not chosen:
+        of = "files" if known is None else "embeddings"
+        where = path if known is None else "the file of embeddings"
+        raise DatasetError(
+            f"None of the {len(samples)} queries of {name}, {split}, has its {of} in {where}: reference "
+            f"{samples[0].reference}, for example."
+        )
+    needed = dict.fromkeys((*chain.from_iterable(galleries.values()), *(sample.reference for sample in chosen)))
+    media = {each: files.media.get(_stem(each), files.folder / each) for each in needed}
+    remarks = []
+    if lost := len(samples) - len(chosen):
+        remarks.append(f"{lost} of {len(samples)} queries lack their reference or target; they are left out.")
+    total, found = (sum(map(len, some.values())) for some in (listed, galleries))
+    if total > found:
+        remarks.append(f"{total - found} of the {total} files to rank are missing, which raises all figures.")
+    return CovrSet(f"{name}, {split}", chosen, media, galleries, tuple(remarks))
 
 
 def _stem(media_id: str) -> str:
     return media_id.rpartition("/")[2]
 
 
-def _gallery(files: Files, name: str, split: str) -> list[str]:
-    """List everything that a dataset ranks, where a file of its own says so."""
-    if name == "CIRR":
-        listed = files.named(f"split.rc2.{split.partition('-')[0]}*.json")
-        return list(read_json(listed[0])) if listed else []
-    if name == "FashionIQ":
-        return [each for file in files.named(f"split.*.{split}.json") for each in read_json(file)]
-    return [key for key in files.media if key.isdigit()] if name == "CIRCO" else []
+def _galleries(
+    files: Files, name: str, split: str, samples: Sequence[CovrSample], known: Collection[str]
+) -> dict[str, list[str]]:
+    """List what a dataset ranks: the ids in its own file, of CIRCO all known ones, or else those that queries name."""
+    named: dict[str, dict[str, None]] = {}
+    for each in samples:
+        named.setdefault(each.gallery, {}).update(dict.fromkeys((each.reference, *each.targets, *each.subset)))
+    found = {key: list(ids) for key, ids in named.items()}
+    if name == "WebVid-CoVR":  # a column per row, whose own reference is no candidate unless another's target
+        return {"": [sample.targets[0] for sample in samples]}
+    if name == "CIRCO":
+        found[""] = [key for key in known if key.isdigit()] or found[""]
+    for key in found:
+        pattern = {"CIRR": f"split.rc2.{split.partition('-')[0]}*.json", "FashionIQ": f"split.{key}.{split}.json"}
+        for file in files.named(pattern.get(name, ""))[:1]:
+            with expecting(file, "a list of ids, or an object with ids as its keys"):
+                found[key] = list(dict.fromkeys(map(text_of, read_json(file))))
+    return found
 
 
 def _covr(files: Files, split: str) -> Iterator[CovrSample]:
     """Read WebVid-CoVR: a CSV file with the paths of both videos, their captions, and the text."""
     for file in files.named(f"*covr*{split}*.csv"):
-        for row in read_table(file, ("pth1", "pth2", "txt2", "edit")):
-            yield CovrSample(row["pth1"], row["edit"], (row["pth2"],), "WebVid-CoVR", caption=row["txt2"])
+        with expecting(file, "the columns pth1, pth2, txt2 and edit"):
+            for number, row in enumerate(read_table(file, ("pth1", "pth2", "txt2", "edit"))):
+                target, caption = row["pth2"], row["txt2"]
+                yield CovrSample(row["pth1"], row["edit"], (target,), "WebVid-CoVR", str(number), caption=caption)
 
 
 def _cirr(files: Files, split: str) -> Iterator[CovrSample]:
     """Read CIRR: JSON with the ids of a set of six similar pictures per query; the test split names no targets."""
     part, _, negated = split.partition("-")
     for file in files.named(f"cap.rc2.{part}*.json"):
-        with expecting(file, "a list of objects with reference, target_hard, caption and img_set"):
+        with expecting(file, "a list of objects with pairid, reference, caption and img_set"):
             for entry in read_json(file):
                 if negated and not is_negated(entry["caption"]):
                     continue
-                members = tuple(each for each in entry["img_set"]["members"] if each != entry["reference"])
-                targets = (entry["target_hard"],) if "target_hard" in entry else ()
-                yield CovrSample(entry["reference"], entry["caption"], targets, "CIRR", members)
+                reference, everything = text_of(entry["reference"]), map(text_of, entry["img_set"]["members"])
+                members = tuple(each for each in everything if each != reference)
+                targets = (text_of(entry["target_hard"]),) if "target_hard" in entry else ()
+                query_id = str(int(entry["pairid"]))
+                yield CovrSample(reference, text_of(entry["caption"]), targets, "CIRR", query_id, subset=members)
 
 
 def is_negated(caption: str) -> bool:
@@ -115,22 +169,32 @@ NEGATIONS = frozenset("no not without never none nobody nothing neither nor".spl
 
 
 def _fashion(files: Files, split: str) -> Iterator[CovrSample]:
-    """Read FashionIQ: JSON per kind of garment, two captions per query, which are joined."""
+    """Read FashionIQ: JSON per kind of garment, two captions per query, which are joined; each kind ranks its own."""
     for kind in FASHION_KINDS:
         for file in files.named(f"cap.{kind}.{split}.json"):
-            with expecting(file, "a list of objects with candidate, target and captions"):
-                for entry in read_json(file):
+            with expecting(file, "a list of objects with candidate and captions"):
+                for number, entry in enumerate(read_json(file)):
                     text = " and ".join(caption.strip(" .?") for caption in entry["captions"])
-                    yield CovrSample(entry["candidate"], text, (entry["target"],), kind)
+                    targets = (text_of(entry["target"]),) if "target" in entry else ()
+                    yield CovrSample(
+                        text_of(entry["candidate"]), text, targets, kind, f"{kind}-{number}", gallery=kind
+                    )
 
 
 def _circo(files: Files, split: str) -> Iterator[CovrSample]:
     """Read CIRCO: JSON with several targets per query; the test split names none."""
     for file in files.named(f"{split}.json"):
-        with expecting(file, "a list of objects with reference_img_id, relative_caption and gt_img_ids"):
+        with expecting(file, "a list of objects with id, reference_img_id and relative_caption"):
             for entry in read_json(file):
-                targets = tuple(map(_coco, entry.get("gt_img_ids", ())))
-                yield CovrSample(_coco(entry["reference_img_id"]), entry["relative_caption"], targets, "CIRCO")
+                yield CovrSample(
+                    _coco(entry["reference_img_id"]),
+                    text_of(entry["relative_caption"]),
+                    tuple(map(_coco, entry.get("gt_img_ids", ()))),
+                    "CIRCO",
+                    str(int(entry["id"])),
+                    target=_coco(entry["target_img_id"]) if "target_img_id" in entry else "",
+                    labels=tuple(map(text_of, entry.get("semantic_aspects", ()))),
+                )
 
 
 def _coco(number: Any) -> str:

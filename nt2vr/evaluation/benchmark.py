@@ -55,6 +55,7 @@ class JudgedQuery:
         original: for a negated query, position of its caption among the benchmark's queries.
         others: for a question, positions of the wrong answers among the benchmark's texts.
         group: name of a subset whose score is reported separately.
+        boolean: parts that `boolean` searches for, if not the above; see `split_as_code`.
         instead: videos that stand for other captions in this query, see `words`: row of a video to the row of what
             `Benchmark.embed` returns that stands for it, NO_CAPTION if it has no other caption.
     """
@@ -71,6 +72,7 @@ class JudgedQuery:
     others: Rows = field(default_factory=lambda: row_array(()))
     group: str = ""
     instead: Mapping[int, int] = field(default_factory=dict)
+    boolean: tuple[str, tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +120,8 @@ class Benchmark:
         digest = blake2b(repr(known).encode(), digest_size=12)
         for query in self.queries:
             digest.update(repr((query.kind, query.text, query.wanted, query.unwanted, query.original)).encode())
+            if query.boolean is not None:
+                digest.update(repr(query.boolean).encode())
             for numbers in (query.relevant, query.hard, query.violating, query.others):
                 digest.update(np.int64(len(numbers)).tobytes() + np.asarray(numbers, "<i4").tobytes())
         return digest.hexdigest()

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from nt2vr.datasets import Dataset
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, cue_of, row_array
@@ -11,6 +12,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.querygen.composer import ComposedQuery
 from nt2vr.querygen.query_sets import Caption, QuerySets
+from nt2vr.querygen.released import split_as_code
 
 LOST = {  # why queries are left out
     "original": "have no text, or their video is not here",
@@ -54,22 +56,34 @@ def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[Ju
             lost["original"] += 1
             continue
         places[caption.cap_id] = len(queries)
-        queries.append(JudgedQuery("original", caption.text, row_array((row,))))
+        boolean = _as_code("original", caption, sets)
+        queries.append(JudgedQuery("original", caption.text, row_array((row,)), boolean=boolean))
     for negated in sets.negated:
         place = places.get(negated.cap_id, places.get(negated.cap_id.rpartition("#")[0]))  # nT2VR's ids: cap_id#N
         if place is None or not negated.text:
             lost["negated"] += 1
             continue
-        queries.append(_negated(negated, queries[place], place))
+        boolean = _as_code("negated", negated, sets)
+        queries.append(replace(_negated(negated, queries[place], place), boolean=boolean))
     for composed in sets.composed:
         answers = _known(composed.video_ids, row_of)
         if not answers:
             lost["composed"] += 1
             continue
-        queries.append(_composed(composed, answers, row_of))
+        boolean = split_as_code(composed.caption) if "composed" in sets.as_code else None
+        queries.append(replace(_composed(composed, answers, row_of), boolean=boolean))
     totals = {"original": len(sets.original), "negated": len(sets.negated), "composed": len(sets.composed)}
     remarks = (f"{lost[kind]} of {totals[kind]} {kind} queries {LOST[kind]}; they are left out." for kind in lost)
     return tuple(queries), list(remarks)
+
+
+def _as_code(kind: str, caption: Caption, sets: QuerySets) -> tuple[str, tuple[str, ...]] | None:
+    """Return the parts that the authors' code searches for with boolean, which splits originals too; None for ours."""
+    if kind not in sets.as_code:
+        return None
+    if caption.unwanted:
+        return caption.wanted or "", (caption.unwanted,)
+    return split_as_code(caption.text)
 
 
 def _negated(caption: Caption, original: JudgedQuery, place: int) -> JudgedQuery:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark
-from nt2vr.evaluation.covr.report import evaluate_covr
+from nt2vr.evaluation.covr.report import benchmark_for, evaluate_covr
 from nt2vr.evaluation.covr.sources import CovrData
+from nt2vr.evaluation.covr.submission import write_submission
 from nt2vr.evaluation.protocol import evaluate, with_controls
 from nt2vr.evaluation.reports.archive import Archive
 from nt2vr.evaluation.reports.report import Report
@@ -20,7 +21,7 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
-from nt2vr.progress import Job, Progress, Runner, ShouldStop
+from nt2vr.progress import Job, Progress, Runner, ShouldStop, silent
 from nt2vr.search.systems import System
 from nt2vr.settings import ASSETS
 
@@ -110,6 +111,15 @@ class Evaluations:
     def evaluate_covr(self, data: CovrData, encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Report:
         """Evaluate pictures plus texts in this thread, and return the report without archiving it."""
         return evaluate_covr(data, encoder, self._folder, self._decoder, self._cache, progress, should_stop)
+
+    def submit_covr(
+        self, data: CovrData, encoder: Encoder, system: str, file: Path, progress: Progress = silent
+    ) -> list[Path]:
+        """Write predictions for a dataset's test server in this thread."""
+        if data.name == WORLD:
+            raise ConfigError("The built-in world has no test server. Name the folder of CIRR or CIRCO.")
+        benchmark = benchmark_for(encoder, data, self._folder, self._decoder, self._cache)
+        return write_submission(benchmark, encoder, system, file, progress)
 
     def _resolved(self, data: Data) -> Data:
         """Resolve "~"; name the library that has the same files, if there is one, so that queries open on them."""

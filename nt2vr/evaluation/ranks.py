@@ -1,6 +1,7 @@
 """Ranks, pairwise orders and shares computed from score arrays.
 
-Ties and NaN scores count against the model, so a constant model gets no credit.
+Ties and NaN scores count against the model, so a constant model gets no credit. In this project's own measures
+(`ordered_shares`, `shares_among_first`), scores within TIE tie; ranks compare exactly, as the papers' code does.
 """
 
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 KS = (1, 5, 10)
+TIE = 1e-6  # frames in reverse change a score by at most 1.5e-7, by rounding of the mean; neighbours differ by .002
 Scores = NDArray[np.float32]  # (Q, V), higher is better
 Mask = NDArray[np.bool_]  # (Q, V)
 
@@ -50,9 +52,9 @@ def ordered_shares(scores: Scores, right: Mask, wrong: Mask) -> tuple[NDArray[np
     for query, row in enumerate(_against(scores, right)):
         rights, wrongs = row[right[query]], np.sort(row[wrong[query]])
         if len(rights) and len(wrongs):
-            below = np.searchsorted(wrongs, rights, "left")
+            below = np.searchsorted(wrongs, rights - TIE, "left")
             higher[query] = below.mean() / len(wrongs)
-            equal[query] = (np.searchsorted(wrongs, rights, "right") - below).mean() / len(wrongs)
+            equal[query] = (np.searchsorted(wrongs, rights + TIE, "right") - below).mean() / len(wrongs)
     return higher, equal
 
 
@@ -63,7 +65,8 @@ def shares_among_first(scores: Scores, unwanted: Mask, k: int) -> NDArray[np.flo
     """
     scores, k = _against(scores, ~unwanted), min(k, scores.shape[1])
     last = -np.partition(-scores, k - 1, axis=1)[:, k - 1 : k]  # (Q, 1), the k-th highest
-    above, tied = scores > last, scores == last
+    above = scores > last + TIE
+    tied = ~above & (scores >= last - TIE)
     places = k - above.sum(axis=1)
     found = (above & unwanted).sum(axis=1) + np.minimum(places, (tied & unwanted).sum(axis=1))
     shares: NDArray[np.float64] = found / k

@@ -14,6 +14,7 @@ from nt2vr.search.systems import System
 Understand = Callable[[str], Query]
 Step = Callable[[float], None]  # gets the share of the work that is done, from 0 to 1
 PLAIN = "plain"  # the strategy that needs no parts
+BOOLEAN = "boolean"
 PARSING = 0.5  # share of the work, where texts must be parsed
 CHUNK = 64  # texts between two steps
 
@@ -31,7 +32,8 @@ def query_vectors(
 ) -> list[Vectors]:
     """Compute the query vectors of a model's systems, encoding each text once.
 
-    Captions have nothing to exclude, so every strategy searches for the full text. A system without anything to search
+    Captions have nothing to exclude, so every strategy searches for the full text, unless the authors' code splits
+    them for `boolean`. A system without anything to search
     for (`drop` on "not B") gets zeros, for which all videos tie.
 
     Args:
@@ -44,18 +46,22 @@ def query_vectors(
     needs_no_parts = all(system.strategy == PLAIN for system in systems)
     parts = [("", ())] * len(queries) if needs_no_parts else _parsed(queries, understand, step)
     texts = dict.fromkeys(query.text for query in queries)
-    texts |= dict.fromkeys(text for wanted, unwanted in parts for text in (wanted, *unwanted) if text)
+    as_code = any(system.strategy == BOOLEAN for system in systems)
+    given = [(as_code and query.boolean) or some for query, some in zip(queries, parts, strict=True)]
+    texts |= dict.fromkeys(text for wanted, unwanted in (*parts, *given) for text in (wanted, *unwanted) if text)
     embeddings = _encoded(encoder, list(texts), step, 0 if needs_no_parts else PARSING)
     nothing = np.zeros((0, encoder.embed_dim), np.float32)
     anchor = anchor_of(encoder)
     strengths = [system.strength_for(encoder.card) for system in systems]
     found = [np.zeros((len(queries), encoder.embed_dim), np.float32) for _ in systems]
-    for row, (query, (wanted, unwanted)) in enumerate(zip(queries, parts, strict=True)):
+    for row, query in enumerate(queries):
         if row % CHUNK == 0:
             step(1)
-        away = np.stack([embeddings[text] for text in unwanted]) if unwanted else nothing
         for system, strength, vectors in zip(systems, strengths, found, strict=True):
-            strategy = PLAIN if query.kind == "original" else system.strategy
+            split = system.strategy == BOOLEAN and query.boolean is not None
+            strategy = PLAIN if query.kind == "original" and not split else system.strategy
+            wanted, unwanted = given[row] if split else parts[row]
+            away = np.stack([embeddings[text] for text in unwanted]) if unwanted else nothing
             vector = pick("strategy", strategy, STRATEGIES)(
                 Parts(embeddings[query.text], embeddings[wanted] if wanted else None, away, strength, anchor)
             )

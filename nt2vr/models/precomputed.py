@@ -8,7 +8,7 @@ It is untrusted: nothing in it is unpickled, and a limited child imports it. Imp
 import os
 import shutil
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from hashlib import blake2b
 from math import prod
 from pathlib import Path
@@ -64,6 +64,11 @@ class PrecomputedEncoder:
     def unseen_words(self, text: str) -> tuple[str, ...]:
         """List nothing: unknown queries are refused."""
         return ()
+
+    @property
+    def video_ids(self) -> Set[str]:
+        """Ids of all videos of the file."""
+        return self._videos.keys()
 
     def video(self, video_id: str) -> NDArray[np.float32] | None:
         """Return the embedding of a video (D,), L2-normalised; None if the file has none."""

@@ -60,11 +60,16 @@ class CaptionedVideos:
 
 @dataclass(frozen=True)
 class QuerySets:
-    """nT2VR's three query sets over one collection of videos; negated captions have the ids of those they deny."""
+    """nT2VR's three query sets over one collection of videos; negated captions have the ids of those they deny.
+
+    Attributes:
+        as_code: kinds whose file is one that the authors' code searches with boolean, and so splits as it does.
+    """
 
     original: tuple[Caption, ...]
     negated: tuple[Caption, ...]
     composed: tuple[ComposedQuery, ...]
+    as_code: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, folder: Path) -> "QuerySets":
@@ -74,8 +79,13 @@ class QuerySets:
             ConfigError: if one of them cannot be read, or a folder has files of several collections.
         """
         original, negated, composed = (find(folder, name) for name in (ORIGINAL, NEGATED, COMPOSED))
+        paths = {"original": original, "negated": negated, "composed": composed}
+        as_code = (kind for kind, path in paths.items() if path.name.endswith(("neginfo.txt", ".composed.txt")))
         return cls(
-            tuple(read_captions(original)), tuple(read_negated(negated)), tuple(read_composed(composed).values())
+            tuple(read_captions(original)),
+            tuple(read_negated(negated)),
+            tuple(read_composed(composed).values()),
+            tuple(as_code),
         )
 
     def write(self, folder: Path) -> None:

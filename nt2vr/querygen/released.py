@@ -7,6 +7,7 @@ with all their negations. COLLECTION is msrvtt10ktest, msrvtt1kAtest or vatex_te
 """
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ NAMES = {  # endings of nT2VR's names for each of ours, the first that is there 
     "negated.txt": ("negated_neginfo.txt", "negated_withneginfo.txt", "negated.txt", "caption.negation.txt"),
     "composed.jsonl": ("composed.txt",),
 }
+CUES_OF_CODE = re.compile(r" not | n't ")
 MAX_CHARS = 1 << 20  # of a line that is an object; a composed query with all 10,000 videos of MSR-VTT has 120,000
 
 
@@ -57,6 +59,17 @@ def parts_of(fields: Mapping[str, Any]) -> tuple[str | None, str]:
         return None, ""
     pieces = [wanted] if isinstance(wanted, str) else wanted if isinstance(wanted, list) else []
     return " , ".join(filter(None, (str(piece).strip() for piece in pieces))), unwanted.strip()
+
+
+def split_as_code(text: str) -> tuple[str, tuple[str, ...]]:
+    """Split a sentence for boolean search as the authors' code does: the wanted part, and the unwanted one if any.
+
+    The clause stays with the cue ("a man sings and", "dance"); "doesn't" is no cue, as no space precedes its "n't".
+
+    Source: `adhocTextDataset` in data_providerneg.py of ruc-aimc-lab/nT2VR.
+    """
+    wanted, *unwanted = CUES_OF_CODE.split(text)
+    return wanted.strip(), tuple(part.strip() for part in unwanted[:1] if part.strip())
 
 
 def negated_captions(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

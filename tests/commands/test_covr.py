@@ -1,8 +1,10 @@
 """nt2vr covr, on one query per kind of change."""
 
+import json
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from nt2vr.__main__ import main
 from tests.tiny import write_tiny
@@ -23,3 +25,27 @@ def test_the_table_has_every_kind_and_system(tmp_path: Path, capsys: pytest.Capt
 def test_the_former_name_says_the_new_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compose", "--queries", "1"]) == 2
     assert capsys.readouterr().err == "`nt2vr compose` is called `nt2vr covr` now. Its options are the same.\n"
+
+
+def test_a_submission_is_written_and_a_split_without_targets_is_not_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_tiny(tmp_path / "model")
+    data = tmp_path / "circo"
+    data.mkdir()
+    for number in (7, 8, 9):
+        Image.new("RGB", (32, 32), (20 * number, 90, 90)).save(data / f"{number:012d}.png")
+    entry = {"id": 0, "reference_img_id": 7, "relative_caption": "is red", "shared_concept": "a kite"}
+    (data / "test.json").write_text(json.dumps([entry]))
+    arguments = ["--model", str(tmp_path / "model"), "--data", str(data), "--data-dir", str(tmp_path / "data")]
+    arguments = ["covr", *arguments, "--device", "cpu"]
+    assert main(arguments) == 2
+    assert "targets of CIRCO, test are not published" in capsys.readouterr().err
+    assert main([*arguments, "--submit", str(tmp_path / "circo.json"), "--system", "slerp"]) == 0
+    (ids,) = json.loads((tmp_path / "circo.json").read_text()).values()
+    assert sorted(ids) == [8, 9]
+    assert capsys.readouterr().out == f"{tmp_path / 'circo.json'}\n"
+    assert main([*arguments, "--submit", str(tmp_path / "circo.json"), "--system", "magic"]) == 2
+    assert "no system 'magic'" in capsys.readouterr().err
+    assert main([*arguments, "--submit", str(tmp_path / "none" / "circo.json")]) == 2
+    assert "The folder of" in capsys.readouterr().err

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from nt2vr.errors import ConfigError
 from nt2vr.evaluation.covr.protocol import choose_weights, embed_queries, measure, summarise, vectors_of
 from nt2vr.evaluation.covr.sources import covr_world
 from nt2vr.models.card import read_card, write_card
@@ -68,14 +69,23 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=default.steps)
     parser.add_argument("--hidden", type=int, default=default.hidden, help="units of a hidden layer; 0: linear")
     parser.add_argument("--loss", choices=sorted(LOSSES), default=default.loss)
+    parser.add_argument(
+        "--hn-nce",
+        choices=("as_published", "as_code"),
+        default=default.hn_nce,
+        help="form of hn_nce: of CoVR's paper with fixed alpha and temperature, or of its code",
+    )
     parser.add_argument("--weigh-frames", action="store_true", help="weigh frames of targets by the text")
     parser.add_argument("--seed", type=int, default=default.seed)
     parser.add_argument("--cache", type=Path, help="folder for embeddings (default: FOLDER/../.frames)")
     options = parser.parse_args()
     prepare_environment()
     cache = options.cache or options.folder.resolve().parent / ".frames"
-    names = ("families", "steps", "hidden", "loss", "weigh_frames", "seed")
-    config = FusionConfig(**{name: getattr(options, name) for name in names})
+    names = ("families", "steps", "hidden", "loss", "hn_nce", "weigh_frames", "seed")
+    try:
+        config = FusionConfig(**{name: getattr(options, name) for name in names})
+    except ConfigError as error:
+        parser.error(str(error))
     with progress_bar() as progress:
         metrics = fuse(options.folder, config, cache, progress)
     sys.stdout.writelines(f"{name}: {value:.1f}\n" for name, value in metrics.items())

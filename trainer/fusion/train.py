@@ -12,10 +12,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
+from nt2vr.errors import ConfigError
 from nt2vr.models.fusion import INPUTS, Fusion, PartWeights
 from nt2vr.progress import Progress, silent
 from trainer.fusion.data import FusionData
-from trainer.fusion.losses import hn_nce, info_nce, weighted_targets
+from trainer.fusion.losses import hn_nce, hn_nce_as_code, info_nce, weighted_targets
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class FusionConfig:
         random_clips: further candidates per step, of other families.
         learning_rate: at the start; decays to 0 along a cosine.
         weight_decay: pulls the correction to zero, and so the fusion to `parts`.
+        hn_nce: form of that loss: of CoVR's paper, though with fixed alpha and temperature, or of its code.
         weigh_frames: whether frames of targets are weighted by their similarity to the wanted part, as in CoVR.
     """
 
@@ -40,8 +42,18 @@ class FusionConfig:
     weight_decay: float = 0.05
     temperature: float = 0.02
     loss: Literal["info_nce", "hn_nce"] = "info_nce"
+    hn_nce: Literal["as_published", "as_code"] = "as_published"
     weigh_frames: bool = False
     seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse a form of a loss that is not used.
+
+        Raises:
+            ConfigError: in one sentence.
+        """
+        if self.hn_nce != "as_published" and self.loss != "hn_nce":
+            raise ConfigError(f"The loss is {self.loss}, which has no form {self.hn_nce!r}. Choose the loss hn_nce.")
 
 
 class FusionModule(nn.Module):
@@ -142,8 +154,10 @@ def _hn_nce(model: FusionModule, data: FusionData, families: Tensor, config: Fus
     noisy.fill_diagonal_(False)
     hard = (references[:, None] == references) & ~torch.eye(len(rows), dtype=torch.bool)
     wanted, unwanted = _texts(data, rows)
-    queries = model(data.pictures[references], wanted, unwanted)
-    return hn_nce(queries @ _targets(data, rows, wanted, config).T, hard, noisy, config.temperature) / (2 * len(rows))
+    scores = model(data.pictures[references], wanted, unwanted) @ _targets(data, rows, wanted, config).T
+    if config.hn_nce == "as_code":
+        return hn_nce_as_code(scores, config.temperature) / 2
+    return hn_nce(scores, hard, noisy, config.temperature) / (2 * len(rows))
 
 
 def _texts(data: FusionData, rows: Tensor) -> tuple[Tensor, Tensor]:

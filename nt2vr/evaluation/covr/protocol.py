@@ -17,13 +17,16 @@ from nt2vr.language.query import understand
 from nt2vr.language.tagger import load_tagger
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.fusion import Fusion
+from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.search.references import COMBINATIONS, CovrVectors, Weights, combine, fusion_of
 
 KS = (1, 5, 10, 50)
 MAP_KS = (5, 10, 25, 50)
+CIRR_MEAN = "mean of R@5 and subset R@1"
 FIRST = 5  # clips checked for violations
 CEILING = "caption"
+GIVEN = "as given"  # embeddings from elsewhere
 ROUNDS = 2  # of the search for the weights of `parts`
 ALL = "all kinds"  # mean over kinds, so that frequent ones do not count more
 Vectors = NDArray[np.float32]
@@ -35,13 +38,17 @@ class CovrQuery:
 
     Attributes:
         kind: kind of change.
+        right: rows of the clips that count in R@k.
+        matches: rows that count in mAP@k, where these are more; empty for `right`.
         violating: rows of the clips that show what was to be removed; empty for other changes.
         caption: full caption of a right clip; empty if unknown.
         left_out: rows that are not ranked: the reference itself.
+        ranked: rows that are ranked; None for all.
         subset: rows to rank in a second measure, as in CIRR; empty for none.
         labels: further groups that it is reported in.
         parts: wanted part and unwanted parts, if known.
         names: of the vocabulary of the built-in world that the text mentions.
+        query_id: for test servers and embeddings from elsewhere; empty in the built-in world.
     """
 
     kind: str
@@ -55,6 +62,9 @@ class CovrQuery:
     labels: tuple[str, ...] = ()
     parts: tuple[str, tuple[str, ...]] | None = None
     names: frozenset[str] = frozenset()
+    matches: tuple[int, ...] = ()
+    ranked: slice | None = None
+    query_id: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +82,7 @@ class CovrBenchmark:
     Attributes:
         source: origin as plain JSON data.
         references: per reference, its `scene` in the built-in world, or the `path` of its file.
+        clip_ids: of the clips of a dataset.
     """
 
     name: str
@@ -79,6 +90,7 @@ class CovrBenchmark:
     embed: Callable[[Encoder, Progress, ShouldStop], EmbeddedMedia]
     source: Mapping[str, Any]
     references: Sequence[Mapping[str, Any]]
+    clip_ids: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,19 +101,26 @@ class EmbeddedQueries:
         composed: their embeddings, (Q, D) each.
         captions: (Q, D), embeddings of the targets' captions; zeros where unknown.
         clips: (V, D).
+        given: (Q, D), vectors of the queries from elsewhere, in place of all compositions.
     """
 
     queries: tuple[CovrQuery, ...]
     composed: CovrVectors
     captions: Vectors
     clips: Vectors
+    given: Vectors | None = None
 
 
 def embed_queries(
     benchmark: CovrBenchmark, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
 ) -> EmbeddedQueries:
-    """Parse and embed the queries of a benchmark, each text once."""
-    media, queries, tagger = benchmark.embed(encoder, progress, should_stop), benchmark.queries, load_tagger()
+    """Parse and embed the queries of a benchmark, each text once; look embeddings from elsewhere up by query id."""
+    media, queries = benchmark.embed(encoder, progress, should_stop), benchmark.queries
+    if isinstance(encoder, PrecomputedEncoder):
+        given = encoder.encode_text([query.query_id for query in queries])
+        none = np.zeros_like(given)
+        return EmbeddedQueries(queries, CovrVectors(none, none, none, none), none, media.clips, given)
+    tagger = load_tagger()
     read = [understand(query.text, tagger, editing=True) for query in queries]
     wanted = [" ".join(each.wanted) for each in read]
     unwanted = [[text for text in each.unwanted if text.strip()] for each in read]
@@ -124,7 +143,9 @@ def embed_queries(
 
 
 def vectors_of(embedded: EmbeddedQueries, system: str, weights: Weights, fusion: Fusion | None = None) -> Vectors:
-    """Return the query vectors (Q, D) of a system: a composition, "fusion", or CEILING."""
+    """Return the query vectors (Q, D) of a system: a composition, "fusion", GIVEN or CEILING."""
+    if system == GIVEN and embedded.given is not None:
+        return embedded.given
     return embedded.captions if system == CEILING else combine(system, embedded.composed, weights, fusion)
 
 
@@ -145,12 +166,20 @@ class Outcome:
     precisions: NDArray[np.float64]
 
 
+def scores_of(vectors: Vectors, embedded: EmbeddedQueries) -> Vectors:
+    """Score all clips for each query: (Q, V); -inf for what is not ranked, and for unreadable files (zeros)."""
+    scores = inner_products(vectors, embedded.clips)
+    scores[:, ~embedded.clips.any(axis=1)] = -np.inf
+    for row, query in enumerate(embedded.queries):
+        scores[row, list(query.left_out)] = -np.inf
+        if query.ranked is not None:
+            scores[row, : query.ranked.start] = scores[row, query.ranked.stop :] = -np.inf
+    return scores
+
+
 def measure(vectors: Vectors, embedded: EmbeddedQueries) -> Outcome:
     """Rank all clips for each query. A tie counts against the system, so zeros, which ask for nothing, rank last."""
-    scores = inner_products(vectors, embedded.clips)  # (Q, V)
-    queries = embedded.queries
-    for row, query in enumerate(queries):
-        scores[row, list(query.left_out)] = -np.inf
+    scores, queries = scores_of(vectors, embedded), embedded.queries
     right = _mask([query.right for query in queries], scores.shape[1])
     violating = _mask([query.violating for query in queries], scores.shape[1])
     violations = shares_among_first(scores, violating, FIRST)
@@ -158,7 +187,8 @@ def measure(vectors: Vectors, embedded: EmbeddedQueries) -> Outcome:
     subset = _mask([query.subset for query in queries], scores.shape[1])
     inside = np.where(subset | right, scores, -np.inf)
     subset_ranks = np.where(subset.any(axis=1), first_ranks(inside.astype(np.float32), right), 0)
-    return Outcome(first_ranks(scores, right), subset_ranks, violations, average_precisions(scores, right))
+    matches = _mask([query.matches or query.right for query in queries], scores.shape[1])
+    return Outcome(first_ranks(scores, right), subset_ranks, violations, average_precisions(scores, matches))
 
 
 def average_precisions(scores: NDArray[np.float32], right: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -192,11 +222,11 @@ def summarise(queries: Sequence[CovrQuery], outcome: Outcome) -> dict[str, dict[
     """Aggregate to metrics by kind, by label, and over all kinds.
 
     Returns:
-        kind, label or ALL -> "R@1" to "R@50", and where they apply "violations@5" and "subset R@1" to "subset R@3";
-        all in percent. ALL and labels are means over the kinds.
+        kind, label or ALL -> "R@1" to "R@50", and where they apply "violations@5", "mAP@5" to "mAP@50", "subset R@1"
+        to "subset R@3" and CIRR_MEAN; all in percent. ALL and labels are means over the kinds; "negation" comes first.
     """
     kinds = list(dict.fromkeys(query.kind for query in queries))
-    labels = dict.fromkeys(label for query in queries for label in query.labels)
+    labels = sorted({label: 0 for query in queries for label in query.labels}, key=lambda label: label != "negation")
     of_kind = {kind: np.array([query.kind == kind for query in queries]) for kind in kinds}
     table = {kind: _metrics(outcome, chosen) for kind, chosen in of_kind.items()}
     table[ALL] = _mean(list(table.values()))
@@ -219,6 +249,7 @@ def _metrics(outcome: Outcome, chosen: NDArray[np.bool_]) -> dict[str, float]:
         )
     if len(ranks := outcome.subset_ranks[chosen & (outcome.subset_ranks > 0)]):
         metrics |= {f"subset R@{k}": 100 * float((ranks <= k).mean()) for k in (1, 2, 3)}
+        metrics[CIRR_MEAN] = (metrics["R@5"] + metrics["subset R@1"]) / 2
     return metrics
 
 
@@ -227,10 +258,21 @@ def _mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {name: float(np.mean([row[name] for row in rows if name in row])) for name in names}
 
 
+def systems_of(embedded: EmbeddedQueries, encoder: Encoder) -> list[str]:
+    """List every composition, its controls and the ceiling; the fusion if the model has one."""
+    if embedded.given is not None:
+        return [GIVEN]
+    return [
+        *COMBINATIONS,
+        *(["fusion"] if fusion_of(encoder) else []),
+        *([CEILING] if embedded.captions.any() else []),
+    ]
+
+
 def outcomes_of(embedded: EmbeddedQueries, encoder: Encoder) -> dict[str, Outcome]:
-    """Measure every composition, its controls and the ceiling; the fusion if the model has one."""
+    """Measure every system of a model."""
     weights, fusion = Weights.of(encoder.card.composition), fusion_of(encoder)
-    systems = [*COMBINATIONS, *(["fusion"] if fusion else []), *([CEILING] if embedded.captions.any() else [])]
+    systems = systems_of(embedded, encoder)
     return {system: measure(vectors_of(embedded, system, weights, fusion), embedded) for system in systems}
 
 

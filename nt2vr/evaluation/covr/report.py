@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nt2vr.errors import ConfigError, reason_of
+from nt2vr.errors import ConfigError, DatasetError, reason_of
 from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.covr.protocol import CovrBenchmark, embed_queries, outcomes_of, summarise
 from nt2vr.evaluation.covr.sources import CovrData, load_covr_benchmark
@@ -18,6 +18,7 @@ from nt2vr.files import parse_json, without_schema
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.encoder import Encoder
+from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 
 
@@ -35,13 +36,28 @@ def evaluate_covr(
     Raises:
         DatasetError: if the data cannot be read.
     """
-    return covr_report(load_covr_benchmark(data, folder, decoder, cache), encoder, progress, should_stop)
+    return covr_report(benchmark_for(encoder, data, folder, decoder, cache), encoder, progress, should_stop)
+
+
+def benchmark_for(encoder: Encoder, data: CovrData, folder: Path, decoder: Decoder, cache: Cache) -> CovrBenchmark:
+    """Load a benchmark for a model: embeddings from elsewhere need no files."""
+    known = encoder.video_ids if isinstance(encoder, PrecomputedEncoder) else None
+    return load_covr_benchmark(data, folder, decoder, cache, known)
 
 
 def covr_report(
     benchmark: CovrBenchmark, encoder: Encoder, progress: Progress = silent, should_stop: ShouldStop = never
 ) -> Report:
-    """Measure every composition of a model on a benchmark; its clips have no ids, so they are numbered."""
+    """Measure every composition of a model on a benchmark; its clips are numbered.
+
+    Raises:
+        DatasetError: if its targets are not published.
+    """
+    if not any(query.right for query in benchmark.queries):
+        raise DatasetError(
+            f"The targets of {benchmark.name} are not published, so it cannot be measured here. Choose another split, "
+            "such as val, or write what its test server takes: nt2vr covr --submit FILE."
+        )
     embedded, card = embed_queries(benchmark, encoder, progress, should_stop), encoder.card
     queries = [
         JudgedQuery(

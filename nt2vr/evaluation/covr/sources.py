@@ -4,11 +4,13 @@ In datasets a reference is embedded like a clip, all of its frames pooled.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nt2vr.datasets.covr import CovrSet, load_covr
+import numpy as np
+
+from nt2vr.datasets.covr import CovrSample, CovrSet, load_covr
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.covr.protocol import CovrBenchmark, CovrQuery, EmbeddedMedia
 from nt2vr.evaluation.media import embed_files
@@ -16,6 +18,7 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.models.encoder import Encoder
+from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop
 from nt2vr.world.captions import captions
 from nt2vr.world.drawn.clips import LOOK, ClipFile
@@ -36,6 +39,8 @@ class CovrData:
         name: "world", or the folder of a dataset: WebVid-CoVR, CIRR, FashionIQ or CIRCO.
         split: "test" or "validation" scenes, or a dataset's split.
         per_kind: queries per kind of change in the built-in world; 0 for its default.
+        keep_reference: whether a query's own reference is ranked, as in CLIP4Cir's code for FashionIQ; CoVR's removes
+            it, and so do the measures of CIRR and CIRCO.
 
     Raises:
         ConfigError: if the built-in world has no such split, or too many queries are asked for.
@@ -44,6 +49,7 @@ class CovrData:
     name: str = WORLD
     split: str = "test"
     per_kind: int = 0
+    keep_reference: bool = False
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -53,10 +59,17 @@ class CovrData:
             raise ConfigError(f"The built-in world has the splits {' and '.join(PER_KIND)}.")
         if not 0 <= self.per_kind <= PER_KIND["test"]:
             raise ConfigError(f"{self.per_kind} queries per kind of change: choose 1 to {PER_KIND['test']}.")
+        if self.keep_reference:
+            raise ConfigError("The built-in world's gallery has no references to keep. Choose a dataset.")
 
 
-def load_covr_benchmark(data: CovrData, folder: Path, decoder: Decoder, cache: Cache) -> CovrBenchmark:
+def load_covr_benchmark(
+    data: CovrData, folder: Path, decoder: Decoder, cache: Cache, known: Collection[str] | None = None
+) -> CovrBenchmark:
     """Load a benchmark; `folder` stores embeddings of the built-in world, `cache` those of files.
+
+    Args:
+        known: see `load_covr`.
 
     Raises:
         DatasetError: if the data cannot be read.
@@ -64,7 +77,7 @@ def load_covr_benchmark(data: CovrData, folder: Path, decoder: Decoder, cache: C
     if data.name == WORLD:
         return covr_world(folder, data.split, data.per_kind)  # type: ignore[arg-type]  # checked
     split = "val" if data.split == "validation" else data.split
-    return covr_files(load_covr(Path(data.name), split), decoder, cache)
+    return covr_files(load_covr(Path(data.name), split, known), decoder, cache, data.keep_reference)
 
 
 def covr_world(cache: Path, split: SceneSplit = "test", per_kind: int = 0, seed: int = 0) -> CovrBenchmark:
@@ -123,27 +136,53 @@ def full_caption(scene: Scene) -> str:
     return max(captions(scene, 6, random.Random(scene.look).getrandbits(16)), key=len)
 
 
-def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache) -> CovrBenchmark:
-    """Build a benchmark; the reference of a query is not ranked for it."""
+def covr_files(dataset: CovrSet, decoder: Decoder, cache: Cache, keep_reference: bool = False) -> CovrBenchmark:
+    """Build a benchmark; the reference of a query is not ranked for it, unless `keep_reference`.
+
+    Galleries stand in a row, each query ranks its own.
+    """
     rows = {media_id: row for row, media_id in enumerate(dataset.media)}
     embed_videos = embed_files([Video(name, path) for name, path in dataset.media.items()], decoder, cache)
+    ids, spans, columns = list[str](), dict[str, slice](), dict[str, dict[str, list[int]]]()
+    for name, ranked in dataset.galleries.items():
+        spans[name], columns[name] = slice(len(ids), len(ids) + len(ranked)), {}
+        for column, media_id in enumerate(ranked, len(ids)):
+            columns[name].setdefault(media_id, []).append(column)
+        ids += ranked
 
     def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> EmbeddedMedia:
-        embeddings = embed_videos(encoder, progress, should_stop)
-        return EmbeddedMedia(embeddings, embeddings)
+        if isinstance(encoder, PrecomputedEncoder):
+            nothing = np.zeros(encoder.embed_dim, np.float32)
+            found = (encoder.video(name) for name in dataset.media)
+            embeddings = np.stack([nothing if each is None else each for each in found])
+        else:
+            embeddings = embed_videos(encoder, progress, should_stop)
+        return EmbeddedMedia(embeddings, embeddings[[rows[name] for name in ids]])
 
-    queries = tuple(
-        CovrQuery(
+    def query_of(sample: CovrSample) -> CovrQuery:
+        def at(media_ids: Iterable[str]) -> tuple[int, ...]:
+            return tuple(column for each in media_ids for column in columns[sample.gallery].get(each, ()))
+
+        return CovrQuery(
             kind=sample.kind,
             text=sample.text,
             reference=rows[sample.reference],
-            right=tuple(rows[target] for target in sample.targets if target in rows),
+            right=at([sample.target] if sample.target else sample.targets),
             caption=sample.caption,
-            left_out=(rows[sample.reference],),
-            subset=tuple(rows[each] for each in sample.subset if each in rows),
+            left_out=() if keep_reference else at([sample.reference]),
+            subset=at(sample.subset),
+            labels=sample.labels,
+            matches=at(sample.targets),
+            ranked=spans[sample.gallery] if len(spans) > 1 else None,
+            query_id=sample.query_id,
         )
-        for sample in dataset.samples
-    )
-    source = {"data": dataset.name, "files": len(rows)}
+
+    source = {
+        "data": dataset.name,
+        "files": len(rows),
+        "galleries": {name or "all": span.stop - span.start for name, span in spans.items()},
+        "reference": "ranked" if keep_reference else "not ranked",
+        "remarks": list(dataset.remarks),
+    }
     references = [{"path": str(path)} for path in dataset.media.values()]
-    return CovrBenchmark(dataset.name, queries, embed, source, references)
+    return CovrBenchmark(dataset.name, tuple(map(query_of, dataset.samples)), embed, source, references, ids)

@@ -11,7 +11,7 @@ from statistics import fmean
 
 from defusedcsv import csv
 
-from nt2vr.evaluation.covr.protocol import ALL, FIRST, KS
+from nt2vr.evaluation.covr.protocol import ALL, CIRR_MEAN, FIRST, KS
 from nt2vr.evaluation.covr.sources import SEEN, UNSEEN
 from nt2vr.evaluation.intervals import Interval
 from nt2vr.evaluation.reports.report import Report
@@ -72,9 +72,10 @@ OTHERS = (
 )
 GROUPS = PAPER + HONEST + OTHERS
 REMOVALS = "removals"  # mean over the kinds of change that remove something
+MAP = "mAP@10"
 MEASURES = tuple(f"R@{k}" for k in KS)  # of pictures plus texts
 VIOLATIONS = f"violations@{FIRST}"
-FURTHER = ("subset R@1", "mAP@10")
+FURTHER = ("subset R@1", CIRR_MEAN, MAP)
 Table = Sequence[tuple[str, Mapping[str, float]]]  # name of a system, its metrics
 
 
@@ -105,13 +106,16 @@ def tables_of(report: Report, measure: str = MEASURES[0]) -> list[tuple[Group, .
     if not report.is_covr:
         return [PAPER, HONEST, OTHERS]
     kinds = by_definition(dict.fromkeys(query.kind for query in report.queries))
+    known = dict.fromkeys(key for _, metrics in table_of(report) for key in metrics)
+    rows = dict.fromkeys(key.rpartition("/")[0] for key in known)
+    labels = [row for row in rows if row not in (*kinds, ALL, SEEN, UNSEEN, REMOVALS)]
     columns = {
         measure: {f"{ALL}/{measure}": ALL, f"{SEEN}/{measure}": "seen", f"{UNSEEN}/{measure}": "unseen"},
         REMOVALS: {f"{REMOVALS}/{name}": name for name in ("R@1", VIOLATIONS)},
         f"{measure} by kind of change": {f"{kind}/{measure}": kind for kind in kinds},
         ALL: {f"{ALL}/{name}": name for name in FURTHER},
+        f"{MAP} by aspect": {f"{label}/{MAP}": label for label in labels},
     }
-    known = {key for _, metrics in table_of(report) for key in metrics}
     return [
         tuple(
             Group(head, tuple(Column(key, text, 1) for key, text in heads.items() if key in known))

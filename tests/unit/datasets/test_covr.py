@@ -59,7 +59,10 @@ def write_fashion(folder: Path) -> None:
 
 def write_circo(folder: Path) -> None:
     pictures(folder / "unlabeled2017", *(f"{number:012d}" for number in (7, 8, 9, 10)))
-    entry = {"id": 0, "reference_img_id": 7, "target_img_id": 8, "relative_caption": "is red", "gt_img_ids": [8, 9]}
+    hidden = {"id": 0, "reference_img_id": 7, "relative_caption": "is red", "shared_concept": "a kite"}
+    shown = {"target_img_id": 8, "gt_img_ids": [8, 9], "semantic_aspects": ["cardinality", "negation"]}
+    (folder / "test.json").write_text(json.dumps([hidden]))
+    entry = hidden | shown
     (folder / "val.json").write_text(json.dumps([entry]))
 
 
@@ -67,15 +70,33 @@ CASES: dict[str, tuple[Callable[[Path], None], str, CovrSample, int]] = {
     "WebVid-CoVR": (
         write_covr,
         "test",
-        CovrSample("0001_0050/101", "make her young", ("0001_0050/102",), "WebVid-CoVR", caption="Young woman"),
+        CovrSample("0001_0050/101", "make her young", ("0001_0050/102",), "WebVid-CoVR", "0", caption="Young woman"),
         2,
     ),
-    "CIRR": (write_cirr, "val", CovrSample("dev-0", "no dog", ("dev-1",), "CIRR", ("dev-1", "dev-2", "dev-3")), 6),
-    "FashionIQ": (write_fashion, "val", CovrSample("B1", "is darker and has no sleeves", ("B2",), "dress"), 3),
+    "CIRR": (
+        write_cirr,
+        "val",
+        CovrSample("dev-0", "no dog", ("dev-1",), "CIRR", "1", subset=("dev-1", "dev-2", "dev-3")),
+        6,
+    ),
+    "FashionIQ": (
+        write_fashion,
+        "val",
+        CovrSample("B1", "is darker and has no sleeves", ("B2",), "dress", "dress-0", gallery="dress"),
+        3,
+    ),
     "CIRCO": (
         write_circo,
         "val",
-        CovrSample("000000000007", "is red", ("000000000008", "000000000009"), "CIRCO"),
+        CovrSample(
+            "000000000007",
+            "is red",
+            ("000000000008", "000000000009"),
+            "CIRCO",
+            "0",
+            target="000000000008",
+            labels=("cardinality", "negation"),
+        ),
         4,
     ),
 }
@@ -113,7 +134,19 @@ def test_a_missing_split_and_missing_files_are_told(tmp_path: Path) -> None:
         load_covr(tmp_path, "test")
     for picture in (tmp_path / "images").iterdir():
         picture.unlink()
-    with pytest.raises(DatasetError, match="None of the 2 files"):
+    with pytest.raises(DatasetError, match="None of the 1 queries of FashionIQ, val, has its files"):
+        load_covr(tmp_path, "val")
+
+
+def test_a_gallery_that_is_empty_and_missing_files_to_rank_are_told(tmp_path: Path) -> None:
+    write_fashion(tmp_path)
+    (tmp_path / "images" / "B3.png").unlink()
+    assert load_covr(tmp_path, "val").remarks == ("1 of the 3 files to rank are missing, which raises all figures.",)
+    (tmp_path / "split.dress.val.json").write_text("[]")
+    with pytest.raises(DatasetError, match="None of the 1 queries"):
+        load_covr(tmp_path, "val")
+    (tmp_path / "split.dress.val.json").write_text("[5]")
+    with pytest.raises(DatasetError, match="5 is not a string"):
         load_covr(tmp_path, "val")
 
 

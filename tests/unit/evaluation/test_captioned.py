@@ -120,6 +120,31 @@ def test_released_parts_are_searched_for_as_they_are(load: Callable[..., Benchma
     assert (negated.wanted, negated.unwanted) == ("a dog", ("run",))
 
 
+def test_boolean_searches_for_the_parts_of_the_authors_code_in_their_files_alone(
+    load: Callable[..., Benchmark], tmp_path: Path
+) -> None:
+    sets = tmp_path / "sets"
+    sets.mkdir()
+    (sets / "t.captionsubset_neginfo.txt").write_text(
+        '{"cap_id": "dog#enc#0", "caption": "a dog runs"}\n{"cap_id": "stool#enc#0", "caption": "a cat is not wet"}\n'
+    )
+    (sets / "t.negated.txt").write_text("dog#enc#0#0 a dog does not run\n")
+    composed = ("a dog runs and not sits while panting", "a dog runs and it doesn't sit")
+    lines = [f"{{'cap_id': 's', 'caption': {text!r}, 'video_ids': ['dog']}}" for text in composed]
+    (sets / "t.composed.txt").write_text(lines[0])
+    queries = load(queries=sets).queries
+    assert [query.boolean for query in queries] == [
+        ("a dog runs", ()),
+        ("a cat is", ("wet",)),
+        None,
+        ("a dog runs and", ("sits while panting",)),
+    ]
+    (sets / "t.composed.txt").write_text(lines[1])
+    assert load(queries=sets).queries[-1].boolean == (composed[1], ())  # a whole sentence to their code
+    (sets / "composed.jsonl").write_text('{"cap_id": "s", "caption": "a dog runs and not sits", "video_ids": ["dog"]}')
+    assert load(queries=sets).queries[-1].boolean is None  # under our name, our parser splits
+
+
 def test_tasks_are_recognised_by_their_columns(load: Callable[..., Benchmark], tmp_path: Path) -> None:
     assert len(load(str(tmp_path / "data" / "captions.csv")).video_ids) == 4
     (tmp_path / "data" / "task.csv").write_text("path,caption,negated_caption\ndog.avi,a dog,no dog\n")

@@ -112,3 +112,24 @@ def test_the_first_videos_match_the_sorted_list_with_relevant_ones_last_in_ties(
 def test_there_are_no_more_first_videos_than_videos_with_a_score() -> None:
     scores = np.array([[1, -np.inf, 2], [np.nan, np.nan, np.nan]], np.float32)
     assert first_rows(scores, np.zeros((2, 3), bool), 4).tolist() == [[2, 0, -1, -1], [-1, -1, -1, -1]]
+
+
+def test_clips_that_differ_in_the_order_of_frames_tie_in_hard_pairs_and_violations_but_not_in_ranks() -> None:
+    frames = np.random.default_rng(5).normal(size=(300, 8, 64)).astype(np.float32)
+    both = [each.mean(axis=1) for each in (frames, np.ascontiguousarray(frames[:, ::-1]))]
+    played, reversed_ = (each / np.linalg.norm(each, axis=1, keepdims=True) for each in both)
+    query = played.mean(axis=0, keepdims=True) / np.linalg.norm(played.mean(axis=0))
+    scores = np.stack([inner_products(query, played)[0], inner_products(query, reversed_)[0]], axis=1)  # (300, 2)
+    assert (scores[:, 0] != scores[:, 1]).any()  # rounding would decide
+    right = np.tile([True, False], (300, 1))
+    higher, equal = ordered_shares(scores, right, ~right)
+    assert not higher.any() and (equal == 1).all()
+    assert (shares_among_first(scores, ~right, 1) == 1).all()
+    assert set(first_ranks(scores, right)) == {1, 2}
+
+
+def test_scores_further_apart_than_the_tolerance_do_not_tie() -> None:
+    scores, right = np.array([[0.300004, 0.3]], np.float32), np.array([[True, False]])
+    assert [share.tolist() for share in ordered_shares(scores, right, ~right)] == [[1.0], [0.0]]
+    assert shares_among_first(scores, ~right, 1) == [0.0]
+    assert first_ranks(scores, right) == [1]

@@ -1,5 +1,6 @@
 """Query vectors of systems, by hand."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,15 @@ def test_unknown_parts_are_parsed_as_in_search() -> None:
 
     found = searched("boolean", 1, [UNREAD], read)
     assert (found == embedded("sings") - embedded("dancing") - embedded("dog")).all()
+
+
+def test_boolean_alone_searches_for_the_parts_of_the_authors_code() -> None:
+    whole = replace(COMPOSED, boolean=(COMPOSED.text, ()))
+    split = replace(CAPTION, boolean=("sings", ("dancing",)))
+    assert (searched("boolean", 1, [whole]) == embedded(COMPOSED.text)).all()
+    assert (searched("boolean", 1, [split]) == embedded("sings") - embedded("dancing")).all()
+    assert (searched("drop", queries=[whole]) == embedded("sings")).all()
+    assert (searched("drop", queries=[split]) == embedded(CAPTION.text)).all()
 
 
 def test_plain_queries_are_not_parsed() -> None:

@@ -2,12 +2,18 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from trainer.fusion.losses import hn_nce, info_nce, weighted_targets
+from nt2vr.errors import ConfigError
+from tests.paths import SHARED
+from trainer.fusion.losses import hn_nce, hn_nce_as_code, info_nce, weighted_targets
+from trainer.fusion.train import FusionConfig
+
+REFERENCE = SHARED / "data" / "papers_reference.npz"
 
 
 def test_info_nce_by_hand() -> None:
@@ -53,6 +59,41 @@ def test_hn_nce_of_two_triplets_by_hand() -> None:
     assert hn_nce(scores, none, none, 1.0).item() == pytest.approx(4 * one_term, abs=1e-5)
     assert hn_nce(scores, both, none, 1.0).item() == pytest.approx(4 * (math.log(math.e + 2) - 1), abs=1e-5)
     assert hn_nce(scores, none, both, 1.0).item() == pytest.approx(0, abs=1e-5)
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(1.0, 0.0), (1.0, 0.5), (0.5, 0.5)])
+def test_hn_nce_as_code_divides_columns_by_the_sums_of_rows(alpha: float, beta: float) -> None:
+    scores = torch.rand(5, 5, dtype=torch.float64, generator=torch.Generator().manual_seed(2)) * 2 - 1
+    s = (scores / 0.07).tolist()
+    expected = 0.0
+    for i in range(5):
+        others = [j for j in range(5) if j != i]
+        rows = {j: sum(math.exp(beta * s[j][k]) for k in range(5) if k != j) for j in range(5)}
+        below = sum(4 * math.exp(beta * s[i][j]) / rows[j] * math.exp(s[i][j]) for j in others)
+        column = sum(math.exp(beta * s[k][i]) for k in others)
+        above = sum(4 * math.exp(beta * s[k][i]) / column * math.exp(s[k][i]) for k in others)
+        right = alpha * math.exp(s[i][i])
+        expected += (math.log(right + below) + math.log(right + above) - 2 * s[i][i]) / 5
+    assert hn_nce_as_code(scores, 0.07, alpha, beta).item() == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.skipif(not REFERENCE.is_file(), reason="needs reference numbers")
+def test_hn_nce_equals_reference_numbers_of_paper_and_code() -> None:
+    with np.load(REFERENCE) as content:
+        known = {key: torch.from_numpy(content[key]) for key in content.files if key.startswith("covr_")}
+    scores = known["covr_queries"] @ known["covr_targets"].T
+    for alpha, beta in ((0.0, 0.0), (1.0, 0.5), (0.3, 0.1)):
+        found = hn_nce(scores, known["covr_hard"], known["covr_noisy"], 0.07, alpha, beta)
+        assert found.item() == pytest.approx(known[f"covr_paper_alpha{alpha}_beta{beta}"].item(), abs=1e-9)
+    for alpha, beta in ((1.0, 0.0), (1.0, 0.5), (0.5, 0.5)):
+        of_code = known[f"covr_hnnce_code_alpha{alpha}_beta{beta}"].item()  # in float32
+        assert hn_nce_as_code(scores, 0.07, alpha, beta).item() == pytest.approx(of_code, abs=2e-5)
+
+
+def test_a_form_of_a_loss_that_is_not_used_is_refused() -> None:
+    assert FusionConfig(loss="hn_nce", hn_nce="as_code").hn_nce == "as_code"
+    with pytest.raises(ConfigError, match="info_nce, which has no form 'as_code'"):
+        FusionConfig(hn_nce="as_code")
 
 
 def test_hn_nce_has_a_finite_gradient_where_everything_is_left_out() -> None:
