@@ -78,8 +78,12 @@ class Found:
     form: Form
 
 
-def read_tensors(file: Path) -> object:
-    """Read a file that holds nothing but tensors in containers."""
+def read_tensors(file: Path, header_bytes: int = MAX_HEADER_BYTES) -> object:
+    """Read the tensors and plain containers of a file; what else it holds becomes `Inert`.
+
+    Args:
+        header_bytes: of its list of tensors and other values, at most.
+    """
     import safetensors.torch  # noqa: PLC0415  imports torch
 
     if file.suffix.lower() not in SUFFIXES:
@@ -90,7 +94,7 @@ def read_tensors(file: Path) -> object:
         raise CheckpointError(f"There is no file {file}. Check the path.")
     try:
         if file.suffix.lower() == ".safetensors":
-            _check_sizes(file)
+            _check_sizes(file, header_bytes)
             return safetensors.torch.load_file(file)
         is_zip = zipfile.is_zipfile(file)
         if is_zip and any("/code/" in member for member in zipfile.ZipFile(file).namelist()):
@@ -98,7 +102,7 @@ def read_tensors(file: Path) -> object:
                 f"{file.name} is a TorchScript archive, which holds code, as OpenAI's own files do. Save its "
                 "state_dict() and import that, or download the model by name under “More models”."
             )
-        _check_sizes(file)
+        _check_sizes(file, header_bytes)
         return _load(file, is_zip)
     except CheckpointError:
         raise
@@ -204,7 +208,7 @@ def _form(prefix: str, outside: Sequence[str], content: object, file: Path) -> F
     return Form()
 
 
-def _check_sizes(file: Path) -> None:
+def _check_sizes(file: Path, header_bytes: int) -> None:
     """Refuse a file that would unpack to more than its own size, or is mostly no tensors, before it is loaded."""
     size, told = file.stat().st_size, 0
     if file.suffix.lower() == ".safetensors":
@@ -216,9 +220,9 @@ def _check_sizes(file: Path) -> None:
         if sum(member.file_size for member in members) > size:
             raise CheckpointError(f"{file.name} holds compressed or overlapping records. PyTorch writes none.")
         told = max((m.file_size for m in members if m.filename.endswith(".pkl")), default=0)
-    if told > MAX_HEADER_BYTES:
+    if told > header_bytes:
         raise CheckpointError(
-            f"The list of tensors in {file.name} takes {told >> 20:,} MB, more than the {MAX_HEADER_BYTES >> 20} "
+            f"The list of tensors in {file.name} takes {told >> 20:,} MB, more than the {header_bytes >> 20} "
             "that a model needs."
         )
 
