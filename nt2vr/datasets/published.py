@@ -73,12 +73,17 @@ def _described(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _didemo(files: Files) -> Annotations:
+    """Read the descriptions; the published files name some videos twice, with two endings."""
+    ids: dict[str, str] = {}  # by the names that a list may have
+
     def rows(data: Any) -> Iterator[tuple[str, str]]:
-        return ((stem(text(row["video"])), text(row["description"])) for row in data)
+        for row in data:
+            name = text(row["video"])
+            yield ids.setdefault(stem(name), name.rpartition(".")[0] or name), text(row["description"])
 
     splits = {part: _joined(some) for part, some in _read(files, DIDEMO, DIDEMO_FORM, rows).items()}
     captions = {video_id: some for part in splits.values() for video_id, some in part.items()}
-    return Annotations("DiDeMo, paragraphs", {**splits, **listed_splits(files, LISTS, LIST_FORM, captions)})
+    return Annotations("DiDeMo, paragraphs", {**splits, **listed_splits(files, LISTS, LIST_FORM, captions, ids)})
 
 
 def _activitynet(files: Files) -> Annotations:

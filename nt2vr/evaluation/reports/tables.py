@@ -184,7 +184,8 @@ def csv_table(report: Report) -> str:
     """Return all metrics of all systems, unrounded, with their keys as headers; then the ends of their intervals."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    keys = list(dict.fromkeys(column.key for group in GROUPS for column in group.columns))
+    groups = [group for groups in tables_of(report) for group in groups]
+    keys = list(dict.fromkeys(column.key for group in groups for column in group.columns))
     if report.is_covr:
         keys = list(dict.fromkeys(key for _, metrics in table_of(report) for key in metrics))
     writer.writerow(["system", *keys, *(f"{key} {end}" for key in keys for end in ("low", "high"))])

@@ -89,7 +89,7 @@ def test_didemo_joins_a_videos_descriptions(tmp_path: Path) -> None:
         return {"num_segments": 6, "description": description, "times": [[4, 4]], "video": video, "annotation_id": 1}
 
     media(tmp_path, "1@N01_a.mov", "2@N01_b.mp4", "3@N01_c.avi")
-    test = [entry("1@N01_a.mov", "a bug."), entry("2@N01_b.mpg", "a man"), entry("1@N01_a.mov", "it runs")]
+    test = [entry("1@N01_a.mov", "a bug."), entry("2@N01_b.mpg", "a man"), entry("1@N01_a.3gpp", "it runs")]
     put(tmp_path, test_data__json=test, train_data__json=[entry("3@N01_c.avi", "a hat")], val_data__json=[])
     assert captions(tmp_path) == {"1@N01_a": ["a bug. it runs"], "2@N01_b": ["a man"]}
     put(tmp_path, test_list__txt="2@N01_b.mpg\n")

@@ -1,6 +1,7 @@
 """Caption-and-foil files in their published forms, made small."""
 
 import argparse
+import csv
 import json
 import os
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from nt2vr.errors import ConfigError
 from nt2vr.evaluation import foils, tasks
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.protocol import evaluate
-from nt2vr.evaluation.reports.tables import markdown
+from nt2vr.evaluation.reports.tables import csv_table, markdown
 from nt2vr.evaluation.tasks import is_task, task_benchmark
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
@@ -125,6 +126,8 @@ def test_svo_probes_asks_for_the_right_one_of_two_pictures(read: Read, tmp_path:
         "picture/accuracy verb": 100,
     }
     assert "| words | 50.0 | 50.0 | 100.0 |" in markdown(report)
+    row = next(csv.DictReader(csv_table(report).splitlines()))
+    assert (row["picture/accuracy subject"], row["picture/accuracy verb"]) == ("50.0", "100.0")
 
 
 class Making:
