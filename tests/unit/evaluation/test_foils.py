@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 
+from benchmarks.conformance import rows_of
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation import foils, tasks
 from nt2vr.evaluation.benchmark import Benchmark
@@ -221,3 +222,19 @@ def test_a_damaged_file_is_one_sentence(read: Read, tmp_path: Path, name: str, c
     with pytest.raises(ConfigError, match="cannot be used") as caught:
         read(tmp_path / name)
     assert reason in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_conformance_compares_what_is_there_with_a_plain_loop(tmp_path: Path) -> None:
+    (tmp_path / "swap_obj.json").write_text(json.dumps(SUGAR), encoding="utf-8")
+    (tmp_path / "task.csv").write_text("filepath,captions\na.jpg,\"['a', 'b']\"\n", encoding="utf-8")
+    (tmp_path / "test_data.json").write_text(
+        json.dumps([{"video": f"{n}.mov", "description": "a"} for n in range(30)]), encoding="utf-8"
+    )
+    rows = {row.file: row for row in rows_of(tmp_path)}
+    assert {name: row.read for name, row in rows.items()} == {
+        "swap_obj.json": "2 · 2",
+        "task.csv": "1 · 2",
+        "didemo test": "30 · 30",
+    }
+    assert all(row.ours == pytest.approx(row.plain) for row in rows.values())
+    assert 0 < rows["didemo test"].ours < 100
