@@ -94,6 +94,9 @@ def load_benchmark(
         captions = CaptionedVideos.all_as_queries({video.video_id: video.captions for video in dataset.videos})
         sets = cached_query_sets(captions, data.seed, folder, progress, should_stop)
     benchmark = captioned_benchmark(dataset, sets, decoder, cache, progress, should_stop)
+    if absent := [kind for kind in ("original", "negated", "composed") if data.queries and not getattr(sets, kind)]:
+        remark = f"{data.queries} has no {' and no '.join(absent)} queries; nothing is measured on them."
+        benchmark = replace(benchmark, source={**benchmark.source, "remarks": [*benchmark.source["remarks"], remark]})
     if library is None:
         return benchmark
     embed = embed_files(dataset.videos, decoder, cache, library.source.key)  # what is indexed is not encoded again
