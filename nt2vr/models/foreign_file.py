@@ -27,6 +27,7 @@ MAX_HEADER_BYTES = 32 << 20  # names and shapes of tensors: 0.1 MB for a ViT-L-1
 MAX_CLASSES = 64  # of other objects in a file; each takes one more reading of its list of tensors
 NUM_EXAMPLES = 3  # tensors named in an error message
 NOT_ALLOWED = re.compile(r"Unsupported global: GLOBAL (\S+) was not an allowed global")  # torch's words
+WITH_ITEMS = re.compile("Can only (?:append|SETITEM)|Only persistent_load of storage")  # likewise: not passed over
 HEADS = {  # of CLIP4Clip, by the first part of their tensors' names
     "transformerClip": "seqTransf",
     "lstm_visual": "seqLSTM",
@@ -109,6 +110,8 @@ def read_tensors(file: Path, header_bytes: int = MAX_HEADER_BYTES) -> object:
     except Exception as error:  # damaged and hostile files fail in many ways: in zip, pickle, safetensors, torch
         if found := re.search(r"GLOBAL ([\w.]{1,80})", str(error)):
             raise _more_than_tensors(file, found[1]) from None
+        if isinstance(error, pickle.UnpicklingError) and WITH_ITEMS.search(str(error)):
+            raise _more_than_tensors(file, "a dict, list or module of a class of its own") from None
         reason = "PyTorch did not write it" if isinstance(error, pickle.UnpicklingError) else reason_of(error)
         raise CheckpointError(f"{file.name} cannot be read ({reason}). Check that it is complete.") from error
 

@@ -6,6 +6,7 @@ import shutil
 import signal
 import time
 import zipfile
+from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -288,7 +289,11 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "a folder": (lambda path: path.mkdir(), "There is no file"),
     "code": (_script, "TorchScript archive"),
     "only an object": (_save(lambda w: {"args": argparse.Namespace(model=w)}), r"more than tensors \(args\)"),
-    "a list of its own class": (_save(lambda w: {"model": w, "args": Many([1])}), r"more than tensors|cannot be read"),
+    "a list of its own class": (_save(lambda w: {"model": w, "args": Many([1])}), r"tensors \(a dict, list or module"),
+    "a dict of its own class": (
+        _save(lambda w: {"model": w, "args": defaultdict(list, a=[1])}),
+        r"tensors \(a dict, list or module",
+    ),
     "many classes": (
         lambda path: path.write_bytes(
             b"\x80\x02]" + b"".join(b"cmodule%d\nname\na" % number for number in range(99)) + b"."
