@@ -9,7 +9,7 @@ from nt2vr.files import expanded
 from nt2vr.models.card import MEAN, RAW_MEAN
 from nt2vr.models.foreign import ACTIVATIONS, ImportOptions, checked_name, import_checkpoint, new_folder
 from nt2vr.models.foreign_file import SUFFIXES
-from nt2vr.models.framing import CENTRES, POSITIONS
+from nt2vr.models.framing import POSITIONS
 from nt2vr.models.precomputed import write_embeddings
 from nt2vr.search.systems import check_model_name
 from nt2vr.services import Services
@@ -25,21 +25,22 @@ def add_arguments(parser: ArgumentParser) -> None:
         default="",
         help="an open_clip architecture, or a model here (default: inferred from tensors)",
     )
-    parser.add_argument("--frames", type=int, default=8, help="frames per video (default: %(default)s)")
+    parser.add_argument("--frames", type=int, help="frames per video (default: the recognised trainer's, or 8)")
     parser.add_argument(
         "--activation", choices=ACTIVATIONS, default="", help="default: QuickGELU for OpenAI's architectures"
     )
     parser.add_argument(
         "--pooling",
         choices=(MEAN, RAW_MEAN),
-        default=MEAN,
-        help="of frame embeddings; raw_mean does not normalise them before, as nT2VR's code (default: %(default)s)",
+        default="",
+        help="of frame embeddings; raw_mean does not normalise them before, as nT2VR's code (default: the recognised "
+        "trainer's, or mean)",
     )
     parser.add_argument(
         "--positions",
         choices=POSITIONS,
-        default=CENTRES,
-        help="of frames in a video; ends are those of nT2VR's code (default: %(default)s)",
+        default="",
+        help="of frames in a video; ends are those of nT2VR's code (default: the recognised trainer's, or centres)",
     )
     add_flags(parser)
 

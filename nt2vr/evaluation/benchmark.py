@@ -15,7 +15,17 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop
 
 QueryKind = Literal[
-    "original", "negated", "composed", "without", "not", "retrieval", "choice", "pair", "class", "negated class"
+    "original",
+    "negated",
+    "composed",
+    "without",
+    "not",
+    "retrieval",
+    "picture",
+    "choice",
+    "pair",
+    "class",
+    "negated class",
 ]
 NO_CAPTION = -1
 Rows = NDArray[np.int32]  # (n,), row numbers of a benchmark's videos
@@ -45,8 +55,9 @@ class JudgedQuery:
 
     Attributes:
         kind: "original" (a caption), "negated" (a caption with one thing denied), "composed" (A and not B), "without"
-            (A without a thing), "not" (not B, nothing wanted) or "retrieval" (a true caption with a negation);
-            the others are questions, which rank texts for a video: see `choices`; or a kind of change: see `covr`.
+            (A without a thing), "not" (not B, nothing wanted), "retrieval" (a true caption with a negation) or
+            "picture" (a sentence with a right video and a `hard`, wrong one); the others are questions, which rank
+            texts for a video: see `choices`; or a kind of change: see `covr`.
         text: the query; for a question, its correct answer.
         relevant: relevant videos; for a negated query, the video of its caption, which is no longer relevant.
         hard: videos that show both the wanted and the unwanted part; for "not", those that show B.
@@ -54,7 +65,7 @@ class JudgedQuery:
         wanted: wanted part, "" if there is none; None if the parts are unknown.
         original: for a negated query, position of its caption among the benchmark's queries.
         others: for a question, positions of the wrong answers among the benchmark's texts.
-        group: name of a subset whose score is reported separately.
+        group: names of subsets whose scores are reported separately, with "; " between them.
         boolean: parts that `boolean` searches for, if not the above; see `split_as_code`.
         instead: videos that stand for other captions in this query, see `words`: row of a video to the row of what
             `Benchmark.embed` returns that stands for it, NO_CAPTION if it has no other caption.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.evaluation.benchmark import JudgedQuery, QueryKind, Rows, Vectors, row_array
-from nt2vr.evaluation.measures import FIRST_PAGE, Measured, Values
+from nt2vr.evaluation.measures import FIRST_PAGE, Measured, Values, members
 from nt2vr.evaluation.ranks import inner_products
 
 PROMPT, NEGATED_PROMPT = "this is a photo of a {}", "this is not a photo of a {}"
@@ -47,11 +47,12 @@ def choice_values(questions: Sequence[JudgedQuery], measured: Measured) -> dict[
     """Return the per-question values of accuracies in percent.
 
     Returns:
-        "choice/accuracy", and "choice/accuracy NAME" per template of NegBench; "pair/accuracy" for CC-Neg;
+        "choice/accuracy", and "choice/accuracy NAME" per template of NegBench; "pair/accuracy" for a
+        caption and its foils, likewise;
         "class/accuracy", top-1 with "this is a photo of a dog", and "class/delta", its difference to top-1 with "this
         is not a photo of a dog", per video.
     """
-    kinds, groups = (np.array([getattr(question, name) for question in questions]) for name in ("kind", "group"))
+    kinds = np.array([question.kind for question in questions])
     found: dict[str, Values] = {}
 
     def right(places: NDArray[np.int64]) -> Values:
@@ -62,8 +63,7 @@ def choice_values(questions: Sequence[JudgedQuery], measured: Measured) -> dict[
         if not len(chosen):
             continue
         found[f"{kind}/accuracy"] = right(chosen)
-        for group in sorted({name for name in groups[chosen].tolist() if name}):
-            found[f"{kind}/accuracy {group}"] = right(chosen[groups[chosen] == group])
+        found |= {f"{kind}/accuracy {group}": right(places) for group, places in members(questions, chosen).items()}
     if len(denied := np.flatnonzero(kinds == LENIENT)):
         asked = found["class/accuracy"]  # of the same videos in the same order, see `class_questions`
         found["class/delta"] = Values(asked.places, asked.values - right(denied).values)

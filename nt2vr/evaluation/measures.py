@@ -119,6 +119,7 @@ def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[st
         "negated/delta_R@1" (percentage points) to "negated/delta_MIR";
         "composed/hard_pairs" and "without/hard_pairs" (percent of ordered pairs; ties count as wrong);
         "not/auc" (0 to 1; ties count half);
+        "picture/accuracy" (percent with the right video first; ties count as wrong), and per group;
         "composed/violations@10", and likewise for "without" and "not" (percent of the first ten).
 
     Source: for original, negated and composed queries, except hard pairs and violations: Wang et al., "Learn to
@@ -135,6 +136,9 @@ def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[st
             values = retrieval_values(measured.ranks[chosen])
             found |= {f"{kind}/{name}": Values(chosen, each) for name, each in values.items()}
     found |= _deltas(queries, measured.ranks)
+    if len(chosen := np.flatnonzero((kinds == "picture") & ~np.isnan(ordered))):
+        parts = {"": chosen, **{f" {name}": places for name, places in members(queries, chosen).items()}}
+        found |= {f"picture/accuracy{name}": Values(some, 100 * ordered[some]) for name, some in parts.items()}
     denying: tuple[QueryKind, ...] = ("composed", "without", "not")
     for kind in denying:
         pairs = np.flatnonzero((kinds == kind) & ~np.isnan(ordered))
@@ -146,6 +150,15 @@ def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[st
         if len(shown):
             found[f"{kind}/violations@{FIRST_PAGE}"] = Values(shown, 100 * violations[shown])
     return found
+
+
+def members(queries: Sequence[JudgedQuery], places: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+    """Return the positions of the queries of each group, among some, by name in alphabetical order."""
+    found: dict[str, list[int]] = {}
+    for place in places.tolist():
+        for name in filter(None, queries[place].group.split("; ")):
+            found.setdefault(name, []).append(place)
+    return {name: np.array(found[name], np.int64) for name in sorted(found)}
 
 
 def _deltas(queries: Sequence[JudgedQuery], ranks: NDArray[np.int32]) -> dict[str, Values]:

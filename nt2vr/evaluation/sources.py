@@ -1,6 +1,5 @@
 """Evaluation data by name: built-in world, gallery, tasks, datasets, captions alone."""
 
-import csv
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, world_benchmark
 from nt2vr.evaluation.captioned import captioned_benchmark
 from nt2vr.evaluation.media import embed_files
-from nt2vr.evaluation.tasks import MARKS, task_benchmark
+from nt2vr.evaluation.tasks import is_task, task_benchmark
 from nt2vr.evaluation.words import ONE_CAPTION, in_words, read_words, words_benchmark
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.cache import Cache
@@ -31,7 +30,7 @@ class Data:
     """Selection of evaluation data.
 
     Attributes:
-        name: "world", "gallery" (the shipped one), "library:NAME", a task's CSV file, or a dataset's folder or
+        name: "world", "gallery" (the shipped one), "library:NAME", a task's file or folder, or a dataset's folder or
             captions file; after "words:", captions alone, see `words`, and after "words1:" one caption per video.
         clips: number of clips of the built-in world.
         seed: seed of these clips, or of a dataset's generated queries.
@@ -81,7 +80,7 @@ def load_benchmark(
         prefix, _, path = data.name.partition(":")
         videos, one = read_words(path, data.split), prefix + ":" == ONE_CAPTION
         return words_benchmark(Path(path).stem, videos, data.seed, folder, one, progress, should_stop)
-    if _is_task(Path(data.name)):
+    if is_task(Path(data.name)):
         return task_benchmark(Path(data.name), decoder, cache, progress, should_stop)
     library = None
     if libraries is not None and data.name.startswith(LIBRARY):
@@ -95,6 +94,9 @@ def load_benchmark(
         captions = CaptionedVideos.all_as_queries({video.video_id: video.captions for video in dataset.videos})
         sets = cached_query_sets(captions, data.seed, folder, progress, should_stop)
     benchmark = captioned_benchmark(dataset, sets, decoder, cache, progress, should_stop)
+    if absent := [kind for kind in ("original", "negated", "composed") if data.queries and not getattr(sets, kind)]:
+        remark = f"{data.queries} has no {' and no '.join(absent)} queries; nothing is measured on them."
+        benchmark = replace(benchmark, source={**benchmark.source, "remarks": [*benchmark.source["remarks"], remark]})
     if library is None:
         return benchmark
     embed = embed_files(dataset.videos, decoder, cache, library.source.key)  # what is indexed is not encoded again
@@ -107,11 +109,3 @@ def _captioned(libraries: Libraries, library_id: str, name: str) -> Dataset:
     if not videos:
         raise DatasetError(f"{name} has no captions, so there are no queries to evaluate. Choose another library.")
     return Dataset(name, "all", videos)
-
-
-def _is_task(path: Path) -> bool:
-    """Return whether a CSV file has the columns of a task rather than of a captions file."""
-    if path.suffix.lower() != ".csv" or not path.is_file():
-        return False
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        return bool(MARKS & set(next(csv.reader(file), ())))

@@ -1,12 +1,14 @@
-"""Benchmarks from published CSV formats, recognised by their columns.
+"""Benchmarks from published files, recognised by their columns.
 
     captions                                   NegBench retrieval: true captions with negations, a Python list per row
     caption_0 … caption_3, correct_answer      NegBench multiple choice; correct_answer_template names the group
-    caption, negated_caption                   CC-Neg: image, caption, negated caption
+    caption, negated_caption                   pairs as a CSV: caption, negated caption
     class                                      CoN-CLIP's negated prompts
+    sentence, pos_image_id, neg_image_id       SVO-Probes; subj_neg, verb_neg and obj_neg name the group
 
-Each row also has the path of an image or video relative to the CSV file, in a column image_path, filepath, video_path
-or path.
+These are CSV files, whose rows also name an image or video in one of the columns MEDIA: its path relative to the CSV
+file, or the authors' own path, of which the file's name is looked up below the CSV's folder. Captions with foils in
+other forms are read by `foils`.
 """
 
 import ast
@@ -14,20 +16,36 @@ import csv
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from nt2vr.datasets.files import Files, stem
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, QueryKind, cue_of, row_array
 from nt2vr.evaluation.choices import class_questions
+from nt2vr.evaluation.foils import Foils, adapted, foil_files, read_foils
 from nt2vr.evaluation.media import content_of, embed_files
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
 from nt2vr.progress import Progress, ShouldStop, never, silent
 
-MEDIA = ("image_path", "filepath", "video_path", "path")
+MEDIA = (  # columns that name the file; the first that is there
+    *("image_path", "filepath", "video_path", "path"),
+    *("image_file", "filename", "file_name", "image", "video", "video_id", "image_id"),
+)
 NEGATED = ("negated_caption", "negated")
-MARKS = frozenset({"captions", "caption_0", "class", *NEGATED})  # columns found only in tasks
+MARKS = frozenset({"captions", "caption_0", "class", "hard_negs", "pos_image_id", *NEGATED})  # only in tasks
+REGION = "width"  # a column of CREPE, whose authors cut the region out of the picture
+BETWEEN = "; "  # groups of a question
+SVO = {"subj_neg": "subject", "verb_neg": "verb", "obj_neg": "object"}
 Lines = Sequence[Mapping[str, str]]
 Task = tuple[tuple[str, ...], tuple[JudgedQuery, ...]]  # candidate texts, queries or questions
+
+
+def is_task(path: Path) -> bool:
+    """Return whether a file or folder is a task rather than captions or a dataset."""
+    if path.suffix.lower() != ".csv" or not path.is_file():
+        return bool(foil_files(path))
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        return bool(MARKS & set(next(csv.reader(file), ())))
 
 
 def task_benchmark(
@@ -38,16 +56,29 @@ def task_benchmark(
     Raises:
         ConfigError: if the file cannot be used, with the reason.
     """
+    folder, name = (path if path.is_dir() else path.parent).absolute(), path.stem
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            lines = list(csv.DictReader(file))
-        videos, of_line = _videos(lines, path.parent.absolute())
-        texts, queries = _reader(lines)(lines, of_line)
-    except (OSError, ValueError, KeyError, TypeError, SyntaxError, IndexError, csv.Error) as error:
+        if path.suffix.lower() == ".csv":
+            with path.open(encoding="utf-8-sig", newline="") as file:
+                lines = list(csv.DictReader(file))
+            if lines and "hard_negs" in lines[0]:
+                name += ", whole pictures" * (REGION in lines[0])
+                videos, (texts, queries) = _foils(adapted(lines, path.stem), folder)
+            elif lines and "pos_image_id" in lines[0]:
+                videos, (texts, queries) = _pictures(lines, folder)
+                name += f", {len(queries):,} of {len(lines):,} pairs" * (len(queries) < len(lines))
+            else:
+                videos, of_line = _videos(lines, folder)
+                texts, queries = _reader(lines)(lines, of_line)
+        else:
+            videos, (texts, queries) = _foils(read_foils(path, progress), folder)
+    except (MemoryError, TimeoutError) as error:
+        raise ConfigError(f"{path} takes too much memory or time to read. Choose a smaller file.") from error
+    except (OSError, ValueError, KeyError, TypeError, SyntaxError, IndexError, AttributeError, csv.Error) as error:
         reason = f"there is no column {error}" if isinstance(error, KeyError) else str(error)
         raise ConfigError(f"{path} cannot be used ({reason}). See nt2vr/evaluation/tasks.py.") from error
     return Benchmark(
-        path.stem,
+        name,
         tuple(video.video_id for video in videos),
         queries,
         embed_files(videos, decoder, cache),
@@ -61,9 +92,17 @@ def _videos(lines: Lines, folder: Path) -> tuple[list[Video], list[int]]:
     if not lines:
         raise ValueError("it has no rows")
     column = next((column for column in MEDIA if column in lines[0]), MEDIA[0])
-    names = [line[column] for line in lines]
+    return _looked_up([line[column] for line in lines], folder)
+
+
+def _looked_up(names: Sequence[str], folder: Path) -> tuple[list[Video], list[int]]:
+    """Find files by their paths, or else by name anywhere in the folder; return them and the place of each name."""
     places = {name: place for place, name in enumerate(dict.fromkeys(names))}
-    return [Video(name, folder / name) for name in places], [places[name] for name in names]
+    paths = {name: folder / name for name in places}
+    if missing := [name for name, path in paths.items() if not path.is_file()]:
+        media = Files(folder).media
+        paths |= {name: media[stem(name)] for name in missing if stem(name) in media}
+    return [Video(name, path) for name, path in paths.items()], [places[name] for name in names]
 
 
 def _reader(lines: Lines) -> Callable[[Lines, Sequence[int]], Task]:
@@ -98,6 +137,31 @@ def _pairs(lines: Lines, videos: Sequence[int]) -> Task:
         for line, video in zip(lines, videos, strict=True)
     ]
     return _task_of(questions, "pair")
+
+
+def _foils(asked: Sequence[Foils], folder: Path) -> tuple[list[Video], Task]:
+    videos, of_line = _looked_up([each.file for each in asked], folder)
+    questions = [
+        (video, [each.caption, *each.foils], 0, BETWEEN.join(each.groups))
+        for each, video in zip(asked, of_line, strict=True)
+    ]
+    return videos, _task_of(questions, "pair")
+
+
+def _pictures(lines: Lines, folder: Path) -> tuple[list[Video], Task]:
+    """Read sentences with a right and a wrong picture; pairs of which a picture is not there are left out."""
+    names = [line[column] for line in lines for column in ("pos_image_id", "neg_image_id")]
+    videos, places = _looked_up(names, folder)
+    there = [video.path.is_file() for video in videos]
+    new = {place: row for row, place in enumerate(place for place, is_there in enumerate(there) if is_there)}
+    queries = []
+    for row, line in enumerate(lines):
+        right, wrong = places[2 * row : 2 * row + 2]
+        if right in new and wrong in new:
+            group = BETWEEN.join(name for column, name in SVO.items() if line[column].lower() == "true")
+            relevant, hard = row_array((new[right],)), row_array((new[wrong],))
+            queries.append(JudgedQuery("picture", line["sentence"], relevant, hard, group=group))
+    return [videos[place] for place in new], ((), tuple(queries))
 
 
 def _task_of(questions: Sequence[tuple[int, list[str], int, str | None]], kind: QueryKind) -> Task:

@@ -1,7 +1,7 @@
 """Import of checkpoints written by other code.
 
-A `.pt`, `.pth`, `.bin` or `.safetensors` file becomes a checkpoint folder. Files are untrusted: only tensors are read,
-and no code in them runs. Tensors have the names of OpenAI's or open_clip's CLIP, under any wrapper's prefix.
+A `.pt`, `.pth`, `.bin`, `.tar` or `.safetensors` file becomes a checkpoint folder. Files are untrusted: only tensors
+are read, and no code in them runs. Tensors have the names of OpenAI's or open_clip's CLIP, under any wrapper's prefix.
 """
 
 import re
@@ -20,7 +20,7 @@ import numpy as np
 from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, quoted, reason_of
 from nt2vr.files import check_free
 from nt2vr.models.architecture import Config, infer
-from nt2vr.models.card import MEAN, Card
+from nt2vr.models.card import Card
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import (
     build_model,
@@ -31,8 +31,7 @@ from nt2vr.models.checkpoint import (
     write_checkpoint,
 )
 from nt2vr.models.downloads import preprocessing
-from nt2vr.models.foreign_file import clip_tensors, read_tensors, some_of
-from nt2vr.models.framing import CENTRES
+from nt2vr.models.foreign_file import find_clip, read_tensors, some_of
 from nt2vr.models.spawn import run_limited
 from nt2vr.models.tokenizer import TOKENIZER, load_tokenizer, needs_file
 from nt2vr.progress import Progress, silent
@@ -58,19 +57,19 @@ class ImportOptions:
     Attributes:
         name: of the new model; empty takes the file's.
         architecture: one of open_clip's, or a model in the catalog; empty infers it from the tensors' shapes.
-        frames: per video.
+        frames: per video; None takes the recognised trainer's, or 8.
         activation: the one it was trained with, of ACTIVATIONS; empty takes the named architecture's, or QuickGELU if
             the shapes are those of an OpenAI model, from which most were trained.
-        pooling: of frame embeddings: MEAN or RAW_MEAN.
-        positions: of frames in a video, of POSITIONS.
+        pooling: of frame embeddings, MEAN or RAW_MEAN; empty takes the recognised trainer's, or MEAN.
+        positions: of frames in a video, of POSITIONS; empty takes the recognised trainer's, or CENTRES.
     """
 
     name: str = ""
     architecture: str = ""
-    frames: int = 8
+    frames: int | None = None
     activation: str = ""
-    pooling: str = MEAN
-    positions: str = CENTRES
+    pooling: str = ""
+    positions: str = ""
 
 
 DEFAULTS = ImportOptions()
@@ -119,10 +118,11 @@ def _remove_leftovers(home: Path) -> None:
 def _import(file: Path, models: Catalog, hidden: Path, options: ImportOptions, progress: Progress) -> Imported:
     """Import in this process; see `import_checkpoint`."""
     name = checked_name(options.name or file.stem, models)
-    if not 1 <= options.frames <= MAX_FRAMES:
+    if options.frames is not None and not 1 <= options.frames <= MAX_FRAMES:
         raise ConfigError(f"A model cannot take {options.frames} frames per video: choose 1 to {MAX_FRAMES}.")
     progress(0, 3, f"reading {file.name}")
-    weights, outside = clip_tensors(read_tensors(file), file)
+    found = find_clip(read_tensors(file), file)
+    weights, form = found.weights, found.form
     progress(1, 3, "finding the architecture")
     architecture, model_cfg, preprocess_cfg = _architecture(options.architecture, weights, models)
     tokenizer = _tokenizer(model_cfg["text_cfg"], file, models)
@@ -131,21 +131,26 @@ def _import(file: Path, models: Catalog, hidden: Path, options: ImportOptions, p
     model = _filled(model_cfg, preprocess_cfg, weights, file)
     progress(2, 3, f"writing {name}")
     origin = f"imported from {file.name}"
-    card = Card(name, objective="contrastive", base=origin, frames=options.frames)
-    card = replace(card, pooling=options.pooling, positions=options.positions)
+    card = Card(name, objective="contrastive", base=origin, frames=options.frames or form.frames)
+    card = replace(card, pooling=options.pooling or form.pooling, positions=options.positions or form.positions)
     folder = new_folder(name, models)
     unchecked = hidden / folder.name
     try:
         write_checkpoint(unchecked, model, model_cfg, preprocess_cfg, card, fp16=False, tokenizer=tokenizer)
-        del model, weights
+        weights.clear()
+        del model
         _try_out(unchecked, file)
         unchecked.rename(folder)
     finally:
         shutil.rmtree(hidden, ignore_errors=True)  # here too, as a child may outlive its parent
     used = QUICK_GELU if model_cfg.get("quick_gelu") else GELU
     remark = f"Read as {architecture or 'a CLIP of its own shape (attention heads of 64)'}, with {used}."
-    if outside:
-        remark += f" Ignored, as not part of a CLIP: {some_of(outside)}."
+    if form.trainer:
+        remark += f" Recognised as a file of {form.trainer}: {card.frames} frames, {card.pooling}, {card.positions}."
+    if found.outside:
+        remark += f" Ignored, as not part of a CLIP: {some_of(found.outside)}."
+    if found.objects:
+        remark += f" Ignored, as neither tensors nor plain values: {some_of(found.objects)}."
     return Imported(name, remark)
 
 

@@ -1,32 +1,91 @@
 """Checkpoint files of other code: reads tensors only, and picks the CLIP among them.
 
-Files are untrusted: no code in them runs, and none unpacks to more than its own size.
+Files are untrusted: no code in them runs, and none unpacks to more than its own size. PyTorch's reader of weights
+rebuilds tensors and plain containers; every other object that a trainer saved along becomes `Inert`.
 """
 
 import pickle  # only for the name of an error
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nt2vr.errors import CheckpointError, reason_of
+from nt2vr.models.card import MEAN, RAW_MEAN
+from nt2vr.models.framing import CENTRES, ENDS
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-SUFFIXES = (".pt", ".pth", ".bin", ".safetensors")
+SUFFIXES = (".pt", ".pth", ".bin", ".safetensors", ".tar")
 TOWER = re.compile(r"(?:^|(?<=\.))visual\.")  # the text before it is the wrapper's prefix
 NO_WEIGHTS = ("input_resolution", "context_length", "vocab_size", "attn_mask")  # numbers in OpenAI's own files
 MAX_NESTING = 5  # of dicts in a file
 MAX_HEADER_BYTES = 32 << 20  # names and shapes of tensors: 0.1 MB for a ViT-L-14
+MAX_CLASSES = 64  # of other objects in a file; each takes one more reading of its list of tensors
 NUM_EXAMPLES = 3  # tensors named in an error message
+NOT_ALLOWED = re.compile(r"Unsupported global: GLOBAL (\S+) was not an allowed global")  # torch's words
+WITH_ITEMS = re.compile("Can only (?:append|SETITEM)|Only persistent_load of storage")  # likewise: not passed over
+HEADS = {  # of CLIP4Clip, by the first part of their tensors' names
+    "transformerClip": "seqTransf",
+    "lstm_visual": "seqLSTM",
+    "frame_position_embeddings": "sequential",
+    "cross": "tightTransf",
+    "similarity_dense": "tightTransf",
+}
 
 
-def read_tensors(file: Path) -> object:
-    """Read a file that holds nothing but tensors in containers."""
+class Inert:
+    """Stands for an object of a class that is not rebuilt: takes any arguments and any state, and keeps nothing."""
+
+    __slots__ = ()
+
+    def __new__(cls, *_: object, **__: object) -> "Inert":
+        """Ignore what the object was made of."""
+        return super().__new__(cls)
+
+    def __init__(self, *_: object, **__: object) -> None:
+        """Ignore what the object was made of."""
+
+    def __setstate__(self, state: object) -> None:
+        """Ignore what the object held."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """A trainer's way to make a video of frames, which its files do not say; that of CLIPs on pictures by default."""
+
+    trainer: str = ""
+    frames: int = 8
+    pooling: str = MEAN
+    positions: str = CENTRES
+
+
+@dataclass(frozen=True)
+class Found:
+    """The CLIP in a file.
+
+    Attributes:
+        weights: its tensors by OpenAI's names.
+        outside: names of the other tensors of the same state dict.
+        objects: names of what is no tensor and was not rebuilt.
+    """
+
+    weights: dict[str, "Tensor"]
+    outside: list[str]
+    objects: list[str]
+    form: Form
+
+
+def read_tensors(file: Path, header_bytes: int = MAX_HEADER_BYTES) -> object:
+    """Read the tensors and plain containers of a file; what else it holds becomes `Inert`.
+
+    Args:
+        header_bytes: of its list of tensors and other values, at most.
+    """
     import safetensors.torch  # noqa: PLC0415  imports torch
-    import torch  # noqa: PLC0415  the page is up before torch is
 
     if file.suffix.lower() not in SUFFIXES:
         raise CheckpointError(
@@ -36,7 +95,7 @@ def read_tensors(file: Path) -> object:
         raise CheckpointError(f"There is no file {file}. Check the path.")
     try:
         if file.suffix.lower() == ".safetensors":
-            _check_sizes(file)
+            _check_sizes(file, header_bytes)
             return safetensors.torch.load_file(file)
         is_zip = zipfile.is_zipfile(file)
         if is_zip and any("/code/" in member for member in zipfile.ZipFile(file).namelist()):
@@ -44,18 +103,40 @@ def read_tensors(file: Path) -> object:
                 f"{file.name} is a TorchScript archive, which holds code, as OpenAI's own files do. Save its "
                 "state_dict() and import that, or download the model by name under “More models”."
             )
-        _check_sizes(file)
-        return torch.load(file, map_location="cpu", weights_only=True, mmap=is_zip)
+        _check_sizes(file, header_bytes)
+        return _load(file, is_zip)
     except CheckpointError:
         raise
     except Exception as error:  # damaged and hostile files fail in many ways: in zip, pickle, safetensors, torch
         if found := re.search(r"GLOBAL ([\w.]{1,80})", str(error)):
-            raise CheckpointError(
-                f"{file.name} holds more than tensors ({found[1]}), and untrusted files are read for tensors only. "
-                "If you trust it, save the model's state_dict() alone and import that."
-            ) from None
+            raise _more_than_tensors(file, found[1]) from None
+        if isinstance(error, pickle.UnpicklingError) and WITH_ITEMS.search(str(error)):
+            raise _more_than_tensors(file, "a dict, list or module of a class of its own") from None
         reason = "PyTorch did not write it" if isinstance(error, pickle.UnpicklingError) else reason_of(error)
         raise CheckpointError(f"{file.name} cannot be read ({reason}). Check that it is complete.") from error
+
+
+def _load(file: Path, is_zip: bool) -> object:
+    """Read a file again and again, each time with one more of its classes as `Inert`."""
+    import torch  # noqa: PLC0415  the page is up before torch is
+
+    inert: list[Any] = []
+    while True:
+        try:
+            with torch.serialization.safe_globals(inert):
+                return torch.load(file, map_location="cpu", weights_only=True, mmap=is_zip)
+        except pickle.UnpicklingError as error:
+            found = NOT_ALLOWED.search(str(error))
+            if not found or len(inert) >= 2 * MAX_CLASSES or (Inert, found[1]) in inert:
+                raise
+            inert += [(Inert, found[1]), (Inert, f"builtins.{found[1]}")]  # torch's words leave "builtins." out
+
+
+def _more_than_tensors(file: Path, what: str) -> CheckpointError:
+    return CheckpointError(
+        f"{file.name} holds more than tensors ({what}), and untrusted files are read for tensors only. If you trust "
+        "it, save the model's state_dict() alone and import that."
+    )
 
 
 def _flat(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], "Tensor"]]:
@@ -69,15 +150,23 @@ def _flat(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
             yield from _flat(part, (*path, str(key)))
 
 
-def clip_tensors(content: object, file: Path) -> tuple[dict[str, "Tensor"], list[str]]:
-    """Find the one CLIP in a file, under "state_dict", "model", "module.", "clip." or any other prefix.
+def _objects(value: object, path: tuple[str, ...] = ()) -> Iterator[str]:
+    """Yield the places of what was not rebuilt."""
+    if isinstance(value, Inert) or value is Inert:
+        yield ".".join(path) or "all of it"
+    elif isinstance(value, Mapping) and len(path) < MAX_NESTING:
+        for key, part in value.items():
+            yield from _objects(part, (*path, str(key)))
 
-    Returns:
-        Its tensors by OpenAI's names, and the names of the other tensors of the same state dict.
-    """
+
+def find_clip(content: object, file: Path) -> Found:
+    """Find the one CLIP in a file, under "state_dict", "model", "module.", "clip." or any other prefix."""
+    objects = list(_objects(content))
     tensors = {".".join(path): (path[:-1], tensor) for path, tensor in _flat(content)}
     prefixes = sorted({name[: match.start()] for name in tensors if (match := TOWER.search(name))})
     prefixes = [p for p in prefixes if any(f"{p}{text}token_embedding.weight" in tensors for text in ("", "text."))]
+    if not prefixes and objects:
+        raise _more_than_tensors(file, some_of(objects))
     if not prefixes:
         raise CheckpointError(
             f"{file.name} holds no CLIP with OpenAI's or open_clip's names (visual…, token_embedding.weight), but "
@@ -94,10 +183,35 @@ def clip_tensors(content: object, file: Path) -> tuple[dict[str, "Tensor"], list
             inside[name.removeprefix(prefixes[0]).removeprefix("text.")] = tensor
         elif holder in state_dicts:
             outside.append(name)
-    return {name: tensor for name, tensor in inside.items() if name not in NO_WEIGHTS}, outside
+    weights = {name: tensor for name, tensor in inside.items() if name not in NO_WEIGHTS}
+    return Found(weights, outside, objects, _form(prefixes[0], outside, content, file))
 
 
-def _check_sizes(file: Path) -> None:
+def _form(prefix: str, outside: Sequence[str], content: object, file: Path) -> Form:
+    """Recognise the trainer by its names; sources: ruc-aimc-lab/nT2VR, ArrowLuo/CLIP4Clip, jaisidhsingh/CoN-CLIP.
+
+    Raises:
+        CheckpointError: for CLIP4Clip's heads other than the mean, without which the model would be another.
+    """
+    parts = prefix.rstrip(".").split(".")
+    if parts[-2:] == ["clip_model", "ClipModel"]:
+        return Form("nT2VR's trainer", 8, RAW_MEAN, ENDS)
+    if parts[-1] == "clip":
+        wrapper = prefix.removesuffix("clip.")
+        first = {name.removeprefix(wrapper).split(".")[0]: name for name in outside}
+        if heads := [head for head in HEADS if head in first]:
+            raise CheckpointError(
+                f"{file.name} is a CLIP4Clip with the head {HEADS[heads[0]]} ({first[heads[0]]}). Only its meanP can "
+                "be imported: without the head it would be another model."
+            )
+        if not outside and isinstance(content, Mapping) and all(str(name).startswith("clip.") for name in content):
+            return Form("CLIP4Clip with meanP", 12, MEAN, ENDS)
+    if isinstance(content, Mapping) and content.keys() == {"model", "optimizer", "args"} and prefix == "model.":
+        return Form("CoN-CLIP's trainer")
+    return Form()
+
+
+def _check_sizes(file: Path, header_bytes: int) -> None:
     """Refuse a file that would unpack to more than its own size, or is mostly no tensors, before it is loaded."""
     size, told = file.stat().st_size, 0
     if file.suffix.lower() == ".safetensors":
@@ -109,9 +223,9 @@ def _check_sizes(file: Path) -> None:
         if sum(member.file_size for member in members) > size:
             raise CheckpointError(f"{file.name} holds compressed or overlapping records. PyTorch writes none.")
         told = max((m.file_size for m in members if m.filename.endswith(".pkl")), default=0)
-    if told > MAX_HEADER_BYTES:
+    if told > header_bytes:
         raise CheckpointError(
-            f"The list of tensors in {file.name} takes {told >> 20:,} MB, more than the {MAX_HEADER_BYTES >> 20} "
+            f"The list of tensors in {file.name} takes {told >> 20:,} MB, more than the {header_bytes >> 20} "
             "that a model needs."
         )
 

@@ -75,16 +75,26 @@ class QuerySets:
     def read(cls, folder: Path) -> "QuerySets":
         """Read original.txt, negated.txt and composed.jsonl, or nT2VR's files, whose names start with a collection.
 
+        A folder may have only some of them, for systems that know no other queries.
+
         Raises:
-            ConfigError: if one of them cannot be read, or a folder has files of several collections.
+            ConfigError: if one of them cannot be read, none is there, or a folder has files of several collections.
         """
-        original, negated, composed = (find(folder, name) for name in (ORIGINAL, NEGATED, COMPOSED))
-        paths = {"original": original, "negated": negated, "composed": composed}
+        paths = {
+            "original": find(folder, ORIGINAL),
+            "negated": find(folder, NEGATED),
+            "composed": find(folder, COMPOSED),
+        }
+        if not any(path.exists() for path in paths.values()):
+            raise ConfigError(
+                f"{folder} has no query sets ({ORIGINAL}, {NEGATED} or {COMPOSED}). Choose another folder."
+            )
+        original, negated, composed = paths.values()
         as_code = (kind for kind, path in paths.items() if path.name.endswith(("neginfo.txt", ".composed.txt")))
         return cls(
-            tuple(read_captions(original)),
-            tuple(read_negated(negated)),
-            tuple(read_composed(composed).values()),
+            tuple(read_captions(original)) if original.exists() else (),
+            tuple(read_negated(negated)) if negated.exists() else (),
+            tuple(read_composed(composed).values()) if composed.exists() else (),
             tuple(as_code),
         )
 

@@ -67,7 +67,8 @@ OTHERS = (
         "NegBench choice",
         (Column("choice/accuracy", "all", 1), *(Column(f"choice/accuracy {name}", name, 1) for name in TEMPLATES)),
     ),
-    Group("CC-Neg", (Column("pair/accuracy", "accuracy", 1),)),
+    Group("Caption and foil", (Column("pair/accuracy", "accuracy", 1),)),
+    Group("Picture and foil", (Column("picture/accuracy", "accuracy", 1),)),
     Group("CoN-CLIP prompts", (Column("class/accuracy", "top-1", 1), Column("class/delta", "Δ", 1))),
 )
 GROUPS = PAPER + HONEST + OTHERS
@@ -104,7 +105,7 @@ def _removals(metrics: Mapping[str, float]) -> dict[str, float]:
 def tables_of(report: Report, measure: str = MEASURES[0]) -> list[tuple[Group, ...]]:
     """Return the groups of columns of each table; `measure` is that of pictures plus texts by kind of change."""
     if not report.is_covr:
-        return [PAPER, HONEST, OTHERS]
+        return [PAPER, HONEST, tuple(_with_subsets(report, group) for group in OTHERS)]
     kinds = by_definition(dict.fromkeys(query.kind for query in report.queries))
     known = dict.fromkeys(key for _, metrics in table_of(report) for key in metrics)
     rows = dict.fromkeys(key.rpartition("/")[0] for key in known)
@@ -122,6 +123,15 @@ def tables_of(report: Report, measure: str = MEASURES[0]) -> list[tuple[Group, .
             for head, heads in columns.items()
         )
     ]
+
+
+def _with_subsets(report: Report, group: Group) -> Group:
+    """Add a column per subset of pairs."""
+    if group.columns[0].key not in ("pair/accuracy", "picture/accuracy"):
+        return group
+    before = f"{group.columns[0].key} "
+    names = sorted({key.removeprefix(before) for some in report.metrics.values() for key in some if before in key})
+    return Group(group.head, (*group.columns, *(Column(before + name, name, 1) for name in names)))
 
 
 def by_definition(kinds: Iterable[str]) -> list[str]:
@@ -179,7 +189,8 @@ def csv_table(report: Report) -> str:
     """Return all metrics of all systems, unrounded, with their keys as headers; then the ends of their intervals."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    keys = list(dict.fromkeys(column.key for group in GROUPS for column in group.columns))
+    groups = [group for groups in tables_of(report) for group in groups]
+    keys = list(dict.fromkeys(column.key for group in groups for column in group.columns))
     if report.is_covr:
         keys = list(dict.fromkeys(key for _, metrics in table_of(report) for key in metrics))
     writer.writerow(["system", *keys, *(f"{key} {end}" for key in keys for end in ("low", "high"))])

@@ -24,7 +24,8 @@ KINDS = {  # kind of query -> its name on the page
     "not": "not B",
     "retrieval": "caption that denies",
     "choice": "multiple choice",
-    "pair": "pair",
+    "pair": "caption and foil",
+    "picture": "picture and foil",
     "class": "class",
     "negated class": "not the class",
 }

@@ -117,7 +117,14 @@ class MoreModels:
                 min_width=150,
             )
             frames = gr.Number(
-                8, label="Frames", precision=0, minimum=1, elem_id="import-frames", scale=1, min_width=120
+                None,
+                label="Frames",
+                placeholder="8, or the trainer's",
+                precision=0,
+                minimum=1,
+                elem_id="import-frames",
+                scale=1,
+                min_width=120,
             )
             start = gr.Button("Import and add", elem_id="import", scale=1, min_width=170)
         return name, [architecture, activation, frames], start
@@ -195,7 +202,7 @@ class MoreModels:
         name: str,
         architecture: str,
         activation: str,
-        frames: float,
+        frames: float | None,
         chosen: list[str] | None,
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's idiom
@@ -211,7 +218,7 @@ class MoreModels:
         imported = import_checkpoint(
             path,
             models,
-            ImportOptions(name or "", architecture or "", int(frames or 0), activation or ""),
+            ImportOptions(name or "", architecture or "", None if frames is None else int(frames), activation or ""),
             lambda done, total, doing: progress((done, total), desc=doing),
         )
         return self._result(imported.name, imported.remark, chosen, file=file, name=name)

@@ -435,8 +435,8 @@ def test_a_missing_path_or_split_is_one_sentence(write: Write, tmp_path: Path) -
         load_dataset(path, "test")
     with pytest.raises(DatasetError, match=r"/nowhere is not there\. Name the folder"):
         load_dataset("/nowhere")
-    with pytest.raises(ConfigError, match=r"Unknown kind of dataset 'msvd'\. Choose one of: flickr, folder, karpathy"):
-        load_dataset(f"msvd:{tmp_path}")
+    with pytest.raises(ConfigError, match=r"Unknown kind of dataset 'tgif'\. Choose one of: activitynet, blip"):
+        load_dataset(f"tgif:{tmp_path}")
     with pytest.raises(DatasetError, match=r"Looked for vatex_training.*\(vatex\). Expected .*eric-xw.github.io"):
         load_dataset(f"vatex:{tmp_path}")
     write("more.csv", "video_id,caption\nv0,a\n")

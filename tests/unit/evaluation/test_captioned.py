@@ -76,8 +76,23 @@ def test_released_query_sets_are_read(load: Callable[..., Benchmark], tmp_path: 
     assert (original.text, original.relevant.tolist()) == ("a dog runs", [3])
     assert (negated.text, negated.relevant.tolist(), negated.original) == ("a dog does not run", [3], 0)
     assert (composed.relevant.tolist(), composed.wanted, composed.cue) == ([1], None, "not")
-    with pytest.raises(ConfigError, match=r"original\.txt cannot be read|composed\.jsonl cannot be read"):
+    with pytest.raises(ConfigError, match=r"nothing has no query sets \(original\.txt"):
         load(queries=tmp_path / "nothing")
+
+
+@pytest.mark.parametrize("only", ["original", "composed"])
+def test_a_folder_may_have_only_some_query_sets(load: Callable[..., Benchmark], tmp_path: Path, only: str) -> None:
+    sets = tmp_path / "sets"
+    sets.mkdir()
+    if only == "original":
+        (sets / "original.txt").write_text("dog#enc#0 a dog runs\n", encoding="utf-8")
+    else:
+        line = '{"cap_id": "s0", "caption": "a man sits and not plays", "video_ids": ["stool"]}\n'
+        (sets / "composed.jsonl").write_text(line, encoding="utf-8")
+    benchmark = load(queries=sets)
+    assert [query.kind for query in benchmark.queries] == [only]
+    absent = "negated and no composed" if only == "original" else "original and no negated"
+    assert benchmark.source["remarks"] == [f"{sets} has no {absent} queries; nothing is measured on them."]
 
 
 def test_numbered_negations_belong_to_their_caption_and_what_is_left_out_is_counted(

@@ -6,6 +6,7 @@ import shutil
 import signal
 import time
 import zipfile
+from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -39,13 +40,15 @@ def import_checkpoint(
     models: Catalog,
     name: str = "",
     architecture: str = "",
-    frames: int = 8,
+    frames: int | None = None,
     activation: str = "",
+    pooling: str = "",
+    positions: str = "",
     progress: Progress = silent,
 ) -> Imported:
     """Import in this process, which takes a tenth of the time."""
     hidden = models.home / ".unchecked"
-    options = ImportOptions(name, architecture, frames, activation)
+    options = ImportOptions(name, architecture, frames, activation, pooling, positions)
     return foreign._import(file, models, hidden, options, progress)
 
 
@@ -174,6 +177,93 @@ def test_code_in_a_file_never_runs(models: Catalog, tmp_path: Path, is_zip: bool
     assert models.names() == ["CLIP"]
 
 
+class Many(list[int]):
+    """A list that pickles as an object with items."""
+
+
+class Saved:
+    """An object that is rebuilt without a call, and makes a folder when told its state."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.measure = str(folder), "cosine"
+
+    def __setstate__(self, state: dict[str, str]) -> None:
+        os.mkdir(state["folder"])
+
+
+class Config(Saved):
+    """nT2VR's configuration: it would make a folder when rebuilt."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return touch, (self.folder,), {"folder": self.folder}
+
+
+def touch(folder: str) -> Config:
+    os.mkdir(folder)
+    return Config(Path(folder))
+
+
+def nt2vr_file(weights: Weights, folder: Path) -> dict[str, Any]:
+    """What `trainer.py` of nT2VR saves as model_best.pth.tar."""
+    return {
+        "epoch": 4,
+        "model": prefixed("clip_model.ClipModel.", weights),
+        "best_perf": np.float64(0.4),
+        "config": Config(folder),
+        "opt": argparse.Namespace(rootpath=folder, saved=Saved(folder)),
+        "optimizer": {"state": {}, "param_groups": [{"lr": 1e-6}]},
+    }
+
+
+def con_clip_file(weights: Weights, folder: Path) -> dict[str, Any]:
+    """What `helpers.py` of CoN-CLIP saves."""
+    options = argparse.Namespace(ckpt_save_folder=Saved(folder), epochs=5)
+    return {"model": weights, "optimizer": {"state": {}}, "args": options}
+
+
+AUTHORS: dict[str, tuple[Callable[[Weights, Path], Any], int, str, str, str]] = {
+    "model_best.pth.tar": (nt2vr_file, 8, "raw_mean", "ends", "config, opt"),
+    "ckpt_5_conclip.pt": (con_clip_file, 8, "mean", "centres", "args"),
+    "pytorch_model.bin.4": (lambda weights, _: prefixed("clip.", weights), 12, "mean", "ends", ""),
+}
+
+
+@pytest.mark.parametrize("is_zip", [True, False])
+@pytest.mark.parametrize("file", AUTHORS)
+def test_a_papers_checkpoint_is_read_as_its_authors_use_it(
+    models: Catalog, tmp_path: Path, file: str, is_zip: bool
+) -> None:
+    form, frames, pooling, positions, objects = AUTHORS[file]
+    path = tmp_path / (file if not file.endswith(".4") else "pytorch_model.bin")
+    content = form(weights_of(7), tmp_path / "it ran")
+    torch.save(content, path, _use_new_zipfile_serialization=is_zip)
+    remark = import_checkpoint(path, models, "theirs").remark
+    assert not (tmp_path / "it ran").exists()
+    card = models.card("theirs")
+    assert (card.frames, card.pooling, card.positions) == (frames, pooling, positions)
+    assert "Recognised as a file of" in remark and f"{frames} frames, {pooling}, {positions}" in remark
+    assert ("neither tensors nor plain values" in remark) == bool(objects) and f"{objects}." in remark
+    torch.save(weights_of(7), tmp_path / "plain.pt")
+    import_checkpoint(tmp_path / "plain.pt", models, "plain", frames=frames, pooling=pooling, positions=positions)
+    theirs, plain = (models.read(models.find(name).folders[0]) for name in ("theirs", "plain"))
+    np.testing.assert_array_equal(theirs.encode_text(TEXTS), plain.encode_text(TEXTS))
+    np.testing.assert_array_equal(theirs.encode_frames(FRAMES), plain.encode_frames(FRAMES))
+    assert theirs.card.video_key == plain.card.video_key
+
+
+def test_what_a_person_says_of_an_authors_checkpoint_counts(models: Catalog, tmp_path: Path) -> None:
+    torch.save(nt2vr_file(weights_of(7), tmp_path / "it ran"), tmp_path / "a.pth.tar")
+    import_checkpoint(tmp_path / "a.pth.tar", models, "a", frames=3, pooling="mean", positions="centres")
+    assert (models.card("a").frames, models.card("a").pooling, models.card("a").positions) == (3, "mean", "centres")
+
+
+def test_a_wrapped_head_of_clip4clip_is_refused_too(models: Catalog, tmp_path: Path) -> None:
+    state = {**prefixed("module.clip.", weights_of(7)), "module.transformerClip.weight": torch.zeros(1)}
+    torch.save({"model": state}, tmp_path / "a.pt")
+    with pytest.raises(CheckpointError, match="with the head seqTransf"):
+        import_checkpoint(tmp_path / "a.pt", models)
+
+
 def _script(path: Path) -> None:
     class Twice(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -198,10 +288,35 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "cut off": (lambda path: (_save(dict)(path), path.write_bytes(path.read_bytes()[:-5000])), "cannot be read"),
     "a folder": (lambda path: path.mkdir(), "There is no file"),
     "code": (_script, "TorchScript archive"),
-    "arguments": (_save(lambda w: {"model": w, "args": argparse.Namespace(lr=1)}), r"more than tensors \(argparse"),
+    "only an object": (_save(lambda w: {"args": argparse.Namespace(model=w)}), r"more than tensors \(args\)"),
+    "a list of its own class": (_save(lambda w: {"model": w, "args": Many([1])}), r"tensors \(a dict, list or module"),
+    "a dict of its own class": (
+        _save(lambda w: {"model": w, "args": defaultdict(list, a=[1])}),
+        r"tensors \(a dict, list or module",
+    ),
+    "many classes": (
+        lambda path: path.write_bytes(
+            b"\x80\x02]" + b"".join(b"cmodule%d\nname\na" % number for number in range(99)) + b"."
+        ),
+        "cannot be read|more than tensors",
+    ),
     "a class with a long name": (
         lambda path: path.write_bytes(b"\x80\x02c" + 999 * b"a" + b"\nname\n."),
-        r"more than tensors \(a{80}\)",
+        "cannot be read|more than tensors",
+    ),
+    "sequential CLIP4Clip": (
+        _save(
+            lambda w: {
+                **prefixed("clip.", w),
+                "frame_position_embeddings.weight": torch.zeros(3, 3),
+                "transformerClip.resblocks.0.ln_1.weight": torch.zeros(3),
+            }
+        ),
+        r"a CLIP4Clip with the head seqTransf \(transformerClip\.resblocks",
+    ),
+    "tight CLIP4Clip": (
+        _save(lambda w: {**prefixed("clip.", w), "similarity_dense.weight": torch.zeros(3)}),
+        r"with the head tightTransf",
     ),
     "a number": (lambda path: torch.save(3, path), "but no tensors"),
     "a classifier": (lambda path: torch.save({"conv1.weight": torch.zeros(3)}, path), "no CLIP .* but conv1.weight"),

@@ -1,0 +1,240 @@
+"""Caption-and-foil files in their published forms, made small."""
+
+import argparse
+import csv
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from benchmarks.conformance import rows_of
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation import foils, tasks
+from nt2vr.evaluation.benchmark import Benchmark
+from nt2vr.evaluation.protocol import evaluate
+from nt2vr.evaluation.reports.tables import csv_table, markdown
+from nt2vr.evaluation.tasks import is_task, task_benchmark
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.search.systems import System
+from tests.unit.evaluation.words import WordModels, embedded
+
+Read = Callable[[Path], Benchmark]
+
+SUGAR = {
+    "0": {"filename": "000000000001.jpg", "caption": "a cat and a dog", "negative_caption": "a dog and a cow"},
+    "2": {"filename": "000000000002.jpg", "caption": "a man sings", "negative_caption": "a man dances"},
+}
+
+
+def valse(agreed: int) -> dict[str, Any]:
+    """One of VALSE's samples."""
+    return {
+        "dataset": "visual7w",
+        "dataset_idx": "7",
+        "image_file": "v7w_7.jpg",
+        "linguistic_phenomena": "existence",
+        "caption": "There are no people.",
+        "mturk": {"foil": 3 - agreed, "caption": agreed, "other": 0},
+        "foil": "There are people.",
+    }
+
+
+@pytest.fixture
+def read(tmp_path: Path, write_video: Callable[..., Path]) -> Read:
+    """Read a task whose files lie elsewhere below its folder."""
+    for name in ("000000000001.jpg", "000000000002.jpg", "v7w_7.jpg", "2405.jpg", "11.jpg", "12.jpg", "13.jpg"):
+        path = tmp_path / "pictures" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(write_video("a.avi", [0]).read_bytes())
+
+    def read(path: Path) -> Benchmark:
+        assert is_task(path)
+        with Decoder() as decoder, Cache(tmp_path.parent / f"{tmp_path.name}-cache") as cache:
+            return task_benchmark(path, decoder, cache)
+
+    return read
+
+
+def answers(benchmark: Benchmark) -> list[tuple[str, list[str], str, str]]:
+    """Each question's right text, wrong texts, file and groups."""
+    return [
+        (
+            query.text,
+            [benchmark.texts[place] for place in query.others],
+            benchmark.video_ids[query.relevant[0]],
+            query.group,
+        )
+        for query in benchmark.queries
+    ]
+
+
+def test_sugarcrepes_folds_are_read_from_their_folder(read: Read, tmp_path: Path) -> None:
+    (tmp_path / "swap_obj.json").write_text(json.dumps(SUGAR), encoding="utf-8")
+    (tmp_path / "add_att.json").write_text(json.dumps({"0": SUGAR["0"]}), encoding="utf-8")
+    (tmp_path / "package.json").write_text('{"name": "other"}', encoding="utf-8")
+    assert answers(read(tmp_path)) == [
+        ("a cat and a dog", ["a dog and a cow"], "000000000001.jpg", "add_att"),
+        ("a cat and a dog", ["a dog and a cow"], "000000000001.jpg", "swap_obj"),
+        ("a man sings", ["a man dances"], "000000000002.jpg", "swap_obj"),
+    ]
+    assert len(read(tmp_path / "swap_obj.json").queries) == 2
+
+
+def test_valse_counts_only_samples_that_two_annotators_agreed_on(read: Read, tmp_path: Path) -> None:
+    samples = {str(agreed): valse(agreed) for agreed in range(4)}
+    (tmp_path / "existence.json").write_text(json.dumps(samples), encoding="utf-8")
+    expected = ("There are no people.", ["There are people."], "v7w_7.jpg", "existence")
+    assert answers(read(tmp_path / "existence.json")) == [expected] * 2
+
+
+def test_crepe_negate_has_several_foils_and_says_that_pictures_are_whole(read: Read, tmp_path: Path) -> None:
+    path = tmp_path / "prod_vg_hard_negs_negate_complexity_4.csv"
+    path.write_text(
+        'caption,image_id,x,y,width,height,hard_negs\na cup on a table,2405,1,2,30,40,"[\'no cup\', ""isn\'t""]"\n'
+    )
+    benchmark = read(path)
+    assert answers(benchmark) == [("a cup on a table", ["no cup", "isn't"], "2405", "complexity 4")]
+    assert benchmark.name == "prod_vg_hard_negs_negate_complexity_4, whole pictures"
+
+
+def test_svo_probes_asks_for_the_right_one_of_two_pictures(read: Read, tmp_path: Path) -> None:
+    header = "sentence,pos_triplet,neg_triplet,pos_url,neg_url,pos_image_id,neg_image_id,subj_neg,verb_neg,obj_neg\n"
+    (tmp_path / "svo_probes.csv").write_text(
+        header
+        + 'a man sings,"man,sing,song","dog,bark,",u,u,11,12,True,True,False\n'
+        + 'a cat,"cat,sit,mat","cow,sit,mat",u,u,12,13,True,False,False\n'
+        + 'a cat,"cat,sit,mat","cow,sit,mat",u,u,12,999,True,False,False\n'
+    )
+    benchmark = read(tmp_path / "svo_probes.csv")
+    assert benchmark.name == "svo_probes, 2 of 3 pairs"
+    assert [(q.kind, q.relevant.tolist(), q.hard.tolist(), q.group) for q in benchmark.queries] == [
+        ("picture", [0], [1], "subject; verb"),
+        ("picture", [1], [2], "subject"),
+    ]
+    shown = Benchmark(
+        "svo", ("1", "2", "3"), benchmark.queries, lambda *_: embedded("a man sings", "cow", "a cat"), {}
+    )
+    models: Any = WordModels()
+    report = evaluate(shown, [System("words")], models)
+    assert report.metrics["words"] == {
+        "picture/accuracy": 50,
+        "picture/accuracy subject": 50,
+        "picture/accuracy verb": 100,
+    }
+    assert "| words | 50.0 | 50.0 | 100.0 |" in markdown(report)
+    row = next(csv.DictReader(csv_table(report).splitlines()))
+    assert (row["picture/accuracy subject"], row["picture/accuracy verb"]) == ("50.0", "100.0")
+
+
+class Making:
+    """Makes a folder when it is unpickled."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = str(folder)
+
+    def __setstate__(self, state: dict[str, str]) -> None:
+        os.mkdir(state["folder"])
+
+
+def write_cc_neg(path: Path) -> None:
+    """Write ccneg_preprocessed.pt as CoN-CLIP's data sets read it, with the object-predicate pairs by their number."""
+    rows = [
+        ("/workspace/cc3m/000000000001.jpg", "a cat, on a mat", "a cat, not on a mat"),
+        ("/workspace/cc3m/000000000001.jpg", "a cat, on a mat", "a cat, not on a mat"),
+        ("/workspace/cc3m/000000000002.jpg", "a man with a hat", "a man without a hat, but a shoe"),
+    ]
+    content = {
+        "image_paths": [picture for picture, _, _ in rows],
+        "annotations": [
+            {"json": {"caption": caption, "url": "u"}, "sop_data": {"negative-prompt": foil, "subject": "a"}}
+            for _, caption, foil in rows
+        ],
+        "num_ops": {1: [0, 1], 2: [2]},
+        "args": argparse.Namespace(made=Making(path.parent / "it ran")),
+    }
+    torch.save(content, path)
+
+
+def test_cc_negs_own_file_is_read_by_comma_cue_and_number_of_pairs(
+    read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def here(function: Callable[..., Any], *args: Any, progress: Any, **_: Any) -> Any:
+        return function(*args, progress)
+
+    monkeypatch.setattr(foils, "run_limited", here)
+    monkeypatch.setattr(foils, "CC_NEG_TEST", 2)
+    write_cc_neg(tmp_path / "ccneg_preprocessed.pt")
+    benchmark = read(tmp_path / "ccneg_preprocessed.pt")
+    assert not (tmp_path / "it ran").exists()
+    assert answers(benchmark) == [
+        (
+            "a cat, on a mat",
+            ["a cat not on a mat"],
+            "/workspace/cc3m/000000000001.jpg",
+            "not; with a comma; 1 pairs",
+        ),
+        (
+            "a man with a hat",
+            ["a man without a hat but a shoe"],
+            "/workspace/cc3m/000000000002.jpg",
+            "without; without a comma; 2 pairs",
+        ),
+    ]
+
+
+@pytest.mark.slow
+def test_cc_negs_own_file_is_read_in_a_child(read: Read, tmp_path: Path) -> None:
+    write_cc_neg(tmp_path / "ccneg_preprocessed.pt")
+    assert len(read(tmp_path / "ccneg_preprocessed.pt").queries) == 3
+    assert not (tmp_path / "it ran").exists()
+
+
+def test_a_picture_is_found_by_its_path_or_else_by_its_name(read: Read, tmp_path: Path) -> None:
+    (tmp_path / "coco.csv").write_text("filepath,captions\n/data/kumail/000000000001.jpg,\"['no dog']\"\n")
+    (tmp_path / "videos.csv").write_text("image_id,captions\n2405,\"['no dog']\"\n")
+    assert read(tmp_path / "coco.csv").video_ids == ("/data/kumail/000000000001.jpg",)
+    assert read(tmp_path / "videos.csv").video_ids == ("2405",)
+    names = ["/data/kumail/000000000001.jpg", "2405", "pictures/11.jpg", "2405", "none.jpg"]
+    videos, places = tasks._looked_up(names, tmp_path)
+    assert places == [0, 1, 2, 1, 3]
+    found = ["pictures/000000000001.jpg", "pictures/2405.jpg", "pictures/11.jpg", "none.jpg"]
+    assert [video.path for video in videos] == [tmp_path / name for name in found]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("a.json", '{"0": {"negative_caption": "b"}}', "no column 'filename'"),
+        ("a.json", '{"0": {"negative_caption": 3, "filename": "a", "caption": "b"}}', "3 is not a string"),
+        ("a.json", '["negative_caption"', "delimiter"),
+        ("a.json", '["negative_caption"]', "no attribute 'values'"),
+        ("a.json", '{"0": 3, "negative_caption": {}}', "not iterable"),
+        ("a.csv", "image_id,caption,hard_negs\n1,a,[\n", "never closed"),
+    ],
+)
+def test_a_damaged_file_is_one_sentence(read: Read, tmp_path: Path, name: str, content: str, reason: str) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(ConfigError, match="cannot be used") as caught:
+        read(tmp_path / name)
+    assert reason in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_conformance_compares_what_is_there_with_a_plain_loop(tmp_path: Path) -> None:
+    (tmp_path / "swap_obj.json").write_text(json.dumps(SUGAR), encoding="utf-8")
+    (tmp_path / "task.csv").write_text("filepath,captions\na.jpg,\"['a', 'b']\"\n", encoding="utf-8")
+    (tmp_path / "test_data.json").write_text(
+        json.dumps([{"video": f"{n}.mov", "description": "a"} for n in range(30)]), encoding="utf-8"
+    )
+    rows = {row.file: row for row in rows_of(tmp_path)}
+    assert {name: row.read for name, row in rows.items()} == {
+        "swap_obj.json": "2 · 2",
+        "task.csv": "1 · 2",
+        "didemo test": "30 · 30",
+    }
+    assert all(row.ours == pytest.approx(row.plain) for row in rows.values())
+    assert 0 < rows["didemo test"].ours < 100
