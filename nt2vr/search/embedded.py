@@ -24,13 +24,15 @@ from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.search.embedding_file import EmbeddingFile, content_id
 from nt2vr.search.embedding_folders import make_room, tower_folder
 from nt2vr.search.embedding_map import Plane, plane_of
+from nt2vr.search.exclusion import Exclusion, scores_of
 from nt2vr.search.gallery_index import APPROXIMATE_FROM, open_approximate
-from nt2vr.search.index import ExactIndex, Index
+from nt2vr.search.index import ExactIndex, Index, best_rows
 
 logger = logging.getLogger(__name__)
 
 BATCH_FRAMES = 64  # frames in one forward pass of the encoder
 _Decoded = tuple[VideoFile, NDArray[np.uint8]]  # frames are (F, S, S, 3)
+SHORTLIST = 10_000  # clips of an approximate index that are scored exactly
 SAMPLE = 200  # captions with which the recall of an approximate index is measured
 
 
@@ -70,8 +72,27 @@ class EmbeddedGallery:
         rows = np.argsort(self.contents, kind="stable")
         return self.contents[rows], rows
 
-    def search(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Return scores and rows of the k clips with the largest inner products, best first; ties by row."""
+    def search(
+        self, vector: NDArray[np.float32], k: int, exclusion: Exclusion | None = None
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Return scores and rows of the best k clips, best first; ties by row.
+
+        An exclusion is exact over all clips, or over the SHORTLIST nearest to the vector where the index is
+        approximate.
+        """
+        if exclusion is None:
+            return self._nearest(vector, k)
+        if self.contents is None:
+            rows, clips = np.arange(len(self.embeddings)), self.embeddings
+        else:
+            rows = np.sort(self._nearest(vector, max(k, SHORTLIST))[1])
+            clips = self.embeddings[rows]
+        scores = scores_of(clips, vector, exclusion)
+        best = best_rows(scores, rows, min(k, len(rows)))
+        return scores[best], rows[best]
+
+    def _nearest(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Return inner products and rows of the k clips with the largest ones."""
         scores, ids = (found[0] for found in self.index.search(vector[None], k))
         if self.contents is None:
             return scores, ids

@@ -19,6 +19,8 @@ NO_GOOD_MATCH = "No good match: the best score is below what matching clips usua
 MEANINGS = {  # of strategies
     "plain": "the sentence as typed, negation included",
     "boolean": "the wanted part minus α times the unwanted part",
+    "rectified": "the wanted part minus α times what the unwanted part exceeds a threshold by",
+    "reworded": "the sentence as the parser rewrites it: “wanted and no unwanted”",
     "anchored": "the sentence minus λ times its share of the unwanted direction",
     "spherical": "directions within t of the wanted part and outside t of the unwanted part",
     "projection": "the sentence minus its share of the unwanted direction",

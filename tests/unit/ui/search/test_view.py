@@ -138,10 +138,11 @@ def test_a_slider_shows_what_its_strategy_used_and_only_where_a_name_does_not_fi
         Ranking(System("CLIP-neg", "anchored"), (), strength=0.0),
         Ranking(System("CLIP", "spherical", 0.9), (), strength=0.9),
     )
-    boolean, anchored, spherical = understood(
-        Answer(NEGATED, rankings), strengths={"alpha": "0.8", "lambda": "", "t": ""}
+    boolean, rectified, anchored, spherical = understood(
+        Answer(NEGATED, rankings), strengths={"alpha": "0.8", "beta": "", "lambda": "", "t": ""}
     )["sliders"]
     assert boolean == {"word": "alpha", "value": 0.8, "used": False}
+    assert rectified == {"word": "beta", "value": None, "used": False}
     assert anchored == {"word": "lambda", "value": 2.1, "used": True}
     assert spherical == {"word": "t", "value": None, "used": False}
 
