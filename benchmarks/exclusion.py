@@ -23,7 +23,12 @@ FRONTS: dict[str, Sequence[float]] = {
     "anchored": (0, 0.3, 0.6, 0.9, 1.2, 1.5, 1.7, 1.9, 2.1, 2.4, 2.7, 3),
     "spherical": (0.8, 0.85, 0.9, 0.925, 0.95, 0.965, 0.975, 0.985, 0.99, 0.995, 1),
 }
-MARKED = {"boolean": (0.1, 0.5, 1), "rectified": (0.5, 1), "anchored": (1, 1.9), "spherical": (0.95,)}  # and the card's
+MARKED = {
+    "boolean": (0.1, 0.5, 1),
+    "rectified": (0.5, 1),
+    "anchored": (1, 1.9),
+    "spherical": (0.95,),
+}  # and the card's
 SHOWN = (
     *(
         "composed/R@1",
@@ -38,7 +43,12 @@ SHOWN = (
 CARD, CHART = Path("assets/models/clip"), Path("docs/exclusion.svg")
 
 WIDTH, HEIGHT, LEFT, BOTTOM, MARGIN = 680, 440, 46, 40, 16
-COLOURS = {"boolean": "#3b82f6", "rectified": "#ec4899", "anchored": "#d97706", "spherical": "#a855f7"}  # all readable on white and on black
+COLOURS = {
+    "boolean": "#3b82f6",
+    "rectified": "#ec4899",
+    "anchored": "#d97706",
+    "spherical": "#a855f7",
+}  # all readable on white and on black
 OFFSETS = {  # of labels that would lie on a curve or on each other, in pixels; others are right of their points
     "CLIP": (-8, 12, "end"),
     "CLIP*": (7, 14, "start"),

@@ -1,7 +1,8 @@
-"""Opening and searching large galleries, made up: `python -m benchmarks.index [gallery|indexes] [LARGEST]`.
+"""Opening and searching large galleries, made up: `python -m benchmarks.index [gallery|indexes|excluding] [LARGEST]`.
 
 Vectors are clustered, one cluster per hundred: a random centre of length 1 plus noise of length 0.7, normalised.
-Queries are new members of random clusters, with as much noise (near) or twice as much (far).
+Queries are new members of random clusters, with as much noise (near) or twice as much (far). What they exclude is a
+new member of a cluster, too: of one as near to the wanted part as a random one (other), or of the same one (same).
 """
 
 import os
@@ -22,13 +23,15 @@ from nt2vr.models.card import Card
 from nt2vr.search.embedded import open_gallery
 from nt2vr.search.embedding_file import CHUNK, EmbeddingFile
 from nt2vr.search.embedding_folders import tower_folder
-from nt2vr.search.index import ExactIndex, FaissIndex, Index
+from nt2vr.search.exclusion import Exclusion, scores_of
+from nt2vr.search.index import ExactIndex, FaissIndex, Index, best_rows
 
 DIM, NUM_FRAMES = 512, 8
 SIZES = (10_000, 100_000, 1_000_000)
 NUM_QUERIES = 101
 K, RANKED = 10, 1000
 PER_CLUSTER = 100
+WEIGHTS, SHORTLISTS = (1.0, 3.0), (1_000, 10_000)
 NEAR, FAR = 0.7, 1.4  # length of the noise; centres have length 1
 Vectors = NDArray[np.float32]
 
@@ -140,16 +143,55 @@ def measure_indexes(largest: int) -> None:
             write_row(f"{size:,}", type(index).__name__, f"{built_s:.1f}", f"{few:.2f}", f"{many:.2f}", *shares)
 
 
+def measure_excluding(largest: int) -> None:
+    """Print how many of the true 10 best of `rectified` are found by scoring a shortlist exactly, and how fast."""
+    write_head(f"vectors of {DIM}", "α", "shortlist", "p50 ms", "exact, p50 ms", "recall@10, other", "same")
+    for size in (size for size in SIZES[1:] if size <= largest):
+        clusters = Clusters.of(size)
+        vectors = np.concatenate(list(clusters.chunks(size)))
+        vectors.flags.writeable = False
+        index, rows = FaissIndex(DIM), np.arange(size)
+        index.add(rows, vectors)
+        seeds = [-seed % 2**32 for seed in (1, 2)]
+        wanted, other = (clusters.draw(NUM_QUERIES, NEAR, seed) for seed in seeds)
+        same = wanted + clusters.draw(NUM_QUERIES, NEAR, seeds[0] - 10) * np.float32(0.5)
+        same /= np.linalg.norm(same, axis=1, keepdims=True)
+        for weight in WEIGHTS:
+            kinds = [
+                [(query, Exclusion(part[None], weight).within(vectors)) for query, part in zip(wanted, parts, strict=True)]
+                for parts in (other, same)
+            ]
+
+            def exact(asked: tuple[Vectors, Exclusion]) -> Vectors:
+                return best_rows(scores_of(vectors, *asked), rows, K)  # noqa: B023
+
+            def two_stages(asked: tuple[Vectors, Exclusion], size: int) -> Vectors:
+                near = np.sort(index.search(asked[0][None], size)[1][0])  # noqa: B023
+                return near[best_rows(scores_of(vectors[near], *asked), near, K)]  # noqa: B023
+
+            exact_ms = p50_ms(exact, kinds[0])
+            best = [[exact(asked) for asked in kind] for kind in kinds]
+            for size_listed in SHORTLISTS:
+                took_ms = p50_ms(lambda asked: two_stages(asked, size_listed), kinds[0])  # noqa: B023
+                shares = [
+                    np.mean([len(np.intersect1d(rows, two_stages(a, size_listed))) for rows, a in zip(b, kind, strict=True)]) / K
+                    for b, kind in zip(best, kinds, strict=True)
+                ]
+                write_row(f"{size:,}", f"{weight:g}", f"{size_listed:,}", f"{took_ms:.1f}", f"{exact_ms:.1f}", *(f"{share:.3f}" for share in shares))
+
+
 def main() -> None:
     """Measure what was asked for."""
     parser = arguments("index", __doc__)
-    parser.add_argument("part", nargs="?", choices=("gallery", "indexes"))
+    parser.add_argument("part", nargs="?", choices=("gallery", "indexes", "excluding"))
     parser.add_argument("largest", nargs="?", type=int)
     options = parser.parse_args()
-    if options.part != "indexes":
+    if options.part in (None, "gallery"):
         measure_gallery(options.largest or 100_000)
-    if options.part != "gallery":
+    if options.part in (None, "indexes"):
         measure_indexes(options.largest or SIZES[-1])
+    if options.part in (None, "excluding"):
+        measure_excluding(options.largest or SIZES[-1])
 
 
 if __name__ == "__main__":

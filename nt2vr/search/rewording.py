@@ -8,7 +8,7 @@ from nt2vr.language.inflect import inflect, is_function_word, is_noun, verb_of
 from nt2vr.language.query import Query
 
 REWORDED = "reworded"  # the strategy
-NO_THING, NO_DEED = "no {}", "not {}"  # best for CLIP-neg on validation scenes, see trainer/LOG.md
+NO_THING, NO_DEED = "no {}", "not {}"  # with "but" and "and" best for CLIP-neg on validation scenes: trainer/LOG.md
 _ARTICLE = re.compile(r"^(an?|the|any) ", re.IGNORECASE)
 
 
@@ -18,9 +18,10 @@ def reworded(query: Query) -> Query:
 
 
 def reword(text: str, wanted: str, unwanted: Sequence[str]) -> str:
-    """Write "WANTED and no UNWANTED and not DOING"; without unwanted parts the wanted part, or else the text."""
-    denied = [_denied(part) for part in unwanted if part.strip()]
-    return " and ".join(part for part in (wanted, *denied) if part.strip()) or text
+    """Write "WANTED but no UNWANTED and not DOING"; without unwanted parts the wanted part, or else the text."""
+    denied = " and ".join(_denied(part) for part in unwanted if part.strip())
+    joint = " but " if denied.startswith(NO_THING.format("")) else " and "
+    return joint.join(filter(str.strip, (wanted, denied))) or text
 
 
 def _denied(part: str) -> str:

@@ -169,6 +169,16 @@ def test_the_clips_of_a_judged_query_are_marked_in_every_column_and_no_others() 
     assert not plain["legend"] and not any(hit["judged"] for column in plain["columns"] for hit in column["hits"])
 
 
+def test_a_column_says_what_the_parser_made_of_the_sentence_and_only_if_that_differs() -> None:
+    query = Query("dude -cat", ("dude",), ("cat",))
+    anew = ranking("CLIP-neg reworded", "a", read_as={"dude": "man"})
+    (column,) = columns_view(Answer(query, (anew,)), lambda name: Video(name, Path(name)), no_urls)["columns"]
+    assert column["note"] == "The parser helped: CLIP-neg was asked for “man but no cat”."
+    same = Answer(Query("a dog", ("a dog",)), (ranking("CLIP-neg reworded", "a"), ranking("CLIP", "a")))
+    notes = [each["note"] for each in columns_view(same, lambda name: Video(name, Path(name)), no_urls)["columns"]]
+    assert notes == ["", ""]
+
+
 def test_words_read_differently_are_listed_and_a_column_that_knew_them_says_so() -> None:
     small = ranking("CLIP", "a", read_as={"kids": "boy or girl"})
     knows, neither = ranking("ViT", "a"), ranking("run", "a", unseen=("kids",))
