@@ -22,7 +22,7 @@ class Counts:
 
 def main() -> int:
     counts = Counts()
-    status = pytest.main(["--collect-only", "-qq", "--no-header", "-n0", "-m", ""], plugins=[counts])
+    status = pytest.main(["--collect-only", "-pno:terminal", "-n0", "-m", ""], plugins=[counts])
     lines = [f"{tests:6,} {tier}" for tier, tests in counts.tests.most_common()]
     sys.stdout.write("\n".join([*lines, f"{counts.tests.total():6,} in all", ""]))
     return int(status)

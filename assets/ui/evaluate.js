@@ -12,6 +12,12 @@
     here,
     // Whoever opens the tab sees the place that the address names, otherwise the one that was shown last.
     askReport: (_, chosen) => [location.search, chosen],
+    // Show what the chosen data asks for: a split, the number of queries, and one model or several systems.
+    chooseData: ({ covr, world, builtIn, library }, data) => {
+      const [name, show] = [data ?? "", (visible) => ({ __type__: "update", visible })];
+      const isBuiltIn = builtIn.includes(name) || name.startsWith(library);
+      return [show(!isBuiltIn), show(name === world), show(!name.startsWith(covr)), show(name.startsWith(covr))];
+    },
     // A changed filter is a new address. Typing into a field changes the address of its first letter.
     filterQueries: (filters, others, _, ...values) => {
       const address = new URLSearchParams(location.search);

@@ -7,9 +7,15 @@ from nt2vr.language.phrases import Phrase, Phrases
 from nt2vr.language.presence import APPEARING, FRAMES, Presence
 from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.language.wanted import Negation
-from nt2vr.language.wordlists import words
+from nt2vr.language.wordlists import ROLES, words
 
 _LINKING = words("be remain seem appear stay stand")  # a cat remains absent
+_AFTERTHOUGHTS = words("aside excluded excepted omitted")
+_OF_WHOLES = words("slice section half part piece bite chunk corner portion quarter end edge bit")  # the others show
+_MISSED = words(  # in time or in aim
+    "bus train plane flight ferry goal shot target ball basket penalty putt catch deadline mark net chance kick throw "
+    "dunk jump step cue note beat class school work meeting appointment opportunity"
+)
 _CLAUSE_WORDS = words("while whereas but yet although though however because since as and or nor that which who where")
 
 
@@ -31,7 +37,15 @@ class Absence:
             case "absent":
                 return self._absent(cue, after_cue, first)
             case "double":
-                return Negation(kind, cue, after_cue, (), cue, after_cue, link=" with ")
+                return Negation(
+                    kind,
+                    cue,
+                    after_cue,
+                    (),
+                    cue,
+                    after_cue,
+                    link=" with " if "without" in self.phrases.words[cue:after_cue] else " ",
+                )
             case "not":
                 end = self.presence.after_predicate(after_cue)
                 if end == after_cue and not self._is_elliptic(cue, after_cue):
@@ -57,7 +71,9 @@ class Absence:
         if phrases.tag(after_cue) not in {"", "PUNCT"}:
             return False
         helper = phrases.lemma(cue - 1)
-        return helper == "be" or (helper == "do" and any(word in APPEARING for word in phrases.words[:cue]))
+        return helper == "be" or (
+            helper == "do" and any(word in APPEARING or word == "appearance" for word in phrases.words[:cue])
+        )
 
     def _free(self, cue: int, first: int) -> Negation | None:
         phrases, start, end = self.phrases, cue, cue + 1
@@ -79,6 +95,8 @@ class Absence:
         phrases, start = self.phrases, cue
         if phrases.tag(cue - 1) == "DET":
             return None  # a missing slice
+        if cue == 0 and phrases.word(cue) == "missing" and phrases.tag(after_cue) == "NOUN":
+            return None  # missing dog poster
         linked = self._is_linked(cue, first)
         while start > first and phrases.tag(start - 1) == "ADV":
             start -= 1
@@ -87,10 +105,50 @@ class Absence:
             i += 1
         inverted = i > self.presence.after_frame(after_cue) or (phrases.tag(start - 1) in {"", "PUNCT", "CONJ"})
         if (inverted or (linked and phrases.word(cue) == "missing")) and (item := self.phrases.noun_phrase(i)):
+            if phrases.tag(i) == "PRON" and not linked:
+                return None  # missing you
             return Negation("absent", cue, after_cue, (item,), start, self.presence.after_tail(item.end))
-        if not linked and phrases.word(cue) != "absent":
-            return None
+        if not linked:
+            if left := self._missing_part(cue, after_cue) or self._with_missing(cue, after_cue, first):
+                return left
+            remark = phrases.word(cue) in _AFTERTHOUGHTS and self._is_afterthought(cue, after_cue, first)
+            if phrases.word(cue) != "absent" and not remark:
+                return None
         return self._denied("absent", cue, after_cue, self._subject(cue, first), self._after_absent(after_cue))
+
+    def _with_missing(self, cue: int, after_cue: int, first: int) -> Negation | None:
+        """Return "with the drummer missing"."""
+        phrases, i = self.phrases, cue
+        while i > first and phrases.tag(i - 1) in {"DET", "NOUN", "ADJ", "NUM", "POS"}:
+            i -= 1
+        noun = phrases.noun_phrase(i)
+        is_thing = noun is not None and noun.end == cue and phrases.lemma(noun.head) not in _OF_WHOLES
+        has_part = phrases.word(cue) == "missing" and phrases.noun_phrase(after_cue) is not None
+        if phrases.word(i - 1) != "with" or noun is None or not is_thing or has_part:
+            return None
+        return Negation("absent", cue, after_cue, (noun,), i - 1, self._after_absent(after_cue))
+
+    def _missing_part(self, cue: int, after_cue: int) -> Negation | None:
+        """Return "a car missing its wheels"; not "a missing person poster", nor "a player missing a goal"."""
+        phrases = self.phrases
+        item = phrases.noun_phrase(after_cue) if phrases.word(cue) == "missing" else None
+        if item is None or phrases.tag(cue - 1) not in {"NOUN", "PRON"}:
+            return None
+        head = phrases.lemma(item.head)
+        somebody = (
+            phrases.is_actor(item) or head in ROLES or phrases.tag(item.start) == "PRON"
+        )  # a kid missing his mom
+        is_part = phrases.tag(item.start) in {"DET", "NUM"} or phrases.word(item.head) != head
+        if somebody or not is_part or head in _MISSED | _OF_WHOLES:
+            return None
+        return Negation("absent", cue, after_cue, (item,), cue, self.presence.after_tail(item.end))
+
+    def _is_afterthought(self, cue: int, after_cue: int, first: int) -> bool:
+        """Return whether the thing has a clause of its own: "all instruments, | drums excluded"."""
+        phrases = self.phrases
+        start = self._clause_start(cue, first)
+        is_noun = (noun := phrases.noun_phrase(start)) is not None and noun.end == cue
+        return is_noun and phrases.tag(start - 1) == "PUNCT" and phrases.tag(after_cue) in {"", "PUNCT"}
 
     def _after_absent(self, i: int) -> int:
         return max(self.presence.after_predicate(i), self.presence.after_frame(i))
@@ -103,6 +161,8 @@ class Absence:
         while start < end and (self.phrases.tag(start) == "ADV" or self.phrases.word(start) in {",", "there", "with"}):
             start += 1
         start = self._noun_start(start, end)
+        if start >= end and self.phrases.tag(start - 1) == "WH" and start - 1 > first:
+            return self._subject(start - 1, first)  # a baby who | is not around
         if start >= end or self._is_pronoun(start, end) or self.presence.says_nothing(start, end):
             return None
         return Phrase("noun", start, end, end, end - 1)

@@ -13,6 +13,10 @@ _SIGNS = words(
 )
 _DEPICTING = words("show feature include contain depict display portray")
 _SHOWN = words("shown seen depicted pictured captured portrayed")
+_MISTAGGED = frozenset({"VB", "VBP", "VBZ", "VBD", "VBN", "ADJ"})  # no swing | set, without a lug | wrench
+_POSTURES = words("sit stand lie lay kneel crouch rest sleep hang wait")
+_TIMES = words("after before during")
+_SCENES = words("on at in by near after before during around over under behind")
 _VAGUE = words("a an any the single visible clear slightest")
 
 
@@ -29,6 +33,13 @@ class DeniedAfter:
         if kind == "minus":
             return Phrase("noun", after_cue, after_cue + 1, after_cue + 1, after_cue)
         i = self._skip_helpers(kind, cue, after_cue)
+        if (
+            phrases.word(cue) == "nothing"
+            and self.presence.after_tail(i) == i
+            and phrases.tag(i) == "ADJ"
+            and phrases.tag(i + 1) in {"", "PUNCT"}
+        ):
+            return phrases.quality(i)  # nothing modern
         if kind == "nobody" and not (
             (phrases.verb_phrase(i) and self.presence.after_tail(after_cue) == after_cue)
             or (phrases.word(cue) == "none" and phrases.place_phrase(i))
@@ -38,6 +49,8 @@ class DeniedAfter:
         i += kind == "not" and phrases.word(i) in _SHOWN and phrases.tag(i + 1) == "VBG"  # not shown | eating
         noun = phrases.noun_phrase(i) if kind in {"no", "order"} else None
         found = noun or phrases.any_phrase(i)
+        if found is None and phrases.tag(i) == "NUM":
+            found = Phrase("noun", i, i + 1, i + 1, i)  # one dog, not three
         if found and found.kind == "noun" and kind in {"no", "without", "order"}:
             found = self._without_predicate(found)
             found = self._whole_noun(found, attaches=wanted_before and self._attaches(kind, cue))
@@ -46,6 +59,9 @@ class DeniedAfter:
     def shown(self, verb: Phrase, cue: int) -> Phrase:
         """Return what is denied to be shown: "does not include | a dog"; any other phrase as it is."""
         phrases = self.phrases
+        depicts = verb.kind == "verb" and phrases.lemma(verb.head) in _DEPICTING and verb.end == verb.head + 1
+        if depicts and phrases.tag(verb.end) == "VBG" and (deed := phrases.verb_phrase(verb.end)):
+            return deed  # does not feature | frying
         if verb.kind != "verb" or verb.object is None or phrases.word(verb.head) not in SHOWING:
             return verb
         clause = cue
@@ -87,7 +103,12 @@ class DeniedAfter:
     def _continues(self, noun: Phrase, i: int, *, attaches: bool) -> bool:
         phrases = self.phrases
         closes = phrases.tag(i + 1) in {"", "PUNCT", "CONJ", "WH"}
-        return phrases.tag(i) == "VBG" and closes and not attaches and not phrases.is_actor(noun)
+        if self.presence.after_tail(i) > i:
+            return False  # no handbag | visible
+        may_be_noun = phrases.tag(i) == "VBG" or (
+            i == noun.head + 1 and phrases.tag(i) in _MISTAGGED and phrases.word(i)[-1] != "s"
+        )
+        return may_be_noun and closes and not attaches and not phrases.is_actor(noun)
 
     def _skip_helpers(self, kind: CueKind, cue: int, i: int) -> int:
         """Skip the words between a cue and what it negates, from word i on."""
@@ -96,8 +117,11 @@ class DeniedAfter:
             i += 2  # nor does he | sing
         if phrases.word(i) == "of" and (group := phrases.noun_phrase(i + 1)):  # none of them
             i = group.end
-        while (kind == "nobody" and phrases.tag(i) == "WH") or (
-            phrases.is_auxiliary(i) and not phrases.verb_phrase(i)
+        while (
+            (kind == "nobody" and phrases.tag(i) == "WH")
+            or (phrases.is_auxiliary(i) and not phrases.verb_phrase(i))
+            or phrases.word(i) in {"gonna", "wanna"}
+            or (phrases.word(i) in {"really", "actually", "exactly"} and phrases.tag(i + 1) == "DET")
         ):
             i += 1
         return i
@@ -108,23 +132,43 @@ class DeniedAfter:
         generic = phrases.tag(noun.start) != "DET" or phrases.word(noun.start) == "any"
         acts = kind == "nobody" or (kind in {"no", "without"} and generic and phrases.is_actor(noun))
         takes_clause = acts or not wanted_before
-        takes_finite = kind == "no" and not wanted_before
+        relative = phrases.tag(noun.start - 2) == "WH" and phrases.is_auxiliary(noun.end)  # where no planes | land
+        takes_finite = kind == "no" and (relative or not wanted_before)
         end, core = noun.end, None
         while True:
-            if self.presence.after_tail(end) > end:
+            if self.presence.after_tail(end) > end or (kind == "order" and phrases.word(end) == "from"):
                 return replace(noun, end=end, core=core or end)
             if phrases.word(end) == "as" and (as_phrase := phrases.noun_phrase(end + 1)):
                 end = as_phrase.end
-            elif not takes_clause:
+            elif not (takes_clause or takes_finite):
                 return replace(noun, end=end, core=end)
             elif (place := phrases.place_phrase(end)) and self.after_filler(end) == end:
-                core = end if core is None and phrases.is_setting(place) else core
+                core = end if core is None and self.sets_scene(place, kind) else core
                 end = place.end
             elif verb := self._modifying_verb(end, takes_finite):
                 core = core or (verb.core if verb.core < verb.end else None)
                 end = verb.end
             else:
                 return replace(noun, end=end, core=core or end)
+
+    def sets_scene(self, place: Phrase, kind: CueKind) -> bool:
+        """Return whether a place may be wanted though what is there is not: "nobody sits on | the bench"."""
+        phrases = self.phrases
+        if phrases.is_setting(place):
+            return True
+        definite = place.object is not None and phrases.word(place.object) in {"the", "a", "an", "this"}
+        return kind in {"no", "nobody"} and definite and phrases.word(place.start) in _SCENES
+
+    def scene_of(self, item: Phrase, kind: CueKind) -> Phrase:
+        """Return "sits on the bench" of "nobody sits on the bench" with its place as its setting."""
+        if kind != "nobody" or item.kind != "verb" or item.core < item.end:
+            return item
+        stays = self.phrases.lemma(item.head) in _POSTURES
+        for i in range(item.head + 1, item.end):
+            place = self.phrases.place_phrase(i)
+            if place and (stays or self.phrases.word(i) in _TIMES) and self.sets_scene(place, kind):
+                return replace(item, core=i)
+        return item
 
     def _modifying_verb(self, i: int, takes_finite: bool) -> Phrase | None:
         """Return "swimming", "dressed in red" or "who swim" at word i, and "swim" if `takes_finite`."""

@@ -15,74 +15,23 @@ _EXCHANGES = {  # verb -> words before what comes instead, the surest first
     **dict.fromkeys(("change", "turn", "convert", "transform"), ("into", "to")),
 }
 _REFERENCE = Runs(
-    {
-        "like this",
-        "like this one",
-        "like here",
-        "as here",
-        "as in this",
-        "same",
-        "the same",
-        "this",
-        "this one",
-        "same as this",
-        "the same as this",
-        "the same as here",
-        "similar",
-        "similar to this",
-        "just like this",
-        "exactly like this",
-        "this picture",
-        "this video",
-        "this clip",
-        "this image",
-        "like this picture",
-        "like this video",
-        "like this clip",
-        "like this image",
-        "keep it the same",
-        "the same video",
-        "the same clip",
-        "the same picture",
-        "the same scene",
-    }
+    (
+        "like this, like this one, like here, as here, as in this, same, the same, this, this one, same as this, the "
+        "same as this, the same as here, similar, similar to this, just like this, exactly like this, this picture, "
+        "this video, this clip, this image, like this picture, like this video, like this clip, like this image, "
+        "keep it the same, the same video, the same clip, the same picture, the same scene"
+    ).split(", ")
 )
 _ADDITIONS = Runs(
-    {
-        "add",
-        "also add",
-        "insert",
-        "include",
-        "also include",
-        "also show",
-        "also with",
-        "plus",
-        "and add",
-        "add in",
-        "put in",
-        "make it",
-        "now",
-        "also",
-        "but",
-        "and",
-        "but now",
-    }
+    (
+        "add, also add, insert, include, also include, also show, also with, plus, and add, add in, put in, make it, "
+        "now, also, but, and, but now"
+    ).split(", ")
 )
 _REMOVALS = Runs(
-    {
-        "remove",
-        "take away",
-        "take out",
-        "take off",
-        "get rid of",
-        "delete",
-        "erase",
-        "drop",
-        "leave out",
-        "cut out",
-        "no more",
-        "lose",
-    }
+    (
+        "remove, take away, take out, take off, get rid of, delete, erase, drop, leave out, cut out, no more, lose"
+    ).split(", ")
 )
 _WHOEVER = ("the one", "the person", "the ones", "the people", "whoever is", "everybody who", "anyone who")
 _REFERRING = words("it this that everything the scene picture video clip")

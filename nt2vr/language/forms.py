@@ -9,17 +9,21 @@ from typing import Literal, NamedTuple
 
 from nt2vr.language.wordlists import Runs
 
-CueKind = Literal["not", "no", "without", "nobody", "minus", "order", "absent", "free", "less", "double", "edit"]
+CueKind = Literal[
+    "not", "no", "without", "nobody", "except", "minus", "order", "absent", "free", "less", "out", "double", "edit"
+]
 """What a cue denies:
 
 not: the verb, noun, place or quality after it; the thing before it, if the words after it only mean "in the picture".
 no, without: the thing after it; for "without" also what somebody does.
 order: the thing after it, at the start of a clause only.
 nobody: people, or what nobody does.
+except: the thing after it, unless it is an exception from a denial: then nothing is denied, and the thing is wanted.
 minus: the next word, to which it is attached.
 absent: the thing before it, or after it if the order is inverted.
 free: the noun to which it is attached.
 less: the thing that its word names, in LESS.
+out: the thing between it and "out".
 double: nothing, since two negations affirm.
 edit: what is replaced or removed, or nothing: see `nt2vr.language.editing`.
 """
@@ -36,22 +40,83 @@ class Form(NamedTuple):
     unwanted: tuple[str, ...]
 
 
+NOBODY = {  # cue -> what is unwanted
+    **dict.fromkeys(
+        ("nobody", "no one", "noone", "none", "hardly anyone", "hardly anybody", "barely anyone"), "people"
+    ),
+    **dict.fromkeys(("barely anybody", "scarcely anyone", "almost no one", "almost nobody"), "people"),
+    **dict.fromkeys(("nobody else", "no one else", "noone else", "none else"), "people"),
+    **dict.fromkeys(("nothing", "nothing else"), "anything"),
+}
+_FAILING = (
+    "fails to, fail to, failed to, failing to, refuses to, refuse to, refused to, refusing to, declines to, forgets "
+    "to, forgot to, neglects to, unable to, incapable of"
+)
+_GIVING_UP = "gave up, gives up, giving up, given up, quit, quits"
+_TASTES = (
+    "not a fan of, n't a fan of, n't care for, not care for, not interested in, n't interested in, not into, n't "
+    "into, not in the mood for, n't in the mood for, not looking for, n't looking for"
+)
+_EXCEPTIONS = (
+    "except, except for, except from, excepting, excluding, other than, apart from, aside from, besides, barring, "
+    "but for, bar, save for, with the exception of, with exception of, exclusive of, not counting, not including, "
+    "not even counting, leaving aside, else than, different from, anything but, anywhere but, everything but, "
+    "everyone but, all but"
+)
+_HARDLY = (
+    "hardly any, barely any, scarcely any, next to no, little to no, little or no, almost no, virtually no, "
+    "practically no, close to no, hardly a, hardly an, barely a, scarcely a, scarcely an, nary a, nary an, nary, few "
+    "if any"
+)
+_ORDERS = (
+    "avoid, skip, ignore, remove, hide, get rid of, filter out, weed out, rule out, block, delete, hold the, "
+    "stop showing me, stop showing, stop recommending, stop recommending me, stop suggesting, stop giving me, "
+    "spare me, enough of, no more of, keep out, cut out, take out"
+)
+_DISLIKES = (
+    "i hate, we hate, i really hate, i dislike, we dislike, i detest, i loathe, i ca n't stand, i can not stand, "
+    "i 'm sick of, i m sick of, sick of, i 'm tired of, tired of, fed up with, bored of, hate, dislike"
+)
+
 FORMS = (
     # the cue comes first
     Form("not X", "not", "not, n't, never, no longer, but not", "a man is not dancing", "a man", ("dancing",)),
     Form("not even X", "not", "not even, n't even, but not even", "a man but not even a dog", "a man", ("a dog",)),
     Form("neither X nor Y", "not", "neither, nor", "a bike with neither bell nor lock", "a bike", ("bell", "lock")),
-    Form("Y rather than X", "not", "rather than, as opposed to, instead of", "tea instead of beer", "tea", ("beer",)),
+    Form("neither X does", "not", "", "neither dog is on a leash", "dog", ("on a leash",)),
+    Form("none of them does", "not", "", "none of the players wear hats", "the players", ("wear hats",)),
     Form(
-        "all except X",
+        "Y rather than X",
         "not",
-        "except, except for, except from, other than, apart from, aside from, anything but, everything but, "
-        "everyone but, all but",
-        "all animals except dogs",
-        "all animals",
-        ("dogs",),
+        "rather than, as opposed to, instead of, in place of, in the place of, in lieu of, as distinct from, "
+        "in preference to",
+        "tea in place of beer",
+        "tea",
+        ("beer",),
     ),
-    Form("no X", "no", "no, zero", "a beach with no people", "a beach", ("people",)),
+    Form("prefer Y to X", "not", "", "I prefer dogs to cats", "dogs", ("cats",)),
+    Form("fails to X", "not", _FAILING, "a horse that refuses to jump", "a horse", ("jump",)),
+    Form(
+        "has yet to X",
+        "not",
+        "yet to, has yet to, have yet to, is yet to",
+        "a bus has yet to stop",
+        "a bus",
+        ("stop",),
+    ),
+    Form("gave up X-ing", "not", _GIVING_UP, "a man gave up smoking and sings", "a man sings", ("smoking",)),
+    Form("not a fan of X", "not", _TASTES, "i'm not a fan of golf", "", ("golf",)),
+    Form("never stops X-ing", "not", "", "a dog that never stops barking", "a dog that never stops barking", ()),
+    Form("not every X", "not", "", "not every kid is smiling", "not every kid is smiling", ()),
+    Form("a not X thing", "not", "", "a not crowded beach", "a beach", ("crowded",)),
+    Form("any X except Y", "except", _EXCEPTIONS, "all animals except dogs", "all animals", ("dogs",)),
+    Form("every X but Y", "except", "but, bar, save", "any sport but football", "any sport", ("football",)),
+    Form("no X except Y", "except", "", "a field with no animals other than a horse", "a field with a horse", ()),
+    Form("nothing but X", "except", "", "a plate with nothing but rice", "a plate with rice", ()),
+    Form("empty except for X", "except", "", "an empty room except for a chair", "an empty room, a chair", ()),
+    Form("no other X", "no", "", "a black dog and no other animals", "a black dog", ()),
+    Form("no X", "no", "no, no more, zero, 0", "a beach with no people", "a beach", ("people",)),
+    Form("hardly any X", "no", _HARDLY, "a beach with hardly any people", "a beach", ("people",)),
     Form(
         "not a single X",
         "no",
@@ -74,12 +139,19 @@ FORMS = (
         "a desk",
         ("book",),
     ),
-    Form("without, misspelt", "without", "", "a man wihtout a hat", "a man", ("a hat",)),
-    Form("lacks X", "without", "lack, lacks, lacking, lacked", "a room that lacks chairs", "a room", ("chairs",)),
+    Form("cues, misspelt", "without", "", "a man wothout a hat", "a man", ("a hat",)),
+    Form(
+        "lacks X",
+        "without",
+        "lack, lacks, lacking, lacked, lack of, shortage of",
+        "a room that lacks chairs",
+        "a room",
+        ("chairs",),
+    ),
     Form(
         "excludes X",
         "without",
-        "exclude, excludes, excluding, omit, omits, omitting, leave out, leaves out, leaving out",
+        "exclude, excludes, omit, omits, omitting, leave out, leaves out, leaving out",
         "This image shows a car but leaves out people.",
         "This image shows a car",
         ("people",),
@@ -87,7 +159,9 @@ FORMS = (
     Form(
         "free of X",
         "without",
-        "free of, free from, devoid of, void of, empty of, vacant of, bare of, barren of, bereft of, absence of",
+        "free of, free from, devoid of, void of, empty of, vacant of, bare of, barren of, bereft of, absence of, "
+        "deprived of, stripped of, drained of, cleared of, emptied of, clear of, robbed of, starved of, denuded of, "
+        "run out of, runs out of, ran out of, running out of, is out of, are out of, was out of",
         "a street devoid of cars",
         "a street",
         ("cars",),
@@ -101,19 +175,46 @@ FORMS = (
         "a bench",
         ("anyone",),
     ),
+    Form(
+        "lost its X",
+        "without",
+        "lost its, lost their, lost his, lost her, lost all its, lost all their, loses its, losing its",
+        "a tree that has lost its leaves",
+        "a tree",
+        ("leaves",),
+    ),
+    Form(
+        "far from any X",
+        "without",
+        "far from any, far away from any, away from any, nowhere near, nowhere near any",
+        "a house far from any road",
+        "a house",
+        ("road",),
+    ),
     Form("in the absence of X", "without", "", "the absence of people on a beach", "a beach", ("people",)),
     Form("do not show X", "not", "", "A dog runs, but the image does not include a cat.", "A dog runs", ("a cat",)),
     Form(
         "not without X",
         "double",
-        "not without, n't without, never without",
+        "not without, n't without, never without, not not, n't not, never not",
         "a man not without a hat",
         "a man with a hat",
         (),
     ),
-    Form("nobody", "nobody", "nobody, no one, noone, none, nothing", "a bus with nobody in it", "a bus", ("people",)),
+    Form("nobody", "nobody", ", ".join(NOBODY), "a bus with nobody in it", "a bus", ("people",)),
     Form("-X, !X", "minus", "-, !", 'pasta -"tomato sauce" !cheese', "pasta", ("tomato sauce", "cheese")),
-    Form("avoid X", "order", "avoid, skip, ignore, remove, hide", "a beach, avoid people", "a beach", ("people",)),
+    Form("non-X", "minus", "non, non-", "a non-smoking room", "a room", ("smoking",)),
+    Form("operators", "minus", "", "tag:dog AND NOT(cat)", "dog", ("cat",)),
+    Form("avoid X", "order", _ORDERS, "a beach, avoid people", "a beach", ("people",)),
+    Form("I hate X", "order", _DISLIKES, "i hate clowns", "", ("clowns",)),
+    Form(
+        "leaves X out",
+        "out",
+        "leave, leaves, leaving, left, keep",
+        "a recipe that leaves the eggs out",
+        "a recipe",
+        ("the eggs",),
+    ),
     # the cue comes last
     Form("X is not present", "not", "", "a dog runs but a cat is not visible", "a dog runs", ("a cat",)),
     Form("while X is not", "not", "", "A car is present, while a chair is not.", "A car is present", ("a chair",)),
@@ -121,13 +222,18 @@ FORMS = (
     Form(
         "X is absent",
         "absent",
-        "absent, missing, nowhere, excluded, omitted, left out, notable by its absence, conspicuous by its absence",
+        "absent, missing, nowhere, gone, aside, excluded, excepted, omitted, left out, out of frame, "
+        "out of shot, out of sight, out of view, out of the frame, out of the picture, off camera, off screen, "
+        "notable by its absence, conspicuous by its absence",
         "a dog on a lawn, but a cat is nowhere to be seen",
         "a dog on a lawn",
         ("a cat",),
     ),
+    Form("X excluded", "absent", "", "all instruments, drums excluded", "all instruments", ("drums",)),
+    Form("with X missing", "absent", "", "a stage with the drummer missing", "a stage", ("the drummer",)),
     Form("absent is X", "absent", "", "a dog runs, but noticeably absent is a cat", "a dog runs", ("a cat",)),
     Form("Y is missing X", "absent", "", "This image is missing a bird.", "", ("a bird",)),
+    Form("Y missing its X", "absent", "", "a car missing its wheels", "a car", ("its wheels",)),
     # the cue is part of a word
     Form("X-free", "free", "-free", "a car-free street", "a street", ("car",)),
     Form("X-less", "less", "", "a hatless man", "a man", ("hat",)),
@@ -137,95 +243,31 @@ FORMS = (
 # looks that captions name as such (shirtless, sleeveless, leafless, an unoccupied bench).
 LESS: Mapping[str, str] = {
     "beardless": "beard",
+    "branchless": "branches",
+    "carless": "car",
     "childless": "children",
+    "cloudless": "clouds",
+    "coatless": "coat",
+    "collarless": "collar",
+    "doorless": "door",
     "driverless": "driver",
     "hatless": "hat",
     "helmetless": "helmet",
+    "jacketless": "jacket",
+    "maskless": "mask",
+    "moonless": "moon",
     "peopleless": "people",
     "riderless": "rider",
     "shoeless": "shoes",
+    "roofless": "roof",
+    "snowless": "snow",
     "sockless": "socks",
+    "treeless": "trees",
+    "wheelless": "wheels",
+    "windowless": "windows",
 }
-MISSPELT: Mapping[str, str] = dict.fromkeys(
-    "wihtout witout withot whitout withouth withou wihout withut witohut withour wthout whithout".split(), "without"
-)
-
 CUES: dict[str, CueKind] = {
     **{cue: form.kind for form in FORMS for cue in form.cues.split(", ") if cue},
     **dict.fromkeys(LESS, "less"),
 }
 CUE_RUNS = Runs(CUES)
-# Idioms and titles; "can't" is tokenized as "ca n't".
-NO_NEGATION = Runs(
-    {
-        "not only",
-        "not just",
-        "not merely",
-        "not far",
-        "why not",
-        "whether or not",
-        "no doubt",
-        "without doubt",
-        "without a doubt",
-        "no wonder",
-        "no matter",
-        "nothing but",
-        "none other than",
-        "no other than",
-        "with or without",
-        "ca n't stop",
-        "ca n't help",
-        "ca n't wait",
-        "can not stop",
-        "can not help",
-        "can not wait",
-        "a no",
-        "the no",
-        "no tomorrow",
-        "nothing beats",
-        "nothing like",
-        "nothing better than",
-        "nothing more than",
-        "no more than",
-        "no less than",
-        "no fewer than",
-        "no big deal",
-        "no problem",
-        "in no time",
-        "no strings attached",
-        "not to mention",
-        "more often than not",
-        "believe it or not",
-        "like nobody",
-        "like no one",
-        "if not",
-        "never mind",
-        "no pain no gain",
-        "no question",
-        "not missing",
-        "not lacking",
-        "not absent",
-        "n't missing",
-        "n't lacking",
-        "n't absent",
-        "never absent",
-        "never lacking",
-        "duty -free",
-        "royalty -free",
-        "hands -free",
-        "toll -free",
-        "care -free",
-        "no country for old men",
-        "dr no",
-        "dr. no",
-        "no time to die",
-        "no way home",
-        "no man 's sky",
-        "no man 's land",
-        "never have i ever",
-        "say no",
-        "says no",
-        "missing link",
-    }
-)
-NOBODY = {"nobody": "people", "no one": "people", "noone": "people", "none": "people", "nothing": "anything"}

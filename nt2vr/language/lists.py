@@ -35,6 +35,9 @@ class Lists:
 
     def _next_item(self, first: Phrase, i: int) -> Phrase | None:
         phrases = self.phrases
+        noun = phrases.noun_phrase(i)
+        if first.kind == "noun" and phrases.tag(i) == "VBG" and phrases.word(i - 1) == "or" and noun and noun.head > i:
+            return noun  # without a guitar or | marching band
         if first.kind == "noun" and phrases.tag(i) in {"VBG", "VBZ"}:  # tags of "filling" and "sprinkles"
             return Phrase("noun", i, i + 1, i + 1, i) if self._is_listed(i) else None
         finders = {"verb": phrases.verb_phrase, "noun": phrases.noun_phrase, "place": phrases.place_phrase}

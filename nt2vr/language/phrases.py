@@ -18,11 +18,13 @@ PLACED = words(
 SETTINGS = words("in at near inside outside behind beside under along during across beneath below above")
 # Nouns that make a setting with "on"; with others it belongs to the verb: "talking on a phone".
 GROUNDS = words(
-    "beach street road stage field court sidewalk grass snow ice roof farm mountain hill playground pitch track floor "
-    "sand water river lake sea island path pavement runway bridge"
+    "beach street road stage field court sidewalk grass snow ice roof farm mountain hill playground pitch track "
+    "floor sand water river lake sea island path pavement runway bridge highway motorway lawn meadow terrace balcony "
+    "porch deck pier platform slope shore coast campus"
 )
 _TWO_OBJECTS = words("give show teach hand tell offer feed")
 _WITH_VERB = words("go start stop keep like enjoy try be begin")  # go swimming
+_EXCEPTING = words("except excepting excluding besides barring minus")
 _NEW_START = words("just only instead also then")
 HELPING_WORDS = frozenset({*HELPERS, "'s", "s", "'ve", "ve", "'d", "d", "re", "m", "r"})  # forms of be, do and have
 
@@ -120,15 +122,24 @@ class Phrases:
 
     def place_phrase(self, i: int) -> Phrase | None:
         """Return "on a stool", "in front of a house", "without singing"."""
-        if self.tag(i) != "ADP":
+        if self.tag(i) != "ADP" or self.word(i) in _EXCEPTING:
             return None
         j = i + 1
         while self.tag(j) == "ADP":  # out of, next to
             j += 1
         inner = self.noun_phrase(j) or (self.verb_phrase(j) if self.tag(j) == "VBG" else None)
+        if inner is None and self.word(i) == "in":
+            inner = self._qualities(j)  # in black and white
         if inner is None:
             return None
         return Phrase("place", i, inner.end, inner.end, i, j)
+
+    def _qualities(self, i: int) -> Phrase | None:
+        """Return "red", "black and white"."""
+        j = i
+        while self.tag(j) == "ADJ" or (j > i and self._joins_adjectives(j)):
+            j += 1
+        return Phrase("quality", i, j, j, j - 1) if j > i else None
 
     def quality(self, i: int) -> Phrase | None:
         """Return "red", "very happy", "far away"."""

@@ -6,33 +6,13 @@ from nt2vr.language.wordlists import Runs, words
 
 FRAMES = words(
     "image images picture photo photograph pic snapshot scene video clip frame shot view footage film setting "
-    "surroundings environment composition"
+    "surroundings environment composition videos vids clips pictures photos films shots"
 )
 FILLERS = Runs(
-    {  # these only mean "in the picture"
-        "in sight",
-        "in view",
-        "within view",
-        "in it",
-        "in them",
-        "on it",
-        "at all",
-        "anywhere",
-        "around",
-        "visible",
-        "to be seen",
-        "to be found",
-        "there",
-        "here",
-        "please",
-        "whatsoever",
-        "of any kind",
-        "on display",
-        "in evidence",
-        "in attendance",
-        "nearby",
-        "either",
-    }
+    (  # these only mean "in the picture"
+        "in sight, in view, within view, in it, in them, on it, at all, anywhere, around, visible, to be seen, to be "
+        "found, there, here, please, whatsoever, of any kind, on display, in evidence, in attendance, nearby, either"
+    ).split(", ")
 )
 _PRESENT = words(
     "present visible shown seen included featured depicted pictured found displayed there here represented captured "
@@ -62,9 +42,12 @@ class Presence:
 
     def longest(self, runs: Runs, i: int) -> int:
         """Return the length in words of the longest of `runs` that starts at word i; 0 if none does."""
-        words = self.phrases.words[i : i + runs.longest]
-        if not words or words[0] not in runs.openers:
+        first = self.phrases.word(i)
+        if first not in runs.openers:
             return 0
+        if (first, self.phrases.word(i + 1)) not in runs.pairs:
+            return int(first in runs)
+        words = self.phrases.words[i : i + runs.longest]
         return next((n for n in range(len(words), 0, -1) if " ".join(words[:n]) in runs), 0)
 
     def after_frame(self, i: int) -> int:

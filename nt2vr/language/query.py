@@ -4,14 +4,15 @@ The rules are in `nt2vr.language.scope`; this module turns their word positions 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 from nt2vr.errors import QueryError
 from nt2vr.language.foreign import notice_of
 from nt2vr.language.phrases import Phrase, Phrases
+from nt2vr.language.rewriting import Span as Span
 from nt2vr.language.scope import Negation, ScopeFinder, Stretch
 from nt2vr.language.tagger import Tagger
+from nt2vr.language.typed import read_typed
 from nt2vr.language.wordlists import words
 
 MAX_QUERY_CHARS = 1000
@@ -19,15 +20,11 @@ MAX_PART_CHARS = 2 * MAX_QUERY_CHARS
 MAX_PARTS_CHARS = 10 * MAX_QUERY_CHARS  # of all parts: a list's items repeat their shared verb
 MAX_UNWANTED = 200  # parts, each of which is encoded and judged; words of a list in the longest sentence
 
-_REQUESTS = words("want show see include display")
+_REQUESTS = words("want show see include display like need watch find recommend suggest give hear")
+_MEDIA = words("videos clips footage movies films scenes anything stuff something")
+_ABOUT = words("with of about showing containing featuring")
+_CONCORD = {"no": "", "nothing": "anything", "nobody": "anybody"}  # they ain't got no: one denial
 _SPEAKERS = words("i we you please , .")  # the person typing, who is not part of the video
-
-
-class Span(NamedTuple):
-    """Characters `start` to `end` (exclusive) of a query's text."""
-
-    start: int
-    end: int
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,10 @@ def understand(text: str, tagger: Tagger, editing: bool = False) -> Query:
     check_text(text, MAX_QUERY_CHARS)
     if not text.strip():
         return Query(text)
-    return split_query(text, Phrases(tagger.tag(text)), editing)
+    typed = read_typed(text)
+    query = split_query(typed.text, Phrases(tagger.tag(typed.text)), editing)
+    cues, scopes = (tuple(map(typed.span, spans)) for spans in (query.cues, query.scopes))
+    return replace(query, text=text, cues=cues, scopes=scopes)
 
 
 def check_query(query: Query) -> None:
@@ -147,12 +147,17 @@ class _QueryText:
             or (asks and (phrases.lemma(start) in _REQUESTS or phrases.word(start) == "me"))
         ):
             start += 1
+        while phrases.word(start) in _MEDIA and phrases.word(start + 1) in _ABOUT and start + 2 < item.core:
+            start += 2
         before = ""
         if item is first:
             before = self.piece(negation.verb, negation.cue) if negation.verb is not None else ""  # wearing no | hat
         elif item.kind == "noun" and first.object is not None:
             before = self.piece(first.start, first.object)  # playing the guitar or | the piano
-        return f"{before} {self.piece(start, item.core)}".strip()
+        text = f"{before} {self.piece(start, item.core)}".strip()
+        if negation.kind == "not" and not _CONCORD.keys().isdisjoint(phrases.words[start : item.core]):
+            text = " ".join(filter(None, (_CONCORD.get(word.lower(), word) for word in text.split()))) or text
+        return text
 
     def _speaks(self, i: int) -> bool:
         """Return whether the sentence speaks for the person typing at word i: "I don't …", "please don't …"."""

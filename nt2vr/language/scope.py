@@ -13,19 +13,24 @@ The cues are in `nt2vr.language.forms`. Rules, applied to tagged words and phras
    beach without people swimming", but "a woman without a hat dancing", "a horse without a rider jumping".
 5. A cue that only says "not in the picture" denies the thing before it (`nt2vr.language.absence`).
 
-Negation by other meanings ("fails to sing") is not detected.
+6. An exception from a denial is wanted, and the denial is taken back (`nt2vr.language.exceptions`).
+
+"Only" excludes nothing: what else may be there is an open set ("only dogs" wants dogs).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from nt2vr.language.absence import Absence
+from nt2vr.language.cues import Cues
 from nt2vr.language.denied import DeniedAfter
 from nt2vr.language.editing import Editing
-from nt2vr.language.forms import CUE_RUNS, CUES, NO_NEGATION, NOBODY, CueKind
+from nt2vr.language.exceptions import Exceptions
+from nt2vr.language.forms import CUES, NOBODY, CueKind
+from nt2vr.language.idioms import NO_NEGATION
 from nt2vr.language.lists import Lists
 from nt2vr.language.phrases import Phrase, Phrases
-from nt2vr.language.presence import Presence
+from nt2vr.language.presence import FRAMES, Presence
 from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.language.wanted import Negation, Stretch, WantedFinder
 from nt2vr.language.wordlists import words
@@ -34,7 +39,13 @@ __all__ = ["CUES", "NO_NEGATION", "Negation", "ScopeFinder", "Stretch"]
 
 _FORWARD = frozenset({"not", "no", "without", "order", "nobody", "minus"})
 _HELD = words("wear hold carry eat drink use play")  # "wearing no hat": the verb is unwanted too
-_BEFORE_ABSENCE = words("in the by with a an due to complete total is notable noticeable marked")
+_BEFORE_ABSENCE = words("in the by with a an due to of complete total is notable noticeable marked severe clear")
+_ABSENCES = words("absence lack shortage")
+_OTHERS = words("other others")
+_HUMANS = words(  # where they are wanted, "nobody else" excludes no people
+    "man men woman women boy boys girl girls child children kid kids baby person lady guy player singer dancer bride "
+    "groom couple family student teacher worker athlete musician performer"
+)
 
 
 class ScopeFinder:
@@ -45,9 +56,11 @@ class ScopeFinder:
         self.phrases, self.num_words = phrases, len(phrases.tokens)
         self._edits = {edit.start: edit for edit in Editing(phrases).edits()} if editing else {}
         self.presence = Presence(phrases)
+        self._cues = Cues(phrases, self.presence, self._edits)
         self._before = Absence(phrases, self.presence)
         self._after = DeniedAfter(phrases, self.presence)
         self._lists = Lists(phrases, self.presence)
+        self._exceptions = Exceptions(phrases)
         self._wanted = WantedFinder(phrases, self.presence)
 
     def wanted(self, negations: Sequence[Negation]) -> list[Stretch]:
@@ -57,56 +70,60 @@ class ScopeFinder:
     def negations(self) -> list[Negation]:
         """Return all negations from left to right."""
         found: list[Negation] = []
-        for kind, cue, after_cue in self._cues():
+        for kind, cue, after_cue in self._cues.found():
             first = found[-1].end if found else 0
             if kind == "edit":
                 found += [self._edits[cue]] if cue >= first else []
                 continue
-            if cue < first or (kind == "order" and not self._starts_clause(cue)):
+            if kind == "order" and not self._cues.start_clause(cue):
+                continue
+            if kind == "except" and (not found or cue >= found[-1].after_cue):
+                status = self._exceptions.status(cue, after_cue, found)
+                if status == "wanted":
+                    found = self._exceptions.wanted(cue, after_cue, found)
+                if status != "unwanted":
+                    continue
+                kind = "not"
+            if cue < first:
+                continue
+            if kind == "out":
+                found.append(self._cues.left_out(cue, after_cue))
                 continue
             if backward := self._before.find(kind, cue, after_cue, first):
                 found.append(backward)
                 continue
             if kind not in _FORWARD:
                 continue
-            if neither := self._neither(cue, after_cue):
-                found += neither
+            if several := self._of_subject(cue, after_cue) or self._nothing_else(kind, cue, after_cue):
+                found += several
+                continue
+            if found and self._cancels(found[-1], kind, cue):
+                found.pop()
                 continue
             before = self._wanted.words(found, cue)
             negation = self._negation(kind, cue, after_cue, bool(before))
             if negation:
+                negation = self._exceptions.take_back(negation, found)
+            if negation and not negation.items:
+                found.append(negation)
+            elif negation:
                 found.append(self._to_clause_end(negation, self._wanted.acts(before)))
         return [self._without_setting(negation, found) for negation in found]
 
-    def _cues(self) -> Iterator[tuple[CueKind, int, int]]:
-        i = 0
-        while i < self.num_words:
-            if edit := self._edits.get(i):
-                yield edit.kind, i, edit.after_cue
-                i = edit.end
-                continue
-            length = self.presence.longest(CUE_RUNS, i)
-            idiom = self.presence.longest(NO_NEGATION, i) or (length and self._length_of_name(i))
-            if length and not idiom:
-                kind = CUES[" ".join(self.phrases.words[i : i + length])]
-                if kind != "minus" or self.phrases.is_prefix(i):
-                    yield kind, i, i + length
-            i += idiom or length or 1
-
-    def _starts_clause(self, i: int) -> bool:
-        return self.phrases.tag(i - 1) in {"", "PUNCT", "CONJ"} or self.phrases.word(i - 1) == "please"
-
-    def _length_of_name(self, i: int) -> int:
-        """Number of words of a name with a cue in it, as in "watching Spider-Man No Way Home"; 0 if it is none."""
-        texts = [token.text for token in self.phrases.tokens[: i + 2]]
-        if i == 0 or not texts[i].istitle() or len(texts) < i + 2 or not texts[i + 1][0].isupper():
-            return 0
-        starts_sentence = self.phrases.tag(i - 1) == "PUNCT"
-        return 0 if starts_sentence or not any(text[0].islower() for text in texts[:i]) else 2
+    def _cancels(self, last: Negation, kind: CueKind, cue: int) -> bool:
+        """Return whether a denial before takes back "without": "you can't make pancakes without | eggs"."""
+        phrases, between = self.phrases, range(last.after_cue, cue)
+        helped = phrases.is_auxiliary(last.cue - 1) and phrases.lemma(last.cue - 1) != "be"
+        verb = last.kind == "not" and bool(last.items) and last.items[0].kind == "verb"
+        near = kind == "without" and not any(phrases.tag(i) in {"PUNCT", "CONJ"} for i in between)
+        return verb and near and (helped or phrases.word(last.cue) == "never")
 
     def _negation(self, kind: CueKind, cue: int, after_cue: int, wanted_before: bool) -> Negation | None:
         phrases = self.phrases
         first = self._after.first(kind, cue, after_cue, wanted_before)
+        quality = phrases.quality(after_cue)
+        if kind == "not" and quality and (phrases.tag(cue - 1) == "DET" or phrases.word(quality.end) in FRAMES):
+            first = quality  # a not very crowded | beach, not blurry | footage
         if first is None or (
             kind == "without" and first.kind != "noun" and phrases.tag(first.start) in {"ADJ", "VBN", *FINITE_TAGS}
         ):
@@ -117,7 +134,9 @@ class ScopeFinder:
         if first.kind == "noun" and kind != "minus":
             first = self._after.with_modifiers(first, kind, wanted_before)
         modified = first.kind == "noun" and first.end > getattr(phrases.noun_phrase(first.start), "end", first.end)
-        items = [first] if modified or kind in {"minus", "nobody"} else self._lists.items(first, kind, wanted_before)
+        alone = modified or kind == "minus" or (kind == "nobody" and first.kind != "verb")
+        items = [first] if alone else self._lists.items(first, kind, wanted_before)
+        items[-1] = self._after.scene_of(items[-1], kind)
         holds = kind == "no" and phrases.tag(cue - 1) in VERB_TAGS and phrases.lemma(cue - 1) in _HELD
         end = self._after.after_filler(items[-1].end)
         named = first.start < after_cue or (kind == "nobody" and self._sit_there(first, cue, after_cue))
@@ -125,20 +144,51 @@ class ScopeFinder:
         start = self._start(cue)
         return Negation(kind, cue, after_cue, tuple(items), start - holds, end, start - 1 if holds else None, thing)
 
-    def _neither(self, cue: int, after_cue: int) -> list[Negation]:
-        """Return the negations of "neither the man nor the woman is smiling", which wants both; [] elsewhere."""
-        phrases = self.phrases
-        starts = phrases.word(cue) == "neither" and self._starts_clause(cue)
-        one = phrases.noun_phrase(after_cue) if starts else None
-        other = phrases.noun_phrase(one.end + 1) if one and phrases.word(one.end) == "nor" else None
-        if one is None or other is None or not phrases.is_auxiliary(other.end):
+    def _of_subject(self, cue: int, after_cue: int) -> list[Negation]:
+        """Return the negations of "neither the man nor the woman is smiling", which wants both; [] elsewhere.
+
+        Likewise for "neither dog is on a leash" and "none of the players wears a hat".
+        """
+        phrases, word = self.phrases, self.phrases.word(cue)
+        of = phrases.word(after_cue) == "of"
+        if not (word == "neither" and self._cues.start_clause(cue)) and not (word == "none" and of):
             return []
-        verb = phrases.verb_phrase(other.end) or phrases.quality(other.end + 1)
-        if verb is None or self.presence.after_tail(other.end) > other.end:
+        one = last = phrases.noun_phrase(after_cue + of)
+        if one is None:
             return []
-        denied = Negation("not", cue, after_cue, (verb,), other.end, verb.end)
-        both = Negation("not", one.end, one.end + 1, (), one.end, one.end + 1, link=" and ")
-        return [Negation("not", cue, after_cue, (), cue, after_cue), both, denied]
+        joint: list[Negation] = []
+        if word == "neither" and not of and phrases.word(one.end) == "nor":
+            last = phrases.noun_phrase(one.end + 1)
+            joint = [Negation("not", one.end, one.end + 1, (), one.end, one.end + 1, link=" and ")]
+        if last is None or self.presence.after_tail(last.end) > last.end:
+            return []
+        verb = phrases.verb_phrase(last.end)
+        if verb and joint and verb.object is not None and not phrases.is_auxiliary(last.end):
+            return []  # neither X nor Y hides the dog
+        if verb is None and phrases.is_auxiliary(last.end):
+            verb = phrases.quality(last.end + 1) or phrases.place_phrase(last.end + 1)
+        if verb is None:
+            return []
+        items = tuple(self._lists.items(verb, "not", wanted_before=True))
+        denied = Negation("not", cue, after_cue, items, last.end, items[-1].end)
+        skipped = one.end if phrases.tag(one.start) == "PRON" else after_cue + of  # none of them
+        return [Negation("not", cue, after_cue, (), cue, skipped), *joint, denied]
+
+    def _nothing_else(self, kind: CueKind, cue: int, after_cue: int) -> list[Negation]:
+        """Return "no other dogs", "nobody else" as words that deny nothing: what else there may be is an open set."""
+        phrases, i = self.phrases, after_cue
+        i += phrases.word(i) in {"any", "the"}
+        if phrases.word(after_cue - 1) == "else":
+            i = after_cue - 1
+            people = _HUMANS.intersection(phrases.words) or phrases.word(cue) == "nothing"
+        else:
+            people = kind in {"no", "without"} and phrases.word(i) in _OTHERS
+        if not people or phrases.word(i + 1) in {"than", "but", "except"}:
+            return []
+        noun = phrases.noun_phrase(i)
+        end = noun.end if noun else i + 1
+        start = self._start(cue)
+        return [Negation(kind, cue, after_cue, (), start, self._after.after_filler(end))]
 
     def _sit_there(self, verb: Phrase, cue: int, after_cue: int) -> bool:
         """Return whether a clause of its own denies people at a thing named before: "but no one is sitting in it"."""
@@ -149,7 +199,7 @@ class ScopeFinder:
     def _start(self, cue: int) -> int:
         """Return the first word of "in the complete absence of"; elsewhere the cue."""
         start = cue
-        while self.phrases.word(cue) == "absence" and self.phrases.word(start - 1) in _BEFORE_ABSENCE:
+        while self.phrases.word(cue) in _ABSENCES and self.phrases.word(start - 1) in _BEFORE_ABSENCE:
             start -= 1
         return start
 
@@ -173,7 +223,7 @@ class ScopeFinder:
             return phrases.word(i) in {"while", "but"} or phrases.tag(i + 1) in {"PRON", "NEG", "ADP", *VERB_TAGS}
         return (
             phrases.tag(i) in {"PUNCT", "NEG"}
-            or phrases.word(i) in CUES
+            or CUES.get(phrases.word(i), "out") not in {"out", "except", "order"}
             or (relative and phrases.tag(i) in FINITE_TAGS)
         )
 
@@ -187,12 +237,18 @@ class ScopeFinder:
             and phrases.word(noun.head) in {phrases.word(i) for i in wanted}
         )
 
+    def _is_definite(self, place: int) -> bool:
+        return self.phrases.word(place + 1) == "the"
+
     def _without_setting(self, negation: Negation, found: Sequence[Negation]) -> Negation:
         """Rule 3: assign the place at the end to the wanted or to the unwanted part."""
         last = negation.items[-1] if negation.items else None
         if last is None or last.core == last.end or negation.kind == "edit":
             return negation
         wanted = self._wanted.words(found)
+        only_after = all(i >= negation.end for i in wanted)
+        if last.kind == "noun" and negation.kind in {"no", "nobody"} and only_after and self._is_definite(last.core):
+            return replace(negation, end=last.core)  # there is no bread on | the table, only fruit
         if self._is_mentioned(last.core, wanted):
             return negation  # a bathroom with a sink, but there is no one | in the bathroom
         places = [place for i in wanted if (place := self.phrases.place_phrase(i)) and self.phrases.is_setting(place)]

@@ -86,7 +86,7 @@ _BY_WORD = {
     **dict.fromkeys(("who", "which", "where"), "WH"),
     **dict.fromkeys(("i", "nobody", "none", "nothing", "anything", "anyone", "everything"), "PRON"),
     **dict.fromkeys(("please", "really"), "ADV"),
-    "-free": "ADJ",
+    **dict.fromkeys(("-free", "non-", "non"), "ADJ"),
 }
 _CLITICS = {"s": "'s", "re": "'re", "m": "'m", "ll": "'ll", "ve": "'ve"}  # datasets drop apostrophes: "it s", "we re"
 

@@ -5,14 +5,18 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from nt2vr.language.forms import MISSPELT
+from nt2vr.language.spelling import cue_of
 
 VERB_TAGS = frozenset({"VB", "VBZ", "VBP", "VBD", "VBG", "VBN", "MD"})
 FINITE_TAGS = frozenset({"VBZ", "VBP", "VBD", "MD"})
 
 _MAX_CLITICS = 3  # would|n't|'ve
 _MAX_WORD_CHARS = 30  # HanTa takes cubic time in the length of a word; no English word here is longer
-_CONTRACTED = frozenset("do does did is are was were has have had ca could wo would ai".split())
+_CONTRACTED = frozenset("do does did is are was were has have had ca could wo would ai should must might need".split())
+_NON_WORDS = frozenset(  # whose second part is not what is missing
+    "stick stop profit fiction slip verbal binary toxic player event linear native issue entity sequitur essential "
+    "lethal violent fatal human league believer existent".split()
+)
 _WITH_IS = frozenset({"thats", "whos", "theres", "hes", "shes"})
 _ABBREVIATED = frozenset("mr mrs ms dr st jr sr prof mt".split())  # and initials: the period ends no sentence
 _SAME_LENGTH = str.maketrans(
@@ -45,7 +49,7 @@ class Token(NamedTuple):
 def normalised(word: str) -> str:
     """Return a word as the taggers and the rules know it: lower case, straight apostrophes, usual spellings."""
     word = word.translate(_SAME_LENGTH).lower().strip()
-    return {"nt": "n't", "n t": "n't"}.get(word) or MISSPELT.get(word, word)
+    return {"nt": "n't", "n t": "n't"}.get(word) or cue_of(word)
 
 
 def as_tagged(word: str) -> str:
@@ -108,6 +112,8 @@ def _cut(word: str) -> int:
         return len(word) - 2
     if word in _WITH_IS:
         return len(word) - 1
+    if word.startswith("non-") and word[4:] not in _NON_WORDS and len(word) > len("non-xx"):
+        return len("non-")
     if word.endswith("-free"):
         return len(word) - len("-free")
     if len(word) > 2 and word[-1] == "." and word[:-1].isalpha() and word[:-1] not in _ABBREVIATED:

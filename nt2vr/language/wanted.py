@@ -13,7 +13,7 @@ from nt2vr.language.wordlists import words
 _LEADING = words("just only also instead then rather simply but and or while please")
 _DANGLING = words(
     "with there where that when but just only having containing showing although though yet however for about to of "
-    "please"
+    "please absolutely definitely certainly literally maybe perhaps like preferably ideally totally"
 )
 _SUBJECTS = words("i we you it there")
 
@@ -83,9 +83,10 @@ class WantedFinder:
         return stretches
 
     def _determines(self, stop: int, negations: Sequence[Negation]) -> bool:
-        """Return whether a stretch ends in the article of the noun after a negation: "a | car-free | street"."""
+        """Return whether a stretch ends in the article of a noun after a negation: "a | not crowded | beach"."""
         phrases = self.phrases
-        after = next((n.end for n in negations if n.kind in {"less", "free"} and n.start == stop), None)
+        kinds = {"less", "free", "minus", "not"}
+        after = next((n.end for n in negations if n.kind in kinds and n.start == stop), None)
         return after is not None and phrases.tag(stop - 1) == "DET" and phrases.tag(after) in {"NOUN", "ADJ"}
 
     def _trimmed(self, start: int, stop: int, *, starts: bool, subject_only: bool) -> tuple[int, int]:
@@ -96,6 +97,8 @@ class WantedFinder:
         start += starts and first > 0 and phrases.word(start) == "from"  # missing from | the room
         if subject_only and phrases.tag(start) == "PRON" and phrases.word(start) != "there":
             start += 1
+        if starts and first > 0 and phrases.is_auxiliary(start) and phrases.place_phrase(start + 1):
+            start += 1  # nobody is in the street
         if starts and first > 0 and (place := phrases.place_phrase(start)) and phrases.is_setting(place):
             start += 1  # nobody in the street: the street
         if stop < self.num_words:

@@ -13,12 +13,14 @@ class Runs(frozenset[str]):
 
     Attributes:
         openers: their first words.
+        pairs: their first two words.
         longest: number of words of the longest.
     """
 
     def __init__(self, runs: Iterable[str]) -> None:
         """Index `runs`, which `frozenset` has stored already."""
         self.openers = frozenset(run.partition(" ")[0] for run in self)
+        self.pairs = frozenset(tuple(run.split(" ", 2)[:2]) for run in self if " " in run)
         self.longest = max(run.count(" ") + 1 for run in self)
 
 

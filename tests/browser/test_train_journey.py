@@ -141,17 +141,9 @@ def find_it_again_stop_and_delete_it(page: Page, runs: Path) -> None:
 
 
 @pytest.mark.slow
-def test_start_a_run_watch_it_stop_it_resume_it_find_it_again_and_delete_it(
-    chromium: Browser, running_app: RunningApp
+def test_a_run_is_started_stopped_and_resumed_and_outlives_the_app(
+    chromium: Browser, gallery_data: Path, tmp_path: Path
 ) -> None:
-    runs = running_app.data / "runs"
-    with trainings(runs), fresh_page(chromium, running_app.url) as page:
-        train_stop_and_resume(page, running_app.url, runs)
-        find_it_again_stop_and_delete_it(page, runs)
-
-
-@pytest.mark.slow
-def test_a_run_outlives_the_app(chromium: Browser, gallery_data: Path, tmp_path: Path) -> None:
     runs, cache, port = tmp_path / "data" / "runs", gallery_data / "cache", free_port()
     with trainings(runs):
         with run_app(tmp_path, cache, port) as app, fresh_page(chromium, app.url) as page:

@@ -15,7 +15,7 @@ from nt2vr.library.libraries import Libraries
 from nt2vr.ui.confirmation import Confirmation, lay_out_confirmation
 from nt2vr.ui.evaluate.breakdown_panel import BreakdownPanel, lay_out_breakdown
 from nt2vr.ui.evaluate.report_link import FILTERS, ORDERS, PARTS
-from nt2vr.ui.theme import template
+from nt2vr.ui.theme import script, template
 
 POLL_S = 1.0
 DEFAULT_SYSTEMS = ("CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg", "CLIP boolean")
@@ -25,14 +25,11 @@ OWN_DATA = (
     f"{BUILT_IN_DATA}, the path of a dataset folder or a benchmark's CSV file, words:PATH for captions alone, or "
     f"{COVR}PATH for pictures plus texts: WebVid-CoVR, CIRR, FashionIQ, CIRCO"
 )
+CHOOSE_DATA = script(
+    "chooseData", {"covr": COVR, "world": COVR + WORLD, "builtIn": [WORLD, GALLERY], "library": LIBRARY}
+)
 SIZES = (10, 25, 100)  # queries per kind of change; the results have 100
 SPLITS = ("test", "validation", "train", ("train, negated (CIRR)", "train-negated"), "all")
-# Show what the chosen data asks for: a split, the number of queries, and one model or several systems.
-CHOOSE = f"""(data) => {{
-  const [isCovr, show] = [(data ?? "").startsWith("{COVR}"), (visible) => ({{ __type__: "update", visible }})];
-  const isBuiltIn = ["{WORLD}", "{GALLERY}"].includes(data) || (data ?? "").startsWith("{LIBRARY}");
-  return [show(!isBuiltIn), show(data === "{COVR}{WORLD}"), show(!isCovr), show(isCovr)];
-}}"""
 
 
 @dataclass(frozen=True)
@@ -192,7 +189,7 @@ def _lay_out_form(templates: Path, systems: list[str], models: list[str], choice
             visible=False,
             elem_id="evaluate-model",
         )
-        data.change(None, data, [split, per_kind, chosen, model], js=CHOOSE, api_visibility="private")
+        data.change(None, data, [split, per_kind, chosen, model], js=CHOOSE_DATA, api_visibility="private")
         with gr.Row():
             start = gr.Button("Evaluate", variant="primary", elem_id="evaluate-start", scale=0, min_width=220)
             cancel = gr.Button("Cancel", elem_id="evaluate-cancel", interactive=False, scale=0, min_width=120)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nt2vr.language.forms import CUES, FORMS, LESS, MISSPELT, Form
+from nt2vr.language.forms import CUES, FORMS, LESS, Form
 from nt2vr.language.query import Query, understand
 from nt2vr.language.tagger import HantaTagger
 
@@ -26,7 +26,10 @@ def test_every_cue_before_a_thing_excludes_it(tagger: HantaTagger, cue: str) -> 
     assert parts(understand(f"a street {cue} cars", tagger)) == ("a street", ["cars"])
 
 
-@pytest.mark.parametrize("word", MISSPELT)
+@pytest.mark.parametrize(
+    "word",
+    "wihtout witout withot whitout whitouth withouth withou wihout withut witohut withour wthout wothout".split(),
+)
 def test_without_is_known_in_usual_misspellings(tagger: HantaTagger, word: str) -> None:
     assert parts(understand(f"a man {word} a hat", tagger)) == ("a man", ["a hat"])
 

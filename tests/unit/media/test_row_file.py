@@ -6,13 +6,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from filelock import FileLock, Timeout
 
-from nt2vr.media.row_file import RowFile
+from nt2vr.media import row_file
+from nt2vr.media.row_file import LOCK, RowFile
 from tests.paths import ROOT
 
 EMBEDDINGS = ("float32", (4, 8))
@@ -94,3 +97,23 @@ def test_cleared_rows_are_gone_and_those_added_later_are_not(tmp_path: Path, kin
     assert rows[1].min() == 2  # readers keep what they have mapped
     reader.append(["clip 3"], np.full((1, *shape), 3, dtype))
     assert opened(tmp_path, kind).find(["clip 1", "clip 3"]).tolist() == [-1, 0]
+
+
+def test_nothing_is_written_while_another_writer_holds_the_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_file, "LOCK_S", 0.05)
+    file = opened(tmp_path, EMBEDDINGS)
+    file.append(["a"], np.ones((1, 4, 8), np.float32))
+    writes: list[Callable[[], None]] = [
+        lambda: file.append(["b"], np.ones((1, 4, 8), np.float32)),
+        lambda: file.retain([]),
+        file.clear,
+    ]
+    with FileLock(tmp_path / LOCK):
+        for write in writes:
+            with pytest.raises(Timeout):
+                write()
+    reader = opened(tmp_path, EMBEDDINGS)
+    reader.refresh()
+    assert reader.find(["a", "b"]).tolist() == [0, -1]

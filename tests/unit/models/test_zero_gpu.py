@@ -4,7 +4,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -43,6 +43,7 @@ class FakeSpaces:
 
     def __init__(self) -> None:
         self.worker: Any = None
+        self.process: Any = None
         self.fails = False
 
     def GPU(self, duration: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -58,7 +59,8 @@ class FakeSpaces:
                     raise RuntimeError("quota")
                 if self.worker is None:
                     ours, theirs = context.Pipe()
-                    context.Process(target=work, args=(theirs,), daemon=True).start()
+                    self.process = context.Process(target=work, args=(theirs,), daemon=True)
+                    self.process.start()
                     self.worker = ours
                 self.worker.send(arguments)
                 return self.worker.recv()
@@ -69,12 +71,15 @@ class FakeSpaces:
 
 
 @pytest.fixture
-def spaces(monkeypatch: pytest.MonkeyPatch) -> FakeSpaces:
+def spaces(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeSpaces]:
     fake = FakeSpaces()
     monkeypatch.setitem(sys.modules, "spaces", cast(Any, SimpleNamespace(GPU=fake.GPU)))
     monkeypatch.setenv("SPACES_ZERO_GPU", "true")
     monkeypatch.setattr(zero_gpu, "GPU", "borrowed")
-    return fake
+    yield fake
+    if fake.process is not None:
+        fake.process.kill()  # it holds copies of this process's pipes, also of that which ends the browser's driver
+        fake.process.join()
 
 
 def test_elsewhere_the_function_is_itself() -> None:

@@ -117,6 +117,12 @@ def test_markdown_has_the_columns_of_the_paper_without_empty_groups(report: Repo
     assert {line.count("|") for line in paper} == {14} and {line.count("|") for line in honest} == {6}
 
 
+def test_every_honest_column_shows_the_metric_of_its_head(report: Report) -> None:
+    values = {"composed/hard_pairs": 11.0, "composed/violations@10": 22.0, "not/auc": 0.5, "not/violations@10": 33.0}
+    lines = markdown(replace(report, references={"known": values})).splitlines()
+    assert [line for line in lines if line.startswith("| known |")][-1] == "| known | 11.0 | 22.0 | 0.500 | 33.0 |"
+
+
 def test_csv_has_all_metrics_unrounded(report: Report) -> None:
     oracle, words, _ = csv.DictReader(io.StringIO(csv_table(report)))
     assert oracle["original/MIR"] == "0.875" and oracle["composed/MIR"] == ""

@@ -1,0 +1,113 @@
+"""Words that ask for videos rather than describe them: requests, fillers, preferences."""
+
+import re
+
+from nt2vr.language.rewriting import Step, pattern
+from nt2vr.language.wordlists import words
+
+_FILLERS = pattern(
+    r"\b(?:u+h+m*|u+m+|e+rm+|h+m+|uhm+|lo+l|lmao|haha+|pl[sz]|plea?se?|tho|kinda|sorta|thx|tysm|imo|tbh)\b(?!\s?:),?"
+    r"|, (?:you know|like|i mean|i guess|well|er|ok|okay|right|let's say)(?=,),?|\blike,"
+    r"|\bnot though(?=[.!?]*$)"
+    r"|(?<=\bis )like (?=[a-z]+ing\b)|(?<=\bare )like (?=[a-z]+ing\b)|(?<=\bjust )like (?=[a-z]+ing\b)"
+)
+_CLOSING = pattern(
+    r"(?:[,.!?]{1,4}\s{0,4}|\s)(?:(?:many )?thanks(?: a lot| so much)?|thank (?:you|u)(?: so much)?|"
+    r"(?<=[,.!?] )(?:ok(?:ay)?|right|cheers|"
+    r"if (?:possible|you can|you could|that'?s (?:ok|possible)))|ty|though|i guess|i think|"
+    r"or something|or whatever|you know|asap)\s?[.!?]{0,4}\s*$"
+)
+_POLITE = (
+    r"(?:(?:hey+|hi+|hello|yo|ok(?:ay)?|so|well|oh|honestly|actually|basically|btw|guys|just|maybe|alright|right|and|but|"
+    r"if (?:you|u)(?:'re| are| do| can| could| would)?[^,.;?!]{0,30},|if it'?s [^,.;?!]{0,30},)[,.!]* +)"
+)
+_ASK = (
+    r"(?:(?:can|could|would|will) (?:you|u|i|we)(?: (?:please|kindly|just|maybe|also))?"
+    r" (?:show|find|get|give|play|search(?: for)?|look for|bring(?: up)?|pull up|"
+    r"see|have|display|fetch|watch)"
+    r"(?: me| us)?|"
+    r"(?:show|find|get|give|play|fetch|bring|send) (?:me|us)|gimme|(?:lemme|let me|let's) (?:see|watch)|"
+    r"(?:please )?search(?:ing)?(?: for)?|(?:i'?m |i am |we'?re |we are )?look(?:ing)? for|find|want|"
+    r"(?:i|we)(?: really| just| only| kinda)? (?:want|need|wanna|wish|would (?:like|love)|like|am after|was after)"
+    r"(?: to)?(?: (?:see|watch|find|look at|view|have|get))?|"
+    r"(?:i|we)'d (?:like|love)(?: to)?(?: (?:see|watch|find))?|"
+    r"i'?m (?:after|searching for)|i (?:was|am) (?:wondering if|hoping|trying) "
+    r"(?:there (?:is|are)|you have|to (?:find|see))|"
+    r"(?:is|are) there|do (?:you|u|we) have|(?:have )?(?:you )?got|"
+    r"where (?:can|could|do) (?:i|we) (?:see|find|watch|get)|what are|"
+    r"(?<=[,.;] )show|show(?= (?:a|an|the|some|any|only|just|all)\b)|i can(?:'t|not) (?:find|remember))"
+)
+_MEDIUM = (
+    r"(?:(?:any|some|a|an|the|all|every|only|just|more|that|this|one)? ?(?:good|nice|short|random|funny|cool)? ?"
+    r"(?:(?:videos?|vids?|clips?|footage|films?|movies?|pictures?|photos?|images?|scenes?|something|anything|stuff|one|ones)"
+    r" ?){1,2}"
+    r"(?:of|with|where|in which|showing|featuring|about|containing|(?:that|which)(?: only)? "
+    r"(?:shows?|ha(?:s|ve)|features?|contains?|includes?|(?:is|are) (?:of|about)))(?! (?:not|that|which)) )"
+)
+_REQUEST = pattern(
+    rf"(?:^\s*|(?<=\w)[.;:,!?]{{1,4}}\s{{1,4}}){_POLITE}{{0,4}}{_ASK}(?![\w'-])(?! (?:rid|not|no longer)\b)"
+    rf",? *(?:{_MEDIUM}|(?:any|some)(?: (?=\w)|(?=$)))?"
+    r"|^\s*(?:(?:hey+|hi+|hello|yo|ok(?:ay)?|oh|honestly|actually|basically|btw|well|so|yeah|yep|nah|i dunno|"
+    r"you know what|i'?m thinking|it'?s gotta have|it has to have|there'?s gotta be|must have)"
+    r"(?: there| guys| so| basically| like)?"
+    r"(?:[,.!]+ +| (?=(?:anything|any|no|not|nothing|all|everything|i|without|an?|the|something|like)\b)))+"
+    r"|^\s*(?:any |some |all |only )?(?:(?:videos|vids) (?:of|with|where|showing|about|featuring)|(?:which|what) "
+    r"(?:videos?|clips?) (?:shows?|ha(?:s|ve)|features?|contains?)|clips (?:with|where)) "
+    r"|^\s*(?:any|some) (?:clips|footage|films|videos?) (?:of|with|where|showing) "
+)
+
+
+def _new_clause(match: re.Match[str]) -> str:
+    """Return what separates the rest from the words before the request."""
+    return "; " if match.start() else ""
+
+
+_JOINT_OF_CHOICE = pattern(r"(?<=\w )(?:to|over|before|(?<!rather )than|then|instead of)(?= [^\W\d_])")
+_CHOICE = pattern(
+    r"(?:^|[.;,!?] )(?:(?:i|we)(?:'d| would| really| much| usually)* )?"
+    r"(?:prefer|favou?r|choose|pick|ra[th]{2}er|better|(?:(?<=i'd )|(?<=i would )|(?<=we'd ))(?:take|go for))"
+    r"(?: to)?(?: (?:see|watch|have|find|be|get))? "
+)
+
+
+def _rather(match: re.Match[str]) -> str | None:
+    """Return "rather than" for the joint of "I prefer tea to coffee"."""
+    chosen = list(_CHOICE.finditer(match.string, max(0, match.start() - 80), match.start()))
+    between = match.string[chosen[-1].end() : match.start()] if chosen else ""
+    return "rather than" if between and not re.search(r"[.;?!]|\b(?:to|over|than|instead)\b", between) else None
+
+
+def _chosen(match: re.Match[str]) -> str | None:
+    """Return nothing but punctuation for "I'd rather see" where "rather than" follows."""
+    follows = "rather than " in match.string[match.end() : match.end() + 80]
+    return match[0][: 2 * (match[0][0] in ".;,!?")] if follows else None
+
+
+_COMPARING = words("prefer favor favour choose pick rather rahter better less than take go")
+CHOICES = (
+    Step(_JOINT_OF_CHOICE, _rather, _COMPARING),
+    Step(_CHOICE, _chosen, words("than")),
+    Step(
+        pattern(r"^(?:i|we) (?:really )?(?:like|love) (.{2,60}?) (?:more|better) than (?=\w)"),
+        r"\1 rather than ",
+        words("than"),
+    ),
+    Step(pattern(r"^less (\w+),? (?:(?:and|but) )?more (?=\w)"), r"no \1, ", words("less")),
+    Step(pattern(r"^more (\w+(?: \w+)?),? (?:(?:and|but) )?less (?=\w+$)"), r"\1, no ", words("less")),
+)
+_FREE = pattern(
+    r"\b(car|fat|nut|dog|cat|kid|child|pet|oil|egg|smoke|sugar|dairy|crowd|plastic|gluten|lactose|alcohol|meat|traffic|"
+    r"ad|people|phone|screen|drug|sulfate|cruelty|stress|noise|wheat|caffeine) free (?=[a-z])"
+)
+_SAID = words(
+    "uh um er hm lol lmao haha pls plz pleas plese plse kinda sorta thx tysm imo tbh tho like know mean guess well ok "
+    "right let's"
+)
+_SAID_LAST = words("thank ty though guess think or know asap ok right cheers if")
+FILLERS = (
+    Step(_FILLERS, " ", _SAID),
+    Step(re.compile(r"^\s+|(?<=\s)\s+"), ""),
+    Step(_FREE, r"\1-free ", words("free")),
+    Step(_CLOSING, "", _SAID_LAST),
+)
+REQUEST = Step(_REQUEST, _new_clause)

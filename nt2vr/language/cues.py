@@ -1,0 +1,104 @@
+"""Cues of negation in one sentence: which words deny something, by their form and their place."""
+
+from collections.abc import Iterator, Mapping
+
+from nt2vr.language.forms import CUE_RUNS, CUES, CueKind
+from nt2vr.language.idioms import NO_NEGATION, length_of_name, length_of_sign
+from nt2vr.language.phrases import Phrases
+from nt2vr.language.presence import Presence
+from nt2vr.language.wanted import Negation
+from nt2vr.language.wordlists import words
+
+_UNITS = words("degree percent second minute hour euro dollar point mph kmh g %")
+_OUTSIDE = words(
+    "frame shot sight view picture focus order control town range focus breath business bed water "
+    "bounds reach tune step place character"
+)
+_ENDING = words("stop stops stopping cease ceases quit fail fails tire")
+
+
+class Cues:
+    """Finds the cues of one sentence."""
+
+    def __init__(self, phrases: Phrases, presence: Presence, edits: Mapping[int, Negation]) -> None:
+        """Prepare to search the sentence behind `phrases`; `edits` are words of editing, by their first word."""
+        self.phrases, self.presence, self._edits = phrases, presence, edits
+
+    def found(self) -> Iterator[tuple[CueKind, int, int]]:
+        """Yield the kind, first word and end of every cue, from left to right."""
+        i = 0
+        while i < len(self.phrases.tokens):
+            if edit := self._edits.get(i):
+                yield edit.kind, i, edit.after_cue
+                i = edit.end
+                continue
+            length = self.presence.longest(CUE_RUNS, i)
+            kind = CUES[" ".join(self.phrases.words[i : i + length])] if length else "not"
+            idiom = self.presence.longest(NO_NEGATION, i) or (
+                length_of_sign(self.phrases, i) if self.phrases.word(i) in {"no", "do"} else 0
+            )
+            if length and not idiom:
+                idiom = length_of_name(self.phrases, i) or self._goes_on(kind, i + length)
+            if not length or idiom or not self._is_cue(kind, i, i + length):
+                i += idiom or 1
+                continue
+            yield kind, i, i + length
+            i += length
+
+    def _is_cue(self, kind: CueKind, i: int, end: int) -> bool:
+        """Return whether words `i` to `end` deny by their place: "-", "0", "gave up" do so before some words only."""
+        phrases = self.phrases
+        match phrases.word(i):
+            case "-" | "!":
+                return phrases.is_prefix(i)
+            case "non" | "non-":
+                return phrases.tag(end) not in {"", "PUNCT"}
+            case "no":
+                return not phrases.word(end)[:1].isdigit()  # no. 10
+            case "0":
+                return phrases.tag(end) in {"NOUN", "ADJ"} and phrases.lemma(end) not in _UNITS
+            case "gave" | "gives" | "giving" | "given" | "quit" | "quits":
+                return phrases.tag(end) == "VBG"
+            case "run" | "runs" | "ran" | "running":
+                return phrases.tag(end) != "DET" or phrases.lemma(i - 1) == "have"  # a dog runs out of a tunnel
+            case "is" | "are" | "was":
+                return phrases.word(end - 1) != "of" or (
+                    phrases.tag(end) == "NOUN" and phrases.word(end) not in _OUTSIDE
+                )  # a fridge is out of milk
+            case "hold":
+                return phrases.tag(i - 1) == "PUNCT"  # a burger, hold the onions
+            case "minus":
+                return phrases.tag(end) != "NUM"  # minus 40 degrees
+            case "leave" | "leaves" | "leaving" | "left" | "keep":
+                return kind != "out" or self._is_left_out(i, end)
+        return True
+
+    def _goes_on(self, kind: CueKind, i: int) -> int:
+        """Return the words that make a denial before word i an affirmation: "never | stops barking"; 0 elsewhere."""
+        phrases = self.phrases
+        ends = kind == "not" and phrases.lemma(i) in _ENDING
+        return 2 if ends and (phrases.tag(i + 1) in {"VBG", "TO"} or phrases.word(i + 1) == "to") else 0
+
+    def start_clause(self, i: int) -> bool:
+        """Return whether a clause starts at word i."""
+        return self.phrases.tag(i - 1) in {"", "PUNCT", "CONJ"} or self.phrases.word(i - 1) == "please"
+
+    def _is_left_out(self, cue: int, after_cue: int) -> bool:
+        """Return whether a thing and "out" follow: "leaves the eggs out"."""
+        phrases, noun = self.phrases, self.phrases.noun_phrase(after_cue)
+        if (
+            noun is None
+            or phrases.word(noun.end) != "out"
+            or (phrases.word(cue) == "keep" and not self.start_clause(cue))
+        ):
+            return False
+        return phrases.tag(noun.end + 1) in {"", "PUNCT", "CONJ"} or phrases.word(noun.end + 1) == "of"
+
+    def left_out(self, cue: int, after_cue: int) -> Negation:
+        """Return the negation of "leaves the eggs out"."""
+        phrases, noun = self.phrases, self.phrases.noun_phrase(after_cue)
+        assert noun is not None  # _is_left_out
+        end = noun.end + 1
+        if phrases.word(end) == "of" and (place := phrases.place_phrase(end)):
+            end = place.end
+        return Negation("out", cue, after_cue, (noun,), cue, end)

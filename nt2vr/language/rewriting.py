@@ -1,0 +1,81 @@
+"""Rewriting of typed text, character by character traceable: highlights still point into what was typed."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """Characters `start` to `end` (exclusive) of a query's text."""
+
+    start: int
+    end: int
+
+
+class Step(NamedTuple):
+    """One rewriting.
+
+    Attributes:
+        pattern: what is replaced. Its repeats are bounded: strangers type the text.
+        new: by what, or a function that finds it; None leaves the match as it is.
+        hints: text without any of these, in lower case, has no match; looking for them is faster.
+    """
+
+    pattern: re.Pattern[str]
+    new: str | Callable[[re.Match[str]], str | None]
+    hints: Collection[str] = ()
+
+
+@dataclass(frozen=True)
+class Typed:
+    """Text whose characters come from a typed text.
+
+    Attributes:
+        text: the text.
+        starts: per character, where it, or what it replaces, starts in the typed text.
+        ends: per character, where that ends.
+    """
+
+    text: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+    @classmethod
+    def of(cls, text: str) -> "Typed":
+        """Start with the text as typed."""
+        return cls(text, range(len(text)), range(1, len(text) + 1))
+
+    def span(self, span: Span) -> Span:
+        """Return where words of `text` were typed."""
+        return Span(self.starts[span.start], self.ends[span.end - 1])
+
+    def rewritten(self, steps: Iterable[Step]) -> "Typed":
+        """Replace every match of each step, one step after the other."""
+        typed, lower = self, self.text.lower()
+        for step in steps:
+            if not step.hints or any(hint in lower for hint in step.hints):
+                typed = typed._replaced(step)
+                lower = typed.text.lower()
+        return typed
+
+    def _replaced(self, step: Step) -> "Typed":
+        edits = []
+        for match in step.pattern.finditer(self.text):
+            new = match.expand(step.new) if isinstance(step.new, str) else step.new(match)
+            if new is not None and new != match[0]:
+                edits.append((match.start(), match.end(), new))
+        if not edits:
+            return self
+        text, starts, ends, at = list[str](), list[int](), list[int](), 0
+        for start, end, new in edits:
+            text += [self.text[at:start], new]
+            starts += [*self.starts[at:start], *[self.starts[start]] * len(new)]
+            ends += [*self.ends[at:start], *[self.ends[max(start, end - 1)]] * len(new)]
+            at = end
+        return Typed("".join([*text, self.text[at:]]), [*starts, *self.starts[at:]], [*ends, *self.ends[at:]])
+
+
+def pattern(text: str) -> re.Pattern[str]:
+    """Compile a pattern for any letter case."""
+    return re.compile(text, re.IGNORECASE)
