@@ -53,7 +53,7 @@ OFFSETS = {  # of labels that would lie on a curve or on each other, in pixels; 
     "CLIP": (-8, 12, "end"),
     "CLIP*": (7, 14, "start"),
     "CLIP-bnl": (-8, 4, "end"),
-    "boolean": (-8, 12, "end"),
+    "boolean": (-4, -7, "end"),
     "rectified": (8, -2, "start"),
     "anchored": (8, 2, "start"),
     "spherical": (-8, 12, "end"),

@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 BATCH_FRAMES = 64  # frames in one forward pass of the encoder
 _Decoded = tuple[VideoFile, NDArray[np.uint8]]  # frames are (F, S, S, 3)
-SHORTLIST = 10_000  # clips of an approximate index that are scored exactly
+SHORTLIST = 10_000  # clips that an approximate index gives to be scored
 SAMPLE = 200  # captions with which the recall of an approximate index is measured
 
 
@@ -77,17 +77,24 @@ class EmbeddedGallery:
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Return scores and rows of the best k clips, best first; ties by row.
 
-        An exclusion is exact over all clips, or over the SHORTLIST nearest to the vector where the index is
-        approximate.
+        An approximate index gives an exclusion the SHORTLIST clips nearest to the vector. All are scored if others
+        could be better: as an exclusion only takes, none scores above its inner product.
         """
         if exclusion is None:
             return self._nearest(vector, k)
-        if self.contents is None:
-            rows, clips = np.arange(len(self.embeddings)), self.embeddings
-        else:
-            rows = np.sort(self._nearest(vector, max(k, SHORTLIST))[1])
-            clips = self.embeddings[rows]
-        scores = scores_of(clips, vector, exclusion)
+        if self.contents is not None:
+            products, rows = self._nearest(vector, max(k, SHORTLIST))
+            scores, best = self._scored(np.sort(rows), k, vector, exclusion)
+            if len(scores) and scores[-1] >= products[-1]:
+                return scores, best
+        return self._scored(None, k, vector, exclusion)
+
+    def _scored(
+        self, rows: NDArray[np.int64] | None, k: int, vector: NDArray[np.float32], exclusion: Exclusion
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Score the clips of some rows, ascending, or all, and return the best k."""
+        scores = scores_of(self.embeddings if rows is None else self.embeddings[rows], vector, exclusion)
+        rows = np.arange(len(scores)) if rows is None else rows
         best = best_rows(scores, rows, min(k, len(rows)))
         return scores[best], rows[best]
 

@@ -47,5 +47,7 @@ class Exclusion:
 
 def scores_of(embeddings: Vectors, vector: Vectors, exclusion: Exclusion | None) -> Vectors:
     """Score embeddings (..., D) by a query vector (D,), less what an exclusion takes."""
-    scores = np.asarray(embeddings @ vector)
-    return scores if exclusion is None else scores - exclusion.loss(embeddings @ exclusion.unwanted.T)
+    if exclusion is None:
+        return np.asarray(embeddings @ vector)
+    similarities = embeddings @ np.vstack([vector, exclusion.unwanted]).T  # in one pass over the embeddings
+    return np.asarray(similarities[..., 0] - exclusion.loss(similarities[..., 1:]))

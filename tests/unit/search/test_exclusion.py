@@ -110,9 +110,16 @@ def test_a_search_is_exact_and_an_approximate_index_gives_the_clips_to_score(
     two_stages = gallery_of(vectors, ids, contents)
     assert two_stages.search(wanted, 20, exclusion)[1].tolist() == expected
     monkeypatch.setattr(embedded_module, "SHORTLIST", 22)
-    nearest = np.sort(two_stages.search(wanted, 22)[1])
-    shortlisted = nearest[best_of(vectors[nearest], wanted, exclusion, 20)].tolist()
-    assert two_stages.search(wanted, 20, exclusion)[1].tolist() == shortlisted != expected
+    assert two_stages.search(wanted, 20, exclusion)[1].tolist() == expected  # others might be better: all are scored
+
+    known = np.argsort(-(vectors @ wanted))[:40]
+    some = ExactIndex(8)  # if more than the shortlist were scored, others would be found
+    some.add(contents[known], vectors[known])
+    monkeypatch.setattr(embedded_module, "SHORTLIST", 40)
+    weak = replace(exclusion, weight=0.01)
+    scored = vectors.copy()
+    scored[np.setdiff1d(np.arange(300), known)] = wanted
+    assert gallery_of(scored, some, contents).search(wanted, 5, weak)[1].tolist() == best_of(vectors, wanted, weak, 5)
 
 
 def test_evaluation_ranks_by_the_same_scores_and_equal_clips_tie() -> None:
