@@ -21,7 +21,7 @@ from benchmarks.harness import arguments, timed, write_head, write_row
 from nt2vr.media.cache import Cache
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import Card
-from nt2vr.search.embedded import open_gallery
+from nt2vr.search.embedded import RELIABLE, open_gallery
 from nt2vr.search.embedding_file import CHUNK, EmbeddingFile
 from nt2vr.search.embedding_folders import tower_folder
 from nt2vr.search.exclusion import Exclusion, scores_of
@@ -168,7 +168,7 @@ class Excluding:
 
     def _scored(self, shortlist: int) -> tuple[Rows, bool]:
         products, rows = (found[0] for found in self.index.search(self.wanted[None], shortlist))
-        worst, rows = products[-1], np.sort(rows)
+        worst, rows = products[:RELIABLE][-1], np.sort(rows)
         scores = scores_of(self.vectors[rows], self.wanted, self.exclusion)
         best = best_rows(scores, rows, K)
         return rows[best], bool(scores[best[-1]] >= worst)

@@ -33,6 +33,7 @@ logger = logging.getLogger(__name__)
 BATCH_FRAMES = 64  # frames in one forward pass of the encoder
 _Decoded = tuple[VideoFile, NDArray[np.uint8]]  # frames are (F, S, S, 3)
 SHORTLIST = 10_000  # clips that an approximate index gives to be scored
+SURE, RELIABLE = 10, 100  # first clips that a shortlist must not miss; nearest ones that an index hardly misses
 SAMPLE = 200  # captions with which the recall of an approximate index is measured
 
 
@@ -77,15 +78,15 @@ class EmbeddedGallery:
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Return scores and rows of the best k clips, best first; ties by row.
 
-        An approximate index gives an exclusion the SHORTLIST clips nearest to the vector. All are scored if others
-        could be better: as an exclusion only takes, none scores above its inner product.
+        An approximate index gives an exclusion the SHORTLIST clips nearest to the vector. All are scored if the first
+        ten might lack better ones: an exclusion only takes, and the index is reliable for the nearest hundred.
         """
         if exclusion is None:
             return self._nearest(vector, k)
         if self.contents is not None:
             products, rows = self._nearest(vector, max(k, SHORTLIST))
             scores, best = self._scored(np.sort(rows), k, vector, exclusion)
-            if len(scores) and scores[-1] >= products[-1]:
+            if len(scores) and scores[:SURE][-1] >= products[:RELIABLE][-1]:
                 return scores, best
         return self._scored(None, k, vector, exclusion)
 
