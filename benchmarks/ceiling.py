@@ -17,7 +17,7 @@ from benchmarks.harness import arguments, write_head, write_row
 from nt2vr.evaluation.benchmark import JudgedQuery, Vectors
 from nt2vr.evaluation.measures import measure_block, summarise
 from nt2vr.evaluation.protocol import parse_query
-from nt2vr.evaluation.scoring import query_vectors
+from nt2vr.evaluation.scoring import ask_systems
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.search.systems import System
 from nt2vr.settings import Settings, prepare_environment
@@ -63,8 +63,8 @@ def main() -> None:
 
     write_head("", *COLUMNS)
     systems = [System("CLIP", "drop"), System("CLIP", "boolean", 0.5)]
-    for system, vectors in zip(systems, query_vectors(base, systems, queries, parse_query), strict=True):
-        write(system.name, vectors, videos, queries)
+    for system, asked in zip(systems, ask_systems(base, systems, queries, parse_query), strict=True):
+        write(system.name, asked.vectors, videos, queries)
     probes = {alpha: probed(seen, wanted, unwanted, alpha) for alpha in (0.5, 0.8)}
     for alpha, vectors in probes.items():
         write(f"linear probes, wanted - {alpha} · unwanted", vectors, videos, queries)

@@ -19,10 +19,16 @@ from nt2vr.ui.chart import short, ticks
 MODELS = ("CLIP", "CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg")
 FRONTS: dict[str, Sequence[float]] = {
     "boolean": (0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.65, 0.8, 1, 1.25, 1.5),
+    "rectified": (0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3),
     "anchored": (0, 0.3, 0.6, 0.9, 1.2, 1.5, 1.7, 1.9, 2.1, 2.4, 2.7, 3),
     "spherical": (0.8, 0.85, 0.9, 0.925, 0.95, 0.965, 0.975, 0.985, 0.99, 0.995, 1),
 }
-MARKED = {"boolean": (0.1, 0.5, 1), "anchored": (1, 1.9), "spherical": (0.95,)}  # and the card's
+MARKED = {
+    "boolean": (0.1, 0.5, 1),
+    "rectified": (0.5, 1),
+    "anchored": (1, 1.9),
+    "spherical": (0.95,),
+}  # and the card's
 SHOWN = (
     *(
         "composed/R@1",
@@ -37,12 +43,18 @@ SHOWN = (
 CARD, CHART = Path("assets/models/clip"), Path("docs/exclusion.svg")
 
 WIDTH, HEIGHT, LEFT, BOTTOM, MARGIN = 680, 440, 46, 40, 16
-COLOURS = {"boolean": "#3b82f6", "anchored": "#d97706", "spherical": "#a855f7"}  # all readable on white and on black
+COLOURS = {
+    "boolean": "#3b82f6",
+    "rectified": "#ec4899",
+    "anchored": "#d97706",
+    "spherical": "#a855f7",
+}  # all readable on white and on black
 OFFSETS = {  # of labels that would lie on a curve or on each other, in pixels; others are right of their points
     "CLIP": (-8, 12, "end"),
     "CLIP*": (7, 14, "start"),
     "CLIP-bnl": (-8, 4, "end"),
-    "boolean": (6, -4, "start"),
+    "boolean": (-4, -7, "end"),
+    "rectified": (8, -2, "start"),
     "anchored": (8, 2, "start"),
     "spherical": (-8, 12, "end"),
 }

@@ -16,7 +16,7 @@ from benchmarks.harness import arguments, write_head, write_row
 from nt2vr.evaluation.benchmark import JudgedQuery, Vectors, row_array
 from nt2vr.evaluation.measures import measure_block, summarise
 from nt2vr.evaluation.protocol import parse_query
-from nt2vr.evaluation.scoring import query_vectors
+from nt2vr.evaluation.scoring import ask_systems
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
@@ -91,8 +91,8 @@ def judged(denial: Denial, table: SceneTable) -> JudgedQuery | None:
 
 def ordered(encoder: Encoder, system: System, queries: Sequence[JudgedQuery], videos: Vectors) -> float:
     """Return the share of (relevant, hard) pairs that a system orders correctly."""
-    (vectors,) = query_vectors(encoder, [system], queries, parse_query)
-    metrics = summarise(queries, measure_block(vectors, videos, queries))
+    (asked,) = ask_systems(encoder, [system], queries, parse_query)
+    metrics = summarise(queries, measure_block(asked.vectors, videos, queries, exclusions=asked.exclusions))
     return metrics["not/auc"] if "not/auc" in metrics else metrics["composed/hard_pairs"] / 100
 
 

@@ -17,7 +17,7 @@ from benchmarks.harness import arguments, write_head, write_row
 from nt2vr.evaluation.benchmark import JudgedQuery, Vectors
 from nt2vr.evaluation.measures import measure_block, summarise
 from nt2vr.evaluation.protocol import parse_query
-from nt2vr.evaluation.scoring import query_vectors
+from nt2vr.evaluation.scoring import ask_systems
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.encoder import Encoder
 from nt2vr.search.systems import System
@@ -125,11 +125,12 @@ def write_measured(
     system: System, encoder: Encoder, queries: list[JudgedQuery], videos: Vectors, held_out: Set[str]
 ) -> None:
     """Print two table rows: queries that deny a held-out concept, and all others."""
-    (vectors,) = query_vectors(encoder, [system], queries, parse_query)
+    (asked,) = ask_systems(encoder, [system], queries, parse_query)
     held = np.array([names_any(held_out, read_claim(query.unwanted[0])) for query in queries])
     for label, chosen in (("held out", held), ("others", ~held)):
-        some = [queries[row] for row in np.flatnonzero(chosen)]
-        metrics = summarise(some, measure_block(vectors[chosen], videos, some))
+        rows = np.flatnonzero(chosen)
+        some, taken = [queries[row] for row in rows], [asked.exclusions[int(row)] for row in rows]
+        metrics = summarise(some, measure_block(asked.vectors[rows], videos, some, exclusions=taken))
         write_row(system.name, label, *(f"{metrics[key]:.3f}" for key in COLUMNS))
 
 

@@ -1,7 +1,8 @@
-"""Opening and searching large galleries, made up: `python -m benchmarks.index [gallery|indexes] [LARGEST]`.
+"""Opening and searching large galleries, made up: `python -m benchmarks.index [gallery|indexes|excluding] [LARGEST]`.
 
 Vectors are clustered, one cluster per hundred: a random centre of length 1 plus noise of length 0.7, normalised.
-Queries are new members of random clusters, with as much noise (near) or twice as much (far).
+Queries are new members of random clusters, with as much noise (near) or twice as much (far). What they exclude is a
+new member of another cluster (other), or the middle between such a one and the query itself (same).
 """
 
 import os
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -19,18 +21,21 @@ from benchmarks.harness import arguments, timed, write_head, write_row
 from nt2vr.media.cache import Cache
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.card import Card
-from nt2vr.search.embedded import open_gallery
+from nt2vr.search.embedded import RELIABLE, open_gallery
 from nt2vr.search.embedding_file import CHUNK, EmbeddingFile
 from nt2vr.search.embedding_folders import tower_folder
-from nt2vr.search.index import ExactIndex, FaissIndex, Index
+from nt2vr.search.exclusion import Exclusion, scores_of
+from nt2vr.search.index import ExactIndex, FaissIndex, Index, best_rows
 
 DIM, NUM_FRAMES = 512, 8
 SIZES = (10_000, 100_000, 1_000_000)
 NUM_QUERIES = 101
 K, RANKED = 10, 1000
 PER_CLUSTER = 100
+WEIGHTS, SHORTLISTS = (1.0, 3.0), (1_000, 10_000)
 NEAR, FAR = 0.7, 1.4  # length of the noise; centres have length 1
 Vectors = NDArray[np.float32]
+Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -140,16 +145,84 @@ def measure_indexes(largest: int) -> None:
             write_row(f"{size:,}", type(index).__name__, f"{built_s:.1f}", f"{few:.2f}", f"{many:.2f}", *shares)
 
 
+@dataclass(frozen=True)
+class Excluding:
+    """A query that excludes, in a gallery of which an index knows the nearest."""
+
+    vectors: Vectors
+    index: Index
+    wanted: Vectors
+    exclusion: Exclusion
+
+    def best(self) -> Rows:
+        """Score everything, and return the rows of the best K."""
+        return best_rows(scores_of(self.vectors, self.wanted, self.exclusion), np.arange(len(self.vectors)), K)
+
+    def best_of(self, shortlist: int) -> Rows:
+        """Score as many clips as the shortlist has, the nearest to the wanted part, likewise."""
+        return self._scored(shortlist)[0]
+
+    def is_sure(self, shortlist: int) -> bool:
+        """Return whether these are known to be the best of all."""
+        return self._scored(shortlist)[1]
+
+    def _scored(self, shortlist: int) -> tuple[Rows, bool]:
+        products, rows = (found[0] for found in self.index.search(self.wanted[None], shortlist))
+        worst, rows = products[:RELIABLE][-1], np.sort(rows)
+        scores = scores_of(self.vectors[rows], self.wanted, self.exclusion)
+        best = best_rows(scores, rows, K)
+        return rows[best], bool(scores[best[-1]] >= worst)
+
+
+def measure_excluding(largest: int) -> None:
+    """Print how many of the true 10 best of `rectified` a shortlist has, how often that is sure, and speeds."""
+    columns = "recall@10, other", "same", "sure, other", "same"
+    write_head(f"vectors of {DIM}", "α", "shortlist", "p50 ms", "all, p50 ms", *columns)
+    for size in (size for size in SIZES[1:] if size <= largest):
+        clusters = Clusters.of(size)
+        vectors = np.concatenate(list(clusters.chunks(size)))
+        vectors.flags.writeable = False
+        index = FaissIndex(DIM)
+        index.add(np.arange(size), vectors)
+        wanted, other, noise = (clusters.draw(NUM_QUERIES, NEAR, -seed % 2**32) for seed in (1, 2, 3))
+        same = wanted + noise
+        same /= np.linalg.norm(same, axis=1, keepdims=True)
+        for weight in WEIGHTS:
+            exclusions = [[Exclusion(part[None], weight).within(vectors) for part in parts] for parts in (other, same)]
+            kinds = [list(map(partial(Excluding, vectors, index), wanted, some)) for some in exclusions]
+            exact_ms = 1000 * median([timed(asked.best)[0] for asked in kinds[0]])
+            best = [[asked.best() for asked in kind] for kind in kinds]
+            for count in SHORTLISTS:
+                took_ms = 1000 * median([timed(partial(asked.best_of, count))[0] for asked in kinds[0]])
+                shares = [
+                    sum(len(np.intersect1d(each.best_of(count), rows)) for each, rows in zip(kind, found, strict=True))
+                    for kind, found in zip(kinds, best, strict=True)
+                ]
+                sure = [sum(each.is_sure(count) for each in kind) for kind in kinds]
+                times = f"{took_ms:.1f}", f"{exact_ms:.1f}"
+                recalls = (f"{share / (K * NUM_QUERIES):.3f}" for share in shares)
+                write_row(
+                    f"{size:,}",
+                    f"{weight:g}",
+                    f"{count:,}",
+                    *times,
+                    *recalls,
+                    *(f"{100 * share / NUM_QUERIES:.0f} %" for share in sure),
+                )
+
+
 def main() -> None:
     """Measure what was asked for."""
     parser = arguments("index", __doc__)
-    parser.add_argument("part", nargs="?", choices=("gallery", "indexes"))
+    parser.add_argument("part", nargs="?", choices=("gallery", "indexes", "excluding"))
     parser.add_argument("largest", nargs="?", type=int)
     options = parser.parse_args()
-    if options.part != "indexes":
+    if options.part in (None, "gallery"):
         measure_gallery(options.largest or 100_000)
-    if options.part != "gallery":
+    if options.part in (None, "indexes"):
         measure_indexes(options.largest or SIZES[-1])
+    if options.part in (None, "excluding"):
+        measure_excluding(options.largest or SIZES[-1])
 
 
 if __name__ == "__main__":

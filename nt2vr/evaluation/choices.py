@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.evaluation.benchmark import JudgedQuery, QueryKind, Rows, Vectors, row_array
-from nt2vr.evaluation.measures import FIRST_PAGE, Measured, Values, members
+from nt2vr.evaluation.measures import FIRST_PAGE, Exclusions, Measured, Values, losses, members
 from nt2vr.evaluation.ranks import inner_products
 
 PROMPT, NEGATED_PROMPT = "this is a photo of a {}", "this is not a photo of a {}"
@@ -23,16 +23,23 @@ def choices_of(questions: Sequence[JudgedQuery], texts: Sequence[str]) -> tuple[
     return [JudgedQuery("choice", texts[place], row_array(())) for place in places], places.astype(np.int32)
 
 
-def measure_choices(vectors: Vectors, videos: Vectors, questions: Sequence[JudgedQuery], places: Rows) -> Measured:
+def measure_choices(
+    vectors: Vectors,
+    videos: Vectors,
+    questions: Sequence[JudgedQuery],
+    places: Rows,
+    exclusions: Exclusions = (),
+) -> Measured:
     """Rank each question's correct answer among its answers; ties count against the model.
 
     Args:
         questions: Q, each about its one `relevant` video.
         vectors: (Q + T, D), the Q correct answers, then the T wrong ones of `places`.
         places: (T,), ascending positions of the wrong answers among the benchmark's texts.
+        exclusions: one per vector, or none at all.
     """
     shown = videos[[question.relevant[0] for question in questions]]  # (Q, D)
-    scores = inner_products(shown, vectors)  # (Q, Q + T)
+    scores = inner_products(shown, vectors) - np.transpose(losses(exclusions, shown, videos))  # (Q, Q + T)
     right, scores = scores.diagonal(), scores[:, len(questions) :]
     ranks = np.ones(len(questions), np.int32)
     for row, question in enumerate(questions):

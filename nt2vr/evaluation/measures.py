@@ -19,7 +19,9 @@ from nt2vr.evaluation.ranks import (
     retrieval_values,
     shares_among_first,
 )
+from nt2vr.search.exclusion import Exclusion
 
+Exclusions = Sequence[Exclusion | None]
 FIRST_PAGE = 10  # videos checked for violations
 
 
@@ -44,7 +46,11 @@ class Measured:
 
 
 def measure_block(
-    vectors: Vectors, videos: Vectors, queries: Sequence[JudgedQuery], num_videos: int | None = None
+    vectors: Vectors,
+    videos: Vectors,
+    queries: Sequence[JudgedQuery],
+    num_videos: int | None = None,
+    exclusions: Exclusions = (),
 ) -> Measured:
     """Score all videos for some queries, and measure each query.
 
@@ -53,11 +59,13 @@ def measure_block(
         videos: (V, D), video embeddings; zeros for unreadable videos, which rank last. Rows after the `num_videos`
             first replace some of these in single queries, see `JudgedQuery.instead`.
         num_videos: V; None if there are no further rows.
+        exclusions: one per query, or none at all.
     """
     count = len(videos) if num_videos is None else num_videos
     further = sorted({other for query in queries for other in query.instead.values()} - {NO_CAPTION})
     column = {other: count + place for place, other in enumerate(further)}
-    scores = inner_products(vectors, np.concatenate([videos[:count], videos[further]]))  # (Q, V + further)
+    clips = np.concatenate([videos[:count], videos[further]])
+    scores = inner_products(vectors, clips) - losses(exclusions, clips, videos[:count])  # (Q, V + further)
     scores[:, :count][:, ~videos[:count].any(axis=1)] = -np.inf
     for row, query in enumerate(queries):
         for video, other in query.instead.items():
@@ -79,6 +87,25 @@ def measure_block(
         violations.astype(np.float32),
         first,
     )
+
+
+def losses(exclusions: Exclusions, clips: Vectors, gallery: Vectors) -> NDArray[np.float32] | float:
+    """Return what exclusions, one per query, take from the scores of clips: (Q, C); 0 without exclusions.
+
+    Equal clips lose bit-equal amounts, as in `inner_products`.
+
+    Args:
+        gallery: clips that give the exclusions what they lack; zeros for unreadable ones.
+    """
+    given = [(row, exclusion) for row, exclusion in enumerate(exclusions) if exclusion is not None]
+    if not given:
+        return 0.0
+    found, readable = np.zeros((len(exclusions), len(clips)), np.float32), gallery[gallery.any(axis=1)]
+    similarities = inner_products(np.concatenate([exclusion.unwanted for _, exclusion in given]), clips)
+    ends = np.cumsum([len(exclusion.unwanted) for _, exclusion in given])
+    for (row, exclusion), some in zip(given, np.split(similarities, ends[:-1]), strict=True):
+        found[row] = exclusion.within(readable).loss(some.T)
+    return found
 
 
 def joined(parts: Sequence[Measured]) -> Measured:

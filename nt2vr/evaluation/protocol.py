@@ -9,7 +9,7 @@ from nt2vr.evaluation.choices import choices_of, measure_choices
 from nt2vr.evaluation.measures import Measured, joined, measure_block
 from nt2vr.evaluation.reports.report import Report, Result, system_spec
 from nt2vr.evaluation.result_store import ResultStore
-from nt2vr.evaluation.scoring import query_vectors
+from nt2vr.evaluation.scoring import ask_systems
 from nt2vr.language.query import Query, understand
 from nt2vr.language.tagger import load_tagger
 from nt2vr.models.card import Card
@@ -127,13 +127,14 @@ def ask(
 
         step(0)
         wrong, places = choices_of(block, benchmark.texts)
-        vectors = query_vectors(encoder, systems, [*block, *wrong], parse_query, step)
-        for parts, found in zip(blocks, vectors, strict=True):
+        asked = ask_systems(encoder, systems, [*block, *wrong], parse_query, step)
+        for parts, found in zip(blocks, asked, strict=True):
             step(1)
             if benchmark.texts:
-                parts.append(measure_choices(found, videos, block, places))
+                parts.append(measure_choices(found.vectors, videos, block, places, found.exclusions))
             else:
-                parts.append(measure_block(found, videos, block, len(benchmark.video_ids)))
+                count = len(benchmark.video_ids)
+                parts.append(measure_block(found.vectors, videos, block, count, found.exclusions))
     progress(len(queries), len(queries), doing)
     return [joined(parts) for parts in blocks]
 

@@ -1,6 +1,7 @@
-"""Query vectors of systems for judged queries. Known parts replace parsed ones."""
+"""What systems search for with judged queries. Known parts replace parsed ones."""
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -8,7 +9,9 @@ from nt2vr.evaluation.benchmark import JudgedQuery, Vectors
 from nt2vr.language.query import Query
 from nt2vr.models.encoder import Encoder
 from nt2vr.registry import pick
-from nt2vr.search.strategies import STRATEGIES, Parts, anchor_of
+from nt2vr.search.exclusion import Exclusion
+from nt2vr.search.rewording import REWORDED, reword
+from nt2vr.search.strategies import STRATEGIES, Parts, anchor_of, exclusion_of, tau_of
 from nt2vr.search.systems import System
 
 Understand = Callable[[str], Query]
@@ -19,18 +22,25 @@ PARSING = 0.5  # share of the work, where texts must be parsed
 CHUNK = 64  # texts between two steps
 
 
+class Asked(NamedTuple):
+    """What a system searches for with Q queries."""
+
+    vectors: Vectors  # (Q, D); zeros search for nothing
+    exclusions: Sequence[Exclusion | None]  # Q, what is taken from the scores of a vector
+
+
 def no_step(share: float) -> None:
     """Report to nobody."""
 
 
-def query_vectors(
+def ask_systems(
     encoder: Encoder,
     systems: Sequence[System],
     queries: Sequence[JudgedQuery],
     understand: Understand,
     step: Step = no_step,
-) -> list[Vectors]:
-    """Compute the query vectors of a model's systems, encoding each text once.
+) -> list[Asked]:
+    """Compute what a model's systems search for, encoding each text once.
 
     Captions have nothing to exclude, so every strategy searches for the full text, unless the authors' code splits
     them for `boolean`. A system without anything to search
@@ -41,33 +51,38 @@ def query_vectors(
         step: called now and then; what it raises ends the work.
 
     Returns:
-        One (Q, D) array per system.
+        One per system.
     """
     needs_no_parts = all(system.strategy == PLAIN for system in systems)
     parts = [("", ())] * len(queries) if needs_no_parts else _parsed(queries, understand, step)
-    texts = dict.fromkeys(query.text for query in queries)
     as_code = any(system.strategy == BOOLEAN for system in systems)
-    given = [(as_code and query.boolean) or some for query, some in zip(queries, parts, strict=True)]
-    texts |= dict.fromkeys(text for wanted, unwanted in (*parts, *given) for text in (wanted, *unwanted) if text)
+    splits = [(as_code and query.boolean) or some for query, some in zip(queries, parts, strict=True)]
+    rewordings = [""] * len(queries)
+    if any(system.strategy == REWORDED for system in systems):
+        rewordings = [reword(query.text, wanted, away) for query, (wanted, away) in zip(queries, parts, strict=True)]
+    texts = dict.fromkeys(text for text in (*(query.text for query in queries), *rewordings) if text)
+    texts |= dict.fromkeys(text for wanted, unwanted in (*parts, *splits) for text in (wanted, *unwanted) if text)
     embeddings = _encoded(encoder, list(texts), step, 0 if needs_no_parts else PARSING)
     nothing = np.zeros((0, encoder.embed_dim), np.float32)
-    anchor = anchor_of(encoder)
+    anchor, tau = anchor_of(encoder), tau_of(encoder.card)
     strengths = [system.strength_for(encoder.card) for system in systems]
     found = [np.zeros((len(queries), encoder.embed_dim), np.float32) for _ in systems]
+    exclusions: list[list[Exclusion | None]] = [[] for _ in systems]
     for row, query in enumerate(queries):
         if row % CHUNK == 0:
             step(1)
-        for system, strength, vectors in zip(systems, strengths, found, strict=True):
-            split = system.strategy == BOOLEAN and query.boolean is not None
-            strategy = PLAIN if query.kind == "original" and not split else system.strategy
-            wanted, unwanted = given[row] if split else parts[row]
+        for system, strength, vectors, taken in zip(systems, strengths, found, exclusions, strict=True):
+            is_split = system.strategy == BOOLEAN and query.boolean is not None
+            strategy = PLAIN if query.kind == "original" and not is_split else system.strategy
+            wanted, unwanted = splits[row] if is_split else parts[row]
             away = np.stack([embeddings[text] for text in unwanted]) if unwanted else nothing
-            vector = pick("strategy", strategy, STRATEGIES)(
-                Parts(embeddings[query.text], embeddings[wanted] if wanted else None, away, strength, anchor)
-            )
+            sentence = embeddings[rewordings[row] if strategy == REWORDED else query.text]
+            given = Parts(sentence, embeddings[wanted] if wanted else None, away, strength, anchor, tau=tau)
+            vector = pick("strategy", strategy, STRATEGIES)(given)
+            taken.append(exclusion_of(strategy, given))
             if vector is not None:
                 vectors[row] = vector
-    return found
+    return list(map(Asked, found, exclusions))
 
 
 def _parsed(queries: Sequence[JudgedQuery], understand: Understand, step: Step) -> list[tuple[str, tuple[str, ...]]]:

@@ -32,6 +32,12 @@ def verb_of(word: str) -> str:
 
 
 @lru_cache(_NUM_WORDS)
+def is_noun(word: str) -> bool:
+    """Return whether the dictionary lists a word as a noun."""
+    return bool(getAllLemmas(word, upos="NOUN"))
+
+
+@lru_cache(_NUM_WORDS)
 def forms_of(word: str) -> tuple[str, ...]:
     """List other forms of the same word, its lemma first: "dogs" gives "dog"; "ate" gives "eat", "eating", "eats".
 

@@ -35,8 +35,8 @@ class Card:
         pooling: name in `POOLINGS`: how frame embeddings become a video's embedding.
         losses: loss name to weight and hyperparameters.
         metrics: measured values, such as "validation/original/MIR" to 0.7.
-        exclusion: settings of search strategies: "lambda" and "t", chosen on validation clips, and "anchor", a list of
-            neutral texts; see `nt2vr.search.strategies`.
+        exclusion: settings of search strategies: "lambda", "t", "beta" (α of `rectified`) and "tau", chosen on
+            validation clips, and "anchor", a list of neutral texts; see `nt2vr.search.strategies`.
         composition: weights of covr combinations, chosen on validation data; see `nt2vr.search.references.Weights`.
         fusion: about the trained fusion in the folder, if any: "hidden" units (0: linear), "weights", "data",
             "metrics" and "fingerprint"; see `nt2vr.models.fusion`.

@@ -11,6 +11,7 @@ import numpy as np
 from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
 from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.exclusion import Exclusion, scores_of
 from nt2vr.search.references import Reference
 from nt2vr.search.strategies import Vector
 from nt2vr.search.systems import System
@@ -132,6 +133,7 @@ class Ranking:
         low: whether the best score is below the model's scores for clips that fit.
         strength: of the system's strategy; 0 if it has none.
         vector: the query vector; None if there is nothing to search for.
+        exclusion: what the system takes from the scores of the vector; None if nothing.
         ranks: rank by video_id, for more clips than the hits.
         epoch: the epoch that answered, if the system's model is a run's newest.
         notice: why a newer checkpoint was refused.
@@ -146,6 +148,7 @@ class Ranking:
     low: bool = False
     strength: float = 0.0
     vector: Vector | None = field(default=None, repr=False, compare=False)
+    exclusion: Exclusion | None = field(default=None, repr=False, compare=False)
     ranks: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)
     epoch: int | None = None
     notice: str = ""
@@ -251,8 +254,8 @@ def _see(ranking: Ranking, video_id: str) -> Seen:
     row = embedded.row_of.get(video_id) if embedded else None
     if embedded is None or vector is None or row is None:
         return Seen(ranking.system, None, None, ())
-    frames = embedded.frame_embeddings(row) @ vector  # (F,)
+    frames = scores_of(embedded.frame_embeddings(row), vector, ranking.exclusion)  # (F,)
     best = np.argsort(-frames, kind="stable")[:NUM_BEST_FRAMES]
     moments = tuple(float((frame + 0.5) / len(frames)) for frame in sorted(best))
-    score = float(embedded.embeddings[row] @ vector)
+    score = float(scores_of(embedded.embeddings[row], vector, ranking.exclusion))
     return Seen(ranking.system, ranking.ranks.get(video_id), round(score, 4), moments, len(frames))

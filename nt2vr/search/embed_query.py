@@ -13,7 +13,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.models.zero_gpu import on_gpu
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.references import CovrVectors, Reference, Weights, combine, fusion_of, merge_references
-from nt2vr.search.strategies import Parts, Vector, anchor_of
+from nt2vr.search.strategies import Parts, Vector, anchor_of, tau_of
 
 
 def embed_query(encoder: Encoder, query: Query, references: Sequence[Reference], gallery: EmbeddedGallery) -> Parts:
@@ -46,7 +46,7 @@ def _embed(encoder: Encoder, query: Query, references: Sequence[Reference], clip
     sentence = embeddings[0] if query.text.strip() else None
     wanted = embeddings[num_whole - 1] if " ".join(query.wanted).strip() else None
     unwanted = embeddings[num_whole:]
-    parts = Parts(sentence, wanted, unwanted, 0.0, anchor_of(encoder))
+    parts = Parts(sentence, wanted, unwanted, 0.0, anchor_of(encoder), tau=tau_of(encoder.card))
     if not references:
         return parts
     shown = [clips[each.video_id] if each.video_id else _embed_frames(encoder, each) for each in references]

@@ -24,13 +24,16 @@ from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.search.embedding_file import EmbeddingFile, content_id
 from nt2vr.search.embedding_folders import make_room, tower_folder
 from nt2vr.search.embedding_map import Plane, plane_of
+from nt2vr.search.exclusion import Exclusion, scores_of
 from nt2vr.search.gallery_index import APPROXIMATE_FROM, open_approximate
-from nt2vr.search.index import ExactIndex, Index
+from nt2vr.search.index import ExactIndex, Index, best_rows
 
 logger = logging.getLogger(__name__)
 
 BATCH_FRAMES = 64  # frames in one forward pass of the encoder
 _Decoded = tuple[VideoFile, NDArray[np.uint8]]  # frames are (F, S, S, 3)
+SHORTLIST = 10_000  # clips that an approximate index gives to be scored
+SURE, RELIABLE = 10, 100  # first clips that a shortlist must not miss; nearest ones that an index hardly misses
 SAMPLE = 200  # captions with which the recall of an approximate index is measured
 
 
@@ -70,8 +73,34 @@ class EmbeddedGallery:
         rows = np.argsort(self.contents, kind="stable")
         return self.contents[rows], rows
 
-    def search(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Return scores and rows of the k clips with the largest inner products, best first; ties by row."""
+    def search(
+        self, vector: NDArray[np.float32], k: int, exclusion: Exclusion | None = None
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Return scores and rows of the best k clips, best first; ties by row.
+
+        An approximate index gives an exclusion the SHORTLIST clips nearest to the vector. All are scored if the first
+        ten might lack better ones: an exclusion only takes, and the index is reliable for the nearest hundred.
+        """
+        if exclusion is None:
+            return self._nearest(vector, k)
+        if self.contents is not None:
+            products, rows = self._nearest(vector, max(k, SHORTLIST))
+            scores, best = self._scored(np.sort(rows), k, vector, exclusion)
+            if len(scores) and scores[:SURE][-1] >= products[:RELIABLE][-1]:
+                return scores, best
+        return self._scored(None, k, vector, exclusion)
+
+    def _scored(
+        self, rows: NDArray[np.int64] | None, k: int, vector: NDArray[np.float32], exclusion: Exclusion
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Score the clips of some rows, ascending, or all, and return the best k."""
+        scores = scores_of(self.embeddings if rows is None else self.embeddings[rows], vector, exclusion)
+        rows = np.arange(len(scores)) if rows is None else rows
+        best = best_rows(scores, rows, min(k, len(rows)))
+        return scores[best], rows[best]
+
+    def _nearest(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Return inner products and rows of the k clips with the largest ones."""
         scores, ids = (found[0] for found in self.index.search(vector[None], k))
         if self.contents is None:
             return scores, ids

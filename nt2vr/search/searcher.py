@@ -25,8 +25,9 @@ from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.prefetch import prefetch_frames
 from nt2vr.search.reading import Reading, Synonyms, read_query
 from nt2vr.search.references import Reference, check_number
+from nt2vr.search.rewording import REWORDED, reworded
 from nt2vr.search.shared import InFlight, TextBatches
-from nt2vr.search.strategies import COSINE, STRENGTHS, Parts, query_vector
+from nt2vr.search.strategies import COSINE, STRENGTHS, Parts, exclusion_of, query_vector
 from nt2vr.search.systems import System, check_strategy
 
 DEFAULT_SYSTEMS = ("CLIP", "CLIP-bnl", "CLIP-neg")
@@ -37,6 +38,7 @@ MAX_SYSTEMS = 8
 RANKED = 1000  # ranks known per system, beyond the hits
 OFFERED = (
     *(("plain", None), ("boolean", None), ("boolean", 1.0)),
+    *(("rectified", None), ("reworded", None)),
     *(("anchored", None), ("spherical", None), ("drop", None)),
 )
 LOW_SCORE = "validation/low_score"  # metric in a card: 99 % of captions that fit a clip have a higher best score
@@ -204,15 +206,29 @@ class Searcher:
         def answer() -> Answer:
             encoders = {name: model.encoder for name, model in loaded.items()}
             readings = read_query(query, encoders, self._synonyms, literal)
+            asked = {(system.model, system.strategy == REWORDED) for system in chosen}
+            queries = {
+                (name, anew): reworded(readings[name].query) if anew else readings[name].query for name, anew in asked
+            }
             for name, encoder in encoders.items():
                 if not encoder.card.queries:
-                    self._batches.encode(encoder, texts_of(readings[name].query))
+                    several = (queries[name, anew] for anew in (False, True) if (name, anew) in asked)
+                    self._batches.encode(encoder, [text for each in several for text in texts_of(each)])
             parts = {
-                name: embed_query(model.encoder, readings[name].query, references, model.galleries[self.key])
-                for name, model in loaded.items()
+                (name, anew): embed_query(loaded[name].encoder, each, references, loaded[name].galleries[self.key])
+                for (name, anew), each in queries.items()
             }
             ranked = (
-                self._rank(query, readings[s.model], s, loaded[s.model], k, parts[s.model], strengths, references)
+                self._rank(
+                    query,
+                    readings[s.model],
+                    s,
+                    loaded[s.model],
+                    k,
+                    parts[s.model, s.strategy == REWORDED],
+                    strengths,
+                    references,
+                )
                 for s in chosen
             )
             judged_by = "captions" if self.judge is judge_by_captions else ""
@@ -252,7 +268,9 @@ class Searcher:
         judged = asked if self.is_library else reading.query  # captions may have words that the model lacks
         query, encoder, embedded = reading.query, model.encoder, model.galleries[self.key]
         strength = system.strength_for(encoder.card, strengths)
-        vector = query_vector(system.strategy, replace(parts, strength=strength))
+        parts = replace(parts, strength=strength)
+        vector, exclusion = query_vector(system.strategy, parts), exclusion_of(system.strategy, parts)
+        exclusion = exclusion.within(embedded.embeddings) if exclusion else None
         nothing = Ranking(
             system,
             (),
@@ -267,7 +285,7 @@ class Searcher:
         if vector is None:
             return nothing
         judge, left_out = judge_beside(self.judge, references, self.video), {each.video_id for each in references}
-        scores, rows = embedded.search(vector, max(k + len(left_out), RANKED))
+        scores, rows = embedded.search(vector, max(k + len(left_out), RANKED), exclusion)
         found = [(embedded.gallery.videos[row], float(score)) for row, score in zip(rows, scores, strict=True)]
         found = [(video, score) for video, score in found if video.video_id not in left_out]
         groups = merge_windows(found, k)
@@ -283,7 +301,7 @@ class Searcher:
         plain = parts.combined is None and parts.away is None
         comparable = plain and not query.unwanted and system.strategy in COSINE
         low = comparable and bool(hits) and hits[0].score < floor
-        return replace(nothing, hits=hits, low=low, vector=vector, ranks=ranks)
+        return replace(nothing, hits=hits, low=low, vector=vector, exclusion=exclusion, ranks=ranks)
 
 
 def _offered(entry: CatalogEntry) -> Sequence[tuple[str, float | None]]:

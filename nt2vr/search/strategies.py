@@ -1,7 +1,7 @@
 """Query strategies: the embeddings of a query's parts become one vector. Without training.
 
-Since every strategy yields one vector, every search is one inner product with the gallery's embeddings:
-s(x, wanted) - alpha * s(x, unwanted) is x . (wanted - alpha * unwanted).
+With one vector, a search is one inner product with the gallery's embeddings: s(x, wanted) - alpha * s(x, unwanted) is
+x . (wanted - alpha * unwanted). A strategy in `EXCLUSIONS` also takes something from the scores of that vector.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError
+from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
+from nt2vr.search.exclusion import Exclusion
 from nt2vr.search.references import take_away
 
 Vector = NDArray[np.float32]
@@ -29,6 +31,7 @@ class Parts:
         anchor: mean embedding of the model's neutral texts, not normalised; None if it has none.
         combined: combines picture and text by the named combination; None without a picture.
         away: the sum of unwanted references, see `merge_references`; None without them.
+        tau: similarity above which an unwanted part counts, see `Exclusion`; None takes it from the gallery.
     """
 
     sentence: Vector | None
@@ -38,6 +41,7 @@ class Parts:
     anchor: Vector | None = None
     combined: Callable[[str], Vector] | None = None
     away: Vector | None = None
+    tau: float | None = None
 
 
 def plain(parts: Parts) -> Vector | None:
@@ -101,6 +105,21 @@ def drop(parts: Parts) -> Vector | None:
     return parts.wanted
 
 
+def rectified(parts: Parts) -> Vector | None:
+    """Search for the wanted part, less the excess: s(x, wanted) - alpha * max of max(0, s(x, unwanted) - tau).
+
+    This is its vector; the rest is in `EXCLUSIONS`. "not B" alone has nothing to rectify: it is `boolean`.
+    """
+    return boolean(parts) if parts.wanted is None else parts.wanted
+
+
+def _excess(parts: Parts) -> Exclusion | None:
+    """Return what `rectified` takes."""
+    if parts.wanted is None or not len(parts.unwanted):
+        return None
+    return Exclusion(parts.unwanted, parts.strength, parts.tau)
+
+
 def _combining(name: str) -> Callable[[Parts], Vector | None]:
     """Return the strategy that combines a picture with a text; without a picture it is `plain`."""
 
@@ -113,6 +132,8 @@ def _combining(name: str) -> Callable[[Parts], Vector | None]:
 STRATEGIES: dict[str, Callable[[Parts], Vector | None]] = {
     "plain": plain,
     "boolean": boolean,
+    "rectified": rectified,
+    "reworded": plain,  # of a query that `reworded` has written anew
     "anchored": anchored,
     "spherical": spherical,
     "projection": projection,
@@ -121,6 +142,14 @@ STRATEGIES: dict[str, Callable[[Parts], Vector | None]] = {
     "parts": _combining("parts"),
     "fusion": _combining("fusion"),
 }
+
+
+EXCLUSIONS: dict[str, Callable[[Parts], Exclusion | None]] = {"rectified": _excess}
+
+
+def exclusion_of(strategy: str, parts: Parts) -> Exclusion | None:
+    """Return what a strategy takes from the scores of its vector; None if nothing."""
+    return EXCLUSIONS[strategy](parts) if strategy in EXCLUSIONS else None
 
 
 def query_vector(strategy: str, parts: Parts) -> Vector | None:
@@ -143,9 +172,10 @@ class Strength:
 
     Attributes:
         symbol: in names of systems: "α".
-        word: the same on a keyboard, and in links and files: "alpha".
+        word: the same on a keyboard, and in links and files, where it is the strategy's own: "alpha".
         default: for models whose card has none.
         most: largest value; the smallest is 0.
+        typed: the symbol on a keyboard, where another strategy has the word.
     """
 
     symbol: str
@@ -153,6 +183,12 @@ class Strength:
     meaning: str
     default: float
     most: float
+    typed: str = ""
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """How a name may write it."""
+        return tuple(filter(None, (self.symbol, self.word, self.typed)))
 
     def check(self, value: float) -> None:
         """Refuse a value out of range."""
@@ -163,9 +199,16 @@ class Strength:
 DEFAULT_ALPHA = 0.5  # 1, as published, loses recall
 STRENGTHS = {  # λ and t as published
     "boolean": Strength("α", "alpha", "unwanted part's weight", DEFAULT_ALPHA, 10),
+    "rectified": Strength("α", "beta", "excess's weight", 1.0, 10, typed="alpha"),
     "anchored": Strength("λ", "lambda", "unwanted direction's weight", 1.9, 10),
     "spherical": Strength("t", "t", "similarity of a match", 0.95, 1),
 }
+
+
+def tau_of(card: Card) -> float | None:
+    """Return the similarity above which unwanted parts count for a model; None if its card has none."""
+    tau = card.exclusion.get("tau")
+    return None if tau is None else float(tau)
 
 
 def anchor_of(encoder: Encoder) -> Vector | None:

@@ -12,7 +12,7 @@ from nt2vr.search.strategies import STRATEGIES, STRENGTHS
 MAX_NAME = 100  # characters of a system's name
 _NUMBER_WORDS = 3  # at most: α = 0.5
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
-_SYMBOLS = tuple(text for strength in STRENGTHS.values() for text in (strength.symbol, strength.word))
+_SYMBOLS = tuple(text for strength in STRENGTHS.values() for text in strength.symbols)
 
 
 def check_model_name(name: str) -> None:
@@ -110,7 +110,7 @@ class System:
 def _number(strategy: str, written: str) -> float:
     """Parse the strength that follows a strategy."""
     known = pick("strategy with a number", strategy, STRENGTHS)
-    number = _without((known.symbol, known.word), written)
+    number = _without(known.symbols, written)
     if not _NUMBER.fullmatch(number):
         raise ConfigError(
             f"{quoted(written)} is not a number for {strategy}. "

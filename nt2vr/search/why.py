@@ -13,8 +13,10 @@ from nt2vr.language.query import Query
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.zero_gpu import on_gpu
 from nt2vr.search.answers import Answer, Ranking
+from nt2vr.search.exclusion import Exclusion, scores_of
 from nt2vr.search.reading import with_words
-from nt2vr.search.strategies import STRATEGIES, Parts, Vector, anchor_of
+from nt2vr.search.rewording import REWORDED, reword
+from nt2vr.search.strategies import STRATEGIES, Parts, Vector, anchor_of, exclusion_of, tau_of
 from nt2vr.search.systems import System
 
 Role = Literal["sentence", "wanted", "unwanted", "anchor"]
@@ -22,8 +24,9 @@ MAX_WORDS = 40  # of a query that are left out one by one
 SAME = 1e-3  # largest difference between two computations of one vector
 SENTENCE: tuple[Role, ...] = ("sentence",)
 PARTS: tuple[Role, ...] = ("wanted", "unwanted")
-USES: dict[str, tuple[Role, ...]] = {  # strategy -> what its vector is made of; the others need a picture
+USES: dict[str, tuple[Role, ...]] = {  # strategy -> what its scores are made of; the others need a picture
     "boolean": PARTS,
+    "rectified": PARTS,
     "spherical": PARTS,
     "drop": ("wanted",),
     "anchored": ("sentence", "unwanted", "anchor"),
@@ -43,11 +46,12 @@ class Part:
     role: Role  # "anchor" is the mean of the model's neutral texts
     text: str
     similarity: float  # the part's score alone, in cosine units
-    weight: float | None = None  # factor of the part in the query vector; None if the system does not use it
+    weight: float | None = None  # factor of the part in the score; None if the system does not use it
+    above: float = 0.0  # similarity from which it counts
 
     @property
     def contribution(self) -> float | None:
-        return None if self.weight is None else self.weight * self.similarity
+        return None if self.weight is None else self.weight * (self.similarity - self.above)
 
 
 @dataclass(frozen=True)
@@ -99,22 +103,26 @@ def _explain(ranking: Ranking, query: Query, video_id: str, encoder: Encoder) ->
     if gallery is None or vector is None or row is None:
         return Why(ranking.system, None, notice=NOT_SEARCHED)
     clip = gallery.embeddings[row]
-    frames = gallery.frame_embeddings(row) @ vector
-    why = Why(ranking.system, float(clip @ vector), tuple(frames.tolist()) if len(frames) > 1 else ())
+    frames = scores_of(gallery.frame_embeddings(row), vector, ranking.exclusion)
+    score = float(scores_of(clip, vector, ranking.exclusion))
+    why = Why(ranking.system, score, tuple(frames.tolist()) if len(frames) > 1 else ())
     if encoder.card.queries:
         return replace(why, notice=WHOLE_QUERIES)
     asked = _Texts.of(with_words(query, ranking.read_as) if ranking.read_as else query)
+    if ranking.system.strategy == REWORDED:
+        asked = replace(asked, sentence=reword(asked.sentence, asked.wanted, asked.unwanted))
     variants = list(_variants(asked, USES.get(ranking.system.strategy, SENTENCE)))
     tried = variants[:MAX_WORDS]
     vectors = _Vectors(encoder, [asked, *(without for *_, without in tried)], ranking)
     whole = vectors.of(asked)
-    if whole is None or np.abs(whole - vector).max() > SAME:
+    if whole is None or not _is_same(whole, (vector, ranking.exclusion)):
         return replace(why, notice=NOT_BY_TEXT)
     words = []
     for role, place, text, without in tried:
         rest = vectors.of(without)
-        words.append(Word(role, place, text, None if rest is None else float(clip @ (whole - rest))))
-    parts = tuple(_parts(vectors, asked, whole, clip))
+        share = None if rest is None else float(scores_of(clip, *whole) - scores_of(clip, *rest))
+        words.append(Word(role, place, text, share))
+    parts = tuple(_parts(vectors, asked, *whole, clip))
     return replace(why, parts=parts, words=tuple(words), num_left=len(variants) - len(tried))
 
 
@@ -155,19 +163,32 @@ def _left_out(text: str) -> Iterator[tuple[str, str]]:
         yield word, " ".join(words[:place] + words[place + 1 :])
 
 
+_Asked = tuple[Vector, Exclusion | None]
+
+
+def _is_same(first: _Asked, second: _Asked) -> bool:
+    pairs = [(first[0], second[0])]
+    if first[1] and second[1] and first[1].unwanted.shape == second[1].unwanted.shape:
+        pairs.append((first[1].unwanted, second[1].unwanted))
+    elif first[1] or second[1]:
+        return False
+    return all(np.abs(one - other).max() <= SAME for one, other in pairs)
+
+
 class _Vectors:
-    """Query vectors of a ranking's system for several texts, encoded in one batch."""
+    """Query vectors and exclusions of a ranking's system for several texts, encoded in one batch."""
 
     def __init__(self, encoder: Encoder, several: Sequence[_Texts], ranking: Ranking) -> None:
         texts = list(dict.fromkeys(text for each in several for text in each.all()))
         self._embeddings = dict(zip(texts, _encoded(encoder, texts), strict=True))
         self._dim, self.anchor = encoder.embed_dim, anchor_of(encoder)
         self.strategy, self._strength = ranking.system.strategy, ranking.strength
+        self._tau, self._gallery = tau_of(encoder.card), ranking.gallery
 
     def embedding(self, text: str) -> Vector | None:
         return self._embeddings.get(text)
 
-    def of(self, texts: _Texts) -> Vector | None:
+    def of(self, texts: _Texts) -> _Asked | None:
         unwanted = [self._embeddings[text] for text in texts.unwanted if text.strip()]
         parts = Parts(
             self.embedding(texts.sentence),
@@ -175,8 +196,12 @@ class _Vectors:
             np.stack(unwanted) if unwanted else np.zeros((0, self._dim), np.float32),
             self._strength,
             self.anchor,
+            tau=self._tau,
         )
-        return STRATEGIES[self.strategy](parts)
+        vector, exclusion = STRATEGIES[self.strategy](parts), exclusion_of(self.strategy, parts)
+        if vector is None:
+            return None
+        return vector, exclusion.within(self._gallery.embeddings) if exclusion and self._gallery else exclusion
 
 
 @on_gpu
@@ -184,8 +209,10 @@ def _encoded(encoder: Encoder, texts: Sequence[str]) -> Vector:
     return encoder.encode_text(texts)
 
 
-def _parts(vectors: _Vectors, asked: _Texts, whole: Vector, clip: Vector) -> Iterator[Part]:
-    """Return the parts' similarities, and the weights with which the system's parts make up its vector."""
+def _parts(
+    vectors: _Vectors, asked: _Texts, whole: Vector, exclusion: Exclusion | None, clip: Vector
+) -> Iterator[Part]:
+    """Return the parts' similarities, and the weights with which the system's parts make up its score."""
     named: list[tuple[Role, str]] = [("sentence", asked.sentence), ("wanted", asked.wanted)]
     named += [("unwanted", text) for text in asked.unwanted]
     found = [(role, text, vectors.embedding(text)) for role, text in named]
@@ -193,9 +220,28 @@ def _parts(vectors: _Vectors, asked: _Texts, whole: Vector, clip: Vector) -> Ite
     if vectors.anchor is not None and any(role == "unwanted" for role, *_ in parts):
         parts.append(("anchor", "", vectors.anchor))
     roles = USES.get(vectors.strategy, SENTENCE)
+    if exclusion is not None:
+        yield from _rectified(parts, exclusion, clip)
+        return
     used = [place for place, (role, *_) in enumerate(parts) if role in roles]
     basis = np.stack([parts[place][2] for place in used]).astype(np.float64)
     weights = dict(zip(used, np.linalg.lstsq(basis.T, whole.astype(np.float64), rcond=None)[0].tolist(), strict=True))
     for place, (role, text, vector) in enumerate(parts):
         if role != "anchor" or place in weights:
             yield Part(role, text, float(clip @ vector), weights.get(place))
+
+
+def _rectified(parts: Sequence[tuple[Role, str, Vector]], exclusion: Exclusion, clip: Vector) -> Iterator[Part]:
+    """Weigh the wanted part with 1, the unwanted part that exceeds tau most with -alpha, and the others with 0."""
+    excess = exclusion.excess(clip @ exclusion.unwanted.T)
+    taken, above = int(excess.argmax()), np.broadcast_to(np.asarray(exclusion.tau), excess.shape)
+    place = 0
+    for role, text, vector in parts:
+        similarity = float(clip @ vector)
+        if role != "unwanted":
+            if role != "anchor":
+                yield Part(role, text, similarity, 1.0 if role == "wanted" else None)
+            continue
+        is_taken = place == taken and excess[place] > 0
+        yield Part(role, text, similarity, -exclusion.weight if is_taken else 0.0, float(above[place]))
+        place += 1

@@ -147,7 +147,7 @@ def test_a_strategy_in_use_has_a_slider_and_a_link_keeps_where_it_was_moved(
     slider = page.locator("#lambda input[type=range]")
     expect(slider).to_be_visible()
     expect(slider).to_have_value("2.1")  # as on CLIP's card
-    for other in ("#alpha", "#t"):
+    for other in ("#alpha", "#beta", "#t"):
         expect(page.locator(other)).to_be_hidden()
     expect(page).not_to_have_url(re.compile("lambda"))
     slider.press("ArrowRight")

@@ -26,7 +26,7 @@ from nt2vr.evaluation.intervals import Interval, Units, intervals_of, units_of
 from nt2vr.evaluation.measures import Measured, Values, means_of, metric_values
 from nt2vr.files import atomic_write, parse_json, with_schema, without_schema, write_json
 from nt2vr.models.card import Card
-from nt2vr.search.strategies import STRENGTHS
+from nt2vr.search.strategies import STRENGTHS, tau_of
 from nt2vr.search.systems import System
 from nt2vr.settings import project_version
 
@@ -41,6 +41,7 @@ JUDGED = ("relevant", "hard", "violating", "others")  # fields of queries that l
 def system_spec(system: System, card: Card) -> dict[str, Any]:
     """Describe a system as plain JSON data: the towers of its model, and its strategy with strength and anchor."""
     known = STRENGTHS.get(system.strategy)
+    tau = tau_of(card) if system.strategy == "rectified" else None
     anchor = card.exclusion.get("anchor") if system.strategy == "anchored" else None
     return {
         "model": system.model,
@@ -55,6 +56,7 @@ def system_spec(system: System, card: Card) -> dict[str, Any]:
         "alpha": None,
         **({known.word: system.strength_for(card)} if known else {}),
         **({"anchor": anchor} if anchor else {}),
+        **({} if tau is None else {"tau": tau}),
     }
 
 

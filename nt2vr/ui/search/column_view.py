@@ -7,6 +7,8 @@ from typing import Any
 
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Hit, Ranking
+from nt2vr.search.reading import with_words
+from nt2vr.search.rewording import REWORDED, reworded
 from nt2vr.search.systems import System
 from nt2vr.ui.search.clip_view import MARKS, times_text
 
@@ -19,6 +21,8 @@ NO_GOOD_MATCH = "No good match: the best score is below what matching clips usua
 MEANINGS = {  # of strategies
     "plain": "the sentence as typed, negation included",
     "boolean": "the wanted part minus α times the unwanted part",
+    "rectified": "the wanted part minus α times what the unwanted part exceeds a threshold by",
+    "reworded": "the sentence as the parser rewrites it: “wanted but no unwanted”",
     "anchored": "the sentence minus λ times its share of the unwanted direction",
     "spherical": "directions within t of the wanted part and outside t of the unwanted part",
     "projection": "the sentence minus its share of the unwanted direction",
@@ -165,11 +169,21 @@ def _note(ranking: Ranking, answer: Answer, judged: bool) -> str:
         notes.append(f"Approximate search: it finds {100 * ranking.recall:.1f} % of the ten best clips.")
     if ranking.low and not judged:  # verdicts know better
         notes.append(NO_GOOD_MATCH)
+    if asked := _rewording(ranking, answer):
+        notes.append(f"The parser helped: {short_name(ranking.system.model)} was asked for “{asked}”.")
     if as_typed := answer.as_typed(ranking):
         notes.append(f"{ranking.system.model} knows, and was asked as typed: {', '.join(as_typed)}.")
     if ranking.unseen:
         notes.append(f"{ranking.system.model} has never seen: {', '.join(ranking.unseen)}.")
     return " ".join(notes)
+
+
+def _rewording(ranking: Ranking, answer: Answer) -> str:
+    """Return the sentence that a model was asked for, if the parser has written it anew."""
+    if ranking.system.strategy != REWORDED:
+        return ""
+    text = reworded(with_words(answer.query, ranking.read_as)).text
+    return "" if text == answer.query.text else text
 
 
 def _movement(hit: Hit, first: Ranking, ranking: Ranking) -> dict[str, str]:

@@ -20,6 +20,7 @@ MAX_COLUMNS = 4
 WORDS = {strategy: strength.word for strategy, strength in STRENGTHS.items()}
 SLIDERS = {  # strategy -> smallest and largest value on its slider, and the step
     "boolean": (0, 1.5, 0.05),
+    "rectified": (0, 3, 0.1),
     "anchored": (0, 6, 0.1),
     "spherical": (0.8, 1, 0.005),
 }

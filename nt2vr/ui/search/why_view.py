@@ -116,6 +116,8 @@ def _how(part: Part) -> str:
     """Say what a part's number is made of."""
     if part.weight is None:
         return "alone, not added"
+    if part.above:
+        return f"{part.weight:.2f} × ({part.similarity:.3f} \N{MINUS SIGN} {part.above:.3f})"
     return "" if abs(part.weight - 1) < 0.005 else f"{part.weight:.2f} × {part.similarity:.3f}"
 
 

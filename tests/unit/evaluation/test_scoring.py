@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, row_array
-from nt2vr.evaluation.scoring import query_vectors
+from nt2vr.evaluation.scoring import ask_systems
 from nt2vr.language.query import Query
 from nt2vr.search.strategies import STRATEGIES
 from nt2vr.search.systems import System
@@ -22,7 +22,7 @@ def never_parsed(text: str) -> Query:
 
 
 def searched(strategy: str, alpha: float | None = None, queries: Any = QUERIES, understand: Any = never_parsed) -> Any:
-    return query_vectors(WordEncoder(), [System("words", strategy, alpha)], queries, understand)[0]  # type: ignore[arg-type]
+    return ask_systems(WordEncoder(), [System("words", strategy, alpha)], queries, understand)[0].vectors  # type: ignore[arg-type]
 
 
 def test_strategies_use_the_known_parts_of_a_query() -> None:
@@ -70,7 +70,8 @@ def test_plain_queries_are_not_parsed() -> None:
 def test_each_text_is_encoded_once_for_all_systems_of_a_model() -> None:
     encoder: Any = WordEncoder()
     systems = [System("words"), System("words", "drop"), System("words", "boolean", 1.0)]
-    plain, drop, boolean = query_vectors(encoder, systems, [*QUERIES, *QUERIES], never_parsed)
+    asked = ask_systems(encoder, systems, [*QUERIES, *QUERIES], never_parsed)
+    plain, drop, boolean = (each.vectors for each in asked)
     assert len(encoder.encoded) == len(set(encoder.encoded))
     np.testing.assert_array_equal(plain[:5], plain[5:])
     assert not (drop == boolean).all()
@@ -86,7 +87,7 @@ def test_putting_the_vectors_of_systems_together_may_be_stopped() -> None:
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        query_vectors(encoder, [System("words", "drop")], QUERIES * 20, never_parsed, step)
+        ask_systems(encoder, [System("words", "drop")], QUERIES * 20, never_parsed, step)
     assert shares[-2:] == [1, 1]
 
 

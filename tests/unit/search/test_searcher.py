@@ -217,6 +217,28 @@ def test_drop_searches_the_wanted_part_alone(searcher: Searcher) -> None:
     )
 
 
+def test_rectified_ranks_by_the_wanted_part_less_what_exceeds_tau(searcher: Searcher) -> None:
+    (ranking,) = searcher.search(NOT_SINGING, ["CLIP rectified α 2"], 5).rankings
+    shown = searcher.search("sing", ["CLIP"], 5).rankings[0]
+    alone = searcher.search(NOT_SINGING, ["CLIP drop"], 5).rankings[0]
+    loss, before = ({hit.video_id: hit.score for hit in each.hits} for each in (shown, alone))
+    values = np.array(list(loss.values()))
+    tau = values.mean() + 0.5 * values.std()
+    assert {hit.video_id: hit.score for hit in ranking.hits} == pytest.approx(
+        {name: before[name] - 2 * max(0, loss[name] - tau) for name in loss}, abs=3e-4
+    )
+    (seen,) = Answer(NOT_SINGING, (ranking,)).see("singer")
+    assert (ranking.strength, seen.score) == (2, ranking.hits[-1].score) and seen.rank == 5
+
+
+def test_reworded_asks_for_the_sentence_that_its_parts_make(searcher: Searcher) -> None:
+    typed = Query("minus singing: a man with a guitar", ("a man with a guitar",), ("singing",))
+    anew, asked = searcher.search(typed, ["CLIP reworded", "CLIP"], 5).rankings
+    said = searcher.search("a man with a guitar and not singing", ["CLIP"], 5).rankings[0]
+    assert anew.hits == said.hits
+    assert asked.hits == searcher.search(typed, ["CLIP"], 5).rankings[0].hits
+
+
 def test_without_a_negation_all_strategies_agree(searcher: Searcher) -> None:
     query = Query("a man sings", ("a man sings",))
     rankings = [searcher.search(query, [f"CLIP {strategy}"], 5).rankings[0] for strategy in STRATEGIES]

@@ -151,6 +151,7 @@ def test_a_strength_is_the_systems_then_the_searchs_then_the_models_then_the_def
         assert System("x", strategy).strength_for(Card("x")) == strength.default
     assert {name: strength.default for name, strength in STRENGTHS.items()} == {
         "boolean": 0.5,
+        "rectified": 1.0,
         "anchored": 1.9,
         "spherical": 0.95,
     }

@@ -21,7 +21,8 @@ from nt2vr.models.card import Card
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.index import ExactIndex
-from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, anchor_of
+from nt2vr.search.rewording import reworded
+from nt2vr.search.strategies import STRATEGIES, STRENGTHS, Parts, anchor_of, exclusion_of
 from nt2vr.search.systems import System
 from nt2vr.search.why import MAX_WORDS, NOT_BY_TEXT, NOT_SEARCHED, USES, WHOLE_QUERIES, Why, explain
 
@@ -55,20 +56,26 @@ def gallery_of(frames: Any) -> EmbeddedGallery:
 GALLERY = gallery_of([[[H, H, 0, 0], [0, 0, 1, 0]]])
 
 
-def vector_of(query: Query, system: System, encoder: KeywordEncoder) -> Any:
+def parts_of(query: Query, system: System, encoder: KeywordEncoder) -> Parts:
+    query = replace(query, text=reworded(query).text) if system.strategy == "reworded" else query
     sentence, wanted, *unwanted = encoder.encode_text([query.text, " ".join(query.wanted), *query.unwanted])
     strength = system.strength_for(encoder.card)
-    parts = Parts(sentence, wanted, np.array(unwanted).reshape(-1, 4), strength, anchor_of(encoder))  # type: ignore[arg-type]
-    return STRATEGIES[system.strategy](parts)
+    return Parts(sentence, wanted, np.array(unwanted).reshape(-1, 4), strength, anchor_of(encoder))  # type: ignore[arg-type]
+
+
+def vector_of(query: Query, system: System, encoder: KeywordEncoder) -> Any:
+    return STRATEGIES[system.strategy](parts_of(query, system, encoder))
 
 
 def why(system: System, query: Query = QUERY, encoder: Any = None, **changed: Any) -> Why:
     encoder = encoder or KeywordEncoder()
+    exclusion = exclusion_of(system.strategy, parts_of(query, system, encoder))
     ranking = Ranking(
         system,
         (),
         gallery=GALLERY,
         vector=vector_of(query, system, encoder),
+        exclusion=exclusion and exclusion.within(GALLERY.embeddings),
         strength=system.strength_for(encoder.card),
     )
     answer = Answer(query, (replace(ranking, **changed),))

@@ -15,7 +15,7 @@ FULL = SearchState(
     ["CLIP drop", "CLIP"],
     6,
     (Chosen("clip1", "b21d01fd7844", weight=0.25),),
-    {"alpha": "0.8", "lambda": "2.5", "t": ""},
+    {"alpha": "0.8", "beta": "1.5", "lambda": "2.5", "t": ""},
     "report:3",
     "kid|dogs",
     "a dog|cat, bird",
@@ -38,7 +38,7 @@ def test_a_link_survives_being_written_and_read() -> None:
 
 
 def test_a_link_names_its_parameters_in_the_order_of_earlier_versions() -> None:
-    names = "q gallery systems k alpha lambda judged literal parts like weight"
+    names = "q gallery systems k alpha beta lambda judged literal parts like weight"
     assert list(FULL.link) == names.split()
     assert FULL.link["systems"] == "CLIP drop|CLIP"
 
@@ -70,11 +70,11 @@ def test_at_most_four_systems_are_compared() -> None:
 
 
 def test_a_strength_that_nobody_chose_is_in_no_link() -> None:
-    assert not {"alpha", "lambda", "t"} & SearchState().link.keys()
-    moved = SearchState(strengths={"alpha": "", "lambda": "0", "t": "7"})
+    assert not {"alpha", "beta", "lambda", "t"} & SearchState().link.keys()
+    moved = SearchState(strengths={"alpha": "", "beta": "", "lambda": "0", "t": "7"})
     assert moved.link["lambda"] == "0"
     assert moved.moved == {"anchored": 0, "spherical": 1}
-    assert SearchState(strengths={"alpha": "much", "lambda": "nan", "t": ""}).moved == {}
+    assert SearchState(strengths={"alpha": "much", "beta": "much", "lambda": "nan", "t": ""}).moved == {}
 
 
 def test_a_link_names_references_only_if_there_are_any_of_its_gallery() -> None:

@@ -146,10 +146,11 @@ def test_a_slider_shows_what_its_strategy_used_and_only_where_a_name_does_not_fi
         Ranking(System("CLIP-neg", "anchored"), (), strength=0.0),
         Ranking(System("CLIP", "spherical", 0.9), (), strength=0.9),
     )
-    boolean, anchored, spherical = understood(
-        Answer(NEGATED, rankings), strengths={"alpha": "0.8", "lambda": "", "t": ""}
+    boolean, rectified, anchored, spherical = understood(
+        Answer(NEGATED, rankings), strengths={"alpha": "0.8", "beta": "", "lambda": "", "t": ""}
     )["sliders"]
     assert boolean == {"word": "alpha", "value": 0.8, "used": False}
+    assert rectified == {"word": "beta", "value": None, "used": False}
     assert anchored == {"word": "lambda", "value": 2.1, "used": True}
     assert spherical == {"word": "t", "value": None, "used": False}
 
@@ -174,6 +175,16 @@ def test_the_clips_of_a_judged_query_are_marked_in_every_column_and_no_others() 
     assert view["legend"] == "relevant"
     plain = columns_view(answer, lambda name: Video(name, Path(name)), no_urls)
     assert not plain["legend"] and not any(hit["judged"] for column in plain["columns"] for hit in column["hits"])
+
+
+def test_a_column_says_what_the_parser_made_of_the_sentence_and_only_if_that_differs() -> None:
+    query = Query("dude -cat", ("dude",), ("cat",))
+    anew = ranking("CLIP-neg reworded", "a", read_as={"dude": "man"})
+    (column,) = columns_view(Answer(query, (anew,)), lambda name: Video(name, Path(name)), no_urls)["columns"]
+    assert column["note"] == "The parser helped: CLIP-neg was asked for “man but no cat”."
+    same = Answer(Query("a dog", ("a dog",)), (ranking("CLIP-neg reworded", "a"), ranking("CLIP", "a")))
+    notes = [each["note"] for each in columns_view(same, lambda name: Video(name, Path(name)), no_urls)["columns"]]
+    assert notes == ["", ""]
 
 
 def test_words_read_differently_are_listed_and_a_column_that_knew_them_says_so() -> None:

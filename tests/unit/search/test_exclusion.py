@@ -1,0 +1,174 @@
+"""Rectified exclusion and rewording, by hand and against a slow twin."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nt2vr.evaluation.benchmark import JudgedQuery, row_array
+from nt2vr.evaluation.measures import losses, measure_block
+from nt2vr.evaluation.scoring import ask_systems
+from nt2vr.language.query import Query
+from nt2vr.media.gallery import Gallery, Video
+from nt2vr.models.card import Card
+from nt2vr.search import embedded as embedded_module
+from nt2vr.search.embedded import EmbeddedGallery
+from nt2vr.search.exclusion import Exclusion, scores_of
+from nt2vr.search.index import ExactIndex
+from nt2vr.search.rewording import reword, reworded
+from nt2vr.search.strategies import Parts, exclusion_of, query_vector, rectified
+from nt2vr.search.systems import System
+from tests.unit.evaluation.words import QUERIES, WordEncoder, embedded
+
+Vectors = NDArray[np.float32]
+X, Y, Z = np.eye(3, dtype=np.float32)
+COMPOSED, PURE = QUERIES[3:5]
+
+
+def clips(count: int, dim: int = 3, seed: int = 0) -> Vectors:
+    vectors = np.random.default_rng(seed).standard_normal((count, dim)).astype(np.float32)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+
+def test_only_the_largest_excess_over_tau_is_taken() -> None:
+    exclusion = Exclusion(np.stack([Y, Z]), 2.0, 0.5)
+    shown = np.array([[1, 0, 0], [0.5, 0.4, 0.5], [0.6, 0.7, 0.6], [0, 0.6, 0.9]], np.float32)
+    assert scores_of(shown, X, exclusion) == pytest.approx([1, 0.5, 0.6 - 2 * 0.2, -2 * 0.4])
+    assert scores_of(shown[2], X, exclusion) == pytest.approx(0.2)  # one clip
+    assert scores_of(shown, X, None) == pytest.approx([1, 0.5, 0.6, 0])
+
+
+def test_without_a_known_tau_it_is_half_a_deviation_above_the_gallerys_mean_for_each_part() -> None:
+    shown = np.array([[0, 1, 0], [0, 0, 0], [0, 1, 0.5], [0, 0, 0.5]], np.float32)
+    exclusion = Exclusion(np.stack([Y, Z]), 1.0).within(shown)
+    assert exclusion.tau == pytest.approx([0.5 + 0.5 * 0.5, 0.25 + 0.5 * 0.25])
+    assert scores_of(shown, X, exclusion) == pytest.approx([-0.25, 0, -0.25, -0.125])
+    assert exclusion.within(shown[:1]) is exclusion and Exclusion(Y[None], 1.0, 0.3).within(shown).tau == 0.3
+
+
+def test_rectified_excludes_only_next_to_something_wanted() -> None:
+    both = Parts(X, X, np.stack([Y, Z]), 1.5, tau=0.25)
+    exclusion = exclusion_of("rectified", both)
+    assert exclusion is not None and (exclusion.weight, exclusion.tau) == (1.5, 0.25)
+    assert query_vector("rectified", both) == pytest.approx(X)
+    pure = replace(both, wanted=None)
+    assert rectified(pure) == pytest.approx(-Y - Z) and exclusion_of("rectified", pure) is None
+    assert exclusion_of("rectified", replace(both, unwanted=np.zeros((0, 3), np.float32))) is None
+    assert exclusion_of("boolean", both) is None
+
+
+@pytest.mark.parametrize("written", ["α 2", "alpha=2", "beta 2", "2", "β 2", "λ 2"])
+def test_its_number_is_an_alpha_of_its_own(written: str) -> None:
+    if written in ("β 2", "λ 2"):
+        with pytest.raises(Exception, match=r"rectified|model"):
+            System.named(f"clip rectified {written}", ["CLIP"])
+        return
+    system = System.named(f"clip rectified {written}", ["CLIP"])
+    assert system == System("CLIP", "rectified", 2.0) and system.name == "CLIP rectified α 2"
+    card = Card("CLIP", exclusion={"beta": 3.0, "alpha": 0.1})
+    assert System("CLIP", "rectified").strength_for(card, {"boolean": 0.7}) == 3.0
+
+
+def gallery_of(vectors: Vectors, index: Any = None, contents: Any = None) -> EmbeddedGallery:
+    exact = ExactIndex(vectors.shape[1])
+    exact.add(np.arange(len(vectors)), vectors)
+    videos = tuple(Video(f"{n}", Path(f"{n}.webm")) for n in range(len(vectors)))
+    rows = np.arange(len(vectors))
+    return EmbeddedGallery(
+        Gallery("g", videos), vectors, index or exact, (), vectors[:, None], rows, contents=contents
+    )
+
+
+def best_of(vectors: Vectors, vector: Vectors, exclusion: Exclusion, k: int) -> list[int]:
+    """Score clip by clip, in plain Python."""
+    tau = np.broadcast_to(np.asarray(exclusion.tau), len(exclusion.unwanted))
+    scores = [
+        float(clip @ vector)
+        - exclusion.weight * max(max(0.0, float(clip @ n) - t) for n, t in zip(exclusion.unwanted, tau, strict=True))
+        for clip in vectors
+    ]
+    return sorted(range(len(vectors)), key=lambda row: (-round(scores[row], 5), row))[:k]
+
+
+def test_a_search_is_exact_and_an_approximate_index_gives_the_clips_to_score(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    vectors, (wanted, *unwanted) = clips(300, 8), clips(3, 8, seed=1)
+    exclusion = Exclusion(np.stack(unwanted), 2.0).within(vectors)
+    expected = best_of(vectors, wanted, exclusion, 20)
+    scores, rows = gallery_of(vectors).search(wanted, 20, exclusion)
+    assert rows.tolist() == expected and scores == pytest.approx(scores_of(vectors[rows], wanted, exclusion))
+    assert gallery_of(vectors).search(wanted, 1000, exclusion)[1].tolist() == best_of(vectors, wanted, exclusion, 300)
+
+    contents = np.arange(300) + 7  # as an approximate index names clips
+    ids = ExactIndex(8)
+    ids.add(contents, vectors)
+    two_stages = gallery_of(vectors, ids, contents)
+    assert two_stages.search(wanted, 20, exclusion)[1].tolist() == expected
+    monkeypatch.setattr(embedded_module, "SHORTLIST", 22)
+    assert two_stages.search(wanted, 20, exclusion)[1].tolist()[:10] == expected[:10]
+    hard = Exclusion(wanted[None], 3.0, 0.2)  # the nearest clips lose most, so that all are scored
+    assert two_stages.search(wanted, 20, hard)[1].tolist() == best_of(vectors, wanted, hard, 20)
+
+    known = np.argsort(-(vectors @ wanted))[:40]
+    some = ExactIndex(8)  # if more than the shortlist were scored, others would be found
+    some.add(contents[known], vectors[known])
+    monkeypatch.setattr(embedded_module, "SHORTLIST", 40)
+    weak = replace(exclusion, weight=0.01)
+    scored = vectors.copy()
+    scored[np.setdiff1d(np.arange(300), known)] = wanted
+    assert gallery_of(scored, some, contents).search(wanted, 5, weak)[1].tolist() == best_of(vectors, wanted, weak, 5)
+
+
+def test_evaluation_ranks_by_the_same_scores_and_equal_clips_tie() -> None:
+    vectors = clips(60, 5)
+    vectors = np.concatenate([vectors, vectors[:7]])
+    wanted, unwanted = clips(2, 5, seed=2), clips(4, 5, seed=3)
+    exclusions = [Exclusion(unwanted[:1], 1.5, 0.1), None]
+    queries = [JudgedQuery("composed", "x", row_array([row])) for row in (0, 5)]
+    measured = measure_block(wanted, vectors, queries, exclusions=exclusions)
+    scores = scores_of(vectors, wanted[0], exclusions[0]), vectors @ wanted[1]
+    assert measured.ranks.tolist() == [  # the copy of the right clip ties, and ties count against it
+        1 + int((np.delete(row, right) > row[right] - 1e-6).sum()) for row, right in zip(scores, (0, 5), strict=True)
+    ]
+    taken: Any = losses(exclusions, vectors, vectors)
+    assert (taken[:, :7] == taken[:, 60:]).all() and not taken[1].any()
+    assert losses([None], vectors, vectors) == losses((), vectors, vectors) == 0
+
+
+def asked(strategy: str, queries: Sequence[JudgedQuery]) -> Any:
+    (found,) = ask_systems(WordEncoder(), [System("words", strategy)], queries, lambda text: Query(text))  # type: ignore[arg-type]
+    return found
+
+
+def test_judged_queries_exclude_and_are_reworded_by_their_known_parts() -> None:
+    found = asked("rectified", [QUERIES[0], COMPOSED, PURE])
+    caption, composed, pure = found.exclusions
+    assert caption is None and pure is None
+    assert (composed.unwanted == embedded("dancing")).all() and composed.tau is None
+    assert (found.vectors[1] == embedded("sings")).all() and (found.vectors[2] == -embedded("dancing")).all()
+    encoder: Any = WordEncoder()
+    ask_systems(encoder, [System("words", "reworded")], [replace(COMPOSED, text="minus dancing, sings")], Query)
+    assert "sings and not dancing" in encoder.encoded
+
+
+@pytest.mark.parametrize(
+    ("wanted", "unwanted", "sentence"),
+    [
+        ("a boy is dancing", ("playing the drum",), "a boy is dancing and not playing the drum"),
+        ("a man", ("sit on a stool", "the hat"), "a man and not sitting on a stool and no hat"),
+        ("dog", ("cat",), "dog but no cat"),
+        ("a man", ("king", "swing sets"), "a man but no king and no swing sets"),
+        ("", ("a dog",), "no dog"),
+        ("a man is singing", (), "a man is singing"),
+        ("", (), "as typed"),
+        ("", ("",), "as typed"),
+    ],
+)
+def test_parts_are_written_as_one_sentence(wanted: str, unwanted: tuple[str, ...], sentence: str) -> None:
+    assert reword("as typed", wanted, unwanted) == sentence
+    assert reworded(Query("as typed", (wanted,) if wanted else (), unwanted)).text == sentence
