@@ -8,6 +8,7 @@ from nt2vr.language.wordlists import words
 _FILLERS = pattern(
     r"\b(?:u+h+m*|u+m+|e+rm+|h+m+|uhm+|lo+l|lmao|haha+|pl[sz]|plea?se?|tho|kinda|sorta|thx|tysm|imo|tbh)\b(?!\s?:),?"
     r"|, (?:you know|like|i mean|i guess|well|er|ok|okay|right|let's say)(?=,),?|\blike,"
+    r"|(?:(?<=without )|(?<=with )|(?<=but )|(?<=see )|(?<=want ))(?:(?:you|ya) know|like),? (?=(?:an?|the|any|no)\b)"
     r"|\bnot though(?=[.!?]*$)"
     r"|(?<=\bis )like (?=[a-z]+ing\b)|(?<=\bare )like (?=[a-z]+ing\b)|(?<=\bjust )like (?=[a-z]+ing\b)"
 )
@@ -51,6 +52,8 @@ _REQUEST = pattern(
     r"you know what|i'?m thinking|it'?s gotta have|it has to have|there'?s gotta be|must have)"
     r"(?: there| guys| so| basically| like)?"
     r"(?:[,.!]+ +| (?=(?:anything|any|no|not|nothing|all|everything|i|without|an?|the|something|like)\b)))+"
+    r"|^\s*(?:can|could|would|will) (?:you|u|we) (?:please |just )?(?=(?:filter|leave|skip|avoid|remove|hide|exclude"
+    r"|get rid|cut|omit|ignore|block|weed|rule|take|stop) )"
     r"|^\s*(?:any |some |all |only )?(?:(?:videos|vids) (?:of|with|where|showing|about|featuring)|(?:which|what) "
     r"(?:videos?|clips?) (?:shows?|ha(?:s|ve)|features?|contains?)|clips (?:with|where)) "
     r"|^\s*(?:any|some) (?:clips|footage|films|videos?) (?:of|with|where|showing) "
@@ -65,7 +68,7 @@ def _new_clause(match: re.Match[str]) -> str:
 _JOINT_OF_CHOICE = pattern(r"(?<=\w )(?:to|over|before|(?<!rather )than|then|instead of)(?= [^\W\d_])")
 _CHOICE = pattern(
     r"(?:^|[.;,!?] )(?:(?:i|we)(?:'d| would| really| much| usually)* )?"
-    r"(?:prefer|favou?r|choose|pick|ra[th]{2}er|better|(?:(?<=i'd )|(?<=i would )|(?<=we'd ))(?:take|go for))"
+    r"(?:prefer|favou?r|choose|pick|ra[the]{3}r|sooner|better|(?:(?<=i'd )|(?<=i would )|(?<=we'd ))(?:take|go for))"
     r"(?: to)?(?: (?:see|watch|have|find|be|get))? "
 )
 
@@ -83,7 +86,17 @@ def _chosen(match: re.Match[str]) -> str | None:
     return match[0][: 2 * (match[0][0] in ".;,!?")] if follows else None
 
 
-_COMPARING = words("prefer favor favour choose pick rather rahter better less than take go")
+def _named(match: re.Match[str]) -> str | None:
+    """Return the noun of a contrast's "one": "not a young woman, an old one"."""
+    found = _CONTRAST.search(match.string, max(0, match.start() - 80), match.end())
+    return found[1] or found[2] if found else None
+
+
+_CONTRAST = pattern(
+    r"\bnot (?:an?|the) [a-z]+ ([a-z]+),? (?:but )?(?:an?|the) [a-z]+ one$"
+    r"|\b(?:an?|the) [a-z]+ ([a-z]+),? (?:but |and )?not (?:an?|the) [a-z]+ one$"
+)
+_COMPARING = words("prefer favor favour choose pick rath raht rate sooner better less than take go")
 CHOICES = (
     Step(_JOINT_OF_CHOICE, _rather, _COMPARING),
     Step(_CHOICE, _chosen, words("than")),
@@ -92,6 +105,19 @@ CHOICES = (
         r"\1 rather than ",
         words("than"),
     ),
+    Step(pattern(r"^(.{2,40}?) over (.{2,40}?) any (?:day|time)\b"), r"\1 rather than \2", words("any")),
+    Step(
+        pattern(r"^(.{2,40}?) (?:is|are|would be) (?:much |way |so much |far )?better than (?=\w)"),
+        r"\1 rather than ",
+        words("better"),
+    ),
+    Step(pattern(r"\bmore (?:like|of) (.{2,40}?) than (?=\w)"), r"\1 rather than ", words("than")),
+    Step(
+        pattern(r"^(?:keep|show|include) ([^,;]{2,40}?)(?:[,;]| and|[,;] and) (?:drop|lose|cut) "),
+        r"\1, omit ",
+        words("drop lose cut"),
+    ),
+    Step(pattern(r"(?<=\w )one(?=$|[,.;])"), _named, words("not")),
     Step(pattern(r"^less (\w+),? (?:(?:and|but) )?more (?=\w)"), r"no \1, ", words("less")),
     Step(pattern(r"^more (\w+(?: \w+)?),? (?:(?:and|but) )?less (?=\w+$)"), r"\1, no ", words("less")),
 )
@@ -99,6 +125,17 @@ _FREE = pattern(
     r"\b(car|fat|nut|dog|cat|kid|child|pet|oil|egg|smoke|sugar|dairy|crowd|plastic|gluten|lactose|alcohol|meat|traffic|"
     r"ad|people|phone|screen|drug|sulfate|cruelty|stress|noise|wheat|caffeine) free (?=[a-z])"
 )
+_NONE_OF = pattern(
+    r"\b(?:not (?:even |a single )?one"
+    r"|(?:hardly|barely|scarcely|not) any|almost none|few if any) of (?=the|th[eo]se|them|us)"
+)
+_THOSE = pattern(
+    r"\b((?:no|not|without|avoid|skip|hide|ignore|remove|exclude|omit|except(?: for)?|excluding|but) )(?:the |any )?"
+    r"(?:ones?|those|videos?|clips?) (?:with|of|featuring|showing|containing|that (?:have|has|show|contain)s?)"
+    r" (?=[a-z])"
+)
+
+
 _SAID = words(
     "uh um er hm lol lmao haha pls plz pleas plese plse kinda sorta thx tysm imo tbh tho like know mean guess well ok "
     "right let's"
@@ -108,6 +145,8 @@ FILLERS = (
     Step(_FILLERS, " ", _SAID),
     Step(re.compile(r"^\s+|(?<=\s)\s+"), ""),
     Step(_FREE, r"\1-free ", words("free")),
+    Step(_NONE_OF, "none of ", words("any one")),
+    Step(_THOSE, r"\1", words("ones those one clip video")),
     Step(_CLOSING, "", _SAID_LAST),
 )
 REQUEST = Step(_REQUEST, _new_clause)

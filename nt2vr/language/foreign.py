@@ -76,7 +76,7 @@ _SMALL_WORDS: Mapping[str, frozenset[str]] = {
         "ai"
     ),
     "Turkish": words(
-        "bir ve olmayan olmadan yok değil hiç hariç ile ama köpek kedi adam kadın insan insanlar bu için plaj"  # noqa: RUF001
+        "bir ve olmayan olmadan yok değil hiç kimse içinde hariç ile ama köpek kedi adam kadın insan insanlar bu için"  # noqa: RUF001
     ),
     "Filipino": words("walang wala hindi ang mga sa ng na at aso pusa tao lalaki babae bata maliban"),
 }
@@ -97,7 +97,7 @@ _SURE = words(  # one suffices: in no English sentence, and in few names
     "ninguém geen niet niemand zonder behalve bez nikt oprócz żaden żadnych žádný žádná žádné žádní není nikdo kromě "
     "ikke inte uden uten utan ingen inga inget undtagen unntatt utom förutom människor mennesker ilman eivät paitsi "
     "koiria mutta fără nimeni câine oameni nélkül nincs tanpa tidak bukan kecuali tetapi không nhưng người olmayan "
-    "olmadan değil hariç walang aber"
+    "olmadan değil hariç yok kimse içinde walang aber niente"
 )
 _ENGLISH = words(
     "a an the and or of with without is are was not no to on at by for from this that there it his her their who "

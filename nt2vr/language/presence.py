@@ -11,7 +11,8 @@ FRAMES = words(
 FILLERS = Runs(
     (  # these only mean "in the picture"
         "in sight, in view, within view, in it, in them, on it, at all, anywhere, around, visible, to be seen, to be "
-        "found, there, here, please, whatsoever, of any kind, on display, in evidence, in attendance, nearby, either"
+        "found, with him, with her, with them, there, here, please, whatsoever, of any kind, on display, in "
+        "evidence, in attendance, nearby, either"
     ).split(", ")
 )
 _PRESENT = words(

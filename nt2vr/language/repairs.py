@@ -126,7 +126,9 @@ class Repairs:
         noun = max(chances.get("NN1", -inf), chances.get("NN2", -inf))
         if before in {"DET", "ADJ", "NUM"}:
             return None
-        if word.endswith("s") and (words[i - 1] == "nobody" or list(words[max(0, i - 2) : i]) == ["no", "one"]):
+        if word.endswith("s") and (
+            words[i - 1] in {"nobody", "noone"} or list(words[max(0, i - 2) : i]) == ["no", "one"]
+        ):
             return "VBZ"  # nobody strums
         if word.endswith("ing"):
             sure = before in {"PRON", "NEG"} or helper == "be"  # not painting

@@ -30,6 +30,7 @@ _USUAL: dict[str, str] = {
         "rather": "rahter ratehr raher rathr",
         "never": "nvr nevr neva nver",
         "other": "ohter otehr othr",
+        "only": "onli olny onyl",
         "people": "ppl poeple peple peolpe pepole",
     }.items()
     for slip in slips.split()
