@@ -7,7 +7,8 @@ from nt2vr.language.wordlists import words
 
 _FILLERS = pattern(
     r"\b(?:u+h+m*|u+m+|e+rm+|h+m+|uhm+|lo+l|lmao|haha+|pl[sz]|plea?se?|tho|kinda|sorta|thx|tysm|imo|tbh)\b(?!\s?:),?"
-    r"|, (?:you know|like|i mean|i guess|well|er|ok|okay|right|let's say)(?=,),?|\blike,"
+    r"|\b(?:(?:you|ya) know|and stuff|or something|or whatever|i guess)(?= but\b)|(?<=\bnot )like (?=(?:in|on|at|with)\b)"
+    r"|, (?:you know|ya know|like|i mean|i guess|well|er|ok|okay|right|let's say)(?=,),?|\blike,"
     r"|(?:(?<=without )|(?<=with )|(?<=but )|(?<=see )|(?<=want ))(?:(?:you|ya) know|like),? (?=(?:an?|the|any|no)\b)"
     r"|\bnot though(?=[.!?]*$)"
     r"|(?<=\bis )like (?=[a-z]+ing\b)|(?<=\bare )like (?=[a-z]+ing\b)|(?<=\bjust )like (?=[a-z]+ing\b)"
@@ -18,17 +19,25 @@ _CLOSING = pattern(
     r"if (?:possible|you can|you could|that'?s (?:ok|possible)))|ty|though|i guess|i think|"
     r"or something|or whatever|you know|asap)\s?[.!?]{0,4}\s*$"
 )
+_CALLS = (
+    r"hey+|hi+|hello|yo|ok(?:ay)?|(?:(?:hey|ok(?:ay)?),? )?(?:siri|google|alexa)|dude|bro|oh|honestly|actually|"
+    r"basically|btw|well|so|yeah|yep|nah|i (?:dunno|mean|said)|you know what"
+)
 _POLITE = (
-    r"(?:(?:hey+|hi+|hello|yo|ok(?:ay)?|so|well|oh|honestly|actually|basically|btw|guys|just|maybe|alright|right|and|but|"
+    rf"(?:(?:{_CALLS}|guys|just|maybe|alright|right|and|but|please|"
     r"if (?:you|u)(?:'re| are| do| can| could| would)?[^,.;?!]{0,30},|if it'?s [^,.;?!]{0,30},)[,.!]* +)"
 )
+_SOUGHT = r"show|find|get|give|play|fetch|bring(?: up)?|send|display|list|pull up|locate|retrieve"
+_NOUNS = (
+    r"(?:videos?|vids?|clips?|footage|films?|movies?|recordings?|b-?roll|pictures?|photos?|images?|scenes?|something|"
+    r"anything|everything|stuff|ones?)"
+)
 _ASK = (
-    r"(?:(?:can|could|would|will) (?:you|u|i|we)(?: (?:please|kindly|just|maybe|also))?"
-    r" (?:show|find|get|give|play|search(?: for)?|look for|bring(?: up)?|pull up|"
-    r"see|have|display|fetch|watch)"
-    r"(?: me| us)?|"
-    r"(?:show|find|get|give|play|fetch|bring|send) (?:me|us)|gimme|(?:lemme|let me|let's) (?:see|watch)|"
-    r"(?:please )?search(?:ing)?(?: for)?|(?:i'?m |i am |we'?re |we are )?look(?:ing)? for|find|want|"
+    rf"(?:(?:can|could|would|will) (?:you|u|i|we)(?: (?:please|kindly|just|maybe|also))?"
+    rf" (?:{_SOUGHT}|search(?: for)?|look for|see|have|watch)(?: me| us)?|"
+    r"(?:would|is) it (?:be )?possible to (?:see|find|get|watch)|"
+    rf"(?:{_SOUGHT}) (?:me|us)|gimme|(?:lemme|let me|let's) (?:see|watch)|locate|retrieve|"
+    r"search(?:ing)?(?: for)?|(?:i'?m |i am |we'?re |we are )?look(?:ing)? for|find|want|"
     r"(?:i|we)(?: really| just| only| kinda)? (?:want|need|wanna|wish|would (?:like|love)|like|am after|was after)"
     r"(?: to)?(?: (?:see|watch|find|look at|view|have|get))?|"
     r"(?:i|we)'d (?:like|love)(?: to)?(?: (?:see|watch|find))?|"
@@ -36,27 +45,28 @@ _ASK = (
     r"(?:there (?:is|are)|you have|to (?:find|see))|"
     r"(?:is|are) there|do (?:you|u|we) have|(?:have )?(?:you )?got|"
     r"where (?:can|could|do) (?:i|we) (?:see|find|watch|get)|what are|"
-    r"(?<=[,.;] )show|show(?= (?:a|an|the|some|any|only|just|all)\b)|i can(?:'t|not) (?:find|remember))"
+    rf"(?<=[,.;] )show|(?:{_SOUGHT})(?= (?:(?:a|an|the|some|any|only|just|all|every)\b"
+    rf"|{_NOUNS} (?:of|with|where|from) ))|"
+    r"i can(?:'t|not) (?:find|remember))"
 )
 _MEDIUM = (
-    r"(?:(?:any|some|a|an|the|all|every|only|just|more|that|this|one)? ?(?:good|nice|short|random|funny|cool)? ?"
-    r"(?:(?:videos?|vids?|clips?|footage|films?|movies?|pictures?|photos?|images?|scenes?|something|anything|stuff|one|ones)"
-    r" ?){1,2}"
+    r"(?:(?:any|some|a|an|the|all|every|only|just|more|that|this|one)? ?(?:good|nice|short|random|funny|cool|stock)? ?"
+    rf"(?:{_NOUNS} ?){{1,2}}"
     r"(?:of|with|where|in which|showing|featuring|about|containing|(?:that|which)(?: only)? "
     r"(?:shows?|ha(?:s|ve)|features?|contains?|includes?|(?:is|are) (?:of|about)))(?! (?:not|that|which)) )"
 )
 _REQUEST = pattern(
-    rf"(?:^\s*|(?<=\w)[.;:,!?]{{1,4}}\s{{1,4}}){_POLITE}{{0,4}}{_ASK}(?![\w'-])(?! (?:rid|not|no longer)\b)"
-    rf",? *(?:{_MEDIUM}|(?:any|some)(?: (?=\w)|(?=$)))?"
-    r"|^\s*(?:(?:hey+|hi+|hello|yo|ok(?:ay)?|oh|honestly|actually|basically|btw|well|so|yeah|yep|nah|i dunno|"
-    r"you know what|i'?m thinking|it'?s gotta have|it has to have|there'?s gotta be|must have)"
+    rf"(?:^\s*|(?<=\w)[.;:,!?]{{1,4}}\s{{1,4}}|(?<=\w) (?:and|then) (?=(?:show|find|give|get) me ))"
+    rf"{_POLITE}{{0,4}}{_ASK}(?![\w'-])(?! (?:rid|not|no longer)\b),? *(?:{_MEDIUM}"
+    r"|(?:any|some)(?: of (?:that|th[eo]se|the))?(?: (?=\w)|(?=$)))?"
+    rf"|^\s*(?:(?:{_CALLS}|i'?m thinking|it'?s gotta have|it has to have|there'?s gotta be|there'?s this|must have)"
     r"(?: there| guys| so| basically| like)?"
-    r"(?:[,.!]+ +| (?=(?:anything|any|no|not|nothing|all|everything|i|without|an?|the|something|like)\b)))+"
+    r"(?:[,.!]+ +| (?=(?:anything|any|some|no|not|nothing|all|everything|i|without|an?|the|something|like)\b)))+"
     r"|^\s*(?:can|could|would|will) (?:you|u|we) (?:please |just )?(?=(?:filter|leave|skip|avoid|remove|hide|exclude"
     r"|get rid|cut|omit|ignore|block|weed|rule|take|stop) )"
-    r"|^\s*(?:any |some |all |only )?(?:(?:videos|vids) (?:of|with|where|showing|about|featuring)|(?:which|what) "
-    r"(?:videos?|clips?) (?:shows?|ha(?:s|ve)|features?|contains?)|clips (?:with|where)) "
-    r"|^\s*(?:any|some) (?:clips|footage|films|videos?) (?:of|with|where|showing) "
+    r"|^\s*(?:any |some |all |only )?(?:(?:videos|vids|footage|clips) (?:of|with|where|showing|about|featuring)"
+    r"|(?:which|what) (?:videos?|clips?) (?:shows?|ha(?:s|ve)|features?|contains?)) "
+    r"|^\s*(?:any|some) (?:films|videos?) (?:of|with|where|showing) |^\s*some(?:thing|thin) (?:with|about|like) "
 )
 
 
@@ -137,7 +147,7 @@ _THOSE = pattern(
 
 
 _SAID = words(
-    "uh um er hm lol lmao haha pls plz pleas plese plse kinda sorta thx tysm imo tbh tho like know mean guess well ok "
+    "stuff whatever something uh um er hm lol lmao haha pls plz pleas plese plse kinda sorta thx tysm imo tho like know mean guess well ok "
     "right let's"
 )
 _SAID_LAST = words("thank ty though guess think or know asap ok right cheers if")

@@ -23,14 +23,13 @@ _IDIOMS = {
         "issue, least, mention, surprisingly, get better, get any better, let go, see this every day, see that every "
         "day, safe for work, until, your average, for the faint",
     ),
-    *_runs(
-        _DO_NOT,
-        "mind, hesitate, disappoint, miss a beat",
-    ),
+    *_runs(_DO_NOT, "mind, hesitate, disappoint, miss a beat"),
     *_runs(
         ("do n't", "do not"),
         "miss, worry, panic, blink, forget, know, ask me, believe me, get me wrong, be shy, be fooled, be afraid, "
-        "try this, tell anyone, judge, give up, ever give up, say no, cry for me",
+        "try this, tell anyone, judge, give up, ever give up, say no, cry for me, let me down, start now, cry for "
+        "me, look back in anger, breathe, speak, worry be happy, worry darling, fear the reaper, you forget about "
+        "me, dream it 's over, go breaking my heart",
     ),
     *_runs(
         _CAN_NOT,
@@ -86,11 +85,6 @@ _IDIOMS = {
     *_runs(("duty", "royalty", "hands", "toll", "care"), "-free"),
     *_runs(
         ("do n't", "do not"), "look up, stop believin, stop believing, stop me now, stop the music, stop the party"
-    ),
-    *_runs(
-        ("do n't", "do not"),
-        "let me down, start now, cry for me, look back in anger, breathe, speak, worry be happy, worry darling, fear "
-        "the reaper, you forget about me, dream it 's over, go breaking my heart",
     ),
     *_runs(("if you do", "if you 're", "if you are", "if it 's", "if it is"), "n't, not, n't mind"),
     *_runs(
