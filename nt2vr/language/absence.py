@@ -13,8 +13,8 @@ _LINKING = words("be remain seem appear stay stand")  # a cat remains absent
 _AFTERTHOUGHTS = words("aside excluded excepted omitted removed")
 _OF_WHOLES = words("slice section half part piece bite chunk corner portion quarter end edge bit")  # the others show
 _MISSED = words(  # in time or in aim
-    "bus train plane flight ferry goal shot target ball basket penalty putt catch deadline mark net chance kick throw "
-    "dunk jump step cue note beat class school work meeting appointment opportunity"
+    "bus train plane flight ferry goal shot target ball basket penalty putt catch deadline mark net chance kick "
+    "throw dunk jump step cue note beat class school work meeting appointment opportunity"
 )
 _CLAUSE_WORDS = words("while whereas but yet although though however because since as and or nor that which who where")
 

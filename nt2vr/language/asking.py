@@ -7,7 +7,8 @@ from nt2vr.language.wordlists import words
 
 _FILLERS = pattern(
     r"\b(?:u+h+m*|u+m+|e+rm+|h+m+|uhm+|lo+l|lmao|haha+|pl[sz]|plea?se?|tho|kinda|sorta|thx|tysm|imo|tbh)\b(?!\s?:),?"
-    r"|\b(?:(?:you|ya) know|and stuff|or something|or whatever|i guess)(?= but\b)|(?<=\bnot )like (?=(?:in|on|at|with)\b)"
+    r"|\b(?:(?:you|ya) know|and stuff|or something|or whatever|i guess)(?= but\b)"
+    r"|(?<=\bnot )like (?=(?:in|on|at|with)\b)"
     r"|, (?:you know|ya know|like|i mean|i guess|well|er|ok|okay|right|let's say)(?=,),?|\blike,"
     r"|(?:(?<=without )|(?<=with )|(?<=but )|(?<=see )|(?<=want ))(?:(?:you|ya) know|like),? (?=(?:an?|the|any|no)\b)"
     r"|\bnot though(?=[.!?]*$)"
@@ -137,7 +138,7 @@ _FREE = pattern(
 )
 _NONE_OF = pattern(
     r"\b(?:not (?:even |a single )?one"
-    r"|(?:hardly|barely|scarcely|not) any|almost none|few if any) of (?=the|th[eo]se|them|us)"
+    r"|(?:hardly|barely|scarcely|not) any|almost none|few if any)(?= of (?:the|them|us)\b)"
 )
 _THOSE = pattern(
     r"\b((?:no|not|without|avoid|skip|hide|ignore|remove|exclude|omit|except(?: for)?|excluding|but) )(?:the |any )?"
@@ -147,15 +148,16 @@ _THOSE = pattern(
 
 
 _SAID = words(
-    "stuff whatever something uh um er hm lol lmao haha pls plz pleas plese plse kinda sorta thx tysm imo tho like know mean guess well ok "
-    "right let's"
+    "stuff whatever something uh um er hm lol lmao haha pls plz pleas plese plse kinda sorta thx tysm imo tho like "
+    "know mean guess well ok right let's"
 )
 _SAID_LAST = words("thank ty though guess think or know asap ok right cheers if")
 FILLERS = (
     Step(_FILLERS, " ", _SAID),
     Step(re.compile(r"^\s+|(?<=\s)\s+"), ""),
     Step(_FREE, r"\1-free ", words("free")),
-    Step(_NONE_OF, "none of ", words("any one")),
+    Step(_NONE_OF, "none", words("any one")),
+    Step(pattern(r"\bnone of (?=th(?:at|is) )"), "no ", words("none")),
     Step(_THOSE, r"\1", words("ones those one clip video")),
     Step(_CLOSING, "", _SAID_LAST),
 )

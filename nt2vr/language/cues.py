@@ -11,8 +11,8 @@ from nt2vr.language.wordlists import words
 
 _UNITS = words("degree percent second minute hour euro dollar point mph kmh g %")
 _OUTSIDE = words(
-    "frame shot sight view picture focus order control town range focus breath business bed water "
-    "bounds reach tune step place character"
+    "frame shot sight view picture focus order control town range focus breath business bed water bounds reach tune "
+    "step place character"
 )
 _CONTRASTING = words("rather other else different")  # no other pets than dogs
 _ENDING = words("stop stops stopping cease ceases quit fail fails tire")

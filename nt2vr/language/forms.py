@@ -70,13 +70,13 @@ _HARDLY = (
     "if any"
 )
 _ORDERS = (
-    "avoid, skip, ignore, remove, hide, get rid of, filter out, weed out, rule out, block, delete, hold the, "
-    "stop showing me, stop showing, stop recommending, stop recommending me, stop suggesting, stop giving me, "
-    "spare me, enough of, no more of, keep out, cut out, take out, enough with, forget the, forget about"
+    "avoid, skip, ignore, remove, hide, get rid of, filter out, weed out, rule out, block, delete, hold the, stop "
+    "showing me, stop showing, stop recommending, stop recommending me, stop suggesting, stop giving me, spare me, "
+    "enough of, no more of, keep out, cut out, take out, enough with, forget the, forget about"
 )
 _DISLIKES = (
-    "i hate, we hate, i really hate, i dislike, we dislike, i detest, i loathe, i ca n't stand, i can not stand, "
-    "i 'm sick of, i m sick of, sick of, i 'm tired of, tired of, fed up with, bored of, hate, dislike"
+    "i hate, we hate, i really hate, i dislike, we dislike, i detest, i loathe, i ca n't stand, i can not stand, i "
+    "'m sick of, i m sick of, sick of, i 'm tired of, tired of, fed up with, bored of, hate, dislike"
 )
 
 FORMS = (
@@ -89,8 +89,8 @@ FORMS = (
     Form(
         "Y rather than X",
         "not",
-        "rather than, as opposed to, instead of, in place of, in the place of, in lieu of, as distinct from, "
-        "in preference to",
+        "rather than, as opposed to, instead of, in place of, in the place of, in lieu of, as distinct from, in "
+        "preference to",
         "tea in place of beer",
         "tea",
         ("beer",),
@@ -122,8 +122,8 @@ FORMS = (
     Form(
         "not a single X",
         "no",
-        "not a single, not one single, not even a single, not even one single, not even one, but not a single, "
-        "but not even a single",
+        "not a single, not one single, not even a single, not even one single, not even one, but not a single, but "
+        "not even a single",
         "a street with not a single car",
         "a street",
         ("car",),
@@ -180,8 +180,8 @@ FORMS = (
     Form(
         "lost its X",
         "without",
-        "lost its, lost their, lost his, lost her, lost all its, lost all their, loses its, losing its, "
-        "forgot its, forgot their, forgot his, forgot her",
+        "lost its, lost their, lost his, lost her, lost all its, lost all their, loses its, losing its, forgot its, "
+        "forgot their, forgot his, forgot her",
         "a tree that has lost its leaves",
         "a tree",
         ("leaves",),

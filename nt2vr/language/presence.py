@@ -27,8 +27,8 @@ SHOWING = words(  # what a picture, and who describes it, does with its content
     "finds have has having features 'll want"
 )
 _SMALL_WORDS = words(
-    "just only also however instead otherwise still yet too though although noticeably notably simply clearly visibly "
-    "completely entirely entire whole given while whereas as we one you i it and but"
+    "just only also however instead otherwise still yet too though although noticeably notably simply clearly "
+    "visibly completely entirely entire whole given while whereas as we one you i it and but"
 )
 _ABOUT = words("in from within on of throughout across inside")
 _POINTING = words("the this that these any its our a an given entire whole current same")

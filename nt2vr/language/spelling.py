@@ -6,8 +6,8 @@ from functools import lru_cache
 from nt2vr.language.wordlists import words
 
 _CUES = words(
-    "without except excluding exclude excludes excepting instead neither nothing nobody never lacking missing besides "
-    "minus anything everything everyone anybody everybody"
+    "without except excluding exclude excludes excepting instead neither nothing nobody never lacking missing "
+    "besides minus anything everything everyone anybody everybody"
 )
 _CONTRACTED = words(  # without the apostrophe
     "doesnt dont isnt arent wasnt werent didnt couldnt wouldnt shouldnt hasnt havent hadnt cant wont"
@@ -23,9 +23,9 @@ _USUAL = {
         pair.split("=")
         for pair in (
             "not=nto,noot nothing=nuthin,nuffin,nufin nobody=nobodys,no1,nooone excluding=exlcudign "
-            "except=exepct,exspect,exepted without=wihtou,whitout,wivout,whitouth,wout neither=nethier,niehter,neighter "
-            "rather=rahter,ratehr,raher,rathr never=nvr,nevr,neva,nver other=ohter,otehr,othr only=onli,olny,onyl "
-            "people=ppl,poeple,peple,peolpe,pepole"
+            "except=exepct,exspect,exepted without=wihtou,whitout,wivout,whitouth,wout "
+            "neither=nethier,niehter,neighter rather=rahter,ratehr,raher,rathr never=nvr,nevr,neva,nver "
+            "other=ohter,otehr,othr only=onli,olny,onyl people=ppl,poeple,peple,peolpe,pepole"
         ).split()
     )
     for slip in slips.split(",")
