@@ -30,6 +30,8 @@ _SMALL_WORDS = words(
     "just only also however instead otherwise still yet too though although noticeably notably simply clearly "
     "visibly completely entirely entire whole given while whereas as we one you i it and but"
 )
+_THERE = _PRESENT | APPEARING
+_EMPTY = FRAMES | _THERE | SHOWING | _HELPING | _SMALL_WORDS
 _ABOUT = words("in from within on of throughout across inside")
 _POINTING = words("the this that these any its our a an given entire whole current same")
 
@@ -73,9 +75,9 @@ class Presence:
         phrases, j = self.phrases, i
         while (phrases.word(j) in _HELPING and phrases.word(j + 1)) or self._is_remark(j):
             j += 1
-        if phrases.word(j) in _PRESENT | APPEARING:
+        if phrases.word(j) in _THERE:
             j += 1
-        elif j == i or phrases.word(j - 1) not in _PRESENT | APPEARING:
+        elif j == i or phrases.word(j - 1) not in _THERE:
             frame = self.after_frame(j)
             if frame == j:
                 return i
@@ -98,7 +100,7 @@ class Presence:
         phrases = self.phrases
         return (
             phrases.tag(i) in {"DET", "ADP", "PUNCT", "CONJ", "WH", "MD", "TO", "POS"}
-            or phrases.word(i) in FRAMES | _PRESENT | APPEARING | SHOWING | _HELPING | _SMALL_WORDS
+            or phrases.word(i) in _EMPTY
             or phrases.is_auxiliary(i)
         )
 
