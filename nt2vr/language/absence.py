@@ -10,11 +10,11 @@ from nt2vr.language.wanted import Negation
 from nt2vr.language.wordlists import ROLES, words
 
 _LINKING = words("be remain seem appear stay stand")  # a cat remains absent
-_AFTERTHOUGHTS = words("aside excluded excepted omitted")
+_AFTERTHOUGHTS = words("aside excluded excepted omitted removed")
 _OF_WHOLES = words("slice section half part piece bite chunk corner portion quarter end edge bit")  # the others show
 _MISSED = words(  # in time or in aim
-    "bus train plane flight ferry goal shot target ball basket penalty putt catch deadline mark net chance kick throw "
-    "dunk jump step cue note beat class school work meeting appointment opportunity"
+    "bus train plane flight ferry goal shot target ball basket penalty putt catch deadline mark net chance kick "
+    "throw dunk jump step cue note beat class school work meeting appointment opportunity"
 )
 _CLAUSE_WORDS = words("while whereas but yet although though however because since as and or nor that which who where")
 
@@ -114,6 +114,8 @@ class Absence:
             remark = phrases.word(cue) in _AFTERTHOUGHTS and self._is_afterthought(cue, after_cue, first)
             if phrases.word(cue) != "absent" and not remark:
                 return None
+        elif phrases.word(cue) == "removed":
+            return None  # the deed: a tree is removed
         return self._denied("absent", cue, after_cue, self._subject(cue, first), self._after_absent(after_cue))
 
     def _with_missing(self, cue: int, after_cue: int, first: int) -> Negation | None:
@@ -148,7 +150,7 @@ class Absence:
         phrases = self.phrases
         start = self._clause_start(cue, first)
         is_noun = (noun := phrases.noun_phrase(start)) is not None and noun.end == cue
-        return is_noun and phrases.tag(start - 1) == "PUNCT" and phrases.tag(after_cue) in {"", "PUNCT"}
+        return is_noun and phrases.tag(start - 1) in {"", "PUNCT"} and phrases.tag(after_cue) in {"", "PUNCT"}
 
     def _after_absent(self, i: int) -> int:
         return max(self.presence.after_predicate(i), self.presence.after_frame(i))

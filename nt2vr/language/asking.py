@@ -7,7 +7,10 @@ from nt2vr.language.wordlists import words
 
 _FILLERS = pattern(
     r"\b(?:u+h+m*|u+m+|e+rm+|h+m+|uhm+|lo+l|lmao|haha+|pl[sz]|plea?se?|tho|kinda|sorta|thx|tysm|imo|tbh)\b(?!\s?:),?"
-    r"|, (?:you know|like|i mean|i guess|well|er|ok|okay|right|let's say)(?=,),?|\blike,"
+    r"|\b(?:(?:you|ya) know|and stuff|or something|or whatever|i guess)(?= but\b)"
+    r"|(?<=\bnot )like (?=(?:in|on|at|with)\b)"
+    r"|, (?:you know|ya know|like|i mean|i guess|well|er|ok|okay|right|let's say)(?=,),?|\blike,"
+    r"|(?:(?<=without )|(?<=with )|(?<=but )|(?<=see )|(?<=want ))(?:(?:you|ya) know|like),? (?=(?:an?|the|any|no)\b)"
     r"|\bnot though(?=[.!?]*$)"
     r"|(?<=\bis )like (?=[a-z]+ing\b)|(?<=\bare )like (?=[a-z]+ing\b)|(?<=\bjust )like (?=[a-z]+ing\b)"
 )
@@ -17,17 +20,25 @@ _CLOSING = pattern(
     r"if (?:possible|you can|you could|that'?s (?:ok|possible)))|ty|though|i guess|i think|"
     r"or something|or whatever|you know|asap)\s?[.!?]{0,4}\s*$"
 )
+_CALLS = (
+    r"hey+|hi+|hello|yo|ok(?:ay)?|(?:(?:hey|ok(?:ay)?),? )?(?:siri|google|alexa)|dude|bro|oh|honestly|actually|"
+    r"basically|btw|well|so|yeah|yep|nah|i (?:dunno|mean|said)|you know what"
+)
 _POLITE = (
-    r"(?:(?:hey+|hi+|hello|yo|ok(?:ay)?|so|well|oh|honestly|actually|basically|btw|guys|just|maybe|alright|right|and|but|"
+    rf"(?:(?:{_CALLS}|guys|just|maybe|alright|right|and|but|please|"
     r"if (?:you|u)(?:'re| are| do| can| could| would)?[^,.;?!]{0,30},|if it'?s [^,.;?!]{0,30},)[,.!]* +)"
 )
+_SOUGHT = r"show|find|get|give|play|fetch|bring(?: up)?|send|display|list|pull up|locate|retrieve"
+_NOUNS = (
+    r"(?:videos?|vids?|clips?|footage|films?|movies?|recordings?|b-?roll|pictures?|photos?|images?|scenes?|something|"
+    r"anything|everything|stuff|ones?)"
+)
 _ASK = (
-    r"(?:(?:can|could|would|will) (?:you|u|i|we)(?: (?:please|kindly|just|maybe|also))?"
-    r" (?:show|find|get|give|play|search(?: for)?|look for|bring(?: up)?|pull up|"
-    r"see|have|display|fetch|watch)"
-    r"(?: me| us)?|"
-    r"(?:show|find|get|give|play|fetch|bring|send) (?:me|us)|gimme|(?:lemme|let me|let's) (?:see|watch)|"
-    r"(?:please )?search(?:ing)?(?: for)?|(?:i'?m |i am |we'?re |we are )?look(?:ing)? for|find|want|"
+    rf"(?:(?:can|could|would|will) (?:you|u|i|we)(?: (?:please|kindly|just|maybe|also))?"
+    rf" (?:{_SOUGHT}|search(?: for)?|look for|see|have|watch)(?: me| us)?|"
+    r"(?:would|is) it (?:be )?possible to (?:see|find|get|watch)|"
+    rf"(?:{_SOUGHT}) (?:me|us)|gimme|(?:lemme|let me|let's) (?:see|watch)|locate|retrieve|"
+    r"search(?:ing)?(?: for)?|(?:i'?m |i am |we'?re |we are )?look(?:ing)? for|find|want|"
     r"(?:i|we)(?: really| just| only| kinda)? (?:want|need|wanna|wish|would (?:like|love)|like|am after|was after)"
     r"(?: to)?(?: (?:see|watch|find|look at|view|have|get))?|"
     r"(?:i|we)'d (?:like|love)(?: to)?(?: (?:see|watch|find))?|"
@@ -35,25 +46,28 @@ _ASK = (
     r"(?:there (?:is|are)|you have|to (?:find|see))|"
     r"(?:is|are) there|do (?:you|u|we) have|(?:have )?(?:you )?got|"
     r"where (?:can|could|do) (?:i|we) (?:see|find|watch|get)|what are|"
-    r"(?<=[,.;] )show|show(?= (?:a|an|the|some|any|only|just|all)\b)|i can(?:'t|not) (?:find|remember))"
+    rf"(?<=[,.;] )show|(?:{_SOUGHT})(?= (?:(?:a|an|the|some|any|only|just|all|every)\b"
+    rf"|{_NOUNS} (?:of|with|where|from) ))|"
+    r"i can(?:'t|not) (?:find|remember))"
 )
 _MEDIUM = (
-    r"(?:(?:any|some|a|an|the|all|every|only|just|more|that|this|one)? ?(?:good|nice|short|random|funny|cool)? ?"
-    r"(?:(?:videos?|vids?|clips?|footage|films?|movies?|pictures?|photos?|images?|scenes?|something|anything|stuff|one|ones)"
-    r" ?){1,2}"
+    r"(?:(?:any|some|a|an|the|all|every|only|just|more|that|this|one)? ?(?:good|nice|short|random|funny|cool|stock)? ?"
+    rf"(?:{_NOUNS} ?){{1,2}}"
     r"(?:of|with|where|in which|showing|featuring|about|containing|(?:that|which)(?: only)? "
     r"(?:shows?|ha(?:s|ve)|features?|contains?|includes?|(?:is|are) (?:of|about)))(?! (?:not|that|which)) )"
 )
 _REQUEST = pattern(
-    rf"(?:^\s*|(?<=\w)[.;:,!?]{{1,4}}\s{{1,4}}){_POLITE}{{0,4}}{_ASK}(?![\w'-])(?! (?:rid|not|no longer)\b)"
-    rf",? *(?:{_MEDIUM}|(?:any|some)(?: (?=\w)|(?=$)))?"
-    r"|^\s*(?:(?:hey+|hi+|hello|yo|ok(?:ay)?|oh|honestly|actually|basically|btw|well|so|yeah|yep|nah|i dunno|"
-    r"you know what|i'?m thinking|it'?s gotta have|it has to have|there'?s gotta be|must have)"
+    rf"(?:^\s*|(?<=\w)[.;:,!?]{{1,4}}\s{{1,4}}|(?<=\w) (?:and|then) (?=(?:show|find|give|get) me ))"
+    rf"{_POLITE}{{0,4}}{_ASK}(?![\w'-])(?! (?:rid|not|no longer)\b),? *(?:{_MEDIUM}"
+    r"|(?:any|some)(?: of (?:that|th[eo]se|the))?(?: (?=\w)|(?=$)))?"
+    rf"|^\s*(?:(?:{_CALLS}|i'?m thinking|it'?s gotta have|it has to have|there'?s gotta be|there'?s this|must have)"
     r"(?: there| guys| so| basically| like)?"
-    r"(?:[,.!]+ +| (?=(?:anything|any|no|not|nothing|all|everything|i|without|an?|the|something|like)\b)))+"
-    r"|^\s*(?:any |some |all |only )?(?:(?:videos|vids) (?:of|with|where|showing|about|featuring)|(?:which|what) "
-    r"(?:videos?|clips?) (?:shows?|ha(?:s|ve)|features?|contains?)|clips (?:with|where)) "
-    r"|^\s*(?:any|some) (?:clips|footage|films|videos?) (?:of|with|where|showing) "
+    r"(?:[,.!]+ +| (?=(?:anything|any|some|no|not|nothing|all|everything|i|without|an?|the|something|like)\b)))+"
+    r"|^\s*(?:can|could|would|will) (?:you|u|we) (?:please |just )?(?=(?:filter|leave|skip|avoid|remove|hide|exclude"
+    r"|get rid|cut|omit|ignore|block|weed|rule|take|stop) )"
+    r"|^\s*(?:any |some |all |only )?(?:(?:videos|vids|footage|clips) (?:of|with|where|showing|about|featuring)"
+    r"|(?:which|what) (?:videos?|clips?) (?:shows?|ha(?:s|ve)|features?|contains?)) "
+    r"|^\s*(?:any|some) (?:films|videos?) (?:of|with|where|showing) |^\s*some(?:thing|thin) (?:with|about|like) "
 )
 
 
@@ -65,7 +79,7 @@ def _new_clause(match: re.Match[str]) -> str:
 _JOINT_OF_CHOICE = pattern(r"(?<=\w )(?:to|over|before|(?<!rather )than|then|instead of)(?= [^\W\d_])")
 _CHOICE = pattern(
     r"(?:^|[.;,!?] )(?:(?:i|we)(?:'d| would| really| much| usually)* )?"
-    r"(?:prefer|favou?r|choose|pick|ra[th]{2}er|better|(?:(?<=i'd )|(?<=i would )|(?<=we'd ))(?:take|go for))"
+    r"(?:prefer|favou?r|choose|pick|ra[the]{3}r|sooner|better|(?:(?<=i'd )|(?<=i would )|(?<=we'd ))(?:take|go for))"
     r"(?: to)?(?: (?:see|watch|have|find|be|get))? "
 )
 
@@ -83,7 +97,17 @@ def _chosen(match: re.Match[str]) -> str | None:
     return match[0][: 2 * (match[0][0] in ".;,!?")] if follows else None
 
 
-_COMPARING = words("prefer favor favour choose pick rather rahter better less than take go")
+def _named(match: re.Match[str]) -> str | None:
+    """Return the noun of a contrast's "one": "not a young woman, an old one"."""
+    found = _CONTRAST.search(match.string, max(0, match.start() - 80), match.end())
+    return found[1] or found[2] if found else None
+
+
+_CONTRAST = pattern(
+    r"\bnot (?:an?|the) [a-z]+ ([a-z]+),? (?:but )?(?:an?|the) [a-z]+ one$"
+    r"|\b(?:an?|the) [a-z]+ ([a-z]+),? (?:but |and )?not (?:an?|the) [a-z]+ one$"
+)
+_COMPARING = words("prefer favor favour choose pick rath raht rate sooner better less than take go")
 CHOICES = (
     Step(_JOINT_OF_CHOICE, _rather, _COMPARING),
     Step(_CHOICE, _chosen, words("than")),
@@ -92,6 +116,19 @@ CHOICES = (
         r"\1 rather than ",
         words("than"),
     ),
+    Step(pattern(r"^(.{2,40}?) over (.{2,40}?) any (?:day|time)\b"), r"\1 rather than \2", words("any")),
+    Step(
+        pattern(r"^(.{2,40}?) (?:is|are|would be) (?:much |way |so much |far )?better than (?=\w)"),
+        r"\1 rather than ",
+        words("better"),
+    ),
+    Step(pattern(r"\bmore (?:like|of) (.{2,40}?) than (?=\w)"), r"\1 rather than ", words("than")),
+    Step(
+        pattern(r"^(?:keep|show|include) ([^,;]{2,40}?)(?:[,;]| and|[,;] and) (?:drop|lose|cut) "),
+        r"\1, omit ",
+        words("drop lose cut"),
+    ),
+    Step(pattern(r"(?<=\w )one(?=$|[,.;])"), _named, words("not")),
     Step(pattern(r"^less (\w+),? (?:(?:and|but) )?more (?=\w)"), r"no \1, ", words("less")),
     Step(pattern(r"^more (\w+(?: \w+)?),? (?:(?:and|but) )?less (?=\w+$)"), r"\1, no ", words("less")),
 )
@@ -99,15 +136,29 @@ _FREE = pattern(
     r"\b(car|fat|nut|dog|cat|kid|child|pet|oil|egg|smoke|sugar|dairy|crowd|plastic|gluten|lactose|alcohol|meat|traffic|"
     r"ad|people|phone|screen|drug|sulfate|cruelty|stress|noise|wheat|caffeine) free (?=[a-z])"
 )
+_NONE_OF = pattern(
+    r"\b(?:not (?:even |a single )?one"
+    r"|(?:hardly|barely|scarcely|not) any|almost none|few if any)(?= of (?:the|them|us)\b)"
+)
+_THOSE = pattern(
+    r"\b((?:no|not|without|avoid|skip|hide|ignore|remove|exclude|omit|except(?: for)?|excluding|but) )(?:the |any )?"
+    r"(?:ones?|those|videos?|clips?) (?:with|of|featuring|showing|containing|that (?:have|has|show|contain)s?)"
+    r" (?=[a-z])"
+)
+
+
 _SAID = words(
-    "uh um er hm lol lmao haha pls plz pleas plese plse kinda sorta thx tysm imo tbh tho like know mean guess well ok "
-    "right let's"
+    "stuff whatever something uh um er hm lol lmao haha pls plz pleas plese plse kinda sorta thx tysm imo tho like "
+    "know mean guess well ok right let's"
 )
 _SAID_LAST = words("thank ty though guess think or know asap ok right cheers if")
 FILLERS = (
     Step(_FILLERS, " ", _SAID),
     Step(re.compile(r"^\s+|(?<=\s)\s+"), ""),
     Step(_FREE, r"\1-free ", words("free")),
+    Step(_NONE_OF, "none", words("any one")),
+    Step(pattern(r"\bnone of (?=th(?:at|is) )"), "no ", words("none")),
+    Step(_THOSE, r"\1", words("ones those one clip video")),
     Step(_CLOSING, "", _SAID_LAST),
 )
 REQUEST = Step(_REQUEST, _new_clause)

@@ -11,9 +11,10 @@ from nt2vr.language.wordlists import words
 
 _UNITS = words("degree percent second minute hour euro dollar point mph kmh g %")
 _OUTSIDE = words(
-    "frame shot sight view picture focus order control town range focus breath business bed water "
-    "bounds reach tune step place character"
+    "frame shot sight view picture focus order control town range focus breath business bed water bounds reach tune "
+    "step place character"
 )
+_CONTRASTING = words("rather other else different")  # no other pets than dogs
 _ENDING = words("stop stops stopping cease ceases quit fail fails tire")
 
 
@@ -53,11 +54,15 @@ class Cues:
                 return phrases.is_prefix(i)
             case "non" | "non-":
                 return phrases.tag(end) not in {"", "PUNCT"}
-            case "no":
-                return not phrases.word(end)[:1].isdigit()  # no. 10
+            case "no":  # no. 10; no older than ten
+                return not phrases.word(end)[:1].isdigit() and not self._compares(end)
+            case "not" | "n't" if self._compares(end):
+                return False
+            case "far":
+                return phrases.word(end - 1) != "from" or self._is_far_from_being(i, end)
             case "0":
                 return phrases.tag(end) in {"NOUN", "ADJ"} and phrases.lemma(end) not in _UNITS
-            case "gave" | "gives" | "giving" | "given" | "quit" | "quits":
+            case "gave" | "gives" | "giving" | "given" | "quit" | "quits" | "ceased" | "ceases":
                 return phrases.tag(end) == "VBG"
             case "run" | "runs" | "ran" | "running":
                 return phrases.tag(end) != "DET" or phrases.lemma(i - 1) == "have"  # a dog runs out of a tunnel
@@ -72,6 +77,17 @@ class Cues:
             case "leave" | "leaves" | "leaving" | "left" | "keep":
                 return kind != "out" or self._is_left_out(i, end)
         return True
+
+    def _compares(self, i: int) -> bool:
+        """Return whether word i begins "older than", or continues "no more" by "than"."""
+        words = self.phrases.words[i - 1 : i + 2]
+        return "than" in words and not _CONTRASTING.intersection(words)
+
+    def _is_far_from_being(self, cue: int, end: int) -> bool:
+        """Return whether "far from" denies a quality: "a far from tidy room"; not "far from busy streets"."""
+        quality = self.phrases.quality(end)
+        alone = quality is not None and self.phrases.tag(quality.end) in {"", "PUNCT", "CONJ", "WH", "ADP"}
+        return alone or self.phrases.word(end) == "being" or (quality and self.phrases.tag(cue - 1) == "DET") or False
 
     def _goes_on(self, kind: CueKind, i: int) -> int:
         """Return the words that make a denial before word i an affirmation: "never | stops barking"; 0 elsewhere."""

@@ -7,6 +7,7 @@ is a reference: elsewhere "add" and "change" are words like others.
 from collections.abc import Iterator
 
 from nt2vr.language.phrases import Phrase, Phrases
+from nt2vr.language.presence import Presence
 from nt2vr.language.wanted import Negation
 from nt2vr.language.wordlists import Runs, words
 
@@ -45,7 +46,7 @@ class Editing:
 
     def __init__(self, phrases: Phrases) -> None:
         """Prepare to search the sentence behind `phrases`."""
-        self.phrases, self.num_words = phrases, len(phrases.tokens)
+        self.phrases, self.num_words, self._presence = phrases, len(phrases.tokens), Presence(phrases)
 
     def edits(self) -> Iterator[Negation]:
         """Yield what is replaced or removed, and words that only say "edit this", from left to right.
@@ -63,7 +64,7 @@ class Editing:
         if self._starts_clause(i):
             if edit := self._exchange(i) or self._removal(i):
                 return edit
-            if length := self._reference(i) or self._longest(_ADDITIONS, i):
+            if length := self._reference(i) or self._presence.longest(_ADDITIONS, i):
                 return self._words(i, i + length)
         if i and self.phrases.word(i) == "replaced" and self.phrases.word(i + 1) in {"by", "with"}:
             return self._unwanted(i, i + 2, self._clause_start(i), i, i + 2)
@@ -72,7 +73,7 @@ class Editing:
 
     def _reference(self, i: int) -> int:
         """Return the number of words of "like this, but"; 0 if there is none at word i: "the same man dances"."""
-        end = i + self._longest(_REFERENCE, i)
+        end = i + self._presence.longest(_REFERENCE, i)
         noun = self.phrases.noun_phrase(i)
         if end == i or (noun is not None and noun.end > end):
             return 0
@@ -92,7 +93,7 @@ class Editing:
 
     def _removal(self, i: int) -> Negation | None:
         """Read "take away X"; also "remove the one dancing on stage", to the end of its clause."""
-        after = i + self._longest(_REMOVALS, i)
+        after = i + self._presence.longest(_REMOVALS, i)
         if after == i or after >= self.num_words:
             return None
         if " ".join(self.phrases.words[after : after + 2]) not in _WHOEVER:
@@ -115,14 +116,9 @@ class Editing:
 
     def _starts_clause(self, i: int) -> bool:
         before = self.phrases.tag(i - 1) in {"", "PUNCT", "CONJ"} or self.phrases.word(i - 1) == "please"
-        return before or self._longest(_REFERENCE, 0) == i
+        return before or self._presence.longest(_REFERENCE, 0) == i
 
     def _clause_start(self, i: int) -> int:
         while i > 0 and self.phrases.tag(i - 1) not in {"PUNCT", "CONJ"}:
             i -= 1
         return i
-
-    def _longest(self, runs: Runs, i: int) -> int:
-        """Return the number of words of the longest of `runs` at word i; 0 if there is none."""
-        lengths = range(min(runs.longest, self.num_words - i), 0, -1)
-        return next((length for length in lengths if " ".join(self.phrases.words[i : i + length]) in runs), 0)

@@ -15,6 +15,10 @@ _UNIVERSAL = words(
     "all any every each whole entire everything everyone everybody anything anyone anybody everywhere anywhere"
 )
 _ENTITIES = words("anything anyone anybody any")  # universal, but under a denial they are part of it
+_KINDS = _ENTITIES | words(
+    "animals people vehicles instruments colours colors sound sounds noise light lights food clothes furniture "
+    "company objects things tools plants pets sports"
+)
 _BARE = words("empty bare clear quiet deserted blank vacant abandoned naked alone plain desolate unoccupied lifeless")
 _DENYING = words("no not n't never nobody none nothing neither nor noone without lacks lacking zero hardly") | _BARE
 _WEAK = words("but bar save besides different")  # exceptions only after "all" and the like
@@ -43,7 +47,9 @@ class Exceptions:
         if _UNIVERSAL.intersection(phrases.words[cue:after_cue]):  # anything but
             return "wanted" if self._denial(cue, clause, found) else "unwanted"
         if clause == cue:  # except for dogs, …
-            if phrases.word(cue) in _WEAK:
+            first = phrases.noun_phrase(after_cue)
+            besides = phrases.word(cue) == "besides" and first is not None and phrases.word(first.end) == ","
+            if phrases.word(cue) in _WEAK and not besides:
                 return "none"
             return "wanted" if self._denies_later(after_cue) else "unwanted"
         universal = next((i for i in range(cue - 1, clause - 1, -1) if phrases.word(i) in _UNIVERSAL), None)
@@ -93,9 +99,14 @@ class Exceptions:
             return phrases.word(cue) == "besides"
         if last.kind == "nobody" and last.after_cue == cue:
             return True
-        follows = phrases.noun_phrase(cue + 1)
-        generic = last.kind == "nobody" or any(phrases.word(i) in _ENTITIES for i in range(last.after_cue, cue))
-        return generic and follows is not None and phrases.word(cue - 1) != ","
+        follows = phrases.noun_phrase(cue + 1) or phrases.quality(cue + 1)
+        generic = last.kind == "nobody" or any(phrases.word(i) in _KINDS for i in range(last.after_cue, cue))
+        return (
+            generic
+            and follows is not None
+            and phrases.tag(follows.end) in {"", "PUNCT", "ADP"}
+            and phrases.word(cue - 1) != ","
+        )
 
     def _names_only(self, start: int, end: int) -> bool:
         """Return whether words `start` to `end` are at most a noun phrase: "every animal | but"."""

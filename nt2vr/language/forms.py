@@ -50,9 +50,10 @@ NOBODY = {  # cue -> what is unwanted
 }
 _FAILING = (
     "fails to, fail to, failed to, failing to, refuses to, refuse to, refused to, refusing to, declines to, forgets "
-    "to, forgot to, neglects to, unable to, incapable of"
+    "to, forgot to, neglects to, unable to, incapable of, refrains from, refrain from, refraining from, abstains "
+    "from, abstain from, abstaining from"
 )
-_GIVING_UP = "gave up, gives up, giving up, given up, quit, quits"
+_GIVING_UP = "gave up, gives up, giving up, given up, quit, quits, ceased, ceases"
 _TASTES = (
     "not a fan of, n't a fan of, n't care for, not care for, not interested in, n't interested in, not into, n't "
     "into, not in the mood for, n't in the mood for, not looking for, n't looking for"
@@ -69,13 +70,13 @@ _HARDLY = (
     "if any"
 )
 _ORDERS = (
-    "avoid, skip, ignore, remove, hide, get rid of, filter out, weed out, rule out, block, delete, hold the, "
-    "stop showing me, stop showing, stop recommending, stop recommending me, stop suggesting, stop giving me, "
-    "spare me, enough of, no more of, keep out, cut out, take out"
+    "avoid, skip, ignore, remove, hide, get rid of, filter out, weed out, rule out, block, delete, hold the, stop "
+    "showing me, stop showing, stop recommending, stop recommending me, stop suggesting, stop giving me, spare me, "
+    "enough of, no more of, keep out, cut out, take out, enough with, forget the, forget about"
 )
 _DISLIKES = (
-    "i hate, we hate, i really hate, i dislike, we dislike, i detest, i loathe, i ca n't stand, i can not stand, "
-    "i 'm sick of, i m sick of, sick of, i 'm tired of, tired of, fed up with, bored of, hate, dislike"
+    "i hate, we hate, i really hate, i dislike, we dislike, i detest, i loathe, i ca n't stand, i can not stand, i "
+    "'m sick of, i m sick of, sick of, i 'm tired of, tired of, fed up with, bored of, hate, dislike"
 )
 
 FORMS = (
@@ -88,8 +89,8 @@ FORMS = (
     Form(
         "Y rather than X",
         "not",
-        "rather than, as opposed to, instead of, in place of, in the place of, in lieu of, as distinct from, "
-        "in preference to",
+        "rather than, as opposed to, instead of, in place of, in the place of, in lieu of, as distinct from, in "
+        "preference to",
         "tea in place of beer",
         "tea",
         ("beer",),
@@ -109,6 +110,7 @@ FORMS = (
     Form("never stops X-ing", "not", "", "a dog that never stops barking", "a dog that never stops barking", ()),
     Form("not every X", "not", "", "not every kid is smiling", "not every kid is smiling", ()),
     Form("a not X thing", "not", "", "a not crowded beach", "a beach", ("crowded",)),
+    Form("far from X", "not", "far from", "a room that is far from tidy", "a room", ("tidy",)),
     Form("any X except Y", "except", _EXCEPTIONS, "all animals except dogs", "all animals", ("dogs",)),
     Form("every X but Y", "except", "but, bar, save", "any sport but football", "any sport", ("football",)),
     Form("no X except Y", "except", "", "a field with no animals other than a horse", "a field with a horse", ()),
@@ -120,8 +122,8 @@ FORMS = (
     Form(
         "not a single X",
         "no",
-        "not a single, not one single, not even a single, not even one single, not even one, but not a single, "
-        "but not even a single",
+        "not a single, not one single, not even a single, not even one single, not even one, but not a single, but "
+        "not even a single",
         "a street with not a single car",
         "a street",
         ("car",),
@@ -134,7 +136,7 @@ FORMS = (
     Form(
         "without a single X",
         "without",
-        "without a single, without even, without even a single",
+        "without a single, without even, without even a single, without so much as",
         "a desk without a single book",
         "a desk",
         ("book",),
@@ -143,7 +145,7 @@ FORMS = (
     Form(
         "lacks X",
         "without",
-        "lack, lacks, lacking, lacked, lack of, shortage of",
+        "lack, lacks, lacking, lacked, lack of, shortage of, absent any",
         "a room that lacks chairs",
         "a room",
         ("chairs",),
@@ -178,7 +180,8 @@ FORMS = (
     Form(
         "lost its X",
         "without",
-        "lost its, lost their, lost his, lost her, lost all its, lost all their, loses its, losing its",
+        "lost its, lost their, lost his, lost her, lost all its, lost all their, loses its, losing its, forgot its, "
+        "forgot their, forgot his, forgot her",
         "a tree that has lost its leaves",
         "a tree",
         ("leaves",),
@@ -222,14 +225,14 @@ FORMS = (
     Form(
         "X is absent",
         "absent",
-        "absent, missing, nowhere, gone, aside, excluded, excepted, omitted, left out, out of frame, "
-        "out of shot, out of sight, out of view, out of the frame, out of the picture, off camera, off screen, "
-        "notable by its absence, conspicuous by its absence",
+        "absent, missing, nowhere, gone, removed, aside, excluded, excepted, omitted, left out, being the exception, "
+        "out of frame, out of shot, out of sight, out of view, out of the frame, out of the picture, off camera, off "
+        "screen, notable by its absence, conspicuous by its absence",
         "a dog on a lawn, but a cat is nowhere to be seen",
         "a dog on a lawn",
         ("a cat",),
     ),
-    Form("X excluded", "absent", "", "all instruments, drums excluded", "all instruments", ("drums",)),
+    Form("X excluded", "absent", "", "drums excluded, all instruments", "all instruments", ("drums",)),
     Form("with X missing", "absent", "", "a stage with the drummer missing", "a stage", ("the drummer",)),
     Form("absent is X", "absent", "", "a dog runs, but noticeably absent is a cat", "a dog runs", ("a cat",)),
     Form("Y is missing X", "absent", "", "This image is missing a bird.", "", ("a bird",)),
@@ -241,31 +244,15 @@ FORMS = (
 
 # Words that name what is not there. Not here: those whose ending denies nothing to be seen (stainless, wireless), and
 # looks that captions name as such (shirtless, sleeveless, leafless, an unoccupied bench).
-LESS: Mapping[str, str] = {
-    "beardless": "beard",
-    "branchless": "branches",
-    "carless": "car",
-    "childless": "children",
-    "cloudless": "clouds",
-    "coatless": "coat",
-    "collarless": "collar",
-    "doorless": "door",
-    "driverless": "driver",
-    "hatless": "hat",
-    "helmetless": "helmet",
-    "jacketless": "jacket",
-    "maskless": "mask",
-    "moonless": "moon",
-    "peopleless": "people",
-    "riderless": "rider",
-    "shoeless": "shoes",
-    "roofless": "roof",
-    "snowless": "snow",
-    "sockless": "socks",
-    "treeless": "trees",
-    "wheelless": "wheels",
-    "windowless": "windows",
-}
+LESS: Mapping[str, str] = dict(
+    pair.split("=")
+    for pair in (
+        "beardless=beard branchless=branches carless=car childless=children cloudless=clouds coatless=coat "
+        "collarless=collar doorless=door driverless=driver hatless=hat helmetless=helmet jacketless=jacket "
+        "maskless=mask moonless=moon peopleless=people riderless=rider shoeless=shoes roofless=roof snowless=snow "
+        "sockless=socks treeless=trees wheelless=wheels windowless=windows"
+    ).split()
+)
 CUES: dict[str, CueKind] = {
     **{cue: form.kind for form in FORMS for cue in form.cues.split(", ") if cue},
     **dict.fromkeys(LESS, "less"),

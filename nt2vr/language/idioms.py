@@ -17,20 +17,19 @@ def _runs(starts: tuple[str, ...], ends: str) -> set[str]:
 _IDIOMS = {
     *_runs(
         ("not", "n't"),
-        "only, just, merely, far, simply, every, all, everyone, everybody, everything, each, always, necessarily, "
-        "exactly, more than, less than, fewer than, missing, lacking, absent, unlike, unusual, uncommon, impossible, "
-        "bad, too bad, a bad, half bad, allowed sign, permitted sign, gonna lie, going to lie, kidding, rocket "
-        "science, a problem, an issue, least, mention, surprisingly, get better, get any better, let go, see this "
-        "every day, see that every day, safe for work, until, your average, for the faint",
+        "only, just, merely, far, simply, both, every, all, everyone, everybody, everything, each, always, "
+        "necessarily, exactly, missing, lacking, absent, unlike, unusual, uncommon, impossible, bad, too bad, a bad, "
+        "half bad, allowed sign, permitted sign, gonna lie, going to lie, kidding, rocket science, a problem, an "
+        "issue, least, mention, surprisingly, get better, get any better, let go, see this every day, see that every "
+        "day, safe for work, until, your average, for the faint",
     ),
-    *_runs(
-        _DO_NOT,
-        "mind, hesitate, disappoint, miss a beat",
-    ),
+    *_runs(_DO_NOT, "mind, hesitate, disappoint, miss a beat"),
     *_runs(
         ("do n't", "do not"),
         "miss, worry, panic, blink, forget, know, ask me, believe me, get me wrong, be shy, be fooled, be afraid, "
-        "try this, tell anyone, judge, give up, ever give up, say no, cry for me",
+        "try this, tell anyone, judge, give up, ever give up, say no, cry for me, let me down, start now, cry for "
+        "me, look back in anger, breathe, speak, worry be happy, worry darling, fear the reaper, you forget about "
+        "me, dream it 's over, go breaking my heart",
     ),
     *_runs(
         _CAN_NOT,
@@ -41,10 +40,10 @@ _IDIOMS = {
     *_runs(_WILL_NOT, "believe, regret, mind, be disappointed, want to miss, let you down, hurt, forget, say no, you"),
     *_runs(
         ("never",),
-        "seen such, seen a, seen an, seen anything, seen before, before seen, before, gonna, say never, give up, "
-        "ending, too late, gets old, get old, looked better, looked so, mind, forget, let me go, been better, have i "
-        "ever, been kissed, been so, been easier, been closer, been happier, back down, ever seen, too, looked back, "
-        "thought, knew, rains but it pours, better, disappoints, misses a beat",
+        "guess, gives up, gave up, seen such, seen a, seen an, seen anything, seen before, before seen, before, "
+        "gonna, say never, give up, ending, too late, gets old, get old, looked better, looked so, mind, forget, let "
+        "me go, been better, have i ever, been kissed, been so, been easier, been closer, been happier, back down, "
+        "ever seen, too, looked back, thought, knew, rains but it pours, better, disappoints, misses a beat",
     ),
     *_runs(
         ("i have", "i 've", "you have", "you 've", "we 've", "we have", "have you"), "never seen, n't seen, not seen"
@@ -52,22 +51,25 @@ _IDIOMS = {
     *_runs(("have",), "n't seen a, n't seen such, n't you seen"),
     *_runs(
         ("no",),
-        "doubt, wonder, matter, tomorrow, more than, less than, fewer than, later than, big deal, problem, problems, "
-        "strings attached, pain no gain, question, way, kidding, joke, lie, offense, offence, worries, thanks, "
-        "idea, brainer, sweat, biggie, rush, hard feelings, holds barred, contest, end, ordinary, small feat, mean "
-        "feat, fuss, frills, nonsense, surprise, surprises, secret, chance, such thing, stranger to, laughing "
-        "matter, pun intended, need to say, need for speed, rest for, mercy, look pass, bake, knead, sew, place like "
-        "home, regrets, shame, guts no glory, risk no reward, time to waste, time to lose, time like, two, sooner, "
-        "hands bike, stone unturned, love lost, picnic, reservations, country for old men, time to die, way home, "
-        "man 's sky, man 's land, scrubs, diggity, woman no cry, limits, filter challenge, looking back",
+        "filter, doubt, wonder, matter, tomorrow, denying, mistaking, hesitation, stopping, turning back, big deal, "
+        "problem, problems, strings attached, pain no gain, question, way, kidding, joke, lie, offense, offence, "
+        "worries, thanks, idea, brainer, sweat, biggie, rush, hard feelings, holds barred, contest, end, ordinary, "
+        "small feat, mean feat, fuss, frills, nonsense, surprise, surprises, secret, chance, such thing, stranger "
+        "to, laughing matter, pun intended, need to say, need for speed, rest for, mercy, look pass, bake, knead, "
+        "sew, place like home, regrets, shame, guts no glory, risk no reward, time to waste, time to lose, time "
+        "like, two, sooner, hands bike, stone unturned, love lost, picnic, reservations, country for old men, time "
+        "to die, way home, man 's sky, man 's land, scrubs, diggity, woman no cry, limits, filter challenge, looking "
+        "back",
     ),
     *_runs(
         ("nothing",),
-        "beats, compares, compare, like, better, better than, more than, less than, to do with, can stop, can beat, "
-        "could be, can be, will stop, could stop, but the best, else matters, special, to see here, says, to lose, "
-        "to fear, to hide, short of, new, fancy, ever",
+        "wrong with, wrong, beats, compares, compare, like, better, better than, more than, less than, to do with, "
+        "can stop, can beat, could be, can be, will stop, could stop, but the best, else matters, special, to see "
+        "here, says, to lose, to fear, to hide, short of, new, fancy, ever",
     ),
-    *_runs(("nobody", "no one"), "'s perfect, s perfect, likes, like, can stop, can beat, does it better"),
+    *_runs(
+        ("nobody", "no one"), "'s perfect, s perfect, likes, like, can stop, can beat, does it better, does it like"
+    ),
     *_runs(("all", "every", "none", "nothing"), "but one, but two"),
     *_runs(
         ("without", "without a"),
@@ -84,24 +86,20 @@ _IDIOMS = {
     *_runs(
         ("do n't", "do not"), "look up, stop believin, stop believing, stop me now, stop the music, stop the party"
     ),
-    *_runs(
-        ("do n't", "do not"),
-        "let me down, start now, cry for me, look back in anger, breathe, speak, worry be happy, worry darling, fear "
-        "the reaper, you forget about me, dream it 's over, go breaking my heart",
-    ),
     *_runs(("if you do", "if you 're", "if you are", "if it 's", "if it is"), "n't, not, n't mind"),
     *_runs(
         ("lost its", "lost their", "lost his", "lost her"),
         "way, minds, mind, game, match, balance, temper, grip, footing, control, job, life, lives, money, cool, voice",
     ),
     *(
-        "free of charge, skip to, why not, why do n't, whether or not, with or without, in no time, none other "
-        "than, no other than, not to mention, last but not least, but not least, more often than not, believe it "
-        "or not, like nobody, like no one, like no other, if not, or not, ai n't broke, ai n't no mountain high "
-        "enough, ai n't no sunshine, ca n't get no satisfaction, ca n't take my eyes off you, ca n't buy me love, "
-        "not like us, nothing compares 2 u, never been kissed, nobody wants this, it never rains, never mind, what "
-        "not to wear, how not to, not another teen movie, not today, not again, not sure, not so fast, not to be "
-        "missed, never absent, never lacking, missing link, dr no, dr. no, rebel without a cause"
+        "free of charge, neither here nor there, not one but, skip to, why not, why do n't, whether or not, with or "
+        "without, in no time, none other than, no other than, not to mention, last but not least, but not least, "
+        "more often than not, believe it or not, like nobody, like no one, like no other, if not, or not, ai n't "
+        "broke, ai n't no mountain high enough, ai n't no sunshine, ca n't get no satisfaction, ca n't take my eyes "
+        "off you, ca n't buy me love, not like us, nothing compares 2 u, never been kissed, nobody wants this, it "
+        "never rains, never mind, what not to wear, how not to, not another teen movie, not today, not again, not "
+        "sure, not so fast, not to be missed, never absent, never lacking, missing link, dr no, dr. no, rebel "
+        "without a cause"
     ).split(", "),
 }
 NO_NEGATION = Runs(_IDIOMS)

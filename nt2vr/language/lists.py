@@ -67,6 +67,8 @@ class Lists:
             phrases.tag(item.end) in FINITE_TAGS and (phrases.tag(item.start) == "DET" or phrases.is_actor(item))
         ):  # a new clause
             return False
+        if conjunction == "and" and phrases.word(item.start) == "the" != phrases.word(first.start):
+            return False  # without a hat and | the dog
         if conjunction == "and" and phrases.tag(item.start) == "DET":
             return kind != "no" and phrases.is_actor(item) == (first.kind == "noun" and phrases.is_actor(first))
         return True

@@ -24,7 +24,10 @@ def _listed(match: re.Match[str]) -> str | None:
 OPERATORS = (
     Step(re.compile(r"[\u2212\u2013](?=\w)|(?<=\bnon)[\u2010-\u2013]"), "-"),
     Step(
-        pattern(rf"[(\[{{]\s?(?={_MARKED})|(?<=[,;|])(?={_MARKED})|/(?={_MARKED})|\s?&+\s?(?={_MARKED}|not?\b)"), " "
+        pattern(
+            rf"[(\[{{]\s?(?={_MARKED})|(?<=[,;|])(?={_MARKED})|/(?={_MARKED}|(?:no|not|without)\b)|\s?&+\s?(?={_MARKED}|not?\b)"
+        ),
+        " ",
     ),
     Step(re.compile(r"\s?(?:\u2014|(?<=\s)\u2013(?=\s))\s?"), ", "),
     Step(pattern(r"\"((?:no|not|without|never)\b[^\"]{1,40})\"(?=\s+\w)"), r"\1, "),
@@ -33,13 +36,14 @@ OPERATORS = (
     Step(re.compile(r"(?<!\S)\+(?=\w)"), ""),
     Step(pattern(r"(?<!\S)~(?=[^\W\d_])"), "-"),
     Step(pattern(r"(?<=\w) ?\|\|? ?(?=[\w\"(])"), " or "),
+    Step(pattern(rf"(?<![\w'-])(?:{_DENIES})[:=](?=[\w\"])"), "-"),
     Step(pattern(rf"(?<![\w'-])({_DENIES})(?:\s?[:=]\s?|\s?[(\[]\s?)(?=\w)"), r"\1 "),
     Step(pattern(r"(?<![\w'])(?:negative prompt|unwanted|negative|don'?t want|do not want)\s?:\s?"), "no "),
     Step(pattern(r"(?<![\w'])(?:yes|with|show|include|want|wanted|positive prompt|must have)\s?:\s?"), ""),
     Step(
         pattern(
             r"(?<![\w:])(?:tags?|title|label|keywords?|category|topic|type|caption|object|scene|subject|text|is|has)"
-            r"[:=](?=[^\W\d_]|\")"
+            r"[:=]\s?(?=[^\W\d_]|\")"
         ),
         "",
     ),

@@ -11,7 +11,8 @@ FRAMES = words(
 FILLERS = Runs(
     (  # these only mean "in the picture"
         "in sight, in view, within view, in it, in them, on it, at all, anywhere, around, visible, to be seen, to be "
-        "found, there, here, please, whatsoever, of any kind, on display, in evidence, in attendance, nearby, either"
+        "found, with him, with her, with them, there, here, please, whatsoever, of any kind, on display, in "
+        "evidence, in attendance, nearby, either"
     ).split(", ")
 )
 _PRESENT = words(
@@ -26,9 +27,11 @@ SHOWING = words(  # what a picture, and who describes it, does with its content
     "finds have has having features 'll want"
 )
 _SMALL_WORDS = words(
-    "just only also however instead otherwise still yet too though although noticeably notably simply clearly visibly "
-    "completely entirely entire whole given while whereas as we one you i it and but"
+    "just only also however instead otherwise still yet too though although noticeably notably simply clearly "
+    "visibly completely entirely entire whole given while whereas as we one you i it and but"
 )
+_THERE = _PRESENT | APPEARING
+_EMPTY = FRAMES | _THERE | SHOWING | _HELPING | _SMALL_WORDS
 _ABOUT = words("in from within on of throughout across inside")
 _POINTING = words("the this that these any its our a an given entire whole current same")
 
@@ -72,9 +75,9 @@ class Presence:
         phrases, j = self.phrases, i
         while (phrases.word(j) in _HELPING and phrases.word(j + 1)) or self._is_remark(j):
             j += 1
-        if phrases.word(j) in _PRESENT | APPEARING:
+        if phrases.word(j) in _THERE:
             j += 1
-        elif j == i or phrases.word(j - 1) not in _PRESENT | APPEARING:
+        elif j == i or phrases.word(j - 1) not in _THERE:
             frame = self.after_frame(j)
             if frame == j:
                 return i
@@ -97,7 +100,7 @@ class Presence:
         phrases = self.phrases
         return (
             phrases.tag(i) in {"DET", "ADP", "PUNCT", "CONJ", "WH", "MD", "TO", "POS"}
-            or phrases.word(i) in FRAMES | _PRESENT | APPEARING | SHOWING | _HELPING | _SMALL_WORDS
+            or phrases.word(i) in _EMPTY
             or phrases.is_auxiliary(i)
         )
 

@@ -67,8 +67,14 @@ def understand(text: str, tagger: Tagger, editing: bool = False) -> Query:
         return Query(text)
     typed = read_typed(text)
     query = split_query(typed.text, Phrases(tagger.tag(typed.text)), editing)
-    cues, scopes = (tuple(map(typed.span, spans)) for spans in (query.cues, query.scopes))
+    cues, scopes = (tuple(_tight(text, typed.span(span)) for span in spans) for spans in (query.cues, query.scopes))
     return replace(query, text=text, cues=cues, scopes=scopes)
+
+
+def _tight(text: str, span: Span) -> Span:
+    """Return the span without spaces at its edges."""
+    part = text[slice(*span)]
+    return Span(span.end - len(part.lstrip()), span.start + len(part.rstrip()))
 
 
 def check_query(query: Query) -> None:

@@ -12,6 +12,7 @@ HELPERS = {
     **dict.fromkeys(("have", "has", "had", "having"), "have"),
 }
 _LIKELY_NATS = 1.0  # margin for nouns in -s that HanTa's lexicon finds about as likely verbs: runs, swims, plays
+_DOERS = ACTORS | ROLES
 _UNKNOWN_NATS = -20.0  # below this HanTa guesses from the ending
 _THINGS_IN_ING = frozenset({"building", "painting"})  # may be nouns even after a noun: "an office building"
 _BASE = frozenset({"VVB", "VVI", "VDB", "VDI", "VHB", "VHI"})
@@ -87,7 +88,7 @@ class Repairs:
             return None
         for i in range(1, len(words)):
             after = tags[i + 1] if i + 1 < len(words) else ""
-            follows_actor = tags[i] == "NOUN" and lemmas[i - 1]() in ACTORS | ROLES
+            follows_actor = tags[i] == "NOUN" and lemmas[i - 1]() in _DOERS
             if follows_actor and after in {"DET", "PRON", "ADP", "ADV", ""}:
                 if words[i].endswith("ing"):
                     return (i, "VBG") if words[i] not in _THINGS_IN_ING else None
@@ -126,7 +127,9 @@ class Repairs:
         noun = max(chances.get("NN1", -inf), chances.get("NN2", -inf))
         if before in {"DET", "ADJ", "NUM"}:
             return None
-        if word.endswith("s") and (words[i - 1] == "nobody" or list(words[max(0, i - 2) : i]) == ["no", "one"]):
+        if word.endswith("s") and (
+            words[i - 1] in {"nobody", "noone"} or list(words[max(0, i - 2) : i]) == ["no", "one"]
+        ):
             return "VBZ"  # nobody strums
         if word.endswith("ing"):
             sure = before in {"PRON", "NEG"} or helper == "be"  # not painting

@@ -62,9 +62,14 @@ class Typed:
     def _replaced(self, step: Step) -> "Typed":
         edits = []
         for match in step.pattern.finditer(self.text):
-            new = match.expand(step.new) if isinstance(step.new, str) else step.new(match)
-            if new is not None and new != match[0]:
-                edits.append((match.start(), match.end(), new))
+            new = step.new if isinstance(step.new, str) else step.new(match)
+            pieces = re.split(r"\\(\d)", new or "") if isinstance(step.new, str) else [new]
+            start = match.start()
+            for piece, group in zip(pieces[::2], [*(int(group or 0) for group in pieces[1::2]), None], strict=True):
+                end = match.end() if group is None else match.start(group)
+                if piece is not None and piece != self.text[start:end]:
+                    edits.append((start, end, piece))
+                start = match.end(group or 0)  # a group stays where it was typed
         if not edits:
             return self
         text, starts, ends, at = list[str](), list[int](), list[int](), 0

@@ -147,13 +147,18 @@ class ScopeFinder:
     def _of_subject(self, cue: int, after_cue: int) -> list[Negation]:
         """Return the negations of "neither the man nor the woman is smiling", which wants both; [] elsewhere.
 
-        Likewise for "neither dog is on a leash" and "none of the players wears a hat".
+        Likewise for "neither dog is on a leash", "none of the players wears a hat", "nobody in the audience claps".
         """
         phrases, word = self.phrases, self.phrases.word(cue)
         of = phrases.word(after_cue) == "of"
-        if not (word == "neither" and self._cues.start_clause(cue)) and not (word == "none" and of):
+        people = NOBODY.get(" ".join(phrases.words[cue:after_cue])) == "people" and phrases.word(after_cue) != "with"
+        people = people and not of and self.presence.after_frame(after_cue) == after_cue
+        crowd = phrases.place_phrase(after_cue) if people else None  # nobody | in the audience
+        if crowd and phrases.tag(crowd.end) == "TO":
+            return []  # nobody at the table to eat
+        if not (word == "neither" and self._cues.start_clause(cue)) and not (word == "none" and of) and not crowd:
             return []
-        one = last = phrases.noun_phrase(after_cue + of)
+        one = last = crowd or phrases.noun_phrase(after_cue + of)
         if one is None:
             return []
         joint: list[Negation] = []
@@ -172,6 +177,7 @@ class ScopeFinder:
         items = tuple(self._lists.items(verb, "not", wanted_before=True))
         denied = Negation("not", cue, after_cue, items, last.end, items[-1].end)
         skipped = one.end if phrases.tag(one.start) == "PRON" else after_cue + of  # none of them
+        skipped = (crowd and crowd.object) or skipped
         return [Negation("not", cue, after_cue, (), cue, skipped), *joint, denied]
 
     def _nothing_else(self, kind: CueKind, cue: int, after_cue: int) -> list[Negation]:
@@ -247,7 +253,12 @@ class ScopeFinder:
             return negation
         wanted = self._wanted.words(found)
         only_after = all(i >= negation.end for i in wanted)
-        if last.kind == "noun" and negation.kind in {"no", "nobody"} and only_after and self._is_definite(last.core):
+        if (
+            last.kind == "noun"
+            and (negation.kind in {"no", "nobody"} or self.phrases.word(negation.cue) == "nor")
+            and only_after
+            and self._is_definite(last.core)
+        ):
             return replace(negation, end=last.core)  # there is no bread on | the table, only fruit
         if self._is_mentioned(last.core, wanted):
             return negation  # a bathroom with a sink, but there is no one | in the bathroom

@@ -6,8 +6,8 @@ from functools import lru_cache
 from nt2vr.language.wordlists import words
 
 _CUES = words(
-    "without except excluding exclude excludes excepting instead neither nothing nobody never lacking missing besides "
-    "minus anything everything everyone anybody everybody"
+    "without except excluding exclude excludes excepting instead neither nothing nobody never lacking missing "
+    "besides minus anything everything everyone anybody everybody"
 )
 _CONTRACTED = words(  # without the apostrophe
     "doesnt dont isnt arent wasnt werent didnt couldnt wouldnt shouldnt hasnt havent hadnt cant wont"
@@ -17,36 +17,26 @@ _WORDS = words(  # of English, one slip away from a cue; a test compares them wi
     "laking larking lacing excerpt excluded excerpting neve dint"
 )
 # Two slips, or letters left out on purpose
-_USUAL: dict[str, str] = {
+_USUAL = {
     slip: cue
-    for cue, slips in {
-        "not": "nto noot",
-        "nothing": "nuthin nuffin nufin",
-        "nobody": "nobodys no1 nooone",
-        "excluding": "exlcudign",
-        "except": "exepct exspect exepted",
-        "without": "wihtou whitout wivout whitouth wout",
-        "neither": "nethier niehter neighter",
-        "rather": "rahter ratehr raher rathr",
-        "never": "nvr nevr neva nver",
-        "other": "ohter otehr othr",
-        "people": "ppl poeple peple peolpe pepole",
-    }.items()
-    for slip in slips.split()
+    for cue, slips in (
+        pair.split("=")
+        for pair in (
+            "not=nto,noot nothing=nuthin,nuffin,nufin nobody=nobodys,no1,nooone excluding=exlcudign "
+            "except=exepct,exspect,exepted without=wihtou,whitout,wivout,whitouth,wout "
+            "neither=nethier,niehter,neighter rather=rahter,ratehr,raher,rathr never=nvr,nevr,neva,nver "
+            "other=ohter,otehr,othr only=onli,olny,onyl people=ppl,poeple,peple,peolpe,pepole"
+        ).split()
+    )
+    for slip in slips.split(",")
 }
-_USUAL_CONTRACTED = {
-    "dnt": "don't",
-    "isnot": "is not",
-    "dosnt": "doesn't",
-    "dosent": "doesn't",
-    "dosnot": "does not",
-    "doesnot": "does not",
-    "donot": "do not",
-    "dint": "didn't",
-    "arnt": "aren't",
-    "shoudnt": "shouldn't",
-    "havnt": "haven't",
-}
+_USUAL_CONTRACTED = dict(
+    pair.split("=")
+    for pair in (
+        "dnt=don't, isnot=is not, dosnt=doesn't, dosent=doesn't, dosnot=does not, doesnot=does not, donot=do not, "
+        "dint=didn't, arnt=aren't, shoudnt=shouldn't, havnt=haven't"
+    ).split(", ")
+)
 _SURE_CHARS = 6  # shorter words have too many neighbours: only swapped or doubled letters count
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

@@ -16,8 +16,8 @@ COLLECTIVES = words(
 _HE = words("man boy father husband king prince actor policeman fisherman businessman")
 _SHE = words("woman girl mother wife queen princess actress bride")
 _OTHERS = words(
-    "person child baby adult player singer dancer rider driver chef cook reporter host soldier teacher student "
-    "model musician guitarist drummer pianist rapper artist comedian contestant friend teenager toddler"
+    "person child baby adult player singer dancer rider driver chef cook reporter host soldier teacher student model "
+    "musician guitarist drummer pianist rapper artist comedian contestant friend teenager toddler"
 )
 _SYNONYMS = {
     "guy": "man",

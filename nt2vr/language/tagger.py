@@ -233,10 +233,8 @@ class HantaTagger:
         words = [as_tagged(text[start:end]) for start, end in spans]
         words = [_CLITICS.get(word, word) if i and words[i - 1].isalpha() else word for i, word in enumerate(words)]
         found = self._tag_words(words)
-        tags = [
-            _BY_WORD.get(word) or ("NOUN" if " " in word else tag) for word, (tag, _) in zip(words, found, strict=True)
-        ]
-        lemmas = [lemma for _, lemma in found]
+        tags, lemmas = map(list, zip(*found, strict=True)) if found else ([], [])
+        tags = [_BY_WORD.get(word) or ("NOUN" if " " in word else tag) for word, tag in zip(words, tags, strict=True)]
         for i, word in enumerate(words):
             tags[i], before = self._repairs.tag(words, tags, i), tags[i]
             if tags[i] in VERB_TAGS and _is_name(text, spans, i):
