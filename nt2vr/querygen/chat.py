@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
+from anyio.from_thread import start_blocking_portal
 
 from nt2vr.errors import ConfigError, DownloadError, quoted, reason_of
 from nt2vr.querygen.triplets.mining import NearCaptions
@@ -76,7 +77,8 @@ class ChatEndpoint:
 
     def _ask(self, body: dict[str, Any], headers: dict[str, str]) -> str:
         try:
-            status, wait, content = asyncio.run(self._exchange(body, headers))
+            with start_blocking_portal() as portal:  # a thread of its own: notebooks have an event loop in theirs
+                status, wait, content = portal.call(self._exchange, body, headers)
         except TimeoutError:
             raise _Passing("timed out") from None
         except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:  # no connection, or broken off
