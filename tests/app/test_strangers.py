@@ -153,6 +153,7 @@ def test_no_route_fails_tells_a_path_or_leaves_a_file(running_app: RunningApp, s
     assert files_in(running_app) <= before
 
 
+@pytest.mark.slow
 def test_no_event_fails_tells_a_path_or_leaves_a_file(running_app: RunningApp, stranger: httpx.Client) -> None:
     client = RawClient(running_app.url, STRANGER)
     before, start = files_in(running_app), len(running_app.log.read_text())

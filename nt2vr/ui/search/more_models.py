@@ -117,11 +117,10 @@ class MoreModels:
                 min_width=150,
             )
             frames = gr.Number(
-                None,
-                label="Frames",
-                placeholder="8, or the trainer's",
+                0,  # an empty box would become 0 in the browser anyway
+                label="Frames, 0: automatic",
                 precision=0,
-                minimum=1,
+                minimum=0,
                 elem_id="import-frames",
                 scale=1,
                 min_width=120,
@@ -202,7 +201,7 @@ class MoreModels:
         name: str,
         architecture: str,
         activation: str,
-        frames: float | None,
+        frames: float,
         chosen: list[str] | None,
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  Gradio's idiom
@@ -218,7 +217,7 @@ class MoreModels:
         imported = import_checkpoint(
             path,
             models,
-            ImportOptions(name or "", architecture or "", None if frames is None else int(frames), activation or ""),
+            ImportOptions(name or "", architecture or "", int(frames) or None, activation or ""),
             lambda done, total, doing: progress((done, total), desc=doing),
         )
         return self._result(imported.name, imported.remark, chosen, file=file, name=name)

@@ -125,8 +125,6 @@ def check_inputs(page: gr.Blocks) -> None:
 
 def _is_possible(block: Any, value: Any) -> bool:
     match block:
-        case gr.Number() if value is None:
-            return block.value is None  # an empty box that was empty from the start
         case gr.Number() | gr.Slider():
             return isinstance(value, int | float) and math.isfinite(value)
         case gr.Dropdown():
