@@ -1,14 +1,12 @@
 """`nt2vr search` on the shipped gallery and models."""
 
 import json
-import threading
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from nt2vr.__main__ import main
-from nt2vr.media import cache
 
 
 def search(data_dir: Path, *arguments: str) -> int:
@@ -95,12 +93,7 @@ def test_a_mistake_is_one_sentence(
     assert message in printed.err and printed.err.count("\n") == 1 and printed.err.endswith(".\n")
 
 
-@pytest.mark.slow
-def test_a_data_folder_that_cannot_be_made_costs_only_time(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cache, "_warned", threading.Event())
+def test_a_data_folder_that_cannot_be_made_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").touch()
-    assert search(tmp_path / "file" / "data", "a dog") == 0
-    warnings = [record.message for record in caplog.records if record.name == cache.__name__]
-    assert len(warnings) == 1 and "cannot be used" in warnings[0]
+    assert search(tmp_path / "file" / "data", "a dog") == 2
+    assert "cannot be made. Name another: --data-dir." in capsys.readouterr().err
