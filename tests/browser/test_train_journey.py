@@ -90,7 +90,7 @@ def delete_the_run(page: Page) -> None:
     page.locator("#train-keep").click()
     page.locator("#train-delete").click()
     page.locator("#train-new").click()
-    expect(page.locator("#train-form")).to_be_visible()  # or its late answer replaces that to the next click
+    expect(page.locator("#train-form")).to_be_visible()  # or its answer may come after that to the next click
     page.locator(".nt-run").click()
     expect(page.locator(".nt-watch")).to_be_visible()
     expect(page.locator("#train-confirm")).to_be_hidden()  # what was asked about another view is not asked here
