@@ -71,7 +71,8 @@ class DeniedAfter:
             clause -= 1
         noun = phrases.noun_phrase(verb.object + (phrases.word(verb.object) in _US))
         means_picture = phrases.lemma(verb.head) in _DEPICTING or self.presence.says_nothing(clause, cue)
-        return noun if noun and means_picture and phrases.tag(noun.start) != "PRON" else verb
+        names = noun is not None and (phrases.tag(noun.start) != "PRON" or phrases.word(noun.start) in ACTORS)
+        return noun if noun and names and means_picture else verb
 
     def _after_sign(self, i: int) -> int:
         """Skip "any sign of", "the need for" at word i."""
