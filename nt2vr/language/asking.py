@@ -171,7 +171,7 @@ _NONE_OF = pattern(
 )
 _THOSE = pattern(
     r"\b((?:no|not|without|avoid|skip|hide|ignore|remove|exclude|omit|except(?: for)?|excluding|but|"
-    r"apart from|aside from|other than|besides|barring|excepting|minus) )(?:the |any )?(?:ones?|those|videos?|clips?) "
+    r"apart from|aside from|other than|besides|barring|excepting|minus) )(?:the |any )?(?:(?<!no )one|ones|those|videos?|clips?) "
     r"(?:(?:with|of|featuring|showing|containing|that (?:have|has|show|contain)s?) (?=[a-z])"
     r"|(?:(?:who|that|which) (?:are|is) )?(?=[a-z]{2,30}ing\b))"
 )

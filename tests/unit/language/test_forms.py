@@ -111,6 +111,7 @@ def test_a_sentence_that_only_negates_wants_nothing(tagger: HantaTagger, text: s
         ("a girl dancing excpet those with a hat", "a girl dancing", ["a hat"]),
         ("a man sings except when playing the piano", "a man sings", ["playing the piano"]),
         ("all animals except kids riding a horse", "all animals", ["kids riding a horse"]),
+        ("a guitar with no one playing it", "a guitar", ["playing it"]),
         ("skaters minus the ones wearing helmets", "skaters", ["wearing helmets"]),
         ("people swimming, unless they have goggles", "people swimming", ["goggles"]),
         ("a crowd, with one exception: the referee", "a crowd", ["the referee"]),
