@@ -109,12 +109,15 @@ _CONTRAST = pattern(
 )
 _COMPARING = words("prefer favor favour choose pick rath raht rate sooner better less than take go")
 _VERDICT = pattern(r"(?<![\w'])([a-z]+(?: [a-z]+)?)(?:\?,?| ?[:=]) ?(no|nope|nah|yes|yep|yeah)\b(?:[.,!;]|$)")
+_APPROVES = pattern(r"[?:=],? ?(?:yes|yep|yeah)\b")
 _YES_NO = pattern(r"^(.{2,40}?),? yes(?: please)?,? (?:and |but )?(.{2,40}?),? no[.!]?$")
 _NO_YES = pattern(r"^(.{2,40}?),? no,? (?:and |but )?(.{2,40}?),? yes(?: please)?[.!]?$")
 
 
-def _judged(match: re.Match[str]) -> str:
-    """Return "no running" for "running? no"."""
+def _judged(match: re.Match[str]) -> str | None:
+    """Return "no running" for "running? no", if something else gets a yes."""
+    if not _APPROVES.search(match.string):
+        return None
     return f"{match[1]}," if match[2][0] in "yY" else f"no {match[1]},"
 
 
@@ -127,7 +130,7 @@ CHOICES = (
     Step(
         pattern(
             r"\b(?:(?:i|we)(?:'?d| would)? )?(?:prefer|rather) not(?: to)?(?: (?:see|have|watch|get|hear))? "
-            r"|\b(?:there(?:'s| is) )?no need (?:to (?:show|see|include|have|feature)|for)(?: me| us)? (?:the )?"
+            r"|\b(?:there(?:'s| is) )?no need (?:to (?:show|see|include|have|feature))(?: me| us)? (?:the )?"
         ),
         "no ",
         words("prefer rather need"),
@@ -137,7 +140,6 @@ CHOICES = (
     Step(
         pattern(r"[,;.]? (?:and )?the (?:only|one|sole) exceptions? (?:is|are|being) "), " except ", words("exception")
     ),
-    Step(pattern(r"^([a-z]+(?: [a-z]+)?) ?>{1,3} ?(?=[a-z])"), r"\1 rather than ", words(">")),
     Step(_JOINT_OF_CHOICE, _rather, _COMPARING),
     Step(_CHOICE, _chosen, words("than")),
     Step(
@@ -172,12 +174,11 @@ _NONE_OF = pattern(
 _THOSE = pattern(
     r"\b((?:no|not|without|avoid|skip|hide|ignore|remove|exclude|omit|except(?: for)?|excluding|but|"
     r"apart from|aside from|other than|besides|barring|excepting|minus) )(?:the |any )?(?:(?<!no )one|ones|those|videos?|clips?) "
-    r"(?:(?:with|of|featuring|showing|containing|that (?:have|has|show|contain)s?) (?=[a-z])"
-    r"|(?:(?:who|that|which) (?:are|is) )?(?=[a-z]{2,30}ing\b))"
+    r"(?:with|of|featuring|showing|containing|that (?:have|has|show|contain)s?) (?=[a-z])"
 )
 _WHOEVER = pattern(
     r"\b(except(?:ing)?(?: for)?|excluding|apart from|aside from|other than|barring|minus)"
-    r"(?: when| where| while| if)?(?: (?:any(?:one|body)|some(?:one|body)|people|they|he|she))?"
+    r"(?: when| where| while| if)?(?: (?:(?:the |any )?(?:ones?|those)|any(?:one|body)|some(?:one|body)|people|they|he|she))?"
     r"(?: who)?(?: is| are|'s|'re)? (?=[a-z]{2,30}ing\b)"
 )
 _UNLESS = pattern(
