@@ -173,12 +173,13 @@ _NONE_OF = pattern(
 )
 _THOSE = pattern(
     r"\b((?:no|not|without|avoid|skip|hide|ignore|remove|exclude|omit|except(?: for)?|excluding|but|"
-    r"apart from|aside from|other than|besides|barring|excepting|minus) )(?:the |any )?(?:(?<!no )one|ones|those|videos?|clips?) "
-    r"(?:with|of|featuring|showing|containing|that (?:have|has|show|contain)s?) (?=[a-z])"
+    r"apart from|aside from|other than|besides|barring|excepting|minus) )(?:the |any )?"
+    r"(?:(?<!no )one|ones|those|videos?|clips?) (?:with|of|featuring|showing|containing|that (?:have|has|show|contain)s?) (?=[a-z])"
 )
 _WHOEVER = pattern(
     r"\b(except(?:ing)?(?: for)?|excluding|apart from|aside from|other than|barring|minus)"
-    r"(?: when| where| while| if)?(?: (?:(?:the |any )?(?:ones?|those)|any(?:one|body)|some(?:one|body)|people|they|he|she))?"
+    r"(?: when| where| while| if)?"
+    r"(?: (?:(?:the |any )?(?:ones?|those)|any(?:one|body)|some(?:one|body)|people|they|he|she))?"
     r"(?: who)?(?: is| are|'s|'re)? (?=[a-z]{2,30}ing\b)"
 )
 _UNLESS = pattern(
