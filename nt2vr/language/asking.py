@@ -174,7 +174,8 @@ _NONE_OF = pattern(
 _THOSE = pattern(
     r"\b((?:no|not|without|avoid|skip|hide|ignore|remove|exclude|omit|except(?: for)?|excluding|but|"
     r"apart from|aside from|other than|besides|barring|excepting|minus) )(?:the |any )?"
-    r"(?:(?<!no )one|ones|those|videos?|clips?) (?:with|of|featuring|showing|containing|that (?:have|has|show|contain)s?) (?=[a-z])"
+    r"(?:(?<!no )one|ones|those|videos?|clips?) "
+    r"(?:with|of|featuring|showing|containing|that (?:have|has|show|contain)s?) (?=[a-z])"
 )
 _WHOEVER = pattern(
     r"\b(except(?:ing)?(?: for)?|excluding|apart from|aside from|other than|barring|minus)"
