@@ -41,8 +41,7 @@ from trainer.runs.run_folder import RunFolder
 PEOPLE, PAUSE_S, CLIENTS = 50, 5.0, 16
 SYSTEMS = ["CLIP", "CLIP-neg", "CLIP boolean"]
 RUN = "load"  # a run is named by its folder
-SETTLE_S = 180.0  # after which memory is compared with what it is at the end
-NUM_KILLS = 20
+SETTLE_S = 180.0  # after which memory is compared with what it is at the end; half of a shorter load
 HEALTH = "api/health"  # answers once searches do
 
 
@@ -302,28 +301,29 @@ def _picture(clip: Path) -> bytes:
 
 
 def mixed(data: Path, seconds: float) -> None:
-    """Print how much memory the visitors have cost after three minutes, and at the end."""
+    """Print how much memory the visitors have cost once it has settled, and at the end."""
     with running_app(data, HEALTH) as app:
         tally, memory = asyncio.run(visitors(app, seconds))
-    settled = [mb for at_s, mb in memory if at_s <= SETTLE_S][-6:]
+    settle_s = min(SETTLE_S, seconds / 2)
+    settled = [mb for at_s, mb in memory if at_s <= settle_s][-6:]
     last = [mb for _, mb in memory][-6:]
     first, end = float(np.median(settled)), float(np.median(last))
-    most = max(mb for at_s, mb in memory if at_s > SETTLE_S)
+    most = max((mb for at_s, mb in memory if at_s > settle_s), default=end)
     sys.stdout.write(
-        f"{len(tally.times_ms):,} requests in {seconds / 60:.0f} minutes, {len(tally.errors)} errors; memory after "
-        f"three minutes {first:.0f} MB, at the end {end:.0f} ({100 * (end / first - 1):+.1f} %), at most {most:.0f}\n"
+        f"{len(tally.times_ms):,} requests in {seconds / 60:g} minutes, {len(tally.errors)} errors; memory after "
+        f"{settle_s / 60:g} minutes {first:.0f} MB, at the end {end:.0f} ({100 * (end / first - 1):+.1f} %), at most {most:.0f}\n"
     )
     for error in sorted(set(tally.errors))[:5]:
         sys.stdout.write(f"error: {error}\n")
 
 
-def kills(data: Path) -> None:
+def kills(data: Path, count: int) -> None:
     """Kill the app or its trainer at random moments under load, start again, and compare what is found."""
     choose, lost = random.Random(0), 0
     partial: set[Path] = set()  # files that the last kill left half-written: the next start deletes them
     with running_app(data, HEALTH) as app:
         expected = httpx.post(f"{app.url}api/search", json={"query": "a dog, no cat", "systems": SYSTEMS}).json()
-    for number in range(NUM_KILLS):
+    for number in range(count):
         with running_app(data, HEALTH) as app, training(data) as run:
             before, kept = run.status(), {path for path in partial if path.exists()}
             asyncio.run(_until_killed(app, run, choose.uniform(0.5, 6), kill_app=number % 2 == 0))
@@ -343,7 +343,7 @@ def kills(data: Path) -> None:
         lost += bool(found)
         sys.stdout.write(f"{number + 1}: {'; '.join(found) or 'all found'}\n")
         sys.stdout.flush()
-    sys.stdout.write(f"{NUM_KILLS} kills, {lost} with something lost\n")
+    sys.stdout.write(f"{count} kills, {lost} with something lost\n")
 
 
 async def _until_killed(app: App, run: RunFolder, moment_s: float, kill_app: bool) -> None:
@@ -359,6 +359,7 @@ def main() -> None:
     parser = arguments("serving", __doc__)
     parser.add_argument("load", choices=("people", "saturation", "routes", "mixed", "kills"))
     parser.add_argument("--minutes", type=float, default=2.0)
+    parser.add_argument("--kills", type=int, default=20, metavar="N", help="how often to kill")
     parser.add_argument("--training", action="store_true", help="train meanwhile, and serve its checkpoints")
     options = parser.parse_args()
     seconds = 60 * options.minutes
@@ -376,7 +377,7 @@ def main() -> None:
         elif options.load == "mixed":
             mixed(data, seconds)
         else:
-            kills(data)
+            kills(data, options.kills)
 
 
 if __name__ == "__main__":
