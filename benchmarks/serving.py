@@ -311,7 +311,8 @@ def mixed(data: Path, seconds: float) -> None:
     most = max((mb for at_s, mb in memory if at_s > settle_s), default=end)
     sys.stdout.write(
         f"{len(tally.times_ms):,} requests in {seconds / 60:g} minutes, {len(tally.errors)} errors; memory after "
-        f"{settle_s / 60:g} minutes {first:.0f} MB, at the end {end:.0f} ({100 * (end / first - 1):+.1f} %), at most {most:.0f}\n"
+        f"{settle_s / 60:g} minutes {first:.0f} MB, at the end {end:.0f} ({100 * (end / first - 1):+.1f} %), "
+        f"at most {most:.0f}\n"
     )
     for error in sorted(set(tally.errors))[:5]:
         sys.stdout.write(f"error: {error}\n")

@@ -31,7 +31,7 @@ from nt2vr.ui.trainings import Trainings
 from nt2vr.ui.web.bodies import Bodies
 from nt2vr.ui.web.gradio_api import build_api
 from nt2vr.ui.web.gradio_fixes import check_inputs, refuse_downloads, refuse_files_quietly, template_script
-from nt2vr.ui.web.permissions import Permissions
+from nt2vr.ui.web.permissions import Permissions, told
 from nt2vr.ui.web.request_checks import UNKNOWN, RequestChecks, refuse_unknown, refuse_unreadable
 from nt2vr.ui.web.routes import build_routes
 from nt2vr.ui.web.uploads import HOUR_S, STAY_S, prepare_uploads, sweep_uploads
@@ -119,13 +119,11 @@ def build_page(
         template(templates, "help", {})
         build_api(galleries, services.decoder, evaluations, permissions)
         timer = gr.Timer(0.7)
-        timer.tick(
-            lambda: (status_line(searcher.status), gr.Timer(active=not searcher.is_ready)),
-            None,
-            [head, timer],
-            queue=False,
-            **QUIET,
-        )
+
+        def on_tick(request: gr.Request) -> tuple[str, gr.Timer]:
+            return status_line(told(searcher.status, request)), gr.Timer(active=not searcher.is_ready)
+
+        timer.tick(on_tick, None, [head, timer], queue=False, **QUIET)
     check_inputs(page)
     return page
 

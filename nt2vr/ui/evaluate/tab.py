@@ -26,7 +26,7 @@ from nt2vr.ui.job_view import job_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.column_view import Marked
 from nt2vr.ui.theme import QUIET
-from nt2vr.ui.web.errors import user_errors
+from nt2vr.ui.web.errors import user_errors, warn
 from nt2vr.ui.web.evaluations import start_covr_evaluation, start_evaluation
 from nt2vr.ui.web.inputs import OpensQueries, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
@@ -203,7 +203,7 @@ class EvaluateTab:
             try:
                 self._evaluations.archive.load(link.report)
             except ConfigError as error:  # the others stay reachable
-                gr.Warning(str(error))
+                warn(error)
                 link = ReportLink()
         opened = self._review.opened(link, visitor) if link.report else self._review.closed()
         return {
