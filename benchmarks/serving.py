@@ -39,6 +39,8 @@ from nt2vr.settings import ASSETS, PACKAGE
 from trainer.runs.run_folder import RunFolder
 
 PEOPLE, PAUSE_S, CLIENTS = 50, 5.0, 16
+MOST_PER_S = 100  # searches; two cores answer half as many
+VISITORS, REST_S = 4, 0.2  # at a time, and between two of them
 SYSTEMS = ["CLIP", "CLIP-neg", "CLIP boolean"]
 RUN = "load"  # a run is named by its folder
 SETTLE_S = 180.0  # after which memory is compared with what it is at the end; half of a shorter load
@@ -129,6 +131,11 @@ class Tally:
         return f"| {name} | {count:,} | {p50:.0f} | {p95:.0f} | {len(self.errors)} | {rate:.1f} | {memory} |\n"
 
 
+def enough_queries(seconds: float, per_s: float) -> Iterator[str]:
+    """Return distinct queries for a load that asks at most so many; 10,000 take some seconds to write."""
+    return iter(queries(round(per_s * seconds) + 2 * PEOPLE))
+
+
 HEAD = """| load | searches | p50 ms | p95 ms | errors | searches/s | memory MB, start → end |
 |:--|--:|--:|--:|--:|--:|:--|
 """
@@ -174,7 +181,7 @@ class Page:
 
 async def people(app: App, seconds: float, systems: list[str]) -> Tally:
     """Let people search, each at moments of their own."""
-    tally, texts, page = Tally(), iter(queries(100_000 if seconds > 600 else 5_000)), Page(app.url)
+    tally, texts, page = Tally(), enough_queries(seconds, PEOPLE / PAUSE_S), Page(app.url)
     end_s = time.monotonic() + seconds
 
     async def person(number: int) -> None:
@@ -192,7 +199,7 @@ async def people(app: App, seconds: float, systems: list[str]) -> Tally:
 
 async def saturation(app: App, seconds: float, systems: list[str]) -> Tally:
     """Let clients search one after another without a pause, over the plain route."""
-    tally, texts = Tally(), iter(queries(50_000))
+    tally, texts = Tally(), enough_queries(seconds, MOST_PER_S)
     end_s = time.monotonic() + seconds
 
     async def visitor() -> None:
@@ -249,7 +256,7 @@ def routes(data: Path, rounds: int = 200) -> None:
 async def visitors(app: App, seconds: float) -> tuple[Tally, list[tuple[float, float]]]:
     """Let one visitor after another do something, four at a time; return also the memory over time."""
     tally, page, memory = Tally(), Page(app.url), list[tuple[float, float]]()
-    texts, choose = iter(queries(200_000)), random.Random(0)
+    texts, choose = enough_queries(seconds, VISITORS / REST_S), random.Random(0)
     pictures = [_picture(path) for path in sorted((ASSETS / "gallery" / "clips").glob("*.webm"))[:20]]
     start_s = time.monotonic()
 
@@ -282,7 +289,7 @@ async def visitors(app: App, seconds: float) -> tuple[Tally, list[tuple[float, f
             else:
                 asking = evaluation()
             await tally.time(asking)
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(REST_S)
 
     async def watch() -> None:
         while (now_s := time.monotonic() - start_s) < seconds:
@@ -290,7 +297,7 @@ async def visitors(app: App, seconds: float) -> tuple[Tally, list[tuple[float, f
             await asyncio.sleep(5)
 
     async with httpx.AsyncClient(base_url=app.url, timeout=120) as client:
-        await asyncio.gather(watch(), *(visitor() for _ in range(4)))
+        await asyncio.gather(watch(), *(visitor() for _ in range(VISITORS)))
     return tally, memory
 
 
