@@ -95,7 +95,7 @@ def load_benchmark(
         sets = cached_query_sets(captions, data.seed, folder, progress, should_stop)
     benchmark = captioned_benchmark(dataset, sets, decoder, cache, progress, should_stop)
     if absent := [kind for kind in ("original", "negated", "composed") if data.queries and not getattr(sets, kind)]:
-        remark = f"{data.queries} has no {' and no '.join(absent)} queries; nothing is measured on them."
+        remark = f"{data.queries.name} has no {' and no '.join(absent)} queries; nothing is measured on them."
         benchmark = replace(benchmark, source={**benchmark.source, "remarks": [*benchmark.source["remarks"], remark]})
     if library is None:
         return benchmark

@@ -8,14 +8,19 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from anyio import to_thread
 from fastapi.exceptions import RequestValidationError
 from starlette.middleware import Middleware
-from starlette.responses import Response
+from starlette.requests import HTTPConnection
+from starlette.responses import FileResponse, Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 from nt2vr.models.downloads import download_all
 from nt2vr.services import Services
@@ -61,6 +66,18 @@ class ImmutableFiles(StaticFiles):
         response = super().file_response(*args, **kwargs)
         response.headers.update(FOREVER)
         return response
+
+
+class ReportFiles(StaticFiles):
+    """Files of reports; texts in them name folders only to visitors who may name such."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """Serve a file."""
+        response = await super().get_response(path, scope)
+        if not isinstance(response, FileResponse) or Path(path).suffix == ".npz":
+            return response
+        text = await to_thread.run_sync(partial(Path(response.path).read_text, "utf-8", errors="replace"))
+        return Response(told(text, HTTPConnection(scope)), media_type=response.media_type)
 
 
 def status_line(text: str) -> str:
@@ -160,7 +177,7 @@ def serve(
 def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Permissions) -> None:
     """Start the server with its middleware and further routes."""
     settings, templates = services.settings, services.settings.assets / "ui"
-    reports = StaticFiles(directory=services.evaluations.archive.folder, check_dir=False)
+    reports = ReportFiles(directory=services.evaluations.archive.folder, check_dir=False)
     reports.config_checked = True  # the first report creates the folder; until then all is "not found"
     max_upload_bytes = round(settings.max_upload_gb * 1e9)
     checks = Middleware(RequestChecks, permissions, settings.host, settings.host_names, max_upload_bytes)

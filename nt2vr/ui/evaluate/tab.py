@@ -149,7 +149,8 @@ class EvaluateTab:
             return gr.skip()
         if job is not None and job.result and not report_id:
             return self._show(ReportLink(job.result), request)
-        listed = reports_view(self._evaluations.archive.entries(), report_id, job)
+        tell = self._permissions.teller(request)
+        listed = reports_view(self._evaluations.archive.entries(), report_id, job, tell)
         return {self._parts.reports: listed, **self._watched(request)}
 
     @user_errors
@@ -207,7 +208,7 @@ class EvaluateTab:
                 link = ReportLink()
         opened = self._review.opened(link, visitor) if link.report else self._review.closed()
         return {
-            p.reports: reports_view(entries, link.report, job),
+            p.reports: reports_view(entries, link.report, job, self._permissions.teller(visitor)),
             p.form.column: gr.Column(visible=not link.report),
             p.report.column: gr.Column(visible=bool(link.report)),
             **self._watched(visitor),
