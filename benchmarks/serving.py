@@ -32,7 +32,7 @@ import httpx
 import numpy as np
 from PIL import Image
 
-from benchmarks.harness import App, arguments, in_turns, running_app, wait_until, write_head, write_row
+from benchmarks.harness import PATIENCE_S, App, arguments, in_turns, running_app, wait_until, write_head, write_row
 from benchmarks.search import queries
 from nt2vr.media.decode import sample_frames
 from nt2vr.settings import ASSETS, PACKAGE
@@ -153,7 +153,7 @@ class Page:
 
     def __init__(self, url: str) -> None:
         """Read which event searches, and its inputs' values."""
-        config = httpx.get(f"{url}config").json()
+        config = httpx.get(f"{url}config", timeout=PATIENCE_S).json()
         props = {each["id"]: each["props"] for each in config["components"]}
         ids = {each["props"].get("elem_id"): each["id"] for each in config["components"]}
         self.event = next(
@@ -330,15 +330,15 @@ def kills(data: Path, count: int) -> None:
     choose, lost = random.Random(0), 0
     partial: set[Path] = set()  # files that the last kill left half-written: the next start deletes them
     with running_app(data, HEALTH) as app:
-        expected = httpx.post(f"{app.url}api/search", json={"query": "a dog, no cat", "systems": SYSTEMS}).json()
+        expected = _answer(app)
     for number in range(count):
         with running_app(data, HEALTH) as app, training(data) as run:
             before, kept = run.status(), {path for path in partial if path.exists()}
             asyncio.run(_until_killed(app, run, choose.uniform(0.5, 6), kill_app=number % 2 == 0))
             app.process.kill()
         with running_app(data, HEALTH) as app:
-            answer = httpx.post(f"{app.url}api/search", json={"query": "a dog, no cat", "systems": SYSTEMS}).json()
-            systems = httpx.get(f"{app.url}api/systems").json()
+            answer = _answer(app)
+            systems = httpx.get(f"{app.url}api/systems", timeout=PATIENCE_S).json()
         after = run.status()
         problems = {
             "the answer differs": answer != expected,
@@ -352,6 +352,11 @@ def kills(data: Path, count: int) -> None:
         sys.stdout.write(f"{number + 1}: {'; '.join(found) or 'all found'}\n")
         sys.stdout.flush()
     sys.stdout.write(f"{count} kills, {lost} with something lost\n")
+
+
+def _answer(app: App) -> Any:
+    asked = {"query": "a dog, no cat", "systems": SYSTEMS}
+    return httpx.post(f"{app.url}api/search", json=asked, timeout=PATIENCE_S).json()
 
 
 async def _until_killed(app: App, run: RunFolder, moment_s: float, kill_app: bool) -> None:

@@ -26,7 +26,7 @@ from nt2vr.ui.job_view import job_view
 from nt2vr.ui.library.media import Media
 from nt2vr.ui.search.column_view import Marked
 from nt2vr.ui.theme import QUIET
-from nt2vr.ui.web.errors import user_errors, warn
+from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.evaluations import start_covr_evaluation, start_evaluation
 from nt2vr.ui.web.inputs import OpensQueries, event_value
 from nt2vr.ui.web.permissions import Permissions, Visitor
@@ -200,13 +200,14 @@ class EvaluateTab:
             if link is not None and link.query is not None:
                 gr.Warning("The report of this link was deleted. Choose another one, or evaluate again.")
             link = ReportLink()
+        opened = self._review.closed()
         if link.report:
             try:
                 self._evaluations.archive.load(link.report)
-            except ConfigError as error:  # the others stay reachable
-                warn(error)
-                link = ReportLink()
-        opened = self._review.opened(link, visitor) if link.report else self._review.closed()
+            except ConfigError as error:  # it can still be deleted
+                opened = self._review.unreadable(link.report, self._permissions.teller(visitor)(str(error)))
+            else:
+                opened = self._review.opened(link, visitor)
         return {
             p.reports: reports_view(entries, link.report, job, self._permissions.teller(visitor)),
             p.form.column: gr.Column(visible=not link.report),
