@@ -151,6 +151,21 @@ def test_no_route_fails_tells_a_path_or_leaves_a_file(running_app: RunningApp, s
     assert files_in(running_app) <= before
 
 
+def test_a_component_that_a_stranger_names_as_the_trigger_stays_where_it_is_for_all(
+    running_app: RunningApp, stranger: httpx.Client
+) -> None:
+    before = stranger.get("config").json()  # Gradio takes the named component's parent away, in all sessions' page
+    for component in before["components"][::4]:
+        body = {"data": [], "trigger_id": component["id"], "session_hash": "x"}
+        assert stranger.post("gradio_api/run/systems", json=body).status_code == 200
+    after = stranger.get("config").json()
+    assert {name: after[name] == before[name] for name in ("components", "layout", "dependencies")} == {
+        "components": True,
+        "layout": True,
+        "dependencies": True,
+    }
+
+
 @pytest.mark.slow
 def test_no_event_fails_tells_a_path_or_leaves_a_file(running_app: RunningApp, stranger: httpx.Client) -> None:
     client = RawClient(running_app.url, STRANGER)

@@ -128,11 +128,11 @@ def test_a_story_that_would_be_a_script_is_shown_and_never_run(page: Page, runni
     expect(columns(page).first).to_be_visible(timeout=MODELS_MS)
     page.keyboard.press("n")
     for number, payload in enumerate(PAYLOADS, 1):
-        page.keyboard.press("ArrowRight")
         expect(page.locator(".nt-place")).to_have_text(f"{number} of {len(PAYLOADS)}")
         expect(page.locator(".nt-speaker")).to_have_text(payload)
         expect(page.locator(".nt-sentence")).to_contain_text("window.hacked")
         assert not was_run(page)
+        page.keyboard.press("ArrowRight")
     page.locator("[data-do=stories]").click()
     note = page.get_by_role("dialog", name="Stories").get_by_label("Note for the speaker")
     expect(note).to_have_count(len(PAYLOADS))
