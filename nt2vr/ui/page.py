@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +75,11 @@ class ReportFiles(StaticFiles):
         response = await super().get_response(path, scope)
         if not isinstance(response, FileResponse) or Path(path).suffix == ".npz":
             return response
-        text = await to_thread.run_sync(partial(Path(response.path).read_text, "utf-8", errors="replace"))
-        return Response(told(text, HTTPConnection(scope)), media_type=response.media_type)
+
+        def text() -> str:
+            return told(Path(response.path).read_text("utf-8", errors="replace"), HTTPConnection(scope))
+
+        return Response(await to_thread.run_sync(text), media_type=response.media_type)
 
 
 def status_line(text: str) -> str:
