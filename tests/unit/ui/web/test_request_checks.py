@@ -219,7 +219,7 @@ def test_only_what_gradio_itself_raises_counts_as_an_unknown_name(kind: str) -> 
     def answered(error: Exception) -> int:
         request = Request({"type": "http", "path": "/gradio_api/info", "headers": []})
         with ThreadPoolExecutor(1) as thread:
-            return thread.submit(asyncio.run, refuse_unknown(request, error)).result().status_code  # type: ignore[arg-type]
+            return thread.submit(asyncio.run, refuse_unknown(request, error)).result().status_code
 
     assert answered(raised_in("/lib/gradio/routes.py")) == 400
     with pytest.raises((KeyError, TypeError, ValueError, OSError)):
