@@ -94,8 +94,9 @@ def load_benchmark(
         captions = CaptionedVideos.all_as_queries({video.video_id: video.captions for video in dataset.videos})
         sets = cached_query_sets(captions, data.seed, folder, progress, should_stop)
     benchmark = captioned_benchmark(dataset, sets, decoder, cache, progress, should_stop)
-    if absent := [kind for kind in ("original", "negated", "composed") if data.queries and not getattr(sets, kind)]:
-        remark = f"{data.queries} has no {' and no '.join(absent)} queries; nothing is measured on them."
+    kinds = ("original", "negated", "composed")
+    if data.queries and (absent := [kind for kind in kinds if not getattr(sets, kind)]):
+        remark = f"{data.queries.name} has no {' and no '.join(absent)} queries; nothing is measured on them."
         benchmark = replace(benchmark, source={**benchmark.source, "remarks": [*benchmark.source["remarks"], remark]})
     if library is None:
         return benchmark

@@ -8,14 +8,18 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from anyio import to_thread
 from fastapi.exceptions import RequestValidationError
 from starlette.middleware import Middleware
-from starlette.responses import Response
+from starlette.requests import HTTPConnection
+from starlette.responses import FileResponse, Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 from nt2vr.models.downloads import download_all
 from nt2vr.services import Services
@@ -31,7 +35,7 @@ from nt2vr.ui.trainings import Trainings
 from nt2vr.ui.web.bodies import Bodies
 from nt2vr.ui.web.gradio_api import build_api
 from nt2vr.ui.web.gradio_fixes import check_inputs, refuse_downloads, refuse_files_quietly, template_script
-from nt2vr.ui.web.permissions import Permissions
+from nt2vr.ui.web.permissions import Permissions, told
 from nt2vr.ui.web.request_checks import UNKNOWN, RequestChecks, refuse_unknown, refuse_unreadable
 from nt2vr.ui.web.routes import build_routes
 from nt2vr.ui.web.uploads import HOUR_S, STAY_S, prepare_uploads, sweep_uploads
@@ -61,6 +65,21 @@ class ImmutableFiles(StaticFiles):
         response = super().file_response(*args, **kwargs)
         response.headers.update(FOREVER)
         return response
+
+
+class ReportFiles(StaticFiles):
+    """Files of reports; texts in them name folders only to visitors who may name such."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """Serve a file."""
+        response = await super().get_response(path, scope)
+        if not isinstance(response, FileResponse) or Path(path).suffix == ".npz":
+            return response
+
+        def text() -> str:
+            return told(Path(response.path).read_text("utf-8", errors="replace"), HTTPConnection(scope))
+
+        return Response(await to_thread.run_sync(text), media_type=response.media_type)
 
 
 def status_line(text: str) -> str:
@@ -119,13 +138,11 @@ def build_page(
         template(templates, "help", {})
         build_api(galleries, services.decoder, evaluations, permissions)
         timer = gr.Timer(0.7)
-        timer.tick(
-            lambda: (status_line(searcher.status), gr.Timer(active=not searcher.is_ready)),
-            None,
-            [head, timer],
-            queue=False,
-            **QUIET,
-        )
+
+        def on_tick(request: gr.Request) -> tuple[str, gr.Timer]:
+            return status_line(told(searcher.status, request)), gr.Timer(active=not searcher.is_ready)
+
+        timer.tick(on_tick, None, [head, timer], queue=False, **QUIET)
     check_inputs(page)
     return page
 
@@ -162,7 +179,7 @@ def serve(
 def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Permissions) -> None:
     """Start the server with its middleware and further routes."""
     settings, templates = services.settings, services.settings.assets / "ui"
-    reports = StaticFiles(directory=services.evaluations.archive.folder, check_dir=False)
+    reports = ReportFiles(directory=services.evaluations.archive.folder, check_dir=False)
     reports.config_checked = True  # the first report creates the folder; until then all is "not found"
     max_upload_bytes = round(settings.max_upload_gb * 1e9)
     checks = Middleware(RequestChecks, permissions, settings.host, settings.host_names, max_upload_bytes)

@@ -1,6 +1,6 @@
 """Evaluation jobs and reports as template data. Independent of Gradio."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -53,10 +53,12 @@ COVR_MEANINGS = (
 )
 
 
-def reports_view(entries: Sequence[Entry], chosen: str, job: Job[str] | None = None) -> dict[str, Any]:
-    """List the reports with the open one marked, below the evaluation under way."""
+def reports_view(
+    entries: Sequence[Entry], chosen: str, job: Job[str] | None = None, tell: Callable[[str], str] = str
+) -> dict[str, Any]:
+    """List the reports with the open one marked, below the evaluation under way; `tell` is that of `job_view`."""
     return {
-        "job": job_view(job, WORD) if job is not None and job.is_under_way else {},
+        "job": job_view(job, WORD, tell) if job is not None and job.is_under_way else {},
         "reports": [
             {
                 "id": entry.report_id,

@@ -199,6 +199,7 @@ class Watch:
         is_shown = any(name.startswith(run) for name in systems or ())
         return {
             **vars(training),
+            "error": self.permissions.teller(request)(training.error),
             "name": short_name(run),
             "joins": joins == run and not is_shown and training.under_way,
             "can_join": joins != run and not is_shown and training.under_way,

@@ -12,10 +12,10 @@ from urllib.parse import parse_qsl, urlencode
 
 import gradio as gr
 from gradio import processing_utils
-from starlette.types import Scope
+from starlette.types import Message, Scope, Send
 
 from nt2vr.errors import MAX_QUOTED, MediaError, reason_of
-from nt2vr.ui.web.errors import user_errors
+from nt2vr.ui.web.errors import FAILED, user_errors
 from nt2vr.ui.web.uploads import TOO_LARGE, is_too_large, is_upload
 
 
@@ -71,6 +71,34 @@ def without_page(scope: Scope) -> Scope:
         return scope
     others = urlencode([(name, value) for name, value in asked if name != "page"], encoding="latin-1")
     return {**scope, "query_string": others.encode("ascii")}
+
+
+def refusing(scope: Scope, send: Send) -> Send:
+    """Answer 400 where Gradio's direct routes answer 500 to what a handler refuses; a fault of the app stays 500."""
+    if not any(f"/gradio_api/{route}/" in scope["path"] for route in ("run", "api")):
+        return send
+    start: Message | None = None
+
+    async def send_later(message: Message) -> None:
+        nonlocal start
+        if message["type"] == "http.response.start" and message["status"] == 500:
+            start = message  # what kind of error it is, the body says
+            return
+        if start is not None:
+            await send({**start, "status": 400} if _is_refusal(message["body"]) else start)
+            start = None
+        await send(message)
+
+    return send_later
+
+
+def _is_refusal(body: bytes) -> bool:
+    """Whether an error was raised for the visitor: only such have a title."""
+    try:
+        content = json.loads(body)
+    except ValueError:
+        return False
+    return isinstance(content, dict) and "title" in content and content["error"] != FAILED
 
 
 def reference_picture(**options: Any) -> gr.Image:

@@ -31,6 +31,8 @@ from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.settings import project_version
 from nt2vr.ui.web.bodies import Slots, announced_bytes
+from nt2vr.ui.web.errors import FAILED
+from nt2vr.ui.web.permissions import told
 from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB, TOO_LARGE
 
 logger = logging.getLogger(__name__)
@@ -95,12 +97,12 @@ def build_routes(galleries: Galleries, decoder: Decoder) -> FastAPI:
                 work = partial(_answer, galleries, decoder, asked, picture)
                 return JSONResponse(await to_thread.run_sync(work, limiter=limiter))
         except Nt2vrError as error:
-            return JSONResponse({"error": str(error)}, 503 if isinstance(error, BusyError) else 400)
+            return JSONResponse({"error": told(str(error), request)}, 503 if isinstance(error, BusyError) else 400)
         except ClientDisconnect:
             return Response(status_code=400)  # nobody is listening
         except Exception:
             logger.exception("A search over HTTP failed.")
-            return JSONResponse({"error": "Something went wrong; the log has the details."}, 500)
+            return JSONResponse({"error": FAILED}, 500)
 
     @api.get("/galleries", operation_id="galleries_galleries_get")
     def list_galleries() -> list[dict[str, Any]]:
@@ -117,11 +119,11 @@ def build_routes(galleries: Galleries, decoder: Decoder) -> FastAPI:
         return galleries.built_in.system_names()
 
     @api.get("/health")
-    def health() -> Response:
+    def health(request: Request) -> Response:
         """Return 200 once searches are answered immediately, and 503 while the first model is being loaded."""
         built_in = galleries.built_in
         ready = built_in.is_ready
-        return JSONResponse({"ready": ready, "status": built_in.status}, 200 if ready else 503)
+        return JSONResponse({"ready": ready, "status": told(built_in.status, request)}, 200 if ready else 503)
 
     return api
 

@@ -11,6 +11,7 @@ from nt2vr.evaluation.reports.report import Report
 from nt2vr.progress import Job
 from nt2vr.search.systems import System
 from nt2vr.ui.evaluate.view import day_text, report_view, reports_view, roles_of
+from nt2vr.ui.web.permissions import Permissions
 from tests.unit.evaluation.words import FIRST, QUERIES, SECOND, SYSTEMS, WordModels, report_of, word_benchmark
 
 
@@ -95,6 +96,13 @@ def test_the_list_has_the_job_under_way_on_top_and_marks_the_open_report() -> No
     ]
     assert view["job"]["subject"] == "world"
     assert reports_view(entries, "", Job(1, "world", (), state="stopped"))["job"] == {}
+
+
+def test_the_list_names_own_data_to_strangers_without_its_folder() -> None:
+    job = Job[str](1, "words:/home/ann/captions.txt", ("CLIP",), state="running")
+    stranger, here = (Permissions("a-token-of-the-owner", {"paths": rule}) for rule in ("owner", "everyone"))
+    assert reports_view([], "", job, stranger.teller(None))["job"]["subject"] == "words:captions.txt"
+    assert reports_view([], "", job, here.teller(None))["job"]["subject"] == job.subject
 
 
 def test_an_invalid_date_is_shown_unchanged() -> None:

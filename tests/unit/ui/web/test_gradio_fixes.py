@@ -18,14 +18,18 @@ from gradio.data_classes import ImageData
 from gradio.utils import get_upload_folder
 from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
 
+from nt2vr.errors import ConfigError
 from nt2vr.ui.web import uploads
+from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
     names_url,
     reference_picture,
     refuse_downloads,
     refuse_files_quietly,
+    refusing,
     without_page,
 )
 
@@ -111,6 +115,35 @@ def test_the_parameter_page_is_dropped_because_gradio_fails_on_it() -> None:
     scope = {"query_string": b"q=caf%C3%A9&page=2&k="}
     assert without_page(scope) == {"query_string": b"q=caf%C3%A9&k="}
     assert without_page({"query_string": b"pages=2"}) == {"query_string": b"pages=2"}
+
+
+def test_direct_routes_answer_400_to_what_is_refused_and_500_to_a_fault(capsys: pytest.CaptureFixture[str]) -> None:
+    errors = {"refused": ConfigError("There is no such system."), "broken": ZeroDivisionError()}
+
+    def fail(which: str) -> None:
+        raise errors[which]
+
+    page: gr.Blocks
+    with gr.Blocks() as page:
+        text = gr.Textbox()
+        gr.Button().click(user_errors(fail), text, None, api_name="caught")
+        gr.Button().click(fail, text, None, api_name="loose")
+    page.show_error = True
+    app = routes.App.create_app(page)
+
+    async def fixed(scope: Scope, receive: Receive, send: Send) -> None:
+        await app(scope, receive, refusing(scope, send))
+
+    def answers(served: Any) -> list[tuple[int, str]]:
+        client = TestClient(served, base_url="http://127.0.0.1")
+        asked = [("caught", "refused"), ("caught", "broken"), ("loose", "broken")]
+        found = [client.post(f"/gradio_api/run/{name}", json={"data": [which]}) for name, which in asked]
+        return [(answer.status_code, answer.json()["error"]) for answer in found]
+
+    failed = "Something went wrong; the log has the details."
+    assert answers(app)[0] == (500, "There is no such system."), "Gradio says 4xx itself: remove refusing"
+    assert answers(fixed) == [(400, "There is no such system."), (500, failed), (500, "")]
+    assert "ZeroDivisionError" in capsys.readouterr().err
 
 
 def test_a_reference_picture_is_not_opened_in_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
