@@ -57,7 +57,8 @@ def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[Ju
             continue
         places[caption.cap_id] = len(queries)
         boolean = _as_code("original", caption, sets)
-        queries.append(JudgedQuery("original", caption.text, row_array((row,)), boolean=boolean))
+        relevant, query_id = row_array((row,)), caption.cap_id
+        queries.append(JudgedQuery("original", caption.text, relevant, boolean=boolean, query_id=query_id))
     for negated in sets.negated:
         place = places.get(negated.cap_id, places.get(negated.cap_id.rpartition("#")[0]))  # nT2VR's ids: cap_id#N
         if place is None or not negated.text:
@@ -96,6 +97,7 @@ def _negated(caption: Caption, original: JudgedQuery, place: int) -> JudgedQuery
         unwanted=(caption.unwanted,) if caption.unwanted else (),
         original=place,
         cue=cue_of(caption.text),
+        query_id=caption.cap_id,
     )
 
 
@@ -109,6 +111,7 @@ def _composed(query: ComposedQuery, answers: list[int], row_of: Mapping[str, int
         query.wanted or None,  # missing from nT2VR's own files
         (query.unwanted,) if query.unwanted else (),
         cue=cue_of(query.caption),
+        query_id=query.cap_id,
     )
 
 

@@ -168,6 +168,7 @@ def read_composed(path: Path) -> dict[str, ComposedQuery]:
                 video_ids=tuple(map(str, fields["video_ids"])),
                 hard_ids=tuple(map(str, fields.get("hard_ids", ()))),
                 violating_ids=tuple(map(str, fields.get("violating_ids", ()))),
+                cap_id=str(fields["cap_id"]),
             )
         except (KeyError, TypeError) as error:
             reason = f"has no {error}" if isinstance(error, KeyError) else "has ids that are no list"
@@ -184,7 +185,7 @@ def write_captions(path: Path, captions: Iterable[Caption]) -> None:
 
 def write_composed(path: Path, queries: Iterable[ComposedQuery]) -> None:
     """Write composed queries as JSON lines, numbered from s0."""
-    numbered = ({"cap_id": f"s{number}", **asdict(query)} for number, query in enumerate(queries))
+    numbered = (asdict(query) | {"cap_id": f"s{number}"} for number, query in enumerate(queries))
     _write(path, (json.dumps(fields, ensure_ascii=False) for fields in numbered))
 
 
