@@ -19,7 +19,7 @@ from nt2vr.datasets.load import DATASETS
 from nt2vr.errors import Nt2vrError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, row_array
 from nt2vr.evaluation.choices import choice_values, choices_of, measure_choices
-from nt2vr.evaluation.measures import Measured, joined, means_of, measure_block, metric_values
+from nt2vr.evaluation.measures import Measured, averages_of, joined, measure_block, metric_values
 from nt2vr.evaluation.tasks import is_task, task_benchmark
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
@@ -149,7 +149,7 @@ def _answers(benchmark: Benchmark, videos: Vectors, right: Vectors, wrong: Vecto
             shown = videos[query.relevant[0]].astype(np.float64)
             hits += int(all(shown @ vector > shown @ wrong[other] for other in query.others))
     measure = f"{benchmark.queries[0].kind}/accuracy"
-    ours = means_of(choice_values(benchmark.queries, joined(parts)))[measure]
+    ours = averages_of(choice_values(benchmark.queries, joined(parts)))[measure]
     return measure, ours, 100 * hits / len(right)
 
 
@@ -166,7 +166,7 @@ def _plain(benchmark: Benchmark, videos: Vectors, right: Vectors) -> float:
 
 
 def _mean(benchmark: Benchmark, measured: Measured, measure: str) -> float:
-    return means_of(metric_values(benchmark.queries, measured))[measure]
+    return averages_of(metric_values(benchmark.queries, measured))[measure]
 
 
 def _unit(vectors: np.ndarray) -> Vectors:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from nt2vr.datasets import Dataset
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.media import content_of, embed_files
+from nt2vr.evaluation.reports.published import RELEASED
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
@@ -40,6 +41,7 @@ def captioned_benchmark(
         "split": dataset.split,
         "content": content_of(dataset.videos, cache, progress, should_stop),
         "remarks": [*dataset.remarks, *remarks],
+        **({RELEASED: list(sets.released)} if sets.released else {}),
     }
     ids = tuple(video.video_id for video in dataset.videos)
     return Benchmark(dataset.name, ids, queries, embed_files(dataset.videos, decoder, cache), source)

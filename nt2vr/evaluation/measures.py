@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from nt2vr.evaluation.benchmark import NO_CAPTION, JudgedQuery, QueryKind, Vectors, mask
 from nt2vr.evaluation.ranks import (
+    KS,
     first_ranks,
     first_rows,
     inner_products,
@@ -27,7 +28,7 @@ FIRST_PAGE = 10  # videos checked for violations
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """One value per query, in the order of the queries; each array but `first` is (Q,).
+    """One value per query, in the order of the queries; each array but the last two is (Q,).
 
     Attributes:
         ranks: rank of the best relevant video, 1 is best.
@@ -36,6 +37,7 @@ class Measured:
         violations: share of the first FIRST_PAGE videos that show the unwanted part; NaN if no video shows it, or if
             the system has nothing to search for.
         first: (Q, FIRST_PAGE), rows of the first videos, -1 for none; (0, FIRST_PAGE) where they are unknown.
+        video_ranks: (V,), rank of each video's best caption, see `caption_ranks`, 0 for none; (0,) if not measured.
     """
 
     ranks: NDArray[np.int32]
@@ -43,6 +45,7 @@ class Measured:
     tied: NDArray[np.float32]
     violations: NDArray[np.float32]
     first: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, FIRST_PAGE), np.int32))
+    video_ranks: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
 
 
 def measure_block(
@@ -121,21 +124,23 @@ class Values:
 
     Attributes:
         places: (N,), positions of the queries that count.
-        values: (N,), one value per query.
+        values: (N,), one value per query; for a video's rank of captions, at the place of its first caption.
+        is_median: whether the metric is their median instead, which has no interval.
     """
 
     places: NDArray[np.int64]
     values: NDArray[np.float64]
+    is_median: bool = False
 
 
 def summarise(queries: Sequence[JudgedQuery], measured: Measured) -> dict[str, float]:
-    """Aggregate per-query values to metrics: the means of `metric_values`."""
-    return means_of(metric_values(queries, measured))
+    """Aggregate per-query values to metrics: the averages of `metric_values`."""
+    return averages_of(metric_values(queries, measured))
 
 
-def means_of(values: Mapping[str, Values]) -> dict[str, float]:
+def averages_of(values: Mapping[str, Values]) -> dict[str, float]:
     """Average the values of each metric."""
-    return {key: float(each.values.mean()) for key, each in values.items()}
+    return {key: float((np.median if each.is_median else np.mean)(each.values)) for key, each in values.items()}
 
 
 def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[str, Values]:
@@ -143,6 +148,8 @@ def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[st
 
     Returns:
         "original/R@1" (percent) to "original/MIR" (0 to 1), and likewise for "composed", "without" and "retrieval";
+        "original/MedR" and "original/MeanR", median and mean rank; "video/R@1" to "video/MeanR", of videos that rank
+        captions;
         "negated/delta_R@1" (percentage points) to "negated/delta_MIR";
         "composed/hard_pairs" and "without/hard_pairs" (percent of ordered pairs; ties count as wrong);
         "not/auc" (0 to 1; ties count half);
@@ -162,6 +169,13 @@ def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[st
         if len(chosen := np.flatnonzero(kinds == kind)):
             values = retrieval_values(measured.ranks[chosen])
             found |= {f"{kind}/{name}": Values(chosen, each) for name, each in values.items()}
+    if len(chosen := np.flatnonzero(kinds == "original")):
+        found |= _ranks("original", chosen, measured.ranks[chosen])
+    if len(chosen := np.flatnonzero(measured.video_ranks)):
+        ranks, first = measured.video_ranks[chosen], _first_captions(queries)
+        places = np.array([first[video] for video in chosen.tolist()], np.int64)
+        values = retrieval_values(ranks)
+        found |= {f"video/R@{k}": Values(places, values[f"R@{k}"]) for k in KS} | _ranks("video", places, ranks)
     found |= _deltas(queries, measured.ranks)
     if len(chosen := np.flatnonzero((kinds == "picture") & ~np.isnan(ordered))):
         parts = {"": chosen, **{f" {name}": places for name, places in members(queries, chosen).items()}}
@@ -177,6 +191,20 @@ def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[st
         if len(shown):
             found[f"{kind}/violations@{FIRST_PAGE}"] = Values(shown, 100 * violations[shown])
     return found
+
+
+def _ranks(name: str, places: NDArray[np.int64], ranks: NDArray[np.int32]) -> dict[str, Values]:
+    values = ranks.astype(np.float64)
+    return {f"{name}/MedR": Values(places, values, is_median=True), f"{name}/MeanR": Values(places, values)}
+
+
+def _first_captions(queries: Sequence[JudgedQuery]) -> dict[int, int]:
+    """Return the position of the first original query of each video that has one."""
+    first: dict[int, int] = {}
+    for place, query in enumerate(queries):
+        for video in query.relevant.tolist() if query.kind == "original" else ():
+            first.setdefault(video, place)
+    return first
 
 
 def members(queries: Sequence[JudgedQuery], places: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:

@@ -64,12 +64,14 @@ class QuerySets:
 
     Attributes:
         as_code: kinds whose file is one that the authors' code searches with boolean, and so splits as it does.
+        released: kinds whose file has one of the authors' names.
     """
 
     original: tuple[Caption, ...]
     negated: tuple[Caption, ...]
     composed: tuple[ComposedQuery, ...]
     as_code: tuple[str, ...] = ()
+    released: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, folder: Path) -> "QuerySets":
@@ -90,12 +92,14 @@ class QuerySets:
                 f"{folder} has no query sets ({ORIGINAL}, {NEGATED} or {COMPOSED}). Choose another folder."
             )
         original, negated, composed = paths.values()
+        released = (kind for kind, path in paths.items() if path.name not in (ORIGINAL, NEGATED, COMPOSED))
         as_code = (kind for kind, path in paths.items() if path.name.endswith(("neginfo.txt", ".composed.txt")))
         return cls(
             tuple(read_captions(original)) if original.exists() else (),
             tuple(read_negated(negated)) if negated.exists() else (),
             tuple(read_composed(composed).values()) if composed.exists() else (),
             tuple(as_code),
+            tuple(released),
         )
 
     def write(self, folder: Path) -> None:

@@ -73,7 +73,7 @@ class _Scale:
 
     def __init__(self, found: Breakdown, column: Column) -> None:
         self._column = column
-        self.lower_is_better = "violations" in column.key
+        self.lower_is_better = column.lower_is_better
         groups = [found.all, *found.by_cue, *found.by_part, *found.by_concept]
         ends = [end for group in groups for figure in (group.first, group.second) for end in _ends(figure)]
         self._marks = ticks(min(0, *ends), max(0, *ends))
