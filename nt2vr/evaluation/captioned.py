@@ -73,7 +73,7 @@ def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[Ju
         if not answers:
             lost["composed"] += 1
             continue
-        boolean = split_as_code(composed.caption) if "composed" in sets.as_code else None
+        boolean = split_as_code(composed.caption, composed.denied_first) if "composed" in sets.as_code else None
         queries.append(replace(_composed(composed, answers, row_of), boolean=boolean))
     totals = {"original": len(sets.original), "negated": len(sets.negated), "composed": len(sets.composed)}
     remarks = (f"{lost[kind]} of {totals[kind]} {kind} queries {LOST[kind]}; they are left out." for kind in lost)

@@ -20,6 +20,7 @@ Step = Callable[[float], None]  # gets the share of the work that is done, from 
 PLAIN = "plain"  # the strategy that needs no parts
 BOOLEAN = "boolean"
 PARSING = 0.5  # share of the work, where texts must be parsed
+CLAMP = 0.0  # below which the authors' code takes nothing: s(x, wanted) - alpha * max(0, s(x, unwanted))
 CHUNK = 64  # texts between two steps
 
 
@@ -44,8 +45,8 @@ def ask_systems(
     """Compute what a model's systems search for, encoding each text once.
 
     Captions have nothing to exclude, so every strategy searches for the full text, unless the authors' code splits
-    them for `boolean`. A system without anything to search
-    for (`drop` on "not B") gets zeros, for which all videos tie.
+    them for `boolean`, which is then clamped as theirs. A system without anything to search for (`drop` on "not B")
+    gets zeros, for which all videos tie.
 
     Args:
         understand: parses queries whose parts are unknown.
@@ -82,8 +83,10 @@ def ask_systems(
             away = np.stack([embeddings[text] for text in unwanted]) if unwanted else nothing
             sentence = embeddings[rewordings[row] if strategy == REWORDED else names[row]]
             given = Parts(sentence, embeddings[wanted] if wanted else None, away, strength, anchor, tau=tau)
-            vector = pick("strategy", strategy, STRATEGIES)(given)
-            taken.append(exclusion_of(strategy, given))
+            vector, loss = pick("strategy", strategy, STRATEGIES)(given), exclusion_of(strategy, given)
+            if is_split and wanted and unwanted:
+                vector, loss = given.wanted, Exclusion(away, strength, CLAMP)
+            taken.append(loss)
             if vector is not None:
                 vectors[row] = vector
     return list(map(Asked, found, exclusions))

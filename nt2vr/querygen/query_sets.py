@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from nt2vr.errors import ConfigError
 from nt2vr.files import atomic_write
 from nt2vr.querygen.composer import ComposedQuery
-from nt2vr.querygen.released import find, negated_captions, object_of, parts_of
+from nt2vr.querygen.released import DENIED_FIRST, find, negated_captions, object_of, parts_of
 
 ORIGINAL, NEGATED, COMPOSED = "original.txt", "negated.txt", "composed.jsonl"
 
@@ -173,6 +173,7 @@ def read_composed(path: Path) -> dict[str, ComposedQuery]:
                 hard_ids=tuple(map(str, fields.get("hard_ids", ()))),
                 violating_ids=tuple(map(str, fields.get("violating_ids", ()))),
                 cap_id=str(fields["cap_id"]),
+                denied_first=fields[DENIED_FIRST] == 1 if DENIED_FIRST in fields else None,
             )
         except (KeyError, TypeError) as error:
             reason = f"has no {error}" if isinstance(error, KeyError) else "has ids that are no list"
@@ -190,7 +191,8 @@ def write_captions(path: Path, captions: Iterable[Caption]) -> None:
 def write_composed(path: Path, queries: Iterable[ComposedQuery]) -> None:
     """Write composed queries as JSON lines, numbered from s0."""
     numbered = (asdict(query) | {"cap_id": f"s{number}"} for number, query in enumerate(queries))
-    _write(path, (json.dumps(fields, ensure_ascii=False) for fields in numbered))
+    known = ({name: value for name, value in fields.items() if value is not None} for fields in numbered)
+    _write(path, (json.dumps(fields, ensure_ascii=False) for fields in known))
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:
