@@ -241,8 +241,8 @@ def _query(line: Mapping[str, Any], judged: Mapping[str, Rows]) -> JudgedQuery:
 
 
 def _measured(arrays: Mapping[str, Any], place: int) -> Measured:
-    names = (name for name in Measured.__dataclass_fields__ if name != "video_ranks" or f"measured_{name}" in arrays)
-    return Measured(**{name: arrays[f"measured_{name}"][place] for name in names})  # older reports rank no captions
+    names = (name for name in Measured.__dataclass_fields__ if f"measured_{name}" in arrays)  # older reports lack some
+    return Measured(**{name: arrays[f"measured_{name}"][place] for name in names})
 
 
 def _captions(path: Path) -> dict[str, tuple[str, ...]]:

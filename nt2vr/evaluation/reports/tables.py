@@ -74,7 +74,7 @@ OTHERS = (
         (Column("choice/accuracy", "all", 1), *(Column(f"choice/accuracy {name}", name, 1) for name in TEMPLATES)),
     ),
     Group("Caption and foil", (Column("pair/accuracy", "accuracy", 1),)),
-    Group("Picture and foil", (Column("picture/accuracy", "accuracy", 1),)),
+    Group("Picture and foil", (Column("picture/accuracy", "accuracy", 1), Column("picture/AP", "AP", 1))),
     Group("CoN-CLIP prompts", (Column("class/accuracy", "top-1", 1), Column("class/delta", "Δ", 1))),
 )
 GROUPS = PAPER + HONEST + OTHERS
@@ -140,7 +140,12 @@ def _with_subsets(report: Report, group: Group) -> Group:
         return group
     before = f"{group.columns[0].key} "
     names = sorted({key.removeprefix(before) for some in report.metrics.values() for key in some if before in key})
-    return Group(group.head, (*group.columns, *(Column(before + name, name, 1) for name in names)))
+    parts = [
+        Column(f"{column.key} {name}", f"{column.head} {name}" if number else name, 1)
+        for number, column in enumerate(group.columns)
+        for name in names
+    ]
+    return Group(group.head, (*group.columns, *parts))
 
 
 def by_definition(kinds: Iterable[str]) -> list[str]:

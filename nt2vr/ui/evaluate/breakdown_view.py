@@ -24,7 +24,8 @@ NOTE = (
 
 def measure_choices(report: Report, first: str, second: str) -> list[tuple[str, str]]:
     """Return what can be broken down for two systems, as choices (label, key), hard pairs first."""
-    keys = report.values.get(first, {}).keys() & report.values.get(second, {}).keys()
+    tables = (report.values.get(name, {}) for name in (first, second))
+    keys = set.intersection(*({key for key, each in table.items() if each.statistic is None} for table in tables))
     known = {key: f"{head}: {column.head}" for key, (head, column) in _columns().items() if key in keys}
     order = sorted(known, key=lambda key: key != HARD_PAIRS)
     return [(known[key], key) for key in order]

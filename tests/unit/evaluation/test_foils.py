@@ -125,8 +125,12 @@ def test_svo_probes_asks_for_the_right_one_of_two_pictures(read: Read, tmp_path:
         "picture/accuracy": 50,
         "picture/accuracy subject": 50,
         "picture/accuracy verb": 100,
+        # right: sings 1; wrong ones of "a man sings" and "a cat" 0 and 1: "a cat" is on the wrong picture
+        "picture/AP": pytest.approx(100 * (1 / 2 + 2 / 4) / 2),
+        "picture/AP subject": pytest.approx(100 * (1 / 2 + 2 / 4) / 2),
+        "picture/AP verb": 100,
     }
-    assert "| words | 50.0 | 50.0 | 100.0 |" in markdown(report)
+    assert "| words | 50.0 | 50.0 | 50.0 | 100.0 | 50.0 | 100.0 |" in markdown(report)
     row = next(csv.DictReader(csv_table(report).splitlines()))
     assert (row["picture/accuracy subject"], row["picture/accuracy verb"]) == ("50.0", "100.0")
 
