@@ -6,7 +6,17 @@ The names below are imported with their first use, so that `import nt2vr` stays 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nt2vr.api import Evaluation, GallerySearcher, evaluate, load_model, open_searcher, understand
+    from nt2vr.api import (
+        Evaluation,
+        GallerySearcher,
+        evaluate,
+        evaluate_covr,
+        load_model,
+        open_searcher,
+        submit_covr,
+        understand,
+    )
+    from nt2vr.evaluation.covr.sources import CovrData
     from nt2vr.evaluation.sources import Data
     from nt2vr.language.query import Query
     from nt2vr.search.references import Reference
@@ -15,6 +25,7 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
+    "CovrData",
     "Data",
     "Evaluation",
     "GallerySearcher",
@@ -23,8 +34,10 @@ __all__ = [
     "System",
     "__version__",
     "evaluate",
+    "evaluate_covr",
     "load_model",
     "open_searcher",
+    "submit_covr",
     "understand",
 ]
 

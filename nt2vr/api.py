@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.evaluation.covr.sources import CovrData
 from nt2vr.evaluation.protocol import with_controls
+from nt2vr.evaluation.reports.formats import markdown, write_tables
 from nt2vr.evaluation.reports.report import Report
-from nt2vr.evaluation.reports.tables import markdown, write_tables
 from nt2vr.evaluation.sources import Data
 from nt2vr.files import expanded
 from nt2vr.language.query import Query

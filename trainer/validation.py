@@ -142,8 +142,8 @@ def _measured(
 
 
 def _tracked(metrics: dict[str, float]) -> dict[str, float]:
-    """Drop the recalls and first-page measures of denying sentences, which only the evaluation reports."""
-    return {name: value for name, value in metrics.items() if name.startswith("original/") or name.endswith(TRACKED)}
+    """Drop ranks, and the recalls and first-page measures of denying sentences, which only the evaluation reports."""
+    return {name: value for name, value in metrics.items() if name.startswith("original/R@") or name.endswith(TRACKED)}
 
 
 @lru_cache(maxsize=1)  # a run validates on the same clips after every epoch

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from nt2vr.api import evaluate_covr, submit_covr
 from nt2vr.evaluation.covr.sources import WORLD, CovrData
+from nt2vr.evaluation.reports.formats import published_markdown
 from nt2vr.progress import progress_bar
 from nt2vr.settings import add_flags
 
@@ -50,6 +51,8 @@ def run(options: Namespace) -> int:
                 options.model, data, options.submit, options.system, options.data_dir, options.device, progress
             )
             sys.stdout.writelines(f"{file}\n" for file in files)
+            if len(files) > 1:  # CIRR's, whose figures are told by its server
+                sys.stdout.write("\n" + published_markdown("CIRR, test"))
             return 0
         evaluation = evaluate_covr(options.model, data, options.data_dir, options.device, progress)
     sys.stderr.writelines(f"{line}\n" for line in evaluation.report.source.get("remarks", ()))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from benchmarks.conformance_covr import covr_rows
 from nt2vr.datasets.covr import CovrSample, is_negated, load_covr
 from nt2vr.errors import DatasetError
 from nt2vr.evaluation.covr.protocol import embed_queries, outcomes_of, summarise
@@ -100,6 +101,26 @@ CASES: dict[str, tuple[Callable[[Path], None], str, CovrSample, int]] = {
         4,
     ),
 }
+
+
+def test_conformance_walks_down_the_lists_of_every_dataset_without_its_media(tmp_path: Path) -> None:
+    for name, (write, *_) in CASES.items():
+        write(tmp_path / name)
+    for picture in tmp_path.rglob("*.png"):
+        picture.unlink()
+    rows = list(covr_rows(tmp_path))
+    assert {row.file: row.read for row in rows if row.read} == {
+        "WebVid-CoVR, test": "1 · 1",
+        "CIRR, val": "6 · 1",
+        "FashionIQ, val dress": "3 · 1",
+        "CIRCO, val": "3 · 1",
+        "CIRCO, test": "1 · 1",
+    }
+    measured = [(row.measure, row.ours, row.plain) for row in rows if row.measure]
+    assert all(ours == pytest.approx(plain) for _, ours, plain in measured)
+    assert {"CIRR mean of R@5 and subset R@1", "negation mAP@10", "dress R@10, reference kept"} <= {
+        name for name, *_ in measured
+    }
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -281,7 +281,29 @@ def _save(change: Callable[[Weights], object]) -> Callable[[Path], None]:
     return write
 
 
+def _in_each_other(count: int) -> dict[str, Any]:
+    """Dicts of dicts, the same one under every key: a walk along every path takes count ** 5 steps."""
+    inner: dict[str, Any] = {"leaf": 1}
+    for _ in range(6):
+        inner = {f"key {number}": inner for number in range(count)}
+    inner["itself"] = inner
+    return inner
+
+
 BAD: dict[str, tuple[Callable[[Path], object], str]] = {
+    "dicts in each other": (lambda path: torch.save(_in_each_other(300), path), "but no tensors"),
+    "more numbers than bytes": (
+        _save(lambda w: w.update({"ln_final.bias": torch.zeros(1).expand(10**6, 10**6)})),
+        "different shape: ln_final.bias",
+    ),
+    "a tensor without numbers": (
+        _save(lambda w: w.update({"ln_final.bias": torch.empty_like(w["ln_final.bias"], device="meta")})),
+        r"weights without plain numbers \(ln_final\.bias\)",
+    ),
+    "a sparse tensor": (
+        _save(lambda w: w.update({"ln_final.bias": w["ln_final.bias"].to_sparse()})),
+        "plain numbers|cannot be read",  # the second where warnings are errors
+    ),
     "nothing": (lambda path: None, "There is no file"),
     "empty": (lambda path: path.write_bytes(b""), "cannot be read"),
     "a text": (lambda path: path.write_text("not weights"), "cannot be read"),
