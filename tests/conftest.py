@@ -67,6 +67,9 @@ def gallery_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+STRANGER = {"X-Forwarded-For": "203.0.113.7"}  # headers of somebody behind a proxy
+
+
 @dataclass(frozen=True)
 class RunningApp:
     """`python app.py` in a process of its own."""
@@ -80,13 +83,6 @@ class RunningApp:
 def running_app(tmp_path_factory: pytest.TempPathFactory, gallery_data: Path) -> Iterator[RunningApp]:
     """Start the app once per worker; its data folder is new. Tests leave no runs, models or reports in it."""
     with run_app(tmp_path_factory.mktemp("app"), gallery_data / "cache") as app:
-        yield app
-
-
-@pytest.fixture(scope="session")
-def public_app(gallery_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
-    """Start the app once per worker as on a server, where everybody is a stranger."""
-    with run_app(tmp_path_factory.mktemp("public"), gallery_data / "cache", GRADIO_SERVER_NAME="0.0.0.0") as app:
         yield app
 
 

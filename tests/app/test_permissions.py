@@ -17,11 +17,10 @@ from PIL import Image
 
 from nt2vr.ui.web.permissions import TOKEN_FILE
 from tests.app.raw import Event, RawClient
-from tests.conftest import RunningApp, run_app
+from tests.conftest import STRANGER, RunningApp, run_app
 from tests.paths import ROOT
 
 META = {"_type": "gradio.FileData"}
-STRANGER = {"X-Forwarded-For": "203.0.113.7"}  # somebody behind a proxy
 GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission for, and a value for its first input
     ("download", "click"): ("download models", "ViT-B-32 / none"),
     ("download-cancel", "click"): ("download models", None),
