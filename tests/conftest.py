@@ -36,6 +36,11 @@ class TwoAppsScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped
         return "one app" if module < "tests/browser/test_l" else "another"  # about equal times
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than cores: the two of the app wait for the browser and the server a third of their time."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> TwoAppsScheduling:
     return TwoAppsScheduling(config, log)
 

@@ -8,6 +8,7 @@ from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
 
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_serious_and_nothing_shifts(page: Page, running_app: RunningApp, theme: str) -> None:
     page.add_init_script(SHIFTS)
