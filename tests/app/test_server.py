@@ -15,15 +15,16 @@ SERVER = {"GRADIO_SERVER_NAME": "0.0.0.0", "GRADIO_ROOT_PATH": "/nt2vr", "NT2VR_
 
 @pytest.fixture(scope="module")
 def server(gallery_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
-    with run_app(tmp_path_factory.mktemp("server"), gallery_data / "cache", **SERVER) as app:
+    with run_app(tmp_path_factory.mktemp("server"), gallery_data / "cache", 0, **SERVER) as app:
         yield app
 
 
 def test_page_and_clips_are_found_below_the_prefix_that_the_proxy_passes_on(server: RunningApp) -> None:
     clip = next((ROOT / "assets" / "gallery" / "clips").glob("*.webm"))
-    assert httpx.get(f"{server.url}nt2vr/").status_code == 200
-    assert httpx.get(f"{server.url}nt2vr/config").json()["title"] == "nT2VR"
-    assert httpx.get(f"{server.url}nt2vr/clips/{clip.name}").content == clip.read_bytes()
+    with httpx.Client(base_url=f"{server.url}nt2vr/", timeout=60) as client:
+        assert client.get("").status_code == 200
+        assert client.get("config").json()["title"] == "nT2VR"
+        assert client.get(f"clips/{clip.name}").content == clip.read_bytes()
 
 
 def test_whoever_asks_is_a_stranger(server: RunningApp) -> None:
