@@ -18,16 +18,21 @@ import cv2
 import httpx
 import numpy as np
 import pytest
+from filelock import FileLock
 from numpy.typing import NDArray
 from xdist.scheduler import LoadScopeScheduling
 
+import nt2vr
 from nt2vr.settings import prepare_environment
 from tests.paths import ROOT
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # the workers share the cores
 prepare_environment()  # before any test imports torch
-ssl.create_default_context = cache(ssl.create_default_context)  # httpx reads all certificates for each client: .03 s
+# httpx reads all certificates for each client, which takes .03 s
+ssl.create_default_context = cache(ssl.create_default_context)  # type: ignore[assignment]
+
+STRANGER = {"X-Forwarded-For": "203.0.113.7"}  # headers of somebody behind a proxy
 
 
 class TwoAppsScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped
@@ -75,14 +80,15 @@ def write_video(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def gallery_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder whose cache all tests of the shipped gallery share, so that it is embedded once."""
+    """A data folder whose cache all tests of the shipped gallery share; the first process embeds it, others wait."""
     workers = "PYTEST_XDIST_WORKER" in os.environ
     folder = (tmp_path_factory.getbasetemp().parent if workers else tmp_path_factory.getbasetemp()) / "gallery_data"
     folder.mkdir(exist_ok=True)
+    with FileLock(folder.with_suffix(".lock")):
+        if not (folder / "embeddings").exists():
+            with nt2vr.open_searcher(folder) as searcher:
+                searcher.search("a dog", ["CLIP"], k=1)
     return folder
-
-
-STRANGER = {"X-Forwarded-For": "203.0.113.7"}  # headers of somebody behind a proxy
 
 
 @dataclass(frozen=True)
