@@ -41,13 +41,12 @@ WAIT_S = 0.5  # between looks at whether to stop waiting for another update
 class Libraries:
     """The libraries in a folder, also changed by other processes: nothing is held in memory.
 
-    Args:
-        embeddings: folder of galleries' embeddings, from which `remove` deletes.
+    `remove` also deletes their embeddings, in the folder beside it.
     """
 
-    def __init__(self, folder: Path, embeddings: Path | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._embeddings = embeddings or folder.with_name(EMBEDDINGS)
+        self._embeddings = folder.with_name(EMBEDDINGS)
 
     def infos(self) -> list[LibraryInfo]:
         """List all libraries by name; folders without readable settings are left out."""

@@ -79,6 +79,16 @@ class Found:
     form: Form
 
 
+def check_file(file: Path) -> None:
+    """Raise a CheckpointError if there is no such file, or its suffix is not a checkpoint's."""
+    if file.suffix.lower() not in SUFFIXES:
+        raise CheckpointError(
+            f"{file.name} does not have a checkpoint's suffix. Choose a file that ends in {', '.join(SUFFIXES)}."
+        )
+    if not file.is_file():
+        raise CheckpointError(f"There is no file {file}. Check the path.")
+
+
 def read_tensors(file: Path, header_bytes: int = MAX_HEADER_BYTES) -> object:
     """Read the tensors and plain containers of a file; what else it holds becomes `Inert`.
 
@@ -87,12 +97,7 @@ def read_tensors(file: Path, header_bytes: int = MAX_HEADER_BYTES) -> object:
     """
     import safetensors.torch  # noqa: PLC0415  imports torch
 
-    if file.suffix.lower() not in SUFFIXES:
-        raise CheckpointError(
-            f"{file.name} does not have a checkpoint's suffix. Choose a file that ends in {', '.join(SUFFIXES)}."
-        )
-    if not file.is_file():
-        raise CheckpointError(f"There is no file {file}. Check the path.")
+    check_file(file)
     try:
         if file.suffix.lower() == ".safetensors":
             _check_sizes(file, header_bytes)

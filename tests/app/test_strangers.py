@@ -15,10 +15,9 @@ from gradio.routes import App
 
 from tests.app.raw import RawClient
 from tests.app.test_hostile_events import check, different_events
-from tests.conftest import RunningApp
+from tests.conftest import STRANGER, RunningApp
 from tests.paths import ROOT
 
-STRANGER = {"X-Forwarded-For": "203.0.113.7"}
 OWN_ROUTES = [  # mounted beside Gradio's
     *(("GET", path) for path in ("/clips/{x}", "/reports/{x}", "/media/{x}/{x}/{x}", "/media/{x}/{x}/poster.jpg")),
     *(("GET", path) for path in ("/media/{x}/{x}/frame-1-of-8.jpg", "/media/{x}/{x}/frame-99-of-0.jpg")),

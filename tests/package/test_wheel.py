@@ -86,15 +86,15 @@ def test_the_wheel_states_version_and_dependencies_of_their_one_source(installed
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     site = tmp_path_factory.mktemp("site")
-    subprocess.run([*PIP, "install", "--no-deps", "--target", site, wheel], check=True)
+    subprocess.run([*PIP, "install", "--no-deps", "--no-compile", "--target", site, wheel], check=True)
     return site
 
 
 @pytest.fixture
-def empty(tmp_path: Path, installed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def empty(tmp_path: Path, installed: Path, gallery_data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty working folder, from which only the installed package can be imported."""
     monkeypatch.setenv("PYTHONPATH", str(installed))
-    monkeypatch.setenv("NT2VR_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("NT2VR_DATA", str(gallery_data))
     folder = tmp_path / "empty"
     folder.mkdir()
     monkeypatch.chdir(folder)

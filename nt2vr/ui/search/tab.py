@@ -127,7 +127,7 @@ class SearchTab:
         c.with_picture.click(js="nt2vr.chooseFiles", **BROWSER_ONLY)
         c.reference.edited(outputs=c.ask, js="nt2vr.ask", **BROWSER_ONLY)
         added = c.reference.added(self.on_added, c.reference, c.reference, **PRIVATE)
-        added.then(js="() => dispatchEvent(new Event('nt2vr-read'))", **BROWSER_ONLY)
+        added.then(js="nt2vr.pictureRead", **BROWSER_ONLY)
         liked = r.detail.like(self.on_like, [r.answer, c.reference], [c.reference, r.detail], **PRIVATE)
         for event in (added, liked, *r.systems_added):
             self._asks(event)

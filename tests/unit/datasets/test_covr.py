@@ -1,4 +1,4 @@
-"""Readers of composed retrieval's datasets, on small files of their form, and their measures end to end."""
+"""Readers of covr's datasets, on small files of their form, and their measures end to end."""
 
 import csv
 import json
@@ -148,7 +148,7 @@ def test_negations_are_found_by_their_words(text: str, negated: bool) -> None:
 
 
 def test_a_missing_split_and_missing_files_are_told(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="no dataset of composed retrieval"):
+    with pytest.raises(DatasetError, match="no dataset of pictures plus texts"):
         load_covr(tmp_path)
     write_fashion(tmp_path)
     with pytest.raises(DatasetError, match="no split 'test'"):

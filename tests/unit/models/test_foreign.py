@@ -8,6 +8,7 @@ import time
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -49,6 +50,7 @@ def import_checkpoint(
     """Import in this process, which takes a tenth of the time."""
     hidden = models.home / ".unchecked"
     options = ImportOptions(name, architecture, frames, activation, pooling, positions)
+    options = replace(options, name=foreign._checked(file, models, options))
     return foreign._import(file, models, hidden, options, progress)
 
 
@@ -441,6 +443,21 @@ def test_imports_run_in_a_child_of_limited_memory_and_time(
     with pytest.raises(CheckpointError, match=r"too much memory|cannot be"):
         foreign.import_checkpoint(tmp_path / "mine.pt", models, ImportOptions("large"))
     assert sorted(path.name for path in models.home.iterdir()) == ["clip", "mine"]
+
+
+def test_a_mistake_is_told_without_a_child_that_imports_torch_first(
+    models: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(foreign, "run_limited", lambda *_, **__: pytest.fail("a child was started"))
+    (tmp_path / "a.pt").write_bytes(b"anything")
+    (tmp_path / "a.txt").write_bytes(b"anything")
+    for file, name, message in (
+        ("none.pt", "mine", "There is no file"),
+        ("a.txt", "mine", "does not have a checkpoint's suffix"),
+        ("a.pt", "clip", "already a model 'clip'"),
+    ):
+        with pytest.raises(Nt2vrError, match=message):
+            foreign.import_checkpoint(tmp_path / file, models, ImportOptions(name))
 
 
 def die(*_: Any) -> None:
