@@ -8,7 +8,6 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.downloads import available
 from nt2vr.models.recommended import RECOMMENDED
 from nt2vr.progress import progress_bar
-from nt2vr.services import Services
 from nt2vr.settings import Settings, add_flags
 
 
@@ -19,7 +18,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     find.add_argument("words", nargs="*", help="list all models of open_clip with these words in their names")
     get = actions.add_parser("get", help="download a model of open_clip's")
     get.add_argument("name", help='as listed: "ViT-B-32/openai"')
-    remove = actions.add_parser("remove", help="delete a downloaded, imported or pulled model")
+    remove = actions.add_parser("remove", aliases=["rm"], help="delete a downloaded, imported or pulled model")
+    remove.set_defaults(action="remove")
     remove.add_argument("name", help="as listed")
     for action in (find, get, remove):
         add_flags(action)
@@ -27,7 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Do one of the actions."""
-    catalog = Services(Settings.read(options.data_dir, options.device)).models
+    catalog = Catalog.of(Settings.read(options.data_dir, options.device))
     if options.action == "list":
         sys.stdout.write("\n".join([*_here(catalog, options.words), "", *_elsewhere(catalog, options.words)]) + "\n")
     elif options.action == "get":
