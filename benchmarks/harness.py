@@ -70,8 +70,7 @@ def built_in_gallery() -> Gallery:
 
 def app_models() -> Catalog:
     """Return the models of the app: shipped and downloaded."""
-    settings = Settings.read()
-    return Catalog([settings.assets / "models", settings.data_dir / "models"], settings.device)
+    return Catalog.of(Settings.read())
 
 
 @contextmanager

