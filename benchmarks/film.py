@@ -12,21 +12,23 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, ViewportSize, sync_playwright
 
 from benchmarks.harness import arguments, running_app
 from nt2vr.errors import ConfigError
 
 PICTURE = Path(__file__).parents[1] / "docs" / "not.gif"
 WITH, WITHOUT = "a boy is dancing and not playing the drum", "a boy is dancing and playing the drum"
-SIZE = {"width": 1000, "height": 760}
+SIZE = ViewportSize(width=1000, height=760)
 WIDTH = 800  # pixels of the picture
 COLOURS = 96
 TYPED = 4  # characters per frame
 TYPING_MS, READING_MS, RESULTS_MS = 160, 900, 4000  # a frame while typing, before Enter, and of the results
 MAX_BYTES = 2_000_000
 SEARCH_MS = 600_000
-DRAWN_MS = 2_500  # until the clips of an answer are drawn
+SETTLED_MS = 2_000  # until nothing moves any more
+SHOWN = "() => [...document.querySelectorAll('.nt-column')].map(column => column.innerText).join()"
+DRAWN = "() => [...document.querySelectorAll('.nt-column video')].every(video => video.readyState > 1)"
 
 
 def frames(page: Page, url: str) -> Iterator[tuple[Image.Image, int]]:
@@ -40,8 +42,10 @@ def frames(page: Page, url: str) -> Iterator[tuple[Image.Image, int]]:
     for text in (WITH, WITHOUT):
         box.fill(text)
         yield _picture(page), READING_MS
+        before = page.evaluate(SHOWN)
         box.press("Enter")
-        page.wait_for_timeout(DRAWN_MS)
+        page.wait_for_function(f"before => ({SHOWN})() !== before && ({DRAWN})()", arg=before, timeout=SEARCH_MS)
+        page.wait_for_timeout(SETTLED_MS)
         yield _picture(page), RESULTS_MS
 
 
