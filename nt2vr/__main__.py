@@ -46,10 +46,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
-        if "_ARGCOMPLETE" in os.environ:  # the shell asks what Tab completes, and exits with the answer
+        if "_ARGCOMPLETE" in os.environ:  # a shell asks what Tab completes
             from nt2vr.commands.completion import complete  # noqa: PLC0415
+            from trainer.presets import preset_names  # noqa: PLC0415
 
-            complete(_parser)
+            complete(os.environ.get("COMP_LINE", ""), _parser, preset_names)
         status = _run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except Nt2vrError as error:

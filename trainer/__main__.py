@@ -26,7 +26,7 @@ from nt2vr.settings import prepare_environment, process_rank, use_device
 from trainer.changes import parse_change
 from trainer.config import TrainConfig
 from trainer.config_file import anchored, load_config, save_config
-from trainer.presets import preset_or_file
+from trainer.presets import preset_names, preset_or_file
 from trainer.runs.run_folder import RunFolder, RunStatus, State
 
 logger = logging.getLogger("trainer")
@@ -106,6 +106,8 @@ def _prepare(run: RunFolder, config_file: Path | None, changes: Mapping[str, Any
     if config_file is None:
         if changes:
             raise ConfigError("--set applies only to a new run. Name its --config too.")
+        if not run.config.exists():
+            raise ConfigError(f"{run.path} has no run. Name the --config of a new one: {', '.join(preset_names())}.")
         return load_config(run.config)
     config = load_config(preset_or_file(config_file), changes)
     config = anchored(config, run.path.resolve().parents[1] if run.path.resolve().parent.name == RUNS else None)

@@ -6,8 +6,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from nt2vr.errors import MAX_QUOTED, ConfigError, did_you_mean, quoted
+from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
 from nt2vr.files import parse_json, with_schema, without_schema, write_json
+from nt2vr.language.corrections import did_you_mean
 from nt2vr.models.catalog import Catalog
 from nt2vr.settings import Settings, resolve_path
 from trainer.changes import changed
@@ -35,8 +36,9 @@ def build_config(data: Mapping[str, Any], source: str) -> TrainConfig:
     """Build a config from JSON values; errors name their `source`."""
     known = [f.name for f in fields(TrainConfig)]
     if unknown := sorted(set(data) - set(known)):
+        near = did_you_mean(unknown[0], known)
         raise ConfigError(
-            f"{source} has unknown keys: {', '.join(unknown)[:MAX_QUOTED]}. Known keys: {', '.join(known)}."
+            f"{source} has unknown keys: {', '.join(unknown)[:MAX_QUOTED]}.{near} Known keys: {', '.join(known)}."
         )
     for key, value in data.items():
         check_kind(key, value, getattr(TrainConfig(), key))

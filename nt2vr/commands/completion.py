@@ -1,11 +1,10 @@
 """`nt2vr completion bash|zsh|fish`: print a script that completes commands, flags and names on Tab.
 
-argcomplete asks `nt2vr` itself what fits, since the names of models, libraries and presets change. shtab, which writes
-the words into the script once, knows no fish.
+argcomplete asks `nt2vr` itself what fits, since the names of models, libraries and presets change; shtab would write
+the words of today into the script.
 """
 
 import json
-import os
 import shlex
 import sys
 from argparse import Action, ArgumentParser, Namespace, _SubParsersAction
@@ -37,15 +36,18 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def complete(parser_of: Callable[[str], tuple[ArgumentParser, Any]]) -> None:
-    """Answer the shell, and exit; the line so far is in the environment.
+def complete(
+    line: str, parser_of: Callable[[str], tuple[ArgumentParser, Any]], presets: Callable[[], list[str]]
+) -> None:
+    """Answer the shell, and exit.
 
     Args:
+        line: typed so far.
         parser_of: returns the parser for a command.
+        presets: lists the trainer's presets.
     """
     import argcomplete
 
-    line = os.environ.get("COMP_LINE", "")
     try:
         words = shlex.split(line)
     except ValueError:  # a quotation that is still open
@@ -53,7 +55,7 @@ def complete(parser_of: Callable[[str], tuple[ArgumentParser, Any]]) -> None:
     parser, _ = parser_of(next((word for word in words[1:] if word[0] != "-"), "serve"))
     for each in _with_subparsers(parser):
         for action in each._actions:
-            action.completer = _Names(each.prog, action)  # type: ignore[attr-defined]  argcomplete's own convention
+            action.completer = _Names(each.prog, action, presets)  # type: ignore[attr-defined]
     argcomplete.autocomplete(parser, always_complete_options=False)
 
 
@@ -68,8 +70,8 @@ def _with_subparsers(parser: ArgumentParser) -> Iterator[ArgumentParser]:
 class _Names:
     """Names that an argument takes, for argcomplete; paths where it takes these."""
 
-    def __init__(self, prog: str, action: Action) -> None:
-        self._prog, self._action = prog, action
+    def __init__(self, prog: str, action: Action, presets: Callable[[], list[str]]) -> None:
+        self._prog, self._action, self._presets = prog, action, presets
 
     def __call__(self, prefix: str, parsed_args: Namespace, **_: object) -> Iterable[str]:
         what, data_dir = self._action.dest, getattr(parsed_args, "data_dir", None)
@@ -85,12 +87,10 @@ class _Names:
             if what in ("model", "checkpoint") or (what == "name" and " models " in self._prog):
                 return _models(data_dir)
             if what == "systems":
-                done = prefix[: prefix.rfind(",") + 1]
-                return [f"{done}{' ' if done else ''}{name}" for name in _models(data_dir)]
+                last = prefix.rpartition(",")[2].lstrip()
+                return [f"{prefix.removesuffix(last)}{name}" for name in _models(data_dir)]
             if what == "config":
-                from trainer.presets import preset_names
-
-                return [*preset_names(), *_paths(prefix)]
+                return [*self._presets(), *_paths(prefix)]
             if what == "data":
                 return [*DATA, *(f"library:{name}" for name in _libraries(data_dir)), *_paths(prefix)]
         return _paths(prefix)

@@ -11,6 +11,11 @@ from nt2vr.files import check_writable
 from nt2vr.progress import progress_bar
 from nt2vr.settings import add_flags, chat_key
 
+NO_COMPOSED = (
+    "composed.jsonl is empty: a composed query needs a video whose captions tell two deeds of one subject, such as “a "
+    "man sings” and “a man plays the guitar”, and another that shows only the first. Give more captions per video."
+)
+
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the commands and their flags."""
@@ -61,6 +66,8 @@ def _build(options: Namespace) -> None:
     with progress_bar() as progress:
         sizes = build(options.captions, options.out, options.seed, progress)
     _write(sizes)
+    if not sizes["composed"]:
+        sys.stderr.write(f"{NO_COMPOSED}\n")
 
 
 def _split(options: Namespace) -> None:

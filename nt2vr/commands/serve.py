@@ -59,5 +59,5 @@ def check_address(host: str, port: int | None) -> None:
         parts = [] if is_loopback(host) and port is not None else [host]
         where = " and ".join([*parts, *([str(port)] if port is not None else [])])
         raise ConfigError(
-            f"Cannot listen on {where} ({reason_of(error)}). Choose another --host or --port."
+            f"Cannot listen on {where} ({reason_of(error).rstrip('.')}). Choose another --host or --port."
         ) from error

@@ -5,13 +5,14 @@ from pathlib import Path
 
 from nt2vr.datasets import Split, kind_and_path, load_dataset
 from nt2vr.datasets.base import Dataset
-from nt2vr.errors import DatasetError, did_you_mean, quoted
+from nt2vr.errors import DatasetError, quoted
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, world_benchmark
 from nt2vr.evaluation.captioned import captioned_benchmark
 from nt2vr.evaluation.media import embed_files
 from nt2vr.evaluation.tasks import is_task, task_benchmark
 from nt2vr.evaluation.words import ONE_CAPTION, in_words, read_words, words_benchmark
+from nt2vr.language.corrections import did_you_mean
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder

@@ -47,9 +47,8 @@ def space_files(zero_gpu: bool = False, root: Path | None = None) -> dict[str, P
 def _checked_out(root: Path) -> dict[str, Path | bytes]:
     if missing := [file for file in FILES if not (root / file).is_file()]:
         raise ConfigError(f"{root} has no {missing[0]}. Run the command in a checkout, or install nT2VR.")
-    return {file: root / file for file in FILES} | {
-        f"{folder}/{name}": path for folder in FOLDERS for name, path in _files_in(root / folder)
-    }
+    files: dict[str, Path | bytes] = {file: root / file for file in FILES}
+    return files | {f"{folder}/{name}": path for folder in FOLDERS for name, path in _files_in(root / folder)}
 
 
 def _installed() -> dict[str, Path | bytes]:
@@ -58,7 +57,7 @@ def _installed() -> dict[str, Path | bytes]:
     licence = next(each for each in metadata.files("nt2vr") or () if each.name == "LICENSE")
     needed = [line for line in metadata.requires("nt2vr") or () if "extra ==" not in line]
     files: dict[str, Path | bytes] = {
-        "README.md": str(about.get_payload()).encode(),
+        "README.md": about["Description"].encode(),
         "LICENSE": Path(str(licence.locate())),
         "app.py": APP.encode(),
         "pyproject.toml": f'[project]\nname = "nt2vr"\nversion = "{project_version()}"\n'.encode(),

@@ -133,8 +133,9 @@ from nt2vr.__main__ import main
 try:
     main(["--help"])
 except SystemExit:
-    large = {"torch", "gradio", "numpy", "trainer", "logging", "nt2vr.settings"} & sys.modules.keys()
-    sys.exit(f"imported: {large}" if large else 0)
+    large = {"torch", "gradio", "numpy", "trainer", "logging", "importlib.metadata", "nt2vr.settings"}
+    found = large & sys.modules.keys()
+    sys.exit(f"imported: {found}" if found else 0)
 """
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.datasets import kind_and_path, load_dataset, sample
-from nt2vr.errors import ConfigError, did_you_mean
+from nt2vr.errors import ConfigError
+from nt2vr.language.corrections import did_you_mean
 from nt2vr.media.cache import Cache
 from nt2vr.media.frame_set import decode_videos
 from nt2vr.media.frame_store import StoredClips
