@@ -25,7 +25,7 @@ from nt2vr.search.searcher import Searcher
 from nt2vr.settings import ASSETS, PACKAGE, Settings, prepare_environment
 
 T = TypeVar("T")
-PATIENCE_S = 600.0
+PATIENCE_S = 600.0  # a busy machine is slow, not wrong
 
 
 def arguments(name: str, doc: str | None) -> ArgumentParser:
@@ -70,8 +70,7 @@ def built_in_gallery() -> Gallery:
 
 def app_models() -> Catalog:
     """Return the models of the app: shipped and downloaded."""
-    settings = Settings.read()
-    return Catalog([settings.assets / "models", settings.data_dir / "models"], settings.device)
+    return Catalog.of(Settings.read())
 
 
 @contextmanager

@@ -27,9 +27,8 @@ class Services:
 
     @cached_property
     def models(self) -> Catalog:
-        """Catalog of shipped, downloaded and imported models, and of training runs' checkpoints."""
-        folders = [self.settings.assets / "models", self.settings.data_dir / "models"]
-        return Catalog(folders, self.settings.device, self.settings.data_dir / "runs")
+        """All models by name."""
+        return Catalog.of(self.settings)
 
     @cached_property
     def decoder(self) -> Decoder:

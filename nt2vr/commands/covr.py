@@ -4,9 +4,6 @@ import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from nt2vr.api import evaluate_covr, submit_covr
-from nt2vr.evaluation.covr.sources import WORLD, CovrData
-from nt2vr.evaluation.reports.formats import published_markdown
 from nt2vr.progress import progress_bar
 from nt2vr.settings import add_flags
 
@@ -16,7 +13,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     default = "(default: %(default)s)"
     parser.add_argument("--model", default="CLIP", help=f"name or folder of a model {default}")
     parser.add_argument(
-        "--data", default=WORLD, metavar="FOLDER", help="folder of WebVid-CoVR, CIRR, FashionIQ or CIRCO " + default
+        "--data", default="world", metavar="FOLDER", help="folder of WebVid-CoVR, CIRR, FashionIQ or CIRCO " + default
     )
     parser.add_argument("--split", default="test", help=f"test or validation scenes, or the dataset's split {default}")
     parser.add_argument(
@@ -44,6 +41,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Evaluate and print the table, or write a submission."""
+    from nt2vr.api import evaluate_covr, submit_covr
+    from nt2vr.evaluation.covr.sources import CovrData
+    from nt2vr.evaluation.reports.formats import published_markdown
+
     data = CovrData(options.data, options.split, options.queries, options.keep_reference)
     with progress_bar() as progress:
         if options.submit:

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from nt2vr.errors import ConfigError, reason_of
 from nt2vr.settings import Settings, add_flags, is_loopback
-from nt2vr.ui.page import serve
-from nt2vr.ui.web.permissions import Permissions
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -42,6 +40,9 @@ def run(options: Namespace) -> int:
         options.data_dir, options.device, options.host, options.port, options.allow_host, options.allow_root
     )
     check_address(settings.host, settings.port)
+    from nt2vr.ui.page import serve
+    from nt2vr.ui.web.permissions import Permissions
+
     permissions = Permissions.of(settings)
     serve(settings, permissions, *options.build_trainer(settings, permissions))
     return 0
@@ -58,5 +59,5 @@ def check_address(host: str, port: int | None) -> None:
         parts = [] if is_loopback(host) and port is not None else [host]
         where = " and ".join([*parts, *([str(port)] if port is not None else [])])
         raise ConfigError(
-            f"Cannot listen on {where} ({reason_of(error)}). Choose another --host or --port."
+            f"Cannot listen on {where} ({reason_of(error).rstrip('.')}). Choose another --host or --port."
         ) from error

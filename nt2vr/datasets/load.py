@@ -84,6 +84,8 @@ def _marked(files: Files, loaders: Mapping[str, Loader]) -> Loader:
     for loader in loaders.values():
         if files.named(*loader.marks):
             return loader
+    if not any(files.folder.iterdir()):
+        raise DatasetError(f"{files.folder} is empty. Name the folder of a dataset, or its captions file.")
     sought = "; ".join(f"{' or '.join(loader.marks)} ({name})" for name, loader in loaders.items())
     more = f" Expected {next(iter(loaders.values())).source}." if len(loaders) == 1 else ""
     raise DatasetError(f"{files.folder} has no captions or annotations. Looked for {sought}.{more}")

@@ -23,6 +23,7 @@ from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import EMBEDDINGS, PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.registry import pick
+from nt2vr.settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +63,12 @@ class Catalog:
         self._cards: dict[Path, tuple[int, Card | None]] = {}  # folder -> modification time and card
         self._epoch_lists: dict[Path, tuple[int, dict[str, CatalogEntry]]] = {}
         self._downloading = Lock()
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Catalog":
+        """Return the catalog of shipped, downloaded and imported models, and of training runs' checkpoints."""
+        folders = [settings.assets / "models", settings.data_dir / "models"]
+        return cls(folders, settings.device, settings.data_dir / "runs")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the arguments alone, for child processes."""

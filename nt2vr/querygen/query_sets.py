@@ -204,7 +204,11 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield non-blank lines with their 1-based numbers."""
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except FileNotFoundError:
+        raise ConfigError(f"{path} is not there. Name a file of captions or queries.") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be opened ({error.strerror}). Name a file of captions or queries.") from None
+    except UnicodeDecodeError as error:
         raise ConfigError(f"{path} cannot be read as text ({error}). Choose a UTF-8 file.") from None
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
