@@ -202,3 +202,23 @@ def test_routes_of_gradio_that_the_page_does_not_use_are_closed(route: str) -> N
     for prefix in ("", "/films"):
         for method in ("GET", "POST"):
             assert ask(method, f"{prefix}/gradio_api/{route}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "passes"),
+    [
+        ("POST", "/gradio_api/mcp/", True),
+        ("POST", "/gradio_api/mcp", True),
+        ("POST", "/below/gradio_api/mcp/", True),
+        ("GET", "/gradio_api/mcp/", False),
+        ("DELETE", "/gradio_api/mcp/", False),
+        ("GET", "/gradio_api/mcp/sse", False),
+        ("GET", "/gradio_api/mcp/schema", False),
+        ("POST", "/gradio_api/mcp/messages/", False),
+        ("GET", "/gradio_api/mcp/</script><script>alert(1)</script>/gradio_api/mcp", False),
+    ],
+)
+def test_agents_can_post_and_nothing_else(method: str, path: str, passes: bool) -> None:
+    answer = ask(method, path, headers={"content-length": "0"} if passes else {})
+    assert answer.status_code == (200 if passes else 405)
+    assert passes or "script" not in answer.text
