@@ -47,7 +47,8 @@ def _announce(text: str) -> None:
 
 def _here(catalog: Catalog, words: list[str]) -> list[str]:
     """List the models on this machine with their sizes; of a run, only the newest epoch."""
-    entries = {name: entry for name, entry in catalog.entries().items() if entry.kind != "epoch" and _has(name, words)}
+    listed = {name: entry for name, entry in catalog.entries().items() if entry.folders and entry.kind != "epoch"}
+    entries = {name: entry for name, entry in listed.items() if _has(name, words)}
     kinds = {name: "training run" if entry.kind == "run" else "added" for name, entry in entries.items()}
     rows = [
         f"  {name:50} {_megabytes(entry.folders[0]):>9,} MB  "
