@@ -6,8 +6,9 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
-from nt2vr.api import GallerySearcher, open_searcher
+from nt2vr.api import open_searcher
 from nt2vr.errors import counted
+from nt2vr.python.searcher import GallerySearcher
 from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.settings import add_flags
