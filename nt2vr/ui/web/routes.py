@@ -31,7 +31,6 @@ from nt2vr.search.searcher import CONCURRENT
 from nt2vr.settings import project_version
 from nt2vr.ui.web.bodies import Slots, announced_bytes
 from nt2vr.ui.web.schema import (
-    FORM_REQUEST,
     REQUEST,
     GalleryInfo,
     Health,
@@ -59,13 +58,12 @@ def build_routes(galleries: Galleries, decoder: Decoder) -> FastAPI:
     )
     limiter, large = CapacityLimiter(CONCURRENT), Slots()
     api.openapi = partial(described, api)  # type: ignore[method-assign]  # as FastAPI's own guide does
-    kinds = {JSON: REQUEST, FORM: FORM_REQUEST}
-    body = {"required": True, "content": {kind: {"schema": {"$ref": name}} for kind, name in kinds.items()}}
+    body = {"required": True, "content": {JSON: {"schema": {"$ref": REQUEST}}}}
     refusals: dict[int | str, dict[str, Any]] = {status: {"model": Refusal} for status in (400, 500, 503)}
 
     @api.post("/search", openapi_extra={"requestBody": body}, response_model=SearchAnswer, responses=refusals)
     async def search(request: Request) -> Response:
-        """Search the gallery: the query's wanted and unwanted parts, and each system's ranked hits."""
+        """Search the gallery: the query's parts, and each system's ranked hits. A form (multipart) is read, too."""
         client = request.client.host if request.client else ""
         try:
             async with large.taken(client) if announced_bytes(request.scope) > MB else nullcontext():

@@ -10,7 +10,7 @@ from nt2vr.search.searcher import DEFAULT_K, DEFAULT_SYSTEMS
 from nt2vr.search.strategies import DEFAULT_ALPHA
 
 SCHEMAS = "#/components/schemas/"
-REQUEST, FORM_REQUEST = f"{SCHEMAS}SearchRequest", f"{SCHEMAS}SearchForm"
+REQUEST = f"{SCHEMAS}SearchRequest"
 MAX_ITEMS = 100  # of a list, before any item is checked; smaller excesses are refused by the searcher
 Weight = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -124,12 +124,11 @@ class Refusal(BaseModel):
 
 
 def described(api: FastAPI) -> dict[str, Any]:
-    """Return the OpenAPI document with the requests of a search, JSON and form, which its route reads itself."""
+    """Return the OpenAPI document with the JSON request of a search, which its route reads itself.
+
+    The form is left out: of two kinds of body, openapi-python-client 0.29 makes a client that cannot be imported.
+    """
     document = FastAPI.openapi(api)
     request = SearchRequest.model_json_schema(ref_template=f"{SCHEMAS}{{model}}")
-    parts = request.pop("$defs")
-    fields = {name: field for name, field in request["properties"].items() if name != "references"}
-    picture = {"type": "string", "format": "binary", "description": "a reference picture, as a file"}
-    form = {**request, "title": "SearchForm", "properties": {**fields, "image": picture}}
-    document["components"]["schemas"] |= {**parts, "SearchRequest": request, "SearchForm": form}
+    document["components"]["schemas"] |= {**request.pop("$defs"), "SearchRequest": request}
     return document
