@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -118,7 +119,7 @@ def _plain(dataset: CovrSet, vectors: Mapping[str, Any], asked: np.ndarray, keep
         for key, value in _walk(sample, [key for key in ranked if keep_reference or key != sample.reference]):
             found.setdefault(key, []).append(value)
     if (inside := found.get("CIRR subset R@1")) is not None:
-        found[f"CIRR {CIRR_MEAN}"] = [(np.mean(found["CIRR R@5"]) + np.mean(inside)) / 2]
+        found[f"CIRR {CIRR_MEAN}"] = [(fmean(found["CIRR R@5"]) + fmean(inside)) / 2]
     return found
 
 

@@ -52,14 +52,15 @@ def piece_vectors(width: int) -> Tensor:
     vectors -= vectors.mean(dim=0)
     _, _, directions = torch.linalg.svd(vectors, full_matrices=False)
     reduced = vectors @ directions[:width].T
-    return (reduced / reduced.std()).float()
+    scaled: Tensor = reduced / reduced.std()
+    return scaled.float()
 
 
 def write_base(folder: Path, visual: Path | None, layers: int, random: bool, scale: float) -> None:
     """Write the checkpoint folder."""
     cfg = text_cfg(layers=layers)
     model_cfg = {**SMALL_MODEL, "text_cfg": cfg}
-    card, preprocess = Card("Word vectors"), {}
+    card, preprocess = Card("Word vectors"), dict[str, Any]()
     torch.manual_seed(0)
     _, tokenizer = load_minilm()
     tokenizer = FileTokenizer(tokenizer.files, cfg)

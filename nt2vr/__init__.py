@@ -7,28 +7,39 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nt2vr.api import (
-        Evaluation,
-        GallerySearcher,
         evaluate,
         evaluate_covr,
         load_model,
         open_searcher,
+        register_strategy,
         submit_covr,
         understand,
     )
     from nt2vr.evaluation.covr.sources import CovrData
     from nt2vr.evaluation.sources import Data
     from nt2vr.language.query import Query
+    from nt2vr.models.card import Card
+    from nt2vr.models.encoder import Encoder
+    from nt2vr.python.evaluation import Evaluation
+    from nt2vr.python.model import Model
+    from nt2vr.python.searcher import GallerySearcher
+    from nt2vr.search.answers import Answer
     from nt2vr.search.references import Reference
+    from nt2vr.search.strategies import Parts
     from nt2vr.search.systems import System
 
     __version__: str
 
 __all__ = [
+    "Answer",
+    "Card",
     "CovrData",
     "Data",
+    "Encoder",
     "Evaluation",
     "GallerySearcher",
+    "Model",
+    "Parts",
     "Query",
     "Reference",
     "System",
@@ -37,6 +48,7 @@ __all__ = [
     "evaluate_covr",
     "load_model",
     "open_searcher",
+    "register_strategy",
     "submit_covr",
     "understand",
 ]

@@ -7,7 +7,7 @@ import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -114,13 +114,16 @@ def free_port() -> int:
 
 
 @contextmanager
-def run_app(folder: Path, cache: Path | None = None, port: int = 0, **environment: str) -> Iterator[RunningApp]:
+def run_app(
+    folder: Path, cache: Path | None = None, port: int = 0, flags: Sequence[str] = (), **environment: str
+) -> Iterator[RunningApp]:
     """Start the app with its data and home in `folder`, and end it after the block.
 
     Args:
         folder: new, or of an app that ended.
         cache: another app's, which is used with the embeddings beside it, so that the gallery is embedded once.
         port: 0 takes a free one.
+        flags: further ones, such as --mcp.
         environment: variables to set.
     """
     port = port or free_port()
@@ -130,7 +133,7 @@ def run_app(folder: Path, cache: Path | None = None, port: int = 0, **environmen
         if not (app.data / shared.name).exists():
             shared.mkdir(exist_ok=True)
             (app.data / shared.name).symlink_to(shared)
-    command = [sys.executable, "app.py", "--port", str(port), "--data-dir", str(app.data)]
+    command = [sys.executable, "app.py", "--port", str(port), "--data-dir", str(app.data), *flags]
     env = {**os.environ, "HOME": str(folder), **environment}
     with app.log.open("a") as log, subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env=env) as process:
         try:

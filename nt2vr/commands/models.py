@@ -54,7 +54,7 @@ def _here(catalog: Catalog, words: list[str]) -> list[dict[str, Any]]:
     """Describe the models on this machine with their sizes; of a run, only the newest epoch."""
     found = []
     for name, entry in catalog.entries().items():
-        if entry.kind != "epoch" and _has(name, words):
+        if entry.folders and entry.kind != "epoch" and _has(name, words):
             folder = entry.folders[0]
             kind = "training run" if entry.kind == "run" else "added" if folder.parent == catalog.home else "shipped"
             found.append({"name": name, "kind": kind, "size_mb": _megabytes(folder), "folder": str(folder)})

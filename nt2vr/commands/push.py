@@ -28,7 +28,7 @@ def run(options: Namespace) -> int:
     if not (folder / CARD).is_file():
         catalog = Catalog.of(settings)
         names = {name.casefold(): name for name in catalog.names()}
-        folder = catalog.find(names.get(options.checkpoint.casefold(), options.checkpoint)).folders[0]
+        folder = catalog.folder(names.get(options.checkpoint.casefold(), options.checkpoint))
     shipped = folder.absolute().is_relative_to(settings.assets.absolute())
     address = push(folder, options.repository, options.private, options.licence or ("mit" if shipped else ""))
     sys.stdout.write(f"{address}\n")

@@ -12,7 +12,7 @@ from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.settings import add_flags
 
 if TYPE_CHECKING:
-    from nt2vr.api import GallerySearcher
+    from nt2vr.python.searcher import GallerySearcher
     from nt2vr.search.answers import Answer, Ranking
 
 NONE = "–"

@@ -30,6 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "this machine can reach the app, otherwise none)",
     )
     parser.add_argument("--port", type=int, help="port to listen on (default: the first free one from 7860)")
+    parser.add_argument("--mcp", action="store_true", help="let agents search, at /gradio_api/mcp/ (default: off)")
 
 
 def run(options: Namespace) -> int:
@@ -44,7 +45,8 @@ def run(options: Namespace) -> int:
     from nt2vr.ui.web.permissions import Permissions
 
     permissions = Permissions.of(settings)
-    serve(settings, permissions, *options.build_trainer(settings, permissions))
+    tabs, trainings = options.build_trainer(settings, permissions)
+    serve(settings, permissions, tabs, trainings, options.mcp)
     return 0
 
 

@@ -20,6 +20,7 @@ from nt2vr.language.tagger import load_tagger
 from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.search.strategies import BUILT_IN
 from nt2vr.search.systems import System, check_strategy
 
 CONTROLS = ("plain", "drop")
@@ -91,7 +92,8 @@ def evaluate(
             check_strategy(system, card)
         notes += [f"{model}: {card.notes}"] if card.notes else []
         for system, spec in specs.items():
-            if store is not None and (measured := store.get(digest, spec)) is not None:
+            kept = _kept(system, store)
+            if kept is not None and (measured := kept.get(digest, spec)) is not None:
                 found[system] = Result(system.name, spec, measured)
         if missing := [system for system in specs if system not in found]:
             progress(0, 0, f"loading {model}")
@@ -102,9 +104,14 @@ def evaluate(
             values = ask(encoder, missing, videos[key], benchmark, progress, should_stop)
             for system, measured in zip(missing, values, strict=True):
                 found[system] = Result(system.name, specs[system], measured)
-                if store is not None:
-                    store.put(digest, specs[system], measured)
+                if (kept := _kept(system, store)) is not None:
+                    kept.put(digest, specs[system], measured)
     return Report.of(benchmark, [found[system] for system in dict.fromkeys(systems)], notes)
+
+
+def _kept(system: System, store: ResultStore | None) -> ResultStore | None:
+    """Return where a system's results are stored: nowhere for a strategy from outside, whose code may change."""
+    return store if system.strategy in BUILT_IN else None
 
 
 def ask(

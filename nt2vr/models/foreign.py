@@ -201,7 +201,7 @@ def _architecture(named: str, weights: Mapping[str, "Tensor"], models: Catalog) 
     theirs = open_clip.list_models()
     ours = {name.casefold(): name for name in models.names()}
     if own := ours.get(named.strip().casefold()):
-        return own, *read_configs(models.find(own).folders[0])
+        return own, *read_configs(models.folder(own))
     if named.strip():
         if named.strip() not in theirs:
             near = get_close_matches(named.strip(), [*ours.values(), *theirs], 5, 0.3) or ["ViT-B-32"]
@@ -232,7 +232,7 @@ def _tokenizer(text_cfg: Config, file: Path, models: Catalog) -> Any:
     """Find the tokenizer of a text tower: open_clip's own, next to the file, or in a model with the same one."""
     if not needs_file(text_cfg):
         return None
-    folders = [file.parent, *(entry.folders[0] for entry in models.entries().values())]
+    folders = [file.parent, *(folder for entry in models.entries().values() for folder in entry.folders[:1])]
     for folder in folders:
         if (folder / TOKENIZER).is_file() and (folder == file.parent or _names_tokenizer(folder, text_cfg)):
             return load_tokenizer(folder, text_cfg)

@@ -32,6 +32,7 @@ from nt2vr.ui.search.layout import menu_style
 from nt2vr.ui.search.tab import SearchTab
 from nt2vr.ui.theme import QUIET, build_theme, head_scripts, template
 from nt2vr.ui.trainings import Trainings
+from nt2vr.ui.web.agents import build_tools, check_installed
 from nt2vr.ui.web.bodies import Bodies
 from nt2vr.ui.web.gradio_api import build_api
 from nt2vr.ui.web.gradio_fixes import check_inputs, refuse_downloads, refuse_files_quietly, template_script
@@ -96,8 +97,12 @@ def build_page(
     permissions: Permissions,
     tabs: Mapping[str, TabBuilder],
     trainings: Trainings | None,
+    mcp: bool = False,
 ) -> gr.Blocks:
-    """Build the head, the tabs and the API; `tabs` adds those of other packages by name, `trainings` the trainer."""
+    """Build the head, the tabs and the API; `tabs` adds those of other packages by name, `trainings` the trainer.
+
+    With `mcp`, agents are offered tools.
+    """
     page: gr.Blocks
     galleries, evaluations, settings = services.galleries, services.evaluations, services.settings
     searcher, templates = galleries.built_in, settings.assets / "ui"
@@ -137,6 +142,8 @@ def build_page(
         gr.Markdown(ABOUT, elem_classes="nt-about")
         template(templates, "help", {})
         build_api(galleries, services.decoder, evaluations, permissions)
+        if mcp:
+            build_tools(galleries, permissions)
         timer = gr.Timer(0.7)
 
         def on_tick(request: gr.Request) -> tuple[str, gr.Timer]:
@@ -154,17 +161,30 @@ def owner_link(host: str, page: gr.Blocks, permissions: Permissions) -> str:
 
 
 def serve(
-    settings: Settings, permissions: Permissions, tabs: Mapping[str, TabBuilder], trainings: Trainings | None
+    settings: Settings,
+    permissions: Permissions,
+    tabs: Mapping[str, TabBuilder],
+    trainings: Trainings | None,
+    mcp: bool = False,
 ) -> None:
-    """Serve the page until stopped, with `tabs` after its own; models are loaded once it is up."""
+    """Serve the page until stopped, with `tabs` after its own; models are loaded once it is up.
+
+    Args:
+        mcp: whether to serve tools for agents, too.
+
+    Raises:
+        ConfigError: if the package for that is not installed.
+    """
+    if mcp:
+        check_installed()
     refuse_downloads()
     refuse_files_quietly()
     uploads = settings.data_dir / "uploads"
     prepare_uploads(uploads)
     with closing(Services(settings)) as services:
         media = Media(services.galleries, services.libraries, services.decoder)
-        page = build_page(services, media, permissions, tabs, trainings)
-        _launch(page, services, media, permissions)
+        page = build_page(services, media, permissions, tabs, trainings, mcp)
+        _launch(page, services, media, permissions, mcp)
         if not permissions.space_owner and (page.root_path or not is_loopback(settings.host)):
             logger.info("The owner's link: %s", owner_link(settings.host, page, permissions))
         searcher = services.galleries.built_in
@@ -176,7 +196,7 @@ def serve(
             page.block_thread()
 
 
-def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Permissions) -> None:
+def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Permissions, mcp: bool) -> None:
     """Start the server with its middleware and further routes."""
     settings, templates = services.settings, services.settings.assets / "ui"
     reports = ReportFiles(directory=services.evaluations.archive.folder, check_dir=False)
@@ -195,6 +215,7 @@ def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Perm
         run_history=False,
         enable_monitoring=False,
         show_error=True,
+        mcp_server=mcp,  # not None, with which an environment variable would decide
         state_session_capacity=SESSIONS,
         app_kwargs={
             "middleware": [checks, Middleware(Bodies)],

@@ -61,6 +61,7 @@ LAYERS = (  # a layer imports those after it, never one before it
     ("nt2vr/__main__.py", "app.py"),
     ("nt2vr/commands/",),
     ("nt2vr/api.py",),
+    ("nt2vr/python/",),
     ("nt2vr/hub/",),
     ("trainer/",),
     ("nt2vr/ui/",),
@@ -71,6 +72,7 @@ LAYERS = (  # a layer imports those after it, never one before it
     ("nt2vr/media/",),
     ("nt2vr/models/", "nt2vr/querygen/"),
     ("nt2vr/language/",),
+    ("nt2vr/notebook/",),
     (
         "nt2vr/settings.py",
         "nt2vr/errors.py",

@@ -116,7 +116,7 @@ class Watch:
             raise ConfigError(
                 f"{quoted(model)} has embeddings from a file and cannot be trained. Put another system first."
             )
-        run = self._trains.start(entries[model].folders[0], model)
+        run = self._trains.start(self._models.folder(model), model)
         return *self._showing(WatchedRun(run), run, systems, request), run
 
     @user_errors

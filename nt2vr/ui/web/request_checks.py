@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from nt2vr.errors import quoted, reason_of
 from nt2vr.settings import PACKAGE, is_loopback
 from nt2vr.ui.web.bodies import announced_bytes, is_upload
-from nt2vr.ui.web.gradio_fixes import names_url, refusing, without_page
+from nt2vr.ui.web.gradio_fixes import is_odd_mcp_request, names_url, refusing, without_page
 from nt2vr.ui.web.permissions import IN_SCOPE, Permissions
 from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB
 
@@ -100,6 +100,8 @@ class RequestChecks:
             return _refusal(request, "Addresses are not opened here.", 403)
         if request.scope["path"].partition("/gradio_api/")[2].partition("=")[0].strip("/") in UNUSED:
             return _refusal(request, "This app has no such route.", 404)
+        if is_odd_mcp_request(request.scope):
+            return _refusal(request, "Agents send POST requests to /gradio_api/mcp/; this is another.", 405)
         return None
 
     def _is_ours(self, name: str) -> bool:

@@ -58,7 +58,8 @@ def test_boolean_alone_searches_for_the_parts_of_the_authors_code() -> None:
     whole = replace(COMPOSED, boolean=(COMPOSED.text, ()))
     split = replace(CAPTION, boolean=("sings", ("dancing",)))
     assert (searched("boolean", 1, [whole]) == embedded(COMPOSED.text)).all()
-    (found,) = ask_systems(WordEncoder(), [System("words", "boolean", 0.5)], [split], never_parsed)
+    encoder: Any = WordEncoder()
+    (found,) = ask_systems(encoder, [System("words", "boolean", 0.5)], [split], never_parsed)
     assert (found.vectors == embedded("sings")).all()
     (exclusion,) = found.exclusions
     assert exclusion is not None

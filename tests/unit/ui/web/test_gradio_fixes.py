@@ -15,6 +15,8 @@ import PIL.Image
 import pytest
 from gradio import processing_utils, routes
 from gradio.data_classes import ImageData
+from gradio.events import api
+from gradio.mcp import GradioMCPServer
 from gradio.utils import get_upload_folder
 from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
@@ -25,7 +27,9 @@ from nt2vr.ui.web import uploads
 from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
+    is_odd_mcp_request,
     names_url,
+    offer_tools,
     reference_picture,
     refuse_downloads,
     refuse_files_quietly,
@@ -217,3 +221,40 @@ def test_a_text_that_is_null_is_empty() -> None:
     assert send(None) is None, "Gradio makes it empty: remove this from check_inputs"
     check_inputs(page)
     assert send(None) == ""
+
+
+def test_the_page_of_the_mcp_server_runs_no_script_of_its_address() -> None:
+    path = "/gradio_api/mcp/</script><script>alert(1)</script>/gradio_api/mcp"
+    scope = {"method": "GET", "path": path, "headers": []}
+    page = GradioMCPServer._landing_page_html(GradioMCPServer._server_url_from_scope(scope))
+    assert "</script><script>alert(1)</script>" in page, "Gradio escapes it now: answer GET, as agents may use it"
+    assert is_odd_mcp_request(scope)
+
+
+def test_agents_are_offered_the_given_tools_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("mcp", reason="needs the MCP package, nt2vr[mcp]")
+    page: gr.Blocks
+    with gr.Blocks() as page:
+        api(search, api_name="agent_search")
+        api(evaluate, api_name="evaluate")
+    server = GradioMCPServer(page)
+    assert set(server.tool_to_endpoint.values()) == {"/agent_search", "/evaluate"}, "Gradio asks: remove offer_tools"
+    assert len(server.mcp_server.request_handlers) > 3
+    for name in ("get_tool_to_endpoint", "create_mcp_server"):
+        monkeypatch.setattr(GradioMCPServer, name, getattr(GradioMCPServer, name))  # which restores it
+    offer_tools({"search": "/agent_search"})
+    server = GradioMCPServer(page)
+    assert server.tool_to_endpoint == {"search": "/agent_search"}
+    assert {each.__name__ for each in server.mcp_server.request_handlers} == {
+        *("PingRequest", "ListToolsRequest", "CallToolRequest")
+    }
+
+
+def search(query: str) -> str:
+    """Search."""
+    return query
+
+
+def evaluate(data: str) -> str:
+    """Evaluate, which takes minutes."""
+    return data

@@ -224,3 +224,23 @@ def test_only_what_gradio_itself_raises_counts_as_an_unknown_name(kind: str) -> 
     assert answered(raised_in("/lib/gradio/routes.py")) == 400
     with pytest.raises((KeyError, TypeError, ValueError, OSError)):
         answered(raised_in(str(PACKAGE / "ui" / "library" / "media.py")))
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "passes"),
+    [
+        ("POST", "/gradio_api/mcp/", True),
+        ("POST", "/gradio_api/mcp", True),
+        ("POST", "/below/gradio_api/mcp/", True),
+        ("GET", "/gradio_api/mcp/", False),
+        ("DELETE", "/gradio_api/mcp/", False),
+        ("GET", "/gradio_api/mcp/sse", False),
+        ("GET", "/gradio_api/mcp/schema", False),
+        ("POST", "/gradio_api/mcp/messages/", False),
+        ("GET", "/gradio_api/mcp/</script><script>alert(1)</script>/gradio_api/mcp", False),
+    ],
+)
+def test_agents_can_post_and_nothing_else(method: str, path: str, passes: bool) -> None:
+    answer = ask(method, path, headers={"content-length": "0"} if passes else {})
+    assert answer.status_code == (200 if passes else 405)
+    assert passes or "script" not in answer.text
