@@ -4,6 +4,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Literal
 
 from nt2vr.language.inflect import inflect_phrase
 from nt2vr.world_large.claims import Act, Claim, Order, Who
@@ -238,11 +239,11 @@ class _Writer:
 
     def single(self, verb: Verb, deed: Deed, act: tuple[int, int]) -> None:
         """Write one verb, and perhaps when."""
-        part = "start" if deed.end <= 0.5 else "end" if deed.start >= 0.5 else ""
+        part: Literal["", "start", "end"] = "start" if deed.end <= 0.5 else "end" if deed.start >= 0.5 else ""
         if part and self.rng.random() < PART_SHARE:
             who = self.whos[act[0]]
             acts = (replace(each, part=part) if i == act[1] else each for i, each in enumerate(who.acts))
-            self.whos[act[0]] = replace(who, acts=tuple(acts))  # type: ignore[arg-type]
+            self.whos[act[0]] = replace(who, acts=tuple(acts))
             self.pieces += [verb.text, self.rng.choice(PARTS[part])]
         else:
             self.verbs.append((len(self.pieces), verb, act))
@@ -279,7 +280,7 @@ class _Writer:
 
     def relate(self, joint: int, earlier: int) -> None:
         """Fill the gap between two clauses, perhaps with a word of time if both have a verb, and claim the order."""
-        choices = JOINTS
+        choices: tuple[str, ...] = JOINTS
         if len(self.mains) > earlier > 0:
             (last, last_act), (deed, act) = self.mains[-2:]
             if last.end <= deed.start:

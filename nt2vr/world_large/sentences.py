@@ -167,7 +167,7 @@ class SceneDenials:
             attempt += 1
             other = next(near, None) or sample_scene(rng)
             role = role if attempt < TRIES else ""  # a barrel does nothing but roll
-            some = list(_named(other, rng) if sort is Named else _done(other, rng, role))
+            some: list[Named | Done] = [*_named(other, rng)] if sort is Named else [*_done(other, rng, role)]
             rng.shuffle(some)
             for each in some:
                 known = {one.claim for one in found}

@@ -27,8 +27,7 @@ class _Shown:
 
     def any_of(self, names: Iterable[str]) -> SceneMask:
         """Mask of the scenes that show one of the names: (N,)."""
-        found: SceneMask = self._table[[self._rows[name] for name in names]].any(axis=0)
-        return found
+        return np.asarray(self._table[[self._rows[name] for name in names]].any(axis=0), bool)
 
 
 class SceneTable:
@@ -51,7 +50,7 @@ class SceneTable:
         for who in claim.whos:
             holds &= self._may_show(who)
         if not _is_plain(claim):
-            for row in np.flatnonzero(holds):
+            for row in np.flatnonzero(holds).tolist():
                 holds[row] = claim.holds(self._scenes[row])
         holds.setflags(write=False)
         return holds

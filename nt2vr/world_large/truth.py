@@ -64,7 +64,7 @@ def lexicon() -> dict[tuple[str, ...], _Meaning]:
     nouns = [noun for group in (*(thing.nouns for thing in things().values()), *kinds().values()) for noun in group]
     for noun in nouns:
         if noun.word in meanings():
-            found.setdefault(tokens_of(noun.plural), _Meaning("noun", meanings()[noun.word], plural=True))
+            found[tokens_of(noun.plural)] = _Meaning("noun", meanings()[noun.word], plural=True)
     for noun in nouns:
         if noun.word in meanings():
             found[tokens_of(noun.word)] = _Meaning("noun", meanings()[noun.word])
@@ -74,7 +74,8 @@ def lexicon() -> dict[tuple[str, ...], _Meaning]:
 @lru_cache(MAX_READ)
 def read_claim(phrase: str) -> Claim | None:
     """Parse a phrase into a claim; None if it has unknown words, no content, or says what the world cannot tell."""
-    tokens, reader, position = tokens_of(phrase), _Reader(), 0
+    tokens, position, before = tokens_of(phrase), 0, ""
+    reader = _Reader(behind="background" in tokens)
     while position < len(tokens):
         for length in range(len(tokens) - position, 0, -1):
             if meaning := lexicon().get(tokens[position : position + length]):
@@ -82,29 +83,58 @@ def read_claim(phrase: str) -> Claim | None:
         else:
             return None
         position += length
+        if tokens[position - 1] == "orange" and _is_colour(tokens, position):
+            meaning = _Meaning("colour", value="orange")
+        if before == "noun" and tokens[position - 1] in _ambiguous():
+            return None  # "boys fish"
+        before = meaning.kind
         if not reader.read(meaning, tokens[position - length : position]):
             return None
     return reader.claim
 
 
+@cache
+def _ambiguous() -> frozenset[str]:
+    """Nouns that are verbs as well: "fish", "pets"."""
+    verbs = {phrase for deed in deeds().values() for phrase in deed.phrases}
+    words = {word for phrase in verbs for word in (phrase.split()[0], inflect_phrase(phrase.split()[0], "VBZ"))}
+    plurals = {noun.plural for thing in things().values() for noun in thing.nouns}
+    plurals |= {noun.plural for nouns in kinds().values() for noun in nouns}
+    return frozenset(words & {*meanings(), *plurals})
+
+
+def _is_colour(tokens: tuple[str, ...], after: int) -> bool:
+    """Return whether the "orange" before a token is a colour: "in orange", "an orange cat"."""
+    following = lexicon().get(tokens[after : after + 1])
+    return tokens[after - 2 : after - 1] == ("in",) or bool(following and following.kind in ("noun", "filler"))
+
+
 class _Reader:
     """Collects the meanings of a phrase, from left to right."""
 
-    def __init__(self) -> None:
+    def __init__(self, behind: bool) -> None:
+        self._behind = behind  # "with a crown in the background" is not worn
         self._whos: list[Who] = []
         self._places: Names = frozenset()
         self._night: bool | None = None
         self._next = Who()  # adjectives of the next noun
         self._awaits = False  # an object
+        self._after_with = False
+        self._aside = False  # the last noun came after "with"
+        self._in = False  # after "in" or "with": clothes are worn
 
     @property
     def claim(self) -> Claim | None:
         """What was read; None if words are left over."""
+        if self._next.colour:
+            self._shirt()
         claim = Claim(tuple(self._whos), self._places, self._night)
         return None if claim == Claim() or self._next != Who() or self._awaits else claim
 
     def read(self, meaning: _Meaning, words: tuple[str, ...]) -> bool:
         """Add a meaning; return whether it makes sense there."""
+        if self._next.colour and meaning.kind in ("verb", "place", "night") and not self._shirt():
+            return False
         match meaning.kind:
             case "colour":
                 self._next = replace(self._next, colour=meaning.value)
@@ -117,11 +147,16 @@ class _Reader:
             case "night":
                 self._night = meaning.value == "night"
             case "verb":
+                if self._aside:
+                    return False  # "a man with a ball looking sleepy"
                 self._verb(meaning)
             case "noun":
                 return self._noun(meaning)
             case "filler" if words[0] in ("shirt", "top"):
                 return self._shirt()
+        if meaning.kind not in ("colour", "size"):
+            self._after_with = words[0] == "with"
+            self._in = words[0] == "in" or (words[0] == "with" and not self._behind)
         return True
 
     def _verb(self, meaning: _Meaning) -> None:
@@ -136,8 +171,14 @@ class _Reader:
         untinted = not all(things()[name].tint for name in meaning.names)
         if adjectives.colour and (people or untinted):
             return False  # of a skin, or of something that is never recoloured
+        if self._in and self._whos and any(things()[name].role == "worn" for name in meaning.names):
+            self._verb(_Meaning("verb", takes_object=True))
         if not self._awaits:
             least = max(adjectives.least, 2 if meaning.plural else 1)
+            self._aside = self._after_with
+            if self._whos and not self._whos[-1].names:  # "a smiling | girl"
+                self._whos[-1] = replace(adjectives, names=meaning.names, least=least, acts=self._whos[-1].acts)
+                return True
             self._whos.append(replace(adjectives, names=meaning.names, least=least))
             return True
         *others, act = self._whos[-1].acts
@@ -151,10 +192,15 @@ class _Reader:
         return not (targets and adjectives.colour) and not adjectives.size
 
     def _shirt(self) -> bool:
-        colour, self._next = self._next.colour, Who()
-        if not (colour and self._whos):
+        """Take the colour that was read for that of a person's clothes; return whether there is such a person."""
+        colour, who = self._next.colour, self._whos[-1] if self._whos else Who()
+        if not (colour and who.names and {things()[name].role for name in who.names} == {"person"}):
             return False
-        self._whos[-1] = replace(self._whos[-1], colour=colour)
+        if self._awaits:  # "wearing a red | shirt"
+            if not who.acts[-1].verbs <= {"wear"}:
+                return False
+            who = replace(who, acts=who.acts[:-1])
+        self._whos[-1], self._next, self._awaits = replace(who, colour=colour), Who(), False
         return True
 
 
