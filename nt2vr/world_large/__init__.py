@@ -1,1 +1,1 @@
-"""The large built-in world: things, deeds and places of everyday words, and their clips."""
+"""The large world: everyday things and deeds in time, their captions, and the truth of sentences about them."""
