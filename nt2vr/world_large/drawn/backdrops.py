@@ -1,6 +1,6 @@
 """Backdrops: a place by day and by night, from data (assets/world/backdrops.toml).
 
-Scenery has no outlines and lies in haze, so that it is not taken for the figures, which have both.
+Scenery has no or soft outlines and lies in haze, so that it is not taken for the figures.
 """
 
 import random
@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from nt2vr.settings import ASSETS
-from nt2vr.world_large.drawn.sprites import UNITS, Image, draw_svg, drawing, ink
+from nt2vr.world_large.drawn.sprites import UNITS, Image, draw_svg, drawing, ink, recoloured
 
 FILE = ASSETS / "world" / "backdrops.toml"
 SIZE = 224
@@ -18,6 +18,7 @@ HORIZON = 134  # y of the ground's far edge
 VARIANTS = 4  # mirrored or not, shifted to the left or to the right
 NIGHT_SKY = ("#0E1B46", "#41598F")
 NIGHT_GLASS = "#22346B"
+SOFT_INK = "#6B5B4E"
 # what the night leaves of red, green and blue outdoors, and in a room by lamplight
 _OUTDOORS, _INDOORS = (0.42, 0.5, 0.78), (0.7, 0.66, 0.66)
 
@@ -34,8 +35,8 @@ def places() -> list[str]:
 
 @cache
 def _flat(code: str) -> str:
-    """Return an OpenMoji picture without its outlines."""
-    return drawing(code).split('<g id="line"', 1)[0]
+    """Return an OpenMoji picture with soft outlines."""
+    return f'<g fill="{SOFT_INK}">{recoloured(drawing(code), {"#000000": SOFT_INK, "#000": SOFT_INK})}</g>'
 
 
 def _piece(code: str, middle: float, foot: float, width: float) -> str:
@@ -67,18 +68,18 @@ def _stars() -> str:
     rng = random.Random(7)
     dots = ((rng.uniform(4, 220), rng.uniform(4, 100), rng.choice((1, 1.3, 1.8))) for _ in range(34))
     stars = "".join(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{r}"/>' for x, y, r in dots)
-    moon = '<path d="M178 16A17 17 0 1 0 198 42A14 14 0 0 1 178 16Z" fill="#FFF1B8"/>'
-    return f'<g fill="#FFF8DC">{stars}</g>{moon}'
+    return f'<g fill="#FFF8DC">{stars}</g>'
 
 
 def backdrop_svg(place: str, night: bool, variant: int) -> str:
     """Return the SVG of a place; `variant` mirrors and shifts its scenery."""
     given = _table()[place]
     indoor, dark = given.get("indoor", False), given.get("dark", False)
+    open_sky = not (indoor or dark or given.get("covered", False))
     mirrored = f'transform="translate({SIZE} 0) scale(-1 1)"' if variant % 2 else ""
     shift = (-6, 6)[variant // 2]
     pieces = "".join(_piece(*piece) for piece in given["pieces"])
-    sky = NIGHT_SKY if night and not indoor and not dark else tuple(given["sky"])
+    sky = NIGHT_SKY if night and open_sky else tuple(given["sky"])
     factors = _INDOORS if indoor else _OUTDOORS
     haze = 0.0 if indoor else 0.18
     hazed = _filter("haze", (1 - haze,) * 3, tuple(haze * int(sky[1][i : i + 2], 16) / 255 for i in (1, 3, 5)))
@@ -90,8 +91,8 @@ def backdrop_svg(place: str, night: bool, variant: int) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE} {SIZE}"><defs>{_gradient("sky", sky)}'
         f'{_gradient("ground", tuple(given["ground"]))}{_filter("night", factors)}{hazed}{shapes}</defs>'
-        f'<rect width="{SIZE}" height="{SIZE}" fill="url(#sky)" {dim if indoor else ""}/>'
-        f"{_stars() if night and not indoor and not dark else ''}"
+        f'<rect width="{SIZE}" height="{SIZE}" fill="url(#sky)" {"" if open_sky else dim}/>'
+        f"{_stars() if night and open_sky else ''}"
         f'<g {dim}><rect y="{HORIZON}" width="{SIZE}" height="{SIZE - HORIZON}" fill="url(#ground)"/>'
         f'<g {mirrored}><g transform="translate({shift} 0)">{far}<g filter="url(#haze)">{pieces}</g></g>{near}</g></g></svg>'
     )

@@ -13,11 +13,11 @@ from typing import Any
 
 from nt2vr.settings import ASSETS
 from nt2vr.world_large.drawn.canvas import Canvas, Point
-from nt2vr.world_large.drawn.looks import CHIN, NECK, Look
+from nt2vr.world_large.drawn.looks import CHIN, Look
 from nt2vr.world_large.drawn.sprites import ANGLE_STEP
 
 POSES = ASSETS / "world" / "poses.toml"
-THIGH = SHIN = 12.5
+THIGH = 10.4  # and shin
 ARM = 11.5  # upper arm and forearm, each
 TRUNK = 23.0  # from hip to neck
 SHOULDER, HIP = 7.5, 4.5  # from the middle
@@ -36,6 +36,8 @@ class Pose:
     knees: int = 1  # bend forward; -1 backward
     elbows: int = -1
     turn: float = 0  # of the whole doll about its middle, degrees forward
+    lift: float = 0  # of the whole doll, afterwards
+    gear: tuple[tuple[tuple[Point, ...], float, str], ...] = ()  # skis, clubs, …: points, width, colour
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,29 @@ def _points(values: Mapping[str, Any]) -> dict[str, Any]:
         return tuple(map(fixed, value)) if isinstance(value, list) else value
 
     return {key: fixed(value) for key, value in values.items()}
+
+
+@cache
+def grip_of(thing: str) -> str:
+    """Return the grip that a thing has of its own, or ""."""
+    return str(_table()["held"].get(thing, ""))
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Where somebody rides a thing: in shares of its width, forward of its middle, and of its height."""
+
+    posture: str
+    x: float
+    y: float
+    hides: bool = False  # the rider's legs
+
+
+@cache
+def seat(thing: str) -> Seat:
+    """Return how a thing is ridden."""
+    seats = _table()["seats"]
+    return Seat(**seats.get(thing, seats["other"]))
 
 
 @cache
@@ -174,6 +199,8 @@ def paint_doll(
         end = limb(root, pose.hands[side], ARM, pose.elbows, 4.5, look.shirt)
         canvas.line([place.at(end), place.at(end)], 5, look.skin, place.scale)
 
+    for points, width, colour in pose.gear:
+        canvas.line([place.at(point) for point in points], width, colour, place.scale)
     arm(0)
     leg(0)
     if behind_trunk:
@@ -206,5 +233,3 @@ def _skirt(canvas: Canvas, place: Placement, look: Look, pose: Pose) -> None:
     corners = [(x - 9, y + 3), (x + 9, y + 3), hem[1], hem[0]]
     canvas.shape([place.at(turned(c, pose.lean, pose.pelvis)) for c in corners], look.shirt, place.scale)
 
-
-__all__ = ["NECK", "Grip", "Placement", "Pose", "grip", "head_of", "paint_doll", "poses", "reaching", "turned"]

@@ -7,7 +7,7 @@ from functools import cache
 from nt2vr.world_large.drawn.sprites import drawing, ink, recoloured
 
 SKINS = {"": "#FCEA2B", "-1F3FB": "#FADCBC", "-1F3FD": "#BF8F68"}  # darker tones hide the black outlines
-HAIRS = {"#F1B31C": ("#F1B31C", "#A57939", "#6A462F", "#E27022")}  # of plain busts, drawn blond
+HAIRS = ("#F1B31C", "#A57939", "#6A462F", "#E27022")  # plain busts are drawn blond
 PLAIN_SHIRT = "#92D3F5"
 CHIN, NECK, SQUEEZE = 45.0, 47.0, 0.68  # y of chin and collar, and how much narrower a trunk is than a bust
 TRUNK = "M36 47C31 47 27 48 26.5 53L25 69Q25 72 28 72H44Q47 72 47 69L45.5 53C45 48 41 47 36 47Z"
@@ -77,3 +77,16 @@ def look(picture: str, shirt: str, skin: str, hair: str, trousers: str, skirt: b
         f'<g clip-path="url(#trunk)">{worn}</g><path d="{TRUNK}" fill="none" stroke="#000" stroke-width="2"/>'
     )
     return Look(recoloured(head, {"#F1B31C": hair} if plain else {}), trunk, colour, trousers, SKINS[skin], skirt)
+
+
+@cache
+def with_mood(head: str, skin: str, face: str) -> str:
+    """Return a head with the features of a smiley, a picture that is a yellow disc with a face."""
+    features = _ELEMENT.sub(lambda m: "" if _is_disc(m[0]) else m[0], drawing(face))
+    place = "translate(36 34) scale(0.6) translate(-36 -37)"
+    return f'{head}<ellipse cx="36" cy="34.5" rx="9.4" ry="9" fill="{skin}"/><g transform="{place}">{features}</g>'
+
+
+def _is_disc(element: str) -> bool:
+    left, top, right, bottom = ink(element)
+    return right - left > 40 and bottom - top > 40

@@ -43,7 +43,7 @@ def drawing(code: str) -> str:
 def recoloured(svg: str, colours: dict[str, str]) -> str:
     """Replace colours, all at once, whatever their case."""
     wanted = {old.lower(): new for old, new in colours.items()}
-    return re.sub(r"#[0-9A-Fa-f]{6}\b", lambda match: wanted.get(match[0].lower(), match[0]), svg)
+    return re.sub(r"#(?:[0-9A-Fa-f]{6}|[0-9A-Fa-f]{3})\b", lambda match: wanted.get(match[0].lower(), match[0]), svg)
 
 
 def draw_svg(svg: str, width: int, height: int) -> Image:
