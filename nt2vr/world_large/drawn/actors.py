@@ -10,6 +10,7 @@ from nt2vr.world_large.drawn.dolls import (
     Grip,
     Placement,
     Pose,
+    body_of,
     grip,
     grip_of,
     head_of,
@@ -18,7 +19,7 @@ from nt2vr.world_large.drawn.dolls import (
     reaching,
     seat,
 )
-from nt2vr.world_large.drawn.looks import Look, with_mood
+from nt2vr.world_large.drawn.looks import Look, with_body, with_mood
 from nt2vr.world_large.drawn.motions import MOTIONS, STEPS, Spot, headings, spots
 from nt2vr.world_large.drawn.sprites import drawing, ink, recoloured
 from nt2vr.world_large.scenes import Deed, Figure
@@ -26,7 +27,6 @@ from nt2vr.world_large.things import Thing, things
 
 ADULT = 82.0  # units
 SIZES = {"big": 1.35, "small": 0.68, "": 1.0}
-RIDDEN = 0.8  # of a thing's size: dolls have short legs
 COLOURS = {
     "red": "#E0403A",
     "orange": "#F08A2C",
@@ -79,15 +79,18 @@ class Stand:
     ahead: float = 0  # units until it is out of sight where it faces
 
 
-def picture(thing: Thing, colour: str) -> str:
+@cache
+def picture(thing: Thing, colour: str = "") -> str:
     """Return the drawing of a thing in a colour."""
     svg = drawing(thing.picture)
+    if body := body_of(thing.name):
+        svg = with_body(svg, *body)
     return recoloured(svg, {thing.tint: COLOURS[colour]}) if colour and thing.tint else svg
 
 
 def size_of(thing: Thing, factor: float = 1) -> tuple[float, float, float]:
     """Return scale, width and height of a thing that is not a person, in units of dolls."""
-    left, top, right, bottom = ink(drawing(thing.picture))
+    left, top, right, bottom = ink(picture(thing))
     scale = factor * thing.size * ADULT / max(bottom - top, 0.6 * (right - left))
     return scale, scale * (right - left), scale * (bottom - top)
 
@@ -110,9 +113,10 @@ def extent(figure: Figure) -> tuple[float, float, float]:
     behind, front, height = 16.0, 16.0 + ahead_of(figure), ADULT
     for deed in figure.deeds:
         if deed.kind.hand == "under" and isinstance(deed.object, str):
-            _, width, tall = size_of(things()[deed.object], RIDDEN)
+            sits = seat(deed.object)
+            _, width, tall = size_of(things()[deed.object], sits.size)
             behind, front = max(behind, width / 2), max(front, width / 2)
-            height = max(height, seat(deed.object).y * tall + 60)
+            height = max(height, sits.y * tall + 60)
         elif deed.kind.hand == "behind":
             behind = 50.0
         elif deed.kind.posture in ("lie", "swim", "cartwheel", "surf", "ski"):
@@ -170,7 +174,7 @@ def placed(
     elif track == "float":
         x, y = 8 * spot.x, 8 * spot.y
     elif track in ("hop", "air", "rise"):
-        y = {"hop": 14, "air": 40, "rise": 90}[track] * spot.y
+        y = {"hop": 14, "air": 40, "rise": 55}[track] * spot.y
     turn = spot.turn
     if track == "wheel" and deed.kind.posture == "stand":
         facing, turn = facing * (-1) ** step, 0
@@ -190,7 +194,8 @@ def paint(
     behind, front, height = extent(who.figure)
     if place.x + 60 * place.scale < 0 or place.x - 60 * place.scale > canvas.size:
         return
-    if not who.figure.kind.role == "sky" and not (deed and deed.kind.motion in ("float", "rise")):
+    in_air = who.figure.kind.role == "sky" or (deed and (deed.kind.motion == "float" or deed.verb == "fly past"))
+    if not in_air:
         canvas.shadow(place.x, stand.place.y, 2 * min(behind, front) * place.scale)
     if who.look:
         _paint_person(canvas, who, who.look, place, step, deed, spot, leashed)
@@ -199,9 +204,11 @@ def paint(
     sign = deed.kind.sign if deed and deed.kind.hand != "at face" else ""
     if sign == DASH:
         place.paint(canvas, drawing(sign), (-behind - 6, 12), 0.3, flip=True)
+    elif sign and deed and deed.kind.posture == "lie" and who.look:
+        place.paint(canvas, drawing(sign), (-44, 32 + step % 2 * 3), 0.3)
     elif sign:
         top = height - 6 if who.look else height * 0.9
-        place.paint(canvas, drawing(sign), (min(behind, front) + 4, top + step % 2 * 3), 0.34)
+        place.paint(canvas, drawing(sign), (min(behind, front) + 4, top + step % 2 * 3), 0.3)
 
 
 def _held(deed: Deed) -> tuple[Thing | None, str]:
@@ -275,7 +282,7 @@ def _paint_person(
     if under and thing_held:
         sits = seat(thing_held.name)
         posture = sits.posture
-        size, width, height = size_of(thing_held, RIDDEN)
+        size, width, height = size_of(thing_held, sits.size)
         bottom = ink(svg)[3]
         ride = partial(place.paint, canvas, svg, (0, (bottom - 36) * size), size, 0, thing_held.name not in LOOKING_RIGHT)
         behind_trunk, in_front = (None, ride) if sits.hides else (ride, None)
@@ -302,7 +309,7 @@ def _paint_person(
     if kind and kind.posture == "juggle":
         for ball in range(3):
             angle = (step * 2 + ball * 3) % 9
-            _centred(place, canvas, drawing("1F534"), (-16 + 4 * angle, 50 + 7 * angle - 0.9 * angle**2 + 22), 11, 0, False)
+            _centred(place, canvas, drawing("1F534"), (-24 + 6 * angle, 50 + 4.4 * angle * (9 - angle) * 0.55), 12, 0, False)
     if worn := layers.get("worn"):
         _paint_worn(canvas, place, worn, pose, "child" in thing.kinds)
 
@@ -330,7 +337,11 @@ def _grip_for(deed: Deed | None, thing: Thing | None, posture: str) -> Grip | No
     if kind.hand == "in front":
         if thing is None:
             return grip("clap")
-        return grip("lap" if posture == "sit" else "front" if kind.verb == "cook" else "both")
+        return grip("lap" if posture == "sit" else "both")
+    if kind.hand == "on ground" and posture == "stand":
+        return grip("both")
+    if kind.hand == "none" and kind.shows:
+        return grip("hand")
     return grip(GRIPS[kind.hand]) if kind.hand in GRIPS else None
 
 
@@ -361,7 +372,7 @@ def _paint_worn(canvas: Canvas, place: Placement, deed: Deed, pose: Pose, child:
     svg = picture(thing, deed.colour)
     x, y = head_of(pose)
     size = 1.15 if child else 1.0
-    height, longest = {"on head": (31, 30), "on face": (15, 23), "on neck": (-3, 24)}.get(thing.held, (-12, 20))
+    height, longest = {"on head": (31, 30), "on face": (15, 23), "on neck": (-10, 24)}.get(thing.held, (-12, 20))
     if thing.held == "on head":
         left, top, right, bottom = ink(svg)
         longest *= max(1.0, (bottom - top) / (right - left))

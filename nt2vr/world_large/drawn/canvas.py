@@ -59,9 +59,10 @@ class Canvas:
         self._paste(Sprite(np.zeros_like(light), light, -light.shape[1] // 2, -light.shape[0] // 2), round(x), round(y))
 
     def line(self, points: Sequence[Point], width: float, colour: str, scale: float) -> None:
-        """Paint a line with round ends and an outline; `width` is in units of `scale` pixels."""
+        """Paint a line with round ends, outlined unless thin; `width` is in units of `scale` pixels."""
         joints = [(np.array(points) * 2**FRACTION).astype(np.int32)]
-        for ink, thickness in ((INK, width + 2 * OUTLINE), (colour, width)):
+        outline = [(INK, width + 2 * OUTLINE)] if width > OUTLINE else []
+        for ink, thickness in (*outline, (colour, width)):
             pixels = max(1, round(thickness * scale))
             cv2.polylines(self.pixels, joints, False, rgb(ink, self.night), pixels, cv2.LINE_AA, FRACTION)
 

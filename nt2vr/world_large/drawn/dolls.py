@@ -33,7 +33,7 @@ class Pose:
     tilt: float = 0  # of the head
     feet: tuple[Point, Point] = ((-5, 0), (5, 0))
     hands: tuple[Point, Point] = ((-12, 22), (12, 22))
-    knees: int = 1  # bend forward; -1 backward
+    knees: tuple[int, int] = (1, 1)  # bend forward; -1 backward
     elbows: int = -1
     turn: float = 0  # of the whole doll about its middle, degrees forward
     lift: float = 0  # of the whole doll, afterwards
@@ -101,6 +101,13 @@ def grip_of(thing: str) -> str:
     return str(_table()["held"].get(thing, ""))
 
 
+@cache
+def body_of(animal: str) -> tuple[str, str, bool] | None:
+    """Return colours of body and legs for an animal whose picture is a head, and whether it has two legs."""
+    found = _table()["bodies"].get(animal)
+    return tuple(found) if found else None
+
+
 @dataclass(frozen=True)
 class Seat:
     """Where somebody rides a thing: in shares of its width, forward of its middle, and of its height."""
@@ -109,6 +116,7 @@ class Seat:
     x: float
     y: float
     hides: bool = False  # the rider's legs
+    size: float = 0.8  # of the thing's usual size: dolls have short legs
 
 
 @cache
@@ -190,7 +198,7 @@ def paint_doll(
     def leg(side: int) -> None:
         root = turned((pose.pelvis[0] + (-HIP, HIP)[side], pose.pelvis[1] - 1), pose.lean, pose.pelvis)
         x, y = pose.feet[side]
-        end = limb(root, (x, y + 3), THIGH, pose.knees, 5.5, look.trousers)
+        end = limb(root, (x, y + 3), THIGH, pose.knees[side], 5.5, look.trousers)
         canvas.line([place.at(end), place.at((end[0] + 3.5, end[1] - 0.5))], 4.5, SHOES, place.scale)
 
     def arm(side: int) -> None:
@@ -228,7 +236,7 @@ def _skirt(canvas: Canvas, place: Placement, look: Look, pose: Pose) -> None:
     for side in (0, 1):
         root = (x + (-HIP, HIP)[side], y - 1)
         foot = pose.feet[side]
-        joint, _ = bent(root, (foot[0], foot[1] + 3), THIGH, pose.knees)
+        joint, _ = bent(root, (foot[0], foot[1] + 3), THIGH, pose.knees[side])
         hem.append((joint[0] + (-5, 5)[side] * (1 if joint[1] < y - 4 else 0.3), joint[1] - 1))
     corners = [(x - 9, y + 3), (x + 9, y + 3), hem[1], hem[0]]
     canvas.shape([place.at(turned(c, pose.lean, pose.pelvis)) for c in corners], look.shirt, place.scale)

