@@ -119,7 +119,7 @@ def extent(figure: Figure) -> tuple[float, float, float]:
             height = max(height, sits.y * tall + 60)
         elif deed.kind.hand == "behind":
             behind = 50.0
-        elif deed.kind.posture in ("lie", "swim", "cartwheel", "surf", "ski"):
+        elif deed.kind.posture in ("lie", "swim", "cartwheel", "surf", "ski") or deed.kind.motion == "fall":
             behind, front = max(behind, 40.0), max(front, 40.0)
     return behind * thing.size, front * thing.size, height * thing.size
 
@@ -178,9 +178,11 @@ def placed(
     turn = spot.turn
     if track == "wheel" and deed.kind.posture == "stand":
         facing, turn = facing * (-1) ** step, 0
-    pivot = 0 if track in ("topple", "sway") else 36 if person else who.figure.kind.size * ADULT / 2
-    if track == "topple":
-        y = turn / 90 * (12 if person else 4)
+    pivot = 36 if person else who.figure.kind.size * ADULT / 2
+    if track == "sway" or (track == "topple" and person):
+        pivot = 0
+    if track == "topple" and person:
+        x, y = facing * 38 * spot.x * who.figure.kind.size, turn / 90 * 12
     scale = place.scale
     moved = replace(place, x=place.x + x * scale, y=place.y - y * scale, facing=facing, turn=turn, pivot=pivot)
     return moved, deed, spot
@@ -188,27 +190,29 @@ def placed(
 
 def paint(
     canvas: Canvas, who: Individual, stand: Stand, step: int, led: Deed | None = None, leashed: Point | None = None
-) -> None:
-    """Paint an individual at a step; `leashed` is the pixel where a leash ends."""
+) -> tuple[Point, float] | None:
+    """Paint an individual at a step, and return middle and radius of a person's face; `leashed` ends a leash."""
     place, deed, spot = placed(who, stand, step, led)
     behind, front, height = extent(who.figure)
     if place.x + 60 * place.scale < 0 or place.x - 60 * place.scale > canvas.size:
-        return
+        return None
     in_air = who.figure.kind.role == "sky" or (deed and (deed.kind.motion == "float" or deed.verb == "fly past"))
     if not in_air:
         canvas.shadow(place.x, stand.place.y, 2 * min(behind, front) * place.scale)
+    face = None
     if who.look:
-        _paint_person(canvas, who, who.look, place, step, deed, spot, leashed)
+        face = _paint_person(canvas, who, who.look, place, step, deed, spot, leashed)
     else:
         _paint_thing(canvas, who, place, step, deed, spot)
     sign = deed.kind.sign if deed and deed.kind.hand != "at face" else ""
     if sign == DASH:
         place.paint(canvas, drawing(sign), (-behind - 6, 12), 0.3, flip=True)
     elif sign and deed and deed.kind.posture == "lie" and who.look:
-        place.paint(canvas, drawing(sign), (-44, 32 + step % 2 * 3), 0.3)
+        place.paint(canvas, drawing(sign), (-30, 36 + step % 2 * 3), 0.3)
     elif sign:
         top = height - 6 if who.look else height * 0.9
-        place.paint(canvas, drawing(sign), (min(behind, front) + 4, top + step % 2 * 3), 0.3)
+        place.paint(canvas, drawing(sign), (min(behind, front), top + step % 2 * 3), 0.26)
+    return face
 
 
 def _held(deed: Deed) -> tuple[Thing | None, str]:
@@ -267,7 +271,7 @@ def _paint_thing(canvas: Canvas, who: Individual, place: Placement, step: int, d
 
 def _paint_person(
     canvas: Canvas, who: Individual, look: Look, place: Placement, step: int, deed: Deed | None, spot: Spot, leash: Point | None
-) -> None:
+) -> tuple[Point, float]:
     thing = who.figure.kind
     place = replace(place, scale=place.scale * thing.size)
     layers = active(who.figure, step)
@@ -294,7 +298,9 @@ def _paint_person(
         pose = _shifted(pose, shift)
     if pose.turn:
         pivot = 0 if pose.lift else 36
-        place = replace(place, turn=place.turn + pose.turn, pivot=pivot, y=place.y - place.scale * (pose.lift + 36 if pose.lift else 0))
+        x = place.x + place.facing * place.scale * (38 if pose.lift else 0)
+        y = place.y - place.scale * (pose.lift + 36 if pose.lift else 0)
+        place = replace(place, x=x, y=y, turn=place.turn + pose.turn, pivot=pivot)
     hold = _grip_for(deed, thing_held, posture) if kind and not under else None
     if hold and kind:
         pose = reaching(pose, hold, step + who.phase)
@@ -305,13 +311,14 @@ def _paint_person(
         look = replace(look, head=with_mood(look.head, look.skin, mood.kind.sign))
     if leash and kind and kind.hand == "leash":
         canvas.line([place.at(pose.hands[1]), leash], 0.4, "#7A4E2B", place.scale)
-    paint_doll(canvas, place, look, pose, "child" in thing.kinds, behind_trunk, in_hand, in_front)
+    face = paint_doll(canvas, place, look, pose, "child" in thing.kinds, behind_trunk, in_hand, in_front)
     if kind and kind.posture == "juggle":
         for ball in range(3):
             angle = (step * 2 + ball * 3) % 9
             _centred(place, canvas, drawing("1F534"), (-24 + 6 * angle, 50 + 4.4 * angle * (9 - angle) * 0.55), 12, 0, False)
     if worn := layers.get("worn"):
         _paint_worn(canvas, place, worn, pose, "child" in thing.kinds)
+    return face
 
 
 def _shifted(pose: Pose, by: Point) -> Pose:

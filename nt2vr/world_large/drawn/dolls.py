@@ -180,8 +180,8 @@ def paint_doll(
     behind_trunk: Callable[[], None] | None = None,
     in_hand: Callable[[], None] | None = None,
     in_front: Callable[[], None] | None = None,
-) -> None:
-    """Paint a doll from the back to the front.
+) -> tuple[Point, float]:
+    """Paint a doll from the back to the front, and return the middle and the radius of its face in pixels.
 
     Args:
         child: with a larger head.
@@ -228,6 +228,7 @@ def paint_doll(
     arm(1)
     if in_front:
         in_front()
+    return place.at(turned((chin[0], chin[1] + 13 * size), tilt, chin)), 12 * size * place.scale
 
 
 def _skirt(canvas: Canvas, place: Placement, look: Look, pose: Pose) -> None:

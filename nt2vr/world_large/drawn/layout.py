@@ -5,24 +5,24 @@ than faces. In the sky everything has a slot of its own.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nt2vr.world_large.drawn.actors import ADULT, SIZES, Individual, Stand, extent
+from nt2vr.world_large.drawn.actors import ADULT, COLOURS, SIZES, Individual, Stand, ahead_of, extent
 from nt2vr.world_large.drawn.dolls import Placement
 from nt2vr.world_large.drawn.looks import HAIRS, SKINS, look
-from nt2vr.world_large.drawn.actors import COLOURS
 from nt2vr.world_large.scenes import Figure, Scene
 
 SIZE = 224.0  # layouts are in pixels of a frame this large
 MARGIN = 5.0
 TALLEST, LEAST = 0.62, 0.36  # of the frame: height of the tallest figure
+TRIES, SHRINK, HIDDEN = 8, 0.965, 0.12  # arrangements, each a little smaller, until no more than this is hidden
 LARGEST = 2.4  # pixels per unit
 SMALL = 0.5  # of an adult: lower figures may stand before others
 SHIRTS = ("red", "orange", "yellow", "green", "blue", "purple", "pink")
 TROUSERS = ("#3D4C77", "#5A4A42", "#44505C", "#6B7A8F")
 SWEEPING = frozenset({"drive past", "start", "stop", "turn"})
-Spread = tuple[float, float]
+Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,8 @@ class Placed:
 
     who: Individual
     stand: Stand
-    box: tuple[float, float, float, float]  # left, top, right, bottom of what must be seen when it stands still
+    box: Box  # what must be seen of it: a person's face, or else all
+    covers: tuple[Box, ...]  # what it hides of others behind it
 
 
 def _individuals(scene: Scene, rng: random.Random) -> list[Individual]:
@@ -86,30 +87,52 @@ def _in_line(numbers: Sequence[int], scene: Scene) -> tuple[list[int], dict[int,
 
 def lay_out(scene: Scene) -> list[Placed]:
     """Return everybody in the order of painting."""
-    rng = random.Random(scene.seed)
-    everybody = _individuals(scene, rng)
-    targets = {deed.object for figure in scene.figures for deed in figure.deeds if isinstance(deed.object, int)}
-    doers = {n for n, f in enumerate(scene.figures) if any(isinstance(deed.object, int) for deed in f.deeds)}
-    alone = len(scene.figures) == 1
-    rows: dict[str, list[int]] = {"sky": [], "back": [], "front": [], "road": []}
-    numbers = list(range(len(scene.figures)))
+    everybody = _individuals(scene, random.Random(scene.seed))
+    best, least = [], 2.0
+    for attempt in range(TRIES):
+        found = _arranged(scene, everybody, SHRINK**attempt, random.Random(scene.seed + attempt))
+        hidden = most_hidden(found)
+        if hidden < least:
+            best, least = found, hidden
+        if hidden <= HIDDEN:
+            break
+    return best
+
+
+def _arranged(scene: Scene, everybody: list[Individual], shrink: float, rng: random.Random) -> list[Placed]:
+    figures, numbers = scene.figures, list(range(len(scene.figures)))
+    targets = {deed.object for figure in figures for deed in figure.deeds if isinstance(deed.object, int)}
+    doers = {n for n, f in enumerate(figures) if any(isinstance(deed.object, int) for deed in f.deeds)}
     rng.shuffle(numbers)
+    rows: dict[str, list[int]] = {"back": [], "front": [], "road": [], "sky": []}
     for number in numbers:
-        rows[_row_of(scene.figures[number], alone, number in targets | doers)].append(number)
-    if not rows["back"] or _fit_in_one(scene, rows["back"] + rows["front"]):
-        rows["back"], rows["front"] = rng.sample(rows["back"] + rows["front"], len(rows["back"] + rows["front"])), []
+        rows[_row_of(figures[number], len(figures) == 1, number in targets | doers)].append(number)
+    ground = rng.sample(rows["back"] + rows["front"], len(rows["back"] + rows["front"]))
+    if not rows["back"] or _fit_in_one(scene, ground):
+        rows["back"], rows["front"] = ground, []
     faces = {number: rng.choice((1, -1)) for number in numbers}
     found: list[Placed] = []
-    unit, below = 1.3, SIZE
-    for row in ("back", "front", "road", "sky"):
-        line, turned = _in_line(rows[row], scene)
+    unit, below = 1.3, 0.36 * SIZE
+    low = 0.8 if rows["front"] or rows["road"] else 0.9
+    for row, line in rows.items():
+        line, turned = _in_line(line, scene)
         faces |= turned
         who = [each for number in line for each in everybody if each.number == number]
-        if who:
-            placed, unit = _fill(row, who, faces, unit, below, rows, rng)
-            found += placed
-        if row == "back":  # what stands before faces is lower than they are
-            below = 0.96 * SIZE - max((each.box[3] for each in found if each.who.look), default=0.6 * SIZE)
+        if not who:
+            continue
+        height = max(extent(each.figure)[2] for each in who)
+        usual = max(40.0, *(extent(each.figure)[2] / SIZES[each.figure.size] for each in who))
+        fit = (SIZE - 2 * MARGIN) / sum(sum(extent(each.figure)[:2]) for each in who)
+        if row == "back":
+            most = min((0.5 if rows["sky"] else TALLEST) * SIZE / usual, 0.66 * SIZE / height, LARGEST)
+            unit = shrink * min(most, max(fit, min(most, LEAST * SIZE / usual)))
+            found += _row(who, faces, unit, low, rng)
+            below = min((0.96 * SIZE - each.box[3] for each in found if each.who.look), default=below)
+        elif row == "sky":
+            found += _row(who, faces, min(unit, fit), 0.2, rng, highest=54)
+        else:
+            scale = min(1.15 * unit, fit, (below if row == "front" else 84) / height)
+            found += _row(who, faces, shrink * scale, 0.96 if row == "front" else 0.985, rng)
     return sorted(found, key=lambda each: each.stand.place.y)
 
 
@@ -121,75 +144,71 @@ def _fit_in_one(scene: Scene, numbers: Sequence[int]) -> bool:
     return total * 0.42 * SIZE <= (SIZE - 2 * MARGIN) * max(height for _, _, height in spreads)
 
 
-def _fill(
-    row: str,
-    who: list[Individual],
-    faces: dict[int, int],
-    unit: float,
-    below: float,
-    rows: dict[str, list[int]],
-    rng: random.Random,
-) -> tuple[list[Placed], float]:
-    """Place a row side by side."""
-    spreads, heights = [], []
-    for each in who:
-        behind, front, height = extent(each.figure)
-        spreads.append((behind, front) if faces[each.number] > 0 else (front, behind))
-        heights.append(height)
-    total = sum(left + right for left, right in spreads)
-    usual = max(height / SIZES[each.figure.size] for height, each in zip(heights, who, strict=True))
+def _row(
+    who: list[Individual], faces: dict[int, int], scale: float, ground: float, rng: random.Random, highest: float = SIZE
+) -> list[Placed]:
+    """Place some side by side; `highest` limits the height of each in pixels."""
     room = SIZE - 2 * MARGIN
-    if row == "sky":
-        scale = min(unit, 52 / max(heights), room / total)
-    elif row == "road":
-        scale = min(1.15 * unit, 84 / max(heights), room / total)
-    elif row == "front":
-        scale = min(1.15 * unit, room / total, below / max(heights))
-    else:
-        most = (0.5 if rows["sky"] else TALLEST) * SIZE / max(usual, 40.0)
-        most = min(most, 0.66 * SIZE / max(heights), LARGEST)
-        unit = scale = min(most, max(room / total, min(most, LEAST * SIZE / max(usual, 40.0))))
-    ground = {"sky": 0.2, "back": 0.9 if not rows["front"] and not rows["road"] else 0.8, "front": 0.96, "road": 0.985}[row]
-    together = len({each.number for each in who}) == 2 and any(d.kind.motion in ("chase", "follow") for e in who for d in e.figure.deeds)
-    squeeze = min(1.0, room / (total * scale))
-    slack = max(0.0, room - total * scale) / len(who)
-    left_edge, placed = MARGIN, []
-    for index, (each, (left, right), height) in enumerate(zip(who, spreads, heights, strict=True)):
-        width = (left + right) * scale * squeeze
-        x = left_edge + slack / 2 + left * scale * squeeze + rng.uniform(-0.3, 0.3) * slack
+    total = sum(sum(extent(each.figure)[:2]) for each in who) * scale
+    squeeze, slack = min(1.0, room / total), max(0.0, room - total) / len(who)
+    motions = {deed.kind.motion for each in who for deed in each.figure.deeds}
+    together = len({each.number for each in who}) == 2 and bool(motions & {"chase", "follow"})
+    edge, placed = MARGIN, []
+    for index, each in enumerate(who):
+        behind, front, height = extent(each.figure)
+        facing, own = faces[each.number], min(scale, highest / height)
+        left, right = (behind, front) if facing > 0 else (front, behind)
+        x = edge + slack / 2 + left * scale * squeeze + rng.uniform(-0.3, 0.3) * slack
         x = min(max(x, MARGIN + left * scale), SIZE - MARGIN - right * scale)
-        left_edge += width + slack
+        edge += (left + right) * scale * squeeze + slack
         y = SIZE * ground + (rng.uniform(-2, 2) if squeeze == 1 else (-7, 7)[index % 2])
-        if row == "back" and _flies(each.figure):
+        if highest < SIZE:
+            y += height * own / 2 + rng.uniform(-4, 4)
+        elif _flies(each.figure):
             y = SIZE * 0.66
-        if row == "sky":
-            y += height * scale / 2 + rng.uniform(-4, 4)
-        facing = faces[each.number]
-        reach = max(14.0, slack / 2 / scale)
-        if together:
-            reach = max(reach, slack * len(who) / 2 / scale)
-        elif any(deed.kind.motion in SWEEPING for deed in each.figure.deeds):
-            reach = min(x, SIZE - x) / scale + 0.3 * (left + right)
-        side = 1 if x > SIZE / 2 else -1
+        nearer = min(x, SIZE - x) / own
+        if any(deed.kind.motion in SWEEPING for deed in each.figure.deeds):
+            reach = nearer + 0.3 * (left + right)
+        else:
+            reach = min(slack * (len(who) if together else 1) / 2 / own, max(8.0, nearer - 12))
+            reach = max(reach, min(14.0, nearer - 12))
         far = max(left, right) + 20
         stand = Stand(
-            Placement(x, y, scale, facing),
-            reach,
-            side,
-            (SIZE - x if side > 0 else x) / scale + far,
-            (SIZE - x if facing > 0 else x) / scale + far,
+            Placement(x, y, own, facing), reach, 1 if x > SIZE / 2 else -1, nearer + far, (SIZE - x if facing > 0 else x) / own + far
         )
-        placed.append(Placed(each, stand, _box(each, stand)))
-    return placed, unit
+        placed.append(Placed(each, stand, _box(each, stand), tuple(_covers(each, stand))))
+    return placed
 
 
-def _box(who: Individual, stand: Stand) -> tuple[float, float, float, float]:
-    """Return what must be seen of somebody: a person's face, or else all of it."""
+def _box(who: Individual, stand: Stand) -> Box:
     place, (behind, front, height) = stand.place, extent(who.figure)
     if who.look:
         size = place.scale * who.figure.kind.size
-        rise = height / who.figure.kind.size - ADULT
-        bottom, half, tall = place.y - (46 + rise) * size, 12 * size, 26 * size
-        return place.x - half, bottom - tall, place.x + half, bottom
-    half = min(behind, front) * place.scale
+        bottom = place.y - height * place.scale + (ADULT - 46) * size
+        return place.x - 12 * size, bottom - 26 * size, place.x + 12 * size, bottom
+    half = (behind + front - ahead_of(who.figure)) / 2 * place.scale
     return place.x - half, place.y - height * place.scale, place.x + half, place.y
+
+
+def _covers(who: Individual, stand: Stand) -> Iterator[Box]:
+    place, (behind, front, height) = stand.place, extent(who.figure)
+    half = 0.85 * (behind + front - ahead_of(who.figure)) / 2 * place.scale
+    yield place.x - half, place.y - height * place.scale, place.x + half, place.y
+    if ahead := ahead_of(who.figure):
+        low, high = place.y - 15 * place.scale, place.y - 50 * place.scale
+        ends = place.x, place.x + place.facing * (front + ahead) / 2 * place.scale
+        yield min(ends), high, max(ends), low
+
+
+def most_hidden(found: Sequence[Placed]) -> float:
+    """Return the largest share that others hide of what must be seen of somebody, counting overlaps twice."""
+    most = 0.0
+    for index, each in enumerate(found):
+        left, top, right, bottom = each.box
+        area = (right - left) * (bottom - top)
+        over = 0.0
+        for later in found[index + 1 :]:
+            for a, b, c, d in later.covers:
+                over += max(0.0, min(right, c) - max(left, a)) * max(0.0, min(bottom, d) - max(top, b))
+        most = max(most, over / area)
+    return most

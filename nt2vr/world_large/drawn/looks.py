@@ -11,7 +11,7 @@ HAIRS = ("#F1B31C", "#A57939", "#6A462F", "#E27022")  # plain busts are drawn bl
 PLAIN_SHIRT = "#92D3F5"
 CHIN, NECK, SQUEEZE = 45.0, 47.0, 0.68  # y of chin and collar, and how much narrower a trunk is than a bust
 TRUNK = "M36 47C31 47 27 48 26.5 53L25 69Q25 72 28 72H44Q47 72 47 69L45.5 53C45 48 41 47 36 47Z"
-FACES = frozenset({"1F916", "1F921", "1F47D"})  # pictures of a head alone
+FACES = frozenset({"1F916", "1F921", "1F47D", "1F47B"})  # pictures of a head alone
 _ELEMENT = re.compile(r"<(path|circle|line|ellipse|rect|polygon|polyline)\b[^>]*?/>")
 
 
@@ -30,9 +30,9 @@ class Look:
 def _part(element: str) -> str:
     """Tell whether an element of a bust belongs to its "head", its "garment", or is a thing "beside" it."""
     left, top, right, bottom = ink(element)
-    if abs(left + right - 72) > 28 or right - left > 54:
+    if abs(left + right - 72) > 28 or right - left > 50:
         return "beside"
-    return "garment" if bottom >= 55.5 or top + bottom > 2 * 46.5 else "head"
+    return "garment" if top + bottom > 2 * 46.5 or (bottom >= 55.5 and top > 30) else "head"
 
 
 @cache

@@ -47,7 +47,7 @@ _TRACKS: dict[str, Callable[[float], Spot]] = {
     "ground": lambda u: Spot(u),  # ahead of somebody
     "air": lambda u: Spot(0.15 * math.sin(math.pi * u), u),  # up and down ahead of somebody
     "hop": lambda u: Spot(0, u),
-    "topple": lambda u: Spot(0, 0, 90 * min(1.0, 1.3 * u)),
+    "topple": lambda u: Spot(-math.sin(math.radians(90 * min(1.0, 1.3 * u))), 0, 90 * min(1.0, 1.3 * u)),
     "wheel": lambda u: Spot(0, 0, 360 * u),
     "sway": lambda u: Spot(0.3 * (2 * u - 1), 0, 10 * (2 * u - 1)),
     "float": lambda u: Spot(2 * u - 1, 0.5 * math.sin(math.pi * u)),
