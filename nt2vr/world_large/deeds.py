@@ -1,15 +1,15 @@
-"""Deeds of the world: verbs with typed slots, their wordings and how they are drawn. Read from `assets/world/deeds.tsv`.
+"""Deeds of the world: verbs with typed slots, their wordings and how they are drawn: `assets/world/deeds.tsv`.
 
 Lists are separated by commas, wordings by "|"; "{o}" stands for the object. An object after "@" is another figure of
 the scene, otherwise it is held, worn or ridden.
 """
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Literal
 
-from nt2vr.world_large.places import Place
-from nt2vr.world_large.things import Names, Thing, read_table, those
+from nt2vr.world_large.places import Place, places
+from nt2vr.world_large.things import Names, Thing, read_table, things, those
 
 Layer = Literal["main", "mood", "worn"]  # a figure does one thing of each layer at a time
 WEAR, ENTER, LEAVE = "wear", "enter", "leave"
@@ -46,7 +46,7 @@ class DeedKind:
     shows: str
     share: float
 
-    @property
+    @cached_property
     def layer(self) -> Layer:
         """Which other deeds it excludes at the same time."""
         return "worn" if self.verb == WEAR else "mood" if self.hand == "face" else "main"
@@ -87,6 +87,6 @@ def deeds() -> dict[str, DeedKind]:
 
 
 @cache
-def deeds_at(place: Place, thing: Thing) -> tuple[DeedKind, ...]:
-    """What a thing may do at a place, entering and leaving excepted."""
-    return tuple(deed for deed in deeds().values() if deed.share and deed.may(thing, place))
+def deeds_at(place: str, thing: str) -> tuple[DeedKind, ...]:
+    """What a thing may do at a place, entering and leaving excepted; both by name."""
+    return tuple(deed for deed in deeds().values() if deed.share and deed.may(things()[thing], places()[place]))

@@ -1,4 +1,4 @@
-"""Places of the world: their phrases, what is always seen and what is found there. Read from `assets/world/places.tsv`."""
+"""Places of the world: their phrases, what is seen and what is found there: `assets/world/places.tsv`."""
 
 from dataclasses import dataclass
 from functools import cache

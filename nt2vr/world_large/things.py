@@ -6,7 +6,7 @@ written "~coffee" if it takes no article and "=scissors" if it is a plural.
 
 import csv
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Literal
 
 from nt2vr.language.inflect import inflect
@@ -17,6 +17,7 @@ Names = frozenset[str]
 
 ACTING: Names = frozenset({"person", "animal", "vehicle"})  # roles
 COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "black", "white")
+FUR = ("brown", "black", "white", "orange")  # colours of mammals
 VOWEL_SOUNDS = tuple("aeiou")
 SAID_WITH_YOU = ("UFO", "uni")  # vowels that sound like "you"
 
@@ -70,7 +71,7 @@ class Thing:
         """The plural of its usual name."""
         return self.nouns[0].plural
 
-    @property
+    @cached_property
     def is_a(self) -> Names:
         """Its own name and its kinds."""
         return self.kinds | {self.name}
