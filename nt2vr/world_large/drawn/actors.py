@@ -91,7 +91,8 @@ def picture(thing: Thing, colour: str = "") -> str:
 def size_of(thing: Thing, factor: float = 1) -> tuple[float, float, float]:
     """Return scale, width and height of a thing that is not a person, in units of dolls."""
     left, top, right, bottom = ink(picture(thing))
-    scale = factor * thing.size * ADULT / max(bottom - top, 0.6 * (right - left))
+    size = max(thing.size, 0.3 + 0.45 * thing.size)  # small things are enlarged to be recognised
+    scale = factor * size * ADULT / max(bottom - top, 0.6 * (right - left))
     return scale, scale * (right - left), scale * (bottom - top)
 
 
@@ -256,7 +257,8 @@ def _paint_thing(canvas: Canvas, who: Individual, place: Placement, step: int, d
         angle = (-15, 0, 15, 0)[(step + who.phase) % 4]
     hop = 2.5 * (step % 2) if posture in ("walk", "run") and thing.role == "animal" else 0
     jitter = 1.5 * (-1) ** step if deed and deed.kind.motion == "shake" else 0
-    flip = thing.name not in LOOKING_RIGHT
+    turns = thing.role in ("animal", "vehicle")  # others are never mirrored: signs have letters
+    flip = thing.name not in LOOKING_RIGHT if turns else place.facing < 0
     x = (-1 if flip else 1) * (36 - (left + right) / 2) * scale + jitter
     place.paint(canvas, svg, (x, hop + (bottom - 36) * scale), scale, angle, flip)
     if deed and (held := _held(deed))[1] and thing.role == "animal":
@@ -293,7 +295,10 @@ def _paint_person(
         base = 0 if posture in ("balance", "scoot") else poses(posture)[0].pelvis[1] - 4
         shift = sits.x * width, sits.y * height - base
     table = poses(posture)
-    pose = table[(step + who.phase) % len(table)]
+    if posture == "march":
+        pose = table[round(spot.x * STEPS) % len(table)]  # the same at the same spot, coming and going
+    else:
+        pose = table[(step + who.phase) % len(table)]
     if shift != (0.0, 0.0):
         pose = _shifted(pose, shift)
     if pose.turn:

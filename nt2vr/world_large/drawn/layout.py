@@ -115,6 +115,9 @@ def _arranged(scene: Scene, everybody: list[Individual], shrink: float, rng: ran
     found: list[Placed] = []
     unit, below = 1.3, 0.36 * SIZE
     low = 0.8 if rows["front"] or rows["road"] else 0.9
+    near, road = (0.99, 0.93) if rows["road"] and rows["front"] else (0.96, 0.985)
+    if rows["road"] and rows["back"] and all(extent(figures[n])[2] <= SMALL * ADULT for n in rows["back"]):
+        low, road = 0.93, 0.76  # what drives would hide the small
     for row, line in rows.items():
         line, turned = _in_line(line, scene)
         faces |= turned
@@ -128,12 +131,12 @@ def _arranged(scene: Scene, everybody: list[Individual], shrink: float, rng: ran
             most = min((0.5 if rows["sky"] else TALLEST) * SIZE / usual, 0.66 * SIZE / height, LARGEST)
             unit = stepped(shrink * min(most, max(fit, min(most, LEAST * SIZE / usual))))
             found += _row(who, faces, unit, low, rng)
-            below = min((0.96 * SIZE - each.box[3] for each in found if each.who.look), default=below)
+            below = min((near * SIZE - each.box[3] for each in found if each.who.look), default=below)
         elif row == "sky":
             found += _row(who, faces, min(unit, fit), 0.2, rng, highest=54)
         else:
-            scale = min(1.15 * unit, fit, (below if row == "front" else 84) / height)
-            found += _row(who, faces, stepped(shrink * scale), 0.96 if row == "front" else 0.985, rng)
+            scale = min(1.15 * unit, fit, (below if row == "front" else 74) / height)
+            found += _row(who, faces, stepped(shrink * scale), near if row == "front" else road, rng)
     return sorted(found, key=lambda each: each.stand.place.y)
 
 
