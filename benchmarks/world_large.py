@@ -1,7 +1,7 @@
 """The large world's renderer: speed on one thread, and contact sheets to look at.
 
-`python -m benchmarks.world_large [--scenes 1000]` prints clips per second of CPU time; with `--sheets FOLDER` it writes
-PNG files instead: twelve clips beside twelve of the former world, strips of eight frames, every deed, place and thing.
+`python -m benchmarks.world_large [--scenes 1000]` prints clips per second of CPU time; `--sheets FOLDER` writes
+PNG files instead: twelve clips and twelve of the former world, strips of eight frames, every deed, place and thing.
 """
 
 import random

@@ -1,61 +1,19 @@
 """Individuals of a scene: how large each is, and how it is painted at every step of the clip."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 
-from nt2vr.world_large.deeds import ENTER, LEAVE
 from nt2vr.world_large.drawn.canvas import Canvas, Point
-from nt2vr.world_large.drawn.dolls import (
-    Grip,
-    Placement,
-    Pose,
-    body_of,
-    grip,
-    grip_of,
-    head_of,
-    paint_doll,
-    poses,
-    reaching,
-    seat,
-)
-from nt2vr.world_large.drawn.looks import Look, with_body, with_mood
+from nt2vr.world_large.drawn.dolls import Placement, seat
+from nt2vr.world_large.drawn.looks import Look
 from nt2vr.world_large.drawn.motions import MOTIONS, STEPS, Spot, headings, spots
-from nt2vr.world_large.drawn.sprites import drawing, ink, recoloured
+from nt2vr.world_large.drawn.persons import paint_person
+from nt2vr.world_large.drawn.props import ADULT, LOOKING_RIGHT, SIZES, active, centred, flying, held, picture, size_of
+from nt2vr.world_large.drawn.sprites import drawing, ink
 from nt2vr.world_large.scenes import Deed, Figure
-from nt2vr.world_large.things import Thing, things
+from nt2vr.world_large.things import things
 
-ADULT = 82.0  # units
-SIZES = {"big": 1.35, "small": 0.68, "": 1.0}
-COLOURS = {
-    "red": "#E0403A",
-    "orange": "#F08A2C",
-    "yellow": "#F7D038",
-    "green": "#45A84F",
-    "blue": "#3F7FD9",
-    "purple": "#9254C8",
-    "pink": "#F083B0",
-    "brown": "#8A5A34",
-    "black": "#3B3B44",
-    "white": "#F4F4F4",
-}
-LOOKING_RIGHT = frozenset(
-    "bison,hippo,raccoon,polar bear,bird,snake,dragon,dinosaur,snail,bee,plane,helicopter,rocket,kick scooter".split(",")
-)
-GRIPS = {
-    "at mouth": "mouth",
-    "in hand": "hand",
-    "both hands": "both",
-    "in front": "both",
-    "at ear": "ear",
-    "at face": "eye",
-    "above head": "up",
-    "on ground": "ground",
-    "ahead": "ahead",
-    "behind": "pull",
-    "leash": "leash",
-}
-DASH, ZZZ = "1F4A8", "1F4A4"
+DASH = "1F4A8"
 
 
 @dataclass(frozen=True)
@@ -79,29 +37,13 @@ class Stand:
     ahead: float = 0  # units until it is out of sight where it faces
 
 
-@cache
-def picture(thing: Thing, colour: str = "") -> str:
-    """Return the drawing of a thing in a colour."""
-    svg = drawing(thing.picture)
-    if body := body_of(thing.name):
-        svg = with_body(svg, *body)
-    return recoloured(svg, {thing.tint: COLOURS[colour]}) if colour and thing.tint else svg
-
-
-def size_of(thing: Thing, factor: float = 1) -> tuple[float, float, float]:
-    """Return scale, width and height of a thing that is not a person, in units of dolls."""
-    left, top, right, bottom = ink(picture(thing))
-    size = max(thing.size, 0.3 + 0.45 * thing.size)  # small things are enlarged to be recognised
-    scale = factor * size * ADULT / max(bottom - top, 0.6 * (right - left))
-    return scale, scale * (right - left), scale * (bottom - top)
-
-
 def ahead_of(figure: Figure) -> float:
     """Return how many units a figure needs before it for what it holds, rides or moves."""
     need = 0.0
     for deed in figure.deeds:
         if deed.kind.layer == "main" and (isinstance(deed.object, str) or deed.kind.shows):
-            need = max(need, 44 if deed.kind.motion in ("roll away", "kick") else 22)
+            long = deed.kind.verb == "push" or deed.kind.motion in ("roll away", "kick")
+            need = max(need, 44 if long else 22)
     return need
 
 
@@ -125,12 +67,6 @@ def extent(figure: Figure) -> tuple[float, float, float]:
     return behind * thing.size, front * thing.size, height * thing.size
 
 
-def active(figure: Figure, step: int) -> dict[str, Deed]:
-    """Return what a figure does at a step, by layer."""
-    time = (step + 0.5) / STEPS
-    return {deed.kind.layer: deed for deed in figure.doings if deed.start <= time < deed.end}
-
-
 @cache
 def _squashed(svg: str, factor: float) -> str:
     bottom = ink(svg)[3]
@@ -146,9 +82,7 @@ def _spot(deed: Deed | None, step: int) -> tuple[str, Spot, int]:
     return MOTIONS[motion][0], spots(motion, count)[step - first], headings(motion, count)[step - first]
 
 
-def placed(
-    who: Individual, stand: Stand, step: int, led: Deed | None = None
-) -> tuple[Placement, Deed | None, Spot]:
+def placed(who: Individual, stand: Stand, step: int, led: Deed | None = None) -> tuple[Placement, Deed | None, Spot]:
     """Return where an individual is at a step, what it does, and where on its track the thing is that it moves.
 
     Args:
@@ -202,7 +136,7 @@ def paint(
         canvas.shadow(place.x, stand.place.y, 2 * min(behind, front) * place.scale)
     face = None
     if who.look:
-        face = _paint_person(canvas, who, who.look, place, step, deed, spot, leashed)
+        face = paint_person(canvas, who.figure, who.look, place, step, step + who.phase, deed, spot, leashed)
     else:
         _paint_thing(canvas, who, place, step, deed, spot)
     sign = deed.kind.sign if deed and deed.kind.hand != "at face" else ""
@@ -214,32 +148,6 @@ def paint(
         top = height - 6 if who.look else height * 0.9
         place.paint(canvas, drawing(sign), (min(behind, front), top + step % 2 * 3), 0.26)
     return face
-
-
-def _held(deed: Deed) -> tuple[Thing | None, str]:
-    """Return what is seen with a deed besides its doer, and its drawing."""
-    if isinstance(deed.object, str):
-        thing = things()[deed.object]
-        return thing, picture(thing, deed.colour)
-    if deed.kind.shows:
-        thing = things()[deed.kind.shows]
-        return thing, drawing(thing.picture)
-    return None, drawing(deed.kind.sign) if deed.kind.hand == "at face" else ""
-
-
-def _centred(place: Placement, canvas: Canvas, svg: str, middle: Point, longest: float, angle: float, flip: bool) -> None:
-    """Paint a drawing so that what it fills is `longest` units long around a point."""
-    left, top, right, bottom = ink(svg)
-    size = longest / max(right - left, bottom - top)
-    x = middle[0] - (-1 if flip else 1) * ((left + right) / 2 - 36) * size
-    place.paint(canvas, svg, (x, middle[1] + ((top + bottom) / 2 - 36) * size), size, angle, flip)
-
-
-def _flying(spot: Spot, track: str, longest: float) -> Point:
-    """Return where a thing is that somebody throws, rolls or kicks, in units."""
-    if track == "air":
-        return 26 + 40 * spot.x, longest / 2 + 74 * spot.y
-    return 24 + 40 * spot.x, longest / 2
 
 
 def _paint_thing(canvas: Canvas, who: Individual, place: Placement, step: int, deed: Deed | None, spot: Spot) -> None:
@@ -261,132 +169,11 @@ def _paint_thing(canvas: Canvas, who: Individual, place: Placement, step: int, d
     flip = thing.name not in LOOKING_RIGHT if turns else place.facing < 0
     x = (-1 if flip else 1) * (36 - (left + right) / 2) * scale + jitter
     place.paint(canvas, svg, (x, hop + (bottom - 36) * scale), scale, angle, flip)
-    if deed and (held := _held(deed))[1] and thing.role == "animal":
+    if deed and (prop := held(deed))[1] and thing.role == "animal":
         longest = 24.0
         track = MOTIONS[deed.kind.motion][0] if deed.kind.motion in MOTIONS else ""
         if track in ("air", "ground"):
-            at = width / 2 - 16 + _flying(spot, track, longest)[0], _flying(spot, track, longest)[1] * 0.7
+            at = width / 2 - 16 + flying(spot, track, longest)[0], flying(spot, track, longest)[1] * 0.7
         else:
             at = (width / 2 + 9, 0.45 * height if deed.kind.hand == "at mouth" else longest / 2.4)
-        _centred(place, canvas, held[1], at, longest, 0, held[0] is None or held[0].name not in LOOKING_RIGHT)
-
-
-def _paint_person(
-    canvas: Canvas, who: Individual, look: Look, place: Placement, step: int, deed: Deed | None, spot: Spot, leash: Point | None
-) -> tuple[Point, float]:
-    thing = who.figure.kind
-    place = replace(place, scale=place.scale * thing.size)
-    layers = active(who.figure, step)
-    kind = deed.kind if deed else None
-    posture = "stand"
-    if kind:
-        posture = "march" if kind.verb in (ENTER, LEAVE) else kind.posture
-    thing_held, svg = _held(deed) if deed else (None, "")
-    under = kind is not None and (kind.hand == "under" or kind.posture == "bathe") and thing_held is not None
-    behind_trunk = in_hand = in_front = None
-    shift = (0.0, 0.0)
-    if under and thing_held:
-        sits = seat(thing_held.name)
-        posture = sits.posture
-        size, width, height = size_of(thing_held, sits.size)
-        bottom = ink(svg)[3]
-        ride = partial(place.paint, canvas, svg, (0, (bottom - 36) * size), size, 0, thing_held.name not in LOOKING_RIGHT)
-        behind_trunk, in_front = (None, ride) if sits.hides else (ride, None)
-        base = 0 if posture in ("balance", "scoot") else poses(posture)[0].pelvis[1] - 4
-        shift = sits.x * width, sits.y * height - base
-    table = poses(posture)
-    if posture == "march":
-        pose = table[round(spot.x * STEPS) % len(table)]  # the same at the same spot, coming and going
-    else:
-        pose = table[(step + who.phase) % len(table)]
-    if shift != (0.0, 0.0):
-        pose = _shifted(pose, shift)
-    if pose.turn:
-        pivot = 0 if pose.lift else 36
-        x = place.x + place.facing * place.scale * (38 if pose.lift else 0)
-        y = place.y - place.scale * (pose.lift + 36 if pose.lift else 0)
-        place = replace(place, x=x, y=y, turn=place.turn + pose.turn, pivot=pivot)
-    hold = _grip_for(deed, thing_held, posture) if kind and not under else None
-    if hold and kind:
-        pose = reaching(pose, hold, step + who.phase)
-        if svg:
-            in_hand = partial(_paint_held, canvas, place, deed, thing_held, svg, hold, pose, step + who.phase, spot)
-    mood = layers.get("mood")
-    if mood:
-        look = replace(look, head=with_mood(look.head, look.skin, mood.kind.sign))
-    if leash and kind and kind.hand == "leash":
-        canvas.line([place.at(pose.hands[1]), leash], 0.4, "#7A4E2B", place.scale)
-    face = paint_doll(canvas, place, look, pose, "child" in thing.kinds, behind_trunk, in_hand, in_front)
-    if kind and kind.posture == "juggle":
-        for ball in range(3):
-            angle = (step * 2 + ball * 3) % 9
-            _centred(place, canvas, drawing("1F534"), (-24 + 6 * angle, 50 + 4.4 * angle * (9 - angle) * 0.55), 12, 0, False)
-    if worn := layers.get("worn"):
-        _paint_worn(canvas, place, worn, pose, "child" in thing.kinds)
-    return face
-
-
-def _shifted(pose: Pose, by: Point) -> Pose:
-    def moved(points: Sequence[Point]) -> tuple[Point, Point]:
-        (a, b), (c, d) = points
-        return (a + by[0], b + by[1]), (c + by[0], d + by[1])
-
-    pelvis = pose.pelvis[0] + by[0], pose.pelvis[1] + by[1]
-    return replace(pose, pelvis=pelvis, feet=moved(pose.feet), hands=moved(pose.hands))
-
-
-def _grip_for(deed: Deed | None, thing: Thing | None, posture: str) -> Grip | None:
-    """Return how a deed takes its hands."""
-    if deed is None:
-        return None
-    kind = deed.kind
-    if kind.motion == "wave":
-        return grip("wave")
-    if kind.verb == "push":
-        return grip("push")
-    if thing is not None and kind.hand in ("in hand", "both hands", "above head") and (own := grip_of(thing.name)):
-        return grip(own)
-    if kind.hand == "in front":
-        if thing is None:
-            return grip("clap")
-        return grip("lap" if posture == "sit" else "both")
-    if kind.hand == "on ground" and posture == "stand":
-        return grip("both")
-    if kind.hand == "none" and kind.shows:
-        return grip("hand")
-    return grip(GRIPS[kind.hand]) if kind.hand in GRIPS else None
-
-
-def _paint_held(
-    canvas: Canvas, place: Placement, deed: Deed, thing: Thing | None, svg: str, hold: Grip, pose: Pose, step: int, spot: Spot
-) -> None:
-    kind = deed.kind
-    longest = max(hold.size, 0.75 * ADULT * thing.size) if thing else hold.size
-    flip = thing is None or thing.name not in LOOKING_RIGHT
-    x, y = hold.at[step % len(hold.at)]
-    if kind.motion in MOTIONS and MOTIONS[kind.motion][0] in ("air", "ground"):
-        _centred(place, canvas, svg, _flying(spot, MOTIONS[kind.motion][0], longest * 0.8), longest * 0.8, 0, flip)
-        return
-    if kind.hand in ("ahead", "behind") and thing and kind.verb in ("push", "pull"):
-        scale, width, height = size_of(thing)
-        longest = max(width, height)
-        x, y = (18 + width / 2) * (1 if kind.hand == "ahead" else -1), height / 2
-    elif not hold.stands:
-        x, y = x + pose.pelvis[0], y + pose.pelvis[1] - 24
-    _centred(place, canvas, svg, (x, y), longest, hold.angle, flip)
-    if kind.shows and isinstance(deed.object, str):
-        _centred(place, canvas, drawing(things()[kind.shows].picture), (x + 2, y + 12), 20, 0, flip)
-
-
-def _paint_worn(canvas: Canvas, place: Placement, deed: Deed, pose: Pose, child: bool) -> None:
-    """Paint a garment where it is worn."""
-    thing = things()[str(deed.object)]
-    svg = picture(thing, deed.colour)
-    x, y = head_of(pose)
-    size = 1.15 if child else 1.0
-    height, longest = {"on head": (31, 30), "on face": (15, 23), "on neck": (-10, 24)}.get(thing.held, (-12, 20))
-    if thing.held == "on head":
-        left, top, right, bottom = ink(svg)
-        longest *= max(1.0, (bottom - top) / (right - left))
-        height = 24 + 0.5 * (bottom - top) / max(right - left, bottom - top) * longest
-    _centred(place, canvas, svg, (x, y + height * size), longest * size, 0, False)
+        centred(place, canvas, prop[1], at, longest, 0, prop[0] is None or prop[0].name not in LOOKING_RIGHT)

@@ -100,11 +100,12 @@ def backdrop_svg(place: str, night: bool, variant: int) -> str:
     shapes = _table()["shapes"].replace("#BFE6FF", NIGHT_GLASS if night else "#BFE6FF")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE} {SIZE}"><defs>{_gradient("sky", sky)}'
-        f'{_gradient("ground", tuple(given["ground"]))}{_filter("night", factors)}{hazed}{shapes}</defs>'
+        f"{_gradient('ground', tuple(given['ground']))}{_filter('night', factors)}{hazed}{shapes}</defs>"
         f'<rect width="{SIZE}" height="{SIZE}" fill="url(#sky)" {"" if open_sky else dim}/>'
         f"{_stars() if night and open_sky else ''}"
         f'<g {dim}><rect y="{HORIZON}" width="{SIZE}" height="{SIZE - HORIZON}" fill="url(#ground)"/>'
-        f'<g {mirrored}><g transform="translate({shift} 0)">{far}<g filter="url(#haze)">{pieces}</g></g>{near}</g></g></svg>'
+        f'<g {mirrored}><g transform="translate({shift} 0)">{far}<g filter="url(#haze)">{pieces}</g></g>{near}</g>'
+        "</g></svg>"
     )
 
 

@@ -56,7 +56,9 @@ class Canvas:
     def shadow(self, x: float, y: float, width: float) -> None:
         """Darken the ground below something `width` wide."""
         light = _shadow(max(6, round(width / 4) * 4))
-        self._paste(Sprite(np.zeros_like(light), light, -light.shape[1] // 2, -light.shape[0] // 2), round(x), round(y))
+        self._paste(
+            Sprite(np.zeros_like(light), light, -light.shape[1] // 2, -light.shape[0] // 2), round(x), round(y)
+        )
 
     def line(self, points: Sequence[Point], width: float, colour: str, scale: float) -> None:
         """Paint a line with round ends, outlined unless thin; `width` is in units of `scale` pixels."""

@@ -56,7 +56,9 @@ class Placement:
         x, y = turned(point, self.turn, (0, self.pivot))
         return self.x + self.facing * self.scale * x, self.y - self.scale * y
 
-    def paint(self, canvas: Canvas, svg: str, point: Point, size: float = 1, angle: float = 0, flip: bool = False) -> None:
+    def paint(
+        self, canvas: Canvas, svg: str, point: Point, size: float = 1, angle: float = 0, flip: bool = False
+    ) -> None:
         """Paint a drawing with its middle at a point in units, turned forward by `angle`."""
         angle = (angle + self.turn) * self.facing
         canvas.picture(svg, self.at(point), self.scale * size, angle, flip != (self.facing < 0))
@@ -241,4 +243,3 @@ def _skirt(canvas: Canvas, place: Placement, look: Look, pose: Pose) -> None:
         hem.append((joint[0] + (-5, 5)[side] * (1 if joint[1] < y - 4 else 0.3), joint[1] - 1))
     corners = [(x - 9, y + 3), (x + 9, y + 3), hem[1], hem[0]]
     canvas.shape([place.at(turned(c, pose.lean, pose.pelvis)) for c in corners], look.shirt, place.scale)
-

@@ -8,16 +8,17 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nt2vr.world_large.drawn.actors import ADULT, COLOURS, SIZES, Individual, Stand, ahead_of, extent
+from nt2vr.world_large.drawn.actors import Individual, Stand, ahead_of, extent
 from nt2vr.world_large.drawn.dolls import Placement
 from nt2vr.world_large.drawn.looks import HAIRS, SKINS, look
+from nt2vr.world_large.drawn.props import ADULT, COLOURS, SIZES
 from nt2vr.world_large.drawn.sprites import stepped
 from nt2vr.world_large.scenes import Figure, Scene
 
 SIZE = 224.0  # layouts are in pixels of a frame this large
 MARGIN = 5.0
 TALLEST, LEAST = 0.62, 0.36  # of the frame: height of the tallest figure
-TRIES, SHRINK, HIDDEN = 8, 0.965, 0.12  # arrangements, each a little smaller, until no more than this is hidden
+TRIES, SHRINK, HIDDEN = 12, 0.97, 0.1  # arrangements, each a little smaller, until no more than this is hidden
 LARGEST = 2.4  # pixels per unit
 SMALL = 0.5  # of an adult: lower figures may stand before others
 SHIRTS = ("red", "orange", "yellow", "green", "blue", "purple", "pink")
@@ -70,7 +71,7 @@ def _row_of(figure: Figure, alone: bool, involved: bool) -> str:
 
 
 def _in_line(numbers: Sequence[int], scene: Scene) -> tuple[list[int], dict[int, int]]:
-    """Return figures from left to right, with those next to each other that do something together, and where they face."""
+    """Return figures from left to right, those who do something together side by side, and where they face."""
     line, facing = list(numbers), {}
     for number in numbers:
         for deed in scene.figures[number].deeds:
@@ -149,7 +150,12 @@ def _fit_in_one(scene: Scene, numbers: Sequence[int]) -> bool:
 
 
 def _row(
-    who: list[Individual], faces: dict[int, int], scale: float, ground: float, rng: random.Random, highest: float = SIZE
+    who: list[Individual],
+    faces: dict[int, int],
+    scale: float,
+    ground: float,
+    rng: random.Random,
+    highest: float = SIZE,
 ) -> list[Placed]:
     """Place some side by side; `highest` limits the height of each in pixels."""
     room = SIZE - 2 * MARGIN
@@ -178,7 +184,11 @@ def _row(
             reach = max(reach, min(14.0, nearer - 12))
         far = max(left, right) + 20
         stand = Stand(
-            Placement(x, y, own, facing), reach, 1 if x > SIZE / 2 else -1, nearer + far, (SIZE - x if facing > 0 else x) / own + far
+            Placement(x, y, own, facing),
+            reach,
+            1 if x > SIZE / 2 else -1,
+            nearer + far,
+            (SIZE - x if facing > 0 else x) / own + far,
         )
         placed.append(Placed(each, stand, _box(each, stand), tuple(_covers(each, stand))))
     return placed

@@ -38,15 +38,18 @@ def _part(element: str) -> str:
 @cache
 def _split(svg: str) -> tuple[str, str]:
     parts = {m[0]: _part(m[0]) for m in _ELEMENT.finditer(svg)}
-    return tuple(  # type: ignore[return-value]
-        _ELEMENT.sub(lambda m: m[0] if parts[m[0]] == wanted else "", svg) for wanted in ("head", "garment")
-    )
+
+    def kept(wanted: str) -> str:
+        return _ELEMENT.sub(lambda m: m[0] if parts[m[0]] == wanted else "", svg)
+
+    return kept("head"), kept("garment")
 
 
 def _as_head(svg: str) -> str:
     left, top, right, bottom = ink(svg)
     size = 36 / (bottom - top)
-    return f'<g transform="translate({36 - (left + right) / 2 * size} {CHIN + 1 - bottom * size}) scale({size})">{svg}</g>'
+    x, y = 36 - (left + right) / 2 * size, CHIN + 1 - bottom * size
+    return f'<g transform="translate({x} {y}) scale({size})">{svg}</g>'
 
 
 def _main_colour(garment: str) -> str:
@@ -76,7 +79,10 @@ def look(picture: str, shirt: str, skin: str, hair: str, trousers: str, skirt: b
     except StopIteration:
         svg, skin = drawing(picture), ""
     head, garment = (_as_head(svg), "") if picture in FACES else _split(svg)
-    plain = _main_colour(garment).upper() == PLAIN_SHIRT.upper() and len(set(re.findall(r'fill="(#[^"]*)"', garment)) - {"#000000", "#000"}) < 2
+    plain = (
+        _main_colour(garment).upper() == PLAIN_SHIRT.upper()
+        and len(set(re.findall(r'fill="(#[^"]*)"', garment)) - {"#000000", "#000"}) < 2
+    )
     colour = shirt if plain and shirt else _main_colour(garment)
     worn = "" if plain else f'<g transform="translate({36 - 36 * SQUEEZE} -0.5) scale({SQUEEZE} 1)">{garment}</g>'
     trunk = (
@@ -110,5 +116,7 @@ def with_body(head: str, colour: str, legs: str, biped: bool) -> str:
     stood = "".join(f'<rect x="{x}" y="50" width="{width}" height="15" rx="2" fill="{legs}"/>' for x in where)
     tail = "M58 44L68 34L66 46Z" if biped else "M61 40Q69 38 67 28"
     body = f'<rect x="26" y="35" width="{36 if biped else 40}" height="21" rx="10" fill="{colour}"/>'
-    lines = f'<g stroke="#000" stroke-width="2"><path d="{tail}" fill="{colour if biped else "none"}"/>{stood}{body}</g>'
+    lines = (
+        f'<g stroke="#000" stroke-width="2"><path d="{tail}" fill="{colour if biped else "none"}"/>{stood}{body}</g>'
+    )
     return f'{lines}<g transform="{at}">{head}</g>'

@@ -4,6 +4,7 @@ A track is a set of positions, an order says when each is reached. Motions that 
 in every clip: a single frame cannot tell a ball thrown from one caught, only the sequence can.
 """
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -93,5 +94,5 @@ def spots(motion: str, count: int) -> tuple[Spot, ...]:
 def headings(motion: str, count: int) -> tuple[int, ...]:
     """Return whether it goes on (1) or back (-1) along x at each step."""
     xs = [spot.x for spot in spots(motion, count)]
-    steps = [b - a for a, b in zip(xs, xs[1:], strict=False)]
+    steps = [b - a for a, b in itertools.pairwise(xs)]
     return tuple(1 if step >= 0 else -1 for step in [*steps, steps[-1] if steps else 1])

@@ -6,11 +6,12 @@ import cv2
 import numpy as np
 
 from nt2vr.world_large.deeds import DeedKind
-from nt2vr.world_large.drawn.actors import Stand, active, extent, paint, placed
+from nt2vr.world_large.drawn.actors import Stand, extent, paint, placed
 from nt2vr.world_large.drawn.backdrops import VARIANTS, backdrop
 from nt2vr.world_large.drawn.canvas import Canvas, Point
 from nt2vr.world_large.drawn.layout import SIZE, Placed, lay_out
 from nt2vr.world_large.drawn.motions import MOTIONS, STEPS
+from nt2vr.world_large.drawn.props import active
 from nt2vr.world_large.drawn.sprites import Image
 from nt2vr.world_large.scenes import Deed, Scene
 
