@@ -146,7 +146,7 @@ def paint(
         place.paint(canvas, drawing(sign), (-30, 36 + step % 2 * 3), 0.3)
     elif sign:
         top = height - 6 if who.look else height * 0.9
-        place.paint(canvas, drawing(sign), (min(behind, front), top + step % 2 * 3), 0.26)
+        place.paint(canvas, drawing(sign), (min(behind, front) + (5 if who.look else 0), top + step % 2 * 3), 0.26)
     return face
 
 

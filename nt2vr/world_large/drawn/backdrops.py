@@ -67,6 +67,11 @@ def _filter(name: str, factors: tuple[float, float, float], haze: tuple[float, f
     )
 
 
+def _of(colour: str, share: float) -> tuple[float, float, float]:
+    red, green, blue = (share * int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    return red, green, blue
+
+
 def _gradient(name: str, colours: tuple[str, str]) -> str:
     return (
         f'<linearGradient id="{name}" x2="0" y2="1"><stop stop-color="{colours[0]}"/>'
@@ -92,7 +97,7 @@ def backdrop_svg(place: str, night: bool, variant: int) -> str:
     sky = NIGHT_SKY if night and open_sky else tuple(given["sky"])
     factors = _INDOORS if indoor else _OUTDOORS
     haze = 0.0 if indoor else 0.18
-    hazed = _filter("haze", (1 - haze,) * 3, tuple(haze * int(sky[1][i : i + 2], 16) / 255 for i in (1, 3, 5)))
+    hazed = _filter("haze", (1 - haze, 1 - haze, 1 - haze), _of(sky[1], haze))
     dim = 'filter="url(#night)"' if night and not dark else ""
     far, near = given["far"], given.get("near", "")
     if night:

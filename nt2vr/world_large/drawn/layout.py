@@ -72,7 +72,7 @@ def _row_of(figure: Figure, alone: bool, involved: bool) -> str:
 
 def _in_line(numbers: Sequence[int], scene: Scene) -> tuple[list[int], dict[int, int]]:
     """Return figures from left to right, those who do something together side by side, and where they face."""
-    line, facing = list(numbers), {}
+    line, facing = list(numbers), dict[int, int]()
     for number in numbers:
         for deed in scene.figures[number].deeds:
             if isinstance(deed.object, int) and deed.object in line and number in line:
@@ -164,6 +164,9 @@ def _row(
     motions = {deed.kind.motion for each in who for deed in each.figure.deeds}
     together = len({each.number for each in who}) == 2 and bool(motions & {"chase", "follow"})
     edge, placed = MARGIN, []
+    doings = [deed for each in who for deed in each.figure.deeds if isinstance(deed.object, int)]
+    if len(who) == 2 and any(deed.kind.motion == "approach" or deed.kind.hand == "ahead" for deed in doings):
+        edge, slack = MARGIN + slack, 0.0  # they touch
     for index, each in enumerate(who):
         behind, front, height = extent(each.figure)
         facing, own = faces[each.number], min(scale, highest / height)

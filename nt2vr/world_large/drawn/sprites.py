@@ -92,14 +92,15 @@ def _sprite(svg: str, step: int, canvas: int, angle: int, flip: bool, night: boo
     size = max(2, round(UNITS * scale))
     image = _original(svg, round(UNITS * canvas / FINEST))
     smooth = cv2.INTER_LINEAR if 2 * size > len(image) else cv2.INTER_AREA  # the former is five times as fast
-    image = cv2.resize(image, (size, size), interpolation=smooth)
+    image = np.asarray(cv2.resize(image, (size, size), interpolation=smooth), np.uint8)
     if flip:
         image = image[:, ::-1]
     if angle:
         room = math.ceil(size * (math.sqrt(2) - 1) / 2)
-        image = cv2.copyMakeBorder(image, room, room, room, room, cv2.BORDER_CONSTANT)
+        image = np.pad(image, ((room, room), (room, room), (0, 0)))
         middle = size / 2 + room - 0.5
-        image = cv2.warpAffine(image, cv2.getRotationMatrix2D((middle, middle), -angle, 1), image.shape[1::-1])
+        turn = cv2.getRotationMatrix2D((middle, middle), -angle, 1)
+        image = np.asarray(cv2.warpAffine(image, turn, image.shape[1::-1]), np.uint8)
     alpha = image[..., 3]
     rows, columns = np.flatnonzero(alpha.any(axis=1)), np.flatnonzero(alpha.any(axis=0))
     if not len(rows):
