@@ -175,7 +175,8 @@ def _paint_worn(canvas: Canvas, place: Placement, deed: Deed, pose: Pose, child:
     svg = picture(thing, deed.colour)
     x, y = head_of(pose)
     size = 1.15 if child else 1.0
-    height, longest = {"on head": (31, 30), "on face": (15, 23), "on neck": (-10, 24)}.get(thing.held, (-12, 20))
+    sites = {"on head": (31.0, 30.0), "on face": (15.0, 23.0), "on neck": (-10.0, 24.0)}
+    height, longest = sites.get(thing.held, (-12.0, 20.0))
     if thing.held == "on head":
         left, top, right, bottom = ink(svg)
         longest *= max(1.0, (bottom - top) / (right - left))
