@@ -151,7 +151,7 @@ def problems(scene: Scene) -> list[str]:
         if any(before[1] > after[0] for before, after in pairwise(main)):
             found.append(f"{figure.thing} does two things at once")
         for deed in figure.deeds:
-            is_quartered = (deed.start * 4).is_integer() and (deed.end * 4).is_integer()
+            is_quartered = deed.start * 4 % 1 == deed.end * 4 % 1 == 0
             if not is_quartered or not figure.enters <= deed.start < deed.end <= figure.leaves:
                 found.append(f"time of {deed.verb}")
             if not deed.kind.may(figure.kind, place):
