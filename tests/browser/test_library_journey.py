@@ -125,18 +125,17 @@ def test_a_model_without_an_index_asks_first_and_an_evaluated_query_opens_in_its
 ) -> None:
     write_tiny(running_app.data / "models" / "tiny", "tiny")
     try:
-        page.goto(f"{running_app.url}?systems=CLIP|CLIP-neg")
-        expect(columns(page)).to_have_count(2, timeout=MODELS_MS)
+        open_search(page, running_app.url)
         add_films(page, films)
         page.get_by_role("link", name="Search this library").click()
         expect(page.locator("#gallery input")).to_have_value("Films", timeout=MODELS_MS)
-        expect(columns(page)).to_have_count(2, timeout=MODELS_MS)
+        expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
         choose(page, "systems", "tiny")
         page.keyboard.press("Escape")
         expect(page.get_by_text("Films is not indexed by tiny yet: 3 clips")).to_be_visible(timeout=MODELS_MS)
         expect(columns(page)).to_have_count(0)
         page.get_by_role("button", name="Index now").click()
-        expect(columns(page)).to_have_count(3, timeout=MODELS_MS)
+        expect(columns(page)).to_have_count(4, timeout=MODELS_MS)
         expect(page.locator("#search-index")).to_be_hidden()
         open_an_evaluated_query(page)
     finally:
