@@ -134,7 +134,6 @@ def test_a_strategy_of_one_s_own_is_searched_with_and_its_mistakes_are_sentences
         *({"literal": each} for each in ("red", 5, [5])),
         *({"references": each} for each in (5, ["red"], [None])),
     ],
-    ids=repr,
 )
 def test_a_wrong_argument_is_one_sentence(searcher: nt2vr.GallerySearcher, change: dict[str, Any]) -> None:
     arguments: dict[str, Any] = {"query": "red", "systems": ColourModel(), **change}
