@@ -8,19 +8,21 @@ of the published rule. docs/conformance.md holds the result for files of public 
 import argparse
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.conformance_covr import Row, covr_rows
 from benchmarks.harness import write_head, write_row
 from nt2vr.datasets import Split, load_dataset
 from nt2vr.datasets.load import DATASETS
 from nt2vr.errors import Nt2vrError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, row_array
 from nt2vr.evaluation.choices import choice_values, choices_of, measure_choices
-from nt2vr.evaluation.measures import Measured, joined, means_of, measure_block, metric_values
+from nt2vr.evaluation.measures import Measured, averages_of, joined, measure_block, metric_values
 from nt2vr.evaluation.tasks import is_task, task_benchmark
+from nt2vr.evaluation.video_to_text import caption_ranks
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 
@@ -35,6 +37,13 @@ EXPECTED = {  # videos or pictures · queries, or queries: counted in the publis
     "msrvtt1k test": "1,000 · 1,000",
     "didemo test": "1,004 · 1,004",
     "didemo validation": "1,065 · 1,065",
+    "CIRR, val": "2,297 · 4,181",
+    "CIRR, test": "2,315 · 4,148",
+    "CIRCO, val": "220",
+    "CIRCO, test": "800",
+    "FashionIQ, val dress": "3,817 · 2,017",
+    "FashionIQ, val shirt": "6,346 · 2,038",
+    "FashionIQ, val toptee": "5,373 · 1,961",
     "ccneg_preprocessed.pt": "40,000",
     "existence.json": "505",
     "plurals.json": "851",
@@ -57,19 +66,9 @@ EXPECTED = {  # videos or pictures · queries, or queries: counted in the publis
 }
 WIDTH, NOISE = 32, 3.0  # of the embeddings; of captions around their videos, so that figures are neither 0 nor 100
 BLOCK = 512  # queries at a time
+SAME = 1e-4  # percent
 SPLITS: tuple[Split, ...] = ("validation", "test")
 NOT_A_DATASET = {"folder"}  # readers that would take any file
-
-
-@dataclass(frozen=True)
-class Row:
-    """What was found in one file; figures are percentages."""
-
-    file: str
-    read: str
-    measure: str
-    ours: float
-    plain: float
 
 
 def main() -> None:
@@ -77,11 +76,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.conformance", description=__doc__)
     parser.add_argument("folder", type=Path)
     write_head("file", "read", "expected", "measure", "ours", "NumPy", "verdict")
-    for row in rows_of(parser.parse_args().folder):
-        expected = EXPECTED.get(row.file, "")
-        verdict = "equal" if abs(row.ours - row.plain) < 1e-4 else "differs"
+    folder = parser.parse_args().folder
+    for row in chain(rows_of(folder), covr_rows(folder)):
+        expected = EXPECTED.get(row.file, "") if row.read else ""
+        figures = ["" if value is None else f"{value:.4f}" for value in (row.ours, row.plain)]
+        is_equal = row.ours is None or (row.plain is not None and abs(row.ours - row.plain) < SAME)
         count = "" if not expected or expected in (row.read, row.read.rpartition(" · ")[2]) else ", count differs"
-        write_row(row.file, row.read, expected, row.measure, f"{row.ours:.4f}", f"{row.plain:.4f}", verdict + count)
+        verdict = "differs" if not is_equal else "read" if row.ours is None else "equal"
+        write_row(row.file, row.read, expected, row.measure, *figures, verdict + count)
 
 
 def rows_of(folder: Path) -> Iterator[Row]:
@@ -113,19 +115,39 @@ def _dataset(path: Path, seen: set[tuple[str, Path]]) -> Iterator[Row]:
             captions = [(row, text) for row, video in enumerate(videos) for text in video.captions]
             queries = tuple(JudgedQuery("original", text, row_array((row,))) for row, text in captions)
             ids = tuple(video.video_id for video in videos)
-            yield row_of(f"{name} {split}", Benchmark(name, ids, queries, _nothing, {}))
+            yield from both_ways(f"{name} {split}", Benchmark(name, ids, queries, _nothing, {}))
 
 
 def _nothing(*_: object) -> Vectors:
     raise NotImplementedError  # nothing is embedded here
 
 
+def both_ways(file: str, benchmark: Benchmark) -> Iterator[Row]:
+    """Measure text to video, then video to text, each on random embeddings, twice."""
+    yield row_of(file, benchmark)
+    videos, captions = _embedded(benchmark, np.random.default_rng(0))
+    ranks = caption_ranks(videos, captions, benchmark.queries)
+    own: dict[int, set[int]] = {}
+    for row, query in enumerate(benchmark.queries):
+        own.setdefault(int(query.relevant[0]), set()).add(row)
+    hits = [
+        not own[place].isdisjoint(np.argsort(-captions.astype(np.float64) @ videos[place])[:10].tolist())
+        for place in sorted(own)
+    ]
+    yield Row(file, "", "video/R@10", 100 * float((ranks <= 10).mean()), 100 * float(np.mean(hits)))
+
+
+def _embedded(benchmark: Benchmark, rng: np.random.Generator) -> tuple[Vectors, Vectors]:
+    """Draw embeddings of the videos, and of texts around their own ones."""
+    videos = _unit(rng.normal(size=(len(benchmark.video_ids), WIDTH)))
+    own = videos[[query.relevant[0] for query in benchmark.queries]]
+    return videos, _unit(own + NOISE * _unit(rng.normal(size=own.shape)))
+
+
 def row_of(file: str, benchmark: Benchmark) -> Row:
     """Measure a benchmark on random embeddings, twice."""
     rng = np.random.default_rng(0)
-    videos = _unit(rng.normal(size=(len(benchmark.video_ids), WIDTH)))
-    own = videos[[query.relevant[0] for query in benchmark.queries]]
-    right = _unit(own + NOISE * _unit(rng.normal(size=own.shape)))
+    videos, right = _embedded(benchmark, rng)
     read = f"{len(videos):,} · {len(benchmark.queries):,}"
     if benchmark.texts:
         wrong = _unit(rng.normal(size=(len(benchmark.texts), WIDTH)))
@@ -149,7 +171,7 @@ def _answers(benchmark: Benchmark, videos: Vectors, right: Vectors, wrong: Vecto
             shown = videos[query.relevant[0]].astype(np.float64)
             hits += int(all(shown @ vector > shown @ wrong[other] for other in query.others))
     measure = f"{benchmark.queries[0].kind}/accuracy"
-    ours = means_of(choice_values(benchmark.queries, joined(parts)))[measure]
+    ours = averages_of(choice_values(benchmark.queries, joined(parts)))[measure]
     return measure, ours, 100 * hits / len(right)
 
 
@@ -166,7 +188,7 @@ def _plain(benchmark: Benchmark, videos: Vectors, right: Vectors) -> float:
 
 
 def _mean(benchmark: Benchmark, measured: Measured, measure: str) -> float:
-    return means_of(metric_values(benchmark.queries, measured))[measure]
+    return averages_of(metric_values(benchmark.queries, measured))[measure]
 
 
 def _unit(vectors: np.ndarray) -> Vectors:

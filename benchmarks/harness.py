@@ -25,7 +25,7 @@ from nt2vr.search.searcher import Searcher
 from nt2vr.settings import ASSETS, PACKAGE, Settings, prepare_environment
 
 T = TypeVar("T")
-PATIENCE_S = 120.0
+PATIENCE_S = 600.0  # a busy machine is slow, not wrong
 
 
 def arguments(name: str, doc: str | None) -> ArgumentParser:

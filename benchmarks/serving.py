@@ -32,17 +32,18 @@ import httpx
 import numpy as np
 from PIL import Image
 
-from benchmarks.harness import App, arguments, in_turns, running_app, wait_until, write_head, write_row
+from benchmarks.harness import PATIENCE_S, App, arguments, in_turns, running_app, wait_until, write_head, write_row
 from benchmarks.search import queries
 from nt2vr.media.decode import sample_frames
 from nt2vr.settings import ASSETS, PACKAGE
 from trainer.runs.run_folder import RunFolder
 
 PEOPLE, PAUSE_S, CLIENTS = 50, 5.0, 16
+MOST_PER_S = 100  # searches; two cores answer half as many
+VISITORS, REST_S = 4, 0.2  # at a time, and between two of them
 SYSTEMS = ["CLIP", "CLIP-neg", "CLIP boolean"]
 RUN = "load"  # a run is named by its folder
-SETTLE_S = 180.0  # after which memory is compared with what it is at the end
-NUM_KILLS = 20
+SETTLE_S = 180.0  # after which memory is compared with what it is at the end; half of a shorter load
 HEALTH = "api/health"  # answers once searches do
 
 
@@ -130,6 +131,11 @@ class Tally:
         return f"| {name} | {count:,} | {p50:.0f} | {p95:.0f} | {len(self.errors)} | {rate:.1f} | {memory} |\n"
 
 
+def enough_queries(seconds: float, per_s: float) -> Iterator[str]:
+    """Return distinct queries for a load that asks at most so many; 10,000 take some seconds to write."""
+    return iter(queries(round(per_s * seconds) + 2 * PEOPLE))
+
+
 HEAD = """| load | searches | p50 ms | p95 ms | errors | searches/s | memory MB, start → end |
 |:--|--:|--:|--:|--:|--:|:--|
 """
@@ -147,7 +153,7 @@ class Page:
 
     def __init__(self, url: str) -> None:
         """Read which event searches, and its inputs' values."""
-        config = httpx.get(f"{url}config").json()
+        config = httpx.get(f"{url}config", timeout=PATIENCE_S).json()
         props = {each["id"]: each["props"] for each in config["components"]}
         ids = {each["props"].get("elem_id"): each["id"] for each in config["components"]}
         self.event = next(
@@ -175,7 +181,7 @@ class Page:
 
 async def people(app: App, seconds: float, systems: list[str]) -> Tally:
     """Let people search, each at moments of their own."""
-    tally, texts, page = Tally(), iter(queries(100_000 if seconds > 600 else 5_000)), Page(app.url)
+    tally, texts, page = Tally(), enough_queries(seconds, PEOPLE / PAUSE_S), Page(app.url)
     end_s = time.monotonic() + seconds
 
     async def person(number: int) -> None:
@@ -193,7 +199,7 @@ async def people(app: App, seconds: float, systems: list[str]) -> Tally:
 
 async def saturation(app: App, seconds: float, systems: list[str]) -> Tally:
     """Let clients search one after another without a pause, over the plain route."""
-    tally, texts = Tally(), iter(queries(50_000))
+    tally, texts = Tally(), enough_queries(seconds, MOST_PER_S)
     end_s = time.monotonic() + seconds
 
     async def visitor() -> None:
@@ -250,7 +256,7 @@ def routes(data: Path, rounds: int = 200) -> None:
 async def visitors(app: App, seconds: float) -> tuple[Tally, list[tuple[float, float]]]:
     """Let one visitor after another do something, four at a time; return also the memory over time."""
     tally, page, memory = Tally(), Page(app.url), list[tuple[float, float]]()
-    texts, choose = iter(queries(200_000)), random.Random(0)
+    texts, choose = enough_queries(seconds, VISITORS / REST_S), random.Random(0)
     pictures = [_picture(path) for path in sorted((ASSETS / "gallery" / "clips").glob("*.webm"))[:20]]
     start_s = time.monotonic()
 
@@ -283,7 +289,7 @@ async def visitors(app: App, seconds: float) -> tuple[Tally, list[tuple[float, f
             else:
                 asking = evaluation()
             await tally.time(asking)
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(REST_S)
 
     async def watch() -> None:
         while (now_s := time.monotonic() - start_s) < seconds:
@@ -291,7 +297,7 @@ async def visitors(app: App, seconds: float) -> tuple[Tally, list[tuple[float, f
             await asyncio.sleep(5)
 
     async with httpx.AsyncClient(base_url=app.url, timeout=120) as client:
-        await asyncio.gather(watch(), *(visitor() for _ in range(4)))
+        await asyncio.gather(watch(), *(visitor() for _ in range(VISITORS)))
     return tally, memory
 
 
@@ -302,35 +308,37 @@ def _picture(clip: Path) -> bytes:
 
 
 def mixed(data: Path, seconds: float) -> None:
-    """Print how much memory the visitors have cost after three minutes, and at the end."""
+    """Print how much memory the visitors have cost once it has settled, and at the end."""
     with running_app(data, HEALTH) as app:
         tally, memory = asyncio.run(visitors(app, seconds))
-    settled = [mb for at_s, mb in memory if at_s <= SETTLE_S][-6:]
+    settle_s = min(SETTLE_S, seconds / 2)
+    settled = [mb for at_s, mb in memory if at_s <= settle_s][-6:]
     last = [mb for _, mb in memory][-6:]
     first, end = float(np.median(settled)), float(np.median(last))
-    most = max(mb for at_s, mb in memory if at_s > SETTLE_S)
+    most = max((mb for at_s, mb in memory if at_s > settle_s), default=end)
     sys.stdout.write(
-        f"{len(tally.times_ms):,} requests in {seconds / 60:.0f} minutes, {len(tally.errors)} errors; memory after "
-        f"three minutes {first:.0f} MB, at the end {end:.0f} ({100 * (end / first - 1):+.1f} %), at most {most:.0f}\n"
+        f"{len(tally.times_ms):,} requests in {seconds / 60:g} minutes, {len(tally.errors)} errors; memory after "
+        f"{settle_s / 60:g} minutes {first:.0f} MB, at the end {end:.0f} ({100 * (end / first - 1):+.1f} %), "
+        f"at most {most:.0f}\n"
     )
     for error in sorted(set(tally.errors))[:5]:
         sys.stdout.write(f"error: {error}\n")
 
 
-def kills(data: Path) -> None:
+def kills(data: Path, count: int) -> None:
     """Kill the app or its trainer at random moments under load, start again, and compare what is found."""
     choose, lost = random.Random(0), 0
     partial: set[Path] = set()  # files that the last kill left half-written: the next start deletes them
     with running_app(data, HEALTH) as app:
-        expected = httpx.post(f"{app.url}api/search", json={"query": "a dog, no cat", "systems": SYSTEMS}).json()
-    for number in range(NUM_KILLS):
+        expected = _answer(app)
+    for number in range(count):
         with running_app(data, HEALTH) as app, training(data) as run:
             before, kept = run.status(), {path for path in partial if path.exists()}
             asyncio.run(_until_killed(app, run, choose.uniform(0.5, 6), kill_app=number % 2 == 0))
             app.process.kill()
         with running_app(data, HEALTH) as app:
-            answer = httpx.post(f"{app.url}api/search", json={"query": "a dog, no cat", "systems": SYSTEMS}).json()
-            systems = httpx.get(f"{app.url}api/systems").json()
+            answer = _answer(app)
+            systems = httpx.get(f"{app.url}api/systems", timeout=PATIENCE_S).json()
         after = run.status()
         problems = {
             "the answer differs": answer != expected,
@@ -343,7 +351,12 @@ def kills(data: Path) -> None:
         lost += bool(found)
         sys.stdout.write(f"{number + 1}: {'; '.join(found) or 'all found'}\n")
         sys.stdout.flush()
-    sys.stdout.write(f"{NUM_KILLS} kills, {lost} with something lost\n")
+    sys.stdout.write(f"{count} kills, {lost} with something lost\n")
+
+
+def _answer(app: App) -> Any:
+    asked = {"query": "a dog, no cat", "systems": SYSTEMS}
+    return httpx.post(f"{app.url}api/search", json=asked, timeout=PATIENCE_S).json()
 
 
 async def _until_killed(app: App, run: RunFolder, moment_s: float, kill_app: bool) -> None:
@@ -359,6 +372,7 @@ def main() -> None:
     parser = arguments("serving", __doc__)
     parser.add_argument("load", choices=("people", "saturation", "routes", "mixed", "kills"))
     parser.add_argument("--minutes", type=float, default=2.0)
+    parser.add_argument("--kills", type=int, default=20, metavar="N", help="how often to kill")
     parser.add_argument("--training", action="store_true", help="train meanwhile, and serve its checkpoints")
     options = parser.parse_args()
     seconds = 60 * options.minutes
@@ -376,7 +390,7 @@ def main() -> None:
         elif options.load == "mixed":
             mixed(data, seconds)
         else:
-            kills(data)
+            kills(data, options.kills)
 
 
 if __name__ == "__main__":

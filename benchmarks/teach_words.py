@@ -47,13 +47,14 @@ from nt2vr.querygen.denials import Denial
 from nt2vr.querygen.query_sets import CaptionedVideos, read_captioned_videos
 from nt2vr.search.systems import System
 from trainer.config import TrainConfig
-from trainer.config_file import PRESETS, load_config
+from trainer.config_file import load_config
 from trainer.data.batches import Batch, draw_sentence, epoch_batches
 from trainer.data.clips import ClipLoader, Clips
 from trainer.data.sentences import CaptionSentences
 from trainer.learner import Learner
 from trainer.loop import SAMPLE
 from trainer.losses import losses_of
+from trainer.presets import PRESETS
 from trainer.runs.start import PREPROCESS, Start
 from trainer.teacher import FrozenTexts, Teacher
 from trainer.text_measures import EARLY_STEPS, TextMeasures, early_warning

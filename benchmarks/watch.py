@@ -18,8 +18,9 @@ from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.settings import prepare_environment
 from trainer.changes import parse_change
 from trainer.config import TrainConfig
-from trainer.config_file import PRESETS, load_config
+from trainer.config_file import load_config
 from trainer.data.clips import ClipLoader
+from trainer.presets import PRESETS
 from trainer.runs.manager import RunManager
 from trainer.runs.run_folder import RunFolder
 from trainer.validation import validate

@@ -6,25 +6,50 @@ The names below are imported with their first use, so that `import nt2vr` stays 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nt2vr.api import Evaluation, GallerySearcher, evaluate, load_model, open_searcher, understand
+    from nt2vr.api import (
+        evaluate,
+        evaluate_covr,
+        load_model,
+        open_searcher,
+        register_strategy,
+        submit_covr,
+        understand,
+    )
+    from nt2vr.evaluation.covr.sources import CovrData
     from nt2vr.evaluation.sources import Data
     from nt2vr.language.query import Query
+    from nt2vr.models.card import Card
+    from nt2vr.models.encoder import Encoder
+    from nt2vr.python.evaluation import Evaluation
+    from nt2vr.python.model import Model
+    from nt2vr.python.searcher import GallerySearcher
+    from nt2vr.search.answers import Answer
     from nt2vr.search.references import Reference
+    from nt2vr.search.strategies import Parts
     from nt2vr.search.systems import System
 
     __version__: str
 
 __all__ = [
+    "Answer",
+    "Card",
+    "CovrData",
     "Data",
+    "Encoder",
     "Evaluation",
     "GallerySearcher",
+    "Model",
+    "Parts",
     "Query",
     "Reference",
     "System",
     "__version__",
     "evaluate",
+    "evaluate_covr",
     "load_model",
     "open_searcher",
+    "register_strategy",
+    "submit_covr",
     "understand",
 ]
 

@@ -1,21 +1,22 @@
 """The command line: `nt2vr COMMAND`, or `python -m nt2vr COMMAND`. Without a command it opens the app.
 
-This is the one module of nt2vr that may name the trainer. A command's module is imported only when it is run.
+This is the one module of nt2vr that may name the trainer. A command's module is imported only when it is run, and the
+libraries that it needs only when its arguments are right.
 """
 
-import argparse
 import io
-import logging
 import os
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from nt2vr.commands.parser import Parser
 from nt2vr.errors import ConfigError, Nt2vrError
-from nt2vr.settings import Settings, prepare_environment, project_version
 
 if TYPE_CHECKING:
+    from nt2vr.settings import Settings
     from nt2vr.ui.trainings import Trainings
     from nt2vr.ui.web.permissions import Permissions
 
@@ -32,19 +33,24 @@ COMMANDS = {  # name -> its module, which has `add_arguments` and `run`, and a l
     "import": ("nt2vr.commands.import_", "import a checkpoint written by other code"),
     "push": ("nt2vr.commands.push", "upload a model to the Hugging Face Hub"),
     "pull": ("nt2vr.commands.pull", "download a model from the Hugging Face Hub"),
-    "publish": ("nt2vr.commands.publish", "upload the app as a Hugging Face Space"),
+    "publish": ("nt2vr.commands.publish", "upload the app as a Hugging Face Space, or write its files"),
+    "completion": ("nt2vr.commands.completion", "print a script that completes commands and names on Tab"),
 }
-DESCRIPTION = "Text-to-video retrieval that understands negation."
-OWN_FLAGS = ("-h", "--help", "--version")
+DESCRIPTION = "Text-to-video retrieval that understands negation. `nt2vr help COMMAND` explains a command."
+OWN_FLAGS = ("-h", "--help", "-V", "--version")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return its exit status: 0 done, 1 failed, 2 refused, 130 after Ctrl+C, 141 at a closed pipe."""
-    prepare_environment()
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
+        if "_ARGCOMPLETE" in os.environ:  # a shell asks what Tab completes
+            from nt2vr.commands.completion import complete  # noqa: PLC0415
+            from trainer.presets import preset_names  # noqa: PLC0415
+
+            complete(os.environ.get("COMP_LINE", ""), _parser, preset_names)
         status = _run(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except Nt2vrError as error:
@@ -61,30 +67,48 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     if not arguments or (arguments[0].startswith("-") and arguments[0] not in OWN_FLAGS):
         arguments = ["serve", *arguments]
-    name = arguments[0]
-    if name == "compose":
+    if arguments[0] == "help":
+        arguments = [*arguments[1:2], "--help"]
+    if arguments[0] == "compose":
         raise ConfigError("`nt2vr compose` is called `nt2vr covr` now. Its options are the same.")
-    if name == "train":
-        from trainer.__main__ import main as train  # noqa: PLC0415
+    if arguments[0] in OWN_FLAGS[2:]:
+        from nt2vr.settings import project_version  # noqa: PLC0415  the list of commands needs no settings
 
-        return train(arguments[1:], prog="nt2vr train")
-    logging.basicConfig(level=logging.ERROR, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    parser = argparse.ArgumentParser(prog="nt2vr", description=DESCRIPTION)
-    parser.add_argument("--version", action="version", version=f"nT2VR {project_version()}")
+        sys.stdout.write(f"nT2VR {project_version()}\n")
+        return 0
+    parser, command = _parser(arguments[0])
+    options = parser.parse_args(arguments, Namespace(build_trainer=build_trainer))
+    status: int = command.run(options)
+    return status
+
+
+def _parser(name: str) -> tuple[Parser, Any]:
+    """Return a parser of all commands, of which the named one has its arguments, and that one's module, if any."""
+    parser = Parser(prog="nt2vr", description=DESCRIPTION)
+    parser.add_argument("-V", "--version", action="store_true", help="print the version")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     command: Any = None
     for known, (module, purpose) in COMMANDS.items():
         subparser = subparsers.add_parser(known, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
         if known == name:
-            command = import_module(module)
+            command = _imported(module)
             command.add_arguments(subparser)
-    options = parser.parse_args(arguments, argparse.Namespace(build_trainer=build_trainer))
-    status: int = command.run(options)
-    return status
+    return parser, command
+
+
+def _imported(module: str) -> Any:
+    """Import a command's module, once logging and the environment of its libraries are set up."""
+    import logging  # noqa: PLC0415  the list of commands needs neither
+
+    from nt2vr.settings import prepare_environment  # noqa: PLC0415  likewise
+
+    prepare_environment()
+    logging.basicConfig(level=logging.ERROR, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    return import_module(module)
 
 
 def build_trainer(
-    settings: Settings, permissions: "Permissions"
+    settings: "Settings", permissions: "Permissions"
 ) -> tuple[Mapping[str, Callable[..., None]], "Trainings"]:
     """Build the Train tab, and trainings from the Search tab; nt2vr.ui cannot import the trainer."""
     from trainer.runs.manager import RunManager  # noqa: PLC0415

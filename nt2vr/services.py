@@ -20,16 +20,15 @@ from nt2vr.world.synonyms import synonyms
 class Services:
     """The parts of one app; `close` ends its decoder processes and closes its cache."""
 
-    def __init__(self, settings: Settings) -> None:
-        """Build nothing yet."""
-        self.settings = settings
+    def __init__(self, settings: Settings, index: str = "") -> None:
+        """Build nothing yet; `index` as for `Searcher`."""
+        self.settings, self._index = settings, index
         self._opened = ExitStack()
 
     @cached_property
     def models(self) -> Catalog:
-        """Catalog of shipped, downloaded and imported models, and of training runs' checkpoints."""
-        folders = [self.settings.assets / "models", self.settings.data_dir / "models"]
-        return Catalog(folders, self.settings.device, self.settings.data_dir / "runs")
+        """All models by name."""
+        return Catalog.of(self.settings)
 
     @cached_property
     def decoder(self) -> Decoder:
@@ -50,7 +49,8 @@ class Services:
     def galleries(self) -> Galleries:
         """Searchers of the built-in gallery and the libraries."""
         gallery = load_gallery(self.settings.assets / "gallery" / "gallery.jsonl")
-        return Galleries(self.models, gallery, self.decoder, self.cache, judge_video, synonyms(), self.libraries)
+        parts = (self.models, gallery, self.decoder, self.cache, judge_video, synonyms(), self.libraries)
+        return Galleries(*parts, self._index)
 
     @cached_property
     def index_jobs(self) -> IndexJobs:

@@ -1,15 +1,12 @@
 """Settings from flags and environment variables, and the project's version. Only this module reads the environment."""
 
-import ctypes
 import ipaddress
 import os
 import re
 import sys
-import tomllib
 from argparse import ArgumentParser
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from importlib import metadata
 from pathlib import Path
 
 from nt2vr.errors import ConfigError, quoted
@@ -125,7 +122,11 @@ class Settings:
 def project_version() -> str:
     """Return the installed package's version, or pyproject.toml's in a checkout, which need not be installed."""
     if ASSETS.parent == PACKAGE:
+        from importlib import metadata  # noqa: PLC0415  takes longer than all else that a command's help needs
+
         return metadata.version("nt2vr")
+    import tomllib  # noqa: PLC0415  likewise
+
     pyproject = (PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8")
     return str(tomllib.loads(pyproject)["project"]["version"])
 
@@ -256,6 +257,8 @@ def training_devices(environment: Mapping[str, str] = os.environ) -> tuple[str, 
     "cpu" without a CUDA driver or without visible GPUs; otherwise "cuda:N" of the first visible GPU, or of the first n
     where torchrun starts n processes here.
     """
+    import ctypes  # noqa: PLC0415  needed by trainings only
+
     try:
         ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
     except OSError:

@@ -1,13 +1,16 @@
 """Fixtures shared by several packages' tests: synthesised videos and the running app."""
 
+import gc
 import os
 import socket
+import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +18,21 @@ import cv2
 import httpx
 import numpy as np
 import pytest
+from filelock import FileLock
 from numpy.typing import NDArray
 from xdist.scheduler import LoadScopeScheduling
 
+import nt2vr
 from nt2vr.settings import prepare_environment
 from tests.paths import ROOT
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # the workers share the cores
 prepare_environment()  # before any test imports torch
+# httpx reads all certificates for each client, which takes .03 s
+ssl.create_default_context = cache(ssl.create_default_context)  # type: ignore[assignment]
+
+STRANGER = {"X-Forwarded-For": "203.0.113.7"}  # headers of somebody behind a proxy
 
 
 class TwoAppsScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped
@@ -34,6 +43,17 @@ class TwoAppsScheduling(LoadScopeScheduling):  # type: ignore[misc]  # untyped
         if not module.startswith(("tests/app/", "tests/browser/")):
             return module
         return "one app" if module < "tests/browser/test_l" else "another"  # about equal times
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One per core, and another where the app is tested: two of them wait a third of their time then."""
+    only_units = all("unit" in Path(argument).parts for argument in config.args)
+    return (os.cpu_count() or 1) + (not only_units)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported out of all later searches for garbage, which take .2 s otherwise."""
+    gc.freeze()
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> TwoAppsScheduling:
@@ -60,10 +80,14 @@ def write_video(tmp_path: Path) -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def gallery_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder whose cache all tests of the shipped gallery share, so that it is embedded once."""
+    """A data folder whose cache all tests of the shipped gallery share; the first process embeds it, others wait."""
     workers = "PYTEST_XDIST_WORKER" in os.environ
     folder = (tmp_path_factory.getbasetemp().parent if workers else tmp_path_factory.getbasetemp()) / "gallery_data"
     folder.mkdir(exist_ok=True)
+    with FileLock(folder.with_suffix(".lock")):
+        if not (folder / "embeddings").exists():
+            with nt2vr.open_searcher(folder) as searcher:
+                searcher.search("a dog", ["CLIP"], k=1)
     return folder
 
 
@@ -83,13 +107,6 @@ def running_app(tmp_path_factory: pytest.TempPathFactory, gallery_data: Path) ->
         yield app
 
 
-@pytest.fixture(scope="session")
-def public_app(gallery_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
-    """Start the app once per worker as on a server, where everybody is a stranger."""
-    with run_app(tmp_path_factory.mktemp("public"), gallery_data / "cache", GRADIO_SERVER_NAME="0.0.0.0") as app:
-        yield app
-
-
 def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -97,13 +114,16 @@ def free_port() -> int:
 
 
 @contextmanager
-def run_app(folder: Path, cache: Path | None = None, port: int = 0, **environment: str) -> Iterator[RunningApp]:
+def run_app(
+    folder: Path, cache: Path | None = None, port: int = 0, flags: Sequence[str] = (), **environment: str
+) -> Iterator[RunningApp]:
     """Start the app with its data and home in `folder`, and end it after the block.
 
     Args:
         folder: new, or of an app that ended.
         cache: another app's, which is used with the embeddings beside it, so that the gallery is embedded once.
         port: 0 takes a free one.
+        flags: further ones, such as --mcp.
         environment: variables to set.
     """
     port = port or free_port()
@@ -113,7 +133,7 @@ def run_app(folder: Path, cache: Path | None = None, port: int = 0, **environmen
         if not (app.data / shared.name).exists():
             shared.mkdir(exist_ok=True)
             (app.data / shared.name).symlink_to(shared)
-    command = [sys.executable, "app.py", "--port", str(port), "--data-dir", str(app.data)]
+    command = [sys.executable, "app.py", "--port", str(port), "--data-dir", str(app.data), *flags]
     env = {**os.environ, "HOME": str(folder), **environment}
     with app.log.open("a") as log, subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env=env) as process:
         try:

@@ -22,10 +22,30 @@ Read = Callable[[Path], object]
 
 TOKEN = re.compile(rb'"[^"\n]*"|-?\d+(?:\.\d+)?|true|false|null|\[|\{')
 HOSTILE = (
-    b"[" * 50_000, b'{"a":' * 50_000, b"9" * 5_000, b"Infinity", b"-1", b"1e400", b"NaN", b"null", b'"\\ud800"',
-    b'"\xed\xa0\x80"', b"[]", b"{}", b'""', b'"\\u0000"', b'"~nobody/x"', b'"' + b"x" * 1_000_000 + b'"',
-    b"2147483648", b"1000000000000", b'"../../../../etc/passwd"', b"true", b"[[[]]]", b'{"a": {"b": 1}}', b"0",
-)  # fmt: skip
+    b"[" * 50_000,
+    b'{"a":' * 50_000,
+    b"9" * 5_000,
+    b"Infinity",
+    b"-1",
+    b"1e400",
+    b"NaN",
+    b"null",
+    b'"\\ud800"',
+    b'"\xed\xa0\x80"',
+    b"[]",
+    b"{}",
+    b'""',
+    b'"\\u0000"',
+    b'"~nobody/x"',
+    b'"' + b"x" * 1_000_000 + b'"',
+    b"2147483648",
+    b"1000000000000",
+    b'"../../../../etc/passwd"',
+    b"true",
+    b"[[[]]]",
+    b'{"a": {"b": 1}}',
+    b"0",
+)
 
 
 def damaged(content: bytes, random: Random) -> bytes:
@@ -223,9 +243,20 @@ def picture(folder: Path) -> Read:
 READERS: dict[str, Callable[[Path], Read]] = {
     each.__name__: each
     for each in (
-        checkpoint, tokenizer, embeddings, gallery, table, manifest, query_sets, report, library, run, rows, picture,
+        checkpoint,
+        tokenizer,
+        embeddings,
+        gallery,
+        table,
+        manifest,
+        query_sets,
+        report,
+        library,
+        run,
+        rows,
+        picture,
     )
-}  # fmt: skip
+}
 
 
 def try_all(name: str, seeds: int, _: Progress) -> list[str]:

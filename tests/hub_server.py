@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import unquote
 
-import huggingface_hub
+import huggingface_hub.constants
 import pytest
 
 TOKEN = "hf_test"
@@ -47,6 +47,8 @@ class HubServer:
         requests: every request, as "GET /path".
         foreign_tokens: authorisation headers that arrived at the CDN, where none belongs.
         breaks: so many times a download of an LFS file breaks off half-way.
+        ranges: what each download of an LFS file asked for: "" or "bytes=1000-".
+        refusals: statuses of the next answers to requests for files, one after the other.
         sizes: other sizes than the true ones, by file name, for the listing.
         chunk_bytes: part size of uploads; 0 uploads in one part.
         status: answer every API request with this error, if set.
@@ -60,6 +62,8 @@ class HubServer:
     requests: list[str] = field(default_factory=list)
     foreign_tokens: list[str] = field(default_factory=list)
     breaks: int = 0
+    ranges: list[str] = field(default_factory=list)
+    refusals: list[int] = field(default_factory=list)
     sizes: dict[str, int] = field(default_factory=dict)
     chunk_bytes: int = 0
     status: int = 0
@@ -248,6 +252,8 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(200, entries)
 
     def resolve(self, body: bytes, name: str, file: str, kind: str = "") -> None:
+        if self.hub.refusals:
+            return self._refuse(self.hub.refusals.pop(0), "Fault")
         repository = self._found("spaces" if kind else "models", name)
         if repository is None:
             return
@@ -268,6 +274,8 @@ class Handler(BaseHTTPRequestHandler):
         if token := self.headers.get("Authorization"):
             self.hub.foreign_tokens.append(token)
         data = self.hub.blobs[oid]
+        if self.command == "GET":
+            self.hub.ranges.append(self.headers.get("Range", ""))
         start = int(match[1]) if (match := re.match(r"bytes=(\d+)-", self.headers.get("Range", ""))) else 0
         rest, ranged = data[start:], {"Content_Range": f"bytes {start}-{len(data) - 1}/{len(data)}"} if start else {}
         if self.hub.breaks:

@@ -3,37 +3,48 @@
 An unfinished run resumes from its last save. The Train tab starts and resumes runs with this same command.
 """
 
-import argparse
+import json
 import logging
 import os
 import signal
 import sys
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext, suppress
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tqdm.contrib.logging import logging_redirect_tqdm
+from tqdm import tqdm
 
 from nt2vr.errors import ConfigError, Nt2vrError, RunError
 from nt2vr.files import is_disk_full
+from nt2vr.models.card import read_card
 from nt2vr.progress import Progress, silent
 from nt2vr.settings import prepare_environment, process_rank, use_device
 from trainer.changes import parse_change
 from trainer.config import TrainConfig
-from trainer.config_file import anchored, load_config, preset_or_file, save_config
+from trainer.config_file import anchored, load_config, save_config
+from trainer.presets import preset_names, preset_or_file
 from trainer.runs.run_folder import RunFolder, RunStatus, State
 
 logger = logging.getLogger("trainer")
+RUNS = "runs"  # folder of run folders in a data folder
 FULL_DISK = "The disk of {} is full. Free some space, then resume the run."
 
 
-def main(arguments: Sequence[str] | None = None, prog: str = "python -m trainer") -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Train a run; return the exit status: 0 finished or stopped, 1 failed, 2 could not start."""
-    parser = argparse.ArgumentParser(prog=prog, description="Train the run that RUN_FOLDER/config.json describes.")
-    parser.add_argument("run_folder", type=Path)
+    about = "Train the run that RUN_FOLDER/config.json describes."
+    parser = ArgumentParser(prog="python -m trainer", description=about)
+    add_arguments(parser)
+    return run(parser.parse_args(arguments))
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the run folder and the flags."""
+    parser.add_argument("run_folder", type=Path, help="resumed, or created with --config")
     parser.add_argument(
         "--config", type=Path, help="create RUN_FOLDER with this config: a file, or a preset such as clip-neg"
     )
@@ -50,7 +61,13 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m trainer"
         help="folder for frames (default: RUN_FOLDER/../.frames; those of videos DATA/frames for a run in DATA/runs)",
     )
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:1 (default: auto, the first GPU)")
-    options = parser.parse_args(arguments)
+    parser.add_argument(
+        "--json", action="store_true", help="print the outcome as JSON: state, last epoch, its checkpoint and measures"
+    )
+
+
+def run(options: Namespace) -> int:
+    """Train, and report failures as one sentence."""
     prepare_environment()  # before torch is imported
     run = RunFolder(options.run_folder)
     cache = options.cache or run.path.resolve().parent / ".frames"
@@ -60,7 +77,10 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m trainer"
             return _follow(run, cache)
         config = _prepare(run, options.config, dict(map(parse_change, options.set)))
         with run.training():
-            return _lead(run, config, cache)
+            status = _lead(run, config, cache)
+            if options.json:
+                sys.stdout.write(f"{json.dumps(_outcome(run), ensure_ascii=False)}\n")
+            return status
     except Nt2vrError as error:
         sys.stderr.write(f"{error}\n")
     except OSError as error:
@@ -86,8 +106,11 @@ def _prepare(run: RunFolder, config_file: Path | None, changes: Mapping[str, Any
     if config_file is None:
         if changes:
             raise ConfigError("--set applies only to a new run. Name its --config too.")
+        if not run.config.exists():
+            raise ConfigError(f"{run.path} has no run. Name the --config of a new one: {', '.join(preset_names())}.")
         return load_config(run.config)
-    config = anchored(load_config(preset_or_file(config_file), changes))
+    config = load_config(preset_or_file(config_file), changes)
+    config = anchored(config, run.path.resolve().parents[1] if run.path.resolve().parent.name == RUNS else None)
     if run.config.exists():
         raise ConfigError(f"{run.config} already exists. Leave --config out, or name another folder.")
     run.path.mkdir(parents=True, exist_ok=True)
@@ -126,20 +149,68 @@ def _lead(run: RunFolder, config: TrainConfig, cache: Path) -> int:
     status = replace(before or RunStatus("preparing", 0), state="preparing", pid=os.getpid(), eta_s=None, error=None)
     report = run.preparing(status)
     report(0, 0, "loading PyTorch")
-    logging.basicConfig(filename=run.log, encoding="utf-8", format="%(asctime)s %(message)s", force=True)
+    logging.basicConfig(
+        filename=run.log, encoding="utf-8", format="%(asctime)s %(message)s", level=logging.WARNING, force=True
+    )
     logger.setLevel(logging.INFO)
-    with logging_redirect_tqdm() if sys.stderr.isatty() else nullcontext():  # in a terminal, also show the log
+    with _log_shown(run):
         try:
             state = _train(run, config, cache, stop, report)
         except InterruptedError:
             state = "stopped"
         except Exception as error:
             logger.exception("The training failed.")
-            run.write_status(replace(run.status() or status, state="failed", eta_s=None, error=_reason(run, error)))
+            reason = _reason(run, error)
+            run.write_status(replace(run.status() or status, state="failed", eta_s=None, error=reason))
+            logger.error("%s", reason)
             return 1
         run.write_status(replace(run.status() or status, state=state, eta_s=None))
         logger.info("The run has %s.", state)
     return 0
+
+
+@contextmanager
+def _log_shown(run: RunFolder) -> Iterator[None]:
+    """Show the log on standard error as well, tracebacks excepted, unless the log is where that goes."""
+    handler = _Shown()
+    handler.addFilter(lambda record: not record.exc_info)
+    if not _is_stderr(run.log):
+        logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)
+
+
+def _is_stderr(log: Path) -> bool:
+    """Whether standard error is this file, as in runs that the page or a sweep starts."""
+    try:
+        return os.path.samestat(os.fstat(sys.stderr.fileno()), log.stat())
+    except (OSError, ValueError):  # it is closed, or none of the system's files
+        return False
+
+
+class _Shown(logging.Handler):
+    """Writes messages above the progress bar, if there is one."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        tqdm.write(record.getMessage(), file=sys.stderr)
+
+
+def _outcome(run: RunFolder) -> dict[str, Any]:
+    """Describe an ended run: its state, and the checkpoint of its last epoch with the measures on its card."""
+    status = run.status()
+    assert status, "a run that was led has one"
+    done = max((int(folder.name.rpartition("_")[2]) for folder in run.path.glob("checkpoints/epoch_*")), default=0)
+    card = read_card(run.checkpoint(done)) if done else None
+    return {
+        "run": str(run.path.resolve()),
+        "state": status.state,
+        "error": status.error,
+        "epoch": done,
+        "checkpoint": str(run.checkpoint(done).resolve()) if done else None,
+        "metrics": dict(card.metrics) if card else {},
+    }
 
 
 def _reason(run: RunFolder, error: Exception) -> str:

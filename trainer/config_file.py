@@ -1,4 +1,4 @@
-"""Config files of trainings: presets, JSON read with all keys and types checked, and paths made absolute."""
+"""Config files of trainings: JSON read with all keys and types checked, and paths made absolute."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
@@ -6,20 +6,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from nt2vr.errors import MAX_QUOTED, ConfigError
+from nt2vr.errors import MAX_QUOTED, ConfigError, quoted
 from nt2vr.files import parse_json, with_schema, without_schema, write_json
-from nt2vr.settings import resolve_path
+from nt2vr.language.corrections import did_you_mean
+from nt2vr.models.catalog import Catalog
+from nt2vr.settings import Settings, resolve_path
 from trainer.changes import changed
 from trainer.config import WORLD, TrainConfig
 from trainer.options import check_kind
-
-PRESETS = Path(__file__).parent / "configs"
-
-
-def preset_or_file(path: Path) -> Path:
-    """Return the path itself if it exists, otherwise the shipped preset of that name, if any."""
-    preset = PRESETS / f"{path}.json"
-    return preset if preset.is_file() and not path.exists() else path
 
 
 def load_config(path: Path, changes: Mapping[str, Any] = MappingProxyType({})) -> TrainConfig:
@@ -42,19 +36,42 @@ def build_config(data: Mapping[str, Any], source: str) -> TrainConfig:
     """Build a config from JSON values; errors name their `source`."""
     known = [f.name for f in fields(TrainConfig)]
     if unknown := sorted(set(data) - set(known)):
+        near = did_you_mean(unknown[0], known)
         raise ConfigError(
-            f"{source} has unknown keys: {', '.join(unknown)[:MAX_QUOTED]}. Known keys: {', '.join(known)}."
+            f"{source} has unknown keys: {', '.join(unknown)[:MAX_QUOTED]}.{near} Known keys: {', '.join(known)}."
         )
     for key, value in data.items():
         check_kind(key, value, getattr(TrainConfig(), key))
     return TrainConfig(**data)
 
 
-def anchored(config: TrainConfig) -> TrainConfig:
-    """Make relative paths absolute, so that the run finds its data and its base from any working directory."""
+def anchored(config: TrainConfig, data_dir: Path | None = None) -> TrainConfig:
+    """Make relative paths absolute, so that the run finds its data and its base from any working directory.
+
+    Args:
+        data_dir: data folder of the models that the base may name; default NT2VR_DATA, or ~/.cache/nt2vr.
+
+    Raises:
+        ConfigError: if the base is neither a path nor the name of a model.
+    """
     return replace(
-        config, base=_anchored(config.base), data=config.data if config.data == WORLD else _anchored(config.data)
+        config,
+        base=_base_folder(config.base, data_dir),
+        data=config.data if config.data == WORLD else _anchored(config.data),
     )
+
+
+def _base_folder(base: str, data_dir: Path | None) -> str:
+    """Return the folder of a base, which may be the name of a model, in any letter case: "clip", "ViT-B-32/openai"."""
+    path = resolve_path(base)
+    if not base or path.is_absolute() or path.exists():
+        return _anchored(base)
+    models = Catalog.of(Settings.read(data_dir))
+    by_key = {"".join(name.casefold().split()): name for name in models.names()}
+    if name := by_key.get("".join(base.casefold().split())):
+        return str(models.find(name).folders[0].absolute())
+    near = did_you_mean(base, by_key.values())
+    raise ConfigError(f"No model or checkpoint folder is called {quoted(base)}.{near} `nt2vr models list` has names.")
 
 
 def _anchored(path: str) -> str:

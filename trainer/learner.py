@@ -172,7 +172,9 @@ class Learner:
                 return
             new = used[~table[used].any(dim=1).cpu()]
             table[new] = NEW_TOKEN_STD * torch.randn(len(new), table.shape[1]).to(table)
-        if self.config.keep_tokens:
+        if self.config.keep_tokens and not len(new):
+            table.requires_grad_(False)
+        elif self.config.keep_tokens:
             learns = torch.zeros_like(table[:, :1]).index_fill_(0, new.to(table.device), 1.0)
             table.register_hook(lambda gradient: gradient * learns)  # type: ignore[no-untyped-call]
 

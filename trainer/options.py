@@ -20,8 +20,8 @@ def option(default: T, text: str) -> T:
 
 
 def help_of(kind: type) -> dict[str, str]:
-    """Return the help text of every field of a dataclass."""
-    return {one.name: one.metadata["help"] for one in fields(kind)}
+    """Return the help text of every field of a dataclass; that of a plug-in may have none."""
+    return {one.name: one.metadata.get("help", "") for one in fields(kind)}
 
 
 def check_kind(key: str, value: object, default: object) -> None:

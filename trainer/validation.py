@@ -93,7 +93,8 @@ class Validator:
         )
         measured = self._measure(learner.encoder(card))
         self._metrics.append({"epoch": epoch, "step": learner.steps, **measured})
-        logger.info("epoch %d: %s", epoch, ", ".join(f"{name} {value:.3f}" for name, value in measured.items()))
+        shown = ", ".join(f"{name} {value:.3f}" for name, value in measured.items())
+        logger.info("epoch %d of %d: %s", epoch, config.epochs, shown)
         metrics = {f"validation/{name}": value for name, value in {**measured, **self._controls}.items()}
         card, folder = replace(card, metrics=metrics), self._run.checkpoint(epoch)
         if not folder.exists():  # otherwise killed before saving; this would be identical
@@ -142,8 +143,8 @@ def _measured(
 
 
 def _tracked(metrics: dict[str, float]) -> dict[str, float]:
-    """Drop the recalls and first-page measures of denying sentences, which only the evaluation reports."""
-    return {name: value for name, value in metrics.items() if name.startswith("original/") or name.endswith(TRACKED)}
+    """Drop ranks, and the recalls and first-page measures of denying sentences, which only the evaluation reports."""
+    return {name: value for name, value in metrics.items() if name.startswith("original/R@") or name.endswith(TRACKED)}
 
 
 @lru_cache(maxsize=1)  # a run validates on the same clips after every epoch

@@ -14,10 +14,12 @@
     askReport: (_, chosen) => [location.search, chosen],
     // Show what the chosen data asks for: a split, the number of queries, and one model or several systems.
     chooseData: ({ covr, world, builtIn, library }, data) => {
-      const [name, show] = [data ?? "", (visible) => ({ __type__: "update", visible })];
+      const [name, { show }] = [data ?? "", nt2vr];
       const isBuiltIn = builtIn.includes(name) || name.startsWith(library);
       return [show(!isBuiltIn), show(name === world), show(!name.startsWith(covr)), show(name.startsWith(covr))];
     },
+    // What a breakdown needs of the report and of the list of queries, without tables and rows.
+    brief: (report, { first, second }, key) => [{ id: report?.id ?? "" }, { first, second }, key],
     // A changed filter is a new address. Typing into a field changes the address of its first letter.
     filterQueries: (filters, others, _, ...values) => {
       const address = new URLSearchParams(location.search);

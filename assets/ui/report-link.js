@@ -7,6 +7,8 @@ window.nt2vr = (() => {
   addEventListener("scroll", () => { clearTimeout(soon); soon = setTimeout(note, 150); });
   addEventListener("popstate", ({ state }) => { wanted = state?.scroll; });
   return {
+    // Show or hide a component.
+    show: (visible) => ({ __type__: "update", visible }),
     // Go to an address of this page; `instead` replaces the current one.
     go: (link, instead = false) => {
       wanted = undefined;

@@ -9,6 +9,7 @@
   Object.assign(nt2vr, {
     ask,
     address: () => location.search,
+    pictureRead: () => { dispatchEvent(new Event("nt2vr-read")); },
     chooseFiles: () => { document.querySelector("#reference [data-files]").click(); },
     draw: (queries, number) => {
       const those = queries[number];

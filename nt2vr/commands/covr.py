@@ -4,8 +4,6 @@ import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from nt2vr.api import evaluate_covr, submit_covr
-from nt2vr.evaluation.covr.sources import WORLD, CovrData
 from nt2vr.progress import progress_bar
 from nt2vr.settings import add_flags
 
@@ -15,7 +13,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     default = "(default: %(default)s)"
     parser.add_argument("--model", default="CLIP", help=f"name or folder of a model {default}")
     parser.add_argument(
-        "--data", default=WORLD, metavar="FOLDER", help="folder of WebVid-CoVR, CIRR, FashionIQ or CIRCO " + default
+        "--data", default="world", metavar="FOLDER", help="folder of WebVid-CoVR, CIRR, FashionIQ or CIRCO " + default
     )
     parser.add_argument("--split", default="test", help=f"test or validation scenes, or the dataset's split {default}")
     parser.add_argument(
@@ -43,6 +41,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Evaluate and print the table, or write a submission."""
+    from nt2vr.api import evaluate_covr, submit_covr
+    from nt2vr.evaluation.covr.sources import CovrData
+    from nt2vr.evaluation.reports.formats import published_markdown
+
     data = CovrData(options.data, options.split, options.queries, options.keep_reference)
     with progress_bar() as progress:
         if options.submit:
@@ -50,6 +52,8 @@ def run(options: Namespace) -> int:
                 options.model, data, options.submit, options.system, options.data_dir, options.device, progress
             )
             sys.stdout.writelines(f"{file}\n" for file in files)
+            if len(files) > 1:  # CIRR's, whose figures are told by its server
+                sys.stdout.write("\n" + published_markdown("CIRR, test"))
             return 0
         evaluation = evaluate_covr(options.model, data, options.data_dir, options.device, progress)
     sys.stderr.writelines(f"{line}\n" for line in evaluation.report.source.get("remarks", ()))

@@ -1,14 +1,13 @@
 """`nt2vr evaluate --data world --systems "clip, clip-bnl"`: print the paper's table."""
 
+import json
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import get_args
 
-from nt2vr.api import evaluate
 from nt2vr.datasets import Split
 from nt2vr.errors import ConfigError
-from nt2vr.evaluation.sources import Data
 from nt2vr.files import check_writable
 from nt2vr.progress import progress_bar
 from nt2vr.settings import add_flags
@@ -16,10 +15,10 @@ from nt2vr.settings import add_flags
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the flags."""
-    data, default = Data(), "(default: %(default)s)"
+    default = "(default: %(default)s)"
     parser.add_argument(
         "--data",
-        default=data.name,
+        default="world",
         help="world or gallery, the built-in ones; a dataset's folder; library:NAME; a CSV file of NegBench, CC-Neg "
         f"or classes; or words:FILE for captions alone, words1:FILE with one per video {default}",
     )
@@ -29,11 +28,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         help=f"names of systems, comma-separated: 'clip, clip boolean' {default}",
     )
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="where to write the report and its tables")
-    parser.add_argument(
-        "--clips", type=int, default=data.clips, help=f"number of clips of the built-in world {default}"
-    )
-    parser.add_argument("--seed", type=int, default=data.seed, help=f"draws clips and queries {default}")
-    parser.add_argument("--split", choices=get_args(Split), default=data.split, help=f"part of a dataset {default}")
+    parser.add_argument("--json", action="store_true", help="print the measures by system as JSON, not the table")
+    parser.add_argument("--clips", type=int, help="number of clips of the built-in world (default: 2000)")
+    parser.add_argument("--seed", type=int, help="draws clips and queries (default: 7)")
+    parser.add_argument("--split", choices=get_args(Split), help="part of a dataset (default: test)")
     parser.add_argument(
         "--queries",
         type=Path,
@@ -47,14 +45,18 @@ def run(options: Namespace) -> int:
     """Evaluate, print the table, and write the report."""
     if options.out:
         check_writable(options.out)
-    if options.clips < 1:
+    if options.clips is not None and options.clips < 1:
         raise ConfigError(f"Cannot evaluate on {options.clips} clips. Choose at least 1.")
-    data = Data(options.data, options.clips, options.seed, options.split, options.queries)
+    from nt2vr.api import evaluate
+    from nt2vr.evaluation.sources import Data
+
+    given = {name: getattr(options, name) for name in ("clips", "seed", "split", "queries")}
+    data = Data(options.data, **{name: value for name, value in given.items() if value is not None})
     with progress_bar() as progress:
         evaluation = evaluate(data, options.systems.split(","), options.data_dir, options.device, progress)
     if options.out:
         evaluation.save(options.out)
     report = evaluation.report
     sys.stderr.writelines(f"{line}\n" for line in (*report.source.get("remarks", ()), *report.notes))
-    sys.stdout.write(evaluation.table)
+    sys.stdout.write(f"{json.dumps(evaluation.metrics, indent=2)}\n" if options.json else evaluation.table)
     return 0

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from nt2vr.files import expanded
 from nt2vr.models.card import MEAN, RAW_MEAN
+from nt2vr.models.catalog import Catalog
 from nt2vr.models.foreign import ACTIVATIONS, ImportOptions, checked_name, import_checkpoint, new_folder
 from nt2vr.models.foreign_file import SUFFIXES
 from nt2vr.models.framing import POSITIONS
 from nt2vr.models.precomputed import write_embeddings
 from nt2vr.search.systems import check_model_name
-from nt2vr.services import Services
 from nt2vr.settings import Settings, add_flags
 
 
@@ -47,7 +47,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Write the checkpoint into the app's data folder."""
-    models, file = Services(Settings.read(options.data_dir, options.device)).models, expanded(options.file)
+    models, file = Catalog.of(Settings.read(options.data_dir, options.device)), expanded(options.file)
     check_model_name(options.name or file.stem)
     if file.suffix.lower() == ".npz":
         name = checked_name(options.name or file.stem, models)

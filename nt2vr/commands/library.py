@@ -4,14 +4,15 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from nt2vr.datasets.base import SPLITS
-from nt2vr.library.info import KINDS, Changes, LibraryInfo
-from nt2vr.library.libraries import MAX_WINDOW_S, MIN_WINDOW_S, WINDOW_S
-from nt2vr.library.update import update_library
+from nt2vr.library.info import KINDS, MAX_WINDOW_S, MIN_WINDOW_S, WINDOW_S, Changes, LibraryInfo
 from nt2vr.progress import progress_bar
-from nt2vr.services import Services
 from nt2vr.settings import Settings, add_flags
+
+if TYPE_CHECKING:
+    from nt2vr.services import Services
 
 MODEL = "CLIP-neg"
 LISTED = 20  # names per line of `check`
@@ -43,15 +44,21 @@ def add_arguments(parser: ArgumentParser) -> None:
     actions.add_parser("list", help="list the libraries").add_argument("--json", action="store_true", help="as JSON")
     actions.add_parser("check", help="say what changed since the last update, without indexing")
     actions.add_parser("skipped", help="list what is not searched, and why")
-    actions.add_parser("remove", help="delete a library with its index; files of your folders stay")
+    remove = actions.add_parser(
+        "remove", aliases=["rm"], help="delete a library with its index; files of your folders stay"
+    )
+    remove.set_defaults(action="remove")
     for name, action in actions.choices.items():
-        if name not in ("add", "list"):
+        if name not in ("add", "list", "rm"):
             action.add_argument("name", help="name of the library")
-        add_flags(action)
+        if name != "rm":
+            add_flags(action)
 
 
 def run(options: Namespace) -> int:
     """Do one of the actions."""
+    from nt2vr.services import Services
+
     services = Services(Settings.read(options.data_dir, options.device))
     libraries = services.libraries
     if options.action == "list":
@@ -69,8 +76,10 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def _update(services: Services, options: Namespace) -> None:
+def _update(services: "Services", options: Namespace) -> None:
     """Add the library if it is new, and index it; an unknown model is refused first."""
+    from nt2vr.library.update import update_library
+
     libraries, encoder = services.libraries, services.models.load(options.model)
     if options.action == "add":
         libraries.add(options.name, options.kind, options.path, options.split, options.window)

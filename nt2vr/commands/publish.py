@@ -1,17 +1,29 @@
-"""`nt2vr publish space OWNER/NAME`: publish the app as a Hugging Face Space."""
+"""`nt2vr publish space OWNER/NAME`, or `--folder DIR`: the app as a Hugging Face Space, uploaded or written."""
 
 import sys
 from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from pathlib import Path
 
+from nt2vr.errors import ConfigError
 from nt2vr.hub.client import check_repository
-from nt2vr.hub.space import publish, space_files
+from nt2vr.hub.space import publish, space_files, write_space
+
+NEXT = (
+    "To publish it: git init, git lfs install, git add --all, git commit, then git push to the Space's repository, "
+    "https://huggingface.co/spaces/OWNER/NAME."
+)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add what to publish, the repository and the flags."""
     parser.add_argument("what", choices=["space"], help="space: the app")
-    parser.add_argument("repository", metavar="OWNER/NAME", help="Space on the Hub; created if it is new")
+    parser.add_argument("repository", metavar="OWNER/NAME", nargs="?", help="Space on the Hub; created if it is new")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        metavar="DIR",
+        help="write the files for `git push` into a new folder, or a clone of the Space; needs no network",
+    )
     parser.add_argument(
         "--private", action=BooleanOptionalAction, default=True, help="create it as private (default: yes)"
     )
@@ -20,13 +32,20 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """Upload and print the address, or list the files with their sizes."""
-    check_repository(options.repository)
+    """Upload and print the address, write the files, or list them with their sizes."""
+    if bool(options.repository) == bool(options.folder):
+        raise ConfigError("Name a Space, OWNER/NAME, or a --folder to write its files to: one of the two.")
+    if options.repository:
+        check_repository(options.repository)
     files = space_files(options.zero_gpu)
+    sizes = {name: len(file) if isinstance(file, bytes) else file.stat().st_size for name, file in files.items()}
+    total = f"{sum(sizes.values()):,} bytes in {len(files)} files"
     if options.dry_run:
-        sizes = {name: file.stat().st_size if isinstance(file, Path) else len(file) for name, file in files.items()}
         sys.stdout.writelines(f"{size:>12,}  {name}\n" for name, size in sizes.items())
-        sys.stdout.write(f"{sum(sizes.values()):>12,}  bytes in {len(files)} files\n")
-        return 0
-    sys.stdout.write(f"{publish(options.repository, files, options.private)}\n")
+        sys.stdout.write(f"{total}\n")
+    elif options.folder:
+        write_space(options.folder, files)
+        sys.stdout.write(f"{options.folder} has the Space, {total}. {NEXT}\n")
+    else:
+        sys.stdout.write(f"{publish(options.repository, files, options.private)}\n")
     return 0

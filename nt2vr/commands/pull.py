@@ -4,10 +4,10 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from nt2vr.hub.models import pull
+from nt2vr.models.catalog import Catalog
 from nt2vr.models.foreign import checked_name
 from nt2vr.progress import progress_bar
 from nt2vr.search.systems import check_model_name
-from nt2vr.services import Services
 from nt2vr.settings import Settings, add_flags
 
 
@@ -20,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Download, try and add the model."""
-    catalog = Services(Settings.read(options.data_dir, options.device)).models
+    catalog = Catalog.of(Settings.read(options.data_dir, options.device))
 
     def checked(name: str) -> str:
         check_model_name(name)

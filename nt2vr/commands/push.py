@@ -6,7 +6,7 @@ from argparse import ArgumentParser, BooleanOptionalAction, Namespace
 from nt2vr.files import expanded
 from nt2vr.hub.models import push
 from nt2vr.models.card import CARD
-from nt2vr.services import Services
+from nt2vr.models.catalog import Catalog
 from nt2vr.settings import Settings, add_flags
 
 
@@ -26,9 +26,9 @@ def run(options: Namespace) -> int:
     settings = Settings.read(options.data_dir, options.device)
     folder = expanded(options.checkpoint)
     if not (folder / CARD).is_file():
-        catalog = Services(settings).models
+        catalog = Catalog.of(settings)
         names = {name.casefold(): name for name in catalog.names()}
-        folder = catalog.find(names.get(options.checkpoint.casefold(), options.checkpoint)).folders[0]
+        folder = catalog.folder(names.get(options.checkpoint.casefold(), options.checkpoint))
     shipped = folder.absolute().is_relative_to(settings.assets.absolute())
     address = push(folder, options.repository, options.private, options.licence or ("mit" if shipped else ""))
     sys.stdout.write(f"{address}\n")

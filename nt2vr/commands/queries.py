@@ -6,17 +6,15 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from pathlib import Path
 
-from nt2vr.api import load_model
 from nt2vr.errors import ConfigError
 from nt2vr.files import check_writable
-from nt2vr.language.tagger import load_tagger
 from nt2vr.progress import progress_bar
-from nt2vr.querygen.build import build, split
-from nt2vr.querygen.chat import ChatEndpoint, ChatModifier
-from nt2vr.querygen.query_sets import read_captioned_videos
-from nt2vr.querygen.triplets.files import WritesTexts, mine_pairs, write_triplets
-from nt2vr.querygen.triplets.modification import Modifier
 from nt2vr.settings import add_flags, chat_key
+
+NO_COMPOSED = (
+    "composed.jsonl is empty: a composed query needs a video whose captions tell two deeds of one subject, such as “a "
+    "man sings” and “a man plays the guitar”, and another that shows only the first. Give more captions per video."
+)
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -62,13 +60,19 @@ def run(options: Namespace) -> int:
 
 
 def _build(options: Namespace) -> None:
+    from nt2vr.querygen.build import build
+
     check_writable(options.out)
     with progress_bar() as progress:
         sizes = build(options.captions, options.out, options.seed, progress)
     _write(sizes)
+    if not sizes["composed"]:
+        sys.stderr.write(f"{NO_COMPOSED}\n")
 
 
 def _split(options: Namespace) -> None:
+    from nt2vr.querygen.build import split
+
     for parts in split([options.sentence] if options.sentence is not None else sys.stdin or ()):
         _write(parts)
 
@@ -78,6 +82,13 @@ def _triplets(options: Namespace) -> None:
         raise ConfigError("Name both --chat-url and --chat-model, or neither.")
     if options.limit < 1:
         raise ConfigError(f"--limit is {options.limit}: choose at least 1.")
+    from nt2vr.api import load_model
+    from nt2vr.language.tagger import load_tagger
+    from nt2vr.querygen.chat import ChatEndpoint, ChatModifier
+    from nt2vr.querygen.query_sets import read_captioned_videos
+    from nt2vr.querygen.triplets.files import WritesTexts, mine_pairs, write_triplets
+    from nt2vr.querygen.triplets.modification import Modifier
+
     writer: WritesTexts = Modifier(load_tagger())
     if options.chat_url:
         writer = ChatModifier(ChatEndpoint(options.chat_url, options.chat_model, chat_key()))

@@ -5,13 +5,15 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from nt2vr.api import GallerySearcher, open_searcher
 from nt2vr.errors import counted
-from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.settings import add_flags
-from nt2vr.ui.search.clip_view import times_text
+
+if TYPE_CHECKING:
+    from nt2vr.python.searcher import GallerySearcher
+    from nt2vr.search.answers import Answer, Ranking
 
 NONE = "–"
 ROW = "  {:>4}  {:>7}  {:9}  {:10}  {}"
@@ -23,7 +25,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("query", help="a sentence such as 'a dog and not a cat'")
     parser.add_argument("--systems", default="CLIP, CLIP-neg", help=f"names of systems, comma-separated {default}")
     parser.add_argument("--library", default="", metavar="NAME", help="search this library, not the built-in gallery")
-    parser.add_argument("--k", type=int, default=8, help=f"results per system {default}")
+    parser.add_argument("-k", "--k", type=int, default=8, help=f"results per system {default}")
     parser.add_argument("--image", type=Path, metavar="FILE", help="reference picture")
     parser.add_argument(
         "--alpha",
@@ -40,6 +42,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Search and print the answer."""
+    from nt2vr.api import open_searcher
+
     systems = options.systems.split(",")
     with open_searcher(options.data_dir, options.device, options.library) as searcher:
         literal = [word.strip() for word in options.literal.split(",")]
@@ -54,7 +58,7 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def query_lines(answer: Answer) -> Iterator[str]:
+def query_lines(answer: "Answer") -> Iterator[str]:
     """Yield how the query was understood."""
     query = answer.query
     yield f"wanted:    {'; '.join(query.wanted) or NONE}"
@@ -65,8 +69,10 @@ def query_lines(answer: Answer) -> Iterator[str]:
         yield f"read as:   {'; '.join(f'{word} → {other}' for word, other in answer.read_as.items())}"
 
 
-def ranking_lines(ranking: Ranking, answer: Answer, searcher: GallerySearcher) -> Iterator[str]:
+def ranking_lines(ranking: "Ranking", answer: "Answer", searcher: "GallerySearcher") -> Iterator[str]:
     """Yield one system's table."""
+    from nt2vr.ui.search.clip_view import times_text
+
     counts = ", ".join(f"{count} {verdict}" for verdict, count in ranking.counts.items() if count)
     by = f" by {answer.judged_by}" if counts and answer.judged_by else ""
     yield ranking.system.name + (f": {counts}{by}" if counts else "")
@@ -76,7 +82,7 @@ def ranking_lines(ranking: Ranking, answer: Answer, searcher: GallerySearcher) -
         yield f"  asked as typed: {', '.join(as_typed)}"
     if ranking.unseen:
         yield f"  never seen in training: {', '.join(ranking.unseen)}"
-    if ranking.low:
+    if ranking.low and not counts:  # verdicts say it better
         yield "  no good match: the best score is low"
     if not ranking.hits:
         yield "  nothing to search for"

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from nt2vr.errors import ConfigError, reason_of
 from nt2vr.settings import Settings, add_flags, is_loopback
-from nt2vr.ui.page import serve
-from nt2vr.ui.web.permissions import Permissions
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -32,6 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "this machine can reach the app, otherwise none)",
     )
     parser.add_argument("--port", type=int, help="port to listen on (default: the first free one from 7860)")
+    parser.add_argument("--mcp", action="store_true", help="let agents search, at /gradio_api/mcp/ (default: off)")
 
 
 def run(options: Namespace) -> int:
@@ -42,8 +41,12 @@ def run(options: Namespace) -> int:
         options.data_dir, options.device, options.host, options.port, options.allow_host, options.allow_root
     )
     check_address(settings.host, settings.port)
+    from nt2vr.ui.page import serve
+    from nt2vr.ui.web.permissions import Permissions
+
     permissions = Permissions.of(settings)
-    serve(settings, permissions, *options.build_trainer(settings, permissions))
+    tabs, trainings = options.build_trainer(settings, permissions)
+    serve(settings, permissions, tabs, trainings, options.mcp)
     return 0
 
 
@@ -58,5 +61,5 @@ def check_address(host: str, port: int | None) -> None:
         parts = [] if is_loopback(host) and port is not None else [host]
         where = " and ".join([*parts, *([str(port)] if port is not None else [])])
         raise ConfigError(
-            f"Cannot listen on {where} ({reason_of(error)}). Choose another --host or --port."
+            f"Cannot listen on {where} ({reason_of(error).rstrip('.')}). Choose another --host or --port."
         ) from error

@@ -1,4 +1,4 @@
-"""Datasets of composed retrieval (covr) in their published formats: WebVid-CoVR, CIRR, FashionIQ, CIRCO.
+"""Datasets of pictures plus texts (covr) in their published formats: WebVid-CoVR, CIRR, FashionIQ, CIRCO.
 
 Media are not downloaded: files are found by their ids in the dataset's folder.
 """
@@ -76,7 +76,7 @@ def load_covr(path: Path, split: str = "test", known: Collection[str] | None = N
     name = next((name for name, (pattern, _) in READERS.items() if files.named(pattern)), None)
     if name is None:
         forms = ", ".join(f"{name} ({pattern})" for name, (pattern, _) in READERS.items())
-        raise DatasetError(f"{path} holds no dataset of composed retrieval (covr): {forms}.")
+        raise DatasetError(f"{path} holds no dataset of pictures plus texts (covr): {forms}.")
     samples = tuple(READERS[name][1](files, split))
     if not samples:
         raise DatasetError(f"{name} in {path} has no split {split!r}. Name one whose annotations are there.")

@@ -4,16 +4,25 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 from nt2vr.datasets import flickr, folder, karpathy, msrvtt, published, vatex
 from nt2vr.datasets.base import Annotations, Captions, Dataset, Loader, Split, such_as
 from nt2vr.datasets.files import Files
-from nt2vr.errors import DatasetError
+from nt2vr.errors import ConfigError, DatasetError, counted
 from nt2vr.files import expanded
 from nt2vr.media.gallery import Video
-from nt2vr.registry import pick
+from nt2vr.registry import Registry, check_word, pick
 
-DATASETS: Mapping[str, Loader] = {  # the first whose mark is found is used
+
+def _checked(name: str, loader: Any) -> Loader:
+    check_word("kind of dataset", name)
+    if not isinstance(loader, Loader):
+        raise ConfigError(f"the kind of dataset {name} is no Loader of nt2vr.datasets.base")
+    return loader
+
+
+BUILT_IN: Mapping[str, Loader] = {  # the first whose mark is found is used
     "msrvtt1k": msrvtt.LOADER_1K,
     "msrvtt3k": msrvtt.LOADER_3K,
     "vatex": vatex.LOADER,
@@ -22,6 +31,12 @@ DATASETS: Mapping[str, Loader] = {  # the first whose mark is found is used
     "folder": folder.LOADER,
     "flickr": flickr.LOADER,
 }
+GENERAL = ("folder", "flickr")  # whose marks others may share, those of plug-ins included
+DATASETS = Registry("kind of dataset", "nt2vr.datasets", BUILT_IN, _checked)
+NO_SPLITS = (
+    "{name} has no splits, so all of its {count} are taken. Of a model trained on them, only the split “validation” "
+    "tells how it does on others."
+)
 HELD_OUT_SHARE = 0.1  # of the training videos, for datasets without a validation split
 HELD_OUT = 1_000  # at most; the same in every training and evaluation, so that none takes trained videos as unseen
 
@@ -30,7 +45,7 @@ def load_dataset(data: str | Path, split: Split = "all", with_files: bool = True
     """Load the videos of a split with their captions.
 
     If a dataset has no validation split, a tenth of its training videos, at most HELD_OUT, are held out, by a hash of
-    their ids. Without any splits, all of its videos are for training.
+    their ids. Without any splits, all of its videos are for training, and all are its test split, too.
 
     Args:
         data: folder of a dataset, or its captions file; its kind is inferred unless given as "KIND:PATH".
@@ -43,6 +58,8 @@ def load_dataset(data: str | Path, split: Split = "all", with_files: bool = True
     described = {video_id: files.folder for captions in annotations.splits.values() for video_id in captions}
     there = _existing(annotations, files) if with_files else described
     splits = {part: _usable(captions, there) for part, captions in annotations.splits.items()}
+    takes_all = split == "test" and splits.keys() == {"all"}
+    split = "all" if takes_all else split
     videos = tuple(
         Video(video_id, there[video_id], tuple(captions))
         for video_id, captions in _chosen(annotations.name, splits, split).items()
@@ -50,6 +67,8 @@ def load_dataset(data: str | Path, split: Split = "all", with_files: bool = True
     if not videos:
         raise DatasetError(f"{annotations.name} has no {split} videos with captions under {files.folder}.")
     remarks = _remarks(annotations, splits, files, there) if with_files else []
+    if takes_all:
+        remarks.insert(0, NO_SPLITS.format(name=annotations.name, count=counted(len(videos), "video")))
     return Dataset(annotations.name, split, videos, tuple(remarks))
 
 
@@ -81,9 +100,11 @@ def _hash(video_id: str) -> bytes:
 
 
 def _marked(files: Files, loaders: Mapping[str, Loader]) -> Loader:
-    for loader in loaders.values():
+    for _, loader in sorted(loaders.items(), key=lambda item: item[0] in GENERAL):
         if files.named(*loader.marks):
             return loader
+    if not any(files.folder.iterdir()):
+        raise DatasetError(f"{files.folder} is empty. Name the folder of a dataset, or its captions file.")
     sought = "; ".join(f"{' or '.join(loader.marks)} ({name})" for name, loader in loaders.items())
     more = f" Expected {next(iter(loaders.values())).source}." if len(loaders) == 1 else ""
     raise DatasetError(f"{files.folder} has no captions or annotations. Looked for {sought}.{more}")

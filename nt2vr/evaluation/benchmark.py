@@ -67,6 +67,7 @@ class JudgedQuery:
         others: for a question, positions of the wrong answers among the benchmark's texts.
         group: names of subsets whose scores are reported separately, with "; " between them.
         boolean: parts that `boolean` searches for, if not the above; see `split_as_code`.
+        query_id: in its file, such as "video7020#enc#0", for embeddings from elsewhere; "" without one.
         instead: videos that stand for other captions in this query, see `words`: row of a video to the row of what
             `Benchmark.embed` returns that stands for it, NO_CAPTION if it has no other caption.
     """
@@ -84,6 +85,7 @@ class JudgedQuery:
     group: str = ""
     instead: Mapping[int, int] = field(default_factory=dict)
     boolean: tuple[str, tuple[str, ...]] | None = None
+    query_id: str = ""
 
 
 @dataclass(frozen=True, eq=False)

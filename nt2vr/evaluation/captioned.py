@@ -7,6 +7,7 @@ from dataclasses import replace
 from nt2vr.datasets import Dataset
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.media import content_of, embed_files
+from nt2vr.evaluation.reports.published import RELEASED
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
@@ -40,6 +41,7 @@ def captioned_benchmark(
         "split": dataset.split,
         "content": content_of(dataset.videos, cache, progress, should_stop),
         "remarks": [*dataset.remarks, *remarks],
+        **({RELEASED: list(sets.released)} if sets.released else {}),
     }
     ids = tuple(video.video_id for video in dataset.videos)
     return Benchmark(dataset.name, ids, queries, embed_files(dataset.videos, decoder, cache), source)
@@ -57,7 +59,8 @@ def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[Ju
             continue
         places[caption.cap_id] = len(queries)
         boolean = _as_code("original", caption, sets)
-        queries.append(JudgedQuery("original", caption.text, row_array((row,)), boolean=boolean))
+        relevant, query_id = row_array((row,)), caption.cap_id
+        queries.append(JudgedQuery("original", caption.text, relevant, boolean=boolean, query_id=query_id))
     for negated in sets.negated:
         place = places.get(negated.cap_id, places.get(negated.cap_id.rpartition("#")[0]))  # nT2VR's ids: cap_id#N
         if place is None or not negated.text:
@@ -70,7 +73,7 @@ def judged_queries(sets: QuerySets, row_of: Mapping[str, int]) -> tuple[tuple[Ju
         if not answers:
             lost["composed"] += 1
             continue
-        boolean = split_as_code(composed.caption) if "composed" in sets.as_code else None
+        boolean = split_as_code(composed.caption, composed.denied_first) if "composed" in sets.as_code else None
         queries.append(replace(_composed(composed, answers, row_of), boolean=boolean))
     totals = {"original": len(sets.original), "negated": len(sets.negated), "composed": len(sets.composed)}
     remarks = (f"{lost[kind]} of {totals[kind]} {kind} queries {LOST[kind]}; they are left out." for kind in lost)
@@ -96,6 +99,7 @@ def _negated(caption: Caption, original: JudgedQuery, place: int) -> JudgedQuery
         unwanted=(caption.unwanted,) if caption.unwanted else (),
         original=place,
         cue=cue_of(caption.text),
+        query_id=caption.cap_id,
     )
 
 
@@ -109,6 +113,7 @@ def _composed(query: ComposedQuery, answers: list[int], row_of: Mapping[str, int
         query.wanted or None,  # missing from nT2VR's own files
         (query.unwanted,) if query.unwanted else (),
         cue=cue_of(query.caption),
+        query_id=query.cap_id,
     )
 
 

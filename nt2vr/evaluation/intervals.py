@@ -82,6 +82,8 @@ def intervals_of(values: Mapping[str, Mapping[str, Values]], units: Units) -> di
     alike: dict[bytes, list[tuple[str, str]]] = {}
     for system, of_metric in values.items():
         for key, each in of_metric.items():
+            if each.statistic is not None:
+                continue
             alike.setdefault(each.places.tobytes(), []).append((system, key))
     found: dict[str, dict[str, Interval]] = {system: {} for system in values}
     for figures in alike.values():

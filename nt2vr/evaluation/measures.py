@@ -4,14 +4,16 @@ In addition to the paper's metrics, two that ignoring the negation cannot improv
 above videos that also show the unwanted part) and violations (share of the first page showing the unwanted part).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.evaluation.benchmark import NO_CAPTION, JudgedQuery, QueryKind, Vectors, mask
 from nt2vr.evaluation.ranks import (
+    KS,
     first_ranks,
     first_rows,
     inner_products,
@@ -27,7 +29,7 @@ FIRST_PAGE = 10  # videos checked for violations
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """One value per query, in the order of the queries; each array but `first` is (Q,).
+    """One value per query, in the order of the queries; each array but the last three is (Q,).
 
     Attributes:
         ranks: rank of the best relevant video, 1 is best.
@@ -36,6 +38,8 @@ class Measured:
         violations: share of the first FIRST_PAGE videos that show the unwanted part; NaN if no video shows it, or if
             the system has nothing to search for.
         first: (Q, FIRST_PAGE), rows of the first videos, -1 for none; (0, FIRST_PAGE) where they are unknown.
+        video_ranks: (V,), rank of each video's best caption, see `caption_ranks`, 0 for none; (0,) if not measured.
+        pair_scores: (Q, 2), of the right and the wrong picture; (0, 2) for queries of other kinds.
     """
 
     ranks: NDArray[np.int32]
@@ -43,6 +47,8 @@ class Measured:
     tied: NDArray[np.float32]
     violations: NDArray[np.float32]
     first: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, FIRST_PAGE), np.int32))
+    video_ranks: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    pair_scores: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 2), np.float32))
 
 
 def measure_block(
@@ -80,12 +86,14 @@ def measure_block(
     violations[~violating.any(axis=1) | nothing] = np.nan
     first = first_rows(scores, relevant, FIRST_PAGE)
     first[nothing] = -1
+    pairs = [(row, (query.relevant[0], query.hard[0])) for row, query in enumerate(queries) if query.kind == "picture"]
     return Measured(
         first_ranks(scores, relevant).astype(np.int32),
         ordered.astype(np.float32),
         tied.astype(np.float32),
         violations.astype(np.float32),
         first,
+        pair_scores=np.array([scores[row, list(both)] for row, both in pairs], np.float32).reshape(-1, 2),
     )
 
 
@@ -121,21 +129,23 @@ class Values:
 
     Attributes:
         places: (N,), positions of the queries that count.
-        values: (N,), one value per query.
+        values: (N,), one value per query; for a video's rank of captions, at the place of its first caption.
+        statistic: of all values together, where it is not their mean; it has no interval.
     """
 
     places: NDArray[np.int64]
     values: NDArray[np.float64]
+    statistic: Callable[[NDArray[np.float64]], Any] | None = None
 
 
 def summarise(queries: Sequence[JudgedQuery], measured: Measured) -> dict[str, float]:
-    """Aggregate per-query values to metrics: the means of `metric_values`."""
-    return means_of(metric_values(queries, measured))
+    """Aggregate per-query values to metrics: the averages of `metric_values`."""
+    return averages_of(metric_values(queries, measured))
 
 
-def means_of(values: Mapping[str, Values]) -> dict[str, float]:
+def averages_of(values: Mapping[str, Values]) -> dict[str, float]:
     """Average the values of each metric."""
-    return {key: float(each.values.mean()) for key, each in values.items()}
+    return {key: float((each.statistic or np.mean)(each.values)) for key, each in values.items()}
 
 
 def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[str, Values]:
@@ -143,10 +153,13 @@ def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[st
 
     Returns:
         "original/R@1" (percent) to "original/MIR" (0 to 1), and likewise for "composed", "without" and "retrieval";
+        "original/MedR" and "original/MeanR", median and mean rank; "video/R@1" to "video/MeanR", of videos that rank
+        captions;
         "negated/delta_R@1" (percentage points) to "negated/delta_MIR";
         "composed/hard_pairs" and "without/hard_pairs" (percent of ordered pairs; ties count as wrong);
         "not/auc" (0 to 1; ties count half);
-        "picture/accuracy" (percent with the right video first; ties count as wrong), and per group;
+        "picture/accuracy" (percent with the right video first; ties count as wrong), and "picture/AP", see
+        `average_precision`, and both per group;
         "composed/violations@10", and likewise for "without" and "not" (percent of the first ten).
 
     Source: for original, negated and composed queries, except hard pairs and violations: Wang et al., "Learn to
@@ -162,10 +175,20 @@ def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[st
         if len(chosen := np.flatnonzero(kinds == kind)):
             values = retrieval_values(measured.ranks[chosen])
             found |= {f"{kind}/{name}": Values(chosen, each) for name, each in values.items()}
+    if len(chosen := np.flatnonzero(kinds == "original")):
+        found |= _ranks("original", chosen, measured.ranks[chosen])
+    if len(chosen := np.flatnonzero(measured.video_ranks)):
+        ranks, first = measured.video_ranks[chosen], _first_captions(queries)
+        places = np.array([first[video] for video in chosen.tolist()], np.int64)
+        values = retrieval_values(ranks)
+        found |= {f"video/R@{k}": Values(places, values[f"R@{k}"]) for k in KS} | _ranks("video", places, ranks)
     found |= _deltas(queries, measured.ranks)
     if len(chosen := np.flatnonzero((kinds == "picture") & ~np.isnan(ordered))):
         parts = {"": chosen, **{f" {name}": places for name, places in members(queries, chosen).items()}}
         found |= {f"picture/accuracy{name}": Values(some, 100 * ordered[some]) for name, some in parts.items()}
+        for name, some in parts.items() if len(measured.pair_scores) == len(queries) else ():
+            pairs_of = _distinct_pairs(queries, some, measured.pair_scores)
+            found[f"picture/AP{name}"] = Values(some, pairs_of, average_precision)
     denying: tuple[QueryKind, ...] = ("composed", "without", "not")
     for kind in denying:
         pairs = np.flatnonzero((kinds == kind) & ~np.isnan(ordered))
@@ -177,6 +200,44 @@ def metric_values(queries: Sequence[JudgedQuery], measured: Measured) -> dict[st
         if len(shown):
             found[f"{kind}/violations@{FIRST_PAGE}"] = Values(shown, 100 * violations[shown])
     return found
+
+
+def average_precision(pairs: NDArray[np.float64]) -> float:
+    """Average precision of pairs of a text and a picture, in percent; ties count against the right ones.
+
+        AP = mean over the right pairs of the share of right ones among those that score at least as high
+
+    Args:
+        pairs: (N, 2), the score, and 1 for right pairs or 0 for wrong ones.
+    """
+    right = pairs[np.lexsort((pairs[:, 1], -pairs[:, 0])), 1]
+    return 100 * float((np.cumsum(right) / np.arange(1, len(right) + 1) * right).sum() / right.sum())
+
+
+def _distinct_pairs(
+    queries: Sequence[JudgedQuery], places: NDArray[np.int64], scores: NDArray[np.float32]
+) -> NDArray[np.float64]:
+    """Return each text's pairs with a right and a wrong picture once: one right picture has several wrong ones."""
+    found: dict[tuple[str, int], tuple[float, float]] = {}
+    for place in places.tolist():
+        query, (right, wrong) = queries[place], scores[place].tolist()
+        found[query.text, int(query.relevant[0])] = (right, 1.0)
+        found[query.text, int(query.hard[0])] = (wrong, 0.0)
+    return np.array(list(found.values()))
+
+
+def _ranks(name: str, places: NDArray[np.int64], ranks: NDArray[np.int32]) -> dict[str, Values]:
+    values = ranks.astype(np.float64)
+    return {f"{name}/MedR": Values(places, values, np.median), f"{name}/MeanR": Values(places, values)}
+
+
+def _first_captions(queries: Sequence[JudgedQuery]) -> dict[int, int]:
+    """Return the position of the first original query of each video that has one."""
+    first: dict[int, int] = {}
+    for place, query in enumerate(queries):
+        for video in query.relevant.tolist() if query.kind == "original" else ():
+            first.setdefault(video, place)
+    return first
 
 
 def members(queries: Sequence[JudgedQuery], places: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:

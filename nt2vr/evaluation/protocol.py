@@ -1,20 +1,26 @@
 """Evaluation protocol: runs systems on a benchmark, reusing stored results."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Protocol
+
+import numpy as np
 
 from nt2vr.evaluation.benchmark import Benchmark, Vectors
 from nt2vr.evaluation.choices import choices_of, measure_choices
 from nt2vr.evaluation.measures import Measured, joined, measure_block
-from nt2vr.evaluation.reports.report import Report, Result, system_spec
+from nt2vr.evaluation.reports.provenance import system_spec
+from nt2vr.evaluation.reports.report import Report, Result
 from nt2vr.evaluation.result_store import ResultStore
-from nt2vr.evaluation.scoring import ask_systems
+from nt2vr.evaluation.scoring import PLAIN, ask_systems
+from nt2vr.evaluation.video_to_text import caption_ranks
 from nt2vr.language.query import Query, understand
 from nt2vr.language.tagger import load_tagger
 from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.search.strategies import BUILT_IN
 from nt2vr.search.systems import System, check_strategy
 
 CONTROLS = ("plain", "drop")
@@ -86,7 +92,8 @@ def evaluate(
             check_strategy(system, card)
         notes += [f"{model}: {card.notes}"] if card.notes else []
         for system, spec in specs.items():
-            if store is not None and (measured := store.get(digest, spec)) is not None:
+            kept = _kept(system, store)
+            if kept is not None and (measured := kept.get(digest, spec)) is not None:
                 found[system] = Result(system.name, spec, measured)
         if missing := [system for system in specs if system not in found]:
             progress(0, 0, f"loading {model}")
@@ -97,9 +104,14 @@ def evaluate(
             values = ask(encoder, missing, videos[key], benchmark, progress, should_stop)
             for system, measured in zip(missing, values, strict=True):
                 found[system] = Result(system.name, specs[system], measured)
-                if store is not None:
-                    store.put(digest, specs[system], measured)
+                if (kept := _kept(system, store)) is not None:
+                    kept.put(digest, specs[system], measured)
     return Report.of(benchmark, [found[system] for system in dict.fromkeys(systems)], notes)
+
+
+def _kept(system: System, store: ResultStore | None) -> ResultStore | None:
+    """Return where a system's results are stored: nowhere for a strategy from outside, whose code may change."""
+    return store if system.strategy in BUILT_IN else None
 
 
 def ask(
@@ -112,11 +124,14 @@ def ask(
 ) -> list[Measured]:
     """Measure strategies of one model in bounded memory, encoding each text once per block.
 
+    Ranks of captions are those of `plain`, which alone searches for captions as they are; of other strategies, 0.
+
     Args:
         videos: what `benchmark.embed` returns.
     """
     queries, doing = benchmark.queries, f"queries, {encoder.name}"
     blocks: list[list[Measured]] = [[] for _ in systems]
+    captions = list[Vectors]()
     for start in range(0, len(queries), BLOCK):
         block = queries[start : start + BLOCK]
 
@@ -128,15 +143,25 @@ def ask(
         step(0)
         wrong, places = choices_of(block, benchmark.texts)
         asked = ask_systems(encoder, systems, [*block, *wrong], parse_query, step)
-        for parts, found in zip(blocks, asked, strict=True):
+        for system, parts, found in zip(systems, blocks, asked, strict=True):
             step(1)
+            if system.strategy == PLAIN:
+                captions.append(found.vectors[[row for row, query in enumerate(block) if query.kind == "original"]])
             if benchmark.texts:
                 parts.append(measure_choices(found.vectors, videos, block, places, found.exclusions))
             else:
                 count = len(benchmark.video_ids)
                 parts.append(measure_block(found.vectors, videos, block, count, found.exclusions))
     progress(len(queries), len(queries), doing)
-    return [joined(parts) for parts in blocks]
+    results, originals = [joined(parts) for parts in blocks], [query for query in queries if query.kind == "original"]
+    if not originals or benchmark.captions:  # videos in words are made of the captions that they would rank
+        return results
+    ranks = caption_ranks(videos, np.concatenate(captions), originals) if captions else np.zeros(0, np.int32)
+    none = np.zeros(len(benchmark.video_ids), np.int32)
+    return [
+        replace(result, video_ranks=ranks if system.strategy == PLAIN else none)
+        for system, result in zip(systems, results, strict=True)
+    ]
 
 
 def parse_query(text: str) -> Query:

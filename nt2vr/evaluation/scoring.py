@@ -8,6 +8,7 @@ import numpy as np
 from nt2vr.evaluation.benchmark import JudgedQuery, Vectors
 from nt2vr.language.query import Query
 from nt2vr.models.encoder import Encoder
+from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.registry import pick
 from nt2vr.search.exclusion import Exclusion
 from nt2vr.search.rewording import REWORDED, reword
@@ -19,6 +20,7 @@ Step = Callable[[float], None]  # gets the share of the work that is done, from 
 PLAIN = "plain"  # the strategy that needs no parts
 BOOLEAN = "boolean"
 PARSING = 0.5  # share of the work, where texts must be parsed
+CLAMP = 0.0  # below which the authors' code takes nothing: s(x, wanted) - alpha * max(0, s(x, unwanted))
 CHUNK = 64  # texts between two steps
 
 
@@ -43,8 +45,8 @@ def ask_systems(
     """Compute what a model's systems search for, encoding each text once.
 
     Captions have nothing to exclude, so every strategy searches for the full text, unless the authors' code splits
-    them for `boolean`. A system without anything to search
-    for (`drop` on "not B") gets zeros, for which all videos tie.
+    them for `boolean`, which is then clamped as theirs. A system without anything to search for (`drop` on "not B")
+    gets zeros, for which all videos tie.
 
     Args:
         understand: parses queries whose parts are unknown.
@@ -60,7 +62,10 @@ def ask_systems(
     rewordings = [""] * len(queries)
     if any(system.strategy == REWORDED for system in systems):
         rewordings = [reword(query.text, wanted, away) for query, (wanted, away) in zip(queries, parts, strict=True)]
-    texts = dict.fromkeys(text for text in (*(query.text for query in queries), *rewordings) if text)
+    names = [query.text for query in queries]
+    if isinstance(encoder, PrecomputedEncoder):
+        names = [encoder.known_name(query.query_id, query.text) for query in queries]
+    texts = dict.fromkeys(text for text in (*names, *rewordings) if text)
     texts |= dict.fromkeys(text for wanted, unwanted in (*parts, *splits) for text in (wanted, *unwanted) if text)
     embeddings = _encoded(encoder, list(texts), step, 0 if needs_no_parts else PARSING)
     nothing = np.zeros((0, encoder.embed_dim), np.float32)
@@ -76,10 +81,12 @@ def ask_systems(
             strategy = PLAIN if query.kind == "original" and not is_split else system.strategy
             wanted, unwanted = splits[row] if is_split else parts[row]
             away = np.stack([embeddings[text] for text in unwanted]) if unwanted else nothing
-            sentence = embeddings[rewordings[row] if strategy == REWORDED else query.text]
+            sentence = embeddings[rewordings[row] if strategy == REWORDED else names[row]]
             given = Parts(sentence, embeddings[wanted] if wanted else None, away, strength, anchor, tau=tau)
-            vector = pick("strategy", strategy, STRATEGIES)(given)
-            taken.append(exclusion_of(strategy, given))
+            vector, loss = pick("strategy", strategy, STRATEGIES)(given), exclusion_of(strategy, given)
+            if is_split and wanted and unwanted:
+                vector, loss = given.wanted, Exclusion(away, strength, CLAMP)
+            taken.append(loss)
             if vector is not None:
                 vectors[row] = vector
     return list(map(Asked, found, exclusions))

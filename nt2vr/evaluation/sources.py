@@ -3,15 +3,16 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nt2vr.datasets import Split, load_dataset
+from nt2vr.datasets import Split, kind_and_path, load_dataset
 from nt2vr.datasets.base import Dataset
-from nt2vr.errors import DatasetError
+from nt2vr.errors import DatasetError, quoted
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, world_benchmark
 from nt2vr.evaluation.captioned import captioned_benchmark
 from nt2vr.evaluation.media import embed_files
 from nt2vr.evaluation.tasks import is_task, task_benchmark
 from nt2vr.evaluation.words import ONE_CAPTION, in_words, read_words, words_benchmark
+from nt2vr.language.corrections import did_you_mean
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
@@ -80,6 +81,7 @@ def load_benchmark(
         prefix, _, path = data.name.partition(":")
         videos, one = read_words(path, data.split), prefix + ":" == ONE_CAPTION
         return words_benchmark(Path(path).stem, videos, data.seed, folder, one, progress, should_stop)
+    _check_there(data.name, libraries)
     if is_task(Path(data.name)):
         return task_benchmark(Path(data.name), decoder, cache, progress, should_stop)
     library = None
@@ -94,13 +96,25 @@ def load_benchmark(
         captions = CaptionedVideos.all_as_queries({video.video_id: video.captions for video in dataset.videos})
         sets = cached_query_sets(captions, data.seed, folder, progress, should_stop)
     benchmark = captioned_benchmark(dataset, sets, decoder, cache, progress, should_stop)
-    if absent := [kind for kind in ("original", "negated", "composed") if data.queries and not getattr(sets, kind)]:
-        remark = f"{data.queries} has no {' and no '.join(absent)} queries; nothing is measured on them."
+    kinds = ("original", "negated", "composed")
+    if data.queries and (absent := [kind for kind in kinds if not getattr(sets, kind)]):
+        remark = f"{data.queries.name} has no {' and no '.join(absent)} queries; nothing is measured on them."
         benchmark = replace(benchmark, source={**benchmark.source, "remarks": [*benchmark.source["remarks"], remark]})
     if library is None:
         return benchmark
     embed = embed_files(dataset.videos, decoder, cache, library.source.key)  # what is indexed is not encoded again
     return replace(benchmark, source={**benchmark.source, "library": library.id}, embed=embed)
+
+
+def _check_there(name: str, libraries: Libraries | None) -> None:
+    """Refuse a name of data that is nothing here, with the closest one."""
+    if name.startswith(LIBRARY) or kind_and_path(name)[1].exists():
+        return
+    known = [WORLD, GALLERY, *(f"{LIBRARY}{info.name}" for info in (libraries.infos() if libraries else ()))]
+    raise DatasetError(
+        f"{quoted(name)} is not there.{did_you_mean(name, known)} "
+        f"Name {', '.join(known)}, the folder of a dataset, or its captions file."
+    )
 
 
 def _captioned(libraries: Libraries, library_id: str, name: str) -> Dataset:

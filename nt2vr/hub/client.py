@@ -1,17 +1,16 @@
-"""Access to the Hub: names, token, deadline, and failures as one-sentence errors.
+"""Access to the Hub: names, token and deadline.
 
 `huggingface_hub` reads HF_ENDPOINT and HF_TOKEN itself; it is imported when the first command needs it.
 """
 
-import errno
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
 
-from nt2vr.errors import ConfigError, DownloadError, HubError, Nt2vrError
+from nt2vr.errors import ConfigError, DownloadError
+from nt2vr.models.hub_errors import unreachable
 
 T = TypeVar("T")
 
@@ -56,55 +55,7 @@ def first_answer(call: Callable[[], T]) -> T:
     try:
         answer, error = answers.get(timeout=DEADLINE_S)
     except Empty:
-        raise DownloadError(_unreachable("no answer")) from None
+        raise DownloadError(unreachable("no answer")) from None
     if error is not None:
         raise error
     return answer  # type: ignore[no-any-return]
-
-
-@contextmanager
-def hub_errors(repository: str) -> Iterator[None]:
-    """Turn failures of huggingface_hub, and a full disk, into a HubError or DownloadError of one sentence."""
-    try:
-        yield
-    except Nt2vrError:
-        raise
-    except Exception as error:  # each version of huggingface_hub has the exceptions of another HTTP library
-        cause = error.__cause__ if isinstance(error, RuntimeError) and error.__cause__ else error  # in upload threads
-        raise _translated(repository, cause) from error
-
-
-def _translated(repository: str, error: BaseException) -> Nt2vrError:
-    from huggingface_hub import errors  # noqa: PLC0415  see `open_hub`
-
-    if isinstance(error, errors.OfflineModeIsEnabled):
-        return DownloadError("The Hub may not be used while HF_HUB_OFFLINE is set. Unset it and try again.")
-    if isinstance(error, errors.HfHubHTTPError):
-        return HubError(_refusal(repository, error))
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return DownloadError("The disk is full. Free some space and try again.")
-    if isinstance(error, PermissionError):
-        return DownloadError(f"{error.filename} cannot be written to. Check the data folder.")
-    return DownloadError(_unreachable(type(error).__name__))
-
-
-def _unreachable(reason: str) -> str:
-    return f"The Hub cannot be reached, or broke off ({reason}). Check the network and try again."
-
-
-def _refusal(repository: str, error: Any) -> str:
-    """Say what an HTTP error means for this repository."""
-    from huggingface_hub import errors  # noqa: PLC0415  see `open_hub`
-
-    status = error.response.status_code if error.response is not None else 0
-    if isinstance(error, errors.GatedRepoError):
-        return f"{repository} is gated. Ask for access on its page, and set HF_TOKEN."
-    if isinstance(error, errors.RepositoryNotFoundError) or status == 404:
-        return f"The Hub has no {repository}, or the token may not read it. Check the name and HF_TOKEN."
-    if status == 401:
-        return "The Hub does not accept the token. Check HF_TOKEN, or run `hf auth login`."
-    if status == 403:
-        return f"The token may not do this with {repository}. Use one with write access to it."
-    if status == 429:
-        return "The Hub limits the rate of requests. Try again in a few minutes."
-    return f"The Hub answered with error {status} for {repository}. Try again later."

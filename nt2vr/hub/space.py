@@ -1,45 +1,88 @@
-"""The app as a Gradio Space: its files, and their upload."""
+"""The app as a Gradio Space: its files, from a checkout or an installed package, and their upload."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from importlib import metadata
+from pathlib import Path, PurePosixPath
 
 from nt2vr.errors import ConfigError
-from nt2vr.hub.client import check_repository, first_answer, hub_errors, open_hub
-from nt2vr.settings import ASSETS
+from nt2vr.files import check_writable
+from nt2vr.hub.client import check_repository, first_answer, open_hub
+from nt2vr.models.hub_errors import hub_errors
+from nt2vr.settings import ASSETS, PACKAGE, project_version
 
+APP = '''"""Start the app from a checkout: `python app.py` is `nt2vr serve`."""
+
+import sys
+
+from nt2vr.__main__ import main
+
+if __name__ == "__main__":
+    sys.exit(main(["serve", *sys.argv[1:]]))
+'''
 FILES = ("README.md", "LICENSE", "app.py", "pyproject.toml", "requirements.txt")
 FOLDERS = ("nt2vr", "trainer", "assets")
-KEPT = (".gitattributes",)  # made by the Hub
+ATTRIBUTES = ".gitattributes"  # in a Space, where the Hub wants binary files as LFS; not in the project's repository
 PYTHON = "3.12"  # of ZeroGPU; the docs of the Hub that were at hand name 3.10 only, which is too old for nT2VR
 HARDWARE = "zero-a10g"
 # torch as ZeroGPU offers it (the Hub's docs list 2.1 to 2.8), with the torchvision of the same release
 ZERO_GPU_PINS = {"torch": "torch==2.8.0", "torchvision": "torchvision==0.23.0"}
 ZERO_GPU_EXTRA = "spaces>=0.51"
+TEXT = {"", ".css", ".html", ".js", ".json", ".jsonl", ".md", ".py", ".svg", ".toml", ".txt", ".typed"}  # suffixes
 
 
-def space_files(zero_gpu: bool = False, root: Path = ASSETS.parent) -> dict[str, Path | bytes]:
-    """Return the files of the Space by their names: paths, or contents where they differ from the checkout's."""
-    if not all((root / file).is_file() for file in FILES):
-        raise ConfigError("A Space is published from a checkout of the repository. Run the command in one.")
-    files: dict[str, Path | bytes] = {file: root / file for file in FILES}
-    for folder in FOLDERS:
-        files |= {path.relative_to(root).as_posix(): path for path in _files_in(root / folder)}
+def space_files(zero_gpu: bool = False, root: Path | None = None) -> dict[str, Path | bytes]:
+    """Return the files of the Space by their names: paths, or contents where there is no such file.
+
+    Args:
+        root: a checkout; None takes the one that this module is part of, or the installed package.
+    """
+    files = _installed() if root is None and ASSETS.parent == PACKAGE else _checked_out(root or ASSETS.parent)
     if zero_gpu:
-        files["README.md"] = _with_zero_gpu((root / "README.md").read_text(encoding="utf-8")).encode()
-        files["requirements.txt"] = _pinned((root / "requirements.txt").read_text(encoding="utf-8")).encode()
+        files["README.md"] = _with_zero_gpu(_text(files["README.md"])).encode()
+        files["requirements.txt"] = _pinned(_text(files["requirements.txt"])).encode()
     return files
 
 
-def _files_in(folder: Path) -> Iterator[Path]:
+def _checked_out(root: Path) -> dict[str, Path | bytes]:
+    if missing := [file for file in FILES if not (root / file).is_file()]:
+        raise ConfigError(f"{root} has no {missing[0]}. Run the command in a checkout, or install nT2VR.")
+    files: dict[str, Path | bytes] = {file: root / file for file in FILES}
+    return files | {f"{folder}/{name}": path for folder in FOLDERS for name, path in _files_in(root / folder)}
+
+
+def _installed() -> dict[str, Path | bytes]:
+    """Lay the installed package out as in a checkout; what a wheel has as metadata becomes files again."""
+    about = metadata.metadata("nt2vr")
+    licence = next(each for each in metadata.files("nt2vr") or () if each.name == "LICENSE")
+    needed = [line for line in metadata.requires("nt2vr") or () if "extra ==" not in line]
+    files: dict[str, Path | bytes] = {
+        "README.md": about["Description"].encode(),
+        "LICENSE": Path(str(licence.locate())),
+        "app.py": APP.encode(),
+        "pyproject.toml": f'[project]\nname = "nt2vr"\nversion = "{project_version()}"\n'.encode(),
+        "requirements.txt": "".join(f"{line}\n" for line in needed).encode(),
+    }
+    places = {"nt2vr": PACKAGE, "trainer": PACKAGE.parent / "trainer", "assets": ASSETS}
+    for folder, place in places.items():
+        there = _files_in(place)
+        files |= {f"{folder}/{name}": path for name, path in there if place == ASSETS or ASSETS not in path.parents}
+    return files
+
+
+def _files_in(folder: Path) -> Iterator[tuple[str, Path]]:
     """Yield the files of a folder that belong to the project: no caches, nothing hidden, no links."""
     for path in sorted(folder.iterdir()):
         if path.name.startswith(".") or path.name == "__pycache__" or path.is_symlink():
             continue
         if path.is_dir():
-            yield from _files_in(path)
+            yield from ((f"{path.name}/{name}", each) for name, each in _files_in(path))
         elif path.suffix != ".pyc":
-            yield path
+            yield path.name, path
+
+
+def _text(file: Path | bytes) -> str:
+    return file.decode() if isinstance(file, bytes) else file.read_text(encoding="utf-8")
 
 
 def _with_zero_gpu(readme: str) -> str:
@@ -57,6 +100,31 @@ def _pinned(requirements: str) -> str:
     return "\n".join([*pinned, ZERO_GPU_EXTRA]) + "\n"
 
 
+def attributes(names: Mapping[str, object]) -> str:
+    """Write the .gitattributes that makes LFS files of all binary ones."""
+    suffixes = sorted({PurePosixPath(name).suffix for name in names} - TEXT)
+    return "".join(f"*{suffix} filter=lfs diff=lfs merge=lfs -text\n" for suffix in suffixes)
+
+
+def write_space(folder: Path, files: Mapping[str, Path | bytes]) -> None:
+    """Write the Space's tree into a new folder, or into a clone of the Space, where files of earlier versions go.
+
+    Raises:
+        ConfigError: if the folder has other contents, or cannot be written to.
+    """
+    check_writable(folder)
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / ".git").exists():
+        raise ConfigError(
+            f"{folder} is neither empty nor a git repository. Name a new folder, or a clone of the Space."
+        )
+    for old in (path for name in FOLDERS for path in (folder / name).rglob("*")):
+        if old.is_symlink() or (old.is_file() and old.relative_to(folder).as_posix() not in files):
+            old.unlink()
+    for name, file in {**files, ATTRIBUTES: attributes(files).encode()}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(file if isinstance(file, bytes) else file.read_bytes())
+
+
 def publish(repository: str, files: dict[str, Path | bytes], private: bool = True) -> str:
     """Upload the files as a Gradio Space, and delete others that are there; return its address."""
     check_repository(repository)
@@ -68,7 +136,9 @@ def publish(repository: str, files: dict[str, Path | bytes], private: bool = Tru
         address = hub.create_repo(repository, repo_type="space", space_sdk="gradio", private=private, exist_ok=True)
         there = hub.list_repo_files(repository, repo_type="space")
         operations: list[CommitOperationAdd | CommitOperationDelete] = [
-            CommitOperationDelete(name) for name in there if name not in files and name not in KEPT
+            CommitOperationDelete(name)
+            for name in there
+            if name not in files and name != ATTRIBUTES  # made by the Hub
         ]
         operations += [CommitOperationAdd(name, file) for name, file in files.items()]
         hub.create_commit(repository, operations, commit_message="Publish nT2VR", repo_type="space")

@@ -5,6 +5,7 @@ The rules are in `nt2vr.language.scope`; this module turns their word positions 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from nt2vr.errors import QueryError
 from nt2vr.language.foreign import notice_of
@@ -14,6 +15,8 @@ from nt2vr.language.scope import Negation, ScopeFinder, Stretch
 from nt2vr.language.tagger import Tagger
 from nt2vr.language.typed import read_typed
 from nt2vr.language.wordlists import words
+from nt2vr.notebook.frames import data_frame
+from nt2vr.notebook.html import parts_html
 
 MAX_QUERY_CHARS = 1000
 MAX_PART_CHARS = 2 * MAX_QUERY_CHARS
@@ -49,6 +52,14 @@ class Query:
     def notice(self) -> str:
         """One sentence for the person if the text is hardly English; otherwise empty."""
         return notice_of(self.text)
+
+    def to_pandas(self) -> Any:
+        """Return a `pandas.DataFrame` with one row per part."""
+        parts = [("wanted", text) for text in self.wanted] + [("unwanted", text) for text in self.unwanted]
+        return data_frame([{"part": part, "text": text} for part, text in parts], ("part", "text"))
+
+    def _repr_html_(self) -> str:
+        return parts_html(self.text, self.wanted, self.unwanted)
 
 
 def understand(text: str, tagger: Tagger, editing: bool = False) -> Query:

@@ -97,9 +97,6 @@ class ScopeFinder:
             if several := self._of_subject(cue, after_cue) or self._nothing_else(kind, cue, after_cue):
                 found += several
                 continue
-            if found and self._cancels(found[-1], kind, cue):
-                found.pop()
-                continue
             before = self._wanted.words(found, cue)
             negation = self._negation(kind, cue, after_cue, bool(before))
             if negation:
@@ -109,14 +106,6 @@ class ScopeFinder:
             elif negation:
                 found.append(self._to_clause_end(negation, self._wanted.acts(before)))
         return [self._without_setting(negation, found) for negation in found]
-
-    def _cancels(self, last: Negation, kind: CueKind, cue: int) -> bool:
-        """Return whether a denial before takes back "without": "you can't make pancakes without | eggs"."""
-        phrases, between = self.phrases, range(last.after_cue, cue)
-        helped = phrases.is_auxiliary(last.cue - 1) and phrases.lemma(last.cue - 1) != "be"
-        verb = last.kind == "not" and bool(last.items) and last.items[0].kind == "verb"
-        near = kind == "without" and not any(phrases.tag(i) in {"PUNCT", "CONJ"} for i in between)
-        return verb and near and (helped or phrases.word(last.cue) == "never")
 
     def _negation(self, kind: CueKind, cue: int, after_cue: int, wanted_before: bool) -> Negation | None:
         phrases = self.phrases

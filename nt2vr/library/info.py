@@ -8,6 +8,8 @@ from nt2vr.datasets.base import Split
 
 Kind = Literal["folder", "uploads", "manifest", "dataset"]
 KINDS: tuple[Kind, ...] = ("folder", "uploads", "manifest", "dataset")
+WINDOW_S = 10.0  # seconds of a window by default, for folders and uploads; manifests and datasets stay whole
+MIN_WINDOW_S, MAX_WINDOW_S = 1.0, 3600.0
 
 
 @dataclass(frozen=True)

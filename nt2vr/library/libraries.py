@@ -15,8 +15,19 @@ from nt2vr.datasets.base import Split
 from nt2vr.datasets.load import DATASETS, kind_and_path
 from nt2vr.errors import ConfigError, GalleryError, Nt2vrError, quoted
 from nt2vr.files import check_free, check_writable, parse_json, with_schema, without_schema, write_json
+from nt2vr.language.corrections import did_you_mean
 from nt2vr.library.compare import compared
-from nt2vr.library.info import KINDS, Changes, Kind, LibraryInfo, Skipped, Source
+from nt2vr.library.info import (
+    KINDS,
+    MAX_WINDOW_S,
+    MIN_WINDOW_S,
+    WINDOW_S,
+    Changes,
+    Kind,
+    LibraryInfo,
+    Skipped,
+    Source,
+)
 from nt2vr.library.inventory import Counts, Inventory
 from nt2vr.library.previews import Previews
 from nt2vr.library.sources import allowed_path, is_available, list_files
@@ -30,8 +41,6 @@ from nt2vr.registry import pick
 logger = logging.getLogger(__name__)
 
 SETTINGS, INVENTORY, UPLOADS, PREVIEWS, LOCK = "library.json", "files.db", "uploads", "previews", "update.lock"
-WINDOW_S = 10.0  # default of folders and uploads; manifests and datasets stay whole
-MIN_WINDOW_S, MAX_WINDOW_S = 1.0, 3600.0
 MAX_NAME = 80  # characters
 EMBEDDINGS = "embeddings"  # beside the folder of libraries
 RESERVED = ("built-in",)
@@ -41,13 +50,12 @@ WAIT_S = 0.5  # between looks at whether to stop waiting for another update
 class Libraries:
     """The libraries in a folder, also changed by other processes: nothing is held in memory.
 
-    Args:
-        embeddings: folder of galleries' embeddings, from which `remove` deletes.
+    `remove` also deletes their embeddings, in the folder beside it.
     """
 
-    def __init__(self, folder: Path, embeddings: Path | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._embeddings = embeddings or folder.with_name(EMBEDDINGS)
+        self._embeddings = folder.with_name(EMBEDDINGS)
 
     def infos(self) -> list[LibraryInfo]:
         """List all libraries by name; folders without readable settings are left out."""
@@ -252,7 +260,8 @@ class Libraries:
         found = [source for source in sources if source.name.casefold() == name.strip().casefold()]
         if not found:
             names = ", ".join(sorted(source.name for source in sources)) or "none yet"
-            raise ConfigError(f"There is no library {quoted(name)}. There: {names}.")
+            near = did_you_mean(name, [source.name for source in sources])
+            raise ConfigError(f"There is no library {quoted(name)}.{near} There: {names}.")
         return found[0]
 
     def _info(self, source: Source) -> LibraryInfo:
@@ -290,4 +299,7 @@ def _named(source: Source, path: str | Path, roots: Sequence[Path] | None) -> So
     if source.kind == "manifest" and resolved.suffix.lower() not in (".jsonl", ".csv"):
         raise ConfigError(f"{resolved.name} is not a manifest. Name a JSONL or CSV file.")
     within = {"folder": resolved, "manifest": resolved.parent}.get(source.kind, root)
-    return replace(source, path=resolved, within=within, loader=loader)
+    source = replace(source, path=resolved, within=within, loader=loader)
+    if not is_available(source):
+        raise ConfigError(f"{resolved} is empty. Put videos or pictures there, or name another folder.")
+    return source

@@ -57,9 +57,9 @@ def is_available(source: Source) -> bool:
 def list_files(source: Source) -> Iterator[FoundFile]:
     """List a library's files, sorted; one that cannot be used has a reason."""
     if not is_available(source):
+        state = "is empty now" if source.path.is_dir() else "is not there"
         raise GalleryError(
-            f"{source.path} is not there, or empty: is its drive mounted? "
-            f"What was indexed of {source.name} stays searchable."
+            f"{source.path} {state}: is its drive mounted? What was indexed of {source.name} stays searchable."
         )
     if source.kind in ("folder", "uploads"):
         yield from _in_folder(source.path, source.kind == "uploads")

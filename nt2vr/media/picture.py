@@ -148,7 +148,7 @@ def opened_picture(path: Path) -> Iterator[Image.Image]:
     except MediaError:
         raise
     except FileNotFoundError:
-        raise MediaError(f"{path.name} is not there any more. Choose the picture again.") from None
+        raise MediaError(f"{path.name} is not there. Choose another picture.") from None
     except (Image.DecompressionBombWarning, Image.DecompressionBombError, MemoryError):
         raise _too_large(path, MAX_PIXELS) from None
     except Exception as error:  # Pillow raises a dozen types on damaged files, even SyntaxError

@@ -8,21 +8,23 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
 
-from nt2vr.errors import CheckpointError, ConfigError, quoted
+from nt2vr.errors import CheckpointError, ConfigError, Nt2vrError, quoted, reason_of
 from nt2vr.files import parse_json
 from nt2vr.models.card import CARD, Card, read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.downloads import Announce, fetch, pretrained
-from nt2vr.models.encoder import Encoder
+from nt2vr.models.encoder import Encoder, check_encoder
 from nt2vr.models.precomputed import EMBEDDINGS, PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
-from nt2vr.registry import pick
+from nt2vr.registry import Registry, pick
+from nt2vr.settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -37,12 +39,40 @@ class CatalogEntry:
 
     Attributes:
         folders: of a run, its epochs, newest first: the first that can be loaded is served; otherwise one folder.
-        kind: a model of its own, embeddings from a file, a run (its newest or best epoch), or one epoch of a run.
+        kind: a model of its own, embeddings from a file, a run (its newest or best epoch), one epoch of a run, or a
+            model from outside: a plug-in's, or an object in Python.
+        make: returns a model from outside, which has no folders.
     """
 
     folders: tuple[Path, ...]
-    kind: Literal["model", "embeddings", "run", "epoch"] = "model"
+    kind: Literal["model", "embeddings", "run", "epoch", "outside"] = "model"
     has_fusion: bool = False
+    make: Callable[[], Encoder] | None = None
+
+
+def _made_once(name: str, factory: Any) -> Callable[[], Encoder]:
+    """Return what makes a plug-in's model with the first use."""
+
+    @cache
+    def make() -> Encoder:
+        try:
+            return check_encoder(factory())
+        except Nt2vrError:
+            raise
+        except Exception as error:
+            raise CheckpointError(f"The plug-in's model {name} cannot be made: {reason_of(error)}.") from error
+
+    if not callable(factory):
+        raise ConfigError(f"the model {name} is neither a class nor a function that returns an Encoder")
+    return make
+
+
+@cache
+def _report_taken(name: str) -> None:
+    logger.warning("The plug-in's model %s is left out: there is a model of that name already.", quoted(name))
+
+
+MODELS: Registry[Callable[[], Encoder]] = Registry("model", "nt2vr.models", {}, _made_once)
 
 
 class Catalog:
@@ -62,6 +92,13 @@ class Catalog:
         self._cards: dict[Path, tuple[int, Card | None]] = {}  # folder -> modification time and card
         self._epoch_lists: dict[Path, tuple[int, dict[str, CatalogEntry]]] = {}
         self._downloading = Lock()
+        self._objects: dict[str, Encoder] = {}
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Catalog":
+        """Return the catalog of shipped, downloaded and imported models, and of training runs' checkpoints."""
+        folders = [settings.assets / "models", settings.data_dir / "models"]
+        return cls(folders, settings.device, settings.data_dir / "runs")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the arguments alone, for child processes."""
@@ -88,7 +125,31 @@ class Catalog:
         for run in sorted(_subfolders(self._runs), reverse=True) if self._runs else ():
             name = run.name if run.name.casefold() not in taken else f"{run.name} (run)"
             entries |= {f"{name}{suffix}": entry for suffix, entry in self._epochs(run / "checkpoints").items()}
-        return entries
+        for name in MODELS:
+            if name in entries:
+                _report_taken(name)
+        return {**self._from_outside(), **entries}
+
+    def _from_outside(self) -> dict[str, CatalogEntry]:
+        makes: dict[str, Callable[[], Encoder]] = dict(MODELS)
+        makes |= {name: partial(self._objects.__getitem__, name) for name in self._objects}
+        return {name: CatalogEntry((), "outside", make=make) for name, make in makes.items()}
+
+    def add(self, model: Encoder) -> str:
+        """Add a model from outside, for this catalog alone, and return its name; one that is here already is found.
+
+        Raises:
+            ConfigError: if it is no `Encoder`, or another model has its name.
+        """
+        if any(model is known for known in self._objects.values()):
+            return model.name
+        encoder = check_encoder(model)
+        if encoder.name in self.entries() and encoder.name not in self._objects:
+            if _towers(self.card(encoder.name)) == _towers(encoder.card):
+                return encoder.name
+            raise ConfigError(f"There is a model {quoted(encoder.name)} already. Give yours another name.")
+        self._objects[encoder.name] = encoder
+        return encoder.name
 
     def find(self, name: str) -> CatalogEntry:
         """Return the checkpoints that a name stands for."""
@@ -96,7 +157,14 @@ class Catalog:
 
     def card(self, name: str) -> Card:
         """Read the card of a model, without loading it; raises as `find` and `read_card` do."""
-        return read_card(self.find(name).folders[0])
+        entry = self.find(name)
+        return entry.make().card if entry.make else read_card(entry.folders[0])
+
+    def folder(self, name: str) -> Path:
+        """Return the checkpoint folder of a model; a ConfigError refuses one from outside, which has none."""
+        if not (folders := self.find(name).folders):
+            raise ConfigError(f"{quoted(name)} is no checkpoint folder, but a model from outside. Choose another one.")
+        return folders[0]
 
     def read(self, folder: Path, like: Encoder | None = None) -> Encoder:
         """Load a checkpoint folder and verify its visual fingerprint; see `read_checkpoint`."""
@@ -106,7 +174,8 @@ class Catalog:
 
     def load(self, name: str) -> Encoder:
         """Load the model of a name; raises as `find` and `read_checkpoint` do."""
-        return self.read(self.find(name).folders[0])
+        entry = self.find(name)
+        return entry.make() if entry.make else self.read(entry.folders[0])
 
     def _card(self, folder: Path) -> Card | None:
         """Read a card, again only once its file has changed."""
@@ -167,13 +236,17 @@ class Catalog:
             ConfigError: if there is no such model, or it was not added: shipped ones and training runs stay.
         """
         entry = self.find(name)
-        (folder, *_) = entry.folders
+        folder = self.folder(name)
         if entry.kind in ("run", "epoch") or folder.parent != self.home:
             raise ConfigError(f"{quoted(name)} was not downloaded or imported, so it is not removed from here.")
         doomed = folder.with_name(f".{folder.name}.removed")
         shutil.rmtree(doomed, ignore_errors=True)  # of a process that was killed
         folder.rename(doomed)  # from here on, it is no model any more
         shutil.rmtree(doomed)
+
+
+def _towers(card: Card) -> tuple[str, str]:
+    return card.visual_fingerprint, card.text_fingerprint
 
 
 def _best(checkpoints: Path) -> int | None:

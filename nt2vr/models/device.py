@@ -2,9 +2,15 @@
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from nt2vr.settings import on_zero_gpu
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 AUTO = "auto"
 FLOAT32, BF16 = PRECISIONS = ("", "bf16")
@@ -53,3 +59,10 @@ def autocast_of(device: str) -> Autocast:
 
     is_fast = device == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
     return Autocast(device, BF16 if is_fast else FLOAT32)
+
+
+def as_tensor(array: NDArray[np.float32]) -> "Tensor":
+    """Copy an array to a tensor on the CPU."""
+    import torch  # noqa: PLC0415  the page is up before torch is
+
+    return torch.tensor(array)

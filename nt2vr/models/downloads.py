@@ -17,6 +17,7 @@ from nt2vr.errors import CheckpointError, ConfigError, DownloadError, Nt2vrError
 from nt2vr.files import free_bytes
 from nt2vr.models.card import Card
 from nt2vr.models.checkpoint import build_model, check_text_tower, load_weights, write_checkpoint
+from nt2vr.models.hub_errors import hub_errors
 from nt2vr.models.tokenizer import TOKENIZER, TOKENIZER_CONFIG, load_tokenizer, needs_file
 from nt2vr.progress import Progress, ShouldStop
 
@@ -54,6 +55,17 @@ def available() -> list[str]:
     return names
 
 
+def can_download(name: str) -> bool:
+    """Ask the Hub, for a few seconds at most, whether it has the weights of one of open_clip's pre-trained models."""
+    import open_clip  # noqa: PLC0415  see `pretrained`
+
+    repository, _, file = open_clip.get_pretrained_cfg(*pretrained(name))["hf_hub"].rpartition("/")
+    try:
+        return _find([repository], (file,) if file else WEIGHT_FILES) is not None
+    except Nt2vrError:
+        return False
+
+
 def preprocessing(architecture: str, tag: str) -> dict[str, Any]:
     """Return open_clip's preprocessing configuration of a pre-trained model."""
     import open_clip  # noqa: PLC0415  see `pretrained`
@@ -87,8 +99,8 @@ def fetch(
         check_space(name, files, model_cfg, preprocess_cfg, folder.parent, announce)
         bar, tokenizer_folder = transfer_bar(report), partial / "tokenizer"
         for file in others:
-            _transfer(file, tokenizer_folder, bar, name)
-        path = _transfer(weights, partial, bar, name)
+            _transfer(file, tokenizer_folder, bar)
+        path = _transfer(weights, partial, bar)
         tokenizer = load_tokenizer(tokenizer_folder, model_cfg["text_cfg"])
         model = build_model(model_cfg, preprocess_cfg)
         load_weights(model, path)
@@ -141,39 +153,29 @@ def _located(hub_name: str, text_cfg: Mapping[str, Any], asked: str) -> list[Rem
     A tokenizer comes from the repository that open_clip names, or from that of the weights.
     """
     repository, _, named = hub_name.rpartition("/")
-    weights = _find([repository], (named,) if named else WEIGHT_FILES, asked)
+    weights = _find([repository], (named,) if named else WEIGHT_FILES)
     if weights is None:
         raise DownloadError(f"{asked} has no weights that can be read, in {repository}. Choose another model.")
     if not needs_file(text_cfg):
         return [weights]
-    tokenizer = _find([text_cfg["hf_tokenizer_name"], repository], (TOKENIZER,), asked)
+    tokenizer = _find([text_cfg["hf_tokenizer_name"], repository], (TOKENIZER,))
     if tokenizer is None:
         places = f"{text_cfg['hf_tokenizer_name']} or {repository}"
         raise DownloadError(f"{asked} has no {TOKENIZER}, in {places}. Choose another model.")
-    config = _find([tokenizer.repository], (TOKENIZER_CONFIG,), asked)
+    config = _find([tokenizer.repository], (TOKENIZER_CONFIG,))
     return [weights, tokenizer, *([config] if config else [])]
 
 
-def _find(repositories: Sequence[str], files: Sequence[str], asked: str) -> RemoteFile | None:
+def _find(repositories: Sequence[str], files: Sequence[str]) -> RemoteFile | None:
     import huggingface_hub as hub  # noqa: PLC0415  a quarter of a second, and needed for a download only
 
     for repository, file in ((repository, file) for repository in repositories for file in files):
         if isinstance(cached := hub.try_to_load_from_cache(repository, file), str):
             return RemoteFile(repository, file, 0, Path(cached))
-        try:
+        with hub_errors(repository), suppress(hub.errors.RemoteEntryNotFoundError):
             found = hub.get_hf_file_metadata(hub.hf_hub_url(repository, file), timeout=CONNECT_S)
             return RemoteFile(repository, file, found.size or 0)
-        except hub.errors.RemoteEntryNotFoundError:
-            continue
-        except Exception as error:  # each version of the hub's library has the exceptions of another HTTP library
-            raise _unreachable(asked, repository, error) from error
     return None
-
-
-def _unreachable(asked: str, repository: str, error: Exception) -> DownloadError:
-    return DownloadError(
-        f"{asked} could not be downloaded from {repository} ({type(error).__name__}). Check the network and try again."
-    )
 
 
 def check_space(
@@ -200,7 +202,7 @@ def check_space(
         )
 
 
-def _transfer(file: RemoteFile, folder: Path, bar: type[tqdm], asked: str) -> Path:
+def _transfer(file: RemoteFile, folder: Path, bar: type[tqdm]) -> Path:
     """Download a file, or find it in the hub's cache; a tokenizer is copied from there, to lie with its other file."""
     import huggingface_hub as hub  # noqa: PLC0415  see `_find`
 
@@ -209,12 +211,8 @@ def _transfer(file: RemoteFile, folder: Path, bar: type[tqdm], asked: str) -> Pa
     folder.mkdir(parents=True, exist_ok=True)
     if file.cached is not None:
         return Path(shutil.copy(file.cached, folder / file.file))
-    try:
+    with hub_errors(file.repository):
         return Path(hub.hf_hub_download(file.repository, file.file, local_dir=folder, tqdm_class=bar))
-    except InterruptedError:
-        raise
-    except Exception as error:  # see `_find`
-        raise _unreachable(asked, file.repository, error) from error
 
 
 def transfer_bar(report: Callable[[int, int], None]) -> type[tqdm]:

@@ -31,7 +31,7 @@ from nt2vr.models.checkpoint import (
     write_checkpoint,
 )
 from nt2vr.models.downloads import preprocessing
-from nt2vr.models.foreign_file import find_clip, read_tensors, some_of
+from nt2vr.models.foreign_file import check_file, find_clip, read_tensors, some_of
 from nt2vr.models.spawn import run_limited
 from nt2vr.models.tokenizer import TOKENIZER, load_tokenizer, needs_file
 from nt2vr.progress import Progress, silent
@@ -89,12 +89,13 @@ def import_checkpoint(
     """Import a checkpoint of other code into the catalog, as a folder, in a child of limited memory and time."""
     hidden = models.home / f".{uuid4().hex}{UNCHECKED}"
     _remove_leftovers(models.home)
+    name = _checked(file, models, options)  # here, as the child takes seconds to import torch
     try:
-        size = file.stat().st_size if file.is_file() else 0
+        size = file.stat().st_size
         check_free(models.home, 2 * size, f"Importing {file.name}")  # it may be in half precision
         memory_bytes = MEMORY_BYTES + MEMORY_FACTOR * size
         limits: dict[str, Any] = {"memory_bytes": memory_bytes, "timeout_s": TIMEOUT_S, "progress": progress}
-        imported: Imported = run_limited(_import, file, models, hidden, options, **limits)
+        imported: Imported = run_limited(_import, file, models, hidden, replace(options, name=name), **limits)
     except MemoryError:
         raise CheckpointError(f"{file.name} takes too much memory to read. Save its state_dict() alone.") from None
     except TimeoutError:
@@ -115,11 +116,18 @@ def _remove_leftovers(home: Path) -> None:
                 shutil.rmtree(hidden, ignore_errors=True)
 
 
-def _import(file: Path, models: Catalog, hidden: Path, options: ImportOptions, progress: Progress) -> Imported:
-    """Import in this process; see `import_checkpoint`."""
-    name = checked_name(options.name or file.stem, models)
+def _checked(file: Path, models: Catalog, options: ImportOptions) -> str:
+    """Return the new model's name, if it is free and there is such a file to import in such a way."""
     if options.frames is not None and not 1 <= options.frames <= MAX_FRAMES:
         raise ConfigError(f"A model cannot take {options.frames} frames per video: choose 1 to {MAX_FRAMES}.")
+    name = checked_name(options.name or file.stem, models)
+    check_file(file)
+    return name
+
+
+def _import(file: Path, models: Catalog, hidden: Path, options: ImportOptions, progress: Progress) -> Imported:
+    """Import in this process, under `options.name`; see `import_checkpoint`."""
+    name = options.name
     progress(0, 3, f"reading {file.name}")
     found = find_clip(read_tensors(file), file)
     weights, form = found.weights, found.form
@@ -193,7 +201,7 @@ def _architecture(named: str, weights: Mapping[str, "Tensor"], models: Catalog) 
     theirs = open_clip.list_models()
     ours = {name.casefold(): name for name in models.names()}
     if own := ours.get(named.strip().casefold()):
-        return own, *read_configs(models.find(own).folders[0])
+        return own, *read_configs(models.folder(own))
     if named.strip():
         if named.strip() not in theirs:
             near = get_close_matches(named.strip(), [*ours.values(), *theirs], 5, 0.3) or ["ViT-B-32"]
@@ -224,7 +232,7 @@ def _tokenizer(text_cfg: Config, file: Path, models: Catalog) -> Any:
     """Find the tokenizer of a text tower: open_clip's own, next to the file, or in a model with the same one."""
     if not needs_file(text_cfg):
         return None
-    folders = [file.parent, *(entry.folders[0] for entry in models.entries().values())]
+    folders = [file.parent, *(folder for entry in models.entries().values() for folder in entry.folders[:1])]
     for folder in folders:
         if (folder / TOKENIZER).is_file() and (folder == file.parent or _names_tokenizer(folder, text_cfg)):
             return load_tokenizer(folder, text_cfg)

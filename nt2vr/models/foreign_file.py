@@ -79,6 +79,16 @@ class Found:
     form: Form
 
 
+def check_file(file: Path) -> None:
+    """Raise a CheckpointError if there is no such file, or its suffix is not a checkpoint's."""
+    if file.suffix.lower() not in SUFFIXES:
+        raise CheckpointError(
+            f"{file.name} does not have a checkpoint's suffix. Choose a file that ends in {', '.join(SUFFIXES)}."
+        )
+    if not file.is_file():
+        raise CheckpointError(f"There is no file {file}. Check the path.")
+
+
 def read_tensors(file: Path, header_bytes: int = MAX_HEADER_BYTES) -> object:
     """Read the tensors and plain containers of a file; what else it holds becomes `Inert`.
 
@@ -87,12 +97,7 @@ def read_tensors(file: Path, header_bytes: int = MAX_HEADER_BYTES) -> object:
     """
     import safetensors.torch  # noqa: PLC0415  imports torch
 
-    if file.suffix.lower() not in SUFFIXES:
-        raise CheckpointError(
-            f"{file.name} does not have a checkpoint's suffix. Choose a file that ends in {', '.join(SUFFIXES)}."
-        )
-    if not file.is_file():
-        raise CheckpointError(f"There is no file {file}. Check the path.")
+    check_file(file)
     try:
         if file.suffix.lower() == ".safetensors":
             _check_sizes(file, header_bytes)
@@ -139,30 +144,27 @@ def _more_than_tensors(file: Path, what: str) -> CheckpointError:
     )
 
 
-def _flat(value: object, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], "Tensor"]]:
-    """Yield the tensors of nested dicts with their paths of keys."""
-    import torch  # noqa: PLC0415  the page is up before torch is
+def _leaves(value: object, seen: set[int], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
+    """Yield what nested dicts hold, with its path of keys; each dict once, as they may hold each other.
 
-    if isinstance(value, torch.Tensor):
+    Args:
+        seen: ids of dicts that were visited.
+    """
+    if not isinstance(value, Mapping):
         yield path, value
-    elif isinstance(value, Mapping) and len(path) < MAX_NESTING:
+    elif len(path) < MAX_NESTING and id(value) not in seen:
+        seen.add(id(value))
         for key, part in value.items():
-            yield from _flat(part, (*path, str(key)))
-
-
-def _objects(value: object, path: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yield the places of what was not rebuilt."""
-    if isinstance(value, Inert) or value is Inert:
-        yield ".".join(path) or "all of it"
-    elif isinstance(value, Mapping) and len(path) < MAX_NESTING:
-        for key, part in value.items():
-            yield from _objects(part, (*path, str(key)))
+            yield from _leaves(part, seen, (*path, str(key)))
 
 
 def find_clip(content: object, file: Path) -> Found:
     """Find the one CLIP in a file, under "state_dict", "model", "module.", "clip." or any other prefix."""
-    objects = list(_objects(content))
-    tensors = {".".join(path): (path[:-1], tensor) for path, tensor in _flat(content)}
+    import torch  # noqa: PLC0415  the page is up before torch is
+
+    leaves = list(_leaves(content, set()))
+    objects = [".".join(path) or "all of it" for path, leaf in leaves if isinstance(leaf, Inert) or leaf is Inert]
+    tensors = {".".join(path): (path[:-1], leaf) for path, leaf in leaves if isinstance(leaf, torch.Tensor)}
     prefixes = sorted({name[: match.start()] for name in tensors if (match := TOWER.search(name))})
     prefixes = [p for p in prefixes if any(f"{p}{text}token_embedding.weight" in tensors for text in ("", "text."))]
     if not prefixes and objects:
@@ -184,6 +186,10 @@ def find_clip(content: object, file: Path) -> Found:
         elif holder in state_dicts:
             outside.append(name)
     weights = {name: tensor for name, tensor in inside.items() if name not in NO_WEIGHTS}
+    if odd := [
+        name for name, each in weights.items() if each.is_meta or each.is_quantized or each.layout != torch.strided
+    ]:
+        raise CheckpointError(f"{file.name} has weights without plain numbers ({some_of(odd)}). Save dense tensors.")
     return Found(weights, outside, objects, _form(prefixes[0], outside, content, file))
 
 

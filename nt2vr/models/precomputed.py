@@ -1,6 +1,6 @@
 """Precomputed embeddings: systems outside open_clip, given as an .npz file of videos and queries.
 
-    video_ids (N,) text · videos (N, D) · queries (M,) text · texts (M, D)
+    video_ids (N,) text · videos (N, D) · queries (M,) sentences, or ids of queries · texts (M, D)
 
 It is untrusted: nothing in it is unpickled, and a limited child imports it. Importing this does not import torch.
 """
@@ -29,6 +29,7 @@ MAX_BYTES = 8 << 30  # unpacked: two million embeddings of 1,024 dimensions
 SMALL_BYTES, UNPACKED = 64 << 20, 4  # an import may unpack to this, and this many times its size: numbers hardly pack
 BASE_BYTES, COPIES = 256 << 20, 5  # memory of an import: for the libraries, and for what it unpacks to
 TIMEOUT_S = 600.0
+SAME = 0.999  # cosine from which a sentence that is there twice has one embedding: half precision leaves .9999
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -52,6 +53,10 @@ class PrecomputedEncoder:
             known = f"{len(self._texts)} queries of its file"
             raise QueryError(f"{self.name} has no embedding of {quoted(unknown[0])}, only of the {known}.")
         return np.array([self._texts[_key(text)] for text in texts], np.float32).reshape(len(texts), self.embed_dim)
+
+    def known_name(self, query_id: str, text: str) -> str:
+        """Return by what name the file knows a query: its id, which tells equal sentences apart, or its text."""
+        return query_id if _key(query_id) in self._texts else text
 
     def encode_frames(self, frames: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Refuse with a ConfigError, as no other pictures are known."""
@@ -156,17 +161,27 @@ def _normalised(arrays: Arrays, ids: str, rows: str, file: Path) -> NDArray[np.f
         problem = f"{ids} must be a list of texts"
     elif values.dtype.kind != "f" or values.ndim != 2 or len(values) != len(names) or not values.shape[1]:
         problem = f"{rows} must have one row of floating-point numbers for each of {ids}"
-    elif len({_key(name) for name in names.tolist()}) < len(names):
-        problem = f"{ids} has one twice"
     else:
         with np.errstate(over="ignore", invalid="ignore"):
             values = values.astype(np.float32)
             norms = np.linalg.norm(values, axis=1, keepdims=True)
         if norms.all() and np.isfinite(norms).all():
             normalised: NDArray[np.float32] = values / norms
-            return normalised
-        problem = f"{rows} has a row of zeros, or a value that is too large or not finite"
+            if (twice := _told_apart(names, normalised)) is None:
+                return normalised
+            problem = f"{ids} has {quoted(twice)} twice, with different {rows}; name queries by their ids"
+        else:
+            problem = f"{rows} has a row of zeros, or a value that is too large or not finite"
     raise CheckpointError(f"{file.name} cannot be used: {problem}.")
+
+
+def _told_apart(names: NDArray[Any], rows: NDArray[np.float32]) -> str | None:
+    """Return a name with two embeddings; None if equal names have equal ones."""
+    first: dict[str, int] = {}
+    for row, name in enumerate(names.tolist()):
+        if (before := first.setdefault(_key(name), row)) != row and rows[before] @ rows[row] < SAME:
+            return str(name)
+    return None
 
 
 def _key(text: str) -> str:

@@ -13,18 +13,21 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import normalize
 
 CHUNK = 64  # sentences of similar length encoded together
+POOLED_AT_END = ("argmax", "eos")  # pooling types that take the state at the end of the text
 
 
 def encode_short(model: Any, tokens: Tensor) -> Tensor:
     """Embed texts as open_clip's `encode_text(tokens, normalize=True)` does: (N, D).
 
-    CLIP's attention is causal and its embedding is taken at the end of the text, so the padding that follows has no
-    effect. Models of other kinds fall back to open_clip's method.
+    CLIP's attention is causal and its embedding is taken at the end of the text, by the highest token ("argmax") or by
+    the end token ("eos"), so the padding that follows has no effect. Models of other kinds fall back to open_clip's
+    method.
     """
-    if not (hasattr(model, "transformer") and model.attn_mask is not None and model.text_pool_type == "argmax"):
+    if not (hasattr(model, "transformer") and model.attn_mask is not None and model.text_pool_type in POOLED_AT_END):
         encoded: Tensor = model.encode_text(tokens, normalize=True)
         return encoded
-    ends = tokens.argmax(dim=1)  # the end-of-text token is the highest
+    is_end = tokens == model.text_eos_id if model.text_pool_type == "eos" else tokens
+    ends = is_end.int().argmax(dim=1)
     order = ends.argsort()
     longest = int(ends.max()) + 1
     embedded = model.token_embedding(tokens[:, :longest]) + model.positional_embedding[:longest]  # (N, L, W)

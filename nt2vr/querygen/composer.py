@@ -10,7 +10,7 @@ videos are dropped.
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from nt2vr.language.inflect import inflect_phrase
@@ -30,6 +30,8 @@ class ComposedQuery:
     video_ids: tuple[str, ...]  # relevant videos
     hard_ids: tuple[str, ...]  # videos that show both parts
     violating_ids: tuple[str, ...]  # videos that show the unwanted part
+    cap_id: str = field(default="", kw_only=True, compare=False)  # in its file
+    denied_first: bool | None = field(default=None, kw_only=True, compare=False)  # see `released.split_as_code`
 
 
 class Composer:

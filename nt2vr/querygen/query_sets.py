@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from nt2vr.errors import ConfigError
 from nt2vr.files import atomic_write
 from nt2vr.querygen.composer import ComposedQuery
-from nt2vr.querygen.released import find, negated_captions, object_of, parts_of
+from nt2vr.querygen.released import DENIED_FIRST, find, negated_captions, object_of, parts_of
 
 ORIGINAL, NEGATED, COMPOSED = "original.txt", "negated.txt", "composed.jsonl"
 
@@ -64,12 +64,14 @@ class QuerySets:
 
     Attributes:
         as_code: kinds whose file is one that the authors' code searches with boolean, and so splits as it does.
+        released: kinds whose file has one of the authors' names.
     """
 
     original: tuple[Caption, ...]
     negated: tuple[Caption, ...]
     composed: tuple[ComposedQuery, ...]
     as_code: tuple[str, ...] = ()
+    released: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, folder: Path) -> "QuerySets":
@@ -90,12 +92,14 @@ class QuerySets:
                 f"{folder} has no query sets ({ORIGINAL}, {NEGATED} or {COMPOSED}). Choose another folder."
             )
         original, negated, composed = paths.values()
+        released = (kind for kind, path in paths.items() if path.name not in (ORIGINAL, NEGATED, COMPOSED))
         as_code = (kind for kind, path in paths.items() if path.name.endswith(("neginfo.txt", ".composed.txt")))
         return cls(
             tuple(read_captions(original)) if original.exists() else (),
             tuple(read_negated(negated)) if negated.exists() else (),
             tuple(read_composed(composed).values()) if composed.exists() else (),
             tuple(as_code),
+            tuple(released),
         )
 
     def write(self, folder: Path) -> None:
@@ -168,6 +172,8 @@ def read_composed(path: Path) -> dict[str, ComposedQuery]:
                 video_ids=tuple(map(str, fields["video_ids"])),
                 hard_ids=tuple(map(str, fields.get("hard_ids", ()))),
                 violating_ids=tuple(map(str, fields.get("violating_ids", ()))),
+                cap_id=str(fields["cap_id"]),
+                denied_first=fields[DENIED_FIRST] == 1 if DENIED_FIRST in fields else None,
             )
         except (KeyError, TypeError) as error:
             reason = f"has no {error}" if isinstance(error, KeyError) else "has ids that are no list"
@@ -184,8 +190,9 @@ def write_captions(path: Path, captions: Iterable[Caption]) -> None:
 
 def write_composed(path: Path, queries: Iterable[ComposedQuery]) -> None:
     """Write composed queries as JSON lines, numbered from s0."""
-    numbered = ({"cap_id": f"s{number}", **asdict(query)} for number, query in enumerate(queries))
-    _write(path, (json.dumps(fields, ensure_ascii=False) for fields in numbered))
+    numbered = (asdict(query) | {"cap_id": f"s{number}"} for number, query in enumerate(queries))
+    known = ({name: value for name, value in fields.items() if value is not None} for fields in numbered)
+    _write(path, (json.dumps(fields, ensure_ascii=False) for fields in known))
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:
@@ -197,7 +204,11 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield non-blank lines with their 1-based numbers."""
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except FileNotFoundError:
+        raise ConfigError(f"{path} is not there. Name a file of captions or queries.") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be opened ({error.strerror}). Name a file of captions or queries.") from None
+    except UnicodeDecodeError as error:
         raise ConfigError(f"{path} cannot be read as text ({error}). Choose a UTF-8 file.") from None
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():

@@ -21,6 +21,8 @@ NAMES = {  # endings of nT2VR's names for each of ours, the first that is there 
     "composed.jsonl": ("composed.txt",),
 }
 CUES_OF_CODE = re.compile(r" not | n't ")
+DENIED_FIRST = "negstionfirst"  # as their composer writes it: 1 if the denied clause comes first
+CLAUSES_OF_CODE, DENIALS_OF_CODE = re.compile("and|while"), re.compile("not|don't|doesn't")  # within words, too
 MAX_CHARS = 1 << 20  # of a line that is an object; a composed query with all 10,000 videos of MSR-VTT has 120,000
 
 
@@ -61,13 +63,23 @@ def parts_of(fields: Mapping[str, Any]) -> tuple[str | None, str]:
     return " , ".join(filter(None, (str(piece).strip() for piece in pieces))), unwanted.strip()
 
 
-def split_as_code(text: str) -> tuple[str, tuple[str, ...]]:
+def split_as_code(text: str, denied_first: bool | None = None) -> tuple[str, tuple[str, ...]]:
     """Split a sentence for boolean search as the authors' code does: the wanted part, and the unwanted one if any.
 
     The clause stays with the cue ("a man sings and", "dance"); "doesn't" is no cue, as no space precedes its "n't".
+    Where the file says which clause is denied, they are cut at the first "and" or "while", and what is beyond a second
+    one is lost; a sentence without any, which their code cannot read, stays whole.
+
+    Args:
+        denied_first: whether the denied clause comes first; None if the file does not say.
 
     Source: `adhocTextDataset` in data_providerneg.py of ruc-aimc-lab/nT2VR.
     """
+    if denied_first is not None and len(clauses := CLAUSES_OF_CODE.split(text)) > 1:
+        denied, wanted = clauses[:2] if denied_first else clauses[1::-1]
+        return wanted.strip(), (DENIALS_OF_CODE.sub("", denied).strip(),)
+    if denied_first is not None:
+        return text, ()
     wanted, *unwanted = CUES_OF_CODE.split(text)
     return wanted.strip(), tuple(part.strip() for part in unwanted[:1] if part.strip())
 

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Literal, Protocol
 
@@ -10,6 +10,9 @@ import numpy as np
 
 from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
+from nt2vr.notebook.frames import data_frame
+from nt2vr.notebook.html import parts_html
+from nt2vr.notebook.rankings import COLUMNS, ShownRanking, side_by_side
 from nt2vr.search.embedded import EmbeddedGallery
 from nt2vr.search.exclusion import Exclusion, scores_of
 from nt2vr.search.references import Reference
@@ -139,6 +142,7 @@ class Ranking:
         notice: why a newer checkpoint was refused.
         gallery: as embedded by the model that answered, which may have been swapped since.
         missing: number of clips that were not searched, because the model has not indexed them.
+        thumbnail: returns a small JPEG of a clip, for notebooks; None if it has none.
     """
 
     system: System
@@ -154,6 +158,7 @@ class Ranking:
     notice: str = ""
     gallery: EmbeddedGallery | None = field(default=None, repr=False, compare=False)
     missing: int = 0
+    thumbnail: Callable[[str], bytes | None] | None = field(default=None, repr=False, compare=False)
 
     @property
     def recall(self) -> float:
@@ -165,6 +170,18 @@ class Ranking:
         """Number of hits per verdict."""
         verdicts: tuple[Verdict, ...] = ("right", "violation", "miss")
         return {verdict: sum(hit.verdict == verdict for hit in self.hits) for verdict in verdicts}
+
+    def to_pandas(self) -> Any:
+        """Return a `pandas.DataFrame` with one row per hit."""
+        return data_frame(self.shown.rows(), COLUMNS)
+
+    @property
+    def shown(self) -> ShownRanking:
+        """The ranking as notebooks show it."""
+        return ShownRanking(self.system.name, [hit.as_dict() for hit in self.hits], self.thumbnail)
+
+    def _repr_html_(self) -> str:
+        return self.shown.html()
 
 
 @dataclass(frozen=True)
@@ -198,6 +215,18 @@ class Answer:
     rankings: tuple[Ranking, ...]
     judged_by: str = ""
     gallery: str = ""
+
+    def with_thumbnails(self, thumbnail: Callable[[str], bytes | None]) -> "Answer":
+        """Return the answer with thumbnails for notebooks."""
+        return replace(self, rankings=tuple(replace(each, thumbnail=thumbnail) for each in self.rankings))
+
+    def to_pandas(self) -> Any:
+        """Return a `pandas.DataFrame` with one row per system and hit."""
+        return data_frame([row for ranking in self.rankings for row in ranking.shown.rows()], COLUMNS)
+
+    def _repr_html_(self) -> str:
+        head = parts_html(self.query.text, self.query.wanted, self.query.unwanted)
+        return side_by_side(head, [ranking.shown for ranking in self.rankings])
 
     @property
     def read_as(self) -> dict[str, str]:

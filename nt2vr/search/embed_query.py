@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 
 import numpy as np
 
@@ -16,10 +17,20 @@ from nt2vr.search.references import CovrVectors, Reference, Weights, combine, fu
 from nt2vr.search.strategies import Parts, Vector, anchor_of, tau_of
 
 
-def embed_query(encoder: Encoder, query: Query, references: Sequence[Reference], gallery: EmbeddedGallery) -> Parts:
-    """Embed a query for all strategies at once; their strength is left to be set."""
+def embed_query(
+    encoder: Encoder,
+    query: Query,
+    references: Sequence[Reference],
+    gallery: EmbeddedGallery,
+    known: Mapping[str, Vector] = MappingProxyType({}),
+) -> Parts:
+    """Embed a query for all strategies at once; their strength is left to be set.
+
+    Args:
+        known: embeddings of texts; if it lacks one of the query, all are encoded.
+    """
     clips = {r.video_id: _clip(r.video_id, gallery, encoder) for r in references if r.video_id}
-    return _embed(encoder, query, references, clips)
+    return _embed(encoder, query, references, clips, known)
 
 
 def texts_of(query: Query) -> list[str]:
@@ -36,13 +47,22 @@ def _clip(video_id: str, gallery: EmbeddedGallery, encoder: Encoder) -> Vector:
 
 
 @on_gpu
-def _embed(encoder: Encoder, query: Query, references: Sequence[Reference], clips: Mapping[str, Vector]) -> Parts:
+def _embed(
+    encoder: Encoder,
+    query: Query,
+    references: Sequence[Reference],
+    clips: Mapping[str, Vector],
+    known: Mapping[str, Vector],
+) -> Parts:
     """Embed texts in one batch, and pictures; wanted references join the wanted parts, not the unwanted."""
     if encoder.card.queries:  # of whole queries only
         query = replace(query, wanted=(), unwanted=())
     texts = texts_of(query)
     num_whole = len(texts) - len(query.unwanted)
-    embeddings = encoder.encode_text(texts) if texts else np.zeros((0, encoder.embed_dim), np.float32)
+    if texts and all(text in known for text in texts):
+        embeddings = np.stack([known[text] for text in texts])
+    else:
+        embeddings = encoder.encode_text(texts) if texts else np.zeros((0, encoder.embed_dim), np.float32)
     sentence = embeddings[0] if query.text.strip() else None
     wanted = embeddings[num_whole - 1] if " ".join(query.wanted).strip() else None
     unwanted = embeddings[num_whole:]

@@ -2,10 +2,11 @@
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby, islice
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +73,12 @@ class EmbeddedGallery:
         assert self.contents is not None, "otherwise ids are rows"
         rows = np.argsort(self.contents, kind="stable")
         return self.contents[rows], rows
+
+    def indexed_by(self, build: Callable[[int], Index]) -> Self:
+        """Return the gallery with another index, built of its embeddings."""
+        index = build(self.embeddings.shape[1])
+        index.add(np.arange(len(self.embeddings)), self.embeddings)
+        return replace(self, index=index, contents=None)
 
     def search(
         self, vector: NDArray[np.float32], k: int, exclusion: Exclusion | None = None

@@ -55,6 +55,7 @@ class Galleries:
     Args:
         judge: gives verdicts in the built-in gallery.
         synonyms: for words that a model does not know.
+        index: as for `Searcher`.
     """
 
     def __init__(
@@ -66,12 +67,13 @@ class Galleries:
         judge: Judge,
         synonyms: Synonyms,
         shelf: Shelf,
+        index: str = "",
     ) -> None:
         """Open the built-in gallery; nothing is loaded yet."""
         self.shelf = shelf
         self._live = LiveModels(models, lambda key, encoder: self.searcher(key).embedded(encoder))
         self._open_searcher = partial(
-            Searcher, models, decoder=decoder, cache=cache, synonyms=synonyms, live=self._live
+            Searcher, models, decoder=decoder, cache=cache, synonyms=synonyms, live=self._live, index=index
         )
         self.built_in = self._open_searcher(built_in, judge=judge)
         self._open: dict[str, tuple[tuple[object, ...], Searcher]] = {}  # with stamps; least recently used first

@@ -159,6 +159,14 @@ class LiveModels:
                 else:
                     self._loaded[name] = newest
 
+    def refresh_outside(self) -> None:
+        """Unload models from outside that were replaced by others of their names."""
+        for name, entry in self._models.entries().items():
+            served = self._loaded.get(name)
+            if entry.make is not None and served is not None and served.encoder is not entry.make():
+                with self._changing:
+                    self._loaded.pop(name, None)
+
     def watch(self, stop: Event) -> None:
         """Refresh at intervals until stopped."""
         rest_s = POLL_S
@@ -172,6 +180,11 @@ class LiveModels:
 
     def _newest(self, entry: CatalogEntry, served: LoadedModel | None, galleries: Collection[str]) -> LoadedModel:
         """Return the newest usable checkpoint with views of galleries; the served one if none is newer."""
+        if entry.make is not None:
+            encoder = entry.make()
+            if served is not None and served.encoder is encoder:
+                return served
+            return LoadedModel(encoder, self._views(galleries, encoder), (), None, {})
         refused: dict[Stamp, str] = {}
         for folder in entry.folders:
             stamp = _stamp(folder)
@@ -199,12 +212,15 @@ class LiveModels:
         galleries: Collection[str],
     ) -> LoadedModel:
         encoder = self._models.read(folder, served.encoder if served else None)
-        views = {key: view for key in galleries if (view := self._view(key, encoder)) is not None}
+        views = self._views(galleries, encoder)
         probe = [] if encoder.card.queries else ["a dog"]
         if not np.isfinite(encoder.encode_text(probe)).all():  # the galleries' embeddings are
             raise CheckpointError(f"The embeddings of {folder} are not finite. Choose an earlier checkpoint.")
         epoch = EPOCH.fullmatch(folder.name) if entry.kind == "run" else None
         return LoadedModel(encoder, views, stamp, int(epoch[1]) if epoch else None, refused)
+
+    def _views(self, galleries: Collection[str], encoder: Encoder) -> dict[str, EmbeddedGallery]:
+        return {key: view for key in galleries if (view := self._view(key, encoder)) is not None}
 
     def _view(self, gallery: str, encoder: Encoder) -> EmbeddedGallery | None:
         """Embed a gallery; None if that fails for a reason other than the model: the next search will raise it."""

@@ -7,6 +7,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from weakref import WeakValueDictionary
 
+import numpy as np
+
 from nt2vr.errors import ConfigError, NotIndexedError, Nt2vrError, QueryError, counted, quoted
 from nt2vr.language.query import Query, check_query, understand
 from nt2vr.language.tagger import load_tagger
@@ -17,17 +19,19 @@ from nt2vr.models.catalog import Catalog, CatalogEntry
 from nt2vr.models.encoder import Encoder
 from nt2vr.registry import pick
 from nt2vr.search.answers import Answer, Hit, Judge, Ranking, judge_beside, merge_windows, moments_of, no_verdict
+from nt2vr.search.asking import NOTHING_KNOWN, Asking, Known, Read
 from nt2vr.search.by_captions import judge_by_captions
-from nt2vr.search.embed_query import embed_query, texts_of
+from nt2vr.search.embed_query import embed_query
 from nt2vr.search.embedded import EmbeddedGallery, embed_gallery
+from nt2vr.search.index import INDEXES
 from nt2vr.search.indexed import open_indexed
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.prefetch import prefetch_frames
-from nt2vr.search.reading import Reading, Synonyms, read_query
+from nt2vr.search.reading import Synonyms, read_query
 from nt2vr.search.references import Reference, check_number
 from nt2vr.search.rewording import REWORDED, reworded
 from nt2vr.search.shared import InFlight, TextBatches
-from nt2vr.search.strategies import COSINE, STRENGTHS, Parts, exclusion_of, query_vector
+from nt2vr.search.strategies import COSINE, STRATEGIES, STRENGTHS, Parts, Vector, exclusion_of, query_vector
 from nt2vr.search.systems import System, check_strategy
 
 DEFAULT_SYSTEMS = ("CLIP", "CLIP-bnl", "CLIP-neg")
@@ -53,6 +57,9 @@ class Searcher:
         is_library: libraries are searched as far as they are indexed; other galleries are embedded on first search.
         status: progress of the start-up, for the page.
         is_ready: whether the start-up has finished.
+
+    Args:
+        index: name in `INDEXES`; default: exact, and approximate for a large gallery.
     """
 
     def __init__(
@@ -65,8 +72,10 @@ class Searcher:
         synonyms: Synonyms = MappingProxyType({}),
         live: LiveModels | None = None,
         library_id: str = "",
+        index: str = "",
     ) -> None:
         """Load nothing yet; `synonyms` stand in for words that a model does not know."""
+        self._index = pick("index", index, INDEXES) if index else None
         self.models, self.gallery, self.judge = models, gallery, judge
         self._decoder, self._cache, self._synonyms = decoder, cache, synonyms
         self._videos = {video.video_id: video for video in gallery.videos}
@@ -125,8 +134,10 @@ class Searcher:
 
     def _embed(self, encoder: Encoder) -> EmbeddedGallery:
         if self.is_library:
-            return open_indexed(self.gallery, encoder, self._cache)
-        return embed_gallery(self.gallery, encoder, self._decoder, self._cache, self._report)
+            embedded = open_indexed(self.gallery, encoder, self._cache)
+        else:
+            embedded = embed_gallery(self.gallery, encoder, self._decoder, self._cache, self._report)
+        return embedded if self._index is None else embedded.indexed_by(self._index)
 
     def _report(self, done: int, total: int, doing: str) -> None:
         if not self.is_ready:  # afterwards, galleries are embedded in the background
@@ -165,7 +176,7 @@ class Searcher:
         self,
         query: str | Query,
         systems: Sequence[str] = DEFAULT_SYSTEMS,
-        k: int = DEFAULT_K,
+        k: int | None = DEFAULT_K,
         references: Sequence[Reference] = (),
         strengths: Mapping[str, float] | None = None,
         literal: Collection[str] = (),
@@ -175,7 +186,7 @@ class Searcher:
         Args:
             query: a sentence, or its parts as corrected by a person.
             systems: 1 to 8 names, such as "CLIP boolean α 0.5".
-            k: hits per system, 1 to 100.
+            k: hits per system, 1 to 100; None is all.
             references: up to 4 pictures, videos and clips, wanted or not. They join the query as a weighted mean of
                 unit vectors, or as the strategies slerp, parts and fusion compose them; their clips are not ranked.
             strengths: strength per strategy, for systems that fix none; default: the model's.
@@ -186,12 +197,40 @@ class Searcher:
             ConfigError: if a system, k or a weight is invalid.
             NotIndexedError: if the gallery is a library that is not indexed by one of the models.
         """
+        query, asking = self.checked(query, references), self.asking(systems, k, references, strengths, literal)
+
+        def answer() -> Answer:
+            read = self.read(query, asking)
+            for name, encoder in asking.encoders.items():
+                if hasattr(encoder, "cached_texts"):  # a model from outside may not remember, and not be hashable
+                    self._batches.encode(encoder, read.texts(name))
+            return self.answer(read, asking)
+
+        if references:
+            return answer()
+        settings = (frozenset(literal), *sorted(asking.strengths.items()))
+        key = (query, *asking.systems, k, *settings, *map(id, asking.loaded.values()))
+        return self._in_flight.get(key, answer)
+
+    def checked(self, query: str | Query, references: Sequence[Reference] = ()) -> Query:
+        """Return a query that can be searched, or raise a QueryError."""
         query = self.understand(query, bool(references)) if isinstance(query, str) else query
         check_query(query)
         check_number(len(references))
         if not query.text.strip() and not references:
             raise QueryError("Type what the clip should show, and what it should not, or give a reference picture.")
-        if not 1 <= k <= MAX_K:
+        return query
+
+    def asking(
+        self,
+        systems: Sequence[str],
+        k: int | None = DEFAULT_K,
+        references: Sequence[Reference] = (),
+        strengths: Mapping[str, float] | None = None,
+        literal: Collection[str] = (),
+    ) -> Asking:
+        """Check what is asked of systems, and load their models."""
+        if k is not None and not 1 <= k <= MAX_K:
             raise ConfigError(f"Cannot show {quoted(k)} results: choose 1 to {MAX_K}.")
         if not 1 <= len(systems) <= MAX_SYSTEMS:
             raise ConfigError(f"Cannot compare {len(systems)} systems: choose 1 to {MAX_SYSTEMS}.")
@@ -202,43 +241,45 @@ class Searcher:
         loaded = self._load(dict.fromkeys(system.model for system in chosen))
         for system in chosen:
             check_strategy(system, loaded[system.model].encoder.card)
+        return Asking(tuple(chosen), loaded, k, references, strengths or {}, literal)
 
-        def answer() -> Answer:
-            encoders = {name: model.encoder for name, model in loaded.items()}
-            readings = read_query(query, encoders, self._synonyms, literal)
-            asked = {(system.model, system.strategy == REWORDED) for system in chosen}
-            queries = {
-                (name, anew): reworded(readings[name].query) if anew else readings[name].query for name, anew in asked
-            }
-            for name, encoder in encoders.items():
-                if not encoder.card.queries:
-                    several = (queries[name, anew] for anew in (False, True) if (name, anew) in asked)
-                    self._batches.encode(encoder, [text for each in several for text in texts_of(each)])
-            parts = {
-                (name, anew): embed_query(loaded[name].encoder, each, references, loaded[name].galleries[self.key])
-                for (name, anew), each in queries.items()
-            }
-            ranked = (
-                self._rank(
-                    query,
-                    readings[s.model],
-                    s,
-                    loaded[s.model],
-                    k,
-                    parts[s.model, s.strategy == REWORDED],
-                    strengths,
-                    references,
-                )
-                for s in chosen
+    def read(self, query: Query, asking: Asking) -> Read:
+        """Return a query as each model is asked it."""
+        readings = read_query(query, asking.encoders, self._synonyms, asking.literal)
+        asked = {(system.model, system.strategy == REWORDED) for system in asking.systems}
+        queries = {
+            (name, anew): reworded(readings[name].query) if anew else readings[name].query for name, anew in asked
+        }
+        return Read(query, readings, queries)
+
+    def parts(self, read: Read, asking: Asking, known: Known = NOTHING_KNOWN) -> list[Parts]:
+        """Embed a query for each system; `known` has embeddings of texts by model."""
+        if read.vector is not None:
+            return [_alone(read.vector, system, asking.encoders[system.model]) for system in asking.systems]
+        parts = {
+            (name, anew): embed_query(
+                asking.loaded[name].encoder,
+                each,
+                asking.references,
+                asking.loaded[name].galleries[self.key],
+                known.get(name, {}),
             )
-            judged_by = "captions" if self.judge is judge_by_captions else ""
-            return Answer(query, tuple(ranked), judged_by, self.key)
+            for (name, anew), each in read.queries.items()
+        }
+        return [
+            replace(
+                parts[system.model, system.strategy == REWORDED],
+                strength=system.strength_for(asking.encoders[system.model].card, asking.strengths),
+            )
+            for system in asking.systems
+        ]
 
-        if references:
-            return answer()
-        settings = (frozenset(literal), *sorted((strengths or {}).items()))
-        key = (query, *chosen, k, *settings, *map(id, loaded.values()))
-        return self._in_flight.get(key, answer)
+    def answer(self, read: Read, asking: Asking, known: Known = NOTHING_KNOWN) -> Answer:
+        """Rank the clips with each system; `known` as for `parts`."""
+        parts = self.parts(read, asking, known)
+        ranked = (self._rank(read, system, asking, each) for system, each in zip(asking.systems, parts, strict=True))
+        judged_by = "captions" if self.judge is judge_by_captions else ""
+        return Answer(read.asked, tuple(ranked), judged_by, self.key)
 
     def _load(self, models: Iterable[str]) -> dict[str, LoadedModel]:
         """Return models with their views of the gallery; a single error names all that it is not indexed by."""
@@ -254,21 +295,10 @@ class Searcher:
             raise NotIndexedError(" ".join(map(str, refused.values())), *names)
         return loaded
 
-    def _rank(
-        self,
-        asked: Query,
-        reading: Reading,
-        system: System,
-        model: LoadedModel,
-        k: int,
-        parts: Parts,
-        strengths: Mapping[str, float] | None,
-        references: Sequence[Reference],
-    ) -> Ranking:
-        judged = asked if self.is_library else reading.query  # captions may have words that the model lacks
+    def _rank(self, read: Read, system: System, asking: Asking, parts: Parts) -> Ranking:
+        reading, model, references = read.readings[system.model], asking.loaded[system.model], asking.references
+        judged = read.asked if self.is_library else reading.query  # captions may have words that the model lacks
         query, encoder, embedded = reading.query, model.encoder, model.galleries[self.key]
-        strength = system.strength_for(encoder.card, strengths)
-        parts = replace(parts, strength=strength)
         vector, exclusion = query_vector(system.strategy, parts), exclusion_of(system.strategy, parts)
         exclusion = exclusion.within(embedded.embeddings) if exclusion else None
         nothing = Ranking(
@@ -276,7 +306,7 @@ class Searcher:
             (),
             reading.unseen,
             reading.read_as,
-            strength=strength,
+            strength=parts.strength,
             epoch=model.epoch,
             notice=model.notice,
             gallery=embedded,
@@ -284,7 +314,9 @@ class Searcher:
         )
         if vector is None:
             return nothing
-        judge, left_out = judge_beside(self.judge, references, self.video), {each.video_id for each in references}
+        own = self.judge if read.vector is None else no_verdict
+        judge, left_out = judge_beside(own, references, self.video), {each.video_id for each in references}
+        k = len(embedded.gallery.videos) if asking.k is None else asking.k
         scores, rows = embedded.search(vector, max(k + len(left_out), RANKED), exclusion)
         found = [(embedded.gallery.videos[row], float(score)) for row, score in zip(rows, scores, strict=True)]
         found = [(video, score) for video, score in found if video.video_id not in left_out]
@@ -298,14 +330,23 @@ class Searcher:
         others = (video.video_id for video, _ in found if video.video_id not in ranks)
         ranks |= {video_id: rank for rank, video_id in enumerate([*others], len(groups) + 1)}
         floor = encoder.card.metrics.get(LOW_SCORE, -1.0)
-        plain = parts.combined is None and parts.away is None
+        plain = parts.combined is None and parts.away is None and read.vector is None
         comparable = plain and not query.unwanted and system.strategy in COSINE
         low = comparable and bool(hits) and hits[0].score < floor
         return replace(nothing, hits=hits, low=low, vector=vector, exclusion=exclusion, ranks=ranks)
+
+
+def _alone(vector: Vector, system: System, encoder: Encoder) -> Parts:
+    """Return a query vector as the parts that `plain` searches for."""
+    if system.strategy != "plain":
+        raise ConfigError(f"A query vector has no parts: search with {system.model}, not with {system.name}.")
+    if len(vector) != encoder.embed_dim:
+        raise QueryError(f"The vector has {len(vector):,} numbers, but {system.model} has {encoder.embed_dim:,}.")
+    return Parts(vector, None, np.zeros((0, encoder.embed_dim), np.float32), 0.0)
 
 
 def _offered(entry: CatalogEntry) -> Sequence[tuple[str, float | None]]:
     """List the strategies to offer for a model, with their strengths."""
     if entry.kind in ("epoch", "embeddings"):
         return OFFERED[:1]
-    return (*OFFERED, ("fusion", None)) if entry.has_fusion else OFFERED
+    return (*OFFERED, *([("fusion", None)] if entry.has_fusion else []), *((name, None) for name in STRATEGIES.added))

@@ -6,13 +6,15 @@ x . (wanted - alpha * unwanted). A strategy in `EXCLUSIONS` also takes something
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nt2vr.errors import ConfigError
+from nt2vr.errors import ConfigError, Nt2vrError, quoted, reason_of
 from nt2vr.models.card import Card
 from nt2vr.models.encoder import Encoder
+from nt2vr.registry import Registry, check_word
 from nt2vr.search.exclusion import Exclusion
 from nt2vr.search.references import take_away
 
@@ -42,6 +44,9 @@ class Parts:
     combined: Callable[[str], Vector] | None = None
     away: Vector | None = None
     tau: float | None = None
+
+
+Strategy = Callable[[Parts], Vector | None]
 
 
 def plain(parts: Parts) -> Vector | None:
@@ -120,7 +125,7 @@ def _excess(parts: Parts) -> Exclusion | None:
     return Exclusion(parts.unwanted, parts.strength, parts.tau)
 
 
-def _combining(name: str) -> Callable[[Parts], Vector | None]:
+def _combining(name: str) -> Strategy:
     """Return the strategy that combines a picture with a text; without a picture it is `plain`."""
 
     def strategy(parts: Parts) -> Vector | None:
@@ -129,7 +134,31 @@ def _combining(name: str) -> Callable[[Parts], Vector | None]:
     return strategy
 
 
-STRATEGIES: dict[str, Callable[[Parts], Vector | None]] = {
+def _checked(name: str, function: Any) -> Strategy:
+    """Return a strategy from outside as one whose mistakes are one sentence."""
+    check_word("strategy", name)
+    if not callable(function):
+        raise ConfigError(f"The strategy {name} is no function from Parts to a vector: {quoted(function)}.")
+
+    def strategy(parts: Parts) -> Vector | None:
+        try:
+            found = function(parts)
+            vector = None if found is None else np.asarray(found, np.float32)
+        except Nt2vrError:
+            raise
+        except Exception as error:
+            raise ConfigError(f"The strategy {name} failed: {reason_of(error)}. Correct it.") from error
+        if vector is not None and not (vector.shape == parts.unwanted.shape[1:] and np.isfinite(vector).all()):
+            raise ConfigError(
+                f"The strategy {name} returned {quoted(found)}. Return a vector of {parts.unwanted.shape[1]} finite "
+                "numbers, or None."
+            )
+        return vector
+
+    return strategy
+
+
+BUILT_IN: dict[str, Strategy] = {
     "plain": plain,
     "boolean": boolean,
     "rectified": rectified,
@@ -142,6 +171,7 @@ STRATEGIES: dict[str, Callable[[Parts], Vector | None]] = {
     "parts": _combining("parts"),
     "fusion": _combining("fusion"),
 }
+STRATEGIES = Registry("strategy", "nt2vr.strategies", BUILT_IN, _checked)
 
 
 EXCLUSIONS: dict[str, Callable[[Parts], Exclusion | None]] = {"rectified": _excess}

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nt2vr.errors import ConfigError, quoted
+from nt2vr.language.corrections import did_you_mean
 from nt2vr.models.card import Card
 from nt2vr.registry import pick
 from nt2vr.search.strategies import STRATEGIES, STRENGTHS
@@ -89,8 +90,9 @@ class System:
             raise ConfigError(
                 f"{quoted(name)} is not the name of a system. Write a model and a strategy, as in 'CLIP boolean'."
             )
-        model = pick("model", by_key.get(_key(model), model), {name: name for name in models})
-        return cls(model, strategy or "plain", _number(strategy, written) if written else None)
+        if _key(model) not in by_key:
+            raise ConfigError(_unknown(model, by_key))
+        return cls(by_key[_key(model)], strategy or "plain", _number(strategy, written) if written else None)
 
     def strength_for(self, card: Card, chosen: Mapping[str, float] | None = None) -> float:
         """Return the system's strength, otherwise the chosen one (by strategy), the model's, or the default.
@@ -105,6 +107,22 @@ class System:
         strength = float((chosen or {}).get(self.strategy, card.exclusion.get(known.word, known.default)))
         known.check(strength)
         return strength
+
+
+def _unknown(name: str, by_key: Mapping[str, str]) -> str:
+    """Say that there is no such model, or no such strategy where the first words name a model."""
+    words = name.split()
+    for place in range(len(words) - 1, 0, -1):
+        strategy = words[place].lower()
+        if not (strategy.isalpha() and _key(" ".join(words[:place])) in by_key):
+            continue
+        if strategy in STRATEGIES:
+            written = " ".join(words[place + 1 :])
+            return f"{quoted(written)} is not a number for {strategy}. Write it as in 'CLIP boolean α 0.5'."
+        near = did_you_mean(strategy, STRATEGIES)
+        return f"Unknown strategy {quoted(strategy)}.{near} Choose one of: {', '.join(STRATEGIES)}."
+    near = did_you_mean(name, by_key.values())
+    return f"Unknown model {quoted(name)}.{near} Choose one of: {', '.join(sorted(by_key.values()))}."
 
 
 def _number(strategy: str, written: str) -> float:

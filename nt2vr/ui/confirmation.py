@@ -5,7 +5,9 @@ from typing import Any
 
 import gradio as gr
 
-SHOW, HIDE = (f'() => ({{ __type__: "update", visible: {visible} }})' for visible in ("true", "false"))
+from nt2vr.ui.theme import script
+
+SHOW, HIDE = script("show", True), script("show", False)
 
 
 @dataclass(frozen=True)

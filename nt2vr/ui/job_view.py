@@ -11,7 +11,7 @@ def job_view(job: Job[Any] | None, word: str, tell: Callable[[str], str] = str) 
 
     Args:
         word: what a running job does: "indexing".
-        tell: how an error is told to this visitor, who may not learn every path.
+        tell: how words of the job are told to this visitor, who may not learn every path.
     """
     if job is None or job.state == "finished":
         return {}
@@ -21,10 +21,10 @@ def job_view(job: Job[Any] | None, word: str, tell: Callable[[str], str] = str) 
         "number": job.number,
         "state": "preparing" if job.state in ("waiting", "running") and not job.total else job.state,
         "word": state_text(job, word),
-        "subject": job.subject,
+        "subject": tell(job.subject),
         "models": ", ".join(job.models),
         "doing": f"{job.doing}: {job.done:,} of {job.total:,}" if job.total else job.doing,
-        "current": job.current,
+        "current": tell(job.current),
         "rate": " · ".join(filter(None, (rate, left))),
         "share": percent_text(job.done, job.total),
         "error": tell(job.error),

@@ -8,14 +8,18 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from anyio import to_thread
 from fastapi.exceptions import RequestValidationError
 from starlette.middleware import Middleware
-from starlette.responses import Response
+from starlette.requests import HTTPConnection
+from starlette.responses import FileResponse, Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 from nt2vr.models.downloads import download_all
 from nt2vr.services import Services
@@ -28,10 +32,11 @@ from nt2vr.ui.search.layout import menu_style
 from nt2vr.ui.search.tab import SearchTab
 from nt2vr.ui.theme import QUIET, build_theme, head_scripts, template
 from nt2vr.ui.trainings import Trainings
+from nt2vr.ui.web.agents import build_tools, check_installed
 from nt2vr.ui.web.bodies import Bodies
 from nt2vr.ui.web.gradio_api import build_api
 from nt2vr.ui.web.gradio_fixes import check_inputs, refuse_downloads, refuse_files_quietly, template_script
-from nt2vr.ui.web.permissions import Permissions
+from nt2vr.ui.web.permissions import Permissions, told
 from nt2vr.ui.web.request_checks import UNKNOWN, RequestChecks, refuse_unknown, refuse_unreadable
 from nt2vr.ui.web.routes import build_routes
 from nt2vr.ui.web.uploads import HOUR_S, STAY_S, prepare_uploads, sweep_uploads
@@ -63,6 +68,21 @@ class ImmutableFiles(StaticFiles):
         return response
 
 
+class ReportFiles(StaticFiles):
+    """Files of reports; texts in them name folders only to visitors who may name such."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """Serve a file."""
+        response = await super().get_response(path, scope)
+        if not isinstance(response, FileResponse) or Path(path).suffix == ".npz":
+            return response
+
+        def text() -> str:
+            return told(Path(response.path).read_text("utf-8", errors="replace"), HTTPConnection(scope))
+
+        return Response(await to_thread.run_sync(text), media_type=response.media_type)
+
+
 def status_line(text: str) -> str:
     """Return the page's head: brand on the left, status on the right."""
     return (
@@ -77,8 +97,12 @@ def build_page(
     permissions: Permissions,
     tabs: Mapping[str, TabBuilder],
     trainings: Trainings | None,
+    mcp: bool = False,
 ) -> gr.Blocks:
-    """Build the head, the tabs and the API; `tabs` adds those of other packages by name, `trainings` the trainer."""
+    """Build the head, the tabs and the API; `tabs` adds those of other packages by name, `trainings` the trainer.
+
+    With `mcp`, agents are offered tools.
+    """
     page: gr.Blocks
     galleries, evaluations, settings = services.galleries, services.evaluations, services.settings
     searcher, templates = galleries.built_in, settings.assets / "ui"
@@ -118,14 +142,14 @@ def build_page(
         gr.Markdown(ABOUT, elem_classes="nt-about")
         template(templates, "help", {})
         build_api(galleries, services.decoder, evaluations, permissions)
+        if mcp:
+            build_tools(galleries, permissions)
         timer = gr.Timer(0.7)
-        timer.tick(
-            lambda: (status_line(searcher.status), gr.Timer(active=not searcher.is_ready)),
-            None,
-            [head, timer],
-            queue=False,
-            **QUIET,
-        )
+
+        def on_tick(request: gr.Request) -> tuple[str, gr.Timer]:
+            return status_line(told(searcher.status, request)), gr.Timer(active=not searcher.is_ready)
+
+        timer.tick(on_tick, None, [head, timer], queue=False, **QUIET)
     check_inputs(page)
     return page
 
@@ -137,17 +161,30 @@ def owner_link(host: str, page: gr.Blocks, permissions: Permissions) -> str:
 
 
 def serve(
-    settings: Settings, permissions: Permissions, tabs: Mapping[str, TabBuilder], trainings: Trainings | None
+    settings: Settings,
+    permissions: Permissions,
+    tabs: Mapping[str, TabBuilder],
+    trainings: Trainings | None,
+    mcp: bool = False,
 ) -> None:
-    """Serve the page until stopped, with `tabs` after its own; models are loaded once it is up."""
+    """Serve the page until stopped, with `tabs` after its own; models are loaded once it is up.
+
+    Args:
+        mcp: whether to serve tools for agents, too.
+
+    Raises:
+        ConfigError: if the package for that is not installed.
+    """
+    if mcp:
+        check_installed()
     refuse_downloads()
     refuse_files_quietly()
     uploads = settings.data_dir / "uploads"
     prepare_uploads(uploads)
     with closing(Services(settings)) as services:
         media = Media(services.galleries, services.libraries, services.decoder)
-        page = build_page(services, media, permissions, tabs, trainings)
-        _launch(page, services, media, permissions)
+        page = build_page(services, media, permissions, tabs, trainings, mcp)
+        _launch(page, services, media, permissions, mcp)
         if not permissions.space_owner and (page.root_path or not is_loopback(settings.host)):
             logger.info("The owner's link: %s", owner_link(settings.host, page, permissions))
         searcher = services.galleries.built_in
@@ -159,10 +196,10 @@ def serve(
             page.block_thread()
 
 
-def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Permissions) -> None:
+def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Permissions, mcp: bool) -> None:
     """Start the server with its middleware and further routes."""
     settings, templates = services.settings, services.settings.assets / "ui"
-    reports = StaticFiles(directory=services.evaluations.archive.folder, check_dir=False)
+    reports = ReportFiles(directory=services.evaluations.archive.folder, check_dir=False)
     reports.config_checked = True  # the first report creates the folder; until then all is "not found"
     max_upload_bytes = round(settings.max_upload_gb * 1e9)
     checks = Middleware(RequestChecks, permissions, settings.host, settings.host_names, max_upload_bytes)
@@ -178,6 +215,7 @@ def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Perm
         run_history=False,
         enable_monitoring=False,
         show_error=True,
+        mcp_server=mcp,  # not None, with which an environment variable would decide
         state_session_capacity=SESSIONS,
         app_kwargs={
             "middleware": [checks, Middleware(Bodies)],

@@ -53,10 +53,10 @@ def template(folder: Path, name: str, value: dict[str, Any], *shared: str, elem_
     )
 
 
-def fold(label: str, elem_id: str, visible: bool = True) -> gr.Accordion:
+def fold(label: str, elem_id: str) -> gr.Accordion:
     """Build a closed accordion whose content is mounted from the start.
 
     With `open=False` Gradio mounts it on the first opening, and later writes the earlier values again: text typed in
     between is lost. It tests for exactly `false`, so 0 is closed and mounted.
     """
-    return gr.Accordion(label, open=0, elem_id=elem_id, visible=visible)  # type: ignore[arg-type]
+    return gr.Accordion(label, open=0, elem_id=elem_id)  # type: ignore[arg-type]

@@ -26,7 +26,6 @@ from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, ANIMAL_ACTIVITIES, P
 
 NOT_HUMAN = {*ANIMAL_ACTIVITIES, "drive", "fly"} - {"run"}
 HUMAN_ACTIVITIES = tuple(name for name in ACTIVITIES if name not in NOT_HUMAN)
-DEEDS = tuple(name for name in ACTIVITIES if name not in ("drive", "fly"))
 THINGS: tuple[SceneThing, ...] = (
     *(("subject", name) for name, subject in SUBJECTS.items() if subject.kind != "person"),
     *(("prop", name) for name in PROPS),

@@ -26,7 +26,7 @@ class RawClient:
 
     @cached_property
     def config(self) -> dict[str, Any]:
-        config: dict[str, Any] = httpx.get(f"{self.url}config", headers=self.headers).json()
+        config: dict[str, Any] = httpx.get(f"{self.url}config", headers=self.headers, timeout=60).json()
         return config
 
     @cached_property

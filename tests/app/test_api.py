@@ -213,6 +213,11 @@ def test_strangers_add_no_report_to_a_full_archive(client: Client, running_app: 
     assert client.predict("gallery", ["CLIP"], api_name="/evaluate")["videos"] == 400  # whoever may delete
 
 
+def test_agents_are_answered_only_where_that_is_switched_on(client: Client, running_app: RunningApp) -> None:
+    answer = httpx.post(f"{running_app.url}gradio_api/mcp/", json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
+    assert answer.status_code in (404, 405)
+
+
 def test_no_traceback_was_logged(client: Client, running_app: RunningApp) -> None:
     with pytest.raises(AppError):
         search(client, "")

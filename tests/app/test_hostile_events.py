@@ -8,9 +8,8 @@ import httpx
 import pytest
 
 from tests.app.raw import Event, RawClient
-from tests.conftest import RunningApp
+from tests.conftest import STRANGER, RunningApp
 
-STRANGER = {"X-Forwarded-For": "203.0.113.7"}
 BAD: dict[str, Any] = {"nested lists": [[["a"]]], "not a number": float("nan"), "a lone surrogate": "\ud800"}
 SEARCH, FIND = ("search-button", "click"), ("pretrained", "input")
 ALIKE = ("evaluate-", "search-button", "query", "wanted", "unwanted", "systems", "k", "alpha")

@@ -17,11 +17,11 @@ from PIL import Image
 
 from nt2vr.ui.web.permissions import TOKEN_FILE
 from tests.app.raw import Event, RawClient
-from tests.conftest import RunningApp, run_app
+from tests.conftest import STRANGER, RunningApp, run_app
+from tests.hub_server import HubServer, serve_hub
 from tests.paths import ROOT
 
 META = {"_type": "gradio.FileData"}
-STRANGER = {"X-Forwarded-For": "203.0.113.7"}  # somebody behind a proxy
 GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission for, and a value for its first input
     ("download", "click"): ("download models", "ViT-B-32 / none"),
     ("download-cancel", "click"): ("download models", None),
@@ -125,20 +125,6 @@ def test_every_event_is_known_to_be_guarded_or_open(stranger: RawClient) -> None
     assert set(GUARDED) <= set(stranger.events)
 
 
-@pytest.mark.slow
-def test_a_stranger_trains_on_no_path_of_the_server_where_everyone_may_train(tmp_path: Path) -> None:
-    with run_app(tmp_path, NT2VR_ALLOW_TRAIN="everyone") as app:
-        client = RawClient(app.url, STRANGER)
-        event = ("train-start", "click")
-        by_id = {c["id"]: c["props"] for c in client.config["components"]}
-        inputs = [by_id[number] for number in client.events[event]["inputs"]]
-        for field, path in (("train-data", "/etc"), ("train-base", "/root/models/mine")):
-            values = [path if props.get("elem_id") == field else props.get("value") for props in inputs]
-            assert client.error(event, values).startswith("Only the owner may name files of this machine")
-        values = [0 if props.get("elem_id") == "train-epochs" else props.get("value") for props in inputs]
-        assert "epochs" in client.error(event, values)  # what it may do is checked next
-
-
 def test_a_picture_is_opened_only_if_it_was_uploaded(running_app: RunningApp, tmp_path: Path) -> None:
     Image.new("RGB", (32, 32)).save(tmp_path / "secret.png")
     (tmp_path / "text.png").write_text("no picture")
@@ -225,9 +211,19 @@ SPACE = {
 
 
 @pytest.fixture(scope="module")
-def space(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+def hub() -> Iterator[HubServer]:
+    """A Hub that has the weights of the model that Spaces offer, or says so."""
+    with serve_hub() as server:
+        server.put("timm/vit_base_patch32_clip_224.openai", {"open_clip_model.safetensors": b"no weights"})
+        yield server
+
+
+@pytest.fixture(scope="module")
+def space(gallery_data: Path, tmp_path_factory: pytest.TempPathFactory, hub: HubServer) -> Iterator[RunningApp]:
     """The app as on a Space with login; nothing is asked of the Hub before somebody signs in."""
-    with run_app(tmp_path_factory.mktemp("space"), None, 0, **SPACE) as app:
+    with run_app(
+        tmp_path_factory.mktemp("space"), gallery_data / "cache", 0, **SPACE, HF_ENDPOINT=hub.endpoint
+    ) as app:
         yield app
 
 
@@ -246,6 +242,22 @@ def test_on_a_space_its_owner_signs_in_and_nobody_else_is_the_owner(space: Runni
         assert "sign in with Hugging Face" in RawClient(space.url, headers).error(event, ["none"])
     page = {c["props"].get("elem_id") for c in RawClient(space.url, {}).config["components"]}
     assert "login" in page
+
+
+def test_a_space_offers_its_owner_a_real_clip_where_it_reaches_the_hub(space: RunningApp, hub: HubServer) -> None:
+    event = ("on_offer", "load")
+
+    def offered(user: str) -> bool:
+        answer = RawClient(space.url, session_of(user, "a-secret")).send(event)
+        return bool(answer["output"]["data"][0]["visible"])
+
+    hub.requests.clear()
+    assert not offered("bob") and hub.requests == []
+    assert offered("ada") and len(hub.requests) == 1
+    button = next(c for c in RawClient(space.url, {}).config["components"] if c["props"].get("elem_id") == "offer")
+    assert button["props"]["value"] == "Add a real CLIP: ViT-B-32/openai, 577 MB"
+    hub.refusals = [503]
+    assert not offered("ada")
 
 
 def test_a_space_answers_to_its_own_name(space: RunningApp) -> None:

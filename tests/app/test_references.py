@@ -12,10 +12,9 @@ import pytest
 from PIL import Image
 
 from tests.app.raw import RawClient
-from tests.conftest import RunningApp
+from tests.conftest import STRANGER, RunningApp
 from tests.paths import ROOT
 
-STRANGER = {"X-Forwarded-For": "203.0.113.7"}
 CLIPS = sorted(path.stem for path in (ROOT / "assets" / "gallery" / "clips").glob("*.webm"))[:4]
 
 

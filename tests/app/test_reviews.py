@@ -8,10 +8,9 @@ import pytest
 from nt2vr.evaluation.reports.archive import Archive
 from nt2vr.evaluation.reports.review import MAX_NOTE, Remark
 from tests.app.raw import RawClient
-from tests.conftest import RunningApp
+from tests.conftest import STRANGER, RunningApp
 from tests.unit.evaluation.words import SYSTEMS, report_of
 
-STRANGER = {"X-Forwarded-For": "203.0.113.7"}
 ADDRESS = ("on_address", "change")
 PLACES = (("evaluate-report", "open"), ("understood", "report"))
 

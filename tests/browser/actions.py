@@ -12,6 +12,10 @@ MODELS_MS = 60_000  # the first search waits for the models
 SETTLED = """() => document.getAnimations().every(
   (each) => each.playState !== "running" || each.effect.getComputedTiming().iterations === Infinity)"""
 
+SHIFTS = """window.shift = 0; new PerformanceObserver((list) => {
+  for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shift += value;
+}).observe({ type: "layout-shift", buffered: true });"""
+
 
 def columns(page: Page) -> Locator:
     return page.locator(".nt-column")

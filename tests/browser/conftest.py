@@ -39,16 +39,21 @@ def page(chromium: Browser, running_app: RunningApp) -> Iterator[Page]:
 
 
 @contextmanager
-def fresh_page(chromium: Browser, url: str, plays: bool = False) -> Iterator[Page]:
+def fresh_page(
+    chromium: Browser, url: str, plays: bool = False, headers: dict[str, str] | None = None
+) -> Iterator[Page]:
     """Open a page of its own; at the end assert that it asked no other host and that no script failed.
 
     Args:
         chromium: the browser.
         url: of the app.
         plays: whether clips play; decoding 24 of them takes most of a journey's time, so others prefer reduced motion.
+        headers: of every request.
     """
     motion: Literal["no-preference", "reduce"] = "no-preference" if plays else "reduce"
-    context = chromium.new_context(viewport={"width": 1280, "height": 800}, reduced_motion=motion)
+    context = chromium.new_context(
+        viewport={"width": 1280, "height": 800}, reduced_motion=motion, extra_http_headers=headers
+    )
     page = context.new_page()
     strays: list[str] = []
     page.on("request", lambda request: strays.append(request.url) if not _is_own(request.url, url) else None)

@@ -64,17 +64,14 @@ def test_an_example_is_one_click_and_a_reports_query_opens_with_its_reference_un
         page.locator("#evaluate-delete-now").click()
         expect(page.locator("#evaluate-form")).to_be_visible()
         assert not other.exists() and mine in [entry.report_id for entry in archive.entries()]
+        fill_the_form(page)
     finally:
         other.unlink(missing_ok=True)
         archive.delete(mine)
 
 
-def test_pictures_plus_texts_are_data_of_the_form_with_a_model_and_a_number_of_queries(
-    page: Page, running_app: RunningApp
-) -> None:
-    page.goto(running_app.url)
-    page.get_by_role("tab", name="Evaluate").click()
-    page.locator("#evaluate-new").click()
+def fill_the_form(page: Page) -> None:
+    """Choose pictures plus texts as the data: a model and a number of queries are asked for instead of systems."""
     expect(page.locator("#evaluate-systems")).to_be_visible()
     expect(page.locator("#evaluate-model")).to_be_hidden()
     page.locator("#evaluate-data input").click()

@@ -2,7 +2,9 @@
 
 import json
 import shutil
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import gradio
@@ -32,7 +34,7 @@ PAYLOADS = (
 
 @pytest.fixture
 def hostile(running_app: RunningApp) -> Iterator[Path]:
-    """A manifest in the app's home, and a report, that name everything so; removed afterwards."""
+    """A manifest in the app's home, a report and an unreadable one, that name everything so; removed afterwards."""
     folder, libraries = running_app.data.parent / "hostile", Libraries(running_app.data / "libraries")
     folder.mkdir()
     lines = []
@@ -43,11 +45,16 @@ def hostile(running_app: RunningApp) -> Iterator[Path]:
         lines.append({"video_id": f"no {payload}", "path": f"{number} {payload}.mp4", "captions": [payload]})
     (folder / "all.jsonl").write_text("\n".join(map(json.dumps, lines)))
     archive = Archive(running_app.data / "evaluation" / "reports")
-    report = archive.add(report_of(System("words"), System("words", "drop"), name=" ".join(PAYLOADS)))
+    named = report_of(System("words"), System("words", "drop"), name=" ".join(PAYLOADS))
+    cards = tuple(f"words: {payload}" for payload in PAYLOADS)
+    report = archive.add(replace(named, notes=cards, source={**named.source, "remarks": PAYLOADS}))
+    (archive.folder / PAYLOADS[0]).mkdir()
+    (archive.folder / PAYLOADS[0] / "report.json").write_text("[" * 20_000)
     for place, payload in enumerate(PAYLOADS):
         archive.annotate(report, place, Remark(payload[:40], payload))
     yield folder / "all.jsonl"
     archive.delete(report)
+    shutil.rmtree(archive.folder / PAYLOADS[0], ignore_errors=True)
     for info in libraries.infos():
         libraries.remove(info.id)
     shutil.rmtree(folder)
@@ -86,5 +93,47 @@ def test_a_report_s_name_and_notes_that_would_be_scripts_are_never_run(
 ) -> None:
     page.goto(running_app.url)
     page.get_by_role("tab", name="Evaluate").click()
-    expect(page.get_by_text(PAYLOADS[1]).first).to_be_visible()
+    page.get_by_role("group", name="Reports").get_by_text(PAYLOADS[1]).click()
+    report = page.get_by_role("article", name="Report")
+    for payload in PAYLOADS:  # the note on a model's card
+        expect(report.get_by_text(f"words: {payload}")).to_be_visible()
+    assert not was_run(page)
+    page.locator("#evaluate-watch .nt-asked a").first.click()
+    expect(page.get_by_role("dialog", name="Review")).to_be_visible()
+    assert not was_run(page)
+
+
+def test_a_report_that_cannot_be_read_says_why_and_can_be_deleted(
+    page: Page, running_app: RunningApp, hostile: Path
+) -> None:
+    page.goto(running_app.url)
+    page.get_by_role("tab", name="Evaluate").click()
+    row = page.get_by_role("group", name="Reports").get_by_role("button").filter(has_text="It cannot be read")
+    row.click()
+    expect(page.get_by_role("article", name="Report")).to_contain_text(f"{PAYLOADS[0]} has no readable report")
+    expect(page.locator("#evaluate-filters")).to_be_hidden()
+    expect(page.locator("#evaluate-breakdowns")).to_be_hidden()
+    page.get_by_role("button", name="Delete", exact=True).first.click()
+    page.locator("#evaluate-delete-now").click()
+    expect(row).to_have_count(0)
+    expect(page.locator("#evaluate-form")).to_be_visible()
+    assert not (running_app.data / "evaluation" / "reports" / PAYLOADS[0]).exists()
+    assert not was_run(page)
+
+
+def test_a_story_that_would_be_a_script_is_shown_and_never_run(page: Page, running_app: RunningApp) -> None:
+    stories = [{"query": f"a lion {each}", "systems": ["CLIP", each], "k": each, "note": each} for each in PAYLOADS]
+    link = urlsafe_b64encode(json.dumps(stories).encode()).decode()
+    page.goto(f"{running_app.url}?stage=1&stories={link}")
+    expect(columns(page).first).to_be_visible(timeout=MODELS_MS)
+    page.keyboard.press("n")
+    for number, payload in enumerate(PAYLOADS, 1):
+        expect(page.locator(".nt-place")).to_have_text(f"{number} of {len(PAYLOADS)}")
+        expect(page.locator(".nt-speaker")).to_have_text(payload)
+        expect(page.locator(".nt-sentence")).to_contain_text("window.hacked")
+        assert not was_run(page)
+        page.keyboard.press("ArrowRight")
+    page.locator("[data-do=stories]").click()
+    note = page.get_by_role("dialog", name="Stories").get_by_label("Note for the speaker")
+    expect(note).to_have_count(len(PAYLOADS))
     assert not was_run(page)

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.actions import serious
 from tests.browser.conftest import fresh_page
-from tests.conftest import RunningApp, free_port, run_app
+from tests.conftest import STRANGER, RunningApp, free_port, run_app
 from tests.tiny import TINY
 from trainer.config import TrainConfig
 from trainer.config_file import save_config
@@ -165,10 +165,11 @@ def test_charts_and_the_question_lie_within_their_frames_also_on_a_phone(page: P
             run.append_metrics({"epoch": epoch, "step": epoch, "contrastive": 1 / epoch})
             run.append_metrics({"epoch": epoch, "step": epoch, "original/MIR": 0.8, "composed/MIR": 0.3 * epoch})
         run.write_status(RunStatus("finished", 1, 2, 2))
+        open_tab(page, running_app.url)
+        expect(page.locator(".nt-watch h3")).to_contain_text(HOSTILE)
         for size in ((1280, 800), (390, 844)):
             page.set_viewport_size({"width": size[0], "height": size[1]})
-            open_tab(page, running_app.url)
-            expect(page.locator(".nt-watch h3")).to_contain_text(HOSTILE)
+            expect(page.locator("#train-confirm")).to_be_hidden()
             assert serious(page) == []
             page.locator("#train-delete").click()
             expect(page.locator("#train-confirm").get_by_role("button")).to_have_count(2)
@@ -180,13 +181,14 @@ def test_charts_and_the_question_lie_within_their_frames_also_on_a_phone(page: P
             drawings = [each.bounding_box() for each in charts.locator("svg").all()]
             for caption, drawing in zip(captions, drawings, strict=True):
                 assert caption and drawing and caption["y"] + caption["height"] <= drawing["y"] + 1
+            page.locator("#train-keep").click()
     finally:
         shutil.rmtree(run.path)
 
 
-def test_what_a_visitor_may_not_do_is_disabled_with_the_reason(chromium: Browser, public_app: RunningApp) -> None:
-    with fresh_page(chromium, public_app.url) as page:
-        open_tab(page, public_app.url)
+def test_what_a_visitor_may_not_do_is_disabled_with_the_reason(chromium: Browser, running_app: RunningApp) -> None:
+    with fresh_page(chromium, running_app.url, headers=STRANGER) as page:
+        open_tab(page, running_app.url)
         expect(page.locator("#train-note")).to_contain_text(
             "Only the owner may train models or delete runs, reports and libraries here", timeout=WAIT_MS
         )

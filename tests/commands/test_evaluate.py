@@ -1,5 +1,6 @@
 """`nt2vr evaluate`, with a real model of random weights."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -112,3 +113,8 @@ def test_the_table_is_printed_without_an_output_folder(data_dir: Path, capsys: p
     flags = ["--systems", "tiny", "--clips", "30", "--data-dir", str(data_dir)]
     assert main(["evaluate", *flags]) == 0
     assert "| tiny drop |" in capsys.readouterr().out
+
+
+def test_the_measures_are_printed_as_json(data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert evaluate(data_dir, tmp_path / "out", "tiny", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == load_report(tmp_path / "out").metrics

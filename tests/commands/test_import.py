@@ -15,24 +15,27 @@ def test_a_checkpoint_is_imported_into_the_data_folder_under_a_name_that_is_free
 ) -> None:
     write_tiny(tmp_path / "data" / "models" / "there", "there")
     torch.save(tiny_model(7).state_dict(), tmp_path / "mine.pt")
-    flags = ["--name", "mine", "--architecture", "there", "--frames", "2", "--data-dir", str(tmp_path / "data")]
+    flags = [
+        "--name",
+        "mine",
+        "--architecture",
+        "there",
+        "--frames",
+        "2",
+        "--pooling",
+        "raw_mean",
+        "--positions",
+        "ends",
+    ]
+    flags += ["--data-dir", str(tmp_path / "data")]
     assert main(["import", str(tmp_path / "mine.pt"), *flags]) == 0
     assert capsys.readouterr().out.startswith(f"mine is in {tmp_path}/data/models. ")
     card = read_checkpoint(tmp_path / "data" / "models" / "mine", verify=True).card
-    assert card.frames == 2
+    assert (card.frames, card.pooling, card.positions) == (2, "raw_mean", "ends")
     assert card.text_fingerprint == write_tiny(tmp_path / "in_float32", seed=7, fp16=False).text_fingerprint
 
     assert main(["import", str(tmp_path / "mine.pt"), *flags]) == 2
     assert capsys.readouterr().err == "There is already a model 'mine'. Choose another name.\n"
-
-
-def test_pooling_and_frame_positions_of_other_code_are_on_the_card(tmp_path: Path) -> None:
-    write_tiny(tmp_path / "data" / "models" / "there", "there")
-    torch.save(tiny_model(7).state_dict(), tmp_path / "bnl.pt")
-    flags = ["--architecture", "there", "--pooling", "raw_mean", "--positions", "ends"]
-    assert main(["import", str(tmp_path / "bnl.pt"), *flags, "--data-dir", str(tmp_path / "data")]) == 0
-    card = read_checkpoint(tmp_path / "data" / "models" / "bnl").card
-    assert (card.pooling, card.positions) == ("raw_mean", "ends")
 
 
 def test_a_missing_file_gets_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,7 @@ import pytest
 from nt2vr.__main__ import COMMANDS, main
 from nt2vr.commands import queries, serve
 from nt2vr.errors import ConfigError
+from nt2vr.settings import project_version
 from tests.paths import ROOT
 
 PYTHON = [sys.executable, "-m", "nt2vr"]
@@ -52,11 +53,38 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().out.startswith(f"usage: nt2vr {command} ")
 
 
-def test_an_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "usage", "error"),
+    [
+        (["serch"], "usage: nt2vr [", "Did you mean 'search'?"),
+        (["xyz"], "usage: nt2vr [", "invalid choice: 'xyz'"),
+        (["search", "a dog", "--sytems", "CLIP"], "usage: nt2vr search [", "--sytems CLIP. Did you mean '--systems'?"),
+        (["library", "lst"], "usage: nt2vr library [", "Did you mean 'list'?"),
+        (["library", "list", "--jsn"], "usage: nt2vr library list [", "Did you mean '--json'?"),
+        (["train"], "usage: nt2vr train [", "required: run_folder"),
+    ],
+)
+def test_an_error_shows_its_own_command_and_a_correction(
+    arguments: list[str], usage: str, error: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as stopped:
-        main(["seek"])
+        main(arguments)
     assert stopped.value.code == 2
-    assert "invalid choice: 'seek'" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert shown.startswith(usage) and error in shown
+
+
+def test_help_and_version_by_every_usual_name(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = {}
+    for arguments in (["--help"], ["help"], ["search", "--help"], ["help", "search"]):
+        with pytest.raises(SystemExit) as stopped:
+            main(arguments)
+        assert stopped.value.code == 0
+        shown[" ".join(arguments)] = capsys.readouterr().out
+    assert shown["help"] == shown["--help"] and shown["help search"] == shown["search --help"]
+    for flag in ("-V", "--version"):
+        assert main([flag]) == 0
+        assert capsys.readouterr().out == f"nT2VR {project_version()}\n"
 
 
 @pytest.mark.parametrize(
@@ -105,9 +133,23 @@ from nt2vr.__main__ import main
 try:
     main(["--help"])
 except SystemExit:
-    large = {"torch", "gradio", "numpy", "trainer", "nt2vr.commands"} & sys.modules.keys()
-    sys.exit(f"imported: {large}" if large else 0)
+    large = {"torch", "gradio", "numpy", "trainer", "logging", "importlib.metadata", "nt2vr.settings"}
+    found = large & sys.modules.keys()
+    sys.exit(f"imported: {found}" if found else 0)
 """
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert all(f"  {command} " in result.stdout for command in COMMANDS)
+
+
+def test_the_flags_of_commands_are_read_without_the_libraries_that_they_run_with() -> None:
+    code = """
+import sys
+from nt2vr.__main__ import COMMANDS, _parser
+for command in COMMANDS:
+    if command != "sweep":  # its table has the columns of evaluation reports
+        _parser(command)
+sys.exit(str({"torch", "gradio", "cv2", "faiss", "diskcache"} & sys.modules.keys() or 0))
+"""
+    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert result.stderr == "0\n"

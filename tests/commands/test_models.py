@@ -1,5 +1,6 @@
 """`nt2vr models`: what it prints; downloads are tested with the catalog."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -27,3 +28,15 @@ def test_models_are_listed_and_removed(tmp_path: Path, capsys: pytest.CaptureFix
 def test_a_model_that_open_clip_does_not_have_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models", "get", "ViT-B-32/opnai", "--data-dir", str(tmp_path)]) == 2
     assert "no pre-trained model 'ViT-B-32/opnai'. Try ViT-B-32/openai" in capsys.readouterr().err
+
+
+def test_models_are_listed_as_json_and_removed_by_rm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_tiny(tmp_path / "models" / "mine", "Mine")
+    assert main(["models", "list", "--json", "--data-dir", str(tmp_path)]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    kinds = {model["name"]: model["kind"] for model in listed["here"]}
+    assert kinds["Mine"] == "added" and kinds["CLIP"] == "shipped"
+    offered = {model["name"]: model for model in listed["to_download"]}
+    assert (offered["ViT-B-32/openai"]["size_mb"], offered["ViT-B-32/openai"]["speed"]) == (577, "fast")
+    assert main(["models", "rm", "Mine", "--data-dir", str(tmp_path)]) == 0
+    assert not (tmp_path / "models" / "mine").exists()

@@ -2,11 +2,17 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from PIL import Image
 
 from nt2vr.__main__ import main
+from nt2vr.commands.search import ranking_lines
+from nt2vr.python.searcher import GallerySearcher
+from nt2vr.search.answers import Answer, Hit, Ranking
+from nt2vr.search.systems import System
 
 
 def search(data_dir: Path, *arguments: str) -> int:
@@ -27,6 +33,15 @@ def test_the_answer_is_a_table_per_system_below_the_query_as_understood(
         assert [row[0] for row in rows] == ["1", "2", "3"]
         assert {row[2] for row in rows} <= {"right", "violation", "miss"}
         assert [float(row[1]) for row in rows] == sorted((float(row[1]) for row in rows), reverse=True)
+
+
+@pytest.mark.parametrize(("verdict", "is_said"), [("miss", False), (None, True)])
+def test_a_low_score_is_said_only_where_there_are_no_verdicts(verdict: Any, is_said: bool) -> None:
+    ranking = Ranking(System("CLIP"), (Hit("a", 1, 0.1, verdict),), low=True)
+    answer = SimpleNamespace(judged_by="", as_typed=lambda _: ())
+    searcher = SimpleNamespace(video=lambda _: SimpleNamespace(captions=("a dog",)))
+    lines = list(ranking_lines(ranking, cast(Answer, answer), cast(GallerySearcher, searcher)))
+    assert ("  no good match: the best score is low" in lines) is is_said
 
 
 def test_json_has_the_shape_of_the_api(gallery_data: Path, capsys: pytest.CaptureFixture[str]) -> None:

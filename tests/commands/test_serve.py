@@ -1,8 +1,10 @@
 """`nt2vr serve`: an address that cannot be used. What it serves is tested in tests/app and tests/browser."""
 
 import socket
+from pathlib import Path
 
 import pytest
+from gradio.mcp import GradioMCPServer
 
 from nt2vr.__main__ import main
 
@@ -21,3 +23,11 @@ def test_a_port_that_is_taken_is_one_sentence(capsys: pytest.CaptureFixture[str]
         port = str(other.getsockname()[1])
         assert main(["--port", port]) == 2
     assert capsys.readouterr().err.startswith(f"Cannot listen on {port} (")
+
+
+def test_agents_need_a_package_and_the_command_says_which(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delattr(GradioMCPServer, "StreamableHTTPSessionManager", raising=False)
+    assert main(["serve", "--mcp", "--data-dir", str(tmp_path)]) == 2
+    assert "pip install 'nt2vr[mcp]'" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from packaging.specifiers import SpecifierSet
 
 from nt2vr.__main__ import main
 from nt2vr.errors import ConfigError
-from nt2vr.hub.space import PYTHON, space_files
+from nt2vr.hub.space import APP, PYTHON, space_files, write_space
 from tests.hub_server import Repository, serve_hub, use_hub
 from tests.paths import ROOT
 
@@ -97,8 +97,44 @@ def test_links_and_hidden_files_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "nt2vr" / "kept.py").write_text("")
     assert [name for name in space_files(root=tmp_path) if "/" in name] == ["nt2vr/kept.py"]
     (tmp_path / "app.py").unlink()
-    with pytest.raises(ConfigError, match="from a checkout"):
+    with pytest.raises(ConfigError, match=r"has no app\.py\. Run the command in a checkout"):
         space_files(root=tmp_path)
+
+
+def test_the_app_of_an_installed_package_is_that_of_a_checkout() -> None:
+    assert (ROOT / "app.py").read_text(encoding="utf-8") == APP
+
+
+def test_the_written_tree_keeps_every_binary_file_and_no_other_in_lfs(tmp_path: Path) -> None:
+    folder = tmp_path / "space"
+    assert main(["publish", "space", "--folder", str(folder)]) == 0
+    files = space_files()
+    written = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    assert written.keys() == files.keys() | {".gitattributes"}
+    assert all(path.read_bytes() == content(files[name]) for name, path in written.items() if name in files)
+    git = ["git", "-C", str(folder)]
+    subprocess.run([*git, "init", "--quiet"], check=True)
+    command = [*git, "check-attr", "--stdin", "-z", "filter"]
+    answer = subprocess.run(command, input="\0".join(files), capture_output=True, text=True, check=True).stdout
+    fields = answer.split("\0")
+    kept = {name for name, value in zip(fields[0::3], fields[2::3], strict=False) if value == "lfs"}
+    assert kept == {name for name, file in files.items() if b"\0" in content(file)}
+    assert not (ROOT / ".gitattributes").exists()  # a clone of the project works without LFS
+
+    (folder / "nt2vr" / "gone.py").write_text("of an older version")
+    (folder / "notes.txt").write_text("mine")
+    write_space(folder, files)  # a clone of the Space
+    assert not (folder / "nt2vr" / "gone.py").exists() and (folder / "notes.txt").exists()
+
+
+def test_a_space_is_not_written_over_other_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine").write_text("")
+    assert main(["publish", "space", "--folder", str(tmp_path)]) == 2
+    assert "is neither empty nor a git repository" in capsys.readouterr().err
+    for both in ([], ["a/b", "--folder", str(tmp_path / "new")]):
+        assert main(["publish", "space", *both]) == 2
+        assert "one of the two" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
 @pytest.mark.slow

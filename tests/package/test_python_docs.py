@@ -1,5 +1,6 @@
 """The Python examples in docs/python.md run, one after the other, as in a notebook."""
 
+import ast
 import re
 import shutil
 from pathlib import Path
@@ -18,12 +19,18 @@ def test_the_notebook_example_runs_as_documented(
     (tmp_path / "assets").mkdir()
     shutil.copy(ROOT / "assets" / "screenshot.png", tmp_path / "assets")
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "python.md").read_text("utf-8"), re.M | re.S)
-    assert len(blocks) == 4
+    assert len(blocks) == 7
     notebook: dict[str, object] = {}
     for block in blocks:
         exec(block, notebook)
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == "('a dog',) ('a cat',)"
     assert [line.split(" {")[0] for line in printed[1:4]] == ["CLIP", "CLIP boolean α 0.5", "CLIP-neg"]
+    assert any(line.startswith("[400, 'Type what the clip") and line.endswith(", 400]") for line in printed)
+    assert any(line.startswith("{'CLIP': (2, 400), 'CLIP-neg boolean': (2, 400)} ") for line in printed)
+    assert "torch.Size([1, 192])" in printed
+    assert "['CLIP prompted', 'CLIP prompted boolean', 'CLIP']" in printed
+    first, second = ast.literal_eval(next(line for line in printed if line.startswith("[['")))
+    assert first == second and len(first) == 3  # the same strategy under two names
     assert 0 < float(printed[-1]) <= 100
     assert (tmp_path / "report" / "table.md").is_file()

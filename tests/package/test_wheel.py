@@ -16,6 +16,7 @@ from zipfile import ZipFile
 import pytest
 from packaging.requirements import Requirement
 
+from nt2vr.hub.space import space_files
 from tests.paths import ROOT
 
 SOURCES = ("pyproject.toml", "requirements.txt", "README.md", "LICENSE", "nt2vr", "trainer", "assets")
@@ -86,15 +87,15 @@ def test_the_wheel_states_version_and_dependencies_of_their_one_source(installed
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     site = tmp_path_factory.mktemp("site")
-    subprocess.run([*PIP, "install", "--no-deps", "--target", site, wheel], check=True)
+    subprocess.run([*PIP, "install", "--no-deps", "--no-compile", "--target", site, wheel], check=True)
     return site
 
 
 @pytest.fixture
-def empty(tmp_path: Path, installed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def empty(tmp_path: Path, installed: Path, gallery_data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty working folder, from which only the installed package can be imported."""
     monkeypatch.setenv("PYTHONPATH", str(installed))
-    monkeypatch.setenv("NT2VR_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("NT2VR_DATA", str(gallery_data))
     folder = tmp_path / "empty"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -121,6 +122,14 @@ def test_the_installed_commands_work_from_an_empty_folder(empty: Path) -> None:
     run("train", "run", "--config", "config.json")
     assert (empty / "run" / "checkpoints" / "epoch_001" / "nt2vr.json").is_file()
     assert "usage: nt2vr import" in run("import", "--help")
+    run("publish", "space", "--folder", "space")
+    written = {path.relative_to("space").as_posix() for path in Path("space").rglob("*") if path.is_file()}
+    checked_out = {name for name in space_files() if name != "trainer/LOG.md"}
+    assert written == checked_out | {".gitattributes"}
+    assert Path("space/README.md").read_text() == (ROOT / "README.md").read_text()
+    assert Path("space/LICENSE").read_text() == (ROOT / "LICENSE").read_text()
+    started = subprocess.run([sys.executable, "app.py", "--help"], cwd="space", capture_output=True, text=True)
+    assert "--port" in started.stdout, started.stderr
 
 
 @pytest.mark.slow
@@ -148,7 +157,8 @@ assert main([]) == 130
 def test_shipped_presets_and_models_are_found_from_an_empty_folder(empty: Path) -> None:
     code = """
 from nt2vr.settings import ASSETS
-from trainer.config_file import PRESETS, load_config
+from trainer.config_file import load_config
+from trainer.presets import PRESETS
 from trainer.ui.form import bases, presets
 
 config = load_config(PRESETS / "clip-neg.json")

@@ -59,7 +59,7 @@ def test_the_image_has_what_the_app_needs_and_the_context_nothing_more() -> None
 
 def test_the_container_is_not_root_and_has_a_health_check() -> None:
     names = [name for name, _ in steps()]
-    assert arguments_of("USER") == ["nt2vr"]
+    assert arguments_of("USER") == ["1000:1000"]  # by number: Kubernetes cannot tell whether a name is root
     assert names.index("USER") > max(index for index, name in enumerate(names) if name in ("COPY", "RUN"))
     assert "CMD" in arguments_of("HEALTHCHECK")[0]
     assert arguments_of("EXPOSE") == [str(PORT)]

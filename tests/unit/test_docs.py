@@ -2,11 +2,14 @@
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+import yaml  # type: ignore[import-untyped]
 
+from tests import model_zoo
 from tests.paths import ROOT
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "trainer" / "LOG.md"])
@@ -81,3 +84,21 @@ def test_every_module_to_be_run_exists(page: Path) -> None:
 def test_readme_is_short() -> None:
     _, _, text = (ROOT / "README.md").read_text(encoding="utf-8").split("---\n", 2)  # without the front matter
     assert len(text.split()) < MAX_README_WORDS
+
+
+def test_the_model_zoo_is_the_generated_one() -> None:
+    written = model_zoo.PAGE.read_text(encoding="utf-8")
+    assert written == model_zoo.model_zoo(), "run python -m tests.model_zoo --write to renew docs/model-zoo.md"
+
+
+def test_the_citation_and_the_badges_agree_with_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == project["version"]
+    (paper,) = citation["references"]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    cited = [paper["title"], paper["doi"], *(author["family-names"] for author in paper["authors"])]
+    assert [part for part in cited if part not in readme] == []
+    badges = dict(re.findall(r"img\.shields\.io/badge/(\w+)-(.+?)-\w+\)", readme))
+    assert badges == {"python": project["requires-python"].replace(">=", "%E2%89%A5%20"), "licence": "MIT"}
+    assert (ROOT / "LICENSE").read_text(encoding="utf-8").startswith("MIT License")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from nt2vr.datasets import kind_and_path, load_dataset, sample
 from nt2vr.errors import ConfigError
+from nt2vr.language.corrections import did_you_mean
 from nt2vr.media.cache import Cache
 from nt2vr.media.frame_set import decode_videos
 from nt2vr.media.frame_store import StoredClips
@@ -88,7 +89,8 @@ def check_data(config: TrainConfig, users: Mapping[str, Sequence[str]], root: Pa
         return
     data = root / kind_and_path(config.data)[1]
     if not data.exists():
-        raise ConfigError(f"{config.data} is not there. Name a captions file, the folder of a dataset, or world.")
+        near = did_you_mean(data.name, [WORLD])
+        raise ConfigError(f"{config.data} is not there.{near} Name world, a captions file or the folder of a dataset.")
     for need, refusal in lacks_of("video" in users and not captions_file(data)).items():
         if need in users:
             raise ConfigError(refusal.format(data=data.name, losses=", ".join(users[need])))

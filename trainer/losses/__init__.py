@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from typing import Any, Protocol
 
 from torch import Tensor
 
 from nt2vr.errors import ConfigError, quoted
-from nt2vr.registry import pick
+from nt2vr.registry import Registry, check_word, pick
 from trainer.config import TrainConfig
 from trainer.losses.bnl import BidirectionalLoss
 from trainer.losses.composed import ComposedLoss
@@ -33,7 +33,16 @@ class Loss(Protocol):
         ...
 
 
-LOSSES: dict[str, type[Any]] = {
+def _checked(name: str, kind: Any) -> type[Any]:
+    check_word("loss", name)
+    if not (isinstance(kind, type) and is_dataclass(kind) and hasattr(kind, "needs") and callable(kind)):
+        raise ConfigError(f"The loss {name} is no frozen dataclass with `needs` and `__call__`: {quoted(kind)}.")
+    if any(each.default is MISSING for each in fields(kind)):
+        raise ConfigError(f"The loss {name} has a field without a default. Give each one.")
+    return kind
+
+
+BUILT_IN: dict[str, type[Any]] = {
     "contrastive": ContrastiveLoss,
     "retrieval": RetrievalLoss,
     "snl": SoftNegativeLoss,
@@ -41,6 +50,7 @@ LOSSES: dict[str, type[Any]] = {
     "composed": ComposedLoss,
     "distill": DistillLoss,
 }
+LOSSES = Registry("loss", "nt2vr.losses", BUILT_IN, _checked)
 
 
 @dataclass(frozen=True)

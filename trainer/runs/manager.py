@@ -102,7 +102,7 @@ class RunManager:
             raise RunError(_unwritable(self.folder, error)) from error
         try:
             check_free(self.folder, _estimated_bytes(config), f"Training {config.epochs} epochs of {config.name}")
-            save_config(anchored(config), run.config)
+            save_config(anchored(config, self.folder.parent), run.config)
             _launch(run, environment)
         except (OSError, Nt2vrError) as error:
             shutil.rmtree(run.path)

@@ -26,7 +26,8 @@ from nt2vr.files import atomic_write, check_writable
 from nt2vr.settings import Settings, add_flags
 from trainer.changes import changed, parse_change, parse_choices
 from trainer.config import TrainConfig
-from trainer.config_file import anchored, build_config, load_config, preset_or_file, save_config
+from trainer.config_file import anchored, build_config, load_config, save_config
+from trainer.presets import preset_or_file
 from trainer.runs.manager import ROOT, log_tail
 from trainer.runs.run_folder import RunFolder
 from trainer.runs.sweep_table import latex, markdown, tabulated
@@ -82,7 +83,7 @@ def run(options: Namespace) -> int:
     check_writable(out)
     grid = dict(map(parse_choices, options.grid))
     config = load_config(preset_or_file(options.config), dict(map(parse_change, options.set)))
-    runs = sweep_runs(anchored(config), grid, options.seeds, out)
+    runs = sweep_runs(anchored(config, settings.data_dir), grid, options.seeds, out)
     out.mkdir(parents=True, exist_ok=True)
     table = out / f"sweep-{_digest([each.folder.path.name for each in runs])}.md"
     failed = Sweep(runs, list(grid), table).train(devices(settings.device))

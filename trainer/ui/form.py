@@ -14,8 +14,9 @@ from nt2vr.errors import CheckpointError, ConfigError
 from nt2vr.models.card import CARD, read_card
 from nt2vr.settings import ASSETS
 from trainer.config import CHOICES, TrainConfig
-from trainer.config_file import PRESETS, build_config
+from trainer.config_file import build_config
 from trainer.options import help_of
+from trainer.presets import PRESETS
 from trainer.runs.manager import ROOT
 
 

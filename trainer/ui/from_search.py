@@ -5,7 +5,8 @@ from pathlib import Path
 
 from nt2vr.models.card import read_card
 from nt2vr.ui.trainings import Training
-from trainer.config_file import PRESETS, load_config
+from trainer.config_file import load_config
+from trainer.presets import PRESETS
 from trainer.runs.manager import RunManager
 from trainer.ui.view import WORDS, left_text, percent, progress_text
 

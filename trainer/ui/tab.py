@@ -47,7 +47,7 @@ class TrainTab:
             with gr.Column(scale=1, min_width=230, elem_id="train-list"):
                 listed = lay_out_list(templates)
             with gr.Column(scale=5, min_width=500):
-                form = lay_out_form(self._fields, self._presets, self._bases(), templates)
+                form = lay_out_form(self._fields, self._presets, self._bases(None), templates)
                 parts = lay_out_run(templates)
         tab.select(self.on_visit, None, [form.start, listed.empty, note], **QUIET)
         watched = [seen, listed.runs, parts.run, parts.curves, parts.stop, parts.resume, parts.delete]
@@ -75,10 +75,10 @@ class TrainTab:
         return *self._show(chosen, request), gr.Timer(active=True)
 
     @user_errors
-    def on_opened(self, preset: str, losses: Mapping[str, Any]) -> tuple[Any, Any]:
+    def on_opened(self, preset: str, losses: Mapping[str, Any], request: gr.Request) -> tuple[Any, Any]:
         """Refresh the list of base models; on first opening also load the losses, which import torch."""
         table = gr.skip() if losses.get("losses") else losses_view(self._presets[preset]["losses"])
-        return gr.Dropdown(choices=self._bases()), table
+        return gr.Dropdown(choices=self._bases(request)), table
 
     @user_errors
     def on_poll(self, chosen: str | None, seen: str | None, beside: list[str] | None, request: gr.Request) -> Any:
@@ -114,7 +114,7 @@ class TrainTab:
         self._permissions.check("train", request)
         *values, losses = filled
         by_key = dict(zip([field.key for field in self._fields], values, strict=True))
-        if by_key["data"] != WORLD or by_key["base"] not in dict(self._bases()).values():
+        if by_key["data"] != WORLD or by_key["base"] not in dict(self._bases(request)).values():
             self._permissions.check("paths", request)
         return self._show(self._manager.start(read_form(by_key, losses)), request)
 
@@ -181,7 +181,7 @@ class TrainTab:
         return (
             self._stamp(runs, run, others),
             runs_view(runs, run.run_id),
-            run_view(run),
+            run_view(run, self._permissions.teller(visitor)),
             curves_view(run, rows, log, [(other, self._manager.metrics(other.run_id)) for other in others]),
             gr.Button(
                 "End now" if run.may_end_at_once else "Stop",
@@ -199,6 +199,9 @@ class TrainTab:
         detail = (*measured, self._manager.log_tail(run.run_id)) if run else ()
         return blake2b(repr((listed, detail)).encode(), digest_size=8).hexdigest()
 
-    def _bases(self) -> list[tuple[str, str]]:
-        folders = [self._settings.assets / "models", self._settings.data_dir / "models"]
-        return list(bases([*folders, *self._manager.folder.glob("[!.]*/checkpoints")]).items())
+    def _bases(self, visitor: Visitor) -> list[tuple[str, str]]:
+        """List the models to start from: those of the data folder, whose values are paths, only to who may train."""
+        folders = [self._settings.assets / "models"]
+        if self._permissions.may("train", visitor):
+            folders += [self._settings.data_dir / "models", *self._manager.folder.glob("[!.]*/checkpoints")]
+        return list(bases(folders).items())

@@ -1,6 +1,6 @@
 """Runs as template data. Independent of Gradio."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from nt2vr.media.stored import LIMITS
@@ -36,8 +36,8 @@ def runs_view(runs: Sequence[Run], chosen: str) -> dict[str, Any]:
     }
 
 
-def run_view(run: Run) -> dict[str, Any]:
-    """Return one run's progress."""
+def run_view(run: Run, tell: Callable[[str], str] = str) -> dict[str, Any]:
+    """Return one run's progress; `tell` is how an error is told to this visitor, who may not learn every path."""
     status = run.status
     return {
         "id": run.run_id,
@@ -47,7 +47,7 @@ def run_view(run: Run) -> dict[str, Any]:
         "share": percent(run),
         "done": progress_text(run),
         "left": left_text(status.eta_s),
-        "error": status.error or "" if status.state == "failed" else "",
+        "error": tell(status.error or "") if status.state == "failed" else "",
     }
 
 

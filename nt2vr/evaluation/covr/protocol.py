@@ -1,4 +1,4 @@
-"""Composed retrieval (covr): a reference picture, and a text that says what should be different.
+"""Retrieval by a picture plus a text (covr): a reference, and a text that says what should be different.
 
 Measures R@k by kind of change for each composition, its controls (the picture alone, the text alone) and the ceiling
 (the full caption of the target). Violations, the share of the first five that show what was to be removed, are won by
@@ -98,14 +98,14 @@ class EmbeddedQueries:
     """The queries of a benchmark under a model: the input of every composition.
 
     Attributes:
-        composed: their embeddings, (Q, D) each.
+        combined: their embeddings, (Q, D) each.
         captions: (Q, D), embeddings of the targets' captions; zeros where unknown.
         clips: (V, D).
         given: (Q, D), vectors of the queries from elsewhere, in place of all compositions.
     """
 
     queries: tuple[CovrQuery, ...]
-    composed: CovrVectors
+    combined: CovrVectors
     captions: Vectors
     clips: Vectors
     given: Vectors | None = None
@@ -133,20 +133,20 @@ def embed_queries(
     def stacked(texts: Iterable[str]) -> Vectors:
         return np.stack([vectors.get(text, nothing) for text in texts])
 
-    composed = CovrVectors(
+    combined = CovrVectors(
         media.references[[query.reference for query in queries]],
         stacked(query.text for query in queries),
         stacked(wanted),
         np.stack([sum((vectors[text] for text in some), nothing) for some in unwanted]),
     )
-    return EmbeddedQueries(queries, composed, stacked(query.caption for query in queries), media.clips)
+    return EmbeddedQueries(queries, combined, stacked(query.caption for query in queries), media.clips)
 
 
 def vectors_of(embedded: EmbeddedQueries, system: str, weights: Weights, fusion: Fusion | None = None) -> Vectors:
     """Return the query vectors (Q, D) of a system: a composition, "fusion", GIVEN or CEILING."""
     if system == GIVEN and embedded.given is not None:
         return embedded.given
-    return embedded.captions if system == CEILING else combine(system, embedded.composed, weights, fusion)
+    return embedded.captions if system == CEILING else combine(system, embedded.combined, weights, fusion)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,8 @@ from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, row_array
 from nt2vr.evaluation.covr.protocol import CovrBenchmark, embed_queries, outcomes_of, summarise
 from nt2vr.evaluation.covr.sources import CovrData, load_covr_benchmark
 from nt2vr.evaluation.measures import Measured
-from nt2vr.evaluation.reports.report import UNREADABLE, Report, Result, now, package_versions
+from nt2vr.evaluation.reports.provenance import now, package_versions
+from nt2vr.evaluation.reports.report import UNREADABLE, Report, Result
 from nt2vr.files import parse_json, without_schema
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder

@@ -17,9 +17,9 @@ from filelock import FileLock, Timeout
 
 from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.evaluation.covr.report import covr_file_summary, read_covr_file
+from nt2vr.evaluation.reports.formats import FORMS, write_tables
 from nt2vr.evaluation.reports.report import QUERIES, REPORT, UNREADABLE, Report, Result, load_report
 from nt2vr.evaluation.reports.review import REVIEW, Remark, Remarks, read_remarks, write_remarks
-from nt2vr.evaluation.reports.tables import FORMS, write_tables
 from nt2vr.files import atomic_write, parse_json, without_schema
 from nt2vr.media.stored import LIMITS, bytes_in
 

@@ -9,11 +9,8 @@ captions.json  of videos in words, the captions of each
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import cached_property
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from platform import python_version
 from typing import Any
 from zipfile import BadZipFile
 
@@ -23,41 +20,15 @@ from nt2vr.errors import ConfigError, quoted, reason_of
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Rows
 from nt2vr.evaluation.choices import choice_values
 from nt2vr.evaluation.intervals import Interval, Units, intervals_of, units_of
-from nt2vr.evaluation.measures import Measured, Values, means_of, metric_values
+from nt2vr.evaluation.measures import Measured, Values, averages_of, metric_values
+from nt2vr.evaluation.reports.provenance import now, package_versions
 from nt2vr.files import atomic_write, parse_json, with_schema, without_schema, write_json
-from nt2vr.models.card import Card
-from nt2vr.search.strategies import STRENGTHS, tau_of
-from nt2vr.search.systems import System
-from nt2vr.settings import project_version
 
 REPORT, QUERIES, ARRAYS, CAPTIONS = "report.json", "queries.jsonl", "arrays.npz", "captions.json"
-PACKAGES = ("torch", "open_clip_torch", "numpy")
 # what damaged files raise, numbers that are infinite included
 UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, BadZipFile)
 SUMMARY = {"name": str, "digest": str, "source": dict, "references": dict, "created": str, "versions": dict}
 JUDGED = ("relevant", "hard", "violating", "others")  # fields of queries that list rows
-
-
-def system_spec(system: System, card: Card) -> dict[str, Any]:
-    """Describe a system as plain JSON data: the towers of its model, and its strategy with strength and anchor."""
-    known = STRENGTHS.get(system.strategy)
-    tau = tau_of(card) if system.strategy == "rectified" else None
-    anchor = card.exclusion.get("anchor") if system.strategy == "anchored" else None
-    return {
-        "model": system.model,
-        "base": card.base,
-        "visual_fingerprint": card.visual_fingerprint,
-        "text_fingerprint": card.text_fingerprint,
-        **({"settings": f"{card.visual_settings} {card.text_settings}"} if card.visual_settings else {}),
-        "frames": card.frames,
-        **({"pooling": card.pooling} if card.pooling != Card.pooling else {}),
-        **({"positions": card.positions} if card.positions != Card.positions else {}),
-        "strategy": system.strategy,
-        "alpha": None,
-        **({known.word: system.strength_for(card)} if known else {}),
-        **({"anchor": anchor} if anchor else {}),
-        **({} if tau is None else {"tau": tau}),
-    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +36,8 @@ class Result:
     """Results of one system.
 
     Attributes:
-        spec: description of the system, see `system_spec`.
-        metrics: of a picture plus text (see `covr`), by "kind/metric"; None: the means of the per-query values.
+        spec: description of the system, see `provenance.system_spec`.
+        metrics: of a picture plus text (see `covr`), by "kind/metric"; None: the averages of the per-query values.
     """
 
     system: str
@@ -140,9 +111,9 @@ class Report:
 
     @cached_property
     def metrics(self) -> dict[str, dict[str, float]]:
-        """Metrics per system: as given, otherwise the means of `values`."""
+        """Metrics per system: as given, otherwise the averages of `values`."""
         given = {result.system: dict(result.metrics) for result in self.results if result.metrics is not None}
-        return {system: given.get(system) or means_of(values) for system, values in self.values.items()}
+        return {system: given.get(system) or averages_of(values) for system, values in self.values.items()}
 
     @cached_property
     def units(self) -> Units:
@@ -270,7 +241,8 @@ def _query(line: Mapping[str, Any], judged: Mapping[str, Rows]) -> JudgedQuery:
 
 
 def _measured(arrays: Mapping[str, Any], place: int) -> Measured:
-    return Measured(**{name: arrays[f"measured_{name}"][place] for name in Measured.__dataclass_fields__})
+    names = (name for name in Measured.__dataclass_fields__ if f"measured_{name}" in arrays)  # older reports lack some
+    return Measured(**{name: arrays[f"measured_{name}"][place] for name in names})
 
 
 def _captions(path: Path) -> dict[str, tuple[str, ...]]:
@@ -282,19 +254,3 @@ def _captions(path: Path) -> dict[str, tuple[str, ...]]:
 
 def _split(flat: Rows, lengths: Rows) -> list[Rows]:
     return np.split(flat, np.cumsum(lengths)[:-1])
-
-
-def now() -> str:
-    """Return the time for `Report.created`."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def package_versions() -> dict[str, str]:
-    """Return the versions of Python, the packages that compute, and nT2VR, as far as known."""
-    found = {"python": python_version()}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return {**found, "nt2vr": project_version()}

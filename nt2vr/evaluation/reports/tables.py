@@ -1,15 +1,8 @@
-"""Tables of a report as Markdown, CSV and LaTeX.
+"""Tables of a report: their columns, in groups, and their lines, independent of any format."""
 
-CSV and LaTeX have the 95 % interval of each figure, see `intervals`. Pictures plus texts have one by kind.
-"""
-
-import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import fmean
-
-from defusedcsv import csv
 
 from nt2vr.evaluation.covr.protocol import ALL, CIRR_MEAN, FIRST, KS
 from nt2vr.evaluation.covr.sources import SEEN, UNSEEN
@@ -27,6 +20,11 @@ class Column:
     key: str
     head: str
     decimals: int
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether it counts faults or places."""
+        return "violations" in self.key or self.key.endswith(("/MedR", "/MeanR"))
 
     def text(self, value: float | None) -> str:
         """Format a value; None means not measured."""
@@ -55,6 +53,14 @@ PAPER = (  # Table 2
     Group("Negated", _retrieval("negated", "delta_", "Δ")),
     Group("Composed", _retrieval("composed")),
 )
+
+
+def _ranked(head: str, kind: str) -> Group:
+    names = (*(f"R@{k}" for k in (1, 5, 10)), "MedR", "MeanR")
+    return Group(head, tuple(Column(f"{kind}/{name}", name, 1) for name in names))
+
+
+BOTH_WAYS = (_ranked("Text to video", "original"), _ranked("Video to text", "video"))
 HONEST = (
     Group("A and not B", _honest("composed")),
     Group("A without N", (*_retrieval("without")[::3], *_honest("without"))),
@@ -68,7 +74,7 @@ OTHERS = (
         (Column("choice/accuracy", "all", 1), *(Column(f"choice/accuracy {name}", name, 1) for name in TEMPLATES)),
     ),
     Group("Caption and foil", (Column("pair/accuracy", "accuracy", 1),)),
-    Group("Picture and foil", (Column("picture/accuracy", "accuracy", 1),)),
+    Group("Picture and foil", (Column("picture/accuracy", "accuracy", 1), Column("picture/AP", "AP", 1))),
     Group("CoN-CLIP prompts", (Column("class/accuracy", "top-1", 1), Column("class/delta", "Δ", 1))),
 )
 GROUPS = PAPER + HONEST + OTHERS
@@ -77,6 +83,7 @@ MAP = "mAP@10"
 MEASURES = tuple(f"R@{k}" for k in KS)  # of pictures plus texts
 VIOLATIONS = f"violations@{FIRST}"
 FURTHER = ("subset R@1", CIRR_MEAN, MAP)
+OF_CAPTIONS = ("original/", "video/")
 Table = Sequence[tuple[str, Mapping[str, float]]]  # name of a system, its metrics
 
 
@@ -89,7 +96,7 @@ def table_of(report: Report) -> Table:
     for result in report.results:
         is_plain = result.spec["strategy"] == "plain"
         metrics = report.metrics[result.system]
-        shown = {key: value for key, value in metrics.items() if is_plain or not key.startswith("original/")}
+        shown = {key: value for key, value in metrics.items() if is_plain or not key.startswith(OF_CAPTIONS)}
         lines.append((result.system, shown | _removals(metrics)))
     return lines
 
@@ -105,7 +112,9 @@ def _removals(metrics: Mapping[str, float]) -> dict[str, float]:
 def tables_of(report: Report, measure: str = MEASURES[0]) -> list[tuple[Group, ...]]:
     """Return the groups of columns of each table; `measure` is that of pictures plus texts by kind of change."""
     if not report.is_covr:
-        return [PAPER, HONEST, tuple(_with_subsets(report, group) for group in OTHERS)]
+        ranks = any("video/R@1" in metrics for metrics in report.metrics.values())
+        others = tuple(_with_subsets(report, group) for group in OTHERS)
+        return [PAPER, HONEST, *([BOTH_WAYS] if ranks else []), others]
     kinds = by_definition(dict.fromkeys(query.kind for query in report.queries))
     known = dict.fromkeys(key for _, metrics in table_of(report) for key in metrics)
     rows = dict.fromkeys(key.rpartition("/")[0] for key in known)
@@ -131,7 +140,12 @@ def _with_subsets(report: Report, group: Group) -> Group:
         return group
     before = f"{group.columns[0].key} "
     names = sorted({key.removeprefix(before) for some in report.metrics.values() for key in some if before in key})
-    return Group(group.head, (*group.columns, *(Column(before + name, name, 1) for name in names)))
+    parts = [
+        Column(f"{column.key} {name}", f"{column.head} {name}" if number else name, 1)
+        for number, column in enumerate(group.columns)
+        for name in names
+    ]
+    return Group(group.head, (*group.columns, *parts))
 
 
 def by_definition(kinds: Iterable[str]) -> list[str]:
@@ -152,110 +166,3 @@ def has_any(metrics: Mapping[str, float], groups: Sequence[Group]) -> bool:
 def interval_of(report: Report, name: str, key: str) -> Interval | None:
     """Return the interval of a metric; None for a reference, and where no resample differs."""
     return report.intervals.get(name, {}).get(key)
-
-
-def markdown(report: Report) -> str:
-    """Return one table each for the paper's metrics, the honest ones and those of other benchmarks, if present."""
-    if report.is_covr:
-        return _covr_markdown(report)
-    table = table_of(report)
-    return "\n".join(_markdown(table, groups) for groups in tables_of(report) if measured(table, groups))
-
-
-def _covr_markdown(report: Report) -> str:
-    """Return one line per kind of change and system."""
-    known = {each.spec["strategy"]: report.metrics[each.system] for each in report.results}
-    keys = [key.rpartition("/") for metrics in known.values() for key in metrics]
-    rows, found = dict.fromkeys(row for row, _, _ in keys), {name for _, _, name in keys}
-    names = [name for name in (*MEASURES, VIOLATIONS, *FURTHER) if name in found]
-    lines = [f"| kind | system | {' | '.join(names)} |", f"|:--|:--|{'--:|' * len(names)}"]
-    for row in rows:
-        for system, metrics in known.items():
-            values = (metrics.get(f"{row}/{name}") for name in names)
-            cells = ("" if value is None else f"{value:.1f}" for value in values)
-            lines.append(f"| {row} | {system} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
-
-
-def _markdown(table: Table, groups: Sequence[Group]) -> str:
-    groups = measured(table, groups)
-    heads = [f"{group.head} {column.head}" for group in groups for column in group.columns]
-    lines = [["", *heads], [":--", *["--:"] * len(heads)]]
-    lines += [[name, *_cells(metrics, groups)] for name, metrics in table if has_any(metrics, groups)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def csv_table(report: Report) -> str:
-    """Return all metrics of all systems, unrounded, with their keys as headers; then the ends of their intervals."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    groups = [group for groups in tables_of(report) for group in groups]
-    keys = list(dict.fromkeys(column.key for group in groups for column in group.columns))
-    if report.is_covr:
-        keys = list(dict.fromkeys(key for _, metrics in table_of(report) for key in metrics))
-    writer.writerow(["system", *keys, *(f"{key} {end}" for key in keys for end in ("low", "high"))])
-    for name, metrics in table_of(report):
-        intervals = [interval_of(report, name, key) if key in metrics else None for key in keys]
-        ends = [("", "") if each is None else (each.low, each.high) for each in intervals]
-        writer.writerow([name, *(metrics.get(key, "") for key in keys), *(end for pair in ends for end in pair)])
-    return file.getvalue()
-
-
-def latex(report: Report) -> str:
-    """Return a booktabs table like the paper's Table 2, extended by the honest metrics."""
-    table = table_of(report)
-    groups = measured(table, [group for groups in tables_of(report) for group in groups])
-    columns = [column for group in groups for column in group.columns]
-    heads = [rf"\multicolumn{{{len(group.columns)}}}{{c}}{{{escaped(group.head)}}}" for group in groups]
-    rules, first = [], 2
-    for group in groups:
-        rules.append(rf"\cmidrule(lr){{{first}-{first + len(group.columns) - 1}}}")
-        first += len(group.columns)
-    lines = [
-        rf"\begin{{tabular}}{{l{'r' * len(columns)}}}",
-        r"\toprule",
-        " & ".join(["", *heads]) + r" \\",
-        " ".join(rules),
-        " & ".join(["Model", *(escaped(column.head) for column in columns)]) + r" \\",
-        r"\midrule",
-        *(
-            " & ".join([escaped(name), *_latex_cells(report, name, metrics, columns)]) + r" \\"
-            for name, metrics in table
-        ),
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-FORMS: dict[str, Callable[[Report], str]] = {"table.md": markdown, "table.csv": csv_table, "table.tex": latex}
-
-
-def write_tables(report: Report, folder: Path) -> None:
-    """Write the table in every format to an existing folder.
-
-    Raises:
-        OSError: if it cannot be written.
-    """
-    for file, form in FORMS.items():
-        (folder / file).write_text(form(report), encoding="utf-8")
-
-
-def _cells(metrics: Mapping[str, float], groups: Sequence[Group]) -> list[str]:
-    return [column.text(metrics.get(column.key)) for group in groups for column in group.columns]
-
-
-def _latex_cells(report: Report, name: str, metrics: Mapping[str, float], columns: Sequence[Column]) -> list[str]:
-    cells = []
-    for column in columns:
-        interval = interval_of(report, name, column.key) if column.key in metrics else None
-        margin = "" if interval is None else rf"$_{{\pm{column.text(interval.half)}}}$"
-        cells.append(escaped(column.text(metrics.get(column.key))) + margin)
-    return cells
-
-
-def escaped(text: str) -> str:
-    """Escape a cell for LaTeX."""
-    for character in "&%_#$":
-        text = text.replace(character, f"\\{character}")
-    return text.replace("Δ", r"$\Delta$").replace("α", r"$\alpha$").replace(EMPTY, "--").replace("*", r"$^*$")

@@ -1,7 +1,13 @@
 """Vector indexes: exact, and approximate for large galleries."""
 
+from collections.abc import Callable
+
+from nt2vr.registry import Registry
 from nt2vr.search.index.base import Index
 from nt2vr.search.index.exact import ExactIndex, best_rows
 from nt2vr.search.index.faiss import FaissIndex
 
-__all__ = ["ExactIndex", "FaissIndex", "Index", "best_rows"]
+BUILT_IN: dict[str, Callable[[int], Index]] = {"exact": ExactIndex, "faiss": FaissIndex}
+INDEXES = Registry("index", "nt2vr.indexes", BUILT_IN)  # each builds an index for vectors of a length
+
+__all__ = ["INDEXES", "ExactIndex", "FaissIndex", "Index", "best_rows"]

@@ -13,8 +13,6 @@ from nt2vr.ui.theme import fold, template
 from nt2vr.ui.web.errors import user_errors
 
 SYSTEMS = ("first", "second")  # of the list of queries
-# What the event needs of the report and of the list, without tables and rows.
-BRIEF = "(report, { first, second }, key) => [{ id: report?.id ?? '' }, { first, second }, key]"
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class BreakdownPanel:
             on_change,
             [report, queries, self.measure],
             [self.measure, self.groups],
-            js=BRIEF,
+            js="nt2vr.brief",
             trigger_mode="always_last",
             show_progress="hidden",
             api_visibility="private",

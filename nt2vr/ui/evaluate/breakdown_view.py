@@ -24,7 +24,8 @@ NOTE = (
 
 def measure_choices(report: Report, first: str, second: str) -> list[tuple[str, str]]:
     """Return what can be broken down for two systems, as choices (label, key), hard pairs first."""
-    keys = report.values.get(first, {}).keys() & report.values.get(second, {}).keys()
+    tables = (report.values.get(name, {}) for name in (first, second))
+    keys = set.intersection(*({key for key, each in table.items() if each.statistic is None} for table in tables))
     known = {key: f"{head}: {column.head}" for key, (head, column) in _columns().items() if key in keys}
     order = sorted(known, key=lambda key: key != HARD_PAIRS)
     return [(known[key], key) for key in order]
@@ -73,7 +74,7 @@ class _Scale:
 
     def __init__(self, found: Breakdown, column: Column) -> None:
         self._column = column
-        self.lower_is_better = "violations" in column.key
+        self.lower_is_better = column.lower_is_better
         groups = [found.all, *found.by_cue, *found.by_part, *found.by_concept]
         ends = [end for group in groups for figure in (group.first, group.second) for end in _ends(figure)]
         self._marks = ticks(min(0, *ends), max(0, *ends))

@@ -170,6 +170,18 @@ class Review:
         parts = self.parts.report
         return {self.parts.chosen: ReportLink().address, parts.report: {}, parts.queries: {}, parts.review: {}}
 
+    def unreadable(self, report_id: str, problem: str) -> Updates:
+        """Show why a report cannot be read, and nothing else of it."""
+        parts, address = self.parts.report, ReportLink(report_id).address
+        return {
+            **self.closed(),
+            self.parts.chosen: address,
+            parts.report: {"unreadable": report_id, "problem": problem},
+            parts.queries: {"link": address},
+            parts.recall: gr.Radio(visible=False),
+            parts.breakdown.fold: gr.Accordion(visible=False),
+        }
+
     def _listing(self, link: ReportLink) -> Listing:
         report = self.archive.load_with(link.report, [link.first, link.second])
         remarks = self.archive.remarks(link.report)

@@ -149,7 +149,8 @@ class EvaluateTab:
             return gr.skip()
         if job is not None and job.result and not report_id:
             return self._show(ReportLink(job.result), request)
-        listed = reports_view(self._evaluations.archive.entries(), report_id, job)
+        tell = self._permissions.teller(request)
+        listed = reports_view(self._evaluations.archive.entries(), report_id, job, tell)
         return {self._parts.reports: listed, **self._watched(request)}
 
     @user_errors
@@ -199,15 +200,16 @@ class EvaluateTab:
             if link is not None and link.query is not None:
                 gr.Warning("The report of this link was deleted. Choose another one, or evaluate again.")
             link = ReportLink()
+        opened = self._review.closed()
         if link.report:
             try:
                 self._evaluations.archive.load(link.report)
-            except ConfigError as error:  # the others stay reachable
-                gr.Warning(str(error))
-                link = ReportLink()
-        opened = self._review.opened(link, visitor) if link.report else self._review.closed()
+            except ConfigError as error:  # it can still be deleted
+                opened = self._review.unreadable(link.report, self._permissions.teller(visitor)(str(error)))
+            else:
+                opened = self._review.opened(link, visitor)
         return {
-            p.reports: reports_view(entries, link.report, job),
+            p.reports: reports_view(entries, link.report, job, self._permissions.teller(visitor)),
             p.form.column: gr.Column(visible=not link.report),
             p.report.column: gr.Column(visible=bool(link.report)),
             **self._watched(visitor),

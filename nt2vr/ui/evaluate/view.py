@@ -1,6 +1,6 @@
 """Evaluation jobs and reports as template data. Independent of Gradio."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -8,6 +8,7 @@ from nt2vr.errors import counted
 from nt2vr.evaluation.covr.protocol import CEILING
 from nt2vr.evaluation.intervals import LEVEL
 from nt2vr.evaluation.reports.archive import Entry
+from nt2vr.evaluation.reports.published import published_lines
 from nt2vr.evaluation.reports.report import Report
 from nt2vr.evaluation.reports.tables import (
     MEASURES,
@@ -53,10 +54,12 @@ COVR_MEANINGS = (
 )
 
 
-def reports_view(entries: Sequence[Entry], chosen: str, job: Job[str] | None = None) -> dict[str, Any]:
-    """List the reports with the open one marked, below the evaluation under way."""
+def reports_view(
+    entries: Sequence[Entry], chosen: str, job: Job[str] | None = None, tell: Callable[[str], str] = str
+) -> dict[str, Any]:
+    """List the reports with the open one marked, below the evaluation under way; `tell` is that of `job_view`."""
     return {
-        "job": job_view(job, WORD) if job is not None and job.is_under_way else {},
+        "job": job_view(job, WORD, tell) if job is not None and job.is_under_way else {},
         "reports": [
             {
                 "id": entry.report_id,
@@ -127,6 +130,16 @@ def tables_view(report: Report, measure: str = MEASURES[0]) -> list[dict[str, An
             for name, metrics in table
             if has_any(metrics, there)
         ]
+        lines += [
+            {
+                "name": line.system,
+                "role": "published",
+                "note": f"as published in {line.source}",
+                "cells": [{"text": column.text(line.metrics.get(column.key))} for column in columns],
+            }
+            for line in published_lines(report)
+            if has_any(line.metrics, there)
+        ]
         if lines:
             heads = [{"text": group.head, "span": len(group.columns)} for group in there]
             names = [{"text": column.head} for column in columns]
@@ -178,7 +191,7 @@ def _best(column: Column, table: Sequence[tuple[str, Mapping[str, float]]], role
     values = [metrics[column.key] for name, metrics in table if name in roles and column.key in metrics]
     if len({column.text(value) for value in values}) < 2:
         return ""
-    return column.text(min(values) if "violations" in column.key else max(values))
+    return column.text(min(values) if column.lower_is_better else max(values))
 
 
 def _cell(column: Column, metrics: Mapping[str, float], best: str, competes: bool) -> dict[str, Any]:

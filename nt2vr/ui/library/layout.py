@@ -7,7 +7,7 @@ from typing import Any
 
 import gradio as gr
 
-from nt2vr.library.libraries import WINDOW_S
+from nt2vr.library.info import WINDOW_S
 from nt2vr.ui.confirmation import Confirmation, lay_out_confirmation
 from nt2vr.ui.theme import template
 

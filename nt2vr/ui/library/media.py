@@ -8,7 +8,6 @@ import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from io import BytesIO
 from pathlib import Path
 from threading import Lock
 from weakref import WeakKeyDictionary
@@ -24,8 +23,7 @@ from nt2vr.errors import Nt2vrError
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Video
-from nt2vr.media.picture import write_jpeg
-from nt2vr.models.framing import Framing
+from nt2vr.media.stills import still
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.searcher import Searcher
 
@@ -116,19 +114,9 @@ class Media:
         if not number < count:
             raise HTTPException(404)
         try:
-            video, framing = self._clip(library, content), Framing(FRAME_SIDE)
-            if video.end is None:
-                frames = self.decoder.frames(video.path, count, framing, video.root).result()
-            else:
-                span = [(video.start, video.end)]
-                (frames,) = self.decoder.windows(video.path, span, count, framing, video.root).result()
+            return still(self.decoder, self._clip(library, content), number, count, FRAME_SIDE)
         except Nt2vrError as error:
             raise HTTPException(404, str(error)) from error
-        if isinstance(frames, str):  # the reason why there are none
-            raise HTTPException(404, frames)
-        jpeg = BytesIO()
-        write_jpeg(frames[number], jpeg)
-        return jpeg.getvalue()
 
     def _file(self, library: str, content: str, kind: str) -> Path:
         if kind not in KINDS:

@@ -6,7 +6,7 @@ from typing import Any
 
 import gradio as gr
 
-from nt2vr.errors import ConfigError, GalleryError, Nt2vrError
+from nt2vr.errors import ConfigError, Nt2vrError
 from nt2vr.library.info import LibraryInfo
 from nt2vr.library.jobs import IndexJob
 from nt2vr.library.libraries import Libraries
@@ -183,11 +183,7 @@ class LibraryTab:
         """Compare the open library's files with what is indexed."""
         self._permissions.check("import", request)
         info = self._libraries.find(chosen)
-        try:
-            changes = self._libraries.check(info.id)
-        except GalleryError as error:
-            raise GalleryError(self._permissions.teller(request)(str(error))) from error
-        return self._info(info, request, changes_text(changes))
+        return self._info(info, request, changes_text(self._libraries.check(info.id)))
 
     @user_errors
     def on_more(self, chosen: str, files: list[str] | None, model: str, request: gr.Request) -> Updates:

@@ -31,6 +31,7 @@ MEANINGS = {  # of strategies
     "parts": "the picture plus the wanted part minus the unwanted part, with chosen weights",
     "fusion": "what a trained layer makes of the picture and both parts",
 }
+OWN = "what a strategy from outside nT2VR makes of the parts"
 SPOKEN = {"right": "right", "violation": "violates", "miss": "misses"}
 MARK_MEANINGS = {
     "right": "Right: shows the wanted part and nothing unwanted",
@@ -95,7 +96,7 @@ def columns_view(
             {
                 "name": short_name(ranking.system.model),
                 "system": short_name(ranking.system.name),
-                "meaning": f"Searches for {MEANINGS[ranking.system.strategy]}",
+                "meaning": f"Searches for {MEANINGS.get(ranking.system.strategy, OWN)}",
                 "how": how_text(ranking.system, ranking.epoch),
                 "badge": badge,
                 "line": _line(ranking, answer, complete) if judged else {},

@@ -11,7 +11,7 @@ import gradio as gr
 
 from nt2vr.errors import MAX_QUOTED, ConfigError
 from nt2vr.files import expanded
-from nt2vr.models.downloads import available
+from nt2vr.models.downloads import available, can_download
 from nt2vr.models.foreign import ACTIVATIONS, ImportOptions, import_checkpoint
 from nt2vr.models.foreign_file import SUFFIXES
 from nt2vr.models.recommended import RECOMMENDED, Recommended
@@ -23,6 +23,7 @@ from nt2vr.ui.web.inputs import event_value
 from nt2vr.ui.web.permissions import Permissions
 from nt2vr.ui.web.uploads import is_upload
 
+OFFERED = next(model for model in RECOMMENDED if model.name == "ViT-B-32/openai")  # on Spaces
 MOST_FOUND = 24  # names listed while typing
 WHERE = "Models are stored in the data folder. Files are never executed: only their tensors are read."
 
@@ -43,6 +44,7 @@ class MoreModels:
     def build(self, systems: gr.Dropdown, page: gr.Blocks) -> Sequence[Any]:
         """Lay the panel out; return the events after which a model has joined the chosen `systems`."""
         self._systems = systems
+        offer = gr.Button(f"Add a real CLIP: {OFFERED.name}, {OFFERED.size_mb} MB", visible=False, elem_id="offer")
         with fold("More models", elem_id="more-models"):
             recommended = template(self.templates, "recommended", recommended_view(self.searcher.models.names()))
             with gr.Row():
@@ -79,6 +81,9 @@ class MoreModels:
         answered = [systems, self._note, self._added]
         downloaded = download.click(self.on_download, [pretrained, systems], answered, **private)
         imported = start.click(self.on_import, [file, name, *options, systems], answered, **private)
+        page.load(self.on_offer, None, offer, **quiet)
+        taken = offer.click(self.on_download, [gr.State(OFFERED.name), systems], answered, **private)
+        taken.success(lambda: gr.Button(visible=False), None, offer, **quiet)
         return [
             event.success(
                 None,
@@ -87,7 +92,7 @@ class MoreModels:
                 js=script("addModel", self.max_columns - 1),
                 api_visibility="private",
             )
-            for event in (downloaded, imported)
+            for event in (downloaded, imported, taken)
         ]
 
     def _lay_out_import(self) -> tuple[gr.Textbox, list[gr.components.Component], gr.Button]:
@@ -136,6 +141,13 @@ class MoreModels:
         buttons = (may_download, may_import, may_import)
         here = recommended_view(self.searcher.models.names())
         return [*(gr.Button(interactive=allowed) for allowed in buttons), note, here]
+
+    @user_errors
+    def on_offer(self, request: gr.Request) -> gr.Button:
+        """Offer a real CLIP on a Space that reaches the Hub, to those who may download, until it is here."""
+        is_wanted = self.permissions.space_owner and self.permissions.may("download", request)
+        is_here = OFFERED.name in (name.replace(" ", "") for name in self.searcher.models.names())
+        return gr.Button(visible=bool(is_wanted) and not is_here and can_download(OFFERED.name))
 
     @user_errors
     def on_choose(self, event: gr.EventData) -> tuple[str, dict[str, Any]]:

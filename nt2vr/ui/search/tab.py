@@ -5,7 +5,6 @@ time and last the newest, and what an answer or a link writes into inputs is app
 still hold what they held before: see assets/ui/search.js.
 """
 
-import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -48,7 +47,7 @@ from nt2vr.ui.search.watch import Watch
 from nt2vr.ui.search.why_view import chosen_columns, why_view
 from nt2vr.ui.theme import script
 from nt2vr.ui.trainings import Trainings
-from nt2vr.ui.web.errors import user_errors
+from nt2vr.ui.web.errors import user_errors, warn
 from nt2vr.ui.web.inputs import OpensQueries, event_value
 from nt2vr.ui.web.permissions import Permissions
 
@@ -128,7 +127,7 @@ class SearchTab:
         c.with_picture.click(js="nt2vr.chooseFiles", **BROWSER_ONLY)
         c.reference.edited(outputs=c.ask, js="nt2vr.ask", **BROWSER_ONLY)
         added = c.reference.added(self.on_added, c.reference, c.reference, **PRIVATE)
-        added.then(js="() => dispatchEvent(new Event('nt2vr-read'))", **BROWSER_ONLY)
+        added.then(js="nt2vr.pictureRead", **BROWSER_ONLY)
         liked = r.detail.like(self.on_like, [r.answer, c.reference], [c.reference, r.detail], **PRIVATE)
         for event in (added, liked, *r.systems_added):
             self._asks(event)
@@ -225,7 +224,7 @@ class SearchTab:
             gallery = self.galleries.key(link.get("gallery", ""))
         except Nt2vrError as error:
             gallery = ""
-            gr.Warning(html.escape(str(error), quote=False))
+            warn(error)
         state = SearchState.of_link({**link, "gallery": gallery}, names)
         known = self._references.known(state.references)
         if len(known) < len(state.references):
@@ -234,7 +233,7 @@ class SearchTab:
             try:
                 known = self._references.with_uploads(known, [upload])
             except Nt2vrError as error:
-                gr.Warning(html.escape(str(error), quote=False))
+                warn(error)
         shown = {name: getattr(state, name) for name in c.shown} | {"references": self._references.view(known)}
         choices = {c.gallery: gallery_choices(self.galleries), c.systems: system_choices(names)}
         return {"shown": shown, "hidden": state.hidden}, choices

@@ -116,7 +116,7 @@ class Watch:
             raise ConfigError(
                 f"{quoted(model)} has embeddings from a file and cannot be trained. Put another system first."
             )
-        run = self._trains.start(entries[model].folders[0], model)
+        run = self._trains.start(self._models.folder(model), model)
         return *self._showing(WatchedRun(run), run, systems, request), run
 
     @user_errors
@@ -199,6 +199,7 @@ class Watch:
         is_shown = any(name.startswith(run) for name in systems or ())
         return {
             **vars(training),
+            "error": self.permissions.teller(request)(training.error),
             "name": short_name(run),
             "joins": joins == run and not is_shown and training.under_way,
             "can_join": joins != run and not is_shown and training.under_way,

@@ -7,8 +7,12 @@ from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 import gradio as gr
+from gradio.context import LocalContext
 
 from nt2vr.errors import Nt2vrError
+from nt2vr.ui.web.permissions import told
+
+FAILED = "Something went wrong; the log has the details."
 
 logger = logging.getLogger(__name__)
 P = ParamSpec("P")
@@ -22,12 +26,22 @@ def user_errors(handler: Callable[P, R]) -> Callable[P, R]:
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return handler(*args, **kwargs)
-        except Nt2vrError as error:  # may quote the query, and toasts render HTML
-            raise gr.Error(html.escape(str(error), quote=False), print_exception=False) from error
+        except Nt2vrError as error:
+            raise gr.Error(_sentence(error), print_exception=False) from error
         except gr.Error:
             raise
         except Exception as error:
             logger.exception("A handler failed.")
-            raise gr.Error("Something went wrong; the log has the details.", print_exception=False) from error
+            raise gr.Error(FAILED, print_exception=False) from error
 
     return wrapped
+
+
+def warn(error: Nt2vrError) -> None:
+    """Show an error as a warning, when a handler goes on without what failed."""
+    gr.Warning(_sentence(error))
+
+
+def _sentence(error: Nt2vrError) -> str:
+    """Word an error for the visitor of the event: it may name paths and quote the query, and toasts render HTML."""
+    return html.escape(told(str(error), LocalContext.request.get(None)), quote=False)

@@ -39,9 +39,7 @@ def build_api(galleries: Galleries, decoder: Decoder, evaluations: Evaluations, 
         checked_request({"systems": systems})
         job = start_evaluation(evaluations, permissions, request, data, systems).result()
         if not job.result:
-            raise ConfigError(
-                permissions.teller(request)(job.error) or "The evaluation was cancelled on the page. Start it again."
-            )
+            raise ConfigError(job.error or "The evaluation was cancelled on the page. Start it again.")
         return evaluations.archive.summary(job.result)
 
     with gr.Row(visible=False):

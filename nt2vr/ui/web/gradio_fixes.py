@@ -6,17 +6,21 @@ fail once a release of Gradio makes the fix unnecessary: delete it then.
 
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import gradio as gr
 from gradio import processing_utils
-from starlette.types import Scope
+from gradio.mcp import GradioMCPServer
+from starlette.types import Message, Scope, Send
 
 from nt2vr.errors import MAX_QUOTED, MediaError, reason_of
-from nt2vr.ui.web.errors import user_errors
+from nt2vr.ui.web.errors import FAILED, user_errors
 from nt2vr.ui.web.uploads import TOO_LARGE, is_too_large, is_upload
+
+MCP_PATH = "/gradio_api/mcp"
 
 
 def template_script(folder: Path) -> str:
@@ -53,6 +57,36 @@ def refuse_files_quietly() -> None:
     processing_utils.check_all_files_in_cache = refuse
 
 
+def offer_tools(endpoints: Mapping[str, str]) -> None:
+    """Keep Gradio's MCP server to these endpoints, by their tools' names (security): it would offer all to agents.
+
+    Resources and prompts go, too: for an unknown prompt, it runs the last endpoint, with this machine's permissions.
+    """
+    create = GradioMCPServer.create_mcp_server
+
+    def tools(server: GradioMCPServer) -> dict[str, str]:
+        return {f"{server.tool_prefix}{name}": endpoint for name, endpoint in endpoints.items()}
+
+    def only_tools(gradio: GradioMCPServer) -> Any:
+        server, types = create(gradio), gradio.types
+        kept = (types.PingRequest, types.ListToolsRequest, types.CallToolRequest)
+        server.request_handlers = {each: server.request_handlers[each] for each in kept}
+        return server
+
+    GradioMCPServer.get_tool_to_endpoint = tools  # type: ignore[method-assign,assignment]
+    GradioMCPServer.create_mcp_server = only_tools  # type: ignore[method-assign,assignment]
+
+
+def is_odd_mcp_request(scope: Scope) -> bool:
+    """Whether a request is for Gradio's MCP server, but not a message to it (security).
+
+    Its page for browsers is served at any path that ends like the server's, and has that path in a script, unescaped;
+    the streams that GET and /sse open stay open; and /schema tells nothing that a message does not.
+    """
+    _, found, rest = scope["path"].partition(MCP_PATH)
+    return bool(found) and (rest not in ("", "/") or scope["method"] != "POST")
+
+
 def names_url(scope: Scope) -> bool:
     """Whether a request's path names a URL, as in file=https://…: Gradio would fetch and serve it (security).
 
@@ -71,6 +105,34 @@ def without_page(scope: Scope) -> Scope:
         return scope
     others = urlencode([(name, value) for name, value in asked if name != "page"], encoding="latin-1")
     return {**scope, "query_string": others.encode("ascii")}
+
+
+def refusing(scope: Scope, send: Send) -> Send:
+    """Answer 400 where Gradio's direct routes answer 500 to what a handler refuses; a fault of the app stays 500."""
+    if not any(f"/gradio_api/{route}/" in scope["path"] for route in ("run", "api")):
+        return send
+    start: Message | None = None
+
+    async def send_later(message: Message) -> None:
+        nonlocal start
+        if message["type"] == "http.response.start" and message["status"] == 500:
+            start = message  # what kind of error it is, the body says
+            return
+        if start is not None:
+            await send({**start, "status": 400} if _is_refusal(message["body"]) else start)
+            start = None
+        await send(message)
+
+    return send_later
+
+
+def _is_refusal(body: bytes) -> bool:
+    """Whether an error was raised for the visitor: only such have a title."""
+    try:
+        content = json.loads(body)
+    except ValueError:
+        return False
+    return isinstance(content, dict) and "title" in content and content["error"] != FAILED
 
 
 def reference_picture(**options: Any) -> gr.Image:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-FOLDERS = re.compile(r"(?<![\w.:/~])/(?:[^\s/'\"]+/)+")  # of an absolute path
+FOLDERS = re.compile(r"(?<![\w./~])/(?!/)(?:[^\s/'\"]+/)+")  # of an absolute path, not of a URL
 
 
 def without_folders(text: str, folder: Path | None = None) -> str:

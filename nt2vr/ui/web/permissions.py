@@ -37,6 +37,7 @@ PROVE = "open the link that the app printed at its start, or add ?token=… with
 SIGN_IN = "sign in with Hugging Face"
 PROXIED = ("forwarded", "via", "x-real-ip")  # headers of proxies, besides x-forwarded-…
 
+IN_SCOPE = "nt2vr.permissions"  # where RequestChecks leaves the permissions for `told`
 Visitor = gr.Request | HTTPConnection | None
 
 
@@ -69,7 +70,7 @@ class Permissions:
 
     def may(self, action: str, visitor: Visitor) -> bool:
         """Whether a visitor may perform an action; None is a stranger."""
-        connection = visitor.request if isinstance(visitor, gr.Request) else visitor
+        connection = _connection(visitor)
         rule = self.rules.get(action)
         if rule is None:
             rule = "everyone" if self._is_local(connection) else "owner"
@@ -115,6 +116,17 @@ class Permissions:
         scheme, _, bearer = connection.headers.get("authorization", "").partition(" ")
         given = connection.cookies.get(self.cookie) or (bearer if scheme.lower() == "bearer" else "")
         return self.is_token(given) or bool(self.space_owner and _user_of(connection) == self.space_owner)
+
+
+def told(text: str, visitor: Visitor) -> str:
+    """Return a message as the visitor may read it, see `Permissions.teller`; without a request, as a stranger may."""
+    connection = _connection(visitor)
+    permissions = connection.scope.get(IN_SCOPE) if connection is not None else None
+    return permissions.teller(visitor)(text) if permissions else without_folders(text)
+
+
+def _connection(visitor: Visitor) -> HTTPConnection | None:
+    return visitor.request if isinstance(visitor, gr.Request) else visitor
 
 
 def _user_of(connection: HTTPConnection) -> str:

@@ -6,9 +6,11 @@ They see addresses and sizes only. What a visitor may do is decided by permissio
 import errno
 import logging
 import socket
+import traceback
 from collections.abc import Collection
 from dataclasses import dataclass
 from ipaddress import ip_address
+from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 from fastapi.exception_handlers import request_validation_exception_handler
@@ -21,10 +23,10 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from nt2vr.errors import quoted, reason_of
-from nt2vr.settings import is_loopback
+from nt2vr.settings import PACKAGE, is_loopback
 from nt2vr.ui.web.bodies import announced_bytes, is_upload
-from nt2vr.ui.web.gradio_fixes import names_url, without_page
-from nt2vr.ui.web.permissions import Permissions
+from nt2vr.ui.web.gradio_fixes import is_odd_mcp_request, names_url, refusing, without_page
+from nt2vr.ui.web.permissions import IN_SCOPE, Permissions
 from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB
 
 logger = logging.getLogger(__name__)
@@ -68,7 +70,9 @@ class RequestChecks:
         request = Request(scope, receive)
         answer = self._refuse_address(request) or self._refuse_size(request) or self._let_owner_in(request)
         try:
-            await (answer or self.app)(without_page(scope), receive, send)
+            await (answer or self.app)(
+                {**without_page(scope), IN_SCOPE: self.permissions}, receive, refusing(scope, send)
+            )
         except RuntimeError as error:  # Gradio says 404 of an unknown session once its stream has started
             if not isinstance(error.__cause__, HTTPException):
                 raise
@@ -96,6 +100,8 @@ class RequestChecks:
             return _refusal(request, "Addresses are not opened here.", 403)
         if request.scope["path"].partition("/gradio_api/")[2].partition("=")[0].strip("/") in UNUSED:
             return _refusal(request, "This app has no such route.", 404)
+        if is_odd_mcp_request(request.scope):
+            return _refusal(request, "Agents send POST requests to /gradio_api/mcp/; this is another.", 405)
         return None
 
     def _is_ours(self, name: str) -> bool:
@@ -148,13 +154,15 @@ class RequestChecks:
 async def refuse_unknown(request: Request, error: Exception) -> Response:
     """Answer a request that names an event or a file that Gradio does not have; its own routes fail on them.
 
-    Handlers of events never get here: Gradio sends their errors to the page.
+    Handlers of events never get here: Gradio sends their errors to the page. What this app's own routes raise is a
+    fault.
     """
     if isinstance(error, OSError | ValueError):
         is_name = getattr(error, "errno", errno.EINVAL) in (errno.ENAMETOOLONG, errno.EINVAL)  # or it has a NUL
     else:
         is_name = "/gradio_api/" in request.scope["path"]
-    if not is_name:
+    frames = traceback.walk_tb(error.__traceback__)
+    if not is_name or any(Path(frame.f_code.co_filename).is_relative_to(PACKAGE) for frame, _ in frames):
         raise error
     logger.debug("A request to %s was refused: %s", quoted(request.scope["path"]), quoted(reason_of(error)))
     return _refusal(request, "The request was refused: it names something that is not here.", 400)

@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -26,51 +26,28 @@ from starlette.responses import JSONResponse, Response
 from nt2vr.errors import MAX_QUOTED, BusyError, ConfigError, MediaError, Nt2vrError
 from nt2vr.media.decode import Decoder
 from nt2vr.search.galleries import BUILT_IN, Galleries
-from nt2vr.search.references import DEFAULT_WEIGHT, Reference, check_number
-from nt2vr.search.searcher import CONCURRENT, DEFAULT_K, DEFAULT_SYSTEMS
-from nt2vr.search.strategies import DEFAULT_ALPHA
+from nt2vr.search.references import Reference, check_number
+from nt2vr.search.searcher import CONCURRENT
 from nt2vr.settings import project_version
 from nt2vr.ui.web.bodies import Slots, announced_bytes
+from nt2vr.ui.web.errors import FAILED
+from nt2vr.ui.web.permissions import told
+from nt2vr.ui.web.schema import (
+    REQUEST,
+    GalleryInfo,
+    Health,
+    Refusal,
+    SearchAnswer,
+    SearchRequest,
+    described,
+)
 from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB, TOO_LARGE
 
 logger = logging.getLogger(__name__)
 
 JSON, FORM = "application/json", "multipart/form-data"
 LISTS = ("systems", "literal")  # fields that a form may repeat
-MAX_ITEMS = 100  # of a list, before any item is checked; smaller excesses are refused by the searcher
 MAX_SEPARATORS = 5_000  # in a JSON body: a search has dozens; a body of nothing else takes 30 times its size
-Weight = Annotated[float, Field(allow_inf_nan=False)]
-
-
-class ReferenceRequest(BaseModel):
-    """A reference: a clip of the gallery, or a picture."""
-
-    model_config = ConfigDict(extra="forbid")
-    clip: str = Field("", description="video_id of a clip of the gallery")
-    image: str | None = Field(None, description="a picture as a data URL")
-    weight: Weight = Field(DEFAULT_WEIGHT, description="0 to 1; relative to other references, and to the text")
-    wanted: bool = Field(True, description="false: less like this")
-
-
-class SearchRequest(BaseModel):
-    """A search; every field has a default, but one of query, image and references must be given."""
-
-    model_config = ConfigDict(extra="forbid")
-    query: str = Field("", description="what the clip should show, and what it should not")
-    gallery: str = Field("", description="name or id of a library, as listed by /api/galleries; default: the built-in")
-    systems: list[str] = Field(
-        list(DEFAULT_SYSTEMS), max_length=MAX_ITEMS, description="names, as listed by /api/systems"
-    )
-    k: int = Field(DEFAULT_K, description="hits per system")
-    image: str | None = Field(None, description="a reference picture as a data URL; in a form, a file")
-    image_weight: Weight = Field(DEFAULT_WEIGHT, description="0: text alone; 1: picture alone")
-    alpha: Weight = Field(DEFAULT_ALPHA, description="weight of the unwanted part where a system fixes none")
-    references: list[ReferenceRequest] = Field(
-        [], max_length=MAX_ITEMS, description="at most 4, in JSON only; image is a further one"
-    )
-    literal: list[str] = Field(
-        [], max_length=MAX_ITEMS, description="words to ask for as typed, not as the answer's read_as says"
-    )
 
 
 def build_routes(galleries: Galleries, decoder: Decoder) -> FastAPI:
@@ -82,12 +59,13 @@ def build_routes(galleries: Galleries, decoder: Decoder) -> FastAPI:
         redoc_url=None,  # its page fetches a logo from elsewhere
     )
     limiter, large = CapacityLimiter(CONCURRENT), Slots()
-    schema = SearchRequest.model_json_schema()
-    body = {"required": True, "content": {kind: {"schema": schema} for kind in (JSON, FORM)}}
+    api.openapi = partial(described, api)  # type: ignore[method-assign]  # as FastAPI's own guide does
+    body = {"required": True, "content": {JSON: {"schema": {"$ref": REQUEST}}}}
+    refusals: dict[int | str, dict[str, Any]] = {status: {"model": Refusal} for status in (400, 500, 503)}
 
-    @api.post("/search", openapi_extra={"requestBody": body})
+    @api.post("/search", openapi_extra={"requestBody": body}, response_model=SearchAnswer, responses=refusals)
     async def search(request: Request) -> Response:
-        """Search the gallery: the query's wanted and unwanted parts, and each system's ranked hits."""
+        """Search the gallery: the query's parts, and each system's ranked hits. A form (multipart) is read, too."""
         client = request.client.host if request.client else ""
         try:
             async with large.taken(client) if announced_bytes(request.scope) > MB else nullcontext():
@@ -95,35 +73,40 @@ def build_routes(galleries: Galleries, decoder: Decoder) -> FastAPI:
                 work = partial(_answer, galleries, decoder, asked, picture)
                 return JSONResponse(await to_thread.run_sync(work, limiter=limiter))
         except Nt2vrError as error:
-            return JSONResponse({"error": str(error)}, 503 if isinstance(error, BusyError) else 400)
+            return JSONResponse({"error": told(str(error), request)}, 503 if isinstance(error, BusyError) else 400)
         except ClientDisconnect:
             return Response(status_code=400)  # nobody is listening
         except Exception:
             logger.exception("A search over HTTP failed.")
-            return JSONResponse({"error": "Something went wrong; the log has the details."}, 500)
+            return JSONResponse({"error": FAILED}, 500)
 
-    @api.get("/galleries", operation_id="galleries_galleries_get")
-    def list_galleries() -> list[dict[str, Any]]:
+    @api.get("/galleries", operation_id="galleries_galleries_get", response_model=list[GalleryInfo])
+    def list_all() -> list[dict[str, Any]]:
         """List the galleries: the built-in one, then the libraries."""
-        infos = galleries.shelf.infos()
-        return [
-            {"name": BUILT_IN, "id": BUILT_IN, "num_clips": len(galleries.built_in.gallery.videos)},
-            *({"name": info.name, "id": info.id, "num_clips": info.num_clips} for info in infos),
-        ]
+        return list_galleries(galleries)
 
     @api.get("/systems")
     def systems() -> list[str]:
         """List the names of all systems."""
         return galleries.built_in.system_names()
 
-    @api.get("/health")
-    def health() -> Response:
+    @api.get("/health", response_model=Health, responses={503: {"model": Health}})
+    def health(request: Request) -> Response:
         """Return 200 once searches are answered immediately, and 503 while the first model is being loaded."""
         built_in = galleries.built_in
         ready = built_in.is_ready
-        return JSONResponse({"ready": ready, "status": built_in.status}, 200 if ready else 503)
+        return JSONResponse({"ready": ready, "status": told(built_in.status, request)}, 200 if ready else 503)
 
     return api
+
+
+def list_galleries(galleries: Galleries) -> list[dict[str, Any]]:
+    """List the galleries: the built-in one, then the libraries."""
+    infos = galleries.shelf.infos()
+    return [
+        {"name": BUILT_IN, "id": BUILT_IN, "num_clips": len(galleries.built_in.gallery.videos)},
+        *({"name": info.name, "id": info.id, "num_clips": info.num_clips} for info in infos),
+    ]
 
 
 def checked_request(values: Mapping[str, Any], strict: bool = True) -> SearchRequest:

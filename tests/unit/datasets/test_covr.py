@@ -1,4 +1,4 @@
-"""Readers of composed retrieval's datasets, on small files of their form, and their measures end to end."""
+"""Readers of covr's datasets, on small files of their form, and their measures end to end."""
 
 import csv
 import json
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from benchmarks.conformance_covr import covr_rows
 from nt2vr.datasets.covr import CovrSample, is_negated, load_covr
 from nt2vr.errors import DatasetError
 from nt2vr.evaluation.covr.protocol import embed_queries, outcomes_of, summarise
@@ -102,6 +103,26 @@ CASES: dict[str, tuple[Callable[[Path], None], str, CovrSample, int]] = {
 }
 
 
+def test_conformance_walks_down_the_lists_of_every_dataset_without_its_media(tmp_path: Path) -> None:
+    for name, (write, *_) in CASES.items():
+        write(tmp_path / name)
+    for picture in tmp_path.rglob("*.png"):
+        picture.unlink()
+    rows = list(covr_rows(tmp_path))
+    assert {row.file: row.read for row in rows if row.read} == {
+        "WebVid-CoVR, test": "1 · 1",
+        "CIRR, val": "6 · 1",
+        "FashionIQ, val dress": "3 · 1",
+        "CIRCO, val": "3 · 1",
+        "CIRCO, test": "1 · 1",
+    }
+    measured = [(row.measure, row.ours, row.plain) for row in rows if row.measure]
+    assert all(ours == pytest.approx(plain) for _, ours, plain in measured)
+    assert {"CIRR mean of R@5 and subset R@1", "negation mAP@10", "dress R@10, reference kept"} <= {
+        name for name, *_ in measured
+    }
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_a_dataset_is_read_in_its_published_form(tmp_path: Path, name: str) -> None:
     write, split, sample, num_files = CASES[name]
@@ -127,7 +148,7 @@ def test_negations_are_found_by_their_words(text: str, negated: bool) -> None:
 
 
 def test_a_missing_split_and_missing_files_are_told(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="no dataset of composed retrieval"):
+    with pytest.raises(DatasetError, match="no dataset of pictures plus texts"):
         load_covr(tmp_path)
     write_fashion(tmp_path)
     with pytest.raises(DatasetError, match="no split 'test'"):

@@ -429,10 +429,19 @@ def test_an_invalid_file_is_one_sentence_with_the_expected_format(
         load_dataset(tmp_path)
 
 
-def test_a_missing_path_or_split_is_one_sentence(write: Write, tmp_path: Path) -> None:
-    path = own(write, 2)
+def test_all_of_a_dataset_without_splits_is_its_test_split_and_that_is_said(write: Write) -> None:
+    path = own(write, 20)
+    dataset = load_dataset(path, "test")
+    assert (dataset.split, len(dataset.videos)) == ("all", 20)
+    assert dataset.remarks[0].startswith(f"{dataset.name} has no splits, so all of its 20 videos are taken.")
+    assert [len(load_dataset(path, part).videos) for part in ("train", "validation")] == [18, 2]
+    path.write_text("video_id,caption,split\nv0,a,train\nv1,b,val\n", encoding="utf-8")
     with pytest.raises(DatasetError, match="has no test split here"):
         load_dataset(path, "test")
+
+
+def test_a_missing_path_or_split_is_one_sentence(write: Write, tmp_path: Path) -> None:
+    path = own(write, 2)
     with pytest.raises(DatasetError, match=r"/nowhere is not there\. Name the folder"):
         load_dataset("/nowhere")
     with pytest.raises(ConfigError, match=r"Unknown kind of dataset 'tgif'\. Choose one of: activitynet, blip"):

@@ -92,7 +92,7 @@ def test_a_folder_may_have_only_some_query_sets(load: Callable[..., Benchmark], 
     benchmark = load(queries=sets)
     assert [query.kind for query in benchmark.queries] == [only]
     absent = "negated and no composed" if only == "original" else "original and no negated"
-    assert benchmark.source["remarks"] == [f"{sets} has no {absent} queries; nothing is measured on them."]
+    assert benchmark.source["remarks"] == [f"{sets.name} has no {absent} queries; nothing is measured on them."]
 
 
 def test_numbered_negations_belong_to_their_caption_and_what_is_left_out_is_counted(

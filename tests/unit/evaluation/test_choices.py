@@ -10,10 +10,10 @@ import pytest
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
 from nt2vr.evaluation.choices import choice_values, choices_of, class_questions, measure_choices
-from nt2vr.evaluation.measures import means_of
+from nt2vr.evaluation.measures import averages_of
 from nt2vr.evaluation.protocol import evaluate
+from nt2vr.evaluation.reports.formats import markdown
 from nt2vr.evaluation.reports.report import load_report
-from nt2vr.evaluation.reports.tables import markdown
 from nt2vr.evaluation.tasks import task_benchmark
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
@@ -101,7 +101,7 @@ def test_the_delta_of_negated_prompts_by_hand() -> None:
 def test_kinds_without_queries_have_no_metrics() -> None:
     questions = [question("pair", "a man sings", 0, 1)]
     measured = measure_choices(embedded(*TEXTS[:2]), embedded(*VIDEOS), questions, row_array([1]))
-    assert means_of(choice_values(questions, measured)) == {"pair/accuracy": 0}
+    assert averages_of(choice_values(questions, measured)) == {"pair/accuracy": 0}
 
 
 def test_a_report_of_questions_survives_saving_and_has_its_own_columns(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from nt2vr.errors import ConfigError
 from nt2vr.evaluation import foils, tasks
 from nt2vr.evaluation.benchmark import Benchmark
 from nt2vr.evaluation.protocol import evaluate
-from nt2vr.evaluation.reports.tables import csv_table, markdown
+from nt2vr.evaluation.reports.formats import csv_table, markdown
 from nt2vr.evaluation.tasks import is_task, task_benchmark
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
@@ -125,8 +125,12 @@ def test_svo_probes_asks_for_the_right_one_of_two_pictures(read: Read, tmp_path:
         "picture/accuracy": 50,
         "picture/accuracy subject": 50,
         "picture/accuracy verb": 100,
+        # right: sings 1; wrong ones of "a man sings" and "a cat" 0 and 1: "a cat" is on the wrong picture
+        "picture/AP": pytest.approx(100 * (1 / 2 + 2 / 4) / 2),
+        "picture/AP subject": pytest.approx(100 * (1 / 2 + 2 / 4) / 2),
+        "picture/AP verb": 100,
     }
-    assert "| words | 50.0 | 50.0 | 100.0 |" in markdown(report)
+    assert "| words | 50.0 | 50.0 | 50.0 | 100.0 | 50.0 | 100.0 |" in markdown(report)
     row = next(csv.DictReader(csv_table(report).splitlines()))
     assert (row["picture/accuracy subject"], row["picture/accuracy verb"]) == ("50.0", "100.0")
 
@@ -230,11 +234,13 @@ def test_conformance_compares_what_is_there_with_a_plain_loop(tmp_path: Path) ->
     (tmp_path / "test_data.json").write_text(
         json.dumps([{"video": f"{n}.mov", "description": "a"} for n in range(30)]), encoding="utf-8"
     )
-    rows = {row.file: row for row in rows_of(tmp_path)}
+    found = list(rows_of(tmp_path))
+    rows = {row.file: row for row in found if row.read}
     assert {name: row.read for name, row in rows.items()} == {
         "swap_obj.json": "2 · 2",
         "task.csv": "1 · 2",
         "didemo test": "30 · 30",
     }
-    assert all(row.ours == pytest.approx(row.plain) for row in rows.values())
-    assert 0 < rows["didemo test"].ours < 100
+    assert [(row.file, row.measure) for row in found if not row.read] == [("didemo test", "video/R@10")]
+    assert all(row.ours == pytest.approx(row.plain) for row in found)
+    assert 0 < (rows["didemo test"].ours or 0) < 100

@@ -1,6 +1,7 @@
 """The paper's metrics and the honest ones, with values by hand and against slow twins."""
 
 import math
+import statistics
 import tracemalloc
 from dataclasses import dataclass, field
 from typing import Any
@@ -52,6 +53,8 @@ def test_the_table_by_hand() -> None:
             "original/R@5": 100,
             "original/R@10": 100,
             "original/MIR": (1 / 4 + 1) / 2,
+            "original/MedR": 2.5,
+            "original/MeanR": 2.5,
             # of the caption that was negated only, whose rank went from 1 to 2
             "negated/delta_R@1": 100,
             "negated/delta_R@5": 0,
@@ -145,6 +148,7 @@ def test_metrics_match_a_walk_through_the_sorted_lists() -> None:
             slow[f"{kind}/R@{k}"] = 100 * sum(rank <= k for rank in of(kind, ranks)) / 10
         slow[f"{kind}/MIR"] = sum(1 / rank for rank in of(kind, ranks)) / 10
     before, after = of("original", ranks), of("negated", ranks)
+    slow |= {"original/MedR": statistics.median(before), "original/MeanR": sum(before) / 10}
     for k in (1, 5, 10):
         slow[f"negated/delta_R@{k}"] = 10 * sum((a <= k) - (b <= k) for a, b in zip(before, after, strict=True))
     slow["negated/delta_MIR"] = sum(1 / a - 1 / b for a, b in zip(before, after, strict=True)) / 10
@@ -153,7 +157,7 @@ def test_metrics_match_a_walk_through_the_sorted_lists() -> None:
     slow["not/auc"] = sum((more + same / 2) / pairs for more, same, pairs in of("not", shares)) / 10
     for kind in ("composed", "without", "not"):
         slow[f"{kind}/violations@10"] = 100 * sum(of(kind, pages)) / 10
-    assert found == pytest.approx(slow, rel=1e-5)
+    assert {key: value for key, value in found.items() if key[:6] != "video/"} == pytest.approx(slow, rel=1e-5)
 
 
 @pytest.mark.parametrize("block", [1, 7, 50])

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nt2vr.errors import GalleryError, MediaError, Nt2vrError
+from nt2vr.errors import ConfigError, GalleryError, MediaError, Nt2vrError
 from nt2vr.library.info import Changes
 from nt2vr.library.libraries import Libraries
 from nt2vr.library.update import Updated, update_library
@@ -228,6 +228,13 @@ def test_an_unmounted_drive_keeps_everything(room: Room, tmp_path: Path) -> None
     room.films.rmdir()
     (tmp_path / "away").rename(room.films)
     assert room.update(previews=True) == Updated(Changes(), 3, 3, 0) and room.decoder.jobs == []
+
+
+def test_an_empty_folder_is_no_new_library_and_not_called_unmounted(room: Room, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ConfigError, match=r"empty is empty\. Put videos or pictures there"):
+        room.libraries.add("Empty", "folder", tmp_path / "empty")
+    assert not room.libraries.infos()
 
 
 def test_a_folder_that_cannot_be_opened_is_not_taken_for_empty(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,9 +13,10 @@ import safetensors.torch
 import torch
 
 from nt2vr.errors import CheckpointError, ConfigError
-from nt2vr.evaluation.reports.report import system_spec
+from nt2vr.evaluation.reports.provenance import system_spec
 from nt2vr.models.card import CARD, CONFIG, Card, configured, read_card, write_card
 from nt2vr.models.checkpoint import WEIGHTS, build_model, read_checkpoint, write_checkpoint
+from nt2vr.models.framing import ENDS
 from nt2vr.search.systems import System
 from tests.tiny import TINY, tiny_model, write_tiny
 
@@ -86,6 +87,7 @@ def test_equal_weights_used_differently_do_not_share_embeddings(tmp_path: Path) 
         folder = tmp_path / str(number)
         write_checkpoint(folder, tiny_model(), {**TINY, **model}, preprocess, Card("tiny", frames=2), fp16=True)
         cards.append(read_card(folder))
+    cards += [replace(cards[0], frames=3), replace(cards[0], pooling="another"), replace(cards[0], positions=ENDS)]
     assert len({card.visual_fingerprint for card in cards}) == 1
     assert len({card.video_key for card in cards}) == len(cards)
     assert len({json.dumps(system_spec(System("tiny"), card)) for card in cards}) == len(cards)

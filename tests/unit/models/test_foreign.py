@@ -8,6 +8,7 @@ import time
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -49,6 +50,7 @@ def import_checkpoint(
     """Import in this process, which takes a tenth of the time."""
     hidden = models.home / ".unchecked"
     options = ImportOptions(name, architecture, frames, activation, pooling, positions)
+    options = replace(options, name=foreign._checked(file, models, options))
     return foreign._import(file, models, hidden, options, progress)
 
 
@@ -281,7 +283,29 @@ def _save(change: Callable[[Weights], object]) -> Callable[[Path], None]:
     return write
 
 
+def _in_each_other(count: int) -> dict[str, Any]:
+    """Dicts of dicts, the same one under every key: a walk along every path takes count ** 5 steps."""
+    inner: dict[str, Any] = {"leaf": 1}
+    for _ in range(6):
+        inner = {f"key {number}": inner for number in range(count)}
+    inner["itself"] = inner
+    return inner
+
+
 BAD: dict[str, tuple[Callable[[Path], object], str]] = {
+    "dicts in each other": (lambda path: torch.save(_in_each_other(300), path), "but no tensors"),
+    "more numbers than bytes": (
+        _save(lambda w: w.update({"ln_final.bias": torch.zeros(1).expand(10**6, 10**6)})),
+        "different shape: ln_final.bias",
+    ),
+    "a tensor without numbers": (
+        _save(lambda w: w.update({"ln_final.bias": torch.empty_like(w["ln_final.bias"], device="meta")})),
+        r"weights without plain numbers \(ln_final\.bias\)",
+    ),
+    "a sparse tensor": (
+        _save(lambda w: w.update({"ln_final.bias": w["ln_final.bias"].to_sparse()})),
+        "plain numbers|cannot be read",  # the second where warnings are errors
+    ),
     "nothing": (lambda path: None, "There is no file"),
     "empty": (lambda path: path.write_bytes(b""), "cannot be read"),
     "a text": (lambda path: path.write_text("not weights"), "cannot be read"),
@@ -419,6 +443,21 @@ def test_imports_run_in_a_child_of_limited_memory_and_time(
     with pytest.raises(CheckpointError, match=r"too much memory|cannot be"):
         foreign.import_checkpoint(tmp_path / "mine.pt", models, ImportOptions("large"))
     assert sorted(path.name for path in models.home.iterdir()) == ["clip", "mine"]
+
+
+def test_a_mistake_is_told_without_a_child_that_imports_torch_first(
+    models: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(foreign, "run_limited", lambda *_, **__: pytest.fail("a child was started"))
+    (tmp_path / "a.pt").write_bytes(b"anything")
+    (tmp_path / "a.txt").write_bytes(b"anything")
+    for file, name, message in (
+        ("none.pt", "mine", "There is no file"),
+        ("a.txt", "mine", "does not have a checkpoint's suffix"),
+        ("a.pt", "clip", "already a model 'clip'"),
+    ):
+        with pytest.raises(Nt2vrError, match=message):
+            foreign.import_checkpoint(tmp_path / file, models, ImportOptions(name))
 
 
 def die(*_: Any) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from nt2vr.__main__ import main
 from nt2vr.errors import CheckpointError, ConfigError, QueryError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
+from nt2vr.evaluation.captioned import judged_queries
 from nt2vr.evaluation.media import embed_files
 from nt2vr.evaluation.protocol import evaluate, with_controls
 from nt2vr.language.query import Query
@@ -20,6 +21,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery, Video
 from nt2vr.models.catalog import Catalog
 from nt2vr.models.precomputed import EMBEDDINGS, read_embeddings, write_embeddings
+from nt2vr.querygen.query_sets import Caption, QuerySets
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.systems import System
 
@@ -77,13 +79,33 @@ def test_a_file_becomes_a_system_of_evaluate_without_strategies(models: Catalog)
             evaluate(benchmark, [System("Other", "drop")], models)
 
 
+def test_a_repeated_sentence_is_accepted_with_one_embedding_and_told_apart_by_ids(tmp_path: Path) -> None:
+    """Five sentences of MSR-VTT 1k-A describe two of its test videos each."""
+    half = {**GOOD, "queries": np.array(["a dog", "a  dog"]), "texts": np.array([[1, 0.1], [1, 0.101]], np.float16)}
+    save(tmp_path / "same.npz", half)
+    assert len(read_embeddings(tmp_path / "same.npz")["queries"]) == 2
+    ids = {**GOOD, "queries": np.array(["a#enc#0", "b#enc#0", "a dog"]), "texts": [[1.0, 0.1], [0.1, 1.0], [1.0, 1.0]]}
+    save(tmp_path / "ids.npz", ids)
+    write_embeddings(tmp_path / "ids.npz", tmp_path / "models" / "ids", "Ids")
+    captions = (Caption("a#enc#0", "a dog"), Caption("b#enc#0", "a dog"))
+    queries, _ = judged_queries(QuerySets(captions, (), ()), {"a": 0, "b": 1})
+    with Decoder(1) as decoder, Cache(tmp_path / "cache") as cache:
+        benchmark = Benchmark("two", ("a", "b"), queries, embed_files(VIDEOS[:2], decoder, cache), {})
+        report = evaluate(benchmark, [System("Ids")], Catalog([tmp_path / "models"]))
+    assert report.metrics["Ids"]["original/R@1"] == 100
+
+
 BAD: dict[str, tuple[Callable[[dict[str, Any]], Mapping[str, Any]], str]] = {
     "no queries": (lambda good: {key: good[key] for key in good if key != "queries"}, "lacks an array .*queries"),
     "objects": (lambda good: {**good, "video_ids": np.array(["a", "b", "c"], object)}, "dtype=str"),
     "numbers": (lambda good: {**good, "video_ids": np.arange(3)}, "video_ids must be a list of texts"),
     "too few": (lambda good: {**good, "videos": good["videos"][:2]}, "videos must have one row"),
     "integers": (lambda good: {**good, "texts": np.ones((2, 2), int)}, "texts must have one row of floating"),
-    "twice": (lambda good: {**good, "queries": np.array(["a  dog", "a dog"])}, "queries has one twice"),
+    "twice": (
+        lambda good: {**good, "queries": np.array(["a  dog", "a dog"])},
+        "queries has 'a dog' twice, with different texts; name queries by their ids",
+    ),
+    "a video twice": (lambda good: {**good, "video_ids": np.array(["a", "b", "a"])}, "video_ids has 'a' twice"),
     "zeros": (lambda good: {**good, "texts": np.zeros((2, 2))}, "texts has a row of zeros"),
     "not a number": (lambda good: {**good, "videos": good["videos"] * np.nan}, "not finite"),
     "too large for float32": (lambda good: {**good, "videos": good["videos"] * 1e300}, "too large or not finite"),
@@ -102,11 +124,11 @@ def test_an_unusable_file_is_one_sentence(tmp_path: Path, bad: str) -> None:
 
 
 def test_an_import_that_unpacks_to_gigabytes_is_refused_by_its_headers(tmp_path: Path) -> None:
-    """1.2 GB of zeros in 1.2 MB."""
+    """0.4 GB of zeros in 0.4 MB."""
     with (tmp_path / "bomb.npz").open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **{**GOOD, "videos": np.zeros((3, 100_000_000), np.float32)})
+        np.savez_compressed(file, allow_pickle=False, **{**GOOD, "videos": np.zeros((3, 32_000_000), np.float32)})
     before = getrusage(RUSAGE_CHILDREN).ru_maxrss
-    with pytest.raises(CheckpointError, match=r"^bomb\.npz unpacks to 1\.2 GB, which is too much for it\.$"):
+    with pytest.raises(CheckpointError, match=r"^bomb\.npz unpacks to 0\.4 GB, which is too much for it\.$"):
         write_embeddings(tmp_path / "bomb.npz", tmp_path / "models" / "bomb", "bomb")
     assert max(before, 300_000) >= getrusage(RUSAGE_CHILDREN).ru_maxrss  # KB
     assert not any((tmp_path / "models").glob("*"))

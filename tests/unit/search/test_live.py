@@ -346,6 +346,24 @@ def test_searches_do_not_wait_for_a_swap(sources: Path, runs: Path, live: LiveMo
     assert live.get("run").epoch == 2
 
 
+def test_a_swap_while_another_gallery_is_embedded_leaves_no_view_of_the_older_model(
+    sources: Path, runs: Path, live: LiveModels
+) -> None:
+    live.get("run")
+    embed = live._embed
+
+    def swap_meanwhile(key: str, encoder: Encoder) -> EmbeddedGallery:
+        live._embed = embed
+        publish(runs, 2, sources / "1")
+        live.refresh()
+        return embed(key, encoder)
+
+    live._embed = swap_meanwhile
+    model = live.get("run", "another")
+    assert model.epoch == 2
+    assert model.galleries["another"] is embed("another", model.encoder)
+
+
 def test_a_model_is_loaded_once_by_concurrent_requests(live: LiveModels) -> None:
     together, got = threading.Barrier(4), []
 

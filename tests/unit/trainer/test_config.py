@@ -9,11 +9,14 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.models.checkpoint import read_configs
+from nt2vr.settings import ASSETS
 from tests.paths import ROOT
+from tests.tiny import write_tiny
 from trainer.config import SMALL_MODEL, TrainConfig
 from trainer.config_file import anchored, load_config, save_config
 from trainer.losses import build_losses
 from trainer.optimizer import rate_at
+from trainer.presets import PRESETS, preset_or_file
 
 SHIPPED = sorted((ROOT / "trainer" / "configs").glob("*.json"))
 
@@ -141,11 +144,35 @@ def test_relative_paths_are_those_of_the_folder_in_which_a_run_was_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine" / "epoch_001").mkdir(parents=True)
     config = anchored(TrainConfig(base="mine/epoch_001", data="videos"))
     assert (config.base, config.data) == (str(tmp_path / "mine" / "epoch_001"), str(tmp_path / "videos"))
     assert anchored(config) == config
     for kept in (TrainConfig(base="assets/models/clip"), TrainConfig(base="~/mine", data="~/videos"), TrainConfig()):
         assert anchored(kept) == kept
+
+
+def test_a_base_may_be_the_name_of_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_tiny(tmp_path / "data" / "models" / "ViT-B-32--openai", "ViT-B-32 / openai")
+    for typed in ("vit-b-32/openai", "ViT-B-32 / openai"):
+        config = anchored(TrainConfig(base=typed), tmp_path / "data")
+        assert config.base == str(tmp_path / "data" / "models" / "ViT-B-32--openai")
+    assert anchored(TrainConfig(base="clip"), tmp_path / "data").base == str(ASSETS / "models" / "clip")
+    with pytest.raises(ConfigError, match=r"'CLIP-neq'. Did you mean 'CLIP-neg'"):
+        anchored(TrainConfig(base="CLIP-neq"), tmp_path / "data")
+
+
+def test_neither_a_wrong_name_nor_a_folder_hides_the_presets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "clip-neg").mkdir()
+    (tmp_path / "mine").write_text("{}")
+    assert preset_or_file(Path("clip-neg")) == PRESETS / "clip-neg.json"
+    assert preset_or_file(Path("mine")) == Path("mine")
+    with pytest.raises(ConfigError, match=r"Did you mean 'clip-bnl'.* one of: clip, clip-bnl, "):
+        preset_or_file(Path("clip-bln"))
+    with pytest.raises(ConfigError, match=r"is a folder, .* one of: clip, clip-bnl, "):
+        preset_or_file(tmp_path)
 
 
 def test_a_part_of_a_value_is_changed_and_its_other_parts_stay(tmp_path: Path) -> None:

@@ -160,6 +160,13 @@ def test_tokens_that_a_base_has_learnt_are_kept_while_new_ones_and_all_layers_le
     assert {"positional_embedding", "ln_final.weight", "text_projection"} < layers
 
 
+def test_a_table_without_new_tokens_is_frozen_as_a_whole(config: TrainConfig) -> None:
+    learner = Learner(replace(config, keep_tokens=True, losses={"contrastive": {}}))
+    token_embeddings(learner.model).data.fill_(1.0)
+    learner.prepare_tokens(["a man"])
+    assert not token_embeddings(learner.model).requires_grad
+
+
 def test_a_frozen_tower_is_used_as_it_is_while_text_learns(config: TrainConfig) -> None:
     learner = Learner(config)
     learner.start_epoch()
@@ -217,10 +224,21 @@ def test_the_paper_s_optimizer_and_its_decay(config: TrainConfig) -> None:
     assert [rate_at(step, paper) for step in (0, 3, 4, 8)] == [1, 1, 0.5, 0.25]
 
 
-def test_sentences_without_their_padding_are_embedded_alike_and_teach_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+CLIPS_END, COMMA = 49407, 267
+
+
+@pytest.mark.parametrize(
+    "pooling",
+    [{}, {"pool_type": "eos", "eos_id": CLIPS_END}, {"pool_type": "eos", "eos_id": COMMA}],
+    ids=["at the highest token", "at the end token", "at an end token that is not the highest"],
+)
+def test_sentences_without_their_padding_are_embedded_alike_and_teach_alike(
+    monkeypatch: pytest.MonkeyPatch, pooling: dict[str, Any]
+) -> None:
     monkeypatch.setattr(short_text, "CHUNK", 2)
     texts = ["a man", "", "a man is singing while a dog runs on the beach near a tent and a cat", "not dancing", "x"]
-    learner = Learner(TrainConfig(model=TINY))
+    texts = [f"{text} ," for text in texts]
+    learner = Learner(TrainConfig(model={**TINY, "text_cfg": {**TINY["text_cfg"], **pooling}}))
     tokens, model = learner.tokenizer(texts), learner.model
     full, short = model.encode_text(tokens, normalize=True), short_text.encode_short(model, tokens)
     torch.testing.assert_close(short, full, rtol=1e-4, atol=1e-6)

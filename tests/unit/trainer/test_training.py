@@ -4,6 +4,8 @@ import json
 import math
 import os
 import signal
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,9 +17,11 @@ import pytest
 import torch
 
 from nt2vr.errors import ConfigError
+from nt2vr.models.card import read_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.framing import Framing
 from nt2vr.models.open_clip_encoder import token_embeddings
+from tests.paths import ROOT
 from tests.tiny import TINY
 from trainer.__main__ import main
 from trainer.config import TrainConfig
@@ -181,9 +185,16 @@ def test_a_learner_refuses_what_there_is_not() -> None:
 def test_a_run_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     save_config(CONFIG, tmp_path / "tiny.json")
     run = RunFolder(tmp_path / "runs" / "first")
-    assert main([str(run.path), "--config", str(tmp_path / "tiny.json")]) == 0
+    assert main([str(run.path), "--config", str(tmp_path / "tiny.json"), "--json"]) == 0
     status = run.status()
     assert status == RunStatus("finished", os.getpid(), 2, 4)
+    shown = capsys.readouterr()  # no terminal
+    epochs = [line for line in shown.err.splitlines() if line.startswith("epoch ")]
+    assert [line.partition(":")[0] for line in epochs] == ["epoch 1 of 2", "epoch 2 of 2"]
+    outcome = json.loads(shown.out)
+    assert (outcome["state"], outcome["epoch"], outcome["error"]) == ("finished", 2, None)
+    assert outcome["checkpoint"] == str(run.checkpoint(2))
+    assert outcome["metrics"] == dict(read_card(run.checkpoint(2)).metrics)
     assert sorted(path.name for path in run.path.iterdir()) == [
         "checkpoints",
         "config.json",
@@ -193,10 +204,21 @@ def test_a_run_as_a_person_starts_it(tmp_path: Path, capsys: pytest.CaptureFixtu
         "status.json",
         "train.log",
     ]
-    assert "epoch 2: original/R@1" in run.log.read_text()
+    assert "epoch 2 of 2: original/R@1" in run.log.read_text()
     assert read_checkpoint(run.checkpoint(2)).name == "Tiny"
     assert main([str(run.path)]) == 2
     assert "nothing left to train" in capsys.readouterr().err
+
+
+def test_a_log_that_is_standard_error_has_every_line_once(tmp_path: Path) -> None:
+    """As in the runs that the page and sweeps start."""
+    run = RunFolder(tmp_path / "run")
+    run.path.mkdir()
+    run.config.write_text(json.dumps({"model": TINY, "losses": {"triplet": {}}}))
+    with run.log.open("ab") as log:
+        command = [sys.executable, "-m", "trainer", str(run.path)]
+        assert subprocess.run(command, cwd=ROOT, stdout=log, stderr=log).returncode == 1
+    assert run.log.read_text().count("Choose one of: bnl, composed") == 2  # the end of the traceback, and the reason
 
 
 def test_ctrl_c_ends_a_run_after_its_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,6 +259,9 @@ def test_a_run_that_cannot_be_done_says_why_in_one_sentence(
             "Unknown loss 'triplet'. Choose one of: bnl, composed, contrastive, distill, retrieval, snl.",
         )
         assert not (tmp_path / ".frames").exists()  # nothing was rendered
+        shown = capsys.readouterr().err
+        assert shown.splitlines()[-1] == status.error and "Traceback" not in shown
+        assert "Traceback" in run.log.read_text()
     else:
         assert status is None
         assert "frames_per_step" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Measures of composed retrieval by hand, and the choice of weights."""
+"""Measures of covr by hand, and the choice of weights."""
 
 import numpy as np
 import pytest

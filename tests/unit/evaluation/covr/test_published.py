@@ -12,7 +12,7 @@ import pytest
 from nt2vr.api import evaluate_covr, submit_covr
 from nt2vr.errors import ConfigError, DatasetError, Nt2vrError
 from nt2vr.evaluation.covr.sources import CovrData
-from nt2vr.evaluation.reports.tables import markdown
+from nt2vr.evaluation.reports.formats import markdown
 from nt2vr.models.precomputed import write_embeddings
 
 Scores = Mapping[str, Sequence[float]]  # of each query, by its id, with all media

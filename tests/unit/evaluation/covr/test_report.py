@@ -13,8 +13,8 @@ from nt2vr.evaluation.covr.protocol import CovrBenchmark, CovrQuery, EmbeddedMed
 from nt2vr.evaluation.covr.report import covr_report, read_covr_file
 from nt2vr.evaluation.covr.sources import CovrData
 from nt2vr.evaluation.reports.archive import Archive
+from nt2vr.evaluation.reports.formats import csv_table, latex, markdown
 from nt2vr.evaluation.reports.report import Report
-from nt2vr.evaluation.reports.tables import csv_table, latex, markdown
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.search.systems import System
 from tests.covr import RANKS, write_covr_file

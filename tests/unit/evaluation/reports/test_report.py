@@ -12,8 +12,9 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.protocol import evaluate
-from nt2vr.evaluation.reports.report import Report, load_report, system_spec
-from nt2vr.evaluation.reports.tables import csv_table, latex, markdown
+from nt2vr.evaluation.reports.formats import csv_table, latex, markdown
+from nt2vr.evaluation.reports.provenance import system_spec
+from nt2vr.evaluation.reports.report import Report, load_report
 from nt2vr.models.card import Card
 from nt2vr.search.systems import System
 from tests.unit.evaluation.words import WordModels, word_benchmark
@@ -106,7 +107,7 @@ def test_an_unwritable_folder_is_refused(report: Report, tmp_path: Path) -> None
 
 
 def test_markdown_has_the_columns_of_the_paper_without_empty_groups(report: Report) -> None:
-    paper, honest = (table.splitlines() for table in markdown(report).split("\n\n"))
+    paper, honest, ways = (table.splitlines() for table in markdown(report).split("\n\n"))
     assert paper[0].startswith("|  | Original R@1 | Original R@5 | Original R@10 | Original MIR | Negated ΔR@1 |")
     assert paper[2] == "| oracle | – | – | – | 0.875 |" + " – |" * 8
     # both captions tie with nothing but "a man sings dancing"
@@ -114,6 +115,9 @@ def test_markdown_has_the_columns_of_the_paper_without_empty_groups(report: Repo
     assert paper[4].startswith("| words boolean α 1 | – | – | – | – | 0.0 |")
     assert honest[0] == "|  | A and not B hard pairs | A and not B violations@10 | not B AUC | not B violations@10 |"
     assert [line.split(" | ")[0] for line in honest[2:]] == ["| words", "| words boolean α 1"]
+    assert ways[0].startswith("|  | Text to video R@1 |") and ways[0].endswith("| Video to text MeanR |")
+    # the oracle has neither; boolean searches for no caption as it is
+    assert ways[2:] == ["| words | 50.0 | 100.0 | 100.0 | 1.5 | 1.5 | 100.0 | 100.0 | 100.0 | 1.0 | 1.0 |"]
     assert {line.count("|") for line in paper} == {14} and {line.count("|") for line in honest} == {6}
 
 
@@ -138,12 +142,13 @@ def test_csv_has_the_ends_of_intervals_where_queries_differ(report: Report) -> N
 
 def test_latex_lines_have_one_cell_per_column(report: Report) -> None:
     lines = latex(report).splitlines()
-    assert lines[0] == r"\begin{tabular}{lrrrrrrrrrrrrrrrr}"
+    assert lines[0] == r"\begin{tabular}{lrrrrrrrrrrrrrrrrrrrrrrr}"
     assert lines[2] == (
         r" & \multicolumn{4}{c}{Original} & \multicolumn{4}{c}{Negated} & \multicolumn{4}{c}{Composed}"
-        r" & \multicolumn{2}{c}{A and not B} & \multicolumn{2}{c}{not B} \\"
+        r" & \multicolumn{2}{c}{A and not B} & \multicolumn{2}{c}{not B}"
+        r" & \multicolumn{2}{c}{Text to video} & \multicolumn{5}{c}{Video to text} \\"  # R@k is there already
     )
     assert lines[3].startswith(r"\cmidrule(lr){2-5} \cmidrule(lr){6-9}")
-    assert {line.count("&") for line in lines[4:9] if "&" in line} == {16}
+    assert {line.count("&") for line in lines[4:9] if "&" in line} == {23}
     assert r"words boolean $\alpha$ 1 & -- & -- & -- & --" in lines[8]
     assert r"words & 50.0$_{\pm50.0}$ & 100.0 & 100.0 & 0.750$_{\pm0.250}$ &" in lines[7]

@@ -21,7 +21,7 @@ from tests.tiny import TINY, write_tiny
 from tests.training import run_training
 from trainer import loop
 from trainer.config import SENTENCES, TrainConfig
-from trainer.config_file import PRESETS, load_config
+from trainer.config_file import load_config
 from trainer.data import clips as clips_module
 from trainer.data.batches import epoch_batches
 from trainer.data.captions import captions_file, read_split
@@ -30,6 +30,7 @@ from trainer.data.sentences import WorldSentences
 from trainer.learner import Learner
 from trainer.loop import prepare, train
 from trainer.losses.distill import DistillLoss
+from trainer.presets import PRESETS
 from trainer.runs.run_folder import RunFolder
 from trainer.text_measures import KEPT, TextMeasures, early_warning, unseen_idioms
 

@@ -1,4 +1,4 @@
-"""Losses of composed retrieval against plain loops over their formulas, and values by hand."""
+"""Losses of covr against plain loops over their formulas, and values by hand."""
 
 import math
 

@@ -13,8 +13,9 @@ import pytest
 from nt2vr.errors import CheckpointError, ConfigError
 from tests.tiny import write_tiny
 from trainer.config import TrainConfig
-from trainer.config_file import PRESETS, load_config
+from trainer.config_file import load_config
 from trainer.losses import LOSSES, build_losses
+from trainer.presets import PRESETS
 from trainer.runs.manager import ROOT
 from trainer.ui.form import bases, config_fields, loss_fields, losses_view, presets, read_form
 

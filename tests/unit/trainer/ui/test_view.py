@@ -112,3 +112,9 @@ def test_the_size_of_the_trash_is_rounded_and_an_empty_one_is_not_mentioned() ->
     assert trash_text(0) == ""
     assert trash_text(1).startswith("Trash: 1 MB,")
     assert trash_text(2_345_000_000).startswith("Trash: 2.3 GB,")
+
+
+def test_a_failed_run_s_error_is_told_as_its_visitor_may_read_it() -> None:
+    run = Run("a", RunStatus("failed", 1, error="There is no /home/ann/films."), None)
+    assert run_view(run)["error"] == "There is no /home/ann/films."
+    assert run_view(run, lambda error: error.replace("/home/ann/", ""))["error"] == "There is no films."

@@ -11,6 +11,7 @@ from nt2vr.evaluation.reports.report import Report
 from nt2vr.progress import Job
 from nt2vr.search.systems import System
 from nt2vr.ui.evaluate.view import day_text, report_view, reports_view, roles_of
+from nt2vr.ui.web.permissions import Permissions
 from tests.unit.evaluation.words import FIRST, QUERIES, SECOND, SYSTEMS, WordModels, report_of, word_benchmark
 
 
@@ -65,7 +66,7 @@ def test_a_report_names_its_data_and_offers_its_files(report: Report) -> None:
 
 
 def test_one_query_is_no_queries(report: Report) -> None:
-    alone = replace(report, queries=report.queries[:1], video_ids=report.video_ids[:1])
+    alone = replace(report_of(SYSTEMS[0], queries=QUERIES[:1]), video_ids=report.video_ids[:1])
     assert report_view(alone, "id", ())["about"] == "1 query, 1 video."
 
 
@@ -78,7 +79,7 @@ def test_the_notes_on_a_models_card_appear_once() -> None:
 
 def test_without_composed_queries_there_is_no_chart_and_no_explanation_of_their_metrics() -> None:
     view = report_view(report_of(System("words"), System("words", "drop"), queries=QUERIES[:2]), "id", ())
-    assert (view["chart"], view["meanings"], len(view["tables"])) == ({}, [], 1)
+    assert (view["chart"], view["meanings"], len(view["tables"])) == ({}, [], 2)
 
 
 def test_the_list_has_the_job_under_way_on_top_and_marks_the_open_report() -> None:
@@ -95,6 +96,13 @@ def test_the_list_has_the_job_under_way_on_top_and_marks_the_open_report() -> No
     ]
     assert view["job"]["subject"] == "world"
     assert reports_view(entries, "", Job(1, "world", (), state="stopped"))["job"] == {}
+
+
+def test_the_list_names_own_data_to_strangers_without_its_folder() -> None:
+    job = Job[str](1, "words:/home/ann/captions.txt", ("CLIP",), state="running")
+    stranger, here = (Permissions("a-token-of-the-owner", {"paths": rule}) for rule in ("owner", "everyone"))
+    assert reports_view([], "", job, stranger.teller(None))["job"]["subject"] == "words:captions.txt"
+    assert reports_view([], "", job, here.teller(None))["job"]["subject"] == job.subject
 
 
 def test_an_invalid_date_is_shown_unchanged() -> None:

@@ -65,7 +65,7 @@ def test_skipped_files_are_listed_up_to_a_limit() -> None:
     assert (len(view["rows"]), view["count"], view["more"]) == (MOST_SKIPPED, "203", "and 3 more")
 
 
-GONE = "/home/me/my films is not there, or empty: is its drive mounted? See /var/lib/x/files.db, 1/2 of it."
+GONE = "/home/me/my films is not there: is its drive mounted? See /var/lib/x/files.db, 1/2 of it."
 
 
 def test_paths_are_shown_relative_to_the_library_unless_paths_may_be_named() -> None:
@@ -77,7 +77,7 @@ def test_paths_are_shown_relative_to_the_library_unless_paths_may_be_named() -> 
     failed = replace(RUNNING, state="failed", error=GONE)
     told = {may: info_view(LibraryInfo(source), failed, "", may)["job"]["error"] for may in (True, False)}
     assert told[True] == GONE
-    assert told[False] == "my films is not there, or empty: is its drive mounted? See files.db, 1/2 of it."
+    assert told[False] == "my films is not there: is its drive mounted? See files.db, 1/2 of it."
 
 
 def test_the_search_tab_tells_a_stranger_no_path_of_a_failed_update() -> None:

@@ -15,17 +15,25 @@ import PIL.Image
 import pytest
 from gradio import processing_utils, routes
 from gradio.data_classes import ImageData
+from gradio.events import api
+from gradio.mcp import GradioMCPServer
 from gradio.utils import get_upload_folder
 from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
 
+from nt2vr.errors import ConfigError
 from nt2vr.ui.web import uploads
+from nt2vr.ui.web.errors import user_errors
 from nt2vr.ui.web.gradio_fixes import (
     check_inputs,
+    is_odd_mcp_request,
     names_url,
+    offer_tools,
     reference_picture,
     refuse_downloads,
     refuse_files_quietly,
+    refusing,
     without_page,
 )
 
@@ -113,6 +121,35 @@ def test_the_parameter_page_is_dropped_because_gradio_fails_on_it() -> None:
     assert without_page({"query_string": b"pages=2"}) == {"query_string": b"pages=2"}
 
 
+def test_direct_routes_answer_400_to_what_is_refused_and_500_to_a_fault(capsys: pytest.CaptureFixture[str]) -> None:
+    errors = {"refused": ConfigError("There is no such system."), "broken": ZeroDivisionError()}
+
+    def fail(which: str) -> None:
+        raise errors[which]
+
+    page: gr.Blocks
+    with gr.Blocks() as page:
+        text = gr.Textbox()
+        gr.Button().click(user_errors(fail), text, None, api_name="caught")
+        gr.Button().click(fail, text, None, api_name="loose")
+    page.show_error = True
+    app = routes.App.create_app(page)
+
+    async def fixed(scope: Scope, receive: Receive, send: Send) -> None:
+        await app(scope, receive, refusing(scope, send))
+
+    def answers(served: Any) -> list[tuple[int, str]]:
+        client = TestClient(served, base_url="http://127.0.0.1")
+        asked = [("caught", "refused"), ("caught", "broken"), ("loose", "broken")]
+        found = [client.post(f"/gradio_api/run/{name}", json={"data": [which]}) for name, which in asked]
+        return [(answer.status_code, answer.json()["error"]) for answer in found]
+
+    failed = "Something went wrong; the log has the details."
+    assert answers(app)[0] == (500, "There is no such system."), "Gradio says 4xx itself: remove refusing"
+    assert answers(fixed) == [(400, "There is no such system."), (500, failed), (500, "")]
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
 def test_a_reference_picture_is_not_opened_in_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "uploads"))
     (tmp_path / "uploads").mkdir()
@@ -184,3 +221,40 @@ def test_a_text_that_is_null_is_empty() -> None:
     assert send(None) is None, "Gradio makes it empty: remove this from check_inputs"
     check_inputs(page)
     assert send(None) == ""
+
+
+def test_the_page_of_the_mcp_server_runs_no_script_of_its_address() -> None:
+    path = "/gradio_api/mcp/</script><script>alert(1)</script>/gradio_api/mcp"
+    scope = {"method": "GET", "path": path, "headers": []}
+    page = GradioMCPServer._landing_page_html(GradioMCPServer._server_url_from_scope(scope))
+    assert "</script><script>alert(1)</script>" in page, "Gradio escapes it now: answer GET, as agents may use it"
+    assert is_odd_mcp_request(scope)
+
+
+def test_agents_are_offered_the_given_tools_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("mcp", reason="needs the MCP package, nt2vr[mcp]")
+    page: gr.Blocks
+    with gr.Blocks() as page:
+        api(search, api_name="agent_search")
+        api(evaluate, api_name="evaluate")
+    server = GradioMCPServer(page)
+    assert set(server.tool_to_endpoint.values()) == {"/agent_search", "/evaluate"}, "Gradio asks: remove offer_tools"
+    assert len(server.mcp_server.request_handlers) > 3
+    for name in ("get_tool_to_endpoint", "create_mcp_server"):
+        monkeypatch.setattr(GradioMCPServer, name, getattr(GradioMCPServer, name))  # which restores it
+    offer_tools({"search": "/agent_search"})
+    server = GradioMCPServer(page)
+    assert server.tool_to_endpoint == {"search": "/agent_search"}
+    assert {each.__name__ for each in server.mcp_server.request_handlers} == {
+        *("PingRequest", "ListToolsRequest", "CallToolRequest")
+    }
+
+
+def search(query: str) -> str:
+    """Search."""
+    return query
+
+
+def evaluate(data: str) -> str:
+    """Evaluate, which takes minutes."""
+    return data

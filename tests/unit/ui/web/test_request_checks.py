@@ -9,12 +9,14 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
+from nt2vr.settings import PACKAGE
 from nt2vr.ui.web.bodies import Bodies
 from nt2vr.ui.web.permissions import Permissions
-from nt2vr.ui.web.request_checks import MAX_BODY_MB, RequestChecks
+from nt2vr.ui.web.request_checks import MAX_BODY_MB, RequestChecks, refuse_unknown
 from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB
 
 TOKEN = "a-token-of-the-owner"
@@ -202,3 +204,43 @@ def test_routes_of_gradio_that_the_page_does_not_use_are_closed(route: str) -> N
     for prefix in ("", "/films"):
         for method in ("GET", "POST"):
             assert ask(method, f"{prefix}/gradio_api/{route}").status_code == 404
+
+
+@pytest.mark.parametrize("kind", ["KeyError", "TypeError", "ValueError", "OSError"])
+def test_only_what_gradio_itself_raises_counts_as_an_unknown_name(kind: str) -> None:
+    def raised_in(file: str) -> Exception:
+        arguments = "36, 'File name too long'" if kind == "OSError" else "'x'"
+        try:
+            exec(compile(f"raise {kind}({arguments})", file, "exec"))
+        except Exception as error:
+            return error
+        raise AssertionError
+
+    def answered(error: Exception) -> int:
+        request = Request({"type": "http", "path": "/gradio_api/info", "headers": []})
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, refuse_unknown(request, error)).result().status_code
+
+    assert answered(raised_in("/lib/gradio/routes.py")) == 400
+    with pytest.raises((KeyError, TypeError, ValueError, OSError)):
+        answered(raised_in(str(PACKAGE / "ui" / "library" / "media.py")))
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "passes"),
+    [
+        ("POST", "/gradio_api/mcp/", True),
+        ("POST", "/gradio_api/mcp", True),
+        ("POST", "/below/gradio_api/mcp/", True),
+        ("GET", "/gradio_api/mcp/", False),
+        ("DELETE", "/gradio_api/mcp/", False),
+        ("GET", "/gradio_api/mcp/sse", False),
+        ("GET", "/gradio_api/mcp/schema", False),
+        ("POST", "/gradio_api/mcp/messages/", False),
+        ("GET", "/gradio_api/mcp/</script><script>alert(1)</script>/gradio_api/mcp", False),
+    ],
+)
+def test_agents_can_post_and_nothing_else(method: str, path: str, passes: bool) -> None:
+    answer = ask(method, path, headers={"content-length": "0"} if passes else {})
+    assert answer.status_code == (200 if passes else 405)
+    assert passes or "script" not in answer.text

@@ -16,7 +16,8 @@ from nt2vr.media.decode import Decoder
 from nt2vr.search.galleries import Galleries
 from nt2vr.ui.web import bodies
 from nt2vr.ui.web.bodies import LARGE_AT_ONCE, LARGE_PER_CLIENT
-from nt2vr.ui.web.routes import MAX_ITEMS, MAX_SEPARATORS, build_routes, checked_request
+from nt2vr.ui.web.routes import MAX_SEPARATORS, build_routes, checked_request
+from nt2vr.ui.web.schema import MAX_ITEMS
 
 LISTS = ("systems", "references", "literal")
 T = TypeVar("T")

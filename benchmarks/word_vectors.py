@@ -1,0 +1,92 @@
+"""A base whose text tower reads WordPieces with the vectors of a real sentence encoder.
+
+Each of all-MiniLM-L6-v2's 30,522 word pieces is embedded by itself, as the text "piece"; the vectors are centred,
+reduced by PCA to the tower's width, and scaled. They are all that is taken from MiniLM: transformer, positions and
+projection start from random weights, as does the visual tower unless it comes from a checkpoint. Trained with
+`keep_tokens`, the vectors stay as they are, so words that no caption has keep their place among the others.
+
+    python -m benchmarks.word_vectors FOLDER [--visual assets/models/clip] [--layers 3] [--random]
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from benchmarks.harness import arguments
+from benchmarks.minilm import VOCABULARY, load_minilm
+from nt2vr.models.card import Card
+from nt2vr.models.checkpoint import build_model, read_model, write_checkpoint
+from nt2vr.models.tokenizer import FileTokenizer
+from trainer.config import SMALL_MODEL
+
+CLS, SEP, PIECES_AT_ONCE = 101, 102, 1024
+
+
+def text_cfg(width: int = 192, layers: int = 3, heads: int = 4, context: int = 48) -> dict[str, Any]:
+    """Return open_clip's configuration of a causal text tower whose embedding is taken at [SEP]."""
+    return {
+        "context_length": context,
+        "vocab_size": VOCABULARY,
+        "hf_tokenizer_name": "sentence-transformers/all-MiniLM-L6-v2",
+        "width": width,
+        "heads": heads,
+        "layers": layers,
+        "pool_type": "eos",
+        "eos_id": SEP,
+    }
+
+
+def piece_vectors(width: int) -> Tensor:
+    """Embed every word piece by itself and reduce to `width` dimensions: (30522, width), unit variance overall."""
+    model, _ = load_minilm()
+    embedded = []
+    with torch.inference_mode():
+        for start in range(0, VOCABULARY, PIECES_AT_ONCE):
+            pieces = torch.arange(start, min(start + PIECES_AT_ONCE, VOCABULARY))
+            markers = [torch.full_like(pieces, marker) for marker in (CLS, SEP)]
+            embedded.append(model.encode_text(torch.stack([markers[0], pieces, markers[1]], dim=1)))
+    vectors = torch.cat(embedded).double()
+    vectors -= vectors.mean(dim=0)
+    _, _, directions = torch.linalg.svd(vectors, full_matrices=False)
+    reduced = vectors @ directions[:width].T
+    scaled: Tensor = reduced / reduced.std()
+    return scaled.float()
+
+
+def write_base(folder: Path, visual: Path | None, layers: int, random: bool, scale: float) -> None:
+    """Write the checkpoint folder."""
+    cfg = text_cfg(layers=layers)
+    model_cfg = {**SMALL_MODEL, "text_cfg": cfg}
+    card, preprocess = Card("Word vectors"), dict[str, Any]()
+    torch.manual_seed(0)
+    _, tokenizer = load_minilm()
+    tokenizer = FileTokenizer(tokenizer.files, cfg)
+    model = build_model(model_cfg, preprocess)
+    if visual:
+        donor, _, card = read_model(visual)
+        model.visual.load_state_dict(donor.visual.state_dict())
+        model.logit_scale.data.copy_(donor.logit_scale.data)
+        card = Card("Word vectors", frames=card.frames)
+    with torch.no_grad():
+        vectors = piece_vectors(cfg["width"])
+        model.token_embedding.weight.copy_(scale * (torch.randn_like(vectors) if random else vectors))
+    write_checkpoint(folder, model, model_cfg, preprocess, card, tokenizer=tokenizer)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write a base."""
+    parser = arguments("word_vectors", __doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--visual", type=Path, help="checkpoint whose visual tower and temperature are taken")
+    parser.add_argument("--layers", type=int, default=3)
+    parser.add_argument("--random", action="store_true", help="the control: random vectors of the same size")
+    parser.add_argument("--scale", type=float, default=1.0)
+    args = parser.parse_args(argv)
+    write_base(args.folder, args.visual, args.layers, args.random, args.scale)
+
+
+if __name__ == "__main__":
+    main()

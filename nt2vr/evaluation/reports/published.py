@@ -1,0 +1,72 @@
+"""Figures as papers published them, next to one's own on the same data; every one is in assets/published.json.
+
+Data are the same if the name and the number of videos are. Figures on negated and composed queries are only comparable
+on the authors' queries, and are left out for others.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from nt2vr.evaluation.reports.report import Report
+from nt2vr.settings import ASSETS
+
+PUBLISHED = "published.json"
+GENERATED = ("negated", "composed")  # queries of which there are others than the authors'
+RELEASED = "released"  # in a report's source: the kinds of queries read from the authors' files
+
+
+@dataclass(frozen=True)
+class Published:
+    """Figures of one system in a paper's table.
+
+    Attributes:
+        source: "nT2VR, Table 3".
+        metrics: by the keys of a report's metrics.
+    """
+
+    system: str
+    source: str
+    metrics: Mapping[str, float]
+
+    @property
+    def name(self) -> str:
+        """System and source, for tables without room for a note."""
+        return f"{self.system}, as published ({self.source})"
+
+
+@cache
+def _tables(path: Path) -> list[dict[str, Any]]:
+    tables: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["tables"]
+    return tables
+
+
+def published_lines(report: Report) -> list[Published]:
+    """Return what was published on a report's data."""
+    source = report.source
+    if source.get("split", "test") != "test":
+        return []
+    released = source.get(RELEASED, ())
+    hidden = tuple(f"{kind}/" for kind in GENERATED if kind not in released)
+    found = []
+    for line in lines_for(str(source.get("data", "")), len(report.video_ids)):
+        if shown := {key: value for key, value in line.metrics.items() if not key.startswith(hidden)}:
+            found.append(replace(line, metrics=shown))
+    return found
+
+
+def lines_for(data: str, videos: int | None = None) -> list[Published]:
+    """Return what was published on data of this name; None takes any number of videos."""
+    return [
+        Published(
+            name,
+            f"{table['paper']}, {table['table']}",
+            {key: value for key, value in zip(table["columns"], row, strict=True) if value is not None},
+        )
+        for table in _tables(ASSETS / PUBLISHED)
+        if table["data"] == data and videos in (None, table["videos"])
+        for name, row in table["rows"].items()
+    ]

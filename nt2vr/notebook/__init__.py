@@ -1,0 +1,1 @@
+"""How results show themselves in notebooks, as HTML and as pandas tables."""

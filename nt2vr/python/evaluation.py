@@ -1,0 +1,61 @@
+"""A finished evaluation, with its tables for notebooks, files and pandas."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nt2vr.evaluation.reports.formats import markdown, write_tables
+from nt2vr.evaluation.reports.report import Report
+from nt2vr.evaluation.reports.tables import has_any, measured, table_of, tables_of
+from nt2vr.files import expanded
+from nt2vr.notebook.frames import data_frame
+from nt2vr.notebook.html import joined, table
+from nt2vr.python.arguments import expect_path
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """A finished evaluation; notebooks display its tables."""
+
+    report: Report
+
+    @property
+    def metrics(self) -> dict[str, dict[str, float]]:
+        """Measures by system and name: `metrics["CLIP"]["original/R@1"]`."""
+        return self.report.metrics
+
+    @property
+    def remarks(self) -> list[str]:
+        """What is to be known of the data: videos left out, the split that was taken."""
+        return list(self.report.source.get("remarks", []))
+
+    @property
+    def table(self) -> str:
+        """The paper's table and the further measures, as Markdown."""
+        return markdown(self.report)
+
+    def to_pandas(self) -> Any:
+        """Return a `pandas.DataFrame` with one row per system and measure: system, measure, value."""
+        rows = [(system, name, value) for system, found in self.metrics.items() for name, value in found.items()]
+        columns = ("system", "measure", "value")
+        return data_frame([dict(zip(columns, row, strict=True)) for row in rows], columns)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the report folder, with the tables as Markdown, CSV and LaTeX."""
+        expect_path("folder", folder)
+        self.report.save(expanded(folder))
+        write_tables(self.report, expanded(folder))
+
+    def _repr_html_(self) -> str:
+        lines, parts = table_of(self.report), []
+        for groups in tables_of(self.report):
+            shown = measured(lines, groups)
+            columns = [(group, column) for group in shown for column in group.columns]
+            rows = [
+                (name, *(column.text(metrics.get(column.key)) for _, column in columns))
+                for name, metrics in lines
+                if has_any(metrics, shown)
+            ]
+            if rows:
+                parts.append(table(("", *(f"{group.head} {column.head}" for group, column in columns)), rows))
+        return joined([table((), (), self.report.name), *parts, *(table((), (), each) for each in self.remarks)])

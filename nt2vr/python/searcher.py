@@ -1,0 +1,222 @@
+"""The searcher of `open_searcher`: one query or many, with systems by name or as objects."""
+
+import warnings
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.errors import ConfigError, MediaError, Nt2vrError, counted, quoted
+from nt2vr.files import expanded
+from nt2vr.language.query import Query
+from nt2vr.media.gallery import Video
+from nt2vr.media.stills import still
+from nt2vr.python.arguments import (
+    Image,
+    Systems,
+    each_query,
+    expect,
+    expect_search,
+    is_one,
+    named_systems,
+    one_query,
+)
+from nt2vr.search.answers import Answer
+from nt2vr.search.asking import Asking, Read
+from nt2vr.search.batch import score_all, search_all
+from nt2vr.search.references import Reference
+from nt2vr.search.strategies import DEFAULT_ALPHA
+from nt2vr.search.why import Why, explain
+from nt2vr.services import Services
+from nt2vr.settings import Settings
+
+THUMBNAIL_SIDE = 128  # pixels: 3 to 6 KB each
+THUMBNAILS = 500  # kept
+
+
+class GallerySearcher(AbstractContextManager["GallerySearcher"]):
+    """Searches a gallery; a `with` block or `close` ends its decoder processes."""
+
+    def __init__(self, settings: Settings, library: str = "", index: str = "") -> None:
+        """Load nothing yet."""
+        self._services = Services(settings, index)
+        self._is_open = True
+        self._thumbnail = lru_cache(THUMBNAILS)(self._decoded)
+        try:
+            self._searcher = self._services.galleries.searcher(library)
+        except Nt2vrError:
+            self.close()
+            raise
+
+    @property
+    def system_names(self) -> list[str]:
+        """Names of all systems: each model with each strategy."""
+        return self._searcher.system_names()
+
+    @property
+    def video_ids(self) -> list[str]:
+        """Ids of the gallery's clips, in the order of the columns of `scores`."""
+        return [video.video_id for video in self._searcher.gallery.videos]
+
+    @overload
+    def search(  # type: ignore[overload-overlap]  # a text is a sequence of texts, too
+        self,
+        query: str | Query,
+        systems: Systems,
+        k: int | None = 8,
+        image: str | Path | Image | None = None,
+        alpha: float = DEFAULT_ALPHA,
+        literal: Collection[str] = (),
+        references: Sequence[Reference] = (),
+    ) -> Answer: ...
+
+    @overload
+    def search(
+        self,
+        query: Sequence[str | Query | NDArray[Any]],
+        systems: Systems,
+        k: int | None = 8,
+        image: str | Path | Image | None = None,
+        alpha: float = DEFAULT_ALPHA,
+        literal: Collection[str] = (),
+        references: Sequence[Reference] = (),
+    ) -> list[Answer | Nt2vrError]: ...
+
+    @overload
+    def search(
+        self,
+        query: NDArray[Any],
+        systems: Systems,
+        k: int | None = 8,
+        image: str | Path | Image | None = None,
+        alpha: float = DEFAULT_ALPHA,
+        literal: Collection[str] = (),
+        references: Sequence[Reference] = (),
+    ) -> Any: ...
+
+    def search(
+        self,
+        query: Any,
+        systems: Systems,
+        k: int | None = 8,
+        image: str | Path | Image | None = None,
+        alpha: float = DEFAULT_ALPHA,
+        literal: Collection[str] = (),
+        references: Sequence[Reference] = (),
+    ) -> Any:
+        """Rank the gallery's videos with each system; adjacent windows of a long video are one hit with `moments`.
+
+        Args:
+            query: a sentence, one split by `understand`, or a vector (D,) to be searched as it is; a list of these, or
+                vectors (Q, D), whose texts are encoded together.
+            systems: one or more, by name ("CLIP", "CLIP boolean α 0.5"), or models of one's own, see `nt2vr.Encoder`.
+            k: number of hits per system, at most 100; None ranks everything.
+            image: reference picture of weight 0.5, a file or (H, W, 3) uint8 RGB; the query says what to change.
+            alpha: weight of the unwanted part in `boolean` systems that fix none.
+            literal: words to take as typed; other words that a model does not know are substituted (`read_as`).
+            references: further pictures, or clips of the gallery, wanted or not.
+
+        Returns:
+            An answer; for several queries, a list with an answer, or the Nt2vrError of a bad one, for each.
+
+        Raises:
+            QueryError: if there is nothing to search for.
+            ConfigError: if an argument is invalid.
+            MediaError: if the picture cannot be read.
+            NotIndexedError: if a model has not indexed the library; see `nt2vr library update`.
+        """
+        expect_search(k, alpha, literal, references)
+        if image is not None:
+            references = [Reference((self._picture(image),)), *references]
+        names = self._names(systems)
+        if is_one(query):
+            asked = one_query(query)
+            if isinstance(asked, str | Query):
+                strengths = {"boolean": float(alpha)}
+                return self._shown(self._searcher.search(asked, names, k, references, strengths, literal))
+            asking = self._asking(names, k, alpha, literal, references)
+            return self._shown(self._searcher.answer(Read.of_vector(asked, asking), asking))
+        asking = self._asking(names, k, alpha, literal, references)
+        found = search_all(self._searcher, each_query(query), asking)
+        return [self._shown(each) if isinstance(each, Answer) else each for each in found]
+
+    def scores(
+        self,
+        queries: str | Query | Sequence[str | Query | NDArray[Any]] | NDArray[Any],
+        systems: Systems,
+        alpha: float = DEFAULT_ALPHA,
+        literal: Collection[str] = (),
+    ) -> dict[str, NDArray[np.float32]]:
+        """Return each system's scores (Q, N): a row per query, a column per clip of `video_ids`.
+
+        NaN is the score of a clip that a model has not indexed, and of every clip for a query that leaves the system
+        nothing to search for. A bad query is NaN as well, and a warning says what is the matter.
+        """
+        expect_search(None, alpha, literal, ())
+        asking = self._asking(self._names(systems), None, alpha, literal)
+        listed = each_query([queries] if is_one(queries) else queries)
+        scores, errors = score_all(self._searcher, listed, asking)
+        bad = [(row, error) for row, error in enumerate(errors) if error is not None]
+        if bad:
+            row, error = bad[0]
+            warnings.warn(f"No scores for {counted(len(bad), 'query', 'queries')}; row {row}: {error}", stacklevel=2)
+        return scores
+
+    def _names(self, systems: Systems) -> list[str]:
+        names = named_systems(systems, self._services.models)
+        self._searcher.live.refresh_outside()
+        return names
+
+    def _asking(
+        self,
+        names: Sequence[str],
+        k: int | None,
+        alpha: float,
+        literal: Collection[str],
+        references: Sequence[Reference] = (),
+    ) -> Asking:
+        return self._searcher.asking(names, k, references, {"boolean": float(alpha)}, literal)
+
+    def _shown(self, answer: Answer) -> Answer:
+        return answer.with_thumbnails(self._thumbnail)
+
+    def _decoded(self, video_id: str) -> bytes | None:
+        try:
+            if self._is_open:
+                return still(self._services.decoder, self._searcher.video(video_id), 0, 1, THUMBNAIL_SIDE)
+        except MediaError:
+            pass
+        return None
+
+    def _picture(self, image: str | Path | Image) -> Image:
+        if isinstance(image, str | Path):
+            return self._services.decoder.picture(expanded(image))
+        if not isinstance(image, np.ndarray):
+            raise ConfigError(f"A picture must be a file or an array, not {quoted(image)}.")
+        if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
+            raise ConfigError(f"A picture must be (H, W, 3) uint8, not {image.shape} {image.dtype}. Convert it.")
+        return image
+
+    def explain(self, answer: Answer, video_id: str) -> tuple[Why, ...]:
+        """Explain a clip's scores in an answer, per system: by its frames, the query's parts, and its words."""
+        expect("answer", answer, Answer, "what search returned for one query")
+        expect("video_id", video_id, str, "a text")
+        return explain(answer, video_id, self._searcher.live.encoder)
+
+    def video(self, video_id: str) -> Video:
+        """Return a video of the gallery: its file and captions."""
+        expect("video_id", video_id, str, "a text")
+        return self._searcher.video(video_id)
+
+    def close(self) -> None:
+        """End the decoder processes and close the cache."""
+        self._is_open = False
+        self._services.close()
+
+    def __exit__(self, *error: object) -> None:
+        """Close the searcher."""
+        self.close()

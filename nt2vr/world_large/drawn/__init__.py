@@ -1,0 +1,1 @@
+"""Scenes of the large world drawn as picture-book clips."""

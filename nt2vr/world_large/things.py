@@ -1,0 +1,138 @@
+"""Things of the world: people, animals, vehicles, food, tools, …, their names and kinds. Read from data files.
+
+`assets/world/things.tsv` has one thing a line, `assets/world/kinds.tsv` the names of kinds ("bird", "food"). A name is
+written "~coffee" if it takes no article and "=scissors" if it is a plural.
+"""
+
+import csv
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Literal
+
+from nt2vr.language.inflect import inflect
+from nt2vr.settings import ASSETS
+
+Role = Literal["person", "animal", "vehicle", "thing", "hand", "worn", "sky", "building"]
+Names = frozenset[str]
+
+ACTING: Names = frozenset({"person", "animal", "vehicle"})  # roles
+COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "black", "white")
+FUR = ("brown", "black", "white", "orange")  # colours of mammals
+VOWEL_SOUNDS = tuple("aeiou")
+SAID_WITH_YOU = ("UFO", "uni")  # vowels that sound like "you"
+
+
+@dataclass(frozen=True)
+class Noun:
+    """A word for a thing or a kind: "dog", "coffee" (mass), "scissors" (many)."""
+
+    word: str
+    plural: str
+    number: Literal["one", "mass", "many"] = "one"
+
+    def with_article(self, adjectives: str = "") -> str:
+        """Return "a big dog", "hot coffee", "red sunglasses"."""
+        words = f"{adjectives} {self.word}".lstrip()
+        if self.number != "one" or words == "Earth":
+            return words
+        vowel = words.startswith(VOWEL_SOUNDS) and not words.startswith(SAID_WITH_YOU)
+        return f"{'an' if vowel else 'a'} {words}"
+
+
+@dataclass(frozen=True)
+class Thing:
+    """One thing.
+
+    Attributes:
+        name: its key; the words for it are in `nouns`.
+        picture: OpenMoji code points.
+        kinds: what it is as well, always true of it: a penguin is a bird and an animal.
+        size: height relative to a grown person.
+        held: "hand", "both hands", "above", "in front", "on head", "on face", "on neck", "ridden", "pushed" or "none".
+        tint: colour of its SVG picture that may be replaced; empty if it has one look.
+    """
+
+    name: str
+    picture: str
+    nouns: tuple[Noun, ...]
+    kinds: Names
+    size: float
+    role: Role
+    held: str
+    tint: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Words for it in the singular, the usual one first."""
+        return tuple(noun.word for noun in self.nouns)
+
+    @property
+    def plural(self) -> str:
+        """The plural of its usual name."""
+        return self.nouns[0].plural
+
+    @cached_property
+    def is_a(self) -> Names:
+        """Its own name and its kinds."""
+        return self.kinds | {self.name}
+
+
+def read_table(name: str) -> list[dict[str, str]]:
+    """Read a table of the folder `assets/world`."""
+    with (ASSETS / "world" / f"{name}.tsv").open(encoding="utf-8") as lines:
+        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def _plural(word: str) -> str:
+    for joint in (" of ", " with ", " in "):
+        head, found, rest = word.partition(joint)
+        if found:
+            return f"{_plural(head)}{joint}{rest}"
+    head, _, last = word.rpartition(" ")
+    return f"{head} {inflect(last, 'NNS')}".strip()
+
+
+def _nouns(words: str, plural: str) -> tuple[Noun, ...]:
+    """Read "coffee|cup of coffee"; `plural` is that of the first name, where it is irregular."""
+    nouns = []
+    for word in filter(None, words.split("|")):
+        match word[0]:
+            case "~":
+                nouns.append(Noun(word[1:], plural or word[1:], "mass"))
+            case "=":
+                nouns.append(Noun(word[1:], word[1:], "many"))
+            case _:
+                nouns.append(Noun(word, plural or _plural(word)))
+        plural = ""
+    return tuple(nouns)
+
+
+@cache
+def things() -> dict[str, Thing]:
+    """All things by name."""
+    return {
+        row["name"]: Thing(
+            name=row["name"],
+            picture=row["picture"],
+            nouns=_nouns(row["names"], row["plural"]),
+            kinds=frozenset(row["kinds"].split()),
+            size=float(row["size"]),
+            role=row["role"],  # type: ignore[arg-type]
+            held=row["held"],
+            tint=row["tint"],
+        )
+        for row in read_table("things")
+    }
+
+
+@cache
+def kinds() -> dict[str, tuple[Noun, ...]]:
+    """Words for kinds that are no things themselves; some kinds only serve the slots of deeds and have none."""
+    return {row["kind"]: _nouns(row["names"], row["plural"]) for row in read_table("kinds")}
+
+
+@cache
+def those(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the things that are, or are of a kind or role, in `names`; "=bird" is a bird of no other sort."""
+    wanted = frozenset(names)
+    return tuple(name for name, thing in things().items() if wanted & (thing.is_a | {thing.role, f"={name}"}))

@@ -1,0 +1,130 @@
+"""Agents over MCP, by the official client: what strangers and the owner are offered, and hostile arguments."""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from nt2vr.models.checkpoint import WEIGHTS
+from tests.conftest import RunningApp, run_app
+from tests.tiny import write_tiny
+
+pytest.importorskip("mcp", reason="needs the MCP package, nt2vr[mcp]")
+
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+
+OWNER = "the-owners-token-of-this-test"
+TOOLS = {"search", "understand", "list_systems", "list_galleries"}
+
+
+@pytest.fixture(scope="module")
+def agents_app(tmp_path_factory: pytest.TempPathFactory, gallery_data: Path) -> Iterator[RunningApp]:
+    """An app that everybody can reach, with a model whose weights are damaged."""
+    folder = tmp_path_factory.mktemp("agents")
+    write_tiny(folder / "data" / "models" / "damaged", "damaged")
+    (folder / "data" / "models" / "damaged" / WEIGHTS).write_bytes(b"no weights")
+    cache = gallery_data / "cache"
+    with run_app(folder, cache, flags=["--mcp"], GRADIO_SERVER_NAME="0.0.0.0", NT2VR_OWNER_TOKEN=OWNER) as app:
+        yield app
+
+
+def ask(app: RunningApp, *calls: tuple[str, Mapping[str, Any]], token: str = "") -> tuple[set[str], list[Any]]:
+    """Connect, list the tools, and call some; a result is its JSON, or the text of its error."""
+
+    async def session() -> tuple[set[str], list[Any]]:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        async with (
+            httpx.AsyncClient(headers=headers, timeout=300) as client,
+            streamable_http_client(f"{app.url}gradio_api/mcp/", http_client=client) as (read, write, _),
+            ClientSession(read, write) as connected,
+        ):
+            started = await connected.initialize()
+            assert started.capabilities.resources is None and started.capabilities.prompts is None
+            tools = (await connected.list_tools()).tools
+            assert all(tool.description for tool in tools)
+            found = [await connected.call_tool(name, dict(arguments)) for name, arguments in calls]
+            return {tool.name for tool in tools}, [
+                each.content[0].text if each.isError else json.loads(each.content[0].text) for each in found
+            ]
+
+    return asyncio.run(session())
+
+
+def test_a_stranger_searches_as_over_http(agents_app: RunningApp) -> None:
+    query = {"query": "a dog and not a cat", "systems": ["CLIP-neg"], "k": 3}
+    tools, (answer, parts, systems, galleries) = ask(
+        agents_app,
+        *(("search", query), ("understand", {"query": "a dog and not a cat"})),
+        *(("list_systems", {}), ("list_galleries", {})),
+    )
+    assert tools == TOOLS
+    assert answer == httpx.post(f"{agents_app.url}api/search", json=query, timeout=60).json()
+    assert parts == {"wanted": ["a dog"], "unwanted": ["a cat"], "notice": ""}
+    assert {"CLIP", "CLIP-neg boolean"} <= set(systems)
+    assert galleries == [{"name": "built-in", "id": "built-in", "num_clips": 400}]
+
+
+def test_the_owner_is_offered_no_more_and_nobody_is_told_where_a_file_lies(agents_app: RunningApp) -> None:
+    damaged = ("search", {"query": "a dog", "systems": ["damaged"]})
+    _, (for_stranger,) = ask(agents_app, damaged)
+    tools, (for_owner,) = ask(agents_app, damaged, token=OWNER)
+    assert tools == TOOLS
+    assert for_owner == for_stranger and for_owner.startswith("damaged cannot be loaded")
+    assert str(agents_app.data) not in for_owner
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "sentence"),
+    [
+        ("evaluate", {"data": "gallery", "systems": ["CLIP"]}, "Unknown tool"),
+        ("agent_search", {"query": "a dog"}, "Unknown tool"),
+        ("search", {}, "'query' is a required property"),
+        ("search", {"query": "a" * 5000}, "The query has 5,000 characters"),
+        ("search", {"query": " "}, "Type what the clip should show"),
+        ("search", {"query": "a dog", "k": 10**9}, "choose 1 to 100"),
+        ("search", {"query": "a dog", "k": True}, "is not of type 'integer'"),
+        ("search", {"query": "a dog", "systems": ["CLIP"] * 50_000}, "at most 100 items"),
+        ("search", {"query": "a dog", "gallery": "../../etc"}, "There is no library '../../etc'"),
+        ("search", {"query": "a dog", "image": "/etc/passwd"}, "`image` is not a valid"),
+        (
+            "search",
+            {"query": {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}},
+            "is not of type 'string'",
+        ),
+        ("understand", {"query": "a" * 5000}, "The query has 5,000 characters"),
+    ],
+)
+def test_hostile_arguments_are_refused_in_a_sentence(
+    agents_app: RunningApp, tool: str, arguments: Mapping[str, Any], sentence: str
+) -> None:
+    for token in ("", OWNER):
+        _, (error,) = ask(agents_app, (tool, arguments), token=token)
+        assert sentence in error
+
+
+def test_malformed_messages_are_refused_and_none_fills_the_log(agents_app: RunningApp) -> None:
+    url, accept = f"{agents_app.url}gradio_api/mcp/", {"accept": "application/json, text/event-stream"}
+    message = '{"jsonrpc": "2.0", "id": 1, "method": "%s", "params": %s}'
+    bodies = ["", "nope", "[" * 50_000, "[1]", message % ("nope", "{}")]
+    bodies += [message % (method, '{"name": "list_galleries", "uri": "file:///etc/passwd"}') for method in FOREIGN]
+    for body in bodies:
+        answer = httpx.post(url, content=body, headers={**accept, "content-type": "application/json"}, timeout=60)
+        assert '"error"' in answer.text and '"result"' not in answer.text, body[:80]
+    assert httpx.get(url).status_code == 405
+    assert ask(agents_app)[0] == TOOLS
+    assert "Traceback" not in agents_app.log.read_text(encoding="utf-8")
+
+
+FOREIGN = (
+    "resources/read",
+    "resources/list",
+    "prompts/get",
+    "prompts/list",
+    "logging/setLevel",
+    "completion/complete",
+)

@@ -1,0 +1,44 @@
+"""The app as on a server: on all addresses, at a sub-path behind a proxy, and everyone may train."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.app.raw import RawClient
+from tests.conftest import RunningApp, run_app
+from tests.paths import ROOT
+
+SERVER = {"GRADIO_SERVER_NAME": "0.0.0.0", "GRADIO_ROOT_PATH": "/nt2vr", "NT2VR_ALLOW_TRAIN": "everyone"}
+
+
+@pytest.fixture(scope="module")
+def server(gallery_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningApp]:
+    with run_app(tmp_path_factory.mktemp("server"), gallery_data / "cache", 0, **SERVER) as app:
+        yield app
+
+
+def test_page_and_clips_are_found_below_the_prefix_that_the_proxy_passes_on(server: RunningApp) -> None:
+    clip = next((ROOT / "assets" / "gallery" / "clips").glob("*.webm"))
+    with httpx.Client(base_url=f"{server.url}nt2vr/", timeout=60) as client:
+        assert client.get("").status_code == 200
+        assert client.get("config").json()["title"] == "nT2VR"
+        assert client.get(f"clips/{clip.name}").content == clip.read_bytes()
+
+
+def test_whoever_asks_is_a_stranger(server: RunningApp) -> None:
+    refusal = RawClient(server.url + "nt2vr/", {}).error(("train-empty-trash", "click"), ["none"])
+    assert refusal.startswith("Only the owner may delete runs, reports and libraries here")
+
+
+def test_a_stranger_trains_on_no_path_of_the_server_where_everyone_may_train(server: RunningApp) -> None:
+    client = RawClient(server.url + "nt2vr/", {})
+    event = ("train-start", "click")
+    by_id = {c["id"]: c["props"] for c in client.config["components"]}
+    inputs = [by_id[number] for number in client.events[event]["inputs"]]
+    for field, path in (("train-data", "/etc"), ("train-base", "/root/models/mine")):
+        values = [path if props.get("elem_id") == field else props.get("value") for props in inputs]
+        assert client.error(event, values).startswith("Only the owner may name files of this machine")
+    values = [0 if props.get("elem_id") == "train-epochs" else props.get("value") for props in inputs]
+    assert "epochs" in client.error(event, values)  # what it may do is checked next

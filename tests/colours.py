@@ -1,0 +1,44 @@
+"""A model that is no checkpoint: it sees a picture's mean colour, and reads the words red, green and blue."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.models.card import Card
+
+WORDS = ("red", "green", "blue")
+Vectors = NDArray[np.float32]
+
+
+class ColourModel:
+    """An `Encoder` of nothing but NumPy; `batches` has the texts of each call."""
+
+    num_frames, image_size, embed_dim = 1, 8, 4
+
+    def __init__(self, name: str = "Colours", fingerprint: str = "colours-1", gain: float = 1.0) -> None:
+        self.card = Card(name, frames=1, image_size=8, visual_fingerprint=fingerprint, text_fingerprint=fingerprint)
+        self.name, self.visual_fingerprint, self.text_fingerprint = name, fingerprint, fingerprint
+        self.gain = gain
+        self.batches: list[list[str]] = []
+
+    def encode_text(self, texts: Sequence[str]) -> Vectors:
+        self.batches.append(list(texts))
+        rows = [[self.gain * float(word in text.split()) for word in WORDS] for text in texts]
+        return _unit(np.array(rows, np.float32).reshape(-1, 3))
+
+    def encode_frames(self, frames: NDArray[np.uint8]) -> Vectors:
+        return _unit(frames.mean(axis=(1, 2), dtype=np.float32) / 255)
+
+    def pool(self, frame_embeddings: Vectors) -> Vectors:
+        mean = frame_embeddings.mean(axis=-2)
+        return np.asarray(mean / np.linalg.norm(mean, axis=-1, keepdims=True), np.float32)
+
+    def unseen_words(self, text: str) -> tuple[str, ...]:
+        return ()
+
+
+def _unit(colours: Vectors) -> Vectors:
+    """Append a constant, so that black is no zero, and normalise."""
+    rows = np.hstack([colours, np.full((len(colours), 1), 0.1, np.float32)])
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)

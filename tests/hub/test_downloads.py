@@ -1,0 +1,95 @@
+"""Pre-trained models downloaded by huggingface_hub from a stand-in of the Hub: redirects, ranges, refusals, cuts."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub.constants
+import open_clip
+import pytest
+from safetensors.torch import save
+
+from nt2vr.__main__ import main
+from nt2vr.errors import DownloadError, HubError
+from nt2vr.models.catalog import Catalog
+from nt2vr.models.checkpoint import WEIGHTS
+from tests.hub_server import HubServer, serve_hub, use_hub
+from tests.tiny import TINY, tiny_model
+
+SLEEP = "huggingface_hub.utils._http.time.sleep"
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[HubServer]:
+    """A Hub that has the weights of "tiny / test", one of open_clip's models here; nobody is signed in."""
+    with serve_hub() as server:
+        use_hub(monkeypatch, server.endpoint, token=None)
+        monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+        monkeypatch.setattr(SLEEP, lambda _: None)
+        monkeypatch.setattr("huggingface_hub.file_download.time.sleep", lambda _: None)
+        monkeypatch.setitem(open_clip.factory._MODEL_CONFIGS, "tiny", TINY)
+        weights: dict[str, Any] = {"hf_hub": "test/tiny/", "mean": (0.5, 0.5, 0.5), "std": (0.25, 0.25, 0.25)}
+        monkeypatch.setitem(open_clip.pretrained._PRETRAINED, "tiny", {"test": weights})
+        server.put("test/tiny", {WEIGHTS: save(tiny_model(3).state_dict())})
+        yield server
+
+
+def test_weights_come_over_a_redirect_to_another_host(tmp_path: Path, hub: HubServer) -> None:
+    models, seen = Catalog([tmp_path / "models"]), [(0, 0)]
+    assert models.download("tiny/test", lambda done, total, _: seen.append((done, total))) == "tiny / test"
+    size = len(hub.repositories["models/test/tiny"].files[WEIGHTS])
+    assert seen[-1] == (size, size)
+    assert [each for each in hub.requests if "/cdn/" in each and each.startswith("GET")] != []
+    assert hub.foreign_tokens == []
+
+
+def test_a_cut_in_the_middle_is_resumed_by_the_same_and_by_the_next_attempt(
+    tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(huggingface_hub.constants, "DOWNLOAD_CHUNK_SIZE", 1000)  # 10 MB; less than that is lost
+    models, size = Catalog([tmp_path / "models"]), len(hub.repositories["models/test/tiny"].files[WEIGHTS])
+    hub.breaks = 1000
+    with pytest.raises(DownloadError, match=r"broke off .*try again"):
+        models.download("tiny/test")
+    asked = [int(match[1]) for each in hub.ranges if (match := re.fullmatch(r"bytes=(\d+)-", each))]
+    assert asked == sorted(asked) and asked[0] == size // 2 // 1000 * 1000  # each try went on from the last
+    hub.breaks, hub.ranges = 0, []
+    assert models.download("tiny/test") == "tiny / test"
+    (resumed,) = hub.ranges
+    assert int(resumed.removeprefix("bytes=").rstrip("-")) > size // 2
+    assert [path.name for path in (tmp_path / "models").iterdir()] == ["tiny--test"]
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (429, "The Hub limits the rate of requests. Try again in a few minutes."),
+        (401, "The Hub does not accept the token. Check HF_TOKEN, or run `hf auth login`."),
+        (403, "The token may not do this with test/tiny. Use one with write access to it."),
+        (503, "The Hub answered with error 503 for test/tiny. Try again later."),
+    ],
+)
+def test_a_refusal_is_one_sentence_and_leaves_nothing(
+    tmp_path: Path, hub: HubServer, status: int, message: str
+) -> None:
+    hub.refusals = [status] * 100
+    with pytest.raises(HubError) as caught:
+        Catalog([tmp_path / "models"]).download("tiny/test")
+    assert str(caught.value) == message
+    assert not (tmp_path / "models").exists()
+
+
+def test_a_private_or_missing_repository_and_a_wrong_token_are_told_apart(
+    tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hub.repositories["models/test/tiny"].private = True
+    get = ["models", "get", "tiny/test", "--data-dir", str(tmp_path / "data")]
+    assert main(get) == 2
+    assert "The Hub has no test/tiny, or the token may not read it." in capsys.readouterr().err
+    use_hub(monkeypatch, hub.endpoint, token="hf_wrong")
+    assert main(get) == 2
+    assert "The Hub does not accept the token." in capsys.readouterr().err
+    use_hub(monkeypatch, hub.endpoint)
+    assert main(get) == 0
+    assert capsys.readouterr().out.endswith(f"tiny / test is in {tmp_path / 'data' / 'models'}.\n")

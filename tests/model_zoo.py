@@ -1,0 +1,86 @@
+"""docs/model-zoo.md, generated from the cards of the shipped models and the table of recommended ones.
+
+python -m tests.model_zoo --write
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+
+from nt2vr.models.card import Card, read_card
+from nt2vr.models.recommended import RECOMMENDED
+from nt2vr.settings import ASSETS
+from tests.paths import ROOT
+
+PAGE = ROOT / "docs" / "model-zoo.md"
+ORDER = ("CLIP", "CLIP*", "CLIP-snl", "CLIP-bnl", "CLIP-neg")  # as the tables of docs/results.md
+MEASURES = {  # name on the card -> head of the column, and its format
+    "test/original/MIR": ("Original MIR", ".3f"),
+    "test/composed/MIR": ("Composed MIR", ".3f"),
+    "test/composed/hard_pairs": ("Hard pairs", ".1f"),
+    "test/composed/violations@10": ("Violations@10", ".1f"),
+    "test/without/hard_pairs": ("“Without”: hard pairs", ".1f"),
+    "test/not/auc": ("“Not”: AUC", ".3f"),
+}
+CONTROL = ("*CLIP drop, the control*", "–", "0.832", "55.6", "10.4", "55.2", "0.5")  # of docs/results.md; has no card
+HEAD = """# Model zoo
+
+*Generated from the models' cards by `python -m tests.model_zoo --write`.*
+
+## Shipped
+
+All share one visual tower and know only the built-in world: their figures say nothing about real footage. Measured on
+its 2,000 test scenes; hard pairs and violations in percent. [Results](results.md) has intervals, controls and what did
+not reproduce.
+"""
+DOWNLOADS = """
+## To download
+
+`nt2vr models get NAME`, or one click under “More models” on the Search tab. Nothing of these was measured here:
+[Models](models.md#recommended) says where the figures are from.
+"""
+
+
+def row(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |\n"
+
+
+def _escaped(name: str) -> str:
+    return name.replace("*", r"\*")
+
+
+def figures(card: Card) -> Iterator[str]:
+    for name, (_, form) in MEASURES.items():
+        yield format(card.metrics[name], form) if name in card.metrics else "–"
+
+
+def model_zoo() -> str:
+    found = {card.name: card for card in map(read_card, sorted((ASSETS / "models").iterdir()))}
+    assert found.keys() == set(ORDER), "name the new model in ORDER"
+    cards = [found[name] for name in ORDER]
+    heads = [head for head, _ in MEASURES.values()]
+    text = HEAD + "\n" + row("Model", *heads) + row(":--", *["--:"] * len(heads))
+    rows = [row(_escaped(card.name), *figures(card)) for card in cards]
+    text += "".join([rows[0], row(*CONTROL), *rows[1:]]) + "\n"
+    for card in cards:
+        losses = ", ".join(f"{name} × {values['weight']:g}" for name, values in card.losses.items())
+        text += f"- **{_escaped(card.name)}**: from {card.base or 'random weights'}; {losses}; {card.data}; "
+        text += f"epoch {card.epoch}; {card.frames} frames of {card.image_size} pixels\n"
+    heads = ["Model", "Disk", "Speed", "MSR-VTT R@1", "Remark"]
+    text += DOWNLOADS + "\n" + row(*heads) + row(":--", "--:", ":--", "--:", ":--")
+    for model in RECOMMENDED:
+        text += row(f"`{model.name}`", f"{model.size_mb:,} MB", model.speed, model.msrvtt or "", model.remark)
+    return text
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.model_zoo", description=__doc__)
+    parser.add_argument("--write", action="store_true", help="renew docs/model-zoo.md")
+    if parser.parse_args().write:
+        PAGE.write_text(model_zoo(), encoding="utf-8")
+    else:
+        sys.stdout.write(model_zoo())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Videos that rank captions: the same ranks as a walk down the sorted list, and averages by hand."""
+
+import numpy as np
+import pytest
+
+from nt2vr.evaluation import video_to_text
+from nt2vr.evaluation.benchmark import JudgedQuery, row_array
+from nt2vr.evaluation.measures import Measured, averages_of, metric_values
+from nt2vr.evaluation.video_to_text import caption_ranks
+from tests.unit.evaluation.words import SYSTEMS, report_of
+
+
+def described(*videos: list[int]) -> list[JudgedQuery]:
+    return [JudgedQuery("original", f"caption {number}", row_array(some)) for number, some in enumerate(videos)]
+
+
+def test_ranks_match_a_walk_down_the_sorted_captions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(video_to_text, "BLOCK", 3)
+    rng = np.random.default_rng(0)
+    videos, captions = (rng.integers(-2, 3, (count, 3)).astype(np.float32) for count in (8, 20))  # many ties
+    owners = [sorted(rng.choice(7, rng.integers(1, 3), replace=False).tolist()) for _ in captions]
+    slow = []
+    for row, video in enumerate(videos):
+        own = [caption for caption, some in enumerate(owners) if row in some]
+        order = sorted(range(20), key=lambda caption: (-float(captions[caption] @ video), caption in own))
+        slow.append(1 + next((place for place, caption in enumerate(order) if caption in own), -1))
+    assert slow[7] == 0  # no caption
+    assert caption_ranks(videos, captions, described(*owners)).tolist() == slow
+
+
+def test_other_captions_of_the_video_do_not_count_against_its_best_one() -> None:
+    videos, captions = np.eye(2, dtype=np.float32), np.array([[0.9, 0], [0.8, 0.1], [0.7, 0.2], [0, 0.9]], np.float32)
+    assert caption_ranks(videos, captions, described([0], [0], [0], [1])).tolist() == [1, 1]
+    assert caption_ranks(videos, captions, described([1], [1], [0], [1])).tolist() == [3, 1]
+
+
+def test_recalls_and_ranks_of_both_directions_by_hand() -> None:
+    queries = described([0], [0], [1], [3])
+    none = np.full(4, np.nan, np.float32)
+    ranks = np.array([1, 2, 12, 3], np.int32)
+    measured = Measured(ranks, none, none, none, video_ranks=np.array([6, 1, 0, 11], np.int32))
+    values = metric_values(queries, measured)
+    found = averages_of(values)
+    assert {key: value for key, value in found.items() if key.endswith("R")} == {
+        "original/MedR": 2.5,
+        "original/MeanR": 4.5,
+        "original/MIR": found["original/MIR"],
+        "video/MedR": 6,
+        "video/MeanR": 6,
+    }
+    assert [found[f"video/R@{k}"] for k in (1, 5, 10)] == pytest.approx([100 / 3, 100 / 3, 200 / 3])
+    assert values["video/MeanR"].places.tolist() == [0, 2, 3]  # the first captions of the videos that have some
+
+
+def test_only_systems_that_search_for_captions_as_they_are_rank_captions() -> None:
+    report = report_of(*SYSTEMS)
+    assert {name for name, metrics in report.metrics.items() if "video/R@1" in metrics} == {"words", "words-bnl"}
+    # "a man sings" scores as high on the second video, "a dog" on no other; each video's own caption is its best
+    metrics = report.metrics["words"]
+    assert (metrics["original/MedR"], metrics["original/MeanR"], metrics["video/R@1"]) == (1.5, 1.5, 100)
+    assert "original/MeanR" in report.intervals["words"] and "original/MedR" not in report.intervals["words"]

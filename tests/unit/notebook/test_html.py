@@ -1,0 +1,81 @@
+"""Results in notebooks: what is shown, that nothing from outside is markup, and how large it may get."""
+
+import re
+import sys
+from html.parser import HTMLParser
+
+import pytest
+
+import nt2vr
+from nt2vr.errors import ConfigError
+from nt2vr.notebook.html import COLOURS, MAX_PICTURE_BYTES
+from nt2vr.notebook.rankings import MAX_PICTURES, SHOWN, ShownRanking, side_by_side
+from nt2vr.search.answers import Answer, Hit, Ranking
+
+EVIL = "<script>alert(1)</script>\" onerror='x' &amp; {{7*7}}"
+
+
+class Tags(HTMLParser):
+    """Collects the tags and texts of HTML."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def answer(video_id: str = "a", hits: int = 3) -> Answer:
+    verdicts = ("right", "violation", "miss")
+    found = tuple(Hit(f"{video_id}{n}", n + 1, 0.5, verdicts[n % 3]) for n in range(hits))  # type: ignore[arg-type]
+    query = nt2vr.Query(EVIL, (EVIL,), (EVIL,))
+    return Answer(query, (Ranking(nt2vr.System("CLIP"), found), Ranking(nt2vr.System(EVIL), found)))
+
+
+def test_text_from_outside_is_no_markup() -> None:
+    shown = answer(EVIL).with_thumbnails(lambda _: b"jpeg")
+    for html in (shown._repr_html_(), shown.rankings[1]._repr_html_(), shown.query._repr_html_()):
+        tags = Tags(html)
+        assert {tag for tag, _ in tags.tags} <= {*"div p b span table caption thead tbody tr th td img".split()}
+        assert not any(name.startswith("on") for _, attributes in tags.tags for name in attributes)
+        assert EVIL in tags.text
+    pictures = [attributes for tag, attributes in Tags(shown._repr_html_()).tags if tag == "img"]
+    assert len(pictures) == 6 and pictures[0]["alt"] == f"{EVIL}0"
+    assert all(str(each["src"]).startswith("data:image/jpeg;base64,anBlZw==") for each in pictures)
+
+
+def test_verdicts_have_their_colours() -> None:
+    html = answer().rankings[0]._repr_html_()
+    for name, said in (("right", "✓ right"), ("violation", "violates"), ("miss", "misses")):
+        assert re.search(rf"<span style=.color:{COLOURS[name]}[^>]*>{said}</span>", html)
+
+
+def test_an_answer_stays_small() -> None:
+    hits = [{"video_id": str(n), "rank": n + 1, "score": 0.0, "verdict": None} for n in range(10_000)]
+    rankings = [ShownRanking("CLIP", hits, lambda _: b"x" * MAX_PICTURE_BYTES)] * 8
+    html = side_by_side(answer().rankings[0].shown.html(), rankings)
+    assert html.count("<img") == MAX_PICTURES == 8 * 6 and len(html) < 2_200_000
+    assert html.count("and 9,988 more") == 8 and SHOWN == 12
+    assert "<img" not in ShownRanking("CLIP", hits[:2], lambda _: b"x" * (MAX_PICTURE_BYTES + 1)).html()
+    assert "<img" not in ShownRanking("CLIP", hits[:2], lambda _: None).html()
+
+
+def test_tables_for_pandas_have_a_row_per_hit_and_part() -> None:
+    frame = answer().to_pandas()
+    assert frame.shape == (6, 7) and frame["system"].tolist() == ["CLIP"] * 3 + [EVIL] * 3
+    assert frame["video_id"].tolist()[:3] == ["a0", "a1", "a2"] and frame["rank"].tolist()[:3] == [1, 2, 3]
+    assert answer(hits=0).rankings[0].to_pandas().columns.tolist()[:3] == ["system", "rank", "video_id"]
+    parts = nt2vr.Query("a, not b", ("a",), ("b",)).to_pandas()
+    assert parts.to_dict("list") == {"part": ["wanted", "unwanted"], "text": ["a", "b"]}
+
+
+def test_without_pandas_it_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ConfigError, match="pip install pandas"):
+        answer().to_pandas()

@@ -1,0 +1,40 @@
+"""`evaluate` with a model that is an object, on a folder without splits, and what it shows in notebooks."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+import nt2vr
+from nt2vr.search.strategies import STRATEGIES
+from tests.colours import ColourModel
+
+CAPTIONS = {"red": "a red car is driving", "blue": "a blue dog is <b>sleeping</b>", "green": "a green bird is singing"}
+
+
+def test_a_folder_without_splits_is_evaluated_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(STRATEGIES, "_added", {})
+    folder, calls = tmp_path / "own", list[Any]()
+    folder.mkdir()
+    for name in CAPTIONS:
+        Image.new("RGB", (32, 32), name).save(folder / f"{name}.png")
+    rows = "".join(f'{name}.png,"{caption}"\n' for name, caption in CAPTIONS.items())
+    (folder / "captions.csv").write_text(f"path,caption\n{rows}")
+
+    def backwards(parts: nt2vr.Parts) -> Any:
+        calls.append(parts)
+        return None if parts.sentence is None else -parts.sentence
+
+    nt2vr.register_strategy("backwards", backwards)
+    for _ in range(2):
+        calls.clear()
+        evaluation = nt2vr.evaluate(folder, [ColourModel(), "Colours backwards"], tmp_path / "data")
+        assert calls  # its results are not stored, since its code may have changed
+    assert evaluation.metrics["Colours"]["original/R@1"] == 100
+    assert evaluation.remarks[0].startswith("own has no splits, so all of its 3 videos are taken.")
+    html = evaluation._repr_html_()
+    assert evaluation.remarks[0] in html and "<td" in html and "Colours backwards" in html and "100.0" in html
+    frame = evaluation.to_pandas()
+    assert frame.columns.tolist() == ["system", "measure", "value"]
+    assert len(frame) == sum(map(len, evaluation.metrics.values()))

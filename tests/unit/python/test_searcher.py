@@ -1,0 +1,195 @@
+"""`open_searcher` with models that are objects: one query and many, vectors, scores, and arguments of wrong types."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nt2vr
+from nt2vr.errors import ConfigError, Nt2vrError, QueryError
+from nt2vr.search.answers import Answer
+from nt2vr.search.strategies import STRATEGIES, Parts
+from tests.colours import ColourModel
+
+RED, BLUE, GREEN, YELLOW = "<i>red.png", "blue.png", "green.png", "yellow.png"
+
+
+@pytest.fixture(scope="module")
+def searcher(colours: Path) -> Iterator[nt2vr.GallerySearcher]:
+    with nt2vr.open_searcher(colours, library="Colours") as opened:
+        yield opened
+
+
+def ids(answer: Any, system: int = 0) -> list[str]:
+    assert isinstance(answer, Answer), answer
+    return [hit.video_id for hit in answer.rankings[system].hits]
+
+
+def test_a_model_that_is_an_object_searches_with_every_strategy(searcher: nt2vr.GallerySearcher) -> None:
+    answer = searcher.search("red and not green", [ColourModel(), "Colours boolean α 1"], k=4)
+    assert [ranking.system.name for ranking in answer.rankings] == ["Colours", "Colours boolean α 1"]
+    assert ids(answer)[0] == YELLOW  # the sentence names both colours
+    assert ids(answer, 1) == [RED, BLUE, YELLOW, GREEN]  # the tie in the order of the gallery
+    assert "Colours drop" in searcher.system_names
+
+
+def test_a_model_that_replaces_another_of_its_name_answers(searcher: nt2vr.GallerySearcher) -> None:
+    scores = [searcher.scores("red", ColourModel("Colours", gain=gain))["Colours"][0].tolist() for gain in (1.0, 0.0)]
+    assert scores[0].index(max(scores[0])) == searcher.video_ids.index(RED)
+    assert scores[1] == pytest.approx([scores[1][0]] * 3 + [scores[1][3]])  # only the constant is left
+    with pytest.raises(ConfigError, match="There is a model 'CLIP' already"):
+        searcher.search("red", ColourModel("CLIP"))
+
+
+def test_a_batch_is_encoded_at_once_and_answered_as_single_queries_are(searcher: nt2vr.GallerySearcher) -> None:
+    model = ColourModel()
+    queries: list[Any] = ["red", "", nt2vr.Query("green", ("green",)), 5, "x" * 5000, "blue and not red"]
+    searcher.search("red", model)
+    model.batches.clear()
+    found = searcher.search(queries, [model, "Colours boolean"], k=2)
+    assert len(model.batches) == 1
+    assert [isinstance(each, Answer) for each in found] == [True, False, True, False, False, True]
+    assert all(isinstance(found[place], QueryError) for place in (1, 3, 4))
+    assert "not 5" in str(found[3]) and "5,000 characters" in str(found[4])
+    for query, answer in zip(queries, found, strict=True):
+        if isinstance(answer, Answer):
+            assert answer == searcher.search(query, [model, "Colours boolean"], k=2)
+    assert searcher.search([], model) == []
+
+
+@pytest.mark.parametrize("form", ["numpy", "torch"])
+def test_a_query_vector_is_searched_as_it_is(searcher: nt2vr.GallerySearcher, form: Any) -> None:
+    model = nt2vr.Model(ColourModel())
+    red: Any = model.encode_text("red", form)
+    vectors = model.encode_text(["red", "blue"], form)
+    assert type(red).__name__ == ("Tensor" if form == "torch" else "ndarray") and red.shape == (4,)
+    answer = searcher.search(red, model, k=None)
+    assert ids(answer) == ids(searcher.search("red", model, k=None)) and len(ids(answer)) == 4
+    assert [hit.verdict for hit in answer.rankings[0].hits] == [None] * 4
+    assert [ids(each)[0] for each in searcher.search(vectors, model)] == [RED, BLUE]
+    assert searcher.explain(answer, RED)[0].parts == ()
+    with pytest.raises(ConfigError, match="no parts: search with Colours, not with Colours drop"):
+        searcher.search(red, "Colours drop")
+    for wrong in (np.ones(3, np.float32), np.full(4, np.nan, np.float32), np.array(["a"] * 4), np.ones((1, 1, 4))):
+        assert isinstance(searcher.search([wrong], model)[0], QueryError)
+
+
+def test_scores_are_a_matrix_per_system(searcher: nt2vr.GallerySearcher) -> None:
+    model = ColourModel()
+    scores = searcher.scores(["red", "blue and not red", "not red"], [model, "Colours boolean α 0.5", "Colours drop"])
+    assert {name: matrix.shape for name, matrix in scores.items()} == dict.fromkeys(scores, (3, 4))
+    clips = {RED: (1, 0, 0), BLUE: (0, 0, 1), GREEN: (0, 1, 0), YELLOW: (1, 1, 0)}
+    unit = {name: np.array([*rgb, 0.1]) / np.linalg.norm([*rgb, 0.1]) for name, rgb in clips.items()}
+    assert searcher.video_ids == [RED, BLUE, GREEN, YELLOW]
+    by_hand = [float(unit[name] @ (unit[BLUE] - 0.5 * unit[RED])) for name in searcher.video_ids]
+    assert scores["Colours boolean α 0.5"][1].tolist() == pytest.approx(by_hand, abs=1e-5)
+    assert scores["Colours"][0].tolist() == pytest.approx([float(unit[n] @ unit[RED]) for n in clips], abs=1e-5)
+    assert np.isnan(scores["Colours drop"]).tolist() == [[False] * 4, [False] * 4, [True] * 4]
+    with pytest.warns(UserWarning, match=re.escape("No scores for 1 query; row 1: Type what the clip")):
+        found = searcher.scores(["red", ""], model)["Colours"]
+    assert np.isnan(found).tolist() == [[False] * 4, [True] * 4]
+
+
+def test_a_strategy_of_one_s_own_is_searched_with_and_its_mistakes_are_sentences(
+    searcher: nt2vr.GallerySearcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(STRATEGIES, "_added", {})
+
+    def opposite(parts: Parts) -> Any:
+        return parts.unwanted[0] if len(parts.unwanted) else parts.wanted
+
+    nt2vr.register_strategy("opposite", opposite)
+    searcher.search("red", ColourModel())
+    assert ids(searcher.search("red and not blue", "Colours opposite"))[0] == BLUE
+    assert "Colours opposite" in searcher.system_names
+    nt2vr.register_strategy("opposite", lambda parts: parts.wanted)  # as in a notebook's cell that is run again
+    assert ids(searcher.search("red and not blue", "Colours opposite"))[0] == RED
+    mistakes: dict[str, Any] = {
+        "failed: division by zero": lambda parts: 1 / 0,
+        "failed: could not convert": lambda parts: "a vector",
+        "Return a vector of 4 finite": lambda parts: parts.wanted[:2],
+        "finite numbers, or None": lambda parts: parts.wanted * np.nan,
+    }
+    for sentence, function in mistakes.items():
+        nt2vr.register_strategy("opposite", function)
+        with pytest.raises(ConfigError, match=re.escape(sentence)):
+            searcher.search("red", "Colours opposite")
+    wrong: list[tuple[Any, Any]] = [("plain", opposite), ("Two Words", opposite), ("", opposite), ("mine", "x")]
+    for name, function in wrong:
+        with pytest.raises(ConfigError):
+            nt2vr.register_strategy(name, function)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"query": each} for each in (5, None, b"red", {"a": 1}, nt2vr.Query(5), nt2vr.Query("a", unwanted="b"))),  # type: ignore[arg-type]
+        *({"systems": each} for each in (5, None, [None], b"CLIP", [], {"CLIP": 1.5, 3: 2}, object())),
+        *({"k": each} for each in ("8", 2.5, True, 0, -1, 101, [1])),
+        *({"alpha": each} for each in ("1", None, float("nan"), -1, [0.5])),
+        *({"image": each} for each in (5, b"png", [1], "nowhere.png", np.zeros((2, 2)))),
+        *({"literal": each} for each in ("red", 5, [5])),
+        *({"references": each} for each in (5, ["red"], [None])),
+    ],
+)
+def test_a_wrong_argument_is_one_sentence(searcher: nt2vr.GallerySearcher, change: dict[str, Any]) -> None:
+    arguments: dict[str, Any] = {"query": "red", "systems": ColourModel(), **change}
+    with pytest.raises(Nt2vrError) as caught:
+        searcher.search(**arguments)
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(lambda value=value: nt2vr.understand(value) for value in (5, None, ["a"])),
+        *(lambda value=value: nt2vr.load_model(value) for value in (5, None, "a\0b")),
+        *(lambda value=value: nt2vr.open_searcher(value) for value in (5, ["a"])),
+        *(lambda value=value: nt2vr.open_searcher(library=value) for value in (5, None)),
+        *(lambda value=value: nt2vr.open_searcher(index=value) for value in (5, "nope")),
+        *(lambda value=value: nt2vr.open_searcher(device=value) for value in (5, "nope")),
+        *(lambda value=value: nt2vr.evaluate(value, "CLIP") for value in (5, None, ["world"])),
+        *(lambda value=value: nt2vr.evaluate("world", value) for value in (5, None, object())),
+        *(lambda value=value: nt2vr.Model(ColourModel()).encode_text(value) for value in (5, [5], None)),
+        *(lambda value=value: nt2vr.Model(ColourModel()).encode_frames(value) for value in (5, np.zeros((1, 8, 8)))),
+        *(lambda value=value: nt2vr.Model(ColourModel()).encode_videos(value) for value in (5, [5], "nowhere.mp4")),
+        lambda: nt2vr.Model(ColourModel()).encode_text("a", "jax"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_wrong_argument_of_another_function_is_one_sentence(call: Any) -> None:
+    with pytest.raises(Nt2vrError):
+        call()
+
+
+class Lacking(ColourModel):
+    pool = None  # type: ignore[assignment]
+
+
+class Long(ColourModel):
+    def encode_text(self, texts: Any) -> Any:
+        return 2 * super().encode_text(texts)
+
+
+class Double(ColourModel):
+    def encode_text(self, texts: Any) -> Any:
+        return super().encode_text(texts).astype(np.float64)
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence"),
+    [
+        (ColourModel("Colours", ""), "visual_fingerprint of ColourModel is ''"),
+        (Long(), "not of length 1"),
+        (Double(), r"returns float64 \(1, 4\)"),
+        (Lacking(), "lacks pool"),
+        (ColourModel("Colours drop"), "cannot be called"),
+    ],
+)
+def test_a_model_that_is_none_is_refused_before_it_searches(
+    searcher: nt2vr.GallerySearcher, model: Any, sentence: str
+) -> None:
+    with pytest.raises(ConfigError, match=sentence):
+        searcher.search("red", model)

@@ -1,0 +1,74 @@
+"""Typed phrases are read as claims, or not at all."""
+
+import random
+
+import pytest
+
+from nt2vr.language.query import Query
+from nt2vr.world_large.captions import describe
+from nt2vr.world_large.scenes import Deed, Figure, Scene, sample_scene
+from nt2vr.world_large.truth import judge, read_claim
+
+DEEDS = (Deed("eat", "apple", 0, 0.5), Deed("play", "guitar", 0.5, 1, "blue"), Deed("wear", "top hat"))
+MAN = Figure("man", "red", deeds=DEEDS)
+DOGS = Figure("dog", "black", "big", 2, (Deed("chase", 2),))
+CAT = Figure("cat", "white", deeds=(Deed("run"),))
+SCENE = Scene("forest", False, (MAN, DOGS, CAT), 1)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "holds"),
+    [
+        ("a man eating an apple", True),
+        ("a person eats fruit", True),
+        ("a woman eating an apple", False),
+        ("two dogs", True),
+        ("three dogs", False),
+        ("two big black dogs", True),
+        ("a white dog", False),
+        ("dogs chasing a cat", True),
+        ("a dog chasing a man", False),
+        ("playing a blue guitar", True),
+        ("playing the piano", False),
+        ("a musical instrument", True),
+        ("a man in a red shirt in the woods", True),
+        ("a man in a blue shirt", False),
+        ("an animal in the desert", False),
+        ("a man in a hat", True),
+        ("a man with a crown", False),
+        ("a dog with a hat", False),
+        ("a man wearing a black hat", True),
+        ("trees", True),
+        ("a cat at night", False),
+    ],
+)
+def test_a_phrase_is_judged(phrase: str, holds: bool) -> None:
+    claim = read_claim(phrase)
+    assert claim is not None
+    assert claim.holds(SCENE) is holds
+
+
+@pytest.mark.parametrize("phrase", ["a quokka", "a black man", "a purple tomato", "in a", "", "a man eating", "red"])
+def test_what_the_world_cannot_tell_has_no_claim(phrase: str) -> None:
+    assert read_claim(phrase) is None
+
+
+def test_of_captions_that_can_be_read_99_percent_are_true() -> None:
+    rng, read = random.Random(3), list[bool]()
+    for _ in range(600):
+        scene = sample_scene(rng)
+        caption = describe(scene, rng).text
+        claim = read_claim(caption)
+        if claim is not None:
+            read.append(claim.holds(scene))
+    assert len(read) > 100
+    assert sum(read) >= 0.99 * len(read)  # misread: "a girl applauds and smiling adults are clapping"
+
+
+def test_clips_are_judged() -> None:
+    data = SCENE.to_dict()
+    assert judge(Query("", ("a man",), ("a piano",)), data) == "right"
+    assert judge(Query("", ("a man",), ("an instrument",)), data) == "violation"
+    assert judge(Query("", ("a woman",), ("a piano",)), data) == "miss"
+    assert judge(Query("", ("a quokka",), ("a piano",)), data) is None
+    assert judge(Query("", ("a man",), ()), {"place": "beach"}) is None

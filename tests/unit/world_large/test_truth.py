@@ -1,0 +1,182 @@
+"""Claims, captions and denials of the large world are true of the right scenes."""
+
+import random
+from itertools import combinations, permutations
+
+import pytest
+
+from nt2vr.world_large.captions import captions, describe
+from nt2vr.world_large.claims import Act, Claim, Order, Who, seen_in
+from nt2vr.world_large.negation import SceneDenialKind, forms
+from nt2vr.world_large.nouns import meanings
+from nt2vr.world_large.scenes import Deed, Figure, Scene, problems, sample_scenes
+from nt2vr.world_large.sentences import SceneDenials
+from nt2vr.world_large.table import SceneTable
+
+SCENES = sample_scenes("train", 500, seed=5)
+KINDS: tuple[SceneDenialKind, ...] = ("composed", "without", "list", "not", "except", "place")
+MAN = Figure("man", "red", deeds=(Deed("eat", "apple", 0, 0.5), Deed("play", "guitar", 0.5, 1, "blue")))
+DOGS = Figure("dog", "black", "big", 2, (Deed("chase", 2),))
+CAT = Figure("cat", "white", deeds=(Deed("run", None, 0.25, 1),), enters=0.25)
+SCENE = Scene("forest", False, (MAN, DOGS, CAT), 1)
+
+
+def names(word: str) -> frozenset[str]:
+    return meanings()[word]
+
+
+def act(verb: str, word: str = "", **more: object) -> Act:
+    return Act(frozenset((verb,)), names(word) if word else frozenset(), **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("claim", "holds"),
+    [
+        (Claim((Who(names("man"), colour="red"),)), True),
+        (Claim((Who(names("man"), colour="blue"),)), False),
+        (Claim((Who(names("person"), (act("eat", "fruit"),)),)), True),
+        (Claim((Who(names("person"), (act("eat", "vegetable"),)),)), False),
+        (Claim((Who(names("guitar"), colour="blue"),)), True),
+        (Claim((Who(names("instrument")),)), True),
+        (Claim((Who(names("dog"), least=2, most=2, size="big"),)), True),
+        (Claim((Who(names("dog"), least=3, most=3),)), False),
+        (Claim((Who(names("animal"), least=3, most=3),)), True),  # two dogs and a cat
+        (Claim((Who(names("animal"), least=2),)), True),
+        (Claim((Who(names("cat"), least=2),)), False),
+        (Claim((Who(names("tree"), least=2),)), True),  # of the backdrop
+        (Claim((Who(names("dog"), (act("chase", targets=names("cat")),)),)), True),
+        (Claim((Who(names("dog"), (act("chase", targets=names("man")),)),)), False),
+        (Claim((Who(names("cat"), (act("enter"),)),)), True),
+        (Claim((Who(names("man"), (act("enter"),)),)), False),
+        (Claim((Who(names("man"), (act("eat", part="start"),)),)), True),
+        (Claim((Who(names("man"), (act("eat", part="end"),)),)), False),
+        (Claim((Who(names("man")), Who(names("person")))), False),  # there is one person
+        (Claim(places=frozenset({"forest"}), night=False), True),
+        (Claim(places=frozenset({"beach"})), False),
+        (Claim(night=True), False),
+    ],
+)
+def test_a_claim_holds_exactly_if_the_scene_shows_it(claim: Claim, holds: bool) -> None:
+    assert problems(SCENE) == []
+    assert claim.holds(SCENE) is holds
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kind", "holds"),
+    [
+        (("eat", 0), ("play", 0), "before", True),
+        (("play", 0), ("eat", 0), "before", False),
+        (("eat", 0), ("play", 0), "while", False),
+        (("eat", 0), ("run", 1), "while", True),
+        (("enter", 1), ("play", 0), "before", True),
+        (("run", 1), ("play", 0), "before", False),
+    ],
+)
+def test_order_in_time_is_judged(first: tuple[str, int], second: tuple[str, int], kind: str, holds: bool) -> None:
+    acts: list[list[Act]] = [[], []]
+    places = []
+    for verb, who in (first, second):
+        acts[who].append(act(verb))
+        places.append((who, len(acts[who]) - 1))
+    whos = (Who(names("man"), tuple(acts[0])), Who(names("cat"), tuple(acts[1])))
+    assert Claim(whos, orders=(Order(places[0], places[1], kind),)).holds(SCENE) is holds  # type: ignore[arg-type]
+
+
+def slowly_holds(claim: Claim, scene: Scene) -> bool:
+    """Judge a claim by trying everything."""
+    seen = seen_in(scene)
+    sets = [set(some) for size in (1, 2, 3) for some in combinations(range(len(seen)), size)]
+    if (claim.places and scene.place not in claim.places) or (claim.night is not None and claim.night != scene.night):
+        return False
+
+    def fits(who: Who, chosen: set[int]) -> bool:
+        total = sum(seen[i].count for i in chosen)
+        number_fits = len(chosen) == 1 if who.least == 1 else who.least <= total <= who.most
+        return number_fits and all(who.fits(seen[i], scene.figures) for i in chosen)
+
+    def times(chosen: set[int], act: Act) -> list[tuple[float, float]]:
+        return [(d.start, d.end) for i in chosen for d in seen[i].doings if act.fits(d, scene.figures)]
+
+    def ordered(order: Order, cast: tuple[set[int], ...]) -> bool:
+        (i, a), (j, b) = order.first, order.second
+        pairs = [
+            (one, two)
+            for one in times(cast[i], claim.whos[i].acts[a])
+            for two in times(cast[j], claim.whos[j].acts[b])
+        ]
+        if order.kind == "before":
+            return any(one[1] <= two[0] for one, two in pairs)
+        return any(max(one[0], two[0]) < min(one[1], two[1]) for one, two in pairs)
+
+    per_who = [[chosen for chosen in sets if fits(who, chosen)] for who in claim.whos]
+
+    def casts(number: int, taken: set[int]) -> list[tuple[set[int], ...]]:
+        if number == len(per_who):
+            return [()]
+        return [(c, *rest) for c in per_who[number] if not c & taken for rest in casts(number + 1, taken | c)]
+
+    return any(all(ordered(order, cast) for order in claim.orders) for cast in casts(0, set()))
+
+
+def test_scenes_are_valid_and_survive_json() -> None:
+    for scene in SCENES:
+        assert problems(scene) == []
+        assert Scene.from_dict(scene.to_dict()) == scene
+    orders = {Scene("forest", False, some, 1).content for some in permutations((MAN, CAT))}
+    assert len(orders) == 1
+
+
+def test_captions_are_true_and_agree_with_a_slow_twin() -> None:
+    rng = random.Random(2)
+    claims = []
+    for scene in SCENES:
+        claims.append(describe(scene, rng).claim)
+        assert claims[-1].holds(scene) and slowly_holds(claims[-1], scene)
+    for claim, scene in zip(claims, SCENES[1:], strict=False):
+        assert claim.holds(scene) == slowly_holds(claim, scene)
+
+
+def test_the_table_agrees_with_single_judgements() -> None:
+    table, rng = SceneTable(SCENES), random.Random(4)
+    for scene in SCENES[:40]:
+        claim = describe(scene, rng).claim
+        assert table.holding(claim).tolist() == [claim.holds(other) for other in SCENES]
+    for claim in (Claim((Who(names("animal")),)), Claim((Who(acts=(act("run"),)),)), Claim()):
+        assert table.holding(claim).tolist() == [claim.holds(other) for other in SCENES]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_denials_fit_their_scene_and_not_where_the_unwanted_is_seen(kind: SceneDenialKind) -> None:
+    sentences, rng = SceneDenials(SCENES), random.Random(7)
+    for row in range(0, len(SCENES), 5):
+        sentence = sentences.draw(row, kind, rng)
+        assert sentence.fits(SCENES[row]) and sentences.fitting(sentence)[row]
+        assert not sentences.showing_unwanted(sentence)[row]
+        assert all(
+            not sentence.fits(SCENES[int(other)]) for other in sentences.showing_both(sentence).nonzero()[0][:9]
+        )
+
+
+def test_a_negated_caption_is_false_and_its_rest_true() -> None:
+    sentences, rng = SceneDenials(SCENES), random.Random(8)
+    for row in range(0, len(SCENES), 3):
+        sentence = sentences.negated(row, rng)
+        if sentence.kind == "negated":
+            assert sentence.wanted_claim.holds(SCENES[row]) and not sentence.fits(SCENES[row]), sentence.text
+
+
+def test_an_idiom_denies_nothing() -> None:
+    sentences, rng = SceneDenials(SCENES), random.Random(9)
+    idioms = [(row, sentences.draw(row, "idiom", rng)) for row in range(200)]
+    assert all(each.fits(SCENES[row]) and not each.unwanted for row, each in idioms if each.kind == "idiom")
+
+
+def test_some_forms_are_kept_for_tests() -> None:
+    slots = ("thing", "deed", "two things", "two deeds", "no thing", "no deed", "except", "place")
+    for slot in slots:
+        assert forms(slot, "test") and not set(forms(slot, "test")) & set(forms(slot, "train"))
+
+
+def test_captions_are_reproducible_and_distinct() -> None:
+    assert captions(SCENE, 20) == captions(SCENE, 20)
+    assert len(set(captions(SCENE, 20))) == 20

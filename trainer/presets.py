@@ -1,0 +1,29 @@
+"""Shipped training configs by name."""
+
+from pathlib import Path
+
+from nt2vr.errors import ConfigError, quoted
+from nt2vr.language.corrections import did_you_mean
+
+PRESETS = Path(__file__).parent / "configs"
+
+
+def preset_names() -> list[str]:
+    """List the presets' names."""
+    return sorted(path.stem for path in PRESETS.glob("*.json"))
+
+
+def preset_or_file(path: Path) -> Path:
+    """Return the config file itself, or the preset of that name; a folder of that name hides no preset.
+
+    Raises:
+        ConfigError: if there is neither; it lists the presets.
+    """
+    if path.exists() and not path.is_dir():
+        return path
+    preset, names = PRESETS / f"{path}.json", preset_names()
+    if preset.is_file():
+        return preset
+    what = "is a folder, not a config file" if path.is_dir() else "is neither a config file nor a preset"
+    near = did_you_mean(str(path), names)
+    raise ConfigError(f"{quoted(str(path))} {what}.{near} Name a file or one of: {', '.join(names)}.")
