@@ -68,17 +68,18 @@ def built_in_gallery() -> Gallery:
     return load_gallery(ASSETS / "gallery" / "gallery.jsonl")
 
 
-def app_models() -> Catalog:
-    """Return the models of the app: shipped and downloaded."""
-    return Catalog.of(Settings.read())
+def app_models(runs: Path | None = None) -> Catalog:
+    """Return the models of the app: shipped and downloaded, and those of a folder of runs."""
+    settings = Settings.read()
+    return Catalog([settings.assets / "models", settings.data_dir / "models"], settings.device, runs)
 
 
 @contextmanager
-def app_searcher(**options: Any) -> Iterator[Searcher]:
+def app_searcher(runs: Path | None = None, **options: Any) -> Iterator[Searcher]:
     """Open a searcher of the built-in gallery on the app's own cache, in NT2VR_DATA."""
     prepare_environment()
     with Decoder() as decoder, Cache.of(Settings.read().data_dir) as cache:
-        yield Searcher(app_models(), built_in_gallery(), decoder, cache, **options)
+        yield Searcher(app_models(runs), built_in_gallery(), decoder, cache, **options)
 
 
 @dataclass(frozen=True)

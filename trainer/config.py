@@ -74,8 +74,8 @@ class TrainConfig:
     sentences: Mapping[str, float] = option(
         SENTENCES,
         "shares of the kinds of denying sentences (one sentence per clip and epoch), for losses that need them: "
-        "composed, without, not, negated, and two that can only be made from captions: fragment, and idiom, which "
-        "denies nothing (can't stop running)",
+        "composed, without, not, negated, typed (the first two, as people type them), and two that can only be "
+        "made from captions: fragment, and idiom, which denies nothing (can't stop running)",
     )
     not_epochs: int = option(
         0,

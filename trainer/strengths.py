@@ -30,6 +30,7 @@ GRIDS: dict[str, Sequence[float]] = {
     "anchored": [step / 10 for step in range(61)],  # 0 to 6
     "spherical": [step / 200 for step in range(160, 201)],  # .8 to 1
 }
+# up to 10, and τ up to 1.5 deviations, gained .002 on CLIP and .001 on CLIP-neg: trainer/LOG.md
 WEIGHTS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)  # α of `rectified`
 DEVIATIONS = (0.0, 0.25, 0.5, 0.75, 1.0)  # τ of `rectified`, above the mean s(clip, unwanted) of all clips and parts
 

@@ -16,9 +16,10 @@
       return [those[Math.floor(Math.random() * those.length)], ask()];
     },
     moved: (word, value, state) => [{ ...state, [word]: `${value}` }, ask()],
-    // A click on the query as understood: a word to search for as typed, and the parts with a word moved.
+    // A click on the query as understood: a word to take as typed, a query to ask instead, the parts with a word moved.
     clicked: {},
     literal: (state) => [{ ...state, literal: [state.literal, nt2vr.clicked.word].filter(Boolean).join("|") }, ask()],
+    take: () => [nt2vr.clicked.query, ask()],
     correct: () => [nt2vr.clicked.wanted, nt2vr.clicked.unwanted, ask()],
 
     settings: () => nt2vr.stored("settings"),

@@ -1,9 +1,11 @@
 element.addEventListener("click", async (event) => {
   const read = event.target.closest("[data-word]");
   const moved = event.target.closest("[data-wanted]");
-  nt2vr.clicked = { ...(read ?? moved)?.dataset };
+  const offer = event.target.closest("[data-query]");
+  nt2vr.clicked = { ...(read ?? moved ?? offer)?.dataset };
   if (read) return trigger("literal", {});
   if (moved) return trigger("correct", {});
+  if (offer) return trigger("take", {});
   const button = event.target.closest("[data-copy]");
   if (!button) return;
   try {

@@ -111,7 +111,9 @@ class Absence:
         if not linked:
             if left := self._missing_part(cue, after_cue) or self._with_missing(cue, after_cue, first):
                 return left
-            remark = phrases.word(cue) in _AFTERTHOUGHTS and self._is_afterthought(cue, after_cue, first)
+            # a boy runs, hat missing; but not: dog missing, please help
+            may_follow = phrases.word(cue) in _AFTERTHOUGHTS or self._clause_start(cue, first) > 0
+            remark = may_follow and self._is_afterthought(cue, after_cue, first)
             if phrases.word(cue) != "absent" and not remark:
                 return None
         elif phrases.word(cue) == "removed":

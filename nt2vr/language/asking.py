@@ -48,7 +48,7 @@ _ASK = (
     r"where (?:can|could|do) (?:i|we) (?:see|find|watch|get)|what are|"
     rf"(?<=[,.;] )show|(?:{_SOUGHT})(?= (?:(?:a|an|the|some|any|only|just|all|every)\b"
     rf"|{_NOUNS} (?:of|with|where|from) ))|"
-    r"i can(?:'t|not) (?:find|remember))"
+    r"i can(?:'?t|not) (?:find|remember))"
 )
 _MEDIUM = (
     r"(?:(?:any|some|a|an|the|all|every|only|just|more|that|this|one)? ?(?:good|nice|short|random|funny|cool|stock)? ?"
@@ -78,7 +78,7 @@ def _new_clause(match: re.Match[str]) -> str:
 
 _JOINT_OF_CHOICE = pattern(r"(?<=\w )(?:to|over|before|(?<!rather )than|then|instead of)(?= [^\W\d_])")
 _CHOICE = pattern(
-    r"(?:^|[.;,!?] )(?:(?:i|we)(?:'d| would| really| much| usually)* )?"
+    r"(?:^|[.;,!?] )(?:(?:i|we)(?:'?d| would| really| much| usually)* )?"
     r"(?:prefer|favou?r|choose|pick|ra[the]{3}r|sooner|better|(?:(?<=i'd )|(?<=i would )|(?<=we'd ))(?:take|go for))"
     r"(?: to)?(?: (?:see|watch|have|find|be|get))? "
 )
@@ -108,7 +108,38 @@ _CONTRAST = pattern(
     r"|\b(?:an?|the) [a-z]+ ([a-z]+),? (?:but |and )?not (?:an?|the) [a-z]+ one$"
 )
 _COMPARING = words("prefer favor favour choose pick rath raht rate sooner better less than take go")
+_VERDICT = pattern(r"(?<![\w'])([a-z]+(?: [a-z]+)?)(?:\?,?| ?[:=]) ?(no|nope|nah|yes|yep|yeah)\b(?:[.,!;]|$)")
+_APPROVES = pattern(r"[?:=],? ?(?:yes|yep|yeah)\b")
+_YES_NO = pattern(r"^(.{2,40}?),? yes(?: please)?,? (?:and |but )?(.{2,40}?),? no[.!]?$")
+_NO_YES = pattern(r"^(.{2,40}?),? no,? (?:and |but )?(.{2,40}?),? yes(?: please)?[.!]?$")
+
+
+def _judged(match: re.Match[str]) -> str | None:
+    """Return "no running" for "running? no", if something else gets a yes."""
+    if not _APPROVES.search(match.string):
+        return None
+    return f"{match[1]}," if match[2][0] in "yY" else f"no {match[1]},"
+
+
 CHOICES = (
+    Step(_VERDICT, _judged, words("?no ?ye ?na :no :ye =no =ye") | {"? no", "? ye", "? na", ": no", ": ye"}),
+    Step(_YES_NO, r"\1, no \2", words("yes")),
+    Step(_NO_YES, r"no \1, \2", words("yes")),
+    Step(pattern(r"(?<!\w)yes to (.{2,40}?),? (?:and |but )?no to "), r"\1, no ", words("yes")),
+    Step(pattern(r"(?<!\w)no to (.{2,40}?),? (?:and |but )?yes to "), r"no \1, ", words("yes")),
+    Step(
+        pattern(
+            r"\b(?:(?:i|we)(?:'?d| would)? )?(?:prefer|rather) not(?: to)?(?: (?:see|have|watch|get|hear))? "
+            r"|\b(?:there(?:'s| is) )?no need (?:to (?:show|see|include|have|feature))(?: me| us)? (?:the )?"
+        ),
+        "no ",
+        words("prefer rather need"),
+    ),
+    Step(pattern(r"(?<=\bdon't )you (?:ever )?dare "), "", words("dare")),
+    Step(pattern(r"[,:;]? with (?:only |just )?(?:one|a single) exception\s?[:,-]? "), " except ", words("exception")),
+    Step(
+        pattern(r"[,;.]? (?:and )?the (?:only|one|sole) exceptions? (?:is|are|being) "), " except ", words("exception")
+    ),
     Step(_JOINT_OF_CHOICE, _rather, _COMPARING),
     Step(_CHOICE, _chosen, words("than")),
     Step(
@@ -141,9 +172,23 @@ _NONE_OF = pattern(
     r"|(?:hardly|barely|scarcely|not) any|almost none|few if any)(?= of (?:the|them|us)\b)"
 )
 _THOSE = pattern(
-    r"\b((?:no|not|without|avoid|skip|hide|ignore|remove|exclude|omit|except(?: for)?|excluding|but) )(?:the |any )?"
-    r"(?:ones?|those|videos?|clips?) (?:with|of|featuring|showing|containing|that (?:have|has|show|contain)s?)"
-    r" (?=[a-z])"
+    r"\b((?:no|not|without|avoid|skip|hide|ignore|remove|exclude|omit|except(?: for)?|excluding|but|"
+    r"apart from|aside from|other than|besides|barring|excepting|minus) )(?:the |any )?"
+    r"(?:(?<!no )one|ones|those|videos?|clips?) "
+    r"(?:with|of|featuring|showing|containing|that (?:have|has|show|contain)s?) (?=[a-z])"
+)
+_WHOEVER = pattern(
+    r"\b(except(?:ing)?(?: for)?|excluding|apart from|aside from|other than|barring|minus)"
+    r"(?: when| where| while| if)?"
+    r"(?: (?:(?:the |any )?(?:ones?|those)|any(?:one|body)|some(?:one|body)|people|they|he|she))?"
+    r"(?: who)?(?: is| are|'s|'re)? (?=[a-z]{2,30}ing\b)"
+)
+_UNLESS = pattern(
+    r"\bunless (?:they|he|she|it|there|you|someone|somebody|anyone)(?: (?:is|are|has|have|had|wears?|shows?)|'s|'re) "
+)
+_ONLY_THING = pattern(
+    r"^(?:the (?:only|one|last) )?(?:thing|what) (?:that )?(?:i|we) (?:do not|don'?t) (?:want|like|need)"
+    r"(?: to (?:see|watch|have))? (?:is|are) "
 )
 
 
@@ -159,6 +204,9 @@ FILLERS = (
     Step(_NONE_OF, "none", words("any one")),
     Step(pattern(r"\bnone of (?=th(?:at|is) )"), "no ", words("none")),
     Step(_THOSE, r"\1", words("ones those one clip video")),
+    Step(_WHOEVER, r"\1 ", words("ing")),
+    Step(_UNLESS, "without ", words("unless")),
+    Step(_ONLY_THING, "no ", words("want like need")),
     Step(_CLOSING, "", _SAID_LAST),
 )
 REQUEST = Step(_REQUEST, _new_clause)

@@ -16,6 +16,7 @@ _OUTSIDE = words(
 )
 _CONTRASTING = words("rather other else different")  # no other pets than dogs
 _ENDING = words("stop stops stopping cease ceases quit fail fails tire")
+_GETTING, _TIRED = words("get grow be have"), words("tired bored sick weary enough")  # of
 
 
 class Cues:
@@ -92,6 +93,13 @@ class Cues:
     def _goes_on(self, kind: CueKind, i: int) -> int:
         """Return the words that make a denial before word i an affirmation: "never | stops barking"; 0 elsewhere."""
         phrases = self.phrases
+        if (
+            kind == "not"
+            and phrases.lemma(i) in _GETTING
+            and phrases.word(i + 1) in _TIRED
+            and phrases.word(i + 2) == "of"
+        ):
+            return 3  # never gets tired of
         ends = kind == "not" and phrases.lemma(i) in _ENDING
         return 2 if ends and (phrases.tag(i + 1) in {"VBG", "TO"} or phrases.word(i + 1) == "to") else 0
 

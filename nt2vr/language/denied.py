@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from nt2vr.language.forms import CueKind
+from nt2vr.language.forms import CUES, CueKind
 from nt2vr.language.phrases import Phrase, Phrases
 from nt2vr.language.presence import SHOWING, Presence
 from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
@@ -15,6 +15,7 @@ _DEPICTING = words("show feature include contain depict display portray")
 _SHOWN = words("shown seen depicted pictured captured portrayed")
 _MISTAGGED = frozenset({"VB", "VBP", "VBZ", "VBD", "VBN", "ADJ"})  # no swing | set, without a lug | wrench
 _POSTURES = words("sit stand lie lay kneel crouch rest sleep hang wait")
+_WATCHING, _US = words("see watch hear"), words("me us")  # don't want to see, don't show me
 _TIMES = words("after before during")
 _SCENES = words("on at in by near after before during around over under behind")
 _VAGUE = words("a an any the single visible clear slightest")
@@ -47,7 +48,7 @@ class DeniedAfter:
             return Phrase("noun", cue, after_cue, after_cue, cue)
         i = self._after_sign(i)
         i += kind == "not" and phrases.word(i) in _SHOWN and phrases.tag(i + 1) == "VBG"  # not shown | eating
-        noun = phrases.noun_phrase(i) if kind in {"no", "order"} else None
+        noun = (phrases.gerund_phrase(i) or phrases.noun_phrase(i)) if kind in {"no", "order"} else None
         found = noun or phrases.any_phrase(i)
         if found is None and phrases.tag(i) == "NUM":
             found = Phrase("noun", i, i + 1, i + 1, i)  # one dog, not three
@@ -60,16 +61,18 @@ class DeniedAfter:
         """Return what is denied to be shown: "does not include | a dog"; any other phrase as it is."""
         phrases = self.phrases
         depicts = verb.kind == "verb" and phrases.lemma(verb.head) in _DEPICTING and verb.end == verb.head + 1
-        if depicts and phrases.tag(verb.end) == "VBG" and (deed := phrases.verb_phrase(verb.end)):
-            return deed  # does not feature | frying
+        asks = verb.kind == "verb" and (phrases.lemma(verb.end - 1) in _WATCHING or phrases.word(verb.end - 1) in _US)
+        if (depicts or asks) and phrases.tag(verb.end) == "VBG" and (deed := phrases.verb_phrase(verb.end)):
+            return deed  # does not feature | frying, don't want to see | playing
         if verb.kind != "verb" or verb.object is None or phrases.word(verb.head) not in SHOWING:
             return verb
         clause = cue
         while clause > 0 and phrases.tag(clause - 1) not in {"PUNCT", "CONJ"}:
             clause -= 1
-        noun = phrases.noun_phrase(verb.object)
+        noun = phrases.noun_phrase(verb.object + (phrases.word(verb.object) in _US))
         means_picture = phrases.lemma(verb.head) in _DEPICTING or self.presence.says_nothing(clause, cue)
-        return noun if noun and means_picture and phrases.tag(noun.start) != "PRON" else verb
+        names = noun is not None and (phrases.tag(noun.start) != "PRON" or phrases.word(noun.start) in ACTORS)
+        return noun if noun and names and means_picture else verb
 
     def _after_sign(self, i: int) -> int:
         """Skip "any sign of", "the need for" at word i."""
@@ -130,7 +133,8 @@ class DeniedAfter:
         """Rule 4: extend a noun that can act by the verbs, places and relative clauses after it."""
         phrases = self.phrases
         generic = phrases.tag(noun.start) != "DET" or phrases.word(noun.start) == "any"
-        acts = kind == "nobody" or (kind in {"no", "without"} and generic and phrases.is_actor(noun))
+        denies_all = kind in {"no", "without"} or self._is_denied_as_such(noun.start)
+        acts = kind == "nobody" or (denies_all and generic and phrases.is_actor(noun))
         takes_clause = acts or not wanted_before
         relative = phrases.tag(noun.start - 2) == "WH" and phrases.is_auxiliary(noun.end)  # where no planes | land
         takes_finite = kind == "no" and (relative or not wanted_before)
@@ -150,6 +154,12 @@ class DeniedAfter:
                 end = verb.end
             else:
                 return replace(noun, end=end, core=core or end)
+
+    def _is_denied_as_such(self, i: int) -> bool:
+        """Return whether somebody at word i is all that is denied: "except | kids singing", "don't show | kids"."""
+        before = self.phrases.words[max(0, i - 3) : i]
+        excepts = any(CUES.get(" ".join(before[first:])) == "except" for first in range(len(before)))
+        return excepts or before[:1] == ["there"] or not (SHOWING | _US).isdisjoint(before[-1:])
 
     def sets_scene(self, place: Phrase, kind: CueKind) -> bool:
         """Return whether a place may be wanted though what is there is not: "nobody sits on | the bench"."""

@@ -113,6 +113,7 @@ FORMS = (
     Form("far from X", "not", "far from", "a room that is far from tidy", "a room", ("tidy",)),
     Form("any X except Y", "except", _EXCEPTIONS, "all animals except dogs", "all animals", ("dogs",)),
     Form("every X but Y", "except", "but, bar, save", "any sport but football", "any sport", ("football",)),
+    Form("any X except who does Y", "except", "", "all kids apart from the ones running", "all kids", ("running",)),
     Form("no X except Y", "except", "", "a field with no animals other than a horse", "a field with a horse", ()),
     Form("nothing but X", "except", "", "a plate with nothing but rice", "a plate with rice", ()),
     Form("empty except for X", "except", "", "an empty room except for a chair", "an empty room, a chair", ()),
@@ -208,6 +209,8 @@ FORMS = (
     Form("-X, !X", "minus", "-, !", 'pasta -"tomato sauce" !cheese', "pasta", ("tomato sauce", "cheese")),
     Form("non-X", "minus", "non, non-", "a non-smoking room", "a room", ("smoking",)),
     Form("operators", "minus", "", "tag:dog AND NOT(cat)", "dog", ("cat",)),
+    Form("X? no", "no", "", "piano yes, violin no", "piano", ("violin",)),
+    Form("do not show X doing", "not", "", "a dog, don't show me anyone running", "a dog", ("anyone running",)),
     Form("avoid X", "order", _ORDERS, "a beach, avoid people", "a beach", ("people",)),
     Form("I hate X", "order", _DISLIKES, "i hate clowns", "", ("clowns",)),
     Form(

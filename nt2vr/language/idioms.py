@@ -21,7 +21,9 @@ _IDIOMS = {
         "necessarily, exactly, missing, lacking, absent, unlike, unusual, uncommon, impossible, bad, too bad, a bad, "
         "half bad, allowed sign, permitted sign, gonna lie, going to lie, kidding, rocket science, a problem, an "
         "issue, least, mention, surprisingly, get better, get any better, let go, see this every day, see that every "
-        "day, safe for work, until, your average, for the faint",
+        "day, safe for work, until, your average, for the faint, required, necessary, needed, essential, mandatory, "
+        "care which, care what, care how, care who, care where, care if, care whether, matter which, matter what, "
+        "matter how, matter who, matter if, matter whether",
     ),
     *_runs(_DO_NOT, "mind, hesitate, disappoint, miss a beat"),
     *_runs(
@@ -75,6 +77,8 @@ _IDIOMS = {
         ("without", "without a"),
         "doubt, question, equal, limits, further ado, fail, hitch, parallel, rival, trace, delay, warning",
     ),
+    *_runs(("sans",), "serif"),
+    *_runs(("non", "non-"), "stop"),
     *_runs(("is", "are", "was", "does", "do", "ca", "ai"), "n't it, n't he, n't she, n't they, n't you"),
     *_runs(("a", "the"), "no, nobody, nothing, minus, zero, lacking"),
     *_runs(("zero",), "gravity, g, waste, to hero, hour, sum, day"),
@@ -104,7 +108,7 @@ _IDIOMS = {
 }
 NO_NEGATION = Runs(_IDIOMS)
 
-_SIGNS = words("sign signs signpost poster sticker symbol label signboard notice")
+_SIGNS = words("sign signs signpost poster sticker symbol label signboard notice tape banner mat doormat")
 _ZONES = words("zone zones area section lane")
 _ON_SIGNS = words(
     "entry exit trespassing vacancy access turn u-turn left right pets dogs photos photography phones cameras food "

@@ -3,6 +3,7 @@
 import re
 
 from nt2vr.language.rewriting import Step, pattern
+from nt2vr.language.spelling import cue_of
 from nt2vr.language.wordlists import words
 
 _DENIES = r"no|not|none|without|w/o|exclude[sd]?|excluding|except|minus|avoid|omit|skip|hide|ignore|remove"
@@ -62,6 +63,11 @@ def _expected(match: re.Match[str]) -> str | None:
 
 SPELLING = (
     Step(
+        pattern(r"\bex[a-z]{3,8}\b"),
+        lambda match: cue_of(match[0].lower()),
+        words("one those clip video when people any"),
+    ),
+    Step(
         pattern(r"(?<=rather )then\b|(?<=other )then\b|(?<=different )then\b|(?<=else )then\b"), "than", words("then")
     ),
     Step(pattern(r"(?<=instead )off\b|(?<=insted )off\b"), "of", words("off")),
@@ -69,6 +75,7 @@ SPELLING = (
     Step(pattern(r"\bw\.o\.?(?=\s)|\bwo(?= (?!n['\u2019]?t\b)[a-z])"), "w/o", words("w.o wo")),
     Step(pattern(r"\bw/\s?(?!o\b|out\b)(?=\w)"), "with ", words("w/")),
     Step(pattern(r"\bno body(?= (?:is|was|are|in|on|at|else)\b)"), "nobody", words("body")),
+    Step(pattern(r"\b(instead|rather|apart|aside|except|other)(of|than|from|for)\b"), r"\1 \2"),
     Step(pattern(r"\b(?:appart|a part) (?=from\b)"), "apart ", words("part")),
     Step(pattern(r"\bexpect(?= for\b)"), "except", words("expect")),
     Step(pattern(r"\bexpect\b(?! to\b)"), _expected, words("expect")),

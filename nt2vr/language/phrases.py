@@ -25,6 +25,7 @@ GROUNDS = words(
 _TWO_OBJECTS = words("give show teach hand tell offer feed")
 _WITH_VERB = words("go start stop keep like enjoy try be begin")  # go swimming
 _EXCEPTING = words("except excepting excluding besides barring minus")
+_ING_THINGS = words("building painting clothing ceiling railing string ring wing king thing wedding drawing")
 _NEW_START = words("just only instead also then")
 HELPING_WORDS = frozenset({*HELPERS, "'s", "s", "'ve", "ve", "'d", "d", "re", "m", "r"})  # forms of be, do and have
 
@@ -164,6 +165,14 @@ class Phrases:
             return None
         start = verb - 1 if verb > i and self.word(verb - 1) == "being" else verb
         return _VerbPhraseReader(self, verb, start).read()
+
+    def gerund_phrase(self, i: int) -> Phrase | None:
+        """Return "painting a picture" or "shooting with a bow", of which taggers make nouns."""
+        may_go_on = self.tag(i + 1) == "DET" or (
+            self.word(i + 1) in {"with", "from"} and self.word(i) not in _ING_THINGS
+        )
+        is_deed = self.word(i).endswith("ing") and self.tag(i) in {"NOUN", "ADJ", "VBG"} and may_go_on
+        return _VerbPhraseReader(self, i, i).read() if is_deed else None
 
     def _main_verb(self, i: int) -> int | None:
         """Skip up to four auxiliaries, adverbs and "to"; None if no verb follows them."""

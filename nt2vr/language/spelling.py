@@ -14,7 +14,7 @@ _CONTRACTED = words(  # without the apostrophe
 )
 _WORDS = words(  # of English, one slip away from a cue; a test compares them with the dictionary
     "nether bedsides beside noshing noting notching massing messing mussing misting misusing licking locking lucking "
-    "laking larking lacing excerpt excluded excerpting neve dint"
+    "laking larking lacing excerpt notting excluded excerpting neve dint"
 )
 # Two slips, or letters left out on purpose
 _USUAL = {
@@ -22,6 +22,7 @@ _USUAL = {
     for cue, slips in (
         pair.split("=")
         for pair in (
+            "interested=intrested,intersted,interrested out=otu,oout "
             "not=nto,noot nothing=nuthin,nuffin,nufin nobody=nobodys,no1,nooone excluding=exlcudign "
             "except=exepct,exspect,exepted without=wihtou,whitout,wivout,whitouth,wout "
             "neither=nethier,niehter,neighter rather=rahter,ratehr,raher,rathr never=nvr,nevr,neva,nver "

@@ -1,9 +1,10 @@
 """Negated sentences from arbitrary captions, with their wanted and unwanted parts. Knows no videos.
 
-Six kinds: "negated", a caption with one thing denied (nT2VR's negated queries); "composed", A and not B (nT2VR's
+Seven kinds: "negated", a caption with one thing denied (nT2VR's negated queries); "composed", A and not B (nT2VR's
 composed queries); "without", A without a thing N; "not", not B alone; "fragment", a caption joined with a few words
-of another one, which teaches models the words of negation rather than the grammar of one generator; and "idiom", which
-denies nothing although it has a negation word.
+of another one, which teaches models the words of negation rather than the grammar of one generator; "typed",
+"composed" or "without" in the words of people who search; and "idiom", which denies nothing although it has a negation
+word.
 """
 
 import random
@@ -28,8 +29,9 @@ from nt2vr.querygen.negator import caption_tagger, denials
 from nt2vr.querygen.things import Thing, things
 from nt2vr.querygen.usage import Key, Usage, agrees
 from nt2vr.querygen.verb_phrases import VerbPhrase
+from nt2vr.querygen.wordings import ask, word
 
-DenialKind = Literal["negated", "composed", "without", "not", "fragment", "idiom"]
+DenialKind = Literal["negated", "composed", "without", "not", "fragment", "typed", "idiom"]
 
 WITHOUT = ("{A} without {N}", "{A} without {N}", "{A} and no {n}", "{A} with no {n}")
 _FREE_WITHOUT = (  # the last four occur in no test grammar
@@ -41,6 +43,7 @@ NO_DEED = ("not {B_ing}", "nobody is {B_ing}", "nobody {B_s}", "no one is {B_ing
 DEED_SHARE = 0.6  # of "not B": B is an action, otherwise a thing
 SAME_SUBJECT_SHARE = 0.5  # of "A and not B": B is drawn from captions of the same subject
 FULL_CAPTION_SHARE = 0.5  # of "A without N": A is the full caption
+ASKED_SHARE = 0.1  # of "typed": a request that excludes nothing
 JOINED_SHARE = 0.5  # of "A and not B": joined freely as fragments are, not by nT2VR's templates
 TRIES = 12  # captions drawn to find something the current one does not say
 MOST_WORDS = 25  # longer captions are not extended: models truncate texts to 77 tokens, small ones to fewer
@@ -71,7 +74,7 @@ class Denial:
 
     Attributes:
         wanted: phrase the video should show; empty for "not B", an affirmative paraphrase for an idiom.
-        unwanted: affirmative phrase the video should not show; empty for an idiom.
+        unwanted: affirmative phrase the video should not show; empty for an idiom, and for a mere request.
     """
 
     kind: DenialKind
@@ -160,6 +163,8 @@ class CaptionDenials:
                 return self._not(caption, rng)
             case "fragment":
                 return self._fragment(caption, rng)
+            case "typed":
+                return self._typed(caption, rng)
             case "idiom":
                 return _idiom(caption, rng)
 
@@ -229,6 +234,20 @@ class CaptionDenials:
                 text = rng.choice(_joints(tags)).format(A=caption.text, F=fragment, f=bare)
                 return Denial("fragment", text, caption.text, fragment)
         return None
+
+    def _typed(self, caption: _Parsed, rng: random.Random) -> Denial | None:
+        """Word "A and not B" or "A without N" as people type it, or merely ask for A."""
+        is_deed = rng.random() < DEED_SHARE
+        draw = self._composed if is_deed else self._without
+        if (denial := draw(caption, rng)) is None:
+            return None
+        wanted, unwanted = denial.wanted, denial.unwanted
+        if rng.random() < ASKED_SHARE:
+            return Denial("typed", ask(wanted, rng), wanted, "")
+        more = draw(caption, rng)
+        other = more.unwanted if more and more.unwanted != unwanted else ""
+        text, with_other = word(wanted, unwanted, other, is_deed, rng)
+        return Denial("typed", text, wanted, f"{unwanted} and {other}" if with_other else unwanted)
 
     def _thing(self, caption: _Parsed, rng: random.Random) -> Thing | None:
         """Draw a thing the caption does not name."""

@@ -9,6 +9,7 @@ from nt2vr.language.query import Query
 
 REWORDED = "reworded"  # the strategy
 NO_THING, NO_DEED = "no {}", "not {}"  # with "but" and "and" best for CLIP-neg on validation scenes: trainer/LOG.md
+_WHOEVER = re.compile(r"^(?:(?:any|some)(?:one|body)|people) (?=[a-z]+ing\b)", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(an?|the|any) ", re.IGNORECASE)
 
 
@@ -25,6 +26,7 @@ def reword(text: str, wanted: str, unwanted: Sequence[str]) -> str:
 
 
 def _denied(part: str) -> str:
+    part = _WHOEVER.sub("", part)
     first, _, rest = part.partition(" ")
     verb, word = verb_of(first.lower()), first.lower()
     if verb and word.endswith("ing") and word != verb:

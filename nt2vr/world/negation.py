@@ -1,8 +1,9 @@
 """Negated sentences about scenes, with the exact truth of both parts.
 
-Four kinds: "negated", a caption with a verb or a "with" denied (nT2VR's negated queries); "composed", A and not B
-(nT2VR's composed queries); "without", A without a thing N; and "not", not B alone. A denial applies to everybody in
-the clip, as in nT2VR's rule of relevance: "a man sings and does not dance" requires that nobody dances.
+Five kinds: "negated", a caption with a verb or a "with" denied (nT2VR's negated queries); "composed", A and not B
+(nT2VR's composed queries); "without", A without a thing N; "not", not B alone; and "typed", A and not B or A without N
+in the words of people who search. A denial applies to everybody in the clip, as in nT2VR's rule of relevance: "a man
+sings and does not dance" requires that nobody dances.
 """
 
 import random
@@ -14,12 +15,13 @@ from typing import Literal
 from nt2vr.language.inflect import inflect_phrase
 from nt2vr.querygen.denials import NO_DEED, NO_THING, WITHOUT, Denial
 from nt2vr.querygen.templates import WITH_PRONOUN, WITHOUT_PRONOUN
+from nt2vr.querygen.wordings import word
 from nt2vr.world.captions import SceneCaption, with_article
 from nt2vr.world.scenes import Actor, Scene
 from nt2vr.world.truth import Claim, Who
 from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, ANIMAL_ACTIVITIES, PROPS, SUBJECTS
 
-SceneDenialKind = Literal["negated", "composed", "without", "not"]
+SceneDenialKind = Literal["negated", "composed", "without", "not", "typed"]
 SceneThing = tuple[Literal["subject", "prop", "accessory"], str]
 
 PRONOUNS = {"man": "he", "boy": "he", "woman": "she", "girl": "she"}
@@ -122,6 +124,33 @@ def deny_thing(thing: SceneThing, rng: random.Random) -> SceneDenial:
     words = _thing_words(thing, rng)
     return SceneDenial(
         "not", rng.choice(NO_THING).format(N=words, n=_bare(words)), "", words, Claim(), _thing_claim(thing)
+    )
+
+
+def type_out(first: SceneDenial, second: SceneDenial, rng: random.Random) -> SceneDenial:
+    """Word a sentence as people type it; a list excludes the unwanted part of a second sentence, too."""
+    either = _either(first.unwanted_claim, second.unwanted_claim)
+    other = second.unwanted if either else ""
+    text, with_other = word(first.wanted, first.unwanted, other, first.kind == "composed", rng)
+    if either and with_other:
+        first = replace(first, unwanted=f"{first.unwanted} and {other}", unwanted_claim=either)
+    return replace(first, kind="typed", text=text)
+
+
+def _either(one: Claim, other: Claim) -> Claim | None:
+    """Claim that one or the other of two different things or deeds of the same sort is there."""
+    if one == other:
+        return None
+    if one.props and other.props:
+        return Claim(props=(one.props[0] | other.props[0],))
+    if not (one.actors and other.actors):
+        return None
+    mine, its = one.actors[0], other.actors[0]
+    either = Who(mine.subjects | its.subjects, mine.activities | its.activities, mine.wearing | its.wearing)
+    return (
+        Claim((either,))
+        if bool(mine.subjects) == bool(its.subjects) and bool(mine.wearing) == bool(its.wearing)
+        else None
     )
 
 

@@ -17,6 +17,7 @@ from nt2vr.world.negation import (
     deny_thing,
     leave_out,
     negate,
+    type_out,
 )
 from nt2vr.world.scenes import Actor, Scene
 from nt2vr.world.table import SceneTable
@@ -82,6 +83,9 @@ class SceneDenials:
                 return self._without(row, rng)
             case "not":
                 return self._not(row, rng)
+            case "typed":
+                draw = self._composed if rng.random() < DEED_SHARE else self._without
+                return type_out(draw(row, rng), draw(row, rng), rng)
 
     def negated(self, row: int, rng: random.Random) -> SceneDenial:
         """Deny one thing in the caption that `describe` draws from an equal generator."""

@@ -42,7 +42,7 @@ from nt2vr.ui.search.state import (
     read_chosen,
     with_clip,
 )
-from nt2vr.ui.search.view import understood_view, with_corrections
+from nt2vr.ui.search.view import offers_view, understood_view, with_corrections
 from nt2vr.ui.search.watch import Watch
 from nt2vr.ui.search.why_view import chosen_columns, why_view
 from nt2vr.ui.theme import script
@@ -132,6 +132,7 @@ class SearchTab:
         for event in (added, liked, *r.systems_added):
             self._asks(event)
         r.understood.literal(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.literal", **BROWSER_ONLY)
+        r.understood.take(outputs=[c.query, c.ask], js="nt2vr.take", **BROWSER_ONLY)
         r.understood.correct(outputs=[r.wanted, r.unwanted, c.ask], js="nt2vr.correct", **BROWSER_ONLY)
         for slider in r.sliders:
             moved = script("moved", slider.elem_id)
@@ -263,11 +264,12 @@ class SearchTab:
         state = state if marked.video_ids else replace(state, judged="")
         held = {"wanted": wanted, "unwanted": unwanted, **asked.hidden}
         understood = understood_view(answer, state, held, parsed, remark(searcher, answer, state.references))
+        videos = () if state.references or searcher.is_library else searcher.gallery.videos
         r, job = self._results, self.indexing.under_way(state.gallery) if state.gallery else None
         return {
             r.answer: answer,
             r.marked: marked,
-            r.understood: {**understood, "trains": self._watch.offers(request)},
+            r.understood: {**understood, **offers_view(answer, videos), "trains": self._watch.offers(request)},
             r.columns: self._columns(answer, state, marked),
             **self._watch.awake(),
             r.index: index_view(answer, problem, job, self.permissions.refusal(request, "import")),

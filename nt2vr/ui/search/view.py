@@ -13,9 +13,13 @@ from urllib.parse import quote
 from defusedcsv import csv
 
 from nt2vr.language.query import Query, Span
+from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Verdict
+from nt2vr.search.reading import with_words
 from nt2vr.search.strategies import STRENGTHS
 from nt2vr.ui.search.state import SearchState, read_parts, write_parts
+from nt2vr.world.offers import FEW, fitting, offers
+from nt2vr.world.scenes import Scene
 
 WORD = re.compile(r"\w+")
 ARTICLES = frozenset({"a", "an", "the"})
@@ -90,6 +94,17 @@ def understood_view(
         "settled": {"wanted": wanted, "unwanted": unwanted, "literal": state.literal, "parts": state.parts},
         "sliders": [_slider(answer, strategy, state.moved.get(strategy)) for strategy in STRENGTHS],
     }
+
+
+def offers_view(answer: Answer, videos: Sequence[Video]) -> dict[str, Any]:
+    """Offer other queries where hardly any of the videos, scenes of the built-in world, fits this one."""
+    if any(ranking.counts["right"] > FEW for ranking in answer.rankings):
+        return {}
+    scenes = [Scene.from_dict(video.scene) for video in videos if video.scene]
+    query = with_words(answer.query, answer.read_as)
+    if not scenes or (found := fitting(query, scenes)) > FEW:
+        return {}
+    return {"offers": offers(query, scenes), "few": "one clip fits;" if found else "no clip fits for sure;"}
 
 
 def marked_again(query: Query, parsed: Query) -> Query:

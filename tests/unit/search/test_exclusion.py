@@ -162,6 +162,7 @@ def test_judged_queries_exclude_and_are_reworded_by_their_known_parts() -> None:
         ("a boy is dancing", ("playing the drum",), "a boy is dancing and not playing the drum"),
         ("a man", ("sit on a stool", "the hat"), "a man and not sitting on a stool and no hat"),
         ("dog", ("cat",), "dog but no cat"),
+        ("a dog", ("anyone swimming", "people"), "a dog and not swimming and no people"),
         ("a man", ("king", "swing sets"), "a man but no king and no swing sets"),
         ("", ("a dog",), "no dog"),
         ("a man is singing", (), "a man is singing"),
