@@ -111,7 +111,7 @@ def fetch(
 
 @contextmanager
 def _resumable(folder: Path, name: str) -> Iterator[Path]:
-    """Yield the folder of a transfer; it stays after a failure of the network only."""
+    """Yield the folder of a transfer; after a failure of the network it stays, with the files that are complete."""
     partial = folder.with_name(f".{folder.name}.download")
     try:
         yield partial

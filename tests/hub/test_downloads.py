@@ -44,7 +44,7 @@ def test_weights_come_over_a_redirect_to_another_host(tmp_path: Path, hub: HubSe
     assert hub.foreign_tokens == []
 
 
-def test_a_cut_in_the_middle_is_resumed_by_the_same_and_by_the_next_attempt(
+def test_a_cut_in_the_middle_is_resumed_and_a_failed_download_can_be_tried_again(
     tmp_path: Path, hub: HubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(huggingface_hub.constants, "DOWNLOAD_CHUNK_SIZE", 1000)  # 10 MB; less than that is lost
@@ -56,8 +56,7 @@ def test_a_cut_in_the_middle_is_resumed_by_the_same_and_by_the_next_attempt(
     assert asked == sorted(asked) and asked[0] == size // 2 // 1000 * 1000  # each try went on from the last
     hub.breaks, hub.ranges = 0, []
     assert models.download("tiny/test") == "tiny / test"
-    (resumed,) = hub.ranges
-    assert int(resumed.removeprefix("bytes=").rstrip("-")) > size // 2
+    assert hub.ranges == [""]  # huggingface_hub 2 keeps nothing of a failed transfer
     assert [path.name for path in (tmp_path / "models").iterdir()] == ["tiny--test"]
 
 

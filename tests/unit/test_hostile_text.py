@@ -95,6 +95,13 @@ REMEMBERED = {  # functions whose arguments are few, whatever is sent
     "_drawing": "its pictures",
     "actor_svg": "its actors",
     "_warn": "files of the data folder that cannot be used",
+    "_tables": "files of published figures",
+    "_report_taken": "models of plug-ins",
+    **dict.fromkeys(("deeds_at", "_backdrop", "_props", "_choices"), "places of the large world and what is there"),
+    **dict.fromkeys(("those", "_cast", "_ordered", "_words", "forms"), "words of its data files"),
+    **dict.fromkeys(("_flat", "picture", "_squashed", "drawing", "ink", "look", "with_body"), "its pictures"),
+    **dict.fromkeys(("_split", "with_mood", "grip", "grip_of", "body_of", "seat", "poses"), "its figures"),
+    **dict.fromkeys(("spots", "headings"), "its motions, each with 8 steps"),
 }
 
 

@@ -56,6 +56,7 @@ def load(model: str) -> Any:
 @pytest.fixture
 def jobs(tmp_path: Path) -> Iterator[IndexJobs]:
     (tmp_path / "films").mkdir()
+    (tmp_path / "films" / "a.mp4").touch()  # an empty folder is refused
     libraries = Libraries(tmp_path / "libraries")
     for name in ("one", "two"):
         libraries.add(name, "folder", tmp_path / "films")

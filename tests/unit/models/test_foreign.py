@@ -344,7 +344,7 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a number": (lambda path: torch.save(3, path), "but no tensors"),
     "a classifier": (lambda path: torch.save({"conv1.weight": torch.zeros(3)}, path), "no CLIP .* but conv1.weight"),
-    "two models": (_save(lambda w: {"student": w, "teacher": w}), r"several models \(student, teacher\)"),
+    "two models": (_save(lambda w: {"student": w, "teacher": dict(w)}), r"several models \(student, teacher\)"),
     "missing": (_save(lambda w: w.pop("ln_final.bias")), r"missing: ln_final.bias\)"),
     "unexpected": (_save(lambda w: w.update({"visual.extra": torch.zeros(1)})), "unexpected: visual.extra"),
     "another shape": (

@@ -81,7 +81,7 @@ def test_a_preset_as_it_fills_the_form_is_the_config_of_its_file(file: Path) -> 
         ({"base": ""}, "needs a base"),
         ({"free": 1.5}, "free must be a share from 0 to 1"),
         ({"sentences": {"fragment": 1}}, "grammar makes neither fragments"),
-        ({"data": "no/such.txt"}, r"no/such\.txt is not there\. Name a captions file"),
+        ({"data": "no/such.txt"}, r"no/such\.txt is not there\. Name world, a captions file"),
         ({"data": "assets/gallery"}, "composed must know which clips a sentence is right for"),
     ],
 )
@@ -100,7 +100,7 @@ def test_videos_are_asked_for_only_by_losses_that_need_them(tmp_path: Path) -> N
     values = {**filled("CLIP*"), **chosen}
     with pytest.raises(ConfigError, match=r"captions\.txt has captions but no videos, which retrieval cannot do"):
         read_form(values, table("CLIP*"))
-    with pytest.raises(ConfigError, match=r"path/to/captions\.txt is not there\. Name a captions file"):
+    with pytest.raises(ConfigError, match=r"path/to/captions\.txt is not there\. Name world, a captions file"):
         read_form(filled("Teach negation (text only)", base=chosen["base"]), table("Teach negation (text only)"))
 
 

@@ -56,7 +56,7 @@ class Page:
 
     @property
     def watch(self) -> Watch:
-        models = SimpleNamespace(entries=lambda: self.entries)
+        models = SimpleNamespace(entries=lambda: self.entries, folder=lambda model: self.entries[model].folders[0])
         live = SimpleNamespace(epoch=lambda model: self.served)
         searcher = SimpleNamespace(models=models, live=live, system_names=lambda also: [*self.entries, *also])
         galleries: Any = SimpleNamespace(built_in=searcher)
