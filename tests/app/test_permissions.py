@@ -24,6 +24,7 @@ from tests.paths import ROOT
 META = {"_type": "gradio.FileData"}
 GUARDED: dict[Event, tuple[str, Any]] = {  # event -> what it needs permission for, and a value for its first input
     ("download", "click"): ("download models", "ViT-B-32 / none"),
+    ("offer", "click"): ("download models", None),
     ("download-cancel", "click"): ("download models", None),
     ("import", "click"): ("import models and videos", "/etc/hostname"),
     ("import-upload", "upload"): ("import models and videos", None),
