@@ -99,13 +99,7 @@ class ClipFile:
             return self.embeddings(encoder, progress, should_stop)
 
         def embed() -> NDArray[np.float32]:
-            drawn = tracked(
-                self._drawn(),
-                len(self.scenes),
-                "drawing clips",
-                progress,
-                should_stop,
-            )
+            drawn = tracked(self._drawn(), len(self.scenes), "drawing clips", progress, should_stop)
             chunks = iter(lambda: list(islice(drawn, CHUNK)), [])
             embedded = [embed_frames(encoder, np.stack(chunk), silent, never) for chunk in chunks]
             return np.concatenate([np.zeros((0, encoder.embed_dim), np.float32), *embedded])
@@ -135,8 +129,6 @@ class ClipFile:
                 pool_.shutdown(cancel_futures=True)
 
 
-def draw_clips(
-    scenes: Sequence[Any], num_frames: int, framing: Framing, drawing: Drawing = DRAWING
-) -> NDArray[np.uint8]:
+def draw_clips(scenes: Sequence[Any], num_frames: int, framing: Framing, drawing: Drawing) -> NDArray[np.uint8]:
     """Draw clips: (N, F, S, S, 3)."""
     return np.stack([drawing.draw(scene, num_frames, framing) for scene in scenes])
