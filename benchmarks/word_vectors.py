@@ -5,7 +5,7 @@ reduced by PCA to the tower's width, and scaled. They are all that is taken from
 projection start from random weights, as does the visual tower unless it comes from a checkpoint. Trained with
 `keep_tokens`, the vectors stay as they are, so words that no caption has keep their place among the others.
 
-    python -m benchmarks.word_vectors FOLDER [--visual assets/models/clip] [--layers 3] [--random]
+    python -m benchmarks.word_vectors FOLDER [--visual assets/models/clip | --visual-width 24] [--layers 3] [--random]
 """
 
 from collections.abc import Sequence
@@ -56,10 +56,11 @@ def piece_vectors(width: int) -> Tensor:
     return scaled.float()
 
 
-def write_base(folder: Path, visual: Path | None, layers: int, random: bool, scale: float) -> None:
-    """Write the checkpoint folder."""
+def write_base(folder: Path, visual: Path | None, layers: int, random: bool, scale: float, width: int) -> None:
+    """Write the checkpoint folder; `width` is that of a random visual tower."""
     cfg = text_cfg(layers=layers)
-    model_cfg = {**SMALL_MODEL, "text_cfg": cfg}
+    vision_cfg = SMALL_MODEL["vision_cfg"] if visual else {**SMALL_MODEL["vision_cfg"], "width": width}
+    model_cfg = {**SMALL_MODEL, "vision_cfg": vision_cfg, "text_cfg": cfg}
     card, preprocess = Card("Word vectors"), dict[str, Any]()
     torch.manual_seed(0)
     _, tokenizer = load_minilm()
@@ -81,11 +82,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = arguments("word_vectors", __doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--visual", type=Path, help="checkpoint whose visual tower and temperature are taken")
+    parser.add_argument("--visual-width", type=int, default=16, help="of a visual tower from random weights")
     parser.add_argument("--layers", type=int, default=3)
     parser.add_argument("--random", action="store_true", help="the control: random vectors of the same size")
     parser.add_argument("--scale", type=float, default=1.0)
     args = parser.parse_args(argv)
-    write_base(args.folder, args.visual, args.layers, args.random, args.scale)
+    write_base(args.folder, args.visual, args.layers, args.random, args.scale, args.visual_width)
 
 
 if __name__ == "__main__":

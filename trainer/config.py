@@ -21,6 +21,10 @@ Schedule = Literal["cosine", "exponential"]
 FramePooling = Literal["base", "mean", "raw_mean"]
 FramePositions = Literal["base", "centres", "ends"]
 WORLD = "world"  # `data` of the built-in world
+WORLDS: dict[str, tuple[str, ...]] = {  # built-in worlds, with the kinds of sentences that their grammars make
+    WORLD: ("negated", "composed", "without", "not", "typed"),
+    "world-large": ("negated", "composed", "without", "list", "not", "except", "place", "idiom"),
+}
 METRICS = (  # validation metrics that patience can watch; higher is better
     *("original/MIR", "original/R@1", "original/R@5", "original/R@10"),
     *("composed/MIR", "composed/hard_pairs", "without/MIR", "without/hard_pairs", "not/auc", "negated/delta_MIR"),
@@ -35,7 +39,6 @@ SMALL_MODEL: dict[str, Any] = {
     "text_cfg": {"context_length": 40, "vocab_size": 49408, "width": 192, "heads": 4, "layers": 4},
 }
 OPEN_CLIP_LAYERS = 12  # default of a text transformer whose configuration omits the number
-FROM_CAPTIONS = ("fragment", "idiom")  # kinds of sentences that can only be made from captions
 SENTENCES: dict[str, float] = {"composed": 0.4, "without": 0.3, "not": 0.15, "negated": 0.15}
 
 
@@ -104,7 +107,8 @@ class TrainConfig:
     )
     data: str = option(
         WORLD,
-        "training data: world, the built-in one, or the path of a dataset. If no loss needs videos (distill alone), "
+        "training data: world, the built-in one; world-large, which is to replace it; or the path of a dataset. If no "
+        "loss needs videos (distill alone), "
         "also a file of captions: one per line, or in any query-set format",
     )
     num_clips: int = option(
@@ -289,7 +293,7 @@ def _bad_combinations(c: TrainConfig) -> Iterator[str]:
     """Yield a sentence for each pair of settings that exclude each other."""
     if not 2 <= c.batch_size <= c.num_clips:
         yield f"batch_size must be from 2 to num_clips ({c.num_clips}), not {c.batch_size}."
-    if c.num_captions and (c.data == WORLD or c.batch_size > c.num_captions):
+    if c.num_captions and (c.data in WORLDS or c.batch_size > c.num_captions):
         least = f"at least batch_size ({c.batch_size})"
         yield f"num_captions is for datasets and {least}, not {c.num_captions}. Set it to 0."
     if c.steps_per_epoch < 1:
@@ -306,5 +310,6 @@ def _bad_combinations(c: TrainConfig) -> Iterator[str]:
         yield "keep_share is for distill and composed, as other losses need all captions. Set it to 1."
     if c.not_epochs and not c.sentences.get("not"):
         yield 'not_epochs needs sentences of the kind "not". Give them a share, or set it to 0.'
-    if c.data == WORLD and c.free != 1 and not any(c.sentences[k] for k in c.sentences if k not in FROM_CAPTIONS):
-        yield "The built-in world's grammar makes neither fragments nor idioms. Add another kind, or set free to 1."
+    if c.data in WORLDS and c.free != 1 and not any(c.sentences.get(kind) for kind in WORLDS[c.data]):
+        rest = "neither fragments nor idioms" if c.data == WORLD else f"only {', '.join(WORLDS[c.data])}"
+        yield f"The built-in world's grammar makes {rest}. Add another kind, or set free to 1."

@@ -12,7 +12,7 @@ from nt2vr.language.corrections import did_you_mean
 from nt2vr.models.catalog import Catalog
 from nt2vr.settings import Settings, resolve_path
 from trainer.changes import changed
-from trainer.config import WORLD, TrainConfig
+from trainer.config import WORLDS, TrainConfig
 from trainer.options import check_kind
 
 
@@ -57,7 +57,7 @@ def anchored(config: TrainConfig, data_dir: Path | None = None) -> TrainConfig:
     return replace(
         config,
         base=_base_folder(config.base, data_dir),
-        data=config.data if config.data == WORLD else _anchored(config.data),
+        data=config.data if config.data in WORLDS else _anchored(config.data),
     )
 
 

@@ -10,6 +10,7 @@ from nt2vr.errors import MAX_QUOTED, ConfigError
 from nt2vr.querygen.denials import DenialKind
 
 T = TypeVar("T")
+SENTENCE_KINDS = (*get_args(DenialKind), "list", "except", "place")  # the last three by the large world's grammar
 
 
 def option(default: T, text: str) -> T:
@@ -33,8 +34,8 @@ def check_kind(key: str, value: object, default: object) -> None:
 
 def check_shares(shares: Mapping[str, float]) -> None:
     """Reject unknown kinds of sentences and unusable shares."""
-    if unknown := sorted(set(shares) - set(get_args(DenialKind))):
-        kinds = ", ".join(get_args(DenialKind))
+    if unknown := sorted(set(shares) - set(SENTENCE_KINDS)):
+        kinds = ", ".join(SENTENCE_KINDS)
         raise ConfigError(
             f"There are no sentences of the kind {', '.join(unknown)[:MAX_QUOTED]}. Choose among: {kinds}."
         )

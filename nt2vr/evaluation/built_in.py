@@ -4,8 +4,10 @@ import random
 from collections.abc import Iterable, Sequence
 from itertools import product
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, cue_of, row_array
 from nt2vr.evaluation.media import content_of, embed_files
@@ -15,16 +17,40 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
+from nt2vr.querygen.denials import Denial
 from nt2vr.world.captions import SceneCaption, describe
 from nt2vr.world.drawn.clips import LOOK, ClipFile
-from nt2vr.world.negation import SceneDenial, SceneDenialKind
 from nt2vr.world.scenes import Scene, SceneSplit, sample_scenes
 from nt2vr.world.sentences import SceneDenials
 from nt2vr.world.table import SceneTable
 
 NUM_CLIPS = 2_000
 SEED = 7
-NEGATED_KINDS: tuple[SceneDenialKind, ...] = ("composed", "without", "not")
+NEGATED_KINDS = ("composed", "without", "not")
+
+
+class Grammar(Protocol):
+    """Draws denying sentences for known scenes of either world, see `SceneDenials`."""
+
+    def draw(self, row: int, kind: Any, rng: random.Random) -> Denial:
+        """Draw a sentence that scene `row` satisfies."""
+        ...
+
+    def negated(self, row: int, rng: random.Random) -> Denial | None:
+        """Deny one thing in the caption drawn from an equal generator; None if nothing can be."""
+        ...
+
+    def fitting(self, sentence: Any) -> NDArray[np.bool_]:
+        """Mask of the scenes that satisfy a sentence: (N,)."""
+        ...
+
+    def showing_both(self, sentence: Any) -> NDArray[np.bool_]:
+        """Mask of the scenes with both parts: (N,)."""
+        ...
+
+    def showing_unwanted(self, sentence: Any) -> NDArray[np.bool_]:
+        """Mask of the scenes with the unwanted part: (N,)."""
+        ...
 
 
 def world_benchmark(
@@ -94,7 +120,7 @@ def _generator(row: int) -> random.Random:
 
 
 def world_queries(
-    captions: Sequence[str], sentences: SceneDenials, progress: Progress = silent, should_stop: ShouldStop = never
+    captions: Sequence[str], sentences: Grammar, progress: Progress = silent, should_stop: ShouldStop = never
 ) -> tuple[JudgedQuery, ...]:
     """Generate queries per scene: its caption, its caption with one thing denied, and one of each negated kind.
 
@@ -106,7 +132,8 @@ def world_queries(
     """
     queries = [JudgedQuery("original", caption, row_array((row,))) for row, caption in enumerate(captions)]
     for row in range(len(captions)):
-        queries.append(_judged(sentences.negated(row, _generator(row)), (row,), original=row))
+        if negated := sentences.negated(row, _generator(row)):
+            queries.append(_judged(negated, (row,), original=row))
     draws = list(product(NEGATED_KINDS, range(len(captions))))
     for kind, row in tracked(draws, len(draws), "writing queries", progress, should_stop):
         sentence = sentences.draw(row, kind, _generator(row))
@@ -118,7 +145,7 @@ def world_queries(
 
 
 def _judged(
-    sentence: SceneDenial,
+    sentence: Denial,
     relevant: Iterable[int],
     hard: Iterable[int] = (),
     violating: Iterable[int] = (),

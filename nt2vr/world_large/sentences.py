@@ -67,7 +67,8 @@ class SceneDenials:
         scene = self._scenes[row]
         match kind:
             case "negated":
-                return self.negated(row, rng)
+                found = (self.negated(row, rng) for _ in range(TRIES))
+                return next(filter(None, found), None) or self.draw(row, "without", rng)
             case "composed":
                 return self._composed(row, rng)
             case "without":
@@ -92,12 +93,10 @@ class SceneDenials:
                 deed = rng.choice(main_deeds(actor))
                 return idiom(describe(scene, rng), actor, deed, scene, rng, wordings)
 
-    def negated(self, row: int, rng: random.Random) -> SceneDenial:
-        """Deny one thing in a caption, that which `describe` draws from an equal generator if it can be denied."""
-        for _ in range(TRIES):
-            if found := negate(describe(self._scenes[row], rng)):
-                return rng.choice(found)
-        return self.draw(row, "without", rng)
+    def negated(self, row: int, rng: random.Random) -> SceneDenial | None:
+        """Deny one thing in the caption that `describe` draws from an equal generator; None if nothing can be."""
+        found = negate(describe(self._scenes[row], rng))
+        return rng.choice(found) if found else None
 
     def _said(self, scene: Scene, rng: random.Random) -> Said:
         """Draw a wanted part that holds for a scene."""

@@ -72,7 +72,7 @@ LAYERS = (  # a layer imports those after it, never one before it
     ("nt2vr/ui/",),
     ("nt2vr/services.py",),
     ("nt2vr/evaluation/",),
-    ("nt2vr/world/", "nt2vr/library/"),
+    ("nt2vr/world/", "nt2vr/world_large/", "nt2vr/library/"),
     ("nt2vr/search/", "nt2vr/datasets/"),
     ("nt2vr/media/",),
     ("nt2vr/models/", "nt2vr/querygen/"),

@@ -1,24 +1,20 @@
-"""Sources of training sentences: the built-in world, and captions with or without videos."""
+"""Sources of training sentences: the built-in worlds, and captions with or without videos."""
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol, get_args
+from typing import Any, ClassVar, NamedTuple, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
-from nt2vr.evaluation.built_in import world_queries
+from nt2vr.evaluation.built_in import Grammar, world_queries
 from nt2vr.querygen.denials import CaptionDenials, Denial, DenialKind
 from nt2vr.querygen.negator import negations
-from nt2vr.world import negation as world
-from nt2vr.world.captions import describe
-from nt2vr.world.scenes import Scene
-from nt2vr.world.sentences import SceneDenials
+from trainer.data.worlds import SMALL, World
 
-SCENE_KINDS: tuple[world.SceneDenialKind, ...] = get_args(world.SceneDenialKind)
 CAPTIONS_TRIED = 50  # per kind of denying sentence: one in three of MSR-VTT's captions gives "A and not B"
 NO_TRUTH = (
     "{losses} must know which clips a sentence is right for, as only the built-in world tells. "
@@ -104,16 +100,17 @@ def pairs_of(source: SentenceSource, seed: str, rows: Iterable[int] | None = Non
 
 
 class WorldSentences:
-    """Sentences about scenes of the built-in world, whose truth is known."""
+    """Sentences about scenes of a built-in world, whose truth is known."""
 
     lacks: ClassVar[Mapping[str, str]] = {}
 
     def __init__(
         self,
-        scenes: Sequence[Scene],
+        scenes: Sequence[Any],
         free: float = 0.0,
         denials: CaptionDenials | None = None,
-        grammar: SceneDenials | None = None,
+        grammar: Grammar | None = None,
+        world: World = SMALL,
     ) -> None:
         """Index the scenes.
 
@@ -121,8 +118,8 @@ class WorldSentences:
             free: share of the denying sentences made by `denials` instead of the grammar.
             denials: makes sentences of captions; their truth is not known. None if `free` is 0.
         """
-        self.scenes, self._free, self._denials = scenes, free, denials
-        self.grammar = grammar or SceneDenials(scenes)
+        self.scenes, self._free, self._denials, self._world = scenes, free, denials, world
+        self.grammar = grammar or world.grammar(scenes)
 
     @property
     def parses_captions(self) -> bool:
@@ -139,25 +136,26 @@ class WorldSentences:
 
     def caption(self, row: int, rng: random.Random, number: int | None = None) -> str:
         """Describe a scene."""
-        return describe(self.scenes[row], rng).text
+        text: str = self._world.describe(self.scenes[row], rng).text
+        return text
 
     def pair(self, row: int, rng: random.Random, number: int | None = None) -> NegatedPair:
         """Describe a scene, and deny one thing of that."""
-        caption = describe(self.scenes[row], rng)
-        return NegatedPair(caption.text, rng.choice(world.negate(caption)).text)
+        caption = self._world.describe(self.scenes[row], rng)
+        negated = self._world.negate(caption)
+        return NegatedPair(caption.text, rng.choice(negated).text if negated else None)
 
     def denial(self, row: int, shares: Mapping[str, float], rng: random.Random) -> Denial:
-        """Draw a sentence by the world's grammar, which makes neither fragments nor idioms, or of any caption."""
+        """Draw a sentence by the world's grammar, of the kinds that it makes, or of any caption."""
         if self._denials and rng.random() < self._free:
             return denial_of_captions(self._denials, shares, rng)
-        kinds: dict[world.SceneDenialKind, float] = {  # in the order of the shares, as drawing depends on it
-            kind: shares[kind] for name in shares for kind in SCENE_KINDS if kind == name
-        }
+        # in the order of the shares, as drawing depends on it
+        kinds = {kind: share for kind, share in shares.items() if kind in self._world.kinds}
         return self.grammar.draw(row, rng.choices(list(kinds), list(kinds.values()))[0], rng)
 
     def truth(self, denial: Denial) -> Truth | None:
         """Look the grammar's sentences up in the scenes."""
-        if not isinstance(denial, world.SceneDenial):
+        if not isinstance(denial, self._world.denial):
             return None
         return Truth(self.grammar.fitting(denial), self.grammar.showing_both(denial))
 

@@ -3,13 +3,14 @@
 import json
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,30 @@ from nt2vr.models.spawn import WithoutMain
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.world.drawn.frame_file import embed_frames, embedded_once, read_frames, write_frames
 from nt2vr.world.drawn.render import Renderer
-from nt2vr.world.scenes import Scene, SceneSplit
+from nt2vr.world.scenes import SceneSplit
 
 LOOK = 1  # cache version: raise it when scenes are drawn or fitted differently
 CHUNK = 64  # clips per task of a process: 10 MB of frames
+
+
+@lru_cache(1)
+def _renderer() -> Renderer:
+    return Renderer()
+
+
+def draw_clip(scene: Any, num_frames: int, framing: Framing) -> NDArray[np.uint8]:
+    """Draw a clip at the gallery's size and `fit` it, as search does: (F, S, S, 3)."""
+    return np.stack([fit(frame, framing) for frame in _renderer().frames(scene, num_frames)])
+
+
+class Drawing(NamedTuple):
+    """How scenes are drawn: a function, and the cache version of its looks."""
+
+    draw: Callable[[Any, int, Framing], NDArray[np.uint8]] = draw_clip
+    look: str = ""
+
+
+DRAWING = Drawing()
 
 
 @dataclass(frozen=True)
@@ -32,19 +53,25 @@ class ClipFile:
     """Cache file for the frames of some scenes."""
 
     path: Path  # .npy file of (N, F, S, S, 3) uint8 RGB frames, named by a hash of everything that affects them
-    scenes: Sequence[Scene]
+    scenes: Sequence[Any]
     num_frames: int
     framing: Framing  # what frames are fitted to; S is its size
+    drawing: Drawing = DRAWING
 
     @classmethod
     def of(
-        cls, split: SceneSplit, scenes: Sequence[Scene], num_frames: int, framing: Framing, cache: Path
+        cls,
+        split: SceneSplit,
+        scenes: Sequence[Any],
+        num_frames: int,
+        framing: Framing,
+        cache: Path,
+        drawing: Drawing = DRAWING,
     ) -> "ClipFile":
         """Return the cache file in the folder `cache`, without drawing anything."""
-        key = blake2b(
-            json.dumps([LOOK, num_frames, framing.key, [scene.to_dict() for scene in scenes]]).encode(), digest_size=8
-        )
-        return cls(cache / f"built-in-{split}-{key.hexdigest()}.npy", scenes, num_frames, framing)
+        looks = [drawing.look or LOOK, num_frames, framing.key, [scene.to_dict() for scene in scenes]]
+        key = blake2b(json.dumps(looks).encode(), digest_size=8)
+        return cls(cache / f"built-in-{split}-{key.hexdigest()}.npy", scenes, num_frames, framing, drawing)
 
     def frames(self, progress: Progress = silent, should_stop: ShouldStop = never) -> NDArray[np.uint8]:
         """Return the memory-mapped frames, drawing them first if necessary."""
@@ -72,13 +99,7 @@ class ClipFile:
             return self.embeddings(encoder, progress, should_stop)
 
         def embed() -> NDArray[np.float32]:
-            drawn = tracked(
-                _drawn(self.scenes, self.num_frames, self.framing),
-                len(self.scenes),
-                "drawing clips",
-                progress,
-                should_stop,
-            )
+            drawn = tracked(self._drawn(), len(self.scenes), "drawing clips", progress, should_stop)
             chunks = iter(lambda: list(islice(drawn, CHUNK)), [])
             embedded = [embed_frames(encoder, np.stack(chunk), silent, never) for chunk in chunks]
             return np.concatenate([np.zeros((0, encoder.embed_dim), np.float32), *embedded])
@@ -86,34 +107,28 @@ class ClipFile:
         return embedded_once(self.path, encoder, embed)
 
     def _draw(self, progress: Progress, should_stop: ShouldStop) -> None:
-        count, drawn = len(self.scenes), _drawn(self.scenes, self.num_frames, self.framing)
+        count = len(self.scenes)
         progress(0, count, "drawing clips")  # the processes take seconds to start
-        clips = tracked(drawn, count, "drawing clips", progress, should_stop)
+        clips = tracked(self._drawn(), count, "drawing clips", progress, should_stop)
         write_frames(self.path, (count, self.num_frames, self.framing.size, self.framing.size, 3), clips)
 
-
-def _drawn(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> Iterator[NDArray[np.uint8]]:
-    """Yield the frames of each scene, drawn by one process per core."""
-    chunks = [scenes[start : start + CHUNK] for start in range(0, len(scenes), CHUNK)]
-    draw = partial(draw_clips, num_frames=num_frames, framing=framing)
-    if len(chunks) == 1:
-        yield from draw(chunks[0])
-        return
-    # spawn, because torch's threads do not survive a fork; the parent handles SIGINT
-    with ProcessPoolExecutor(os.cpu_count(), WithoutMain(), signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool_:
-        try:
-            for clips in pool_.map(draw, chunks):
-                yield from clips
-        finally:
-            pool_.shutdown(cancel_futures=True)
-
-
-@lru_cache(1)
-def _renderer() -> Renderer:
-    return Renderer()
+    def _drawn(self) -> Iterator[NDArray[np.uint8]]:
+        """Yield the frames of each scene, drawn by one process per core."""
+        chunks = [self.scenes[start : start + CHUNK] for start in range(0, len(self.scenes), CHUNK)]
+        draw = partial(draw_clips, num_frames=self.num_frames, framing=self.framing, drawing=self.drawing)
+        if len(chunks) == 1:
+            yield from draw(chunks[0])
+            return
+        # spawn, because torch's threads do not survive a fork; the parent handles SIGINT
+        ignoring = signal.signal, (signal.SIGINT, signal.SIG_IGN)
+        with ProcessPoolExecutor(os.cpu_count(), WithoutMain(), *ignoring) as pool_:
+            try:
+                for clips in pool_.map(draw, chunks):
+                    yield from clips
+            finally:
+                pool_.shutdown(cancel_futures=True)
 
 
-def draw_clips(scenes: Sequence[Scene], num_frames: int, framing: Framing) -> NDArray[np.uint8]:
-    """Draw clips at the gallery's size and `fit` them, as search does: (N, F, S, S, 3)."""
-    clips = (_renderer().frames(scene, num_frames) for scene in scenes)
-    return np.stack([[fit(frame, framing) for frame in frames] for frames in clips])
+def draw_clips(scenes: Sequence[Any], num_frames: int, framing: Framing, drawing: Drawing) -> NDArray[np.uint8]:
+    """Draw clips: (N, F, S, S, 3)."""
+    return np.stack([drawing.draw(scene, num_frames, framing) for scene in scenes])

@@ -57,7 +57,8 @@ class UndrawnClips:
         """Return the embeddings: (N, D), L2-normalised. Clips are drawn only if theirs do not ship."""
         found = _shipped(self.file, encoder)
         if missing := [scene for scene, row in zip(self.file.scenes, found, strict=True) if np.isnan(row[0])]:
-            rest = ClipFile.of("train", missing, self.file.num_frames, self.file.framing, self.file.path.parent)
+            file = self.file
+            rest = ClipFile.of("train", missing, file.num_frames, file.framing, file.path.parent, file.drawing)
             found[np.isnan(found[:, 0])] = rest.embeddings_alone(encoder, progress, should_stop)
         return found
 

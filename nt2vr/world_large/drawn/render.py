@@ -5,6 +5,7 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
+from nt2vr.models.framing import Framing
 from nt2vr.world_large.deeds import DeedKind
 from nt2vr.world_large.drawn.actors import Stand, extent, paint, placed
 from nt2vr.world_large.drawn.backdrops import VARIANTS, backdrop
@@ -29,6 +30,11 @@ def render(scene: Scene, size: int = 224, frames: int = STEPS) -> Image:
         _paint_step(canvas, everybody, int((index + 0.5) * STEPS / frames))
         drawn[index] = cv2.resize(canvas.pixels, (size, size), interpolation=cv2.INTER_AREA)
     return drawn
+
+
+def draw_clip(scene: Scene, num_frames: int, framing: Framing) -> Image:
+    """Draw the frames of a clip for an encoder, at its size at once: twice as fast as to draw and `fit` them."""
+    return render(scene, framing.size, num_frames)
 
 
 def _enlarged(stand: Stand, factor: float) -> Stand:

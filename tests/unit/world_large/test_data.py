@@ -47,7 +47,7 @@ def test_slots_and_places_name_known_things() -> None:
     known = {*things(), *kinds(), *(thing.role for thing in things().values())}
     for row in read_table("deeds"):
         slots = f"{row['who']},{row['object'].removeprefix('@')},{row['shows']}"
-        assert set(slots.split(",")) - {""} <= known, row["verb"]
+        assert {name.removeprefix("=") for name in slots.split(",")} - {""} <= known, row["verb"]
     for row in read_table("places"):
         shown = {part.partition(":")[0] for part in row["shows"].split(",")} - {""}
         assert shown <= {*things()}, row["name"]
@@ -85,3 +85,10 @@ def test_no_name_phrase_or_caption_has_a_word_that_was_set_aside() -> None:
     inflected = {word for word in said if UNSEEN_WORDS.intersection(forms_of(word)[:2])}
     assert said & UNSEEN_WORDS == set()
     assert inflected == set()
+
+
+def test_only_birds_that_fly_do_and_hats_are_put_on_bare_heads() -> None:
+    assert {"bird", "owl", "eagle"} <= deeds()["fly"].who
+    assert not {"penguin", "chicken", "chick", "turkey", "rooster"} & deeds()["fly"].who
+    assert {"man", "woman", "boy", "girl"} <= deeds()["wear"].who
+    assert not {"wizard", "man firefighter", "clown", "man astronaut", "Santa", "ninja", "baby"} & deeds()["wear"].who
