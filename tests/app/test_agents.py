@@ -47,7 +47,7 @@ def ask(app: RunningApp, *calls: tuple[str, Mapping[str, Any]], token: str = "")
             assert started.capabilities.resources is None and started.capabilities.prompts is None
             tools = (await connected.list_tools()).tools
             assert all(tool.description for tool in tools)
-            found = [await connected.call_tool(name, dict(arguments)) for name, arguments in calls]
+            found: list[Any] = [await connected.call_tool(name, dict(arguments)) for name, arguments in calls]
             return {tool.name for tool in tools}, [
                 each.content[0].text if each.isError else json.loads(each.content[0].text) for each in found
             ]

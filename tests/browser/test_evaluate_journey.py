@@ -53,7 +53,7 @@ def test_evaluate_read_the_table_filter_open_a_query_in_search_find_it_all_again
     with fresh_page(chromium, running_app.url) as new_session:
         new_session.goto(f"{running_app.url}?systems=CLIP&k=4")
         open_tab(new_session)
-        expect(new_session.locator(".nt-table")).to_have_count(2)
+        expect(new_session.locator(".nt-table")).to_have_count(3)
     page.reload()
     open_tab(page)
     expect(table).to_have_count(2)

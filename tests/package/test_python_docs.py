@@ -19,7 +19,7 @@ def test_the_notebook_example_runs_as_documented(
     (tmp_path / "assets").mkdir()
     shutil.copy(ROOT / "assets" / "screenshot.png", tmp_path / "assets")
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs" / "python.md").read_text("utf-8"), re.M | re.S)
-    assert len(blocks) == 7
+    assert len(blocks) == 8
     notebook: dict[str, object] = {}
     for block in blocks:
         exec(block, notebook)

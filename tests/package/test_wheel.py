@@ -76,9 +76,11 @@ def test_the_wheel_states_version_and_dependencies_of_their_one_source(installed
     distribution = PathDistribution(folder)
     metadata: Message = Parser().parsestr(distribution.read_text("METADATA") or "")
     required = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if line and line[0] != "#"]
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = pyproject["project"]["optional-dependencies"].items()
+    required += [f'{each}; extra == "{extra}"' for extra, some in extras for each in some]
     stated = metadata.get_all("Requires-Dist", [])
     assert list(map(Requirement, stated)) == list(map(Requirement, required))
-    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert metadata["Version"] == pyproject["project"]["version"]
     (script,) = distribution.entry_points.select(group="console_scripts")
     assert (script.name, script.value) == ("nt2vr", "nt2vr.__main__:main")

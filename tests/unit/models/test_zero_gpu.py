@@ -114,7 +114,7 @@ def test_spaces_is_imported_before_torch_and_knows_the_search_before_the_app_sta
         "def GPU(duration):\n    return lambda task: known.append(task) or task\n"
     )
     code = (
-        "import nt2vr.commands.serve, spaces, sys\n"
+        "import nt2vr.ui.page, spaces, sys  # as `nt2vr serve` does before it starts anything\n"
         "assert len(spaces.known) == 2  # queries, and reasons for scores\n"
         "assert 'torch' not in sys.modules"
     )
