@@ -2,13 +2,14 @@
 
 import gc
 import os
+import secrets
 import socket
 import ssl
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -108,9 +109,12 @@ def running_app(tmp_path_factory: pytest.TempPathFactory, gallery_data: Path) ->
 
 
 def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
+    """Return a port that the system gives to nobody who asks for any (as tests' servers do while an app starts)."""
+    while True:
+        port = 10_000 + secrets.randbelow(20_000)  # below Linux's net.ipv4.ip_local_port_range
+        with socket.socket() as free, suppress(OSError):
+            free.bind(("127.0.0.1", port))
+            return port
 
 
 @contextmanager
@@ -147,9 +151,8 @@ def run_app(
 def _wait_for(app: RunningApp, process: "subprocess.Popen[bytes]") -> None:
     deadline = time.monotonic() + 300  # a busy machine is slow, not wrong
     while process.poll() is None and time.monotonic() < deadline:
-        try:
+        with suppress(httpx.TransportError):
             httpx.get(app.url)
             return
-        except httpx.TransportError:
-            time.sleep(0.1)
+        time.sleep(0.1)
     pytest.fail(f"The app did not start:\n{app.log.read_text()}")
