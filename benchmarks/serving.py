@@ -364,7 +364,8 @@ async def _until_killed(app: App, run: RunFolder, moment_s: float, kill_app: boo
     await asyncio.sleep(moment_s)
     status = run.status()
     os.kill(app.process.pid if kill_app or status is None else status.pid, signal.SIGKILL)
-    await loading
+    loading.cancel()  # a killed app refuses at once, and the queries would be used up
+    await asyncio.wait([loading])
 
 
 def main() -> None:
