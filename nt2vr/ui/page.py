@@ -35,7 +35,13 @@ from nt2vr.ui.trainings import Trainings
 from nt2vr.ui.web.agents import build_tools, check_installed
 from nt2vr.ui.web.bodies import Bodies
 from nt2vr.ui.web.gradio_api import build_api
-from nt2vr.ui.web.gradio_fixes import check_inputs, refuse_downloads, refuse_files_quietly, template_script
+from nt2vr.ui.web.gradio_fixes import (
+    check_inputs,
+    refuse_downloads,
+    refuse_files_quietly,
+    show_progress_where_seen,
+    template_script,
+)
 from nt2vr.ui.web.permissions import Permissions, told
 from nt2vr.ui.web.request_checks import UNKNOWN, RequestChecks, refuse_unknown, refuse_unreadable
 from nt2vr.ui.web.routes import build_routes
@@ -151,6 +157,7 @@ def build_page(
 
         timer.tick(on_tick, None, [head, timer], queue=False, **QUIET)
     check_inputs(page)
+    show_progress_where_seen(page)
     return page
 
 
