@@ -1,6 +1,7 @@
 """The page: assembles its tabs, and serves it with its routes."""
 
 import ctypes
+import gc
 import html
 import logging
 import socket
@@ -192,6 +193,8 @@ def serve(
         media = Media(services.galleries, services.libraries, services.decoder)
         page = build_page(services, media, permissions, tabs, trainings, mcp)
         _launch(page, services, media, permissions, mcp)
+        gc.freeze()  # the page stays: searches for garbage need not look at it
+        gc.enable()
         if not permissions.space_owner and (page.root_path or not is_loopback(settings.host)):
             logger.info("The owner's link: %s", owner_link(settings.host, page, permissions))
         searcher = services.galleries.built_in
