@@ -27,6 +27,7 @@ import nt2vr
 from nt2vr.settings import prepare_environment
 from tests.paths import ROOT
 
+gc.disable()  # until all tests are imported
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # the workers share the cores
 prepare_environment()  # before any test imports torch
@@ -53,8 +54,9 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_collection_finish() -> None:
-    """Leave what was imported out of all later searches for garbage, which take .2 s otherwise."""
+    """Leave what was imported out of all searches for garbage, which begin here; each takes .2 s otherwise."""
     gc.freeze()
+    gc.enable()
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> TwoAppsScheduling:

@@ -1,5 +1,6 @@
 """`nt2vr serve`, or `python app.py`: start the app; models and torch are loaded in the background."""
 
+import gc
 import logging
 import socket
 from argparse import ArgumentParser, Namespace
@@ -41,12 +42,16 @@ def run(options: Namespace) -> int:
         options.data_dir, options.device, options.host, options.port, options.allow_host, options.allow_root
     )
     check_address(settings.host, settings.port)
-    from nt2vr.ui.page import serve
-    from nt2vr.ui.web.permissions import Permissions
+    gc.disable()  # a fifth of the time of starting went into searches for garbage, of which there is none yet
+    try:
+        from nt2vr.ui.page import serve
+        from nt2vr.ui.web.permissions import Permissions
 
-    permissions = Permissions.of(settings)
-    tabs, trainings = options.build_trainer(settings, permissions)
-    serve(settings, permissions, tabs, trainings, options.mcp)
+        permissions = Permissions.of(settings)
+        tabs, trainings = options.build_trainer(settings, permissions)
+        serve(settings, permissions, tabs, trainings, options.mcp)  # enables it
+    finally:
+        gc.enable()
     return 0
 
 

@@ -1,6 +1,7 @@
 """The page: assembles its tabs, and serves it with its routes."""
 
 import ctypes
+import gc
 import html
 import logging
 import socket
@@ -35,7 +36,13 @@ from nt2vr.ui.trainings import Trainings
 from nt2vr.ui.web.agents import build_tools, check_installed
 from nt2vr.ui.web.bodies import Bodies
 from nt2vr.ui.web.gradio_api import build_api
-from nt2vr.ui.web.gradio_fixes import check_inputs, refuse_downloads, refuse_files_quietly, template_script
+from nt2vr.ui.web.gradio_fixes import (
+    check_inputs,
+    refuse_downloads,
+    refuse_files_quietly,
+    show_progress_where_seen,
+    template_script,
+)
 from nt2vr.ui.web.permissions import Permissions, told
 from nt2vr.ui.web.request_checks import UNKNOWN, RequestChecks, refuse_unknown, refuse_unreadable
 from nt2vr.ui.web.routes import build_routes
@@ -151,6 +158,7 @@ def build_page(
 
         timer.tick(on_tick, None, [head, timer], queue=False, **QUIET)
     check_inputs(page)
+    show_progress_where_seen(page)
     return page
 
 
@@ -185,6 +193,8 @@ def serve(
         media = Media(services.galleries, services.libraries, services.decoder)
         page = build_page(services, media, permissions, tabs, trainings, mcp)
         _launch(page, services, media, permissions, mcp)
+        gc.freeze()  # the page stays: searches for garbage need not look at it
+        gc.enable()
         if not permissions.space_owner and (page.root_path or not is_loopback(settings.host)):
             logger.info("The owner's link: %s", owner_link(settings.host, page, permissions))
         searcher = services.galleries.built_in

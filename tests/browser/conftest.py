@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.conftest import RunningApp
 
+BROWSERS = "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"  # the first does the least work
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
@@ -19,9 +20,9 @@ FLAGS = (
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
-        message = "No Chromium here: the browser journeys are skipped (apt-get install chromium)."
+        message = "No Chromium here: the browser journeys are skipped (apt-get install chromium-headless-shell)."
         if os.environ.get("NT2VR_REQUIRE_BROWSER"):
             pytest.fail(message)
         pytest.skip(message)

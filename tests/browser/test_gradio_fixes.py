@@ -1,14 +1,19 @@
-"""Values in templates of `gr.HTML`: code with Gradio alone, text with the script in the page's head."""
+"""What only a page shows of Gradio's faults: values that run in templates, and copies at each step of an event."""
 
 import gradio as gr
 import pytest
 from playwright.sync_api import Browser, expect
 
 from nt2vr.settings import ASSETS
-from nt2vr.ui.web.gradio_fixes import template_script
+from nt2vr.ui.web.gradio_fixes import show_progress_where_seen, template_script
 from tests.browser.conftest import fresh_page
 from tests.conftest import free_port
 
+COUNT_COPIES = """() => {
+  window.copies = 0;
+  const copy = structuredClone;
+  window.structuredClone = (value) => { copies++; return copy(value); };
+}"""
 TYPED = r"${6*7} \u0041 ` <b>"
 
 
@@ -24,5 +29,33 @@ def test_a_value_in_a_template_is_run_by_gradio_alone_and_is_text_with_the_scrip
         with fresh_page(chromium, url) as page:
             page.goto(url)
             expect(page.locator("#typed")).to_have_text(TYPED if fixed else "42 A ` <b>")  # else remove the script
+    finally:
+        blocks.close()
+
+
+@pytest.mark.parametrize("fixed", [False, True], ids=["Gradio alone", "with the fix"])
+def test_an_event_that_can_select_a_tab_copies_nothing_of_what_lies_in_the_tabs(
+    chromium: Browser, fixed: bool
+) -> None:
+    with gr.Blocks(analytics_enabled=False) as blocks:
+        with gr.Tabs() as tabs, gr.Tab("One"):
+            for _ in range(20):
+                gr.Textbox()
+        asked = gr.Button("Ask")
+        done = gr.Textbox(elem_id="done")
+        asked.click(lambda: (gr.skip(), "done"), None, [tabs, done], show_progress="hidden")
+    if fixed:
+        show_progress_where_seen(blocks)
+    _, url, _ = blocks.launch(server_port=free_port(), ssr_mode=False, prevent_thread_lock=True, quiet=True)
+    try:
+        with fresh_page(chromium, url) as page:
+            page.goto(url)
+            button = page.get_by_role("button", name="Ask")
+            button.wait_for()
+            page.evaluate(COUNT_COPIES)
+            button.click()
+            expect(page.locator("#done textarea")).to_have_value("done")
+            copies = page.evaluate("copies")  # 2,352 or 17
+            assert (copies < 100) is fixed  # else remove the fix
     finally:
         blocks.close()

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import gradio as gr
 from gradio import processing_utils
+from gradio.blocks import BlockContext
 from gradio.mcp import GradioMCPServer
 from starlette.types import Message, Scope, Send
 
@@ -183,6 +184,18 @@ def check_inputs(page: gr.Blocks) -> None:
         raise gr.Error(f"The request was refused: {reason[:MAX_QUOTED]}", print_exception=False)
 
     page.preprocess_data = checked  # type: ignore[method-assign]
+
+
+def show_progress_where_seen(page: gr.Blocks) -> None:
+    """Keep events' progress off what cannot show it: events that show none, and layout such as tabs.
+
+    At every step of an event, Gradio's page copies the values of all outputs that an earlier event had, and of all
+    that lies in them: the tabs alone made that the whole page, some 2,400 copies in its first seconds.
+    """
+    for event in page.fns.values():
+        if event.show_progress_on is None:
+            seen = event.outputs if event.show_progress != "hidden" else ()
+            event.show_progress_on = [block for block in seen if not isinstance(block, BlockContext)]
 
 
 def _is_possible(block: Any, value: Any) -> bool:

@@ -34,6 +34,7 @@ from nt2vr.ui.web.gradio_fixes import (
     refuse_downloads,
     refuse_files_quietly,
     refusing,
+    show_progress_where_seen,
     without_page,
 )
 
@@ -258,3 +259,16 @@ def search(query: str) -> str:
 def evaluate(data: str) -> str:
     """Evaluate, which takes minutes."""
     return data
+
+
+def test_progress_is_kept_off_hidden_events_and_off_layout_but_not_where_it_was_asked_for() -> None:
+    page: gr.Blocks
+    with gr.Blocks() as page:
+        with gr.Tabs() as tabs, gr.Tab():
+            text, other = gr.Textbox(), gr.Textbox()
+        page.load(gr.skip, None, [tabs, text], show_progress="hidden")
+        page.load(gr.skip, None, [tabs, text])
+        page.load(gr.skip, None, [tabs, text], show_progress_on=other)
+    show_progress_where_seen(page)
+    shown = [event["show_progress_on"] for event in page.get_config_file()["dependencies"]]
+    assert shown == [[], [text._id], [other._id]]
