@@ -4,6 +4,7 @@ const show = () => element.querySelector("dialog").showModal();
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping() || document.querySelector("dialog[open]")) return;
   if (event.key === "?") show();
+  if (event.key === "0") [...document.querySelectorAll("[data-flip]")].find((each) => each.checkVisibility())?.click();
   if (event.key !== "/") return;
   event.preventDefault();
   document.querySelector("#query textarea")?.focus();

@@ -20,6 +20,7 @@
     clicked: {},
     literal: (state) => [{ ...state, literal: [state.literal, nt2vr.clicked.word].filter(Boolean).join("|") }, ask()],
     take: () => [nt2vr.clicked.query, ask()],
+    flip: (state) => [{ ...state, flip: state.flip ? "" : "1" }, ask()],
     correct: () => [nt2vr.clicked.wanted, nt2vr.clicked.unwanted, ask()],
 
     settings: () => nt2vr.stored("settings"),
@@ -27,7 +28,7 @@
     // belongs to the link's query then goes with it.
     restore: (defaults, { shown, hidden }, asked, ...now) => {
       const isTouched = (name) => !isSame(now[SHOWN.indexOf(name)], defaults[name]);
-      const state = isTouched("q") ? { ...hidden, literal: "", parts: "" } : hidden;
+      const state = isTouched("q") ? { ...hidden, literal: "", parts: "", flip: "" } : hidden;
       return [isTouched("q") ? asked : ask(), state, ...SHOWN.map((name, i) => (isTouched(name) ? now[i] : shown[name]))];
     },
 
@@ -41,7 +42,7 @@
         visible: used || "hidden",
         ...(value !== null && now[word] === asked[word] ? { value } : {}),
       }));
-      return [next("wanted"), next("unwanted"), ...shown, { ...state, literal: next("literal"), parts: next("parts") }];
+      return [next("wanted"), next("unwanted"), ...shown, { ...state, literal: next("literal"), parts: next("parts"), flip: next("flip") }];
     },
     // There is no answer.
     clear: () => {

@@ -3,6 +3,7 @@
   const PLACES = {
     settings: () => [localStorage, "nt2vr"], // systems, results and gallery of the last search, as a query string
     stories: () => [localStorage, "nt2vr-stories"],
+    met: () => [localStorage, "nt2vr-met"], // whether the first visit is over
     search: () => [sessionStorage, "nt2vr-search"], // address of this tab's last search
   };
   Object.assign(window.nt2vr, {

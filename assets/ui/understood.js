@@ -2,6 +2,7 @@ element.addEventListener("click", async (event) => {
   const read = event.target.closest("[data-word]");
   const moved = event.target.closest("[data-wanted]");
   const offer = event.target.closest("[data-query]");
+  if (event.target.closest("[data-flip]")) return trigger("flip", {});
   nt2vr.clicked = { ...(read ?? moved ?? offer)?.dataset };
   if (read) return trigger("literal", {});
   if (moved) return trigger("correct", {});

@@ -53,6 +53,12 @@ class Query:
         """One sentence for the person if the text is hardly English; otherwise empty."""
         return notice_of(self.text)
 
+    @property
+    def affirmed(self) -> "Query":
+        """The query without its negation: what it excludes is wanted, too."""
+        wanted = (*self.wanted, *self.unwanted)
+        return Query(" and ".join(wanted), wanted)
+
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame` with one row per part."""
         parts = [("wanted", text) for text in self.wanted] + [("unwanted", text) for text in self.unwanted]

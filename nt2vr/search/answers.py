@@ -209,12 +209,14 @@ class Answer:
     Attributes:
         judged_by: "captions" if the verdicts derive from them; "" if the truth is known, or there are none.
         gallery: its key.
+        denied: the query whose `affirmed` one this is, if the page took its negation away.
     """
 
     query: Query
     rankings: tuple[Ranking, ...]
     judged_by: str = ""
     gallery: str = ""
+    denied: Query | None = None
 
     def with_thumbnails(self, thumbnail: Callable[[str], bytes | None]) -> "Answer":
         """Return the answer with thumbnails for notebooks."""
@@ -227,6 +229,11 @@ class Answer:
     def _repr_html_(self) -> str:
         head = parts_html(self.query.text, self.query.wanted, self.query.unwanted)
         return side_by_side(head, [ranking.shown for ranking in self.rankings])
+
+    @property
+    def sentence(self) -> str:
+        """The sentence as typed."""
+        return (self.denied or self.query).text
 
     @property
     def read_as(self) -> dict[str, str]:

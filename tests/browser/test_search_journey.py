@@ -181,3 +181,31 @@ def test_text_from_a_link_is_never_run(page: Page, running_app: RunningApp) -> N
         expect(page.locator(".nt-sentence")).to_contain_text(text, timeout=MODELS_MS)
         expect(columns(page)).to_have_count(1)
         expect(page).to_have_title("nT2VR")
+
+
+def test_a_click_on_the_negation_takes_it_away_a_key_puts_it_back_and_the_link_keeps_it(
+    page: Page, running_app: RunningApp
+) -> None:
+    open_search(page, running_app.url)
+    cue, stayed, badges = page.locator("[data-flip]"), page.locator(".nt-stayed"), page.locator(".nt-column .nt-badge")
+    expect(cue).to_have_attribute("aria-pressed", "false")
+    expect(stayed).to_have_count(0)
+    cue.click()
+    expect(stayed).to_have_text(["7 of 8 clips stayed", "7 of 8 clips stayed", "0 of 8 clips stayed"])
+    expect(badges).to_have_text(["5 of 8 right"] * 3)
+    expect(page.locator(".nt-more")).to_have_count(0)  # nothing is excluded
+    expect(page.locator("#query textarea")).to_have_value("a boy is dancing and not playing the drum")
+    page.reload()
+    expect(cue).to_have_attribute("aria-pressed", "true", timeout=MODELS_MS)
+    expect(stayed).to_have_count(3)
+    page.locator("#query textarea").blur()
+    page.keyboard.press("0")
+    expect(cue).to_have_attribute("aria-pressed", "false")
+    expect(badges).to_have_text(["1 of 8 right", "0 of 8 right", "6 of 8 right"])
+    expect(stayed).to_have_count(3)
+    assert "flip" not in page.url
+    cue.click()
+    expect(cue).to_have_attribute("aria-pressed", "true")
+    submit(page, "a dog, no cat")  # another sentence, whose negation is in its place
+    expect(cue).to_have_attribute("aria-pressed", "false")
+    expect(stayed).to_have_count(0)

@@ -63,9 +63,17 @@ Urls = Callable[[Video], Mapping[str, str]]  # a clip's `src` and `poster`
 
 
 def columns_view(
-    answer: Answer, video_of: Callable[[str], Video], urls: Urls, marked: Marked = Marked()
+    answer: Answer,
+    video_of: Callable[[str], Video],
+    urls: Urls,
+    marked: Marked = Marked(),
+    other: Answer | None = None,
 ) -> dict[str, Any]:
-    """Show each system's hits in a column, with their movement compared with the first system."""
+    """Show each system's hits in a column, with their movement compared with the first system.
+
+    Args:
+        other: the same with the negation taken away, or put back: each column says how much it noticed.
+    """
     if not answer.rankings:
         return {"columns": []}
     verdicts = {hit.verdict for ranking in answer.rankings for hit in ranking.hits}
@@ -100,6 +108,7 @@ def columns_view(
                 "how": how_text(ranking.system, ranking.epoch),
                 "badge": badge,
                 "line": _line(ranking, answer, complete) if judged else {},
+                "stayed": _stayed(ranking, other) if other else "",
                 "note": _note(ranking, answer, judged),
                 "hits": [clip(hit, ranking) for hit in ranking.hits],
             }
@@ -185,6 +194,13 @@ def _rewording(ranking: Ranking, answer: Answer) -> str:
         return ""
     text = reworded(with_words(answer.query, ranking.read_as)).text
     return "" if text == answer.query.text else text
+
+
+def _stayed(ranking: Ranking, other: Answer) -> str:
+    """Count a column's clips that it also shows with the negation taken away, or put back."""
+    total = len(ranking.hits)
+    before = {hit.video_id for each in other.rankings if each.system == ranking.system for hit in each.hits}
+    return f"{sum(hit.video_id in before for hit in ranking.hits)} of {total} clips stayed" if total else ""
 
 
 def _movement(hit: Hit, first: Ranking, ranking: Ranking) -> dict[str, str]:

@@ -168,7 +168,7 @@ class Results:
                 ]
             self.systems_added = more_models.build(systems, page)
         self.index = template(templates, "search-index", {})
-        self.columns = template(templates, "columns", {"columns": []}, "pick", "epochs")
+        self.columns = template(templates, "columns", {"columns": []}, "pick", "flights", "epochs")
         self.detail = template(templates, "detail", {})
         self.stage = template(templates, "stage", {"stories": built_in_stories(templates)})
         self.map = template(templates, "map", {})

@@ -133,6 +133,7 @@ class SearchTab:
             self._asks(event)
         r.understood.literal(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.literal", **BROWSER_ONLY)
         r.understood.take(outputs=[c.query, c.ask], js="nt2vr.take", **BROWSER_ONLY)
+        r.understood.flip(inputs=c.state, outputs=[c.state, c.ask], js="nt2vr.flip", **BROWSER_ONLY)
         r.understood.correct(outputs=[r.wanted, r.unwanted, c.ask], js="nt2vr.correct", **BROWSER_ONLY)
         for slider in r.sliders:
             moved = script("moved", slider.elem_id)
@@ -259,8 +260,11 @@ class SearchTab:
         asked = SearchState.of_page(**sent)
         searcher = self.galleries.searcher(asked.gallery)
         state, query, parsed = with_corrections(asked, previous, (wanted, unwanted), searcher.understand)
+        state = state if query.unwanted else replace(state, flip="")
         answer, problem = self._search(state, query)
-        marked = self.marked(state.judged, state.q, state.gallery)
+        flips = bool(state.flip) or (query.unwanted and previous is not None and previous.denied == query)
+        other = self._search(replace(state, flip="" if state.flip else "1"), query)[0] if flips else None
+        marked = Marked() if state.flip else self.marked(state.judged, state.q, state.gallery)
         state = state if marked.video_ids else replace(state, judged="")
         held = {"wanted": wanted, "unwanted": unwanted, **asked.hidden}
         understood = understood_view(answer, state, held, parsed, remark(searcher, answer, state.references))
@@ -270,7 +274,7 @@ class SearchTab:
             r.answer: answer,
             r.marked: marked,
             r.understood: {**understood, **offers_view(answer, videos), "trains": self._watch.offers(request)},
-            r.columns: self._columns(answer, state, marked),
+            r.columns: self._columns(answer, state, marked, other),
             **self._watch.awake(),
             r.index: index_view(answer, problem, job, self.permissions.refusal(request, "import")),
             r.indexing: gr.Timer(active=job is not None),
@@ -280,15 +284,18 @@ class SearchTab:
         """Search; an answer without columns comes with the reason."""
         searcher, literal = self.galleries.searcher(state.gallery), state.literal.split("|")
         given = self._references.resolve(state.references, state.gallery)
+        asked, denied = (query.affirmed, query) if state.flip else (query, None)
         try:
-            return searcher.search(query, state.systems, state.k, given, state.moved, literal), None
+            answer = searcher.search(asked, state.systems, state.k, given, state.moved, literal)
         except NotIndexedError as error:
-            return Answer(query, (), gallery=state.gallery), error
+            return Answer(asked, (), gallery=state.gallery, denied=denied), error
+        return replace(answer, denied=denied), None
 
-    def _columns(self, answer: Answer, state: SearchState, marked: Marked) -> dict[str, Any]:
+    def _columns(self, answer: Answer, state: SearchState, marked: Marked, other: Answer | None) -> dict[str, Any]:
         searcher = self.galleries.searcher(state.gallery)
-        view = columns_view(answer, searcher.video, lambda video: self.media.urls(state.gallery, video), marked)
+        view = columns_view(answer, searcher.video, lambda video: self.media.urls(state.gallery, video), marked, other)
         view |= beside(state.references, state.gallery, answer)
+        view["flies"] = key_of(state.q, state.gallery, state.references)
         return self._watch.columns(view, answer, key_of(replace(state, systems=())))
 
     @user_errors

@@ -23,6 +23,8 @@ from nt2vr.world.scenes import Scene
 
 WORD = re.compile(r"\w+")
 ARTICLES = frozenset({"a", "an", "the"})
+SETTLED = ("literal", "parts", "flip")  # hidden values that hold as long as the sentence does
+FLIPS = ("Search without the negation (0)", "Put the negation back (0)")
 MAX_MOVES_CHARS = 300_000  # of all moves, which repeat the parts per word: enough for the longest sentence
 
 
@@ -52,8 +54,8 @@ def with_corrections(
     """
     parsed, state = understand(asked.q, bool(asked.references)), asked
     if previous is not None:
-        is_same = previous.query.text == asked.q
-        state = replace(asked, parts=write_parts(*boxes)) if is_same else replace(asked, parts="", literal="")
+        is_same = previous.sentence == asked.q
+        state = replace(asked, parts=write_parts(*boxes)) if is_same else replace(asked, parts="", literal="", flip="")
     if not state.parts or any(  # the boxes may hold the parts from before references came or went
         state.parts == write_parts(*part_texts(query)) for query in (parsed, understand(asked.q, not asked.references))
     ):
@@ -77,13 +79,15 @@ def understood_view(
         parsed: the query before the person corrected it.
         picture: remark about the reference picture.
     """
-    query, (wanted, unwanted) = answer.query, part_texts(answer.query)
+    query = answer.denied or answer.query
+    wanted, unwanted = part_texts(query)
     parsed_wanted, parsed_unwanted = part_texts(parsed)
     is_corrected = (wanted, unwanted) != (parsed_wanted, parsed_unwanted)
     notices = (query.notice, picture, _only_verdicts(answer) if is_corrected else "")
     return {
-        "pieces": _pieces(marked_again(query, parsed) if is_corrected else query),
+        "pieces": _pieces(marked_again(query, parsed) if is_corrected else query, bool(state.flip)),
         "notice": " ".join(filter(None, notices)),
+        "flipped": bool(state.flip),
         "moves": _moves(query),
         "undo": [{"wanted": parsed_wanted, "unwanted": parsed_unwanted}] if is_corrected else [],
         "read_as": [{"word": word, "other": other} for word, other in answer.read_as.items()],
@@ -91,14 +95,14 @@ def understood_view(
         "csv": _data_url("text/csv", _as_csv(answer)),
         "link": state.link,
         "asked": dict(asked),
-        "settled": {"wanted": wanted, "unwanted": unwanted, "literal": state.literal, "parts": state.parts},
+        "settled": {"wanted": wanted, "unwanted": unwanted, **{name: getattr(state, name) for name in SETTLED}},
         "sliders": [_slider(answer, strategy, state.moved.get(strategy)) for strategy in STRENGTHS],
     }
 
 
 def offers_view(answer: Answer, videos: Sequence[Video]) -> dict[str, Any]:
     """Offer other queries where hardly any of the videos, scenes of the built-in world, fits this one."""
-    if any(ranking.counts["right"] > FEW for ranking in answer.rankings):
+    if answer.denied or any(ranking.counts["right"] > FEW for ranking in answer.rankings):
         return {}
     scenes = [Scene.from_dict(video.scene) for video in videos if video.scene]
     query = with_words(answer.query, answer.read_as)
@@ -190,14 +194,18 @@ def _slider(answer: Answer, strategy: str, moved: float | None) -> dict[str, Any
     return {"word": STRENGTHS[strategy].word, "value": own[0] if own else moved, "used": bool(own)}
 
 
-def _pieces(query: Query) -> list[dict[str, str]]:
-    """Split the sentence at the boundaries of its cues and scopes."""
+def _pieces(query: Query, is_flipped: bool) -> list[dict[str, Any]]:
+    """Split the sentence at the boundaries of its cues, each of which flips the negation, and scopes."""
     kinds = ["plain"] * len(query.text)
     for spans, kind in ((query.scopes, "scope"), (query.cues, "cue")):
         for start, end in spans:
             kinds[start:end] = [kind] * (end - start)
     runs = groupby(zip(kinds, query.text, strict=True), key=itemgetter(0))
-    return [{"kind": kind, "text": "".join(character for _, character in run)} for kind, run in runs]
+    flip = {"pressed": "true" if is_flipped else "false", "title": FLIPS[is_flipped]}
+    return [
+        {"kind": kind, "text": "".join(character for _, character in run), "flips": flip if kind == "cue" else None}
+        for kind, run in runs
+    ]
 
 
 def _as_csv(answer: Answer) -> str:

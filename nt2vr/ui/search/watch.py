@@ -146,7 +146,7 @@ class Watch:
         if joins and joins == watched.run and joins in self._models.entries():
             joined = with_run(systems or [], joins, MAX_COLUMNS)
             return *self._showing(watched, "", joined, request), "", self._chosen(joined), f"{time.monotonic()}"
-        newer = self._newer(answer) if answer and answer.query.text == text else {}  # not while a query is being typed
+        newer = self._newer(answer) if answer and answer.sentence == text else {}  # not while a query is being typed
         asks = f"{time.monotonic()}" if newer and newer != watched.asked else gr.skip()
         watched = replace(watched, asked=newer or watched.asked)
         return *self._showing(watched, joins, systems, request), gr.skip(), gr.skip(), asks

@@ -169,3 +169,9 @@ def test_any_text_can_be_split_and_spans_lie_inside_it(tagger: Tagger) -> None:
         assert len(query.scopes) == len(query.unwanted)
         assert all(0 <= start < end <= len(text) for start, end in (*query.cues, *query.scopes)), text
         assert all(part and part == part.strip() for part in (*query.wanted, *query.unwanted)), text
+
+
+def test_an_affirmed_query_wants_what_was_excluded_and_excludes_nothing(tagger: Tagger) -> None:
+    affirmed = understand("a dog, but no cat and without a bird", tagger).affirmed
+    assert affirmed == Query("a dog and cat and a bird", ("a dog", "cat", "a bird"))
+    assert understand("not dancing", tagger).affirmed == Query("dancing", ("dancing",))

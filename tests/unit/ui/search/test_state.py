@@ -19,6 +19,7 @@ FULL = SearchState(
     "report:3",
     "kid|dogs",
     "a dog|cat, bird",
+    "1",
 )
 
 
@@ -38,7 +39,7 @@ def test_a_link_survives_being_written_and_read() -> None:
 
 
 def test_a_link_names_its_parameters_in_the_order_of_earlier_versions() -> None:
-    names = "q gallery systems k alpha beta lambda judged literal parts like weight"
+    names = "q gallery systems k alpha beta lambda judged literal parts flip like weight"
     assert list(FULL.link) == names.split()
     assert FULL.link["systems"] == "CLIP drop|CLIP"
 

@@ -285,3 +285,32 @@ def test_corrections_hold_until_the_sentence_changes_and_are_those_of_a_link_bef
         assert parts(state, state.q, "a dog", boxes) == ("", "dog", ("cat",))
     assert parts(replace(state, parts="x|bird"), None, "", "") == ("x|bird", "dog", ("bird",))
     assert parts(state, None, "", "") == ("", "dog", ("cat",))
+
+
+def test_a_negation_taken_away_is_struck_out_and_holds_until_the_sentence_changes() -> None:
+    answer = Answer(NEGATED.affirmed, (), denied=NEGATED)
+    view = understood(answer, NEGATED, q=NEGATED.text, flip="1")
+    cues = [piece for piece in view["pieces"] if piece["flips"]]
+    assert [(cue["text"], cue["flips"]["pressed"]) for cue in cues] == [("no", "true")]
+    assert view["settled"] == {"wanted": "a dog", "unwanted": "cat", "literal": "", "parts": "", "flip": "1"}
+
+    def flip(text: str) -> str:
+        state = SearchState(text, flip="1")
+        found, *_ = with_corrections(
+            state, answer, ("a dog", "cat"), lambda text, editing: replace(NEGATED, text=text)
+        )
+        return found.flip
+
+    assert [flip("a dog, no cat"), flip("a dog and cat"), flip("a bird, no cat")] == ["1", "", ""]
+
+
+def test_each_column_counts_the_clips_that_stay_when_the_negation_is_flipped() -> None:
+    def stayed(*before: Ranking) -> list[str]:
+        shown = (ranking("CLIP", "abcd"), ranking("CLIP drop", "abcd"), ranking("other", ""))
+        answer, other = Answer(NEGATED, shown), Answer(NEGATED.affirmed, before, denied=NEGATED)
+        view = columns_view(answer, lambda name: Video(name, Path(name)), no_urls, other=other)
+        return [column["stayed"] for column in view["columns"]]
+
+    before = ranking("CLIP drop", "dxcy"), ranking("CLIP", "bacd"), ranking("other", "abcd")
+    assert stayed(*before) == ["4 of 4 clips stayed", "2 of 4 clips stayed", ""]
+    assert [column["stayed"] for column in columns(ranking("CLIP", "abcd"))] == [""]

@@ -1,0 +1,72 @@
+// Clips fly from their old places to the new ones when systems, the negation or an epoch change, and counters run along.
+const MOVE_MS = 400;
+const isStill = matchMedia("(prefers-reduced-motion: reduce)");
+const placesIn = (column) => new Map([...column.querySelectorAll(".nt-clip")].map((clip) => [
+  clip.dataset.id, { left: clip.offsetLeft, top: clip.offsetTop },
+]));
+const counters = (column) => [...column.querySelectorAll("header .nt-badge, header .nt-more")];
+const countsOf = (column) => counters(column).map(({ textContent }) => textContent);
+let shown = { key: "", columns: [] }; // for each column, its system, the places of its clips, and its counters
+const fly = (column, before) => {
+  for (const clip of column.querySelectorAll(".nt-clip")) {
+    const was = before.get(clip.dataset.id);
+    const frames = was
+      ? { transform: [`translate(${was.left - clip.offsetLeft}px, ${was.top - clip.offsetTop}px)`, "none"] }
+      : { opacity: [0, 1] };
+    if (!was || was.left !== clip.offsetLeft || was.top !== clip.offsetTop) {
+      clip.animate(frames, { duration: MOVE_MS, easing: "ease-in-out" });
+    }
+  }
+};
+const run = (counter, before) => {
+  const [text, start] = [counter.textContent, performance.now()];
+  const [from, to] = [before, text].map((count) => parseInt(count, 10));
+  if (!(Math.abs(to - from) > 0)) return; // not numbers, or the same
+  const step = (now) => {
+    const done = Math.min(1, Math.max(0, (now - start) / MOVE_MS));
+    counter.textContent = text.replace(/^\d+/, Math.round(from + (to - from) * done));
+    if (done < 1 && counter.isConnected) requestAnimationFrame(step);
+  };
+  step(start);
+};
+const move = (column, before) => {
+  fly(column, before.places);
+  counters(column).forEach((counter, i) => run(counter, before.counts[i]));
+};
+// The first visit shows the first column alone, and then what the others make of its clips.
+const FIRST_MS = 2200;
+const isFirst = !nt2vr.stored("met");
+const meet = ([first, ...others], before) => {
+  nt2vr.store("met", "1");
+  const told = first.querySelector(".nt-sum.nt-as-bad");
+  if (!told || !others.length) return;
+  const text = `${told.textContent}. And models that have learnt “not”?`;
+  const line = Object.assign(document.createElement("p"), { className: "nt-meet", textContent: text });
+  line.style.left = `${others[0].offsetLeft}px`;
+  line.style.top = `${others[0].offsetTop}px`;
+  first.parentElement.append(line);
+  others.forEach(({ style }) => { style.visibility = "hidden"; });
+  setTimeout(() => {
+    line.remove();
+    others.forEach((column) => {
+      column.style.visibility = "";
+      if (column.isConnected) move(column, before);
+    });
+  }, FIRST_MS);
+};
+// To be called once the clips have their sizes; they fly only if the same sentence was searched for again.
+const moveClips = (isNew) => {
+  const key = props.value.flies ?? "";
+  const all = [...element.querySelectorAll("[data-column]")];
+  const columns = all.map((column) => ({
+    system: column.dataset.run ?? column.dataset.column, places: placesIn(column), counts: countsOf(column),
+  }));
+  if (isNew && !isStill.matches && all.length) {
+    if (key === shown.key) all.forEach((column, i) => {
+      const before = shown.columns.find(({ system }) => system === columns[i].system) ?? shown.columns[i];
+      if (before) move(column, before);
+    });
+    else if (isFirst && !shown.key) meet(all, columns[0]);
+  }
+  shown = { key, columns };
+};
