@@ -16,7 +16,9 @@ _MISSED = words(  # in time or in aim
     "bus train plane flight ferry goal shot target ball basket penalty putt catch deadline mark net chance kick "
     "throw dunk jump step cue note beat class school work meeting appointment opportunity"
 )
-_CLAUSE_WORDS = words("while whereas but yet although though however because since as and or nor that which who where")
+_CLAUSE_WORDS = words(
+    "while whereas but yet although though however because since as and or nor that which who whose where"
+)
 
 
 class Absence:
@@ -48,6 +50,8 @@ class Absence:
                 )
             case "not":
                 end = self.presence.after_predicate(after_cue)
+                if end == after_cue and self._is_switched(cue, after_cue, first):
+                    return self._denied(kind, cue, after_cue, self._subject(cue, first), after_cue + 1)
                 if end == after_cue and not self._is_elliptic(cue, after_cue):
                     return None
                 return self._denied(kind, cue, after_cue, self._subject(cue, first), end)
@@ -74,6 +78,12 @@ class Absence:
         return helper == "be" or (
             helper == "do" and any(word in APPEARING or word == "appearance" for word in phrases.words[:cue])
         )
+
+    def _is_switched(self, cue: int, after_cue: int, first: int) -> bool:
+        """Return whether "on" is all that is denied: "the lights are not on in the office"."""
+        phrases = self.phrases
+        closes = phrases.tag(after_cue + 1) in {"", "PUNCT", "CONJ"} or phrases.word(after_cue + 1) in {"in", "at"}
+        return phrases.word(after_cue) == "on" and closes and self._is_linked(cue, first)
 
     def _free(self, cue: int, first: int) -> Negation | None:
         phrases, start, end = self.phrases, cue, cue + 1

@@ -1,4 +1,4 @@
-"""Words that ask for videos rather than describe them: requests, fillers, preferences."""
+"""Words that ask for videos rather than describe them: requests and fillers."""
 
 import re
 
@@ -76,93 +76,6 @@ def _new_clause(match: re.Match[str]) -> str:
     return "; " if match.start() else ""
 
 
-_JOINT_OF_CHOICE = pattern(r"(?<=\w )(?:to|over|before|(?<!rather )than|then|instead of)(?= [^\W\d_])")
-_CHOICE = pattern(
-    r"(?:^|[.;,!?] )(?:(?:i|we)(?:'?d| would| really| much| usually)* )?"
-    r"(?:prefer|favou?r|choose|pick|ra[the]{3}r|sooner|better|(?:(?<=i'd )|(?<=i would )|(?<=we'd ))(?:take|go for))"
-    r"(?: to)?(?: (?:see|watch|have|find|be|get))? "
-)
-
-
-def _rather(match: re.Match[str]) -> str | None:
-    """Return "rather than" for the joint of "I prefer tea to coffee"."""
-    chosen = list(_CHOICE.finditer(match.string, max(0, match.start() - 80), match.start()))
-    between = match.string[chosen[-1].end() : match.start()] if chosen else ""
-    return "rather than" if between and not re.search(r"[.;?!]|\b(?:to|over|than|instead)\b", between) else None
-
-
-def _chosen(match: re.Match[str]) -> str | None:
-    """Return nothing but punctuation for "I'd rather see" where "rather than" follows."""
-    follows = "rather than " in match.string[match.end() : match.end() + 80]
-    return match[0][: 2 * (match[0][0] in ".;,!?")] if follows else None
-
-
-def _named(match: re.Match[str]) -> str | None:
-    """Return the noun of a contrast's "one": "not a young woman, an old one"."""
-    found = _CONTRAST.search(match.string, max(0, match.start() - 80), match.end())
-    return found[1] or found[2] if found else None
-
-
-_CONTRAST = pattern(
-    r"\bnot (?:an?|the) [a-z]+ ([a-z]+),? (?:but )?(?:an?|the) [a-z]+ one$"
-    r"|\b(?:an?|the) [a-z]+ ([a-z]+),? (?:but |and )?not (?:an?|the) [a-z]+ one$"
-)
-_COMPARING = words("prefer favor favour choose pick rath raht rate sooner better less than take go")
-_VERDICT = pattern(r"(?<![\w'])([a-z]+(?: [a-z]+)?)(?:\?,?| ?[:=]) ?(no|nope|nah|yes|yep|yeah)\b(?:[.,!;]|$)")
-_APPROVES = pattern(r"[?:=],? ?(?:yes|yep|yeah)\b")
-_YES_NO = pattern(r"^(.{2,40}?),? yes(?: please)?,? (?:and |but )?(.{2,40}?),? no[.!]?$")
-_NO_YES = pattern(r"^(.{2,40}?),? no,? (?:and |but )?(.{2,40}?),? yes(?: please)?[.!]?$")
-
-
-def _judged(match: re.Match[str]) -> str | None:
-    """Return "no running" for "running? no", if something else gets a yes."""
-    if not _APPROVES.search(match.string):
-        return None
-    return f"{match[1]}," if match[2][0] in "yY" else f"no {match[1]},"
-
-
-CHOICES = (
-    Step(_VERDICT, _judged, words("?no ?ye ?na :no :ye =no =ye") | {"? no", "? ye", "? na", ": no", ": ye"}),
-    Step(_YES_NO, r"\1, no \2", words("yes")),
-    Step(_NO_YES, r"no \1, \2", words("yes")),
-    Step(pattern(r"(?<!\w)yes to (.{2,40}?),? (?:and |but )?no to "), r"\1, no ", words("yes")),
-    Step(pattern(r"(?<!\w)no to (.{2,40}?),? (?:and |but )?yes to "), r"no \1, ", words("yes")),
-    Step(
-        pattern(
-            r"\b(?:(?:i|we)(?:'?d| would)? )?(?:prefer|rather) not(?: to)?(?: (?:see|have|watch|get|hear))? "
-            r"|\b(?:there(?:'s| is) )?no need (?:to (?:show|see|include|have|feature))(?: me| us)? (?:the )?"
-        ),
-        "no ",
-        words("prefer rather need"),
-    ),
-    Step(pattern(r"(?<=\bdon't )you (?:ever )?dare "), "", words("dare")),
-    Step(pattern(r"[,:;]? with (?:only |just )?(?:one|a single) exception\s?[:,-]? "), " except ", words("exception")),
-    Step(
-        pattern(r"[,;.]? (?:and )?the (?:only|one|sole) exceptions? (?:is|are|being) "), " except ", words("exception")
-    ),
-    Step(_JOINT_OF_CHOICE, _rather, _COMPARING),
-    Step(_CHOICE, _chosen, words("than")),
-    Step(
-        pattern(r"^(?:i|we) (?:really )?(?:like|love) (.{2,60}?) (?:more|better) than (?=\w)"),
-        r"\1 rather than ",
-        words("than"),
-    ),
-    Step(pattern(r"^(.{2,40}?) over (.{2,40}?) any (?:day|time)\b"), r"\1 rather than \2", words("any")),
-    Step(
-        pattern(r"^(.{2,40}?) (?:is|are|would be) (?:much |way |so much |far )?better than (?=\w)"),
-        r"\1 rather than ",
-        words("better"),
-    ),
-    Step(pattern(r"\bmore (?:like|of) (.{2,40}?) than (?=\w)"), r"\1 rather than ", words("than")),
-    Step(
-        pattern(r"^(?:keep|show|include) ([^,;]{2,40}?)(?:[,;]| and|[,;] and) (?:drop|lose|cut) "),
-        r"\1, omit ",
-        words("drop lose cut"),
-    ),
-    Step(pattern(r"(?<=\w )one(?=$|[,.;])"), _named, words("not")),
-    Step(pattern(r"^less (\w+),? (?:(?:and|but) )?more (?=\w)"), r"no \1, ", words("less")),
-    Step(pattern(r"^more (\w+(?: \w+)?),? (?:(?:and|but) )?less (?=\w+$)"), r"\1, no ", words("less")),
-)
 _FREE = pattern(
     r"\b(car|fat|nut|dog|cat|kid|child|pet|oil|egg|smoke|sugar|dairy|crowd|plastic|gluten|lactose|alcohol|meat|traffic|"
     r"ad|people|phone|screen|drug|sulfate|cruelty|stress|noise|wheat|caffeine) free (?=[a-z])"

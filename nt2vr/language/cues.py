@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from nt2vr.language.forms import CUE_RUNS, CUES, CueKind
-from nt2vr.language.idioms import NO_NEGATION, length_of_name, length_of_sign
+from nt2vr.language.idioms import NO_NEGATION, length_of_name, length_of_sign, length_of_work
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.presence import Presence
 from nt2vr.language.wanted import Negation
@@ -16,6 +16,10 @@ _OUTSIDE = words(
 )
 _CONTRASTING = words("rather other else different")  # no other pets than dogs
 _ENDING = words("stop stops stopping cease ceases quit fail fails tire")
+_SHUNNING = words(
+    "hate dislike detest loathe refuse avoid skip hide ignore omit exclude remove reject decline neglect"
+)
+_BETWEEN = words("ever want like seem appear to able be")  # can't seem to | stop
 _GETTING, _TIRED = words("get grow be have"), words("tired bored sick weary enough")  # of
 
 
@@ -40,7 +44,11 @@ class Cues:
                 length_of_sign(self.phrases, i) if self.phrases.word(i) in {"no", "do"} else 0
             )
             if length and not idiom:
-                idiom = length_of_name(self.phrases, i) or self._goes_on(kind, i + length)
+                idiom = (
+                    length_of_name(self.phrases, i)
+                    or length_of_work(self.phrases, i)
+                    or self._goes_on(kind, i + length)
+                )
             if not length or idiom or not self._is_cue(kind, i, i + length):
                 i += idiom or 1
                 continue
@@ -100,8 +108,16 @@ class Cues:
             and phrases.word(i + 2) == "of"
         ):
             return 3  # never gets tired of
-        ends = kind == "not" and phrases.lemma(i) in _ENDING
-        return 2 if ends and (phrases.tag(i + 1) in {"VBG", "TO"} or phrases.word(i + 1) == "to") else 0
+        if kind != "not":
+            return 0
+        if phrases.lemma(i) in _SHUNNING and phrases.tag(i) != "VBN" and phrases.tag(i + 1) not in {"", "PUNCT"}:
+            return 2  # doesn't | hate broccoli
+        verb = i
+        while phrases.lemma(verb) in _BETWEEN:
+            verb += 1
+        ends = phrases.lemma(verb) in _ENDING
+        goes_on = phrases.tag(verb + 1) in {"VBG", "TO"} or phrases.word(verb + 1) == "to"
+        return verb + 2 - i if ends and goes_on else 0
 
     def start_clause(self, i: int) -> bool:
         """Return whether a clause starts at word i."""

@@ -50,8 +50,9 @@ class DeniedAfter:
         i += kind == "not" and phrases.word(i) in _SHOWN and phrases.tag(i + 1) == "VBG"  # not shown | eating
         noun = (phrases.gerund_phrase(i) or phrases.noun_phrase(i)) if kind in {"no", "order"} else None
         found = noun or phrases.any_phrase(i)
-        if found is None and phrases.tag(i) == "NUM":
-            found = Phrase("noun", i, i + 1, i + 1, i)  # one dog, not three
+        number = i + (phrases.tag(i) == "DET")
+        if found is None and phrases.tag(number) == "NUM":
+            found = Phrase("noun", i, number + 1, number + 1, number)  # one dog, not three; not the first
         if found and found.kind == "noun" and kind in {"no", "without", "order"}:
             found = self._without_predicate(found)
             found = self._whole_noun(found, attaches=wanted_before and self._attaches(kind, cue))
@@ -137,7 +138,7 @@ class DeniedAfter:
         acts = kind == "nobody" or (denies_all and generic and phrases.is_actor(noun))
         takes_clause = acts or not wanted_before
         relative = phrases.tag(noun.start - 2) == "WH" and phrases.is_auxiliary(noun.end)  # where no planes | land
-        takes_finite = kind == "no" and (relative or not wanted_before)
+        takes_finite = kind == "no" and (relative or not wanted_before or self._opens_clause(noun))
         end, core = noun.end, None
         while True:
             if self.presence.after_tail(end) > end or (kind == "order" and phrases.word(end) == "from"):
@@ -154,6 +155,12 @@ class DeniedAfter:
                 end = verb.end
             else:
                 return replace(noun, end=end, core=core or end)
+
+    def _opens_clause(self, noun: Phrase) -> bool:
+        """Return whether a denied noun is the subject of a clause: "a band plays and no fans | are cheering"."""
+        phrases = self.phrases
+        joined = phrases.tag(noun.start - 2) in {"CONJ", "PUNCT"} or phrases.word(noun.start - 2) in {"yet", "so"}
+        return joined and phrases.is_auxiliary(noun.end)
 
     def _is_denied_as_such(self, i: int) -> bool:
         """Return whether somebody at word i is all that is denied: "except | kids singing", "don't show | kids"."""

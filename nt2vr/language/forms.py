@@ -56,7 +56,8 @@ _FAILING = (
 _GIVING_UP = "gave up, gives up, giving up, given up, quit, quits, ceased, ceases"
 _TASTES = (
     "not a fan of, n't a fan of, n't care for, not care for, not interested in, n't interested in, not into, n't "
-    "into, not in the mood for, n't in the mood for, not looking for, n't looking for"
+    "into, not keen on, n't keen on, not fond of, n't fond of, not crazy about, n't crazy about, not big on, not "
+    "in the mood for, n't in the mood for, not looking for, n't looking for"
 )
 _EXCEPTIONS = (
     "except, except for, except from, excepting, excluding, other than, apart from, aside from, besides, barring, "
@@ -213,6 +214,13 @@ FORMS = (
     Form("do not show X doing", "not", "", "a dog, don't show me anyone running", "a dog", ("anyone running",)),
     Form("avoid X", "order", _ORDERS, "a beach, avoid people", "a beach", ("people",)),
     Form("I hate X", "order", _DISLIKES, "i hate clowns", "", ("clowns",)),
+    Form("I am over X", "order", "", "i'm so over cats, give me dogs", "dogs", ("cats",)),
+    Form("no A, no B, C", "no", "", "a park, no dogs, no bikes, trees", "a park, trees", ("dogs", "bikes")),
+    Form("no X does", "no", "", "a choir sings and no fans are clapping", "a choir sings", ("fans are clapping",)),
+    Form("X, no wait, Y", "no", "", "a cat, no wait, a dog", "a dog", ("a cat",)),
+    Form("replace X with Y", "no", "", "swap the cat for a dog", "a dog", ("the cat",)),
+    Form("Y preferred to X", "not", "", "tea preferred to coffee", "tea", ("coffee",)),
+    Form("does not hate X", "not", "", "a boy who doesn't hate peas", "a boy who doesn't hate peas", ()),
     Form(
         "leaves X out",
         "out",
@@ -235,6 +243,8 @@ FORMS = (
         "a dog on a lawn",
         ("a cat",),
     ),
+    Form("whose X is absent", "absent", "", "a bus whose driver is absent", "a bus", ("driver",)),
+    Form("X is not on", "not", "", "a room where the lamp is not on", "a room", ("the lamp",)),
     Form("X excluded", "absent", "", "drums excluded, all instruments", "all instruments", ("drums",)),
     Form("with X missing", "absent", "", "a stage with the drummer missing", "a stage", ("the drummer",)),
     Form("absent is X", "absent", "", "a dog runs, but noticeably absent is a cat", "a dog runs", ("a cat",)),

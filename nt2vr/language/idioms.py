@@ -1,6 +1,7 @@
 """Words that look like a denial and deny nothing: idioms, counts, titles and signs."""
 
 from nt2vr.language.phrases import Phrases
+from nt2vr.language.tokens import VERB_TAGS
 from nt2vr.language.wordlists import Runs, words
 
 _DO_NOT = ("do n't", "do not", "does n't", "does not", "did n't", "did not")
@@ -70,7 +71,9 @@ _IDIOMS = {
         "here, says, to lose, to fear, to hide, short of, new, fancy, ever",
     ),
     *_runs(
-        ("nobody", "no one"), "'s perfect, s perfect, likes, like, can stop, can beat, does it better, does it like"
+        ("nobody", "no one", "noone"),
+        "'s perfect, s perfect, likes, like, does it better, does it like, can stop, can beat, can match, can resist, "
+        "can deny, can touch, could resist, could stop, could beat",
     ),
     *_runs(("all", "every", "none", "nothing"), "but one, but two"),
     *_runs(
@@ -117,6 +120,8 @@ _ON_SIGNS = words(
 _DENIES_SIGN = words("with has have having is are 's")  # a street with | no parking signs
 _MAX_SIGN_WORDS = 4
 _ASKING = words("show include want give have play find use")
+_WORKS = words("trailer lyrics karaoke remix soundtrack movie film song cover")
+_OPENING = words("never do ca wo nobody nothing ai")  # titles that are clauses: never let me go trailer
 _SMALL = words("a an the of to in for and on at")
 _MIN_NAME = 2  # capitalised words after the cue
 
@@ -132,6 +137,14 @@ def length_of_sign(phrases: Phrases, i: int) -> int:
         if phrases.word(j) in _SIGNS or (phrases.word(j) in _ZONES and not order):
             return j + 1 - i if fits else 0
     return 0
+
+
+def length_of_work(phrases: Phrases, i: int) -> int:
+    """Return the length of a title that is the query: "never let me go trailer"; 0 if word i starts none."""
+    after = i + 1 + (phrases.word(i + 1) in {"not", "n't"})
+    if i or phrases.word(0) not in _OPENING or phrases.words[-1] not in _WORKS or phrases.word(after) in _ASKING:
+        return 0
+    return len(phrases.words) if phrases.tag(after) in VERB_TAGS and len(phrases.words) > after + 1 else 0
 
 
 def length_of_name(phrases: Phrases, i: int) -> int:
@@ -153,4 +166,6 @@ def length_of_name(phrases: Phrases, i: int) -> int:
     if in_sentence:
         return end - i if capitalised else 0
     least = _MIN_NAME + (phrases.word(i) in {"no", "without"})
+    if phrases.word(end) in _WORKS or phrases.word(end) == "by":
+        least = 1  # Nowhere Boy trailer, Without Me by Eminem
     return end - i if capitalised >= least and any(text[0].islower() for text in others) else 0
