@@ -50,8 +50,8 @@ class Absence:
                 )
             case "not":
                 end = self.presence.after_predicate(after_cue)
-                if end == after_cue and self._is_switched(cue, after_cue, first):
-                    return self._denied(kind, cue, after_cue, self._subject(cue, first), after_cue + 1)
+                if end == after_cue and (closed := self._after_coming(cue, after_cue, first)) > after_cue:
+                    return self._denied(kind, cue, after_cue, self._subject(cue, first), closed)
                 if end == after_cue and not self._is_elliptic(cue, after_cue):
                     return None
                 return self._denied(kind, cue, after_cue, self._subject(cue, first), end)
@@ -79,11 +79,13 @@ class Absence:
             helper == "do" and any(word in APPEARING or word == "appearance" for word in phrases.words[:cue])
         )
 
-    def _is_switched(self, cue: int, after_cue: int, first: int) -> bool:
-        """Return whether "on" is all that is denied: "the lights are not on in the office"."""
+    def _after_coming(self, cue: int, i: int, first: int) -> int:
+        """Return the end of "on" or "show up" at word i, if it is all that is denied: "the lights are not on in …"."""
         phrases = self.phrases
-        closes = phrases.tag(after_cue + 1) in {"", "PUNCT", "CONJ"} or phrases.word(after_cue + 1) in {"in", "at"}
-        return phrases.word(after_cue) == "on" and closes and self._is_linked(cue, first)
+        comes = phrases.lemma(i) in {"show", "turn"} and phrases.word(i + 1) == "up"
+        end = i + 2 if comes else i + (phrases.word(i) == "on" and self._is_linked(cue, first))
+        closes = phrases.tag(end) in {"", "PUNCT", "CONJ"} or phrases.word(end) in {"in", "at", "for", "to"}
+        return end if closes else i
 
     def _free(self, cue: int, first: int) -> Negation | None:
         phrases, start, end = self.phrases, cue, cue + 1
@@ -131,14 +133,14 @@ class Absence:
         return self._denied("absent", cue, after_cue, self._subject(cue, first), self._after_absent(after_cue))
 
     def _with_missing(self, cue: int, after_cue: int, first: int) -> Negation | None:
-        """Return "with the drummer missing"."""
+        """Return "with the drummer missing", "has a string missing"."""
         phrases, i = self.phrases, cue
         while i > first and phrases.tag(i - 1) in {"DET", "NOUN", "ADJ", "NUM", "POS"}:
             i -= 1
         noun = phrases.noun_phrase(i)
         is_thing = noun is not None and noun.end == cue and phrases.lemma(noun.head) not in _OF_WHOLES
         has_part = phrases.word(cue) == "missing" and phrases.noun_phrase(after_cue) is not None
-        if phrases.word(i - 1) != "with" or noun is None or not is_thing or has_part:
+        if phrases.word(i - 1) not in {"with", "has", "have", "had"} or noun is None or not is_thing or has_part:
             return None
         return Negation("absent", cue, after_cue, (noun,), i - 1, self._after_absent(after_cue))
 

@@ -6,11 +6,12 @@ from nt2vr.language.rewriting import Step, pattern
 from nt2vr.language.wordlists import words
 
 _FILLERS = pattern(
-    r"\b(?:u+h+m*|u+m+|e+rm+|h+m+|uhm+|lo+l|lmao|haha+|pl[sz]|plea?se?|tho|kinda|sorta|thx|tysm|imo|tbh)\b(?!\s?:),?"
+    r"\b(?:u+h+m*|u+m+|e+rm+|h+m+|uhm+|lo+l|lmao|haha+|pl[sz]|plea?se?|tho|rly|kinda|sorta|thx|tysm|imo|tbh)\b(?!\s?:),?"
     r"|\b(?:(?:you|ya) know|and stuff|or something|or whatever|i guess)(?= but\b)"
     r"|(?<=\bnot )like (?=(?:in|on|at|with)\b)"
     r"|, (?:you know|ya know|like|i mean|i guess|well|er|ok|okay|right|let's say)(?=,),?|\blike,"
     r"|(?:(?<=without )|(?<=with )|(?<=but )|(?<=see )|(?<=want ))(?:(?:you|ya) know|like),? (?=(?:an?|the|any|no)\b)"
+    r"|\b(?:really|actually) (?=(?:care|mind|matter|know)\b)"
     r"|\bnot though(?=[.!?]*$)"
     r"|(?<=\bis )like (?=[a-z]+ing\b)|(?<=\bare )like (?=[a-z]+ing\b)|(?<=\bjust )like (?=[a-z]+ing\b)"
 )
@@ -106,8 +107,8 @@ _ONLY_THING = pattern(
 
 
 _SAID = words(
-    "stuff whatever something uh um er hm lol lmao haha pls plz pleas plese plse kinda sorta thx tysm imo tho like "
-    "know mean guess well ok right let's"
+    "really actually rly stuff whatever something uh um er hm lol lmao haha pls plz pleas plese plse kinda sorta thx "
+    "tysm imo tho like know mean guess well ok right let's"
 )
 _SAID_LAST = words("thank ty though guess think or know asap ok right cheers if")
 FILLERS = (
@@ -116,6 +117,14 @@ FILLERS = (
     Step(_FREE, r"\1-free ", words("free")),
     Step(_NONE_OF, "none", words("any one")),
     Step(pattern(r"\bnone of (?=th(?:at|is) )"), "no ", words("none")),
+    Step(
+        pattern(
+            r"(?:^|(?<=[,.;!?] )|(?<=\bbut )|(?<=\band ))(?:drop|lose|ditch|discard|scrap|cut|bin) "
+            r"(?=(?:the ones?|those|anything|any|all|everything)\b)"
+        ),
+        "no ",
+        words("drop lose ditch discard scrap cut bin"),
+    ),
     Step(_THOSE, r"\1", words("ones those one clip video")),
     Step(_WHOEVER, r"\1 ", words("ing")),
     Step(_UNLESS, "without ", words("unless")),

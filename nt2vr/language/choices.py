@@ -89,13 +89,12 @@ _TASTE = Step(
 _EXCHANGES = (
     Step(
         pattern(
-            r"^(?:please )?(?:swap|switch|replace|substitute|trade|exchange)(?: out)? "
-            r"((?:the|that|this|those|all the|my) .{2,40}?) (?:for|with|by) (?=\w)"
+            r"^(?:please )?(?:swap|switch|trade)(?: out)? "
+            r"((?:the|that|this|those|all the|my) .{2,40}?) (?:for|with) (?=\w)"
         ),
         r"omit \1, ",
-        words("swap switch replac substitute trade exchange"),
+        words("swap switch trade"),
     ),
-    Step(pattern(r"^(?:please )?change (the .{2,40}?) (?:in)?to (?=an?\b|some\b)"), r"omit \1, ", words("change")),
     Step(pattern(r"^(?:please )?(?:swap|switch) out (?=\w)"), "omit ", words("swap switch")),
     Step(
         pattern(
@@ -148,6 +147,25 @@ CHOICES = (
         words("drop lose cut"),
     ),
     Step(pattern(r"(?<=\w )one(?=$|[,.;])"), _named, words("not")),
-    Step(pattern(r"^less (\w+),? (?:(?:and|but) )?more (?=\w)"), r"no \1, ", words("less")),
-    Step(pattern(r"^more (\w+(?: \w+)?),? (?:(?:and|but) )?less (?=\w+$)"), r"\1, no ", words("less")),
+    Step(pattern(r"^(?:less|fewer) (\w+),? (?:(?:and|but) )?more (?=\w)"), r"no \1, ", words("less fewer")),
+    Step(
+        pattern(r"^more (\w+(?: \w+)?),? (?:(?:and|but) )?(?:less|fewer) (?=\w+$)"),
+        r"\1, no ",
+        words("less fewer"),
+    ),
+    Step(
+        pattern(r"(?<=\w )used to (.{2,40}?),? (?:but|and) (?:(?:is |does |do |are )?not any ?more|no longer)$"),
+        r"no longer \1",
+        words("used"),
+    ),
+    Step(
+        pattern(
+            r"(?<=\w )(isn['\u2019]?t|is not|aren['\u2019]?t|are not|not) the ones? "
+            r"(?:(?:who|that)(?:['\u2019]s| is| are)? |(?=[a-z]{2,20}ing\b))"
+        ),
+        r"\1 ",
+        words("one"),
+    ),
+    Step(pattern(r",? \b(?:as|so) long as (?=(?:it|there|they|he|she)(?:['\u2019]|\b))"), ", ", words("long")),
+    Step(pattern(r"^i (?:don['\u2019]?t|do not) (?:care|mind) (?:what|which)(?: kind of)? "), "", words("care mind")),
 )

@@ -17,7 +17,7 @@ _OUTSIDE = words(
 _CONTRASTING = words("rather other else different")  # no other pets than dogs
 _ENDING = words("stop stops stopping cease ceases quit fail fails tire")
 _SHUNNING = words(
-    "hate dislike detest loathe refuse avoid skip hide ignore omit exclude remove reject decline neglect"
+    "hate dislike detest loathe refuse avoid skip hide ignore omit exclude remove reject decline neglect forget"
 )
 _BETWEEN = words("ever want like seem appear to able be")  # can't seem to | stop
 _GETTING, _TIRED = words("get grow be have"), words("tired bored sick weary enough")  # of
@@ -64,7 +64,9 @@ class Cues:
             case "non" | "non-":
                 return phrases.tag(end) not in {"", "PUNCT"}
             case "no":  # no. 10; no older than ten
-                return not phrases.word(end)[:1].isdigit() and not self._compares(end)
+                return not phrases.word(end)[:1].isdigit() and not self._compares(end) and not self._excels(end)
+            case "nothing" | "nobody" if self._excels(end + phrases.is_auxiliary(end)):
+                return False
             case "not" | "n't" if self._compares(end):
                 return False
             case "far":
@@ -81,6 +83,8 @@ class Cues:
                 )  # a fridge is out of milk
             case "hold":
                 return phrases.tag(i - 1) == "PUNCT"  # a burger, hold the onions
+            case "forget":
+                return phrases.tag(end) != "TO" and phrases.word(end) not in {"me", "it"}
             case "minus":
                 return phrases.tag(end) != "NUM"  # minus 40 degrees
             case "leave" | "leaves" | "leaving" | "left" | "keep":
@@ -91,6 +95,11 @@ class Cues:
         """Return whether word i begins "older than", or continues "no more" by "than"."""
         words = self.phrases.words[i - 1 : i + 2]
         return "than" in words and not _CONTRASTING.intersection(words)
+
+    def _excels(self, i: int) -> bool:
+        """Return whether word i begins "better view than": nothing is denied but that there is a better one."""
+        is_more = self.phrases.word(i) == "more" or self.phrases.word(i)[-2:] in {"er", "se"}
+        return is_more and self.phrases.tag(i) == "ADJ" and "than" in self.phrases.words[i + 1 : i + 5]
 
     def _is_far_from_being(self, cue: int, end: int) -> bool:
         """Return whether "far from" denies a quality: "a far from tidy room"; not "far from busy streets"."""

@@ -55,7 +55,8 @@ _FAILING = (
 )
 _GIVING_UP = "gave up, gives up, giving up, given up, quit, quits, ceased, ceases"
 _TASTES = (
-    "not a fan of, n't a fan of, n't care for, not care for, not interested in, n't interested in, not into, n't "
+    "not a fan of, n't a fan of, n't care for, not care for, n't care about, not care about, not interested in, n't "
+    "interested in, not into, n't "
     "into, not keen on, n't keen on, not fond of, n't fond of, not crazy about, n't crazy about, not big on, not "
     "in the mood for, n't in the mood for, not looking for, n't looking for"
 )
@@ -73,7 +74,7 @@ _HARDLY = (
 _ORDERS = (
     "avoid, skip, ignore, remove, hide, get rid of, filter out, weed out, rule out, block, delete, hold the, stop "
     "showing me, stop showing, stop recommending, stop recommending me, stop suggesting, stop giving me, spare me, "
-    "enough of, no more of, keep out, cut out, take out, enough with, forget the, forget about"
+    "enough of, no more of, keep out, cut out, take out, enough with, forget, forget the, forget about, ditch, discard"
 )
 _DISLIKES = (
     "i hate, we hate, i really hate, i dislike, we dislike, i detest, i loathe, i ca n't stand, i can not stand, i "
@@ -217,8 +218,16 @@ FORMS = (
     Form("I am over X", "order", "", "i'm so over cats, give me dogs", "dogs", ("cats",)),
     Form("no A, no B, C", "no", "", "a park, no dogs, no bikes, trees", "a park, trees", ("dogs", "bikes")),
     Form("no X does", "no", "", "a choir sings and no fans are clapping", "a choir sings", ("fans are clapping",)),
+    Form("drop the ones with X", "without", "", "bikes, but drop the ones with riders", "bikes", ("riders",)),
+    Form("used to X but not anymore", "not", "", "a man used to smoke but not anymore", "a man", ("smoke",)),
+    Form("Y but not X thing", "not", "", "an old but not rusty tractor", "an old tractor", ("rusty",)),
+    Form("no better X than Y", "no", "", "no better view than the sea", "no better view than the sea", ()),
+    Form("impossible not to X", "not", "", "it's impossible not to laugh", "it's impossible not to laugh", ()),
+    Form("has X missing", "absent", "", "the chair has a leg missing", "the chair", ("a leg",)),
+    Form("X does not show up", "not", "", "a party where the clown does not show up", "a party", ("the clown",)),
+    Form("more Y, fewer X", "no", "", "more cats fewer dogs", "cats", ("dogs",)),
     Form("X, no wait, Y", "no", "", "a cat, no wait, a dog", "a dog", ("a cat",)),
-    Form("replace X with Y", "no", "", "swap the cat for a dog", "a dog", ("the cat",)),
+    Form("swap X for Y", "no", "", "swap the cat for a dog", "a dog", ("the cat",)),
     Form("Y preferred to X", "not", "", "tea preferred to coffee", "tea", ("coffee",)),
     Form("does not hate X", "not", "", "a boy who doesn't hate peas", "a boy who doesn't hate peas", ()),
     Form(

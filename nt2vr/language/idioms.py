@@ -26,7 +26,7 @@ _IDIOMS = {
         "care which, care what, care how, care who, care where, care if, care whether, matter which, matter what, "
         "matter how, matter who, matter if, matter whether",
     ),
-    *_runs(_DO_NOT, "mind, hesitate, disappoint, miss a beat"),
+    *_runs(_DO_NOT, "give up, mind, hesitate, disappoint, miss a beat"),
     *_runs(
         ("do n't", "do not"),
         "miss, worry, panic, blink, forget, know, ask me, believe me, get me wrong, be shy, be fooled, be afraid, "
@@ -82,6 +82,8 @@ _IDIOMS = {
     ),
     *_runs(("sans",), "serif"),
     *_runs(("non", "non-"), "stop"),
+    *_runs(("impossible", "hard", "difficult", "tough", "unable"), "not to"),
+    *_runs(("no choice", "no option", "no alternative"), "but"),
     *_runs(("is", "are", "was", "does", "do", "ca", "ai"), "n't it, n't he, n't she, n't they, n't you"),
     *_runs(("a", "the"), "no, nobody, nothing, minus, zero, lacking"),
     *_runs(("zero",), "gravity, g, waste, to hero, hour, sum, day"),

@@ -75,6 +75,9 @@ class Lists:
             return False
         if conjunction == "and" and phrases.word(item.start) == "the" != phrases.word(first.start):
             return False  # without a hat and | the dog
+        things = kind in {"no", "without"} and first.kind == item.kind == "noun"
+        if things and conjunction == "and" and phrases.tag(item.start) == "ADJ" != phrases.tag(first.start):
+            return False  # with no beard and | blue eyes
         if conjunction == "and" and phrases.tag(item.start) == "DET":
             return kind != "no" and phrases.is_actor(item) == (first.kind == "noun" and phrases.is_actor(first))
         return True

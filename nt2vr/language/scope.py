@@ -111,7 +111,7 @@ class ScopeFinder:
         phrases = self.phrases
         first = self._after.first(kind, cue, after_cue, wanted_before)
         quality = phrases.quality(after_cue)
-        if kind == "not" and quality and (phrases.tag(cue - 1) == "DET" or phrases.word(quality.end) in FRAMES):
+        if kind == "not" and quality and (self._describes(cue, quality) or phrases.word(quality.end) in FRAMES):
             first = quality  # a not very crowded | beach, not blurry | footage
         if first is None or (
             kind == "without" and first.kind != "noun" and phrases.tag(first.start) in {"ADJ", "VBN", *FINITE_TAGS}
@@ -184,6 +184,16 @@ class ScopeFinder:
         end = noun.end if noun else i + 1
         start = self._start(cue)
         return [Negation(kind, cue, after_cue, (), start, self._after.after_filler(end))]
+
+    def _describes(self, cue: int, quality: Phrase) -> bool:
+        """Return whether a denied quality is one of a noun's: "a not crowded beach", "an old but not rusty car"."""
+        phrases = self.phrases
+        before = cue - 1 - (phrases.word(cue - 1) in {"yet", "and", ","})
+        follows = phrases.tag(quality.end) == "NOUN" and (before < cue - 1 or phrases.word(cue) == "but")
+        first = before
+        while follows and phrases.tag(first) in {"ADJ", "ADV"}:
+            first -= 1
+        return phrases.tag(cue - 1) == "DET" or (first < before and phrases.tag(first) == "DET")
 
     def _sit_there(self, verb: Phrase, cue: int, after_cue: int) -> bool:
         """Return whether a clause of its own denies people at a thing named before: "but no one is sitting in it"."""
