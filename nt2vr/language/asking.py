@@ -45,7 +45,9 @@ _ASK = (
     r"(?:i|we)'d (?:like|love)(?: to)?(?: (?:see|watch|find))?|"
     r"i'?m (?:after|searching for)|i (?:was|am) (?:wondering if|hoping|trying) "
     r"(?:there (?:is|are)|you have|to (?:find|see))|"
-    r"(?:is|are) there|do (?:you|u|we) have|(?:have )?(?:you )?got|"
+    r"(?:is|are) there|do (?:you|u|we) have|(?:please )?(?:make sure|ensure)(?: that)?|"
+    r"(?:i|we) hope(?: that)?|(?:i|we)(?:'d| would) prefer (?:it )?if|(?:what|how) about|"
+    r"(?:have )?(?:you )?got|"
     r"where (?:can|could|do) (?:i|we) (?:see|find|watch|get)|what are|"
     rf"(?<=[,.;] )show|(?:{_SOUGHT})(?= (?:(?:a|an|the|some|any|only|just|all|every)\b"
     rf"|{_NOUNS} (?:of|with|where|from) ))|"
@@ -88,8 +90,9 @@ _NONE_OF = pattern(
 _THOSE = pattern(
     r"\b((?:no|not|without|avoid|skip|hide|ignore|remove|exclude|omit|except(?: for)?|excluding|but|"
     r"apart from|aside from|other than|besides|barring|excepting|minus) )(?:the |any )?"
-    r"(?:(?<!no )one|ones|those|videos?|clips?) "
-    r"(?:with|of|featuring|showing|containing|that (?:have|has|show|contain)s?) (?=[a-z])"
+    r"(?:(?<!no )one|ones|those|videos?|clips?|(?<=the )parts?|(?<=the )bits?|(?<=the )scenes?) "
+    r"(?:with|of|featuring|showing|containing|that (?:have|has|show|contain)s?|where there(?:['\u2019]s| is| are)) "
+    r"(?=[a-z])"
 )
 _WHOEVER = pattern(
     r"\b(except(?:ing)?(?: for)?|excluding|apart from|aside from|other than|barring|minus)"
@@ -125,7 +128,7 @@ FILLERS = (
         "no ",
         words("drop lose ditch discard scrap cut bin"),
     ),
-    Step(_THOSE, r"\1", words("ones those one clip video")),
+    Step(_THOSE, r"\1", words("ones those one clip video part bit scene")),
     Step(_WHOEVER, r"\1 ", words("ing")),
     Step(_UNLESS, "without ", words("unless")),
     Step(_ONLY_THING, "no ", words("want like need")),

@@ -123,14 +123,22 @@ CHOICES = (
         words("prefer rather need"),
     ),
     Step(pattern(r"(?<=\bdon't )you (?:ever )?dare "), "", words("dare")),
-    Step(pattern(r"[,:;]? with (?:only |just )?(?:one|a single) exception\s?[:,-]? "), " except ", words("exception")),
+    Step(
+        pattern(
+            r"[,:;]? with (?:only |just |the )?(?:one|a single|sole|single|notable) exception(?: of| being|\s?[:,-]?) "
+        ),
+        " except ",
+        words("exception"),
+    ),
     Step(
         pattern(r"[,;.]? (?:and )?the (?:only|one|sole) exceptions? (?:is|are|being) "), " except ", words("exception")
     ),
     Step(_JOINT_OF_CHOICE, _rather, _COMPARING),
     Step(_CHOICE, _chosen, words("than")),
     Step(
-        pattern(r"^(?:i|we) (?:really )?(?:like|love) (.{2,60}?) (?:more|better) than (?=\w)"),
+        pattern(
+            r"^(?:i|we) (?:really )?(?:like|love) (.{2,60}?) (?:(?:way|much|far|a lot) )?(?:more|better) than (?=\w)"
+        ),
         r"\1 rather than ",
         words("than"),
     ),
@@ -166,6 +174,16 @@ CHOICES = (
         r"\1 ",
         words("one"),
     ),
+    Step(pattern(r"\bnot so much (.{2,40}?) as (?=\w)"), r"not \1 but ", words("much")),
+    Step(
+        pattern(
+            r",? \bexcept(?:ing)? (?:for )?(?:when|while|if|where) "
+            r"(?:it|he|she|they|you|we|there|someone|somebody|anyone)(?:['\u2019]s| is| are)? (?=[a-z])"
+        ),
+        " but not ",
+        words("except"),
+    ),
+    Step(pattern(r"\b(?:nobody|no one|none|not one) out of (?=the |them |us |these )"), "none of ", words("out")),
     Step(pattern(r",? \b(?:as|so) long as (?=(?:it|there|they|he|she)(?:['\u2019]|\b))"), ", ", words("long")),
     Step(pattern(r"^i (?:don['\u2019]?t|do not) (?:care|mind) (?:what|which)(?: kind of)? "), "", words("care mind")),
 )

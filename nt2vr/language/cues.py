@@ -67,7 +67,7 @@ class Cues:
                 return not phrases.word(end)[:1].isdigit() and not self._compares(end) and not self._excels(end)
             case "nothing" | "nobody" if self._excels(end + phrases.is_auxiliary(end)):
                 return False
-            case "not" | "n't" if self._compares(end):
+            case "not" | "n't" | "never" if self._compares(end):
                 return False
             case "far":
                 return phrases.word(end - 1) != "from" or self._is_far_from_being(i, end)
@@ -83,6 +83,8 @@ class Cues:
                 )  # a fridge is out of milk
             case "hold":
                 return phrases.tag(i - 1) == "PUNCT"  # a burger, hold the onions
+            case "gone":  # the lights have gone out; gone fishing
+                return phrases.tag(end) in {"", "PUNCT", "CONJ", "WH"} or phrases.word(end) in {"from", "in", "on"}
             case "forget":
                 return phrases.tag(end) != "TO" and phrases.word(end) not in {"me", "it"}
             case "minus":
@@ -121,12 +123,21 @@ class Cues:
             return 0
         if phrases.lemma(i) in _SHUNNING and phrases.tag(i) != "VBN" and phrases.tag(i + 1) not in {"", "PUNCT"}:
             return 2  # doesn't | hate broccoli
+        if (phrases.word(i - 2) in {"ca", "can", "could"}) and (better := self._after_better(i)):
+            return better - i
         verb = i
         while phrases.lemma(verb) in _BETWEEN:
             verb += 1
         ends = phrases.lemma(verb) in _ENDING
         goes_on = phrases.tag(verb + 1) in {"VBG", "TO"} or phrases.word(verb + 1) == "to"
         return verb + 2 - i if ends and goes_on else 0
+
+    def _after_better(self, i: int) -> int:
+        """Return the end of "be happier" at word i, which "couldn't" makes a praise; 0 if there is none."""
+        phrases, j = self.phrases, i
+        while phrases.word(j) in {"be", "have", "been", "get", "got", "any"}:
+            j += 1
+        return j + 1 if j > i and phrases.word(j).endswith("er") and phrases.tag(j) in {"ADJ", "ADV"} else 0
 
     def start_clause(self, i: int) -> bool:
         """Return whether a clause starts at word i."""

@@ -46,7 +46,8 @@ NOBODY = {  # cue -> what is unwanted
     ),
     **dict.fromkeys(("barely anybody", "scarcely anyone", "almost no one", "almost nobody"), "people"),
     **dict.fromkeys(("nobody else", "no one else", "noone else", "none else"), "people"),
-    **dict.fromkeys(("nothing", "nothing else"), "anything"),
+    **dict.fromkeys(("nothing", "nothing else", "next to nothing", "almost nothing", "hardly anything"), "anything"),
+    **dict.fromkeys(("barely anything", "practically nothing"), "anything"),
 }
 _FAILING = (
     "fails to, fail to, failed to, failing to, refuses to, refuse to, refused to, refusing to, declines to, forgets "
@@ -74,7 +75,9 @@ _HARDLY = (
 _ORDERS = (
     "avoid, skip, ignore, remove, hide, get rid of, filter out, weed out, rule out, block, delete, hold the, stop "
     "showing me, stop showing, stop recommending, stop recommending me, stop suggesting, stop giving me, spare me, "
-    "enough of, no more of, keep out, cut out, take out, enough with, forget, forget the, forget about, ditch, discard"
+    "enough of, no more of, keep out, cut out, take out, enough with, forget, forget the, forget about, ditch, "
+    "discard, "
+    "stay away from, keep away from, steer clear of, try to avoid, do without"
 )
 _DISLIKES = (
     "i hate, we hate, i really hate, i dislike, we dislike, i detest, i loathe, i ca n't stand, i can not stand, i "
@@ -83,7 +86,14 @@ _DISLIKES = (
 
 FORMS = (
     # the cue comes first
-    Form("not X", "not", "not, n't, never, no longer, but not", "a man is not dancing", "a man", ("dancing",)),
+    Form(
+        "not X",
+        "not",
+        "not, n't, never, no longer, but not, not yet, n't yet",
+        "a man is not dancing",
+        "a man",
+        ("dancing",),
+    ),
     Form("not even X", "not", "not even, n't even, but not even", "a man but not even a dog", "a man", ("a dog",)),
     Form("neither X nor Y", "not", "neither, nor", "a bike with neither bell nor lock", "a bike", ("bell", "lock")),
     Form("neither X does", "not", "", "neither dog is on a leash", "dog", ("on a leash",)),
@@ -91,7 +101,8 @@ FORMS = (
     Form(
         "Y rather than X",
         "not",
-        "rather than, as opposed to, instead of, in place of, in the place of, in lieu of, as distinct from, in "
+        "rather than, as opposed to, instead of, in place of, in the place of, in lieu of, as distinct from, as "
+        "against, in "
         "preference to",
         "tea in place of beer",
         "tea",
@@ -183,7 +194,8 @@ FORMS = (
     Form(
         "lost its X",
         "without",
-        "lost its, lost their, lost his, lost her, lost all its, lost all their, loses its, losing its, forgot its, "
+        "lost its, lost their, lost his, lost her, lost all its, lost all their, lost all of its, lost all of "
+        "their, lost most of its, loses its, losing its, forgot its, "
         "forgot their, forgot his, forgot her",
         "a tree that has lost its leaves",
         "a tree",
@@ -218,6 +230,14 @@ FORMS = (
     Form("I am over X", "order", "", "i'm so over cats, give me dogs", "dogs", ("cats",)),
     Form("no A, no B, C", "no", "", "a park, no dogs, no bikes, trees", "a park, trees", ("dogs", "bikes")),
     Form("no X does", "no", "", "a choir sings and no fans are clapping", "a choir sings", ("fans are clapping",)),
+    Form("every X does save Y", "except", "", "everyone dances save the groom", "everyone dances", ("the groom",)),
+    Form("except when it does X", "not", "", "a full square except when it rains", "a full square", ("rains",)),
+    Form("none X-ed", "not", "", "a box of eggs, none broken", "a box of eggs", ("broken",)),
+    Form("not yet X-ed thing", "not", "", "not yet painted wall", "wall", ("painted",)),
+    Form("leave out anything X", "without", "", "cities, leave out anything indoors", "cities", ("anything indoors",)),
+    Form("stay away from X", "order", "", "stay away from horror, show me cats", "cats", ("horror",)),
+    Form("next to nothing", "nobody", "", "a shop with next to nothing on sale", "a shop", ("anything on sale",)),
+    Form("not so much X as Y", "not", "", "not so much a dance as a fight", "a fight", ("a dance",)),
     Form("drop the ones with X", "without", "", "bikes, but drop the ones with riders", "bikes", ("riders",)),
     Form("used to X but not anymore", "not", "", "a man used to smoke but not anymore", "a man", ("smoke",)),
     Form("Y but not X thing", "not", "", "an old but not rusty tractor", "an old tractor", ("rusty",)),

@@ -58,7 +58,8 @@ _IDIOMS = {
         "problem, problems, strings attached, pain no gain, question, way, kidding, joke, lie, offense, offence, "
         "worries, thanks, idea, brainer, sweat, biggie, rush, hard feelings, holds barred, contest, end, ordinary, "
         "small feat, mean feat, fuss, frills, nonsense, surprise, surprises, secret, chance, such thing, stranger "
-        "to, laughing matter, pun intended, need to say, need for speed, rest for, mercy, look pass, bake, knead, "
+        "to, use crying, use in, laughing matter, pun intended, need to say, need for speed, rest for, mercy, look "
+        "pass, bake, knead, "
         "sew, place like home, regrets, shame, guts no glory, risk no reward, time to waste, time to lose, time "
         "like, two, sooner, hands bike, stone unturned, love lost, picnic, reservations, country for old men, time "
         "to die, way home, man 's sky, man 's land, scrubs, diggity, woman no cry, limits, filter challenge, looking "
@@ -73,7 +74,7 @@ _IDIOMS = {
     *_runs(
         ("nobody", "no one", "noone"),
         "'s perfect, s perfect, likes, like, does it better, does it like, can stop, can beat, can match, can resist, "
-        "can deny, can touch, could resist, could stop, could beat",
+        "can deny, can touch, could resist, could stop, could beat, does n't, is n't, did n't",
     ),
     *_runs(("all", "every", "none", "nothing"), "but one, but two"),
     *_runs(
@@ -84,7 +85,10 @@ _IDIOMS = {
     *_runs(("non", "non-"), "stop"),
     *_runs(("impossible", "hard", "difficult", "tough", "unable"), "not to"),
     *_runs(("no choice", "no option", "no alternative"), "but"),
-    *_runs(("is", "are", "was", "does", "do", "ca", "ai"), "n't it, n't he, n't she, n't they, n't you"),
+    *_runs(
+        ("is", "are", "was", "does", "do", "ca", "ai", "would", "could", "should", "did", "has", "have"),
+        "n't it, n't he, n't she, n't they, n't you",
+    ),
     *_runs(("a", "the"), "no, nobody, nothing, minus, zero, lacking"),
     *_runs(("zero",), "gravity, g, waste, to hero, hour, sum, day"),
     *_runs(("ground", "sub", "from", "patient"), "zero"),
@@ -103,7 +107,8 @@ _IDIOMS = {
     *(
         "free of charge, neither here nor there, not one but, skip to, why not, why do n't, whether or not, with or "
         "without, in no time, none other than, no other than, not to mention, last but not least, but not least, "
-        "more often than not, believe it or not, like nobody, like no one, like no other, if not, or not, ai n't "
+        "more often than not, believe it or not, like nobody, like no one, like no other, if not, or not, do n't "
+        "fix, not a day goes by without, not a dry eye, never a dull moment, nothing stops, ai n't "
         "broke, ai n't no mountain high enough, ai n't no sunshine, ca n't get no satisfaction, ca n't take my eyes "
         "off you, ca n't buy me love, not like us, nothing compares 2 u, never been kissed, nobody wants this, it "
         "never rains, never mind, what not to wear, how not to, not another teen movie, not today, not again, not "

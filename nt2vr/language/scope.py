@@ -189,7 +189,12 @@ class ScopeFinder:
         """Return whether a denied quality is one of a noun's: "a not crowded beach", "an old but not rusty car"."""
         phrases = self.phrases
         before = cue - 1 - (phrases.word(cue - 1) in {"yet", "and", ","})
-        follows = phrases.tag(quality.end) == "NOUN" and (before < cue - 1 or phrases.word(cue) == "but")
+        noun_follows = phrases.tag(quality.end) == "NOUN"
+        if noun_follows and cue == 0 and phrases.tag(quality.end - 1) == "VBN":
+            return (
+                phrases.word(quality.start - 1) != "not" or quality.end - quality.start > 1
+            )  # not yet painted | wall
+        follows = noun_follows and (before < cue - 1 or phrases.word(cue) == "but")
         first = before
         while follows and phrases.tag(first) in {"ADJ", "ADV"}:
             first -= 1
