@@ -79,10 +79,16 @@ class Absence:
             helper == "do" and any(word in APPEARING or word == "appearance" for word in phrases.words[:cue])
         )
 
+    def after_on(self, i: int) -> int:
+        """Return the end of "are on" at word i, if that is all; i without it."""
+        phrases = self.phrases
+        is_on = phrases.is_auxiliary(i) and phrases.word(i + 1) == "on" and phrases.tag(i + 2) in {"", "PUNCT", "CONJ"}
+        return i + 2 * is_on
+
     def _after_coming(self, cue: int, i: int, first: int) -> int:
         """Return the end of "on" or "show up" at word i, if it is all that is denied: "the lights are not on in …"."""
         phrases = self.phrases
-        comes = phrases.lemma(i) in {"show", "turn"} and phrases.word(i + 1) == "up"
+        comes = phrases.word(i + 1) == "up" and phrases.lemma(i) in {"show", "turn"}
         end = i + 2 if comes else i + (phrases.word(i) == "on" and self._is_linked(cue, first))
         closes = phrases.tag(end) in {"", "PUNCT", "CONJ"} or phrases.word(end) in {"in", "at", "for", "to"}
         return end if closes else i

@@ -6,7 +6,7 @@ from nt2vr.language.rewriting import Step, pattern
 from nt2vr.language.wordlists import words
 
 _FILLERS = pattern(
-    r"\b(?:u+h+m*|u+m+|e+rm+|h+m+|uhm+|lo+l|lmao|haha+|pl[sz]|plea?se?|tho|rly|kinda|sorta|thx|tysm|imo|tbh)\b(?!\s?:),?"
+    r"\b(?:u+h+m*|u+m+|e+rm+|h+m+|uhm+|lo+l|lmao|haha+|pl[sz]|plea?se?|tho|rly|^kindly|kinda|sorta|thx|tysm|imo|tbh)\b(?!\s?:),?"
     r"|\b(?:(?:you|ya) know|and stuff|or something|or whatever|i guess)(?= but\b)"
     r"|(?<=\bnot )like (?=(?:in|on|at|with)\b)"
     r"|, (?:you know|ya know|like|i mean|i guess|well|er|ok|okay|right|let's say)(?=,),?|\blike,"
@@ -90,7 +90,8 @@ _NONE_OF = pattern(
 _THOSE = pattern(
     r"\b((?:no|not|without|avoid|skip|hide|ignore|remove|exclude|omit|except(?: for)?|excluding|but|"
     r"apart from|aside from|other than|besides|barring|excepting|minus) )(?:the |any )?"
-    r"(?:(?<!no )one|ones|those|videos?|clips?|(?<=the )parts?|(?<=the )bits?|(?<=the )scenes?) "
+    r"(?:(?<!no )one|ones|those|videos?|clips?|recordings?|results?|films?|movies?|"
+    r"(?<=the )parts?|(?<=the )bits?|(?<=the )scenes?) "
     r"(?:with|of|featuring|showing|containing|that (?:have|has|show|contain)s?|where there(?:['\u2019]s| is| are)) "
     r"(?=[a-z])"
 )
@@ -110,7 +111,8 @@ _ONLY_THING = pattern(
 
 
 _SAID = words(
-    "really actually rly stuff whatever something uh um er hm lol lmao haha pls plz pleas plese plse kinda sorta thx "
+    "really actually rly kindly stuff whatever something uh um er hm lol lmao haha pls plz pleas plese plse kinda "
+    "sorta thx "
     "tysm imo tho like know mean guess well ok right let's"
 )
 _SAID_LAST = words("thank ty though guess think or know asap ok right cheers if")
@@ -128,7 +130,7 @@ FILLERS = (
         "no ",
         words("drop lose ditch discard scrap cut bin"),
     ),
-    Step(_THOSE, r"\1", words("ones those one clip video part bit scene")),
+    Step(_THOSE, r"\1", words("ones those one clip video part bit scene recording result film movie")),
     Step(_WHOEVER, r"\1 ", words("ing")),
     Step(_UNLESS, "without ", words("unless")),
     Step(_ONLY_THING, "no ", words("want like need")),

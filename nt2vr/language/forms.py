@@ -40,14 +40,13 @@ class Form(NamedTuple):
     unwanted: tuple[str, ...]
 
 
+_NO_PERSON = (
+    "nobody, no one, noone, none, hardly anyone, hardly anybody, barely anyone, barely anybody, scarcely anyone, almost "
+    "no one, almost nobody, nobody else, no one else, noone else, none else"
+)
+_NO_THING = "nothing, nothing else, next to nothing, almost nothing, hardly anything, barely anything"
 NOBODY = {  # cue -> what is unwanted
-    **dict.fromkeys(
-        ("nobody", "no one", "noone", "none", "hardly anyone", "hardly anybody", "barely anyone"), "people"
-    ),
-    **dict.fromkeys(("barely anybody", "scarcely anyone", "almost no one", "almost nobody"), "people"),
-    **dict.fromkeys(("nobody else", "no one else", "noone else", "none else"), "people"),
-    **dict.fromkeys(("nothing", "nothing else", "next to nothing", "almost nothing", "hardly anything"), "anything"),
-    **dict.fromkeys(("barely anything", "practically nothing"), "anything"),
+    cue: thing for cues, thing in ((_NO_PERSON, "people"), (_NO_THING, "anything")) for cue in cues.split(", ")
 }
 _FAILING = (
     "fails to, fail to, failed to, failing to, refuses to, refuse to, refused to, refusing to, declines to, forgets "

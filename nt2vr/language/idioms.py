@@ -68,7 +68,8 @@ _IDIOMS = {
     *_runs(
         ("nothing",),
         "wrong with, wrong, beats, compares, compare, like, better, better than, more than, less than, to do with, "
-        "can stop, can beat, could be, can be, will stop, could stop, but the best, else matters, special, to see "
+        "can stop, can beat, can go wrong, could go wrong, could be, can be, will stop, could stop, but the best, "
+        "else matters, special, to see "
         "here, says, to lose, to fear, to hide, short of, new, fancy, ever",
     ),
     *_runs(

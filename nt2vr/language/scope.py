@@ -42,6 +42,7 @@ _HELD = words("wear hold carry eat drink use play")  # "wearing no hat": the ver
 _BEFORE_ABSENCE = words("in the by with a an due to of complete total is notable noticeable marked severe clear")
 _ABSENCES = words("absence lack shortage")
 _OTHERS = words("other others")
+_DEGREES = words("too so very overly particularly especially that")
 _HUMANS = words(  # where they are wanted, "nobody else" excludes no people
     "man men woman women boy boys girl girls child children kid kids baby person lady guy player singer dancer bride "
     "groom couple family student teacher worker athlete musician performer"
@@ -154,8 +155,11 @@ class ScopeFinder:
         if word == "neither" and not of and phrases.word(one.end) == "nor":
             last = phrases.noun_phrase(one.end + 1)
             joint = [Negation("not", one.end, one.end + 1, (), one.end, one.end + 1, link=" and ")]
-        if last is None or self.presence.after_tail(last.end) > last.end:
+        if last is None:
             return []
+        end = max(self.presence.after_tail(last.end), self._before.after_on(last.end))
+        if end > last.end:  # none of the lights | are on
+            return [Negation("no", cue, after_cue, (last,), cue, end)] if word == "none" else []
         verb = phrases.verb_phrase(last.end)
         if verb and joint and verb.object is not None and not phrases.is_auxiliary(last.end):
             return []  # neither X nor Y hides the dog
@@ -190,6 +194,8 @@ class ScopeFinder:
         phrases = self.phrases
         before = cue - 1 - (phrases.word(cue - 1) in {"yet", "and", ","})
         noun_follows = phrases.tag(quality.end) == "NOUN"
+        if noun_follows and cue == 0 and phrases.word(quality.start) in _DEGREES:
+            return True  # not too spicy | soup
         if noun_follows and cue == 0 and phrases.tag(quality.end - 1) == "VBN":
             return (
                 phrases.word(quality.start - 1) != "not" or quality.end - quality.start > 1
