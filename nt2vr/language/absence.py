@@ -16,7 +16,9 @@ _MISSED = words(  # in time or in aim
     "bus train plane flight ferry goal shot target ball basket penalty putt catch deadline mark net chance kick "
     "throw dunk jump step cue note beat class school work meeting appointment opportunity"
 )
-_CLAUSE_WORDS = words("while whereas but yet although though however because since as and or nor that which who where")
+_CLAUSE_WORDS = words(
+    "while whereas but yet although though however because since as and or nor that which who whose where"
+)
 
 
 class Absence:
@@ -48,6 +50,8 @@ class Absence:
                 )
             case "not":
                 end = self.presence.after_predicate(after_cue)
+                if end == after_cue and (closed := self._after_coming(cue, after_cue, first)) > after_cue:
+                    return self._denied(kind, cue, after_cue, self._subject(cue, first), closed)
                 if end == after_cue and not self._is_elliptic(cue, after_cue):
                     return None
                 return self._denied(kind, cue, after_cue, self._subject(cue, first), end)
@@ -74,6 +78,20 @@ class Absence:
         return helper == "be" or (
             helper == "do" and any(word in APPEARING or word == "appearance" for word in phrases.words[:cue])
         )
+
+    def after_on(self, i: int) -> int:
+        """Return the end of "are on" at word i, if that is all; i without it."""
+        phrases = self.phrases
+        is_on = phrases.is_auxiliary(i) and phrases.word(i + 1) == "on" and phrases.tag(i + 2) in {"", "PUNCT", "CONJ"}
+        return i + 2 * is_on
+
+    def _after_coming(self, cue: int, i: int, first: int) -> int:
+        """Return the end of "on" or "show up" at word i, if it is all that is denied: "the lights are not on in …"."""
+        phrases = self.phrases
+        comes = phrases.word(i + 1) == "up" and phrases.lemma(i) in {"show", "turn"}
+        end = i + 2 if comes else i + (phrases.word(i) == "on" and self._is_linked(cue, first))
+        closes = phrases.tag(end) in {"", "PUNCT", "CONJ"} or phrases.word(end) in {"in", "at", "for", "to"}
+        return end if closes else i
 
     def _free(self, cue: int, first: int) -> Negation | None:
         phrases, start, end = self.phrases, cue, cue + 1
@@ -121,14 +139,14 @@ class Absence:
         return self._denied("absent", cue, after_cue, self._subject(cue, first), self._after_absent(after_cue))
 
     def _with_missing(self, cue: int, after_cue: int, first: int) -> Negation | None:
-        """Return "with the drummer missing"."""
+        """Return "with the drummer missing", "has a string missing"."""
         phrases, i = self.phrases, cue
         while i > first and phrases.tag(i - 1) in {"DET", "NOUN", "ADJ", "NUM", "POS"}:
             i -= 1
         noun = phrases.noun_phrase(i)
         is_thing = noun is not None and noun.end == cue and phrases.lemma(noun.head) not in _OF_WHOLES
         has_part = phrases.word(cue) == "missing" and phrases.noun_phrase(after_cue) is not None
-        if phrases.word(i - 1) != "with" or noun is None or not is_thing or has_part:
+        if phrases.word(i - 1) not in {"with", "has", "have", "had"} or noun is None or not is_thing or has_part:
             return None
         return Negation("absent", cue, after_cue, (noun,), i - 1, self._after_absent(after_cue))
 

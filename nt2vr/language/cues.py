@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from nt2vr.language.forms import CUE_RUNS, CUES, CueKind
-from nt2vr.language.idioms import NO_NEGATION, length_of_name, length_of_sign
+from nt2vr.language.idioms import NO_NEGATION, length_of_name, length_of_sign, length_of_work
 from nt2vr.language.phrases import Phrases
 from nt2vr.language.presence import Presence
 from nt2vr.language.wanted import Negation
@@ -16,6 +16,10 @@ _OUTSIDE = words(
 )
 _CONTRASTING = words("rather other else different")  # no other pets than dogs
 _ENDING = words("stop stops stopping cease ceases quit fail fails tire")
+_SHUNNING = words(
+    "hate dislike detest loathe refuse avoid skip hide ignore omit exclude remove reject decline neglect forget"
+)
+_BETWEEN = words("ever want like seem appear to able be")  # can't seem to | stop
 _GETTING, _TIRED = words("get grow be have"), words("tired bored sick weary enough")  # of
 
 
@@ -40,7 +44,11 @@ class Cues:
                 length_of_sign(self.phrases, i) if self.phrases.word(i) in {"no", "do"} else 0
             )
             if length and not idiom:
-                idiom = length_of_name(self.phrases, i) or self._goes_on(kind, i + length)
+                idiom = (
+                    length_of_name(self.phrases, i)
+                    or length_of_work(self.phrases, i)
+                    or self._goes_on(kind, i + length)
+                )
             if not length or idiom or not self._is_cue(kind, i, i + length):
                 i += idiom or 1
                 continue
@@ -56,8 +64,10 @@ class Cues:
             case "non" | "non-":
                 return phrases.tag(end) not in {"", "PUNCT"}
             case "no":  # no. 10; no older than ten
-                return not phrases.word(end)[:1].isdigit() and not self._compares(end)
-            case "not" | "n't" if self._compares(end):
+                return not phrases.word(end)[:1].isdigit() and not self._compares(end) and not self._excels(end)
+            case "nothing" | "nobody" if self._excels(end + phrases.is_auxiliary(end)):
+                return False
+            case "not" | "n't" | "never" if self._compares(end):
                 return False
             case "far":
                 return phrases.word(end - 1) != "from" or self._is_far_from_being(i, end)
@@ -73,6 +83,10 @@ class Cues:
                 )  # a fridge is out of milk
             case "hold":
                 return phrases.tag(i - 1) == "PUNCT"  # a burger, hold the onions
+            case "gone":  # the lights have gone out; gone fishing
+                return phrases.tag(end) in {"", "PUNCT", "CONJ", "WH"} or phrases.word(end) in {"from", "in", "on"}
+            case "forget":
+                return phrases.tag(end) != "TO" and phrases.word(end) not in {"me", "it"}
             case "minus":
                 return phrases.tag(end) != "NUM"  # minus 40 degrees
             case "leave" | "leaves" | "leaving" | "left" | "keep":
@@ -83,6 +97,11 @@ class Cues:
         """Return whether word i begins "older than", or continues "no more" by "than"."""
         words = self.phrases.words[i - 1 : i + 2]
         return "than" in words and not _CONTRASTING.intersection(words)
+
+    def _excels(self, i: int) -> bool:
+        """Return whether word i begins "better view than": nothing is denied but that there is a better one."""
+        is_more = self.phrases.word(i) == "more" or self.phrases.word(i)[-2:] in {"er", "se"}
+        return is_more and self.phrases.tag(i) == "ADJ" and "than" in self.phrases.words[i + 1 : i + 5]
 
     def _is_far_from_being(self, cue: int, end: int) -> bool:
         """Return whether "far from" denies a quality: "a far from tidy room"; not "far from busy streets"."""
@@ -100,8 +119,25 @@ class Cues:
             and phrases.word(i + 2) == "of"
         ):
             return 3  # never gets tired of
-        ends = kind == "not" and phrases.lemma(i) in _ENDING
-        return 2 if ends and (phrases.tag(i + 1) in {"VBG", "TO"} or phrases.word(i + 1) == "to") else 0
+        if kind != "not":
+            return 0
+        if phrases.lemma(i) in _SHUNNING and phrases.tag(i) != "VBN" and phrases.tag(i + 1) not in {"", "PUNCT"}:
+            return 2  # doesn't | hate broccoli
+        if (phrases.word(i - 2) in {"ca", "can", "could"}) and (better := self._after_better(i)):
+            return better - i
+        verb = i
+        while phrases.lemma(verb) in _BETWEEN:
+            verb += 1
+        ends = phrases.lemma(verb) in _ENDING
+        goes_on = phrases.tag(verb + 1) in {"VBG", "TO"} or phrases.word(verb + 1) == "to"
+        return verb + 2 - i if ends and goes_on else 0
+
+    def _after_better(self, i: int) -> int:
+        """Return the end of "be happier" at word i, which "couldn't" makes a praise; 0 if there is none."""
+        phrases, j = self.phrases, i
+        while phrases.word(j) in {"be", "have", "been", "get", "got", "any"}:
+            j += 1
+        return j + 1 if j > i and phrases.word(j).endswith("er") and phrases.tag(j) in {"ADJ", "ADV"} else 0
 
     def start_clause(self, i: int) -> bool:
         """Return whether a clause starts at word i."""

@@ -18,6 +18,7 @@ _POSTURES = words("sit stand lie lay kneel crouch rest sleep hang wait")
 _WATCHING, _US = words("see watch hear"), words("me us")  # don't want to see, don't show me
 _TIMES = words("after before during")
 _SCENES = words("on at in by near after before during around over under behind")
+_ANYTHING = words("anything everything anyone anybody everyone everybody stuff")
 _VAGUE = words("a an any the single visible clear slightest")
 
 
@@ -41,6 +42,8 @@ class DeniedAfter:
             and phrases.tag(i + 1) in {"", "PUNCT"}
         ):
             return phrases.quality(i)  # nothing modern
+        if phrases.word(cue) == "none" and phrases.tag(i) in {"ADJ", "VBN"} and (quality := phrases.quality(i)):
+            return quality  # eggs, none broken
         if kind == "nobody" and not (
             (phrases.verb_phrase(i) and self.presence.after_tail(after_cue) == after_cue)
             or (phrases.word(cue) == "none" and phrases.place_phrase(i))
@@ -50,11 +53,14 @@ class DeniedAfter:
         i += kind == "not" and phrases.word(i) in _SHOWN and phrases.tag(i + 1) == "VBG"  # not shown | eating
         noun = (phrases.gerund_phrase(i) or phrases.noun_phrase(i)) if kind in {"no", "order"} else None
         found = noun or phrases.any_phrase(i)
-        if found is None and phrases.tag(i) == "NUM":
-            found = Phrase("noun", i, i + 1, i + 1, i)  # one dog, not three
+        number = i + (phrases.tag(i) == "DET")
+        if found is None and phrases.tag(number) == "NUM":
+            found = Phrase("noun", i, number + 1, number + 1, number)  # one dog, not three; not the first
         if found and found.kind == "noun" and kind in {"no", "without", "order"}:
             found = self._without_predicate(found)
             found = self._whole_noun(found, attaches=wanted_before and self._attaches(kind, cue))
+            if phrases.word(found.end - 1) in _ANYTHING and (quality := phrases.quality(found.end)):
+                found = replace(found, end=quality.end, core=quality.end)  # leave out anything | indoors
         return found
 
     def shown(self, verb: Phrase, cue: int) -> Phrase:
@@ -137,7 +143,7 @@ class DeniedAfter:
         acts = kind == "nobody" or (denies_all and generic and phrases.is_actor(noun))
         takes_clause = acts or not wanted_before
         relative = phrases.tag(noun.start - 2) == "WH" and phrases.is_auxiliary(noun.end)  # where no planes | land
-        takes_finite = kind == "no" and (relative or not wanted_before)
+        takes_finite = kind == "no" and (relative or not wanted_before or self._opens_clause(noun))
         end, core = noun.end, None
         while True:
             if self.presence.after_tail(end) > end or (kind == "order" and phrases.word(end) == "from"):
@@ -147,13 +153,21 @@ class DeniedAfter:
             elif not (takes_clause or takes_finite):
                 return replace(noun, end=end, core=end)
             elif (place := phrases.place_phrase(end)) and self.after_filler(end) == end:
-                core = end if core is None and self.sets_scene(place, kind) else core
+                whole = phrases.word(noun.head) in _ANYTHING  # everything shot | at night
+                core = end if core is None and not whole and self.sets_scene(place, kind) else core
                 end = place.end
             elif verb := self._modifying_verb(end, takes_finite):
-                core = core or (verb.core if verb.core < verb.end else None)
+                vague = phrases.word(noun.head) in _ANYTHING
+                core = core or (verb.core if verb.core < verb.end and not vague else None)
                 end = verb.end
             else:
                 return replace(noun, end=end, core=core or end)
+
+    def _opens_clause(self, noun: Phrase) -> bool:
+        """Return whether a denied noun is the subject of a clause: "a band plays and no fans | are cheering"."""
+        phrases = self.phrases
+        joined = phrases.tag(noun.start - 2) in {"CONJ", "PUNCT"} or phrases.word(noun.start - 2) in {"yet", "so"}
+        return joined and phrases.is_auxiliary(noun.end)
 
     def _is_denied_as_such(self, i: int) -> bool:
         """Return whether somebody at word i is all that is denied: "except | kids singing", "don't show | kids"."""

@@ -56,7 +56,7 @@ class Exceptions:
         denied = self._denial(cue, clause, found) is not None
         if phrases.word(cue) in _WEAK and after_cue == cue + 1:
             near = universal is not None and self._names_only(universal + 1, cue)
-            if not near and not (denied and self._is_excepted(cue, found)):
+            if not near and not self._leaves_out(universal, cue) and not (denied and self._is_excepted(cue, found)):
                 return "none"
         if universal is not None and phrases.word(universal) not in _ENTITIES:
             return "unwanted"
@@ -107,6 +107,14 @@ class Exceptions:
             and phrases.tag(follows.end) in {"", "PUNCT", "ADP"}
             and phrases.word(cue - 1) != ","
         )
+
+    def _leaves_out(self, universal: int | None, cue: int) -> bool:
+        """Return whether "save" or "bar" ends a whole clause about everybody: "everyone dances | save the groom"."""
+        phrases = self.phrases
+        if universal is None or phrases.word(cue) not in {"save", "bar"} or phrases.tag(cue + 1) != "DET":
+            return False
+        acts = any(phrases.tag(i) in VERB_TAGS for i in range(universal + 1, cue))
+        return acts and phrases.tag(cue - 1) not in {"TO", "MD", "CONJ", "PRON", "NEG", "DET", "ADP"}
 
     def _names_only(self, start: int, end: int) -> bool:
         """Return whether words `start` to `end` are at most a noun phrase: "every animal | but"."""

@@ -16,32 +16,35 @@ _SMALL_WORDS: Mapping[str, frozenset[str]] = {
         "ein! eine! einen! einem! einer eines kein! keine! keinen! keinem! ohne! nicht! nichts! niemand! und oder "
         "mit auf aus dem der das den die des ist sind wird im am zum zur nur aber! ich du wir er sie zwei vor unter "
         "über beim neben bei von für außer! statt anstatt! alle auch noch wie wo wer hund hunde katze katzen mann "
-        "frau kinder menschen leute strand zeig zeige mir videos tanzt spielt"
+        "frau kinder menschen leute strand zeig zeige mir videos tanzt spielt musik schnee regen straße auto autos "
+        "wasser haus baum bäume junge mädchen nacht"
     ),
     "French": words(
         "un une! le la les des du dans! sur avec! sans et est sont pas qui que aux au aucun! aucune! mais ou où deux "
         "homme femme chien chiens chat chats plage sous ne ni sauf! personne rien jamais gens enfant enfants tous "
-        "tout toutes voiture voitures pour par chez lieu plutôt une! vidéo montre moi danse joue"
+        "tout toutes voiture voitures pour par chez lieu plutôt une! vidéo montre moi danse joue musique pluie "
+        "neige fille garçon rue ville fleurs nuit mer maison arbre arbres parle mange"
     ),
     "Spanish": words(
         "un una unos los las la el del con sin y ni no hay que es son pero ningún! ninguna! ningun nadie! nada nunca "
         "en por dos hombre mujer perro! perros! gato gatos playa gente personas niños todos todas menos excepto! "
-        "salvo vez lugar coches música donde quien quiero muéstrame ver vídeo video de baila"
+        "salvo vez lugar coches música donde quien quiero muéstrame ver vídeo video de baila lluvia nieve calle "
+        "niña niño noche mar casa árboles coche"
     ),
     "Portuguese": words(
         "um uma os as o do da dos das no na com sem e não! nem que é são mas nenhum! nenhuma! ninguém! nada nunca em "
         "dois homem mulher cachorro cachorros cão cães gato gatos praia pessoas crianças todos todas menos exceto "
-        "carros música vez quero ver sozinho"
+        "carros música vez quero ver sozinho chuva neve rua menina menino noite casa árvores carro"
     ),
     "Italian": words(
         "un una il lo gli con senza! e né! ne non che è sono ma nessun! nessuna! nessuno! niente! mai di nel nella! "
         "sulla! sul due uomo donna cane cani gatto gatti spiaggia persone gente bambini tutti tutte tranne! eccetto "
-        "invece la le i voglio"
+        "invece la le i voglio musica pioggia neve strada ragazza ragazzo notte mare macchina alberi auto"
     ),
     "Dutch": words(
         "een het de geen! niet! niets niemand! zonder! met op en of zijn is maar naar twee hond honden kat katten "
         "aan het strand wie dat alleen behalve! ook mensen man vrouw kinderen iedereen auto auto's in plaats van "
-        "danst laat zien"
+        "danst laat zien muziek sneeuw regen straat meisje jongen huis bomen zee"
     ),
     "Polish": words(
         "bez! nie nikt! nic i ani na w z ze jest są ale oprócz! lub pies psy psa psów kot koty kota człowiek ludzi "

@@ -40,13 +40,13 @@ class Form(NamedTuple):
     unwanted: tuple[str, ...]
 
 
+_NO_PERSON = (
+    "nobody, no one, noone, none, hardly anyone, hardly anybody, barely anyone, barely anybody, scarcely anyone, almost "
+    "no one, almost nobody, nobody else, no one else, noone else, none else"
+)
+_NO_THING = "nothing, nothing else, next to nothing, almost nothing, hardly anything, barely anything"
 NOBODY = {  # cue -> what is unwanted
-    **dict.fromkeys(
-        ("nobody", "no one", "noone", "none", "hardly anyone", "hardly anybody", "barely anyone"), "people"
-    ),
-    **dict.fromkeys(("barely anybody", "scarcely anyone", "almost no one", "almost nobody"), "people"),
-    **dict.fromkeys(("nobody else", "no one else", "noone else", "none else"), "people"),
-    **dict.fromkeys(("nothing", "nothing else"), "anything"),
+    cue: thing for cues, thing in ((_NO_PERSON, "people"), (_NO_THING, "anything")) for cue in cues.split(", ")
 }
 _FAILING = (
     "fails to, fail to, failed to, failing to, refuses to, refuse to, refused to, refusing to, declines to, forgets "
@@ -55,8 +55,10 @@ _FAILING = (
 )
 _GIVING_UP = "gave up, gives up, giving up, given up, quit, quits, ceased, ceases"
 _TASTES = (
-    "not a fan of, n't a fan of, n't care for, not care for, not interested in, n't interested in, not into, n't "
-    "into, not in the mood for, n't in the mood for, not looking for, n't looking for"
+    "not a fan of, n't a fan of, n't care for, not care for, n't care about, not care about, not interested in, n't "
+    "interested in, not into, n't "
+    "into, not keen on, n't keen on, not fond of, n't fond of, not crazy about, n't crazy about, not big on, not "
+    "in the mood for, n't in the mood for, not looking for, n't looking for"
 )
 _EXCEPTIONS = (
     "except, except for, except from, excepting, excluding, other than, apart from, aside from, besides, barring, "
@@ -72,7 +74,9 @@ _HARDLY = (
 _ORDERS = (
     "avoid, skip, ignore, remove, hide, get rid of, filter out, weed out, rule out, block, delete, hold the, stop "
     "showing me, stop showing, stop recommending, stop recommending me, stop suggesting, stop giving me, spare me, "
-    "enough of, no more of, keep out, cut out, take out, enough with, forget the, forget about"
+    "enough of, no more of, keep out, cut out, take out, enough with, forget, forget the, forget about, ditch, "
+    "discard, "
+    "stay away from, keep away from, steer clear of, try to avoid, do without"
 )
 _DISLIKES = (
     "i hate, we hate, i really hate, i dislike, we dislike, i detest, i loathe, i ca n't stand, i can not stand, i "
@@ -81,7 +85,14 @@ _DISLIKES = (
 
 FORMS = (
     # the cue comes first
-    Form("not X", "not", "not, n't, never, no longer, but not", "a man is not dancing", "a man", ("dancing",)),
+    Form(
+        "not X",
+        "not",
+        "not, n't, never, no longer, but not, not yet, n't yet",
+        "a man is not dancing",
+        "a man",
+        ("dancing",),
+    ),
     Form("not even X", "not", "not even, n't even, but not even", "a man but not even a dog", "a man", ("a dog",)),
     Form("neither X nor Y", "not", "neither, nor", "a bike with neither bell nor lock", "a bike", ("bell", "lock")),
     Form("neither X does", "not", "", "neither dog is on a leash", "dog", ("on a leash",)),
@@ -89,7 +100,8 @@ FORMS = (
     Form(
         "Y rather than X",
         "not",
-        "rather than, as opposed to, instead of, in place of, in the place of, in lieu of, as distinct from, in "
+        "rather than, as opposed to, instead of, in place of, in the place of, in lieu of, as distinct from, as "
+        "against, in "
         "preference to",
         "tea in place of beer",
         "tea",
@@ -181,7 +193,8 @@ FORMS = (
     Form(
         "lost its X",
         "without",
-        "lost its, lost their, lost his, lost her, lost all its, lost all their, loses its, losing its, forgot its, "
+        "lost its, lost their, lost his, lost her, lost all its, lost all their, lost all of its, lost all of "
+        "their, lost most of its, loses its, losing its, forgot its, "
         "forgot their, forgot his, forgot her",
         "a tree that has lost its leaves",
         "a tree",
@@ -213,6 +226,29 @@ FORMS = (
     Form("do not show X doing", "not", "", "a dog, don't show me anyone running", "a dog", ("anyone running",)),
     Form("avoid X", "order", _ORDERS, "a beach, avoid people", "a beach", ("people",)),
     Form("I hate X", "order", _DISLIKES, "i hate clowns", "", ("clowns",)),
+    Form("I am over X", "order", "", "i'm so over cats, give me dogs", "dogs", ("cats",)),
+    Form("no A, no B, C", "no", "", "a park, no dogs, no bikes, trees", "a park, trees", ("dogs", "bikes")),
+    Form("no X does", "no", "", "a choir sings and no fans are clapping", "a choir sings", ("fans are clapping",)),
+    Form("every X does save Y", "except", "", "everyone dances save the groom", "everyone dances", ("the groom",)),
+    Form("except when it does X", "not", "", "a full square except when it rains", "a full square", ("rains",)),
+    Form("none X-ed", "not", "", "a box of eggs, none broken", "a box of eggs", ("broken",)),
+    Form("not yet X-ed thing", "not", "", "not yet painted wall", "wall", ("painted",)),
+    Form("leave out anything X", "without", "", "cities, leave out anything indoors", "cities", ("anything indoors",)),
+    Form("stay away from X", "order", "", "stay away from horror, show me cats", "cats", ("horror",)),
+    Form("next to nothing", "nobody", "", "a shop with next to nothing on sale", "a shop", ("anything on sale",)),
+    Form("not so much X as Y", "not", "", "not so much a dance as a fight", "a fight", ("a dance",)),
+    Form("drop the ones with X", "without", "", "bikes, but drop the ones with riders", "bikes", ("riders",)),
+    Form("used to X but not anymore", "not", "", "a man used to smoke but not anymore", "a man", ("smoke",)),
+    Form("Y but not X thing", "not", "", "an old but not rusty tractor", "an old tractor", ("rusty",)),
+    Form("no better X than Y", "no", "", "no better view than the sea", "no better view than the sea", ()),
+    Form("impossible not to X", "not", "", "it's impossible not to laugh", "it's impossible not to laugh", ()),
+    Form("has X missing", "absent", "", "the chair has a leg missing", "the chair", ("a leg",)),
+    Form("X does not show up", "not", "", "a party where the clown does not show up", "a party", ("the clown",)),
+    Form("more Y, fewer X", "no", "", "more cats fewer dogs", "cats", ("dogs",)),
+    Form("X, no wait, Y", "no", "", "a cat, no wait, a dog", "a dog", ("a cat",)),
+    Form("swap X for Y", "no", "", "swap the cat for a dog", "a dog", ("the cat",)),
+    Form("Y preferred to X", "not", "", "tea preferred to coffee", "tea", ("coffee",)),
+    Form("does not hate X", "not", "", "a boy who doesn't hate peas", "a boy who doesn't hate peas", ()),
     Form(
         "leaves X out",
         "out",
@@ -235,6 +271,8 @@ FORMS = (
         "a dog on a lawn",
         ("a cat",),
     ),
+    Form("whose X is absent", "absent", "", "a bus whose driver is absent", "a bus", ("driver",)),
+    Form("X is not on", "not", "", "a room where the lamp is not on", "a room", ("the lamp",)),
     Form("X excluded", "absent", "", "drums excluded, all instruments", "all instruments", ("drums",)),
     Form("with X missing", "absent", "", "a stage with the drummer missing", "a stage", ("the drummer",)),
     Form("absent is X", "absent", "", "a dog runs, but noticeably absent is a cat", "a dog runs", ("a cat",)),

@@ -1,6 +1,7 @@
 """Words that look like a denial and deny nothing: idioms, counts, titles and signs."""
 
 from nt2vr.language.phrases import Phrases
+from nt2vr.language.tokens import VERB_TAGS
 from nt2vr.language.wordlists import Runs, words
 
 _DO_NOT = ("do n't", "do not", "does n't", "does not", "did n't", "did not")
@@ -25,7 +26,7 @@ _IDIOMS = {
         "care which, care what, care how, care who, care where, care if, care whether, matter which, matter what, "
         "matter how, matter who, matter if, matter whether",
     ),
-    *_runs(_DO_NOT, "mind, hesitate, disappoint, miss a beat"),
+    *_runs(_DO_NOT, "give up, mind, hesitate, disappoint, miss a beat"),
     *_runs(
         ("do n't", "do not"),
         "miss, worry, panic, blink, forget, know, ask me, believe me, get me wrong, be shy, be fooled, be afraid, "
@@ -57,7 +58,8 @@ _IDIOMS = {
         "problem, problems, strings attached, pain no gain, question, way, kidding, joke, lie, offense, offence, "
         "worries, thanks, idea, brainer, sweat, biggie, rush, hard feelings, holds barred, contest, end, ordinary, "
         "small feat, mean feat, fuss, frills, nonsense, surprise, surprises, secret, chance, such thing, stranger "
-        "to, laughing matter, pun intended, need to say, need for speed, rest for, mercy, look pass, bake, knead, "
+        "to, use crying, use in, laughing matter, pun intended, need to say, need for speed, rest for, mercy, look "
+        "pass, bake, knead, "
         "sew, place like home, regrets, shame, guts no glory, risk no reward, time to waste, time to lose, time "
         "like, two, sooner, hands bike, stone unturned, love lost, picnic, reservations, country for old men, time "
         "to die, way home, man 's sky, man 's land, scrubs, diggity, woman no cry, limits, filter challenge, looking "
@@ -66,11 +68,14 @@ _IDIOMS = {
     *_runs(
         ("nothing",),
         "wrong with, wrong, beats, compares, compare, like, better, better than, more than, less than, to do with, "
-        "can stop, can beat, could be, can be, will stop, could stop, but the best, else matters, special, to see "
+        "can stop, can beat, can go wrong, could go wrong, could be, can be, will stop, could stop, but the best, "
+        "else matters, special, to see "
         "here, says, to lose, to fear, to hide, short of, new, fancy, ever",
     ),
     *_runs(
-        ("nobody", "no one"), "'s perfect, s perfect, likes, like, can stop, can beat, does it better, does it like"
+        ("nobody", "no one", "noone"),
+        "'s perfect, s perfect, likes, like, does it better, does it like, can stop, can beat, can match, can resist, "
+        "can deny, can touch, could resist, could stop, could beat, does n't, is n't, did n't",
     ),
     *_runs(("all", "every", "none", "nothing"), "but one, but two"),
     *_runs(
@@ -79,7 +84,12 @@ _IDIOMS = {
     ),
     *_runs(("sans",), "serif"),
     *_runs(("non", "non-"), "stop"),
-    *_runs(("is", "are", "was", "does", "do", "ca", "ai"), "n't it, n't he, n't she, n't they, n't you"),
+    *_runs(("impossible", "hard", "difficult", "tough", "unable"), "not to"),
+    *_runs(("no choice", "no option", "no alternative"), "but"),
+    *_runs(
+        ("is", "are", "was", "does", "do", "ca", "ai", "would", "could", "should", "did", "has", "have"),
+        "n't it, n't he, n't she, n't they, n't you",
+    ),
     *_runs(("a", "the"), "no, nobody, nothing, minus, zero, lacking"),
     *_runs(("zero",), "gravity, g, waste, to hero, hour, sum, day"),
     *_runs(("ground", "sub", "from", "patient"), "zero"),
@@ -98,7 +108,8 @@ _IDIOMS = {
     *(
         "free of charge, neither here nor there, not one but, skip to, why not, why do n't, whether or not, with or "
         "without, in no time, none other than, no other than, not to mention, last but not least, but not least, "
-        "more often than not, believe it or not, like nobody, like no one, like no other, if not, or not, ai n't "
+        "more often than not, believe it or not, like nobody, like no one, like no other, if not, or not, do n't "
+        "fix, not a day goes by without, not a dry eye, never a dull moment, nothing stops, ai n't "
         "broke, ai n't no mountain high enough, ai n't no sunshine, ca n't get no satisfaction, ca n't take my eyes "
         "off you, ca n't buy me love, not like us, nothing compares 2 u, never been kissed, nobody wants this, it "
         "never rains, never mind, what not to wear, how not to, not another teen movie, not today, not again, not "
@@ -117,6 +128,8 @@ _ON_SIGNS = words(
 _DENIES_SIGN = words("with has have having is are 's")  # a street with | no parking signs
 _MAX_SIGN_WORDS = 4
 _ASKING = words("show include want give have play find use")
+_WORKS = words("trailer lyrics karaoke remix soundtrack movie film song cover")
+_OPENING = words("never do ca wo nobody nothing ai")  # titles that are clauses: never let me go trailer
 _SMALL = words("a an the of to in for and on at")
 _MIN_NAME = 2  # capitalised words after the cue
 
@@ -132,6 +145,14 @@ def length_of_sign(phrases: Phrases, i: int) -> int:
         if phrases.word(j) in _SIGNS or (phrases.word(j) in _ZONES and not order):
             return j + 1 - i if fits else 0
     return 0
+
+
+def length_of_work(phrases: Phrases, i: int) -> int:
+    """Return the length of a title that is the query: "never let me go trailer"; 0 if word i starts none."""
+    after = i + 1 + (phrases.word(i + 1) in {"not", "n't"})
+    if i or phrases.word(0) not in _OPENING or phrases.words[-1] not in _WORKS or phrases.word(after) in _ASKING:
+        return 0
+    return len(phrases.words) if phrases.tag(after) in VERB_TAGS and len(phrases.words) > after + 1 else 0
 
 
 def length_of_name(phrases: Phrases, i: int) -> int:
@@ -153,4 +174,6 @@ def length_of_name(phrases: Phrases, i: int) -> int:
     if in_sentence:
         return end - i if capitalised else 0
     least = _MIN_NAME + (phrases.word(i) in {"no", "without"})
+    if phrases.word(end) in _WORKS or phrases.word(end) == "by":
+        least = 1  # Nowhere Boy trailer, Without Me by Eminem
     return end - i if capitalised >= least and any(text[0].islower() for text in others) else 0

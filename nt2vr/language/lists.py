@@ -29,7 +29,8 @@ class Lists:
             j = item.end
             if conjunction:
                 items, pending = items + pending, []
-        if wanted_before and first.kind == "noun" and all(item.end - item.start == 1 for item in pending):
+        short = all(item.end - item.start == 1 for item in pending)
+        if wanted_before and first.kind == "noun" and short and not self._repeats(first):
             items += pending  # a beach, no dogs, cats
         return items
 
@@ -45,6 +46,11 @@ class Lists:
         if item is None and (first.object is not None or first.end == first.start + 1):
             item = phrases.noun_phrase(i)  # playing the guitar or | the piano; without icing or | sprinkles
         return item
+
+    def _repeats(self, first: Phrase) -> bool:
+        """Return whether every item has its own cue, so that one without is wanted: "no dogs, no kids, | waves"."""
+        words = self.phrases.words
+        return words[first.start - 2 : first.start - 1] == [","] and words[first.start - 1] in words[: first.start - 2]
 
     def _starts_clause(self, item: Phrase) -> bool:
         return self.phrases.tag(item.end) in FINITE_TAGS and self.presence.after_tail(item.end) == item.end
@@ -69,6 +75,9 @@ class Lists:
             return False
         if conjunction == "and" and phrases.word(item.start) == "the" != phrases.word(first.start):
             return False  # without a hat and | the dog
+        things = kind in {"no", "without"} and first.kind == item.kind == "noun"
+        if things and conjunction == "and" and phrases.tag(item.start) == "ADJ" != phrases.tag(first.start):
+            return False  # with no beard and | blue eyes
         if conjunction == "and" and phrases.tag(item.start) == "DET":
             return kind != "no" and phrases.is_actor(item) == (first.kind == "noun" and phrases.is_actor(first))
         return True

@@ -62,6 +62,7 @@ def _expected(match: re.Match[str]) -> str | None:
 
 
 SPELLING = (
+    Step(pattern(r"\b(?:excl\b\.?|exc\.|ex\.)(?= \w)"), "excluding", words("excl exc. ex.")),
     Step(
         pattern(r"\bex[a-z]{3,8}\b"),
         lambda match: cue_of(match[0].lower()),

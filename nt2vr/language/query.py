@@ -23,7 +23,7 @@ MAX_PART_CHARS = 2 * MAX_QUERY_CHARS
 MAX_PARTS_CHARS = 10 * MAX_QUERY_CHARS  # of all parts: a list's items repeat their shared verb
 MAX_UNWANTED = 200  # parts, each of which is encoded and judged; words of a list in the longest sentence
 
-_REQUESTS = words("want show see include display like need watch find recommend suggest give hear")
+_REQUESTS = words("want show see include display like fancy need watch find recommend suggest give hear")
 _MEDIA = words("videos clips footage movies films scenes anything stuff something")
 _ABOUT = words("with of about showing containing featuring")
 _CONCORD = {"no": "", "nothing": "anything", "nobody": "anybody"}  # they ain't got no: one denial

@@ -42,6 +42,7 @@ _HELD = words("wear hold carry eat drink use play")  # "wearing no hat": the ver
 _BEFORE_ABSENCE = words("in the by with a an due to of complete total is notable noticeable marked severe clear")
 _ABSENCES = words("absence lack shortage")
 _OTHERS = words("other others")
+_DEGREES = words("too so very overly particularly especially that")
 _HUMANS = words(  # where they are wanted, "nobody else" excludes no people
     "man men woman women boy boys girl girls child children kid kids baby person lady guy player singer dancer bride "
     "groom couple family student teacher worker athlete musician performer"
@@ -111,7 +112,7 @@ class ScopeFinder:
         phrases = self.phrases
         first = self._after.first(kind, cue, after_cue, wanted_before)
         quality = phrases.quality(after_cue)
-        if kind == "not" and quality and (phrases.tag(cue - 1) == "DET" or phrases.word(quality.end) in FRAMES):
+        if kind == "not" and quality and (self._describes(cue, quality) or phrases.word(quality.end) in FRAMES):
             first = quality  # a not very crowded | beach, not blurry | footage
         if first is None or (
             kind == "without" and first.kind != "noun" and phrases.tag(first.start) in {"ADJ", "VBN", *FINITE_TAGS}
@@ -154,8 +155,11 @@ class ScopeFinder:
         if word == "neither" and not of and phrases.word(one.end) == "nor":
             last = phrases.noun_phrase(one.end + 1)
             joint = [Negation("not", one.end, one.end + 1, (), one.end, one.end + 1, link=" and ")]
-        if last is None or self.presence.after_tail(last.end) > last.end:
+        if last is None:
             return []
+        end = max(self.presence.after_tail(last.end), self._before.after_on(last.end))
+        if end > last.end:  # none of the lights | are on
+            return [Negation("no", cue, after_cue, (last,), cue, end)] if word == "none" else []
         verb = phrases.verb_phrase(last.end)
         if verb and joint and verb.object is not None and not phrases.is_auxiliary(last.end):
             return []  # neither X nor Y hides the dog
@@ -184,6 +188,23 @@ class ScopeFinder:
         end = noun.end if noun else i + 1
         start = self._start(cue)
         return [Negation(kind, cue, after_cue, (), start, self._after.after_filler(end))]
+
+    def _describes(self, cue: int, quality: Phrase) -> bool:
+        """Return whether a denied quality is one of a noun's: "a not crowded beach", "an old but not rusty car"."""
+        phrases = self.phrases
+        before = cue - 1 - (phrases.word(cue - 1) in {"yet", "and", ","})
+        noun_follows = phrases.tag(quality.end) == "NOUN"
+        if noun_follows and cue == 0 and phrases.word(quality.start) in _DEGREES:
+            return True  # not too spicy | soup
+        if noun_follows and cue == 0 and phrases.tag(quality.end - 1) == "VBN":
+            return (
+                phrases.word(quality.start - 1) != "not" or quality.end - quality.start > 1
+            )  # not yet painted | wall
+        follows = noun_follows and (before < cue - 1 or phrases.word(cue) == "but")
+        first = before
+        while follows and phrases.tag(first) in {"ADJ", "ADV"}:
+            first -= 1
+        return phrases.tag(cue - 1) == "DET" or (first < before and phrases.tag(first) == "DET")
 
     def _sit_there(self, verb: Phrase, cue: int, after_cue: int) -> bool:
         """Return whether a clause of its own denies people at a thing named before: "but no one is sitting in it"."""

@@ -5,7 +5,8 @@ What is denied is decided by `nt2vr.language.scope`, not here.
 
 import re
 
-from nt2vr.language.asking import CHOICES, FILLERS, REQUEST
+from nt2vr.language.asking import FILLERS, REQUEST
+from nt2vr.language.choices import CHOICES
 from nt2vr.language.operators import IS_OPERATOR, OPERATORS, SPELLING
 from nt2vr.language.rewriting import Step, Typed, pattern
 from nt2vr.language.spelling import contraction

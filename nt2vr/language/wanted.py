@@ -12,8 +12,9 @@ from nt2vr.language.wordlists import words
 
 _LEADING = words("just only also instead then rather simply but and or while please")
 _DANGLING = words(
-    "with there where that when but just only having containing showing although though yet however for about to of "
-    "please absolutely definitely certainly literally maybe perhaps like preferably ideally totally"
+    "with there where whose that when but just only having containing showing although though yet however for about "
+    "to of please absolutely definitely certainly literally maybe perhaps like preferably ideally totally "
+    "completely entirely fully almost nearly utterly virtually wholly mostly"
 )
 _SUBJECTS = words("i we you it there")
 

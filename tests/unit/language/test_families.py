@@ -65,6 +65,9 @@ def test_every_query_of_a_family_is_split_as_expected(tagger: HantaTagger, famil
         ("tea over coffee any day", ["over"], ["coffee"]),
         ("keep camels and drop tourists", ["and drop"], ["tourists"]),
         ("besides the goalkeeper, players running", ["besides"], ["the goalkeeper"]),
+        ("tea preferred to coffee", ["preferred to"], ["coffee"]),
+        ("i'm so over cats, give me dogs", ["i'm so over"], ["cats"]),
+        ("sports (excl. golf)", ["excl."], ["golf"]),
     ],
 )
 def test_highlights_point_into_the_text_as_typed(
@@ -104,6 +107,8 @@ UNITS = (
     "no/|to |i prefer to |a - |.|,-|!(|no cats & |hey |show me |not without |neither |no |w/o|expect |if you |"
     "all but |leaves out |u| |-|'|tag:|(|nothing but "
     "|ok google |show me some of the |not a young one, |more like a |you know |no one in the "
+    "|a cat, no wait, |swap the |used to a but |all except when it |not so much a as |i'm so over |a cat as long as "
+    "|drop the ones with |no better |old but not |none of the |wait, |excl. "
 )
 
 

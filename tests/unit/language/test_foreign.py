@@ -29,6 +29,8 @@ DATA = Path(__file__).parent / "data"
         "ni perros ni gatos",
         "alle außer der Braut",
         "pas de chat",
+        "sans musique",
+        "sin lluvia en la calle",
         "pigen danser ikke",
         "ranta ilman ihmisiä",
         "muž bez klobouku",

@@ -1,0 +1,189 @@
+"""Choices between two things, rewritten as denials: preferences, verdicts, corrections, exchanges."""
+
+import re
+
+from nt2vr.language.rewriting import Step, pattern
+from nt2vr.language.wordlists import words
+
+_JOINT_OF_CHOICE = pattern(r"(?<=\w )(?:to|over|before|(?<!rather )than|then|instead of)(?= [^\W\d_])")
+_CHOICE = pattern(
+    r"(?:^|[.;,!?] )(?:(?:i|we)(?:'?d| would| really| much| usually)* )?"
+    r"(?:prefer|favou?r|choose|pick|ra[the]{3}r|sooner|better|(?:(?<=i'd )|(?<=i would )|(?<=we'd ))(?:take|go for))"
+    r"(?: to)?(?: (?:see|watch|have|find|be|get))? "
+)
+
+
+def _rather(match: re.Match[str]) -> str | None:
+    """Return "rather than" for the joint of "I prefer tea to coffee"."""
+    chosen = list(_CHOICE.finditer(match.string, max(0, match.start() - 80), match.start()))
+    between = match.string[chosen[-1].end() : match.start()] if chosen else ""
+    return "rather than" if between and not re.search(r"[.;?!]|\b(?:to|over|than|instead)\b", between) else None
+
+
+def _chosen(match: re.Match[str]) -> str | None:
+    """Return nothing but punctuation for "I'd rather see" where "rather than" follows."""
+    follows = "rather than " in match.string[match.end() : match.end() + 80]
+    return match[0][: 2 * (match[0][0] in ".;,!?")] if follows else None
+
+
+def _named(match: re.Match[str]) -> str | None:
+    """Return the noun of a contrast's "one": "not a young woman, an old one"."""
+    found = _CONTRAST.search(match.string, max(0, match.start() - 80), match.end())
+    return found[1] or found[2] if found else None
+
+
+_CONTRAST = pattern(
+    r"\bnot (?:an?|the) [a-z]+ ([a-z]+),? (?:but )?(?:an?|the) [a-z]+ one$"
+    r"|\b(?:an?|the) [a-z]+ ([a-z]+),? (?:but |and )?not (?:an?|the) [a-z]+ one$"
+)
+_COMPARING = words("prefer favor favour choose pick rath raht rate sooner better less than take go")
+_VERDICT = pattern(r"(?<![\w'])([a-z]+(?: [a-z]+)?)(?:\?,?| ?[:=]) ?(no|nope|nah|yes|yep|yeah)\b(?:[.,!;]|$)")
+_APPROVES = pattern(r"[?:=],? ?(?:yes|yep|yeah)\b")
+_YES_NO = pattern(r"^(.{2,40}?),? yes(?: please)?,? (?:and |but )?(.{2,40}?),? no[.!]?$")
+_NO_YES = pattern(r"^(.{2,40}?),? no,? (?:and |but )?(.{2,40}?),? yes(?: please)?[.!]?$")
+
+
+def _judged(match: re.Match[str]) -> str | None:
+    """Return "no running" for "running? no", if something else gets a yes."""
+    if not _APPROVES.search(match.string):
+        return None
+    return f"{match[1]}," if match[2][0] in "yY" else f"no {match[1]},"
+
+
+_DENIES = pattern(r"\b(?:no|not|never|without|except|exclude|avoid|skip)\b|n['\u2019]t\b")
+
+
+def _corrected(match: re.Match[str]) -> str | None:
+    """Return "no cat," for the start of "a cat, no wait, a dog"; a denial corrected stays as it is."""
+    return None if _DENIES.search(match[1]) else f"no {match[1]}, "
+
+
+_CORRECTION = Step(
+    pattern(
+        r"((?:\b(?:an?|the|some|my) (?:(?!(?:with|in|on|at|of|to)\b)[\w'-]{1,20} ){0,3}?)?"
+        r"\b[\w'-]{2,20})"
+        r"(?:\s?[,.;?!\u2026\u2014-]{1,4}\s?(?:(?:oh|uh|um|actually|or)[, ] ?)?(?:no|nope|nah)[,.!?-]{1,3}"
+        r"|\s?[,.;?!\u2026\u2014-]{0,4} (?:(?:oh|uh|um|actually|or),? )?(?:no,? (?:wait|sorry|actually|i mean)|"
+        r"wait,? (?:no|nope|sorry)|scratch that|make that|i mean|i meant)[,.!\u2026-]{0,3}"
+        r"|\s?[,;\u2026-]{1,4} (?:wait|oops|sorry|or rather|correction)[,:!\u2026-]{1,3})"
+        r"\s+(?:(?:no|sorry|i mean|not (?:an? |the )?\w{2,20})[, ] ?)?"
+        r"(?=[a-z])(?!(?:no|not|without|with|like|just|but|only|if|i|it|thanks|thank|please|yes)\b)"
+    ),
+    _corrected,
+    words("wait scratch mean sorry oops rather correction actually")
+    | {"make that", "no,", "nope", "nah", "no.", "no!"},
+)
+_TASTE = Step(
+    pattern(
+        r"(?:^|(?<=[,.;!?] )|(?<=\bbut )|(?<=\bsince )|(?<=\bbecause ))"
+        r"(?:(?:(?:i|we)(?:['\u2019]?(?:m|re|ve)| am| are| have)?|my \w{2,20}(?:['\u2019]s| is)) "
+        r"(?:(?:so|really|just|all|totally) )?"
+        r"(?:over|done with|sick of|tired of|fed up with|had enough of|seen enough(?: of)?|allergic to|"
+        r"(?:scared|afraid|terrified|frightened) of)|(?:i|we) (?:can|could|would rather) do without|"
+        r"(?:i|we) (?:can['\u2019]?t|cannot) (?:bear|take|handle)|(?:so over|done with|had enough of))"
+        r"(?: (?:any|these|those|all))?(?= \w)"
+    ),
+    "avoid",
+    words("over done enough sick tired fed allergic scared afraid terrified frightened without bear take handle"),
+)
+_EXCHANGES = (
+    Step(
+        pattern(
+            r"^(?:please )?(?:swap|switch|trade)(?: out)? "
+            r"((?:the|that|this|those|all the|my) .{2,40}?) (?:for|with) (?=\w)"
+        ),
+        r"omit \1, ",
+        words("swap switch trade"),
+    ),
+    Step(pattern(r"^(?:please )?(?:swap|switch) out (?=\w)"), "omit ", words("swap switch")),
+    Step(
+        pattern(
+            r"(?<=\w) (?:is |are )?(?:(?:much|far|strongly) )?(?:preferr?ed|favou?red|preferable) (?:to|over) (?=\w)"
+        ),
+        " rather than ",
+        words("prefer favo"),
+    ),
+)
+
+CHOICES = (
+    _CORRECTION,
+    _TASTE,
+    *_EXCHANGES,
+    Step(_VERDICT, _judged, words("?no ?ye ?na :no :ye =no =ye") | {"? no", "? ye", "? na", ": no", ": ye"}),
+    Step(_YES_NO, r"\1, no \2", words("yes")),
+    Step(_NO_YES, r"no \1, \2", words("yes")),
+    Step(pattern(r"(?<!\w)yes to (.{2,40}?),? (?:and |but )?no to "), r"\1, no ", words("yes")),
+    Step(pattern(r"(?<!\w)no to (.{2,40}?),? (?:and |but )?yes to "), r"no \1, ", words("yes")),
+    Step(
+        pattern(
+            r"\b(?:(?:i|we)(?:'?d| would)? )?(?:prefer|rather) not(?: to)?(?: (?:see|have|watch|get|hear))? "
+            r"|\b(?:there(?:'s| is) )?no need (?:to (?:show|see|include|have|feature))(?: me| us)? (?:the )?"
+        ),
+        "no ",
+        words("prefer rather need"),
+    ),
+    Step(pattern(r"(?<=\bdon't )you (?:ever )?dare "), "", words("dare")),
+    Step(
+        pattern(
+            r"[,:;]? with (?:only |just |the )?(?:one|a single|sole|single|notable) exception(?: of| being|\s?[:,-]?) "
+        ),
+        " except ",
+        words("exception"),
+    ),
+    Step(
+        pattern(r"[,;.]? (?:and )?the (?:only|one|sole) exceptions? (?:is|are|being) "), " except ", words("exception")
+    ),
+    Step(_JOINT_OF_CHOICE, _rather, _COMPARING),
+    Step(_CHOICE, _chosen, words("than")),
+    Step(
+        pattern(
+            r"^(?:i|we) (?:really )?(?:like|love) (.{2,60}?) (?:(?:way|much|far|a lot) )?(?:more|better) than (?=\w)"
+        ),
+        r"\1 rather than ",
+        words("than"),
+    ),
+    Step(pattern(r"^(.{2,40}?) over (.{2,40}?) any (?:day|time)\b"), r"\1 rather than \2", words("any")),
+    Step(
+        pattern(r"^(.{2,40}?) (?:is|are|would be) (?:much |way |so much |far )?better than (?=\w)"),
+        r"\1 rather than ",
+        words("better"),
+    ),
+    Step(pattern(r"\bmore (?:like|of) (.{2,40}?) than (?=\w)"), r"\1 rather than ", words("than")),
+    Step(
+        pattern(r"^(?:keep|show|include) ([^,;]{2,40}?)(?:[,;]| and|[,;] and) (?:drop|lose|cut) "),
+        r"\1, omit ",
+        words("drop lose cut"),
+    ),
+    Step(pattern(r"(?<=\w )one(?=$|[,.;])"), _named, words("not")),
+    Step(pattern(r"^(?:less|fewer) (\w+),? (?:(?:and|but) )?more (?=\w)"), r"no \1, ", words("less fewer")),
+    Step(
+        pattern(r"^more (\w+(?: \w+)?),? (?:(?:and|but) )?(?:less|fewer) (?=\w+$)"),
+        r"\1, no ",
+        words("less fewer"),
+    ),
+    Step(
+        pattern(r"(?<=\w )used to (.{2,40}?),? (?:but|and) (?:(?:is |does |do |are )?not any ?more|no longer)$"),
+        r"no longer \1",
+        words("used"),
+    ),
+    Step(
+        pattern(
+            r"(?<=\w )(isn['\u2019]?t|is not|aren['\u2019]?t|are not|not) the ones? "
+            r"(?:(?:who|that)(?:['\u2019]s| is| are)? |(?=[a-z]{2,20}ing\b))"
+        ),
+        r"\1 ",
+        words("one"),
+    ),
+    Step(pattern(r"\bnot so much (.{2,40}?) as (?=\w)"), r"not \1 but ", words("much")),
+    Step(
+        pattern(
+            r",? \bexcept(?:ing)? (?:for )?(?:when|while|if|where) "
+            r"(?:it|he|she|they|you|we|there|someone|somebody|anyone)(?:['\u2019]s| is| are)? (?=[a-z])"
+        ),
+        " but not ",
+        words("except"),
+    ),
+    Step(pattern(r"\b(?:nobody|no one|none|not one) out of (?=the |them |us |these )"), "none of ", words("out")),
+    Step(pattern(r",? \b(?:as|so) long as (?=(?:it|there|they|he|she)(?:['\u2019]|\b))"), ", ", words("long")),
+    Step(pattern(r"^i (?:don['\u2019]?t|do not) (?:care|mind) (?:what|which)(?: kind of)? "), "", words("care mind")),
+)
