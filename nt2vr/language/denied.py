@@ -42,7 +42,8 @@ class DeniedAfter:
             and phrases.tag(i + 1) in {"", "PUNCT"}
         ):
             return phrases.quality(i)  # nothing modern
-        if phrases.word(cue) == "none" and phrases.tag(i) in {"ADJ", "VBN"} and (quality := phrases.quality(i)):
+        is_quality = phrases.tag(i) in {"ADJ", "VBN"} and self.presence.after_tail(i) == i
+        if phrases.word(cue) == "none" and is_quality and (quality := phrases.quality(i)):
             return quality  # eggs, none broken
         if kind == "nobody" and not (
             (phrases.verb_phrase(i) and self.presence.after_tail(after_cue) == after_cue)
@@ -59,7 +60,8 @@ class DeniedAfter:
         if found and found.kind == "noun" and kind in {"no", "without", "order"}:
             found = self._without_predicate(found)
             found = self._whole_noun(found, attaches=wanted_before and self._attaches(kind, cue))
-            if phrases.word(found.end - 1) in _ANYTHING and (quality := phrases.quality(found.end)):
+            is_vague = phrases.word(found.end - 1) in _ANYTHING and self.presence.after_tail(found.end) == found.end
+            if is_vague and (quality := phrases.quality(found.end)):
                 found = replace(found, end=quality.end, core=quality.end)  # leave out anything | indoors
         return found
 

@@ -41,8 +41,8 @@ class Form(NamedTuple):
 
 
 _NO_PERSON = (
-    "nobody, no one, noone, none, hardly anyone, hardly anybody, barely anyone, barely anybody, scarcely anyone, almost "
-    "no one, almost nobody, nobody else, no one else, noone else, none else"
+    "nobody, no one, noone, none, hardly anyone, hardly anybody, barely anyone, barely anybody, scarcely anyone, "
+    "almost no one, almost nobody, nobody else, no one else, noone else, none else"
 )
 _NO_THING = "nothing, nothing else, next to nothing, almost nothing, hardly anything, barely anything"
 NOBODY = {  # cue -> what is unwanted

@@ -159,7 +159,11 @@ class ScopeFinder:
             return []
         end = max(self.presence.after_tail(last.end), self._before.after_on(last.end))
         if end > last.end:  # none of the lights | are on
-            return [Negation("no", cue, after_cue, (last,), cue, end)] if word == "none" else []
+            return (
+                [Negation("no", cue, after_cue, (last,), cue, end)]
+                if word == "none" and phrases.is_auxiliary(last.end)
+                else []
+            )
         verb = phrases.verb_phrase(last.end)
         if verb and joint and verb.object is not None and not phrases.is_auxiliary(last.end):
             return []  # neither X nor Y hides the dog
