@@ -23,7 +23,7 @@ AskedFor = str | Query | Vector | Nt2vrError  # an error is a query that could n
 
 def search_all(searcher: Searcher, queries: Sequence[AskedFor], asking: Asking) -> list[Answer | Nt2vrError]:
     """Answer queries in their order."""
-    return _each(searcher, queries, asking, lambda read, known: searcher.answer(read, asking, known))
+    return each_read(searcher, queries, asking, lambda read, known: searcher.answer(read, asking, known))
 
 
 def score_all(
@@ -49,16 +49,17 @@ def score_all(
 
     seen = {name: model.galleries[searcher.key].gallery.videos for name, model in asking.loaded.items()}
     columns = {system.name: [rows[each.video_id] for each in seen[system.model]] for system in asking.systems}
-    results = _each(searcher, queries, asking, score)
+    results = each_read(searcher, queries, asking, score)
     for row, result in enumerate(results):
         for name, values in ({} if isinstance(result, Nt2vrError) else result).items():
             scores[name][row, columns[name]] = values
     return scores, [result if isinstance(result, Nt2vrError) else None for result in results]
 
 
-def _each(
+def each_read(
     searcher: Searcher, queries: Sequence[AskedFor], asking: Asking, work: Callable[[Read, Known], T]
 ) -> list[T | Nt2vrError]:
+    """Do some work on each query as it was read, with embeddings of its texts; a bad query is its error."""
     found: list[T | Nt2vrError] = []
     for start in range(0, len(queries), BLOCK):
         block = [_attempt(partial(_read, searcher, query, asking)) for query in queries[start : start + BLOCK]]
