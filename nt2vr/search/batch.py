@@ -11,6 +11,7 @@ from nt2vr.errors import Nt2vrError
 from nt2vr.language.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.asking import Asking, Known, Read
+from nt2vr.search.embed_query import embed_texts
 from nt2vr.search.exclusion import scores_of
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import Vector, exclusion_of, query_vector
@@ -90,5 +91,5 @@ def _encoded(block: Sequence[Read], asking: Asking) -> Known:
         if not encoder.card.queries:
             texts = list(dict.fromkeys(text for read in block for text in read.texts(name)))
             if texts:
-                known[name] = dict(zip(texts, encoder.encode_text(texts), strict=True))
+                known[name] = dict(zip(texts, embed_texts(encoder, texts), strict=True))
     return known

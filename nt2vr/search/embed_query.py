@@ -39,12 +39,22 @@ def texts_of(query: Query) -> list[str]:
     return [*(text for text in whole if text.strip()), *query.unwanted]
 
 
-@on_gpu
 def embed_reference(encoder: Encoder, reference: Reference, gallery: EmbeddedGallery) -> Vector:
     """Embed a reference by itself, or look its clip up in the gallery: (D,), L2-normalised."""
     if reference.video_id:
         return _clip(reference.video_id, gallery, encoder)
+    return _embed_picture(encoder, reference)
+
+
+@on_gpu
+def _embed_picture(encoder: Encoder, reference: Reference) -> Vector:
     return _embed_frames(encoder, reference)
+
+
+@on_gpu
+def embed_texts(encoder: Encoder, texts: Sequence[str]) -> Vector:
+    """Embed texts: (N, D), L2-normalised."""
+    return encoder.encode_text(texts)
 
 
 def _clip(video_id: str, gallery: EmbeddedGallery, encoder: Encoder) -> Vector:
