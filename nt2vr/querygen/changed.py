@@ -67,7 +67,7 @@ def _actor(phrases: Phrases) -> _Actor | None:
 
 def _added(phrases: Phrases, caption: str, others: Sequence[Phrases]) -> Iterator[str]:
     """Add a thing of another caption that this one does not name."""
-    named = frozenset().union(*(also_called(phrases.lemma(i)) for i in range(len(phrases.tokens))))
+    named: frozenset[str] = frozenset().union(*(also_called(phrases.lemma(i)) for i in range(len(phrases.tokens))))
     for thing in (thing for other in others for thing in things(other)):
         if not (thing.names & named or thing.text.startswith("the ")):
             yield f"{caption.rstrip(' .')} and there {'are' if thing.is_plural else 'is'} {thing.text}"

@@ -45,7 +45,8 @@ class ConClipLoss:
 
     def __call__(self, batch: EmbeddedBatch) -> Tensor:
         """Return the mean of the terms, each a mean over the batch; a scalar."""
-        video, negated, terms = given(batch.video), negations_of(batch), []
+        video, negated = given(batch.video), negations_of(batch)
+        terms: list[Tensor] = []
         if self.images:
             terms.append(_chosen(batch, video, batch.caption, negated))
         if self.captions or self.distractors:

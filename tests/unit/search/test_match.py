@@ -76,7 +76,7 @@ def test_what_cannot_be_matched_is_refused_in_one_sentence(searcher: GallerySear
         searcher.match(__file__, ["a dog", "a cat"], "CLIP")
     for lines in ("a dog", ["a dog", 3], None):
         with pytest.raises(ConfigError, match="must be a"):
-            searcher.match(clip, lines, "CLIP")  # type: ignore[arg-type]
+            searcher.match(clip, lines, "CLIP")
     with pytest.raises(ConfigError, match="Unknown model"):
         searcher.match(clip, ["a dog", "a cat"], "CLOP")
 
@@ -89,7 +89,8 @@ def ask(gallery_data: Path) -> Iterator[Callable[[Any], httpx.Response]]:
     async def send(body: Any) -> httpx.Response:
         transport = httpx.ASGITransport(api)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
-            return await client.post("/match", **({"json": body} if isinstance(body, dict) else body()))
+            arguments: dict[str, Any] = {"json": body} if isinstance(body, dict) else body()
+            return await client.post("/match", **arguments)
 
     with ThreadPoolExecutor(1) as thread:  # browser tests leave a running loop in this one
         yield lambda body: thread.submit(asyncio.run, send(body)).result()

@@ -292,7 +292,7 @@ def published_con(scale: str) -> tuple[EmbeddedBatch, dict[str, float]]:
 @pytest.mark.parametrize("scale", ["14.2857", "100.0000"])
 def test_con_is_the_loss_of_its_authors_code_in_total_and_by_terms(scale: str) -> None:
     batch, published = published_con(scale)
-    terms = {
+    terms: dict[str, Any] = {
         "L1": ConClipLoss(captions=False, distractors=False),
         "L2": ConClipLoss(images=False, distractors=False),
         "L3": ConClipLoss(images=False, captions=False),

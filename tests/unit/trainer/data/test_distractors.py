@@ -1,8 +1,11 @@
 """Distractors: chosen as by a plain loop, never a caption's own clip; parts of captions."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
 from tests.paths import SHARED
@@ -41,7 +44,7 @@ def test_distractors_are_the_published_ones() -> None:
 class Axes:
     """Embeds "x" and "y" along the axes."""
 
-    def encode_text(self, texts: list[str]) -> np.ndarray:
+    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return np.array([[text == "x", text == "y"] for text in texts], np.float32)
 
 
