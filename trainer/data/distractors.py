@@ -43,9 +43,9 @@ def subject_and_object(caption: str, negated: str) -> tuple[str, str] | None:
     "a guy flies a kite on the beach", "a guy does not fly a kite on the beach": "a man", "fly a kite".
     """
     phrases = Phrases(caption_tagger().tag(caption))
-    subject = next((some.text for some in (*(acting.subject for acting in actions(phrases)), *things(phrases))), None)
+    named = [*(acting.subject.text for acting in actions(phrases)), *(thing.text for thing in things(phrases))]
     query = split_query(negated, Phrases(caption_tagger().tag(negated)))
-    return (subject, query.unwanted[0]) if subject and query.unwanted else None
+    return (named[0], query.unwanted[0]) if named and query.unwanted else None
 
 
 def distractors(videos: Tensor, subjects: Tensor, objects: Tensor, own: Tensor) -> Tensor:
