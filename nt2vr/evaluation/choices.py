@@ -74,9 +74,9 @@ def choice_values(questions: Sequence[JudgedQuery], measured: Measured) -> dict[
         found |= {f"{kind}/accuracy {group}": right(places) for group, places in members(questions, chosen).items()}
     if len(denied := np.flatnonzero(kinds == LENIENT)):
         asked = found["class/accuracy"]  # of the same videos in the same order, see `class_questions`
-        found["class/top-5"] = Values(asked.places, 100.0 * (measured.ranks[asked.places] <= TOP))
-        found["class/negated"] = right(denied)
-        found["class/delta"] = Values(asked.places, asked.values - found["class/negated"].values)
+        found["class/top-5"] = Values(asked.places, np.where(measured.ranks[asked.places] <= TOP, 100.0, 0.0))
+        found["class/negated"] = negated = right(denied)
+        found["class/delta"] = Values(asked.places, asked.values - negated.values)
     return found
 
 

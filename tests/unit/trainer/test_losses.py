@@ -312,7 +312,7 @@ def test_con_is_that_of_a_plain_loop_and_leaves_out_what_cannot_be_negated() -> 
 
     def term(asked: str, right: str, wrong: str, who: list[int], competing: list[int]) -> float:
         rights = range(5) if asked != "d" else who
-        losses = []
+        losses: list[float] = []
         for i in who:
             others = [cosine[asked + right][i][j] for j in rights] + [cosine[asked + wrong][i][j] for j in competing]
             losses.append(math.log(sum(map(math.exp, others))) - cosine[asked + right][i][i])
