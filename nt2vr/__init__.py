@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from nt2vr.python.model import Model
     from nt2vr.python.searcher import GallerySearcher
     from nt2vr.search.answers import Answer
+    from nt2vr.search.match import Match
     from nt2vr.search.references import Reference
     from nt2vr.search.strategies import Parts
     from nt2vr.search.systems import System
@@ -38,6 +39,7 @@ __all__ = [
     "Encoder",
     "Evaluation",
     "GallerySearcher",
+    "Match",
     "Model",
     "Parts",
     "Query",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 COMMANDS = {  # name -> its module, which has `add_arguments` and `run`, and a line of help
     "serve": ("nt2vr.commands.serve", "open the app (default)"),
     "search": ("nt2vr.commands.search", "search the built-in gallery with one or more systems"),
+    "match": ("nt2vr.commands.match", "choose among captions for a clip or a picture with one or more systems"),
     "library": ("nt2vr.commands.library", "add, update and remove libraries of your own videos"),
     "evaluate": ("nt2vr.commands.evaluate", "evaluate systems and print the paper's table"),
     "covr": ("nt2vr.commands.covr", "evaluate retrieval by a picture plus a text, and print the table"),

@@ -97,8 +97,8 @@ class TrainConfig:
     )
     pool_clips: int = option(
         1024,
-        "random clips per step, in addition to the batch's, that denying sentences are compared with; used only while "
-        "the visual tower is frozen",
+        "random clips per step, in addition to the batch's, that denying sentences are compared with, and among which "
+        "con's distractors are mined (0: all); used only while the visual tower is frozen",
     )
     hard_clips: int = option(
         2,

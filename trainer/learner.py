@@ -23,7 +23,7 @@ from trainer.data.batches import Batch
 from trainer.losses.embedded import Denied, EmbeddedBatch, EmbeddedTruth, PartVectors
 from trainer.optimizer import build_optimizer, clip_gradients, rate_at
 from trainer.runs.start import Start
-from trainer.teacher import Teacher
+from trainer.teacher import Miner, Teacher
 
 NEW_TOKEN_STD = 0.02  # standard deviation of a new token's row, as in open_clip
 MAX_LOGIT_SCALE = math.log(100)  # as in CLIP: keeps the softmax from saturating
@@ -39,6 +39,7 @@ class Learner:
         videos: (N, D), L2-normalised embeddings of the training clips; set if the visual tower is frozen and the data
             has videos.
         teacher: the frozen base; set if a loss needs it.
+        miner: likewise.
     """
 
     def __init__(self, config: TrainConfig, start: Start | None = None) -> None:
@@ -67,6 +68,7 @@ class Learner:
         self.steps = 0
         self.videos: Tensor | None = None
         self.teacher: Teacher | None = None
+        self.miner: Miner | None = None
 
     def use_videos(self, videos: NDArray[np.float32]) -> None:
         """Set the embeddings of the training clips: (N, D), L2-normalised."""
@@ -116,7 +118,16 @@ class Learner:
             negated=None if batch.negated is None else negated,
             negatable=self._negatable(batch),
             denied=self._denied(batch, text, video),
+            distractor=self._distractor(batch),
         )
+
+    def _distractor(self, batch: Batch) -> Tensor | None:
+        """Mine distractors, and gather those of all processes; None without a loss that needs them."""
+        if batch.sought is None:
+            return None
+        assert self.miner is not None, "the loop sets it before the first step"
+        assert self.videos is not None, "distractors need a frozen visual tower"
+        return distributed.gather(self.videos[self.miner.rows(batch.sought)])
 
     def _negatable(self, batch: Batch) -> Tensor | None:
         """Gather which captions could be negated; None for all."""

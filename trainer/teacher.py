@@ -1,4 +1,4 @@
-"""The frozen starting model, as the teacher of negation distillation.
+"""The frozen starting model, as the teacher of negation distillation and the miner of CoN-CLIP's distractors.
 
 An embedding depends, in its last bits, on the texts that it is encoded with: `encode_short` pads a chunk to its
 longest text, and matrix products of other shapes add up in another order (with a fixed shape, all of 7,544 embeddings
@@ -22,6 +22,7 @@ from torch import Tensor
 
 from nt2vr.models.short_text import encode_short
 from nt2vr.querygen.denials import Denial
+from trainer.data.distractors import Sought, distractors
 from trainer.losses.embedded import PartVectors
 
 
@@ -90,6 +91,28 @@ class Teacher:
 
     def embed(self, texts: Sequence[str]) -> Tensor:
         """Embed texts, each once: (N, D), L2-normalised."""
-        unique = {text: row for row, text in enumerate(dict.fromkeys(texts))}
-        embeddings = torch.from_numpy(self.encoder.encode_text(list(unique))).to(self._device)
-        return embeddings[[unique[text] for text in texts]]
+        return embed_once(self.encoder, texts, self._device)
+
+
+class Miner:
+    """Mines distractors among the training clips, as the starting model sees them."""
+
+    def __init__(self, encoder: TextEncoder, videos: NDArray[np.float32], device: str) -> None:
+        """Take (N, D), L2-normalised embeddings of all training clips."""
+        self._encoder, self._device, self._videos = encoder, device, torch.from_numpy(videos).to(device)
+
+    def rows(self, sought: Sought) -> Tensor:
+        """Choose a clip for each caption: (b,) rows of clips; one without parts gets any."""
+        texts = [text for parts in zip(*sought.parts, strict=True) for text in parts]
+        subjects, objects = embed_once(self._encoder, texts, self._device).chunk(2)
+        pool, rows = (torch.from_numpy(some).to(self._device) for some in (sought.pool, sought.rows))
+        same = pool == rows[:, None]  # (b, P)
+        own = torch.where(same.any(dim=1), same.int().argmax(dim=1), -1)
+        return pool[distractors(self._videos[pool], subjects, objects, own)]
+
+
+def embed_once(encoder: TextEncoder, texts: Sequence[str], device: str) -> Tensor:
+    """Embed texts, equal ones once: (N, D), L2-normalised."""
+    unique = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+    embeddings = torch.from_numpy(encoder.encode_text(list(unique))).to(device)
+    return embeddings[[unique[text] for text in texts]]

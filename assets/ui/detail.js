@@ -29,8 +29,8 @@ element.addEventListener("click", (event) => {
   else if (event.target.matches("[data-close]")) close();
 });
 element.addEventListener("cancel", (event) => { event.preventDefault(); close(); }, true);
-document.addEventListener("keydown", ({ key, ctrlKey, metaKey, altKey }) => {
-  const by = { n: 1, p: -1 }[key];
+document.addEventListener("keydown", ({ key, ctrlKey, metaKey, altKey, target }) => {
+  const by = target.matches("textarea") ? 0 : { n: 1, p: -1 }[key];
   if (by && !(ctrlKey || metaKey || altKey) && element.querySelector("dialog[open]")) step(by);
 });
 // Best-matching frames are stills of the video itself.
@@ -68,4 +68,21 @@ watch("value", () => {
   if (!isAsked || !props.value.why) return;
   isAsked = false;
   requestAnimationFrame(() => element.querySelector(".nt-why")?.scrollIntoView({ block: "start" }));
+});
+
+// Which caption fits: what is typed goes along with every change that the rules make.
+element.addEventListener("click", ({ target }) => {
+  const asked = target.closest("[data-match]");
+  if (!asked) return;
+  const lines = element.querySelector(".nt-lines textarea")?.value ?? "";
+  isMatched = true;
+  trigger("match", { id: props.value.id, lines, change: asked.dataset.match });
+});
+let isMatched = false;
+watch("value", () => {
+  if (!isMatched || !props.value.match) return;
+  isMatched = false;
+  const box = element.querySelector(".nt-lines textarea");
+  if (box) box.value = props.value.match.text; // a box that was typed in keeps its own text otherwise
+  requestAnimationFrame(() => element.querySelector(".nt-match")?.scrollIntoView({ block: "start" }));
 });

@@ -14,6 +14,7 @@ from nt2vr.evaluation.measures import FIRST_PAGE, Exclusions, Measured, Values, 
 from nt2vr.evaluation.ranks import inner_products
 
 PROMPT, NEGATED_PROMPT = "this is a photo of a {}", "this is not a photo of a {}"
+TOP = 5  # classes
 LENIENT: QueryKind = "negated class"  # a correct answer counts against the model here, so ties count as correct
 
 
@@ -56,8 +57,8 @@ def choice_values(questions: Sequence[JudgedQuery], measured: Measured) -> dict[
     Returns:
         "choice/accuracy", and "choice/accuracy NAME" per template of NegBench; "pair/accuracy" for a
         caption and its foils, likewise;
-        "class/accuracy", top-1 with "this is a photo of a dog", and "class/delta", its difference to top-1 with "this
-        is not a photo of a dog", per video.
+        "class/accuracy" and "class/top-5" with "this is a photo of a dog", "class/negated", top-1 with "this is not a
+        photo of a dog", and "class/delta", the difference of both top-1, per video.
     """
     kinds = np.array([question.kind for question in questions])
     found: dict[str, Values] = {}
@@ -73,7 +74,9 @@ def choice_values(questions: Sequence[JudgedQuery], measured: Measured) -> dict[
         found |= {f"{kind}/accuracy {group}": right(places) for group, places in members(questions, chosen).items()}
     if len(denied := np.flatnonzero(kinds == LENIENT)):
         asked = found["class/accuracy"]  # of the same videos in the same order, see `class_questions`
-        found["class/delta"] = Values(asked.places, asked.values - right(denied).values)
+        found["class/top-5"] = Values(asked.places, np.where(measured.ranks[asked.places] <= TOP, 100.0, 0.0))
+        found["class/negated"] = negated = right(denied)
+        found["class/delta"] = Values(asked.places, asked.values - negated.values)
     return found
 
 

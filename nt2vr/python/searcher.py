@@ -28,6 +28,7 @@ from nt2vr.python.arguments import (
 from nt2vr.search.answers import Answer
 from nt2vr.search.asking import Asking, Read
 from nt2vr.search.batch import score_all, search_all
+from nt2vr.search.match import Match, match
 from nt2vr.search.references import Reference
 from nt2vr.search.strategies import DEFAULT_ALPHA
 from nt2vr.search.why import Why, explain
@@ -165,6 +166,37 @@ class GallerySearcher(AbstractContextManager["GallerySearcher"]):
             row, error = bad[0]
             warnings.warn(f"No scores for {counted(len(bad), 'query', 'queries')}; row {row}: {error}", stacklevel=2)
         return scores
+
+    def match(
+        self,
+        shown: str | Path | Image,
+        lines: Sequence[str],
+        systems: Systems,
+        alpha: float = DEFAULT_ALPHA,
+        literal: Collection[str] = (),
+    ) -> Match:
+        """Score 2 to 8 captions for one clip of the gallery, or for a picture of one's own.
+
+        Args:
+            shown: the clip's `video_id`, or a picture: a file or (H, W, 3) uint8 RGB.
+            systems: as for `search`; `alpha` and `literal` likewise.
+
+        Raises:
+            QueryError: if a line is empty or too long.
+            ConfigError: if an argument is invalid.
+            MediaError: if the picture cannot be read.
+        """
+        expect_search(None, alpha, literal, ())
+        expect("lines", lines, (list, tuple), "a list of sentences")
+        for line in lines:
+            expect("A line", line, str, "a sentence")
+        is_clip = isinstance(shown, str) and shown in self.video_ids
+        if isinstance(shown, str) and not is_clip and not expanded(shown).exists():
+            raise ConfigError(
+                f"{quoted(shown)} is neither a clip of this gallery nor a file. Name a clip or a picture."
+            )
+        reference = Reference(video_id=str(shown)) if is_clip else Reference((self._picture(shown),))
+        return match(self._searcher, reference, lines, self._names(systems), {"boolean": float(alpha)}, literal)
 
     def _names(self, systems: Systems) -> list[str]:
         names = named_systems(systems, self._services.models)

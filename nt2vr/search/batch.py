@@ -11,6 +11,7 @@ from nt2vr.errors import Nt2vrError
 from nt2vr.language.query import Query
 from nt2vr.search.answers import Answer
 from nt2vr.search.asking import Asking, Known, Read
+from nt2vr.search.embed_query import embed_texts
 from nt2vr.search.exclusion import scores_of
 from nt2vr.search.searcher import Searcher
 from nt2vr.search.strategies import Vector, exclusion_of, query_vector
@@ -23,7 +24,7 @@ AskedFor = str | Query | Vector | Nt2vrError  # an error is a query that could n
 
 def search_all(searcher: Searcher, queries: Sequence[AskedFor], asking: Asking) -> list[Answer | Nt2vrError]:
     """Answer queries in their order."""
-    return _each(searcher, queries, asking, lambda read, known: searcher.answer(read, asking, known))
+    return each_read(searcher, queries, asking, lambda read, known: searcher.answer(read, asking, known))
 
 
 def score_all(
@@ -49,16 +50,17 @@ def score_all(
 
     seen = {name: model.galleries[searcher.key].gallery.videos for name, model in asking.loaded.items()}
     columns = {system.name: [rows[each.video_id] for each in seen[system.model]] for system in asking.systems}
-    results = _each(searcher, queries, asking, score)
+    results = each_read(searcher, queries, asking, score)
     for row, result in enumerate(results):
         for name, values in ({} if isinstance(result, Nt2vrError) else result).items():
             scores[name][row, columns[name]] = values
     return scores, [result if isinstance(result, Nt2vrError) else None for result in results]
 
 
-def _each(
+def each_read(
     searcher: Searcher, queries: Sequence[AskedFor], asking: Asking, work: Callable[[Read, Known], T]
 ) -> list[T | Nt2vrError]:
+    """Do some work on each query as it was read, with embeddings of its texts; a bad query is its error."""
     found: list[T | Nt2vrError] = []
     for start in range(0, len(queries), BLOCK):
         block = [_attempt(partial(_read, searcher, query, asking)) for query in queries[start : start + BLOCK]]
@@ -89,5 +91,5 @@ def _encoded(block: Sequence[Read], asking: Asking) -> Known:
         if not encoder.card.queries:
             texts = list(dict.fromkeys(text for read in block for text in read.texts(name)))
             if texts:
-                known[name] = dict(zip(texts, encoder.encode_text(texts), strict=True))
+                known[name] = dict(zip(texts, embed_texts(encoder, texts), strict=True))
     return known

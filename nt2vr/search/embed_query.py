@@ -39,10 +39,28 @@ def texts_of(query: Query) -> list[str]:
     return [*(text for text in whole if text.strip()), *query.unwanted]
 
 
+def embed_reference(encoder: Encoder, reference: Reference, gallery: EmbeddedGallery) -> Vector:
+    """Embed a reference by itself, or look its clip up in the gallery: (D,), L2-normalised."""
+    if reference.video_id:
+        return _clip(reference.video_id, gallery, encoder)
+    return _embed_picture(encoder, reference)
+
+
+@on_gpu
+def _embed_picture(encoder: Encoder, reference: Reference) -> Vector:
+    return _embed_frames(encoder, reference)
+
+
+@on_gpu
+def embed_texts(encoder: Encoder, texts: Sequence[str]) -> Vector:
+    """Embed texts: (N, D), L2-normalised."""
+    return encoder.encode_text(texts)
+
+
 def _clip(video_id: str, gallery: EmbeddedGallery, encoder: Encoder) -> Vector:
     row = gallery.row_of.get(video_id)
     if row is None:
-        raise ConfigError(f"The reference {quoted(video_id)} is not indexed by {encoder.name} here. Remove it.")
+        raise ConfigError(f"The clip {quoted(video_id)} is not indexed by {encoder.name} here. Choose another.")
     return np.asarray(gallery.embeddings[row], np.float32)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from nt2vr.language.query import Query
 from nt2vr.models.encoder import Encoder
-from nt2vr.models.zero_gpu import on_gpu
 from nt2vr.search.answers import Answer, Ranking
+from nt2vr.search.embed_query import embed_texts
 from nt2vr.search.exclusion import Exclusion, scores_of
 from nt2vr.search.reading import with_words
 from nt2vr.search.rewording import REWORDED, reword
@@ -180,7 +180,7 @@ class _Vectors:
 
     def __init__(self, encoder: Encoder, several: Sequence[_Texts], ranking: Ranking) -> None:
         texts = list(dict.fromkeys(text for each in several for text in each.all()))
-        self._embeddings = dict(zip(texts, _encoded(encoder, texts), strict=True))
+        self._embeddings = dict(zip(texts, embed_texts(encoder, texts), strict=True))
         self._dim, self.anchor = encoder.embed_dim, anchor_of(encoder)
         self.strategy, self._strength = ranking.system.strategy, ranking.strength
         self._tau, self._gallery = tau_of(encoder.card), ranking.gallery
@@ -202,11 +202,6 @@ class _Vectors:
         if vector is None:
             return None
         return vector, exclusion.within(self._gallery.embeddings) if exclusion and self._gallery else exclusion
-
-
-@on_gpu
-def _encoded(encoder: Encoder, texts: Sequence[str]) -> Vector:
-    return encoder.encode_text(texts)
 
 
 def _parts(

@@ -41,6 +41,16 @@ def test_ask_why_a_clip_has_its_score_and_see_it_on_the_map(page: Page, running_
     expect(dialog.get_by_role("article")).to_have_count(2)
     expect(dialog.get_by_role("article", name="CLIP-neg")).to_be_visible()
     expect(plain).to_have_count(0)
+    dialog.get_by_role("button", name="Which caption fits?").click()
+    lines = dialog.get_by_role("textbox", name="Captions, one per line")
+    expect(dialog.locator(".nt-match article")).to_have_count(3)
+    expect(dialog.locator(".nt-match article").first.locator("tr")).to_have_count(2)
+    lines.fill("a woman is riding a horse\na hippo")
+    lines.press("n")  # is typed, and does not go on to the next clip
+    dialog.get_by_role("button", name="swap who").click()
+    expect(dialog.locator(".nt-match article").first.locator("tr")).to_have_count(3)
+    expect(lines).to_have_value(re.compile("^a woman is riding a horse\na hippon\n.+ is riding a horse$"))
+    lines.evaluate("box => box.blur()")
     page.keyboard.press("n")  # the next clip has its own reasons
     expect(dialog.locator(".nt-why")).to_have_count(0)
     page.keyboard.press("Escape")

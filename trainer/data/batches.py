@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from nt2vr.querygen.denials import Denial
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
+from trainer.data.distractors import Sought, subject_and_object
 from trainer.data.sentences import Truth
 from trainer.distributed import share, stripe
 
@@ -58,6 +59,7 @@ class Batch:
         negated: b captions, one thing in each denied; those that cannot be negated, as they are.
         negatable: (b,) which could be; None for all.
         denied: other sentences that deny something.
+        sought: distractors to mine for the negated captions.
         kept: number of captions of all processes, by `keep_share`; None for B.
     """
 
@@ -67,6 +69,7 @@ class Batch:
     negated: list[str] | None = None
     negatable: NDArray[np.bool_] | None = None
     denied: DeniedBatch | None = None
+    sought: Sought | None = None
     kept: int | None = None
 
 
@@ -120,6 +123,9 @@ class _Epoch:
         captions, negated, negatable = self._captions(
             drawn[mine] if kept is None else [drawn[row] for row in stripe(kept)]
         )
+        sought = None
+        if "distractors" in self.needs and negated is not None and negatable is not None:
+            sought, negatable = self._sought(captions, negated, negatable, rows[mine], (*seed, 2))
         return Batch(
             frames=None if config.train == "text" else self._frames(rows, mine, seed),
             captions=captions,
@@ -127,6 +133,7 @@ class _Epoch:
             negated=negated,
             negatable=negatable,
             denied=self._denied(drawn, rows, (*seed, 1)) if "denied" in self.needs else None,
+            sought=sought,
             kept=kept,
         )
 
@@ -147,6 +154,23 @@ class _Epoch:
         pairs = [source.pair(row, random.Random(key), number) for row, number, key in drawn]
         negatable = np.array([pair.negated is not None for pair in pairs])
         return [pair.caption for pair in pairs], [pair.negated or pair.caption for pair in pairs], negatable
+
+    def _sought(
+        self,
+        captions: Sequence[str],
+        negated: Sequence[str],
+        negatable: NDArray[np.bool_],
+        rows: NDArray[np.int64],
+        seed: tuple[int, ...],
+    ) -> tuple[Sought, NDArray[np.bool_]]:
+        """Tell what to mine, among random clips, and which captions are negatable and can be parsed."""
+        pairs = zip(captions, negated, negatable, strict=True)
+        parts = [subject_and_object(caption, denied) if is_negated else None for caption, denied, is_negated in pairs]
+        count = len(self.clips)
+        size = min(count, self.config.pool_clips or count)
+        pool = np.sort(np.random.default_rng(seed).permutation(count)[:size])
+        known = np.array([each is not None for each in parts])
+        return Sought([each or ("", "") for each in parts], rows, pool), known
 
     def _denied(self, drawn: Sequence[Draw], rows: NDArray[np.int64], seed: tuple[int, ...]) -> DeniedBatch:
         """Draw denying sentences; the truth also takes those of the other processes, to pool their hard clips."""

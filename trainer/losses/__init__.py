@@ -12,6 +12,7 @@ from nt2vr.registry import Registry, check_word, pick
 from trainer.config import TrainConfig
 from trainer.losses.bnl import BidirectionalLoss
 from trainer.losses.composed import ComposedLoss
+from trainer.losses.con import ConClipLoss, NegClipLoss
 from trainer.losses.contrastive import ContrastiveLoss
 from trainer.losses.distill import DistillLoss
 from trainer.losses.embedded import EmbeddedBatch
@@ -49,6 +50,8 @@ BUILT_IN: dict[str, type[Any]] = {
     "bnl": BidirectionalLoss,
     "composed": ComposedLoss,
     "distill": DistillLoss,
+    "con": ConClipLoss,
+    "negclip": NegClipLoss,
 }
 LOSSES = Registry("loss", "nt2vr.losses", BUILT_IN, _checked)
 
@@ -68,7 +71,7 @@ class WeightedLosses:
         """Inputs that a batch must have in addition to captions.
 
         "video" · "negated" captions · "denied" sentences · their "truth", i.e. their correct clips · their "parts"
-        and, as "kept", the captions, both embedded by the frozen starting model
+        and, as "kept", the captions, both embedded by the frozen starting model · "distractors" mined by that model
         """
         return frozenset().union(*(loss.needs for _, loss in self.terms.values()))
 
@@ -87,8 +90,9 @@ class WeightedLosses:
 def losses_of(config: TrainConfig) -> WeightedLosses:
     """Build a config's losses, and reject those that its choice of towers rules out."""
     losses = build_losses(config.losses)
-    if "parts" in losses.needs and config.train != "text":
-        raise ConfigError("distill needs a frozen visual tower. Set train to text.")
+    frozen = [name for need in ("parts", "distractors") for name in losses.users.get(need, ())]
+    if frozen and config.train != "text":
+        raise ConfigError(f"{frozen[0]} needs a frozen visual tower. Set train to text.")
     return losses
 
 

@@ -69,6 +69,7 @@ class EmbeddedBatch:
         negated: (B, D), L2-normalised captions with one thing denied in each.
         negatable: (B,) bool, True for captions that could be negated; None if all could.
         denied: denying sentences made separately from the captions.
+        distractor: (B, D), L2-normalised videos that show what `negated` describes; meaningless where not negatable.
     """
 
     video: Tensor | None
@@ -77,6 +78,7 @@ class EmbeddedBatch:
     negated: Tensor | None = None
     negatable: Tensor | None = None
     denied: Denied | None = None
+    distractor: Tensor | None = None
 
 
 def given(value: T | None) -> T:

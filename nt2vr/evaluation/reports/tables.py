@@ -75,7 +75,13 @@ OTHERS = (
     ),
     Group("Caption and foil", (Column("pair/accuracy", "accuracy", 1),)),
     Group("Picture and foil", (Column("picture/accuracy", "accuracy", 1), Column("picture/AP", "AP", 1))),
-    Group("CoN-CLIP prompts", (Column("class/accuracy", "top-1", 1), Column("class/delta", "Δ", 1))),
+    Group(
+        "CoN-CLIP prompts",
+        (
+            *(Column("class/accuracy", "top-1", 1), Column("class/top-5", "top-5", 1)),
+            *(Column("class/negated", "negated top-1", 1), Column("class/delta", "Δ", 1)),
+        ),
+    ),
 )
 GROUPS = PAPER + HONEST + OTHERS
 REMOVALS = "removals"  # mean over the kinds of change that remove something

@@ -18,6 +18,8 @@ from nt2vr.language.query import Query
 from nt2vr.media.decode import Decoder
 from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries
+from nt2vr.search.match import match
+from nt2vr.search.references import Reference
 from nt2vr.search.searcher import CONCURRENT
 from nt2vr.search.why import explain
 from nt2vr.ui.library.indexing import Indexing, index_view, wire_indexing
@@ -33,6 +35,7 @@ from nt2vr.ui.search.layout import (
     system_choices,
 )
 from nt2vr.ui.search.map_panel import MapPanel
+from nt2vr.ui.search.match_view import asks, lines_of, match_view, with_change
 from nt2vr.ui.search.more_models import MoreModels
 from nt2vr.ui.search.references import References, beside, remark
 from nt2vr.ui.search.state import (
@@ -172,6 +175,7 @@ class SearchTab:
         for clips in (r.columns, r.detail, r.map):
             clips.pick(self.on_pick, r.answer, r.detail, **QUIET)
         r.detail.why(self.on_why, r.answer, r.detail, **QUIET)
+        r.detail.match(self.on_match, r.answer, r.detail, **QUIET)
         r.detail.close(dict, None, r.detail, **QUIET)
         c.systems.focus(  # new models and libraries appear without a restart
             lambda chosen: gr.Dropdown(system_choices(self.galleries.built_in.system_names(chosen))),
@@ -314,6 +318,19 @@ class SearchTab:
         whys = explain(answer, video_id, self.galleries.encoder, columns)
         video = self.galleries.searcher(answer.gallery).video(video_id)
         return {**detail, "why": why_view(answer, columns, whys, video, detail)}
+
+    @user_errors
+    def on_match(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:
+        """Score captions for the enlarged clip with the systems on display, after adding one by rules if asked to."""
+        if answer is None:
+            return {}
+        video_id, change = event_value(event, "id", str), event_value(event, "change", str)
+        searcher = self.galleries.searcher(answer.gallery)
+        video, lines = searcher.video(video_id), lines_of(event_value(event, "lines", str))
+        lines = with_change(searcher, video, lines, change)
+        systems = [ranking.system.name for ranking in answer.rankings]
+        found = match(searcher, Reference((), video_id), lines, systems) if asks(lines) else None
+        return {**self._enlarged(answer, video_id), "match": match_view(lines, found)}
 
     def _enlarged(self, answer: Answer, video_id: str) -> dict[str, Any]:
         searcher = self.galleries.searcher(answer.gallery)

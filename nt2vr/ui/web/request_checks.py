@@ -122,7 +122,7 @@ class RequestChecks:
         if is_upload(request.scope):
             imports = self.permissions.may("import", request)
             limit = self.max_upload_bytes if imports else MAX_PICTURE_MB * MB
-        elif path.endswith("/api/search") and "/gradio_api/" not in path:  # Gradio has a route of that name, too
+        elif path.endswith(("/api/search", "/api/match")) and "/gradio_api/" not in path:  # Gradio may have such, too
             limit = 2 * MAX_PICTURE_MB * MB  # as a data URL
         if size > limit + FORM_BYTES:
             what = "A file" if is_upload(request.scope) else "A request"

@@ -1,4 +1,4 @@
-"""Plain HTTP routes under `/api`: search, galleries, systems, health; with OpenAPI docs.
+"""Plain HTTP routes under `/api`: search, match, galleries, systems, health; with OpenAPI docs.
 
 Functions, limits and errors are those of the page; an error is `{"error": "one sentence"}`.
 """
@@ -8,16 +8,16 @@ import binascii
 import json
 import logging
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import FastAPI
 from fastapi_offline import FastAPIOffline
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -26,16 +26,19 @@ from starlette.responses import JSONResponse, Response
 from nt2vr.errors import MAX_QUOTED, BusyError, ConfigError, MediaError, Nt2vrError
 from nt2vr.media.decode import Decoder
 from nt2vr.search.galleries import BUILT_IN, Galleries
-from nt2vr.search.references import Reference, check_number
+from nt2vr.search.match import match as match_lines
+from nt2vr.search.references import DEFAULT_WEIGHT, Reference, check_number
 from nt2vr.search.searcher import CONCURRENT
 from nt2vr.settings import project_version
 from nt2vr.ui.web.bodies import Slots, announced_bytes
 from nt2vr.ui.web.errors import FAILED
 from nt2vr.ui.web.permissions import told
 from nt2vr.ui.web.schema import (
-    REQUEST,
+    SCHEMAS,
     GalleryInfo,
     Health,
+    MatchAnswer,
+    MatchRequest,
     Refusal,
     SearchAnswer,
     SearchRequest,
@@ -44,9 +47,10 @@ from nt2vr.ui.web.schema import (
 from nt2vr.ui.web.uploads import MAX_PICTURE_MB, MB, TOO_LARGE
 
 logger = logging.getLogger(__name__)
+Asked = TypeVar("Asked", bound=BaseModel)
 
 JSON, FORM = "application/json", "multipart/form-data"
-LISTS = ("systems", "literal")  # fields that a form may repeat
+LISTS = ("systems", "literal", "lines")  # fields that a form may repeat
 MAX_SEPARATORS = 5_000  # in a JSON body: a search has dozens; a body of nothing else takes 30 times its size
 
 
@@ -60,25 +64,35 @@ def build_routes(galleries: Galleries, decoder: Decoder) -> FastAPI:
     )
     limiter, large = CapacityLimiter(CONCURRENT), Slots()
     api.openapi = partial(described, api)  # type: ignore[method-assign]  # as FastAPI's own guide does
-    body = {"required": True, "content": {JSON: {"schema": {"$ref": REQUEST}}}}
     refusals: dict[int | str, dict[str, Any]] = {status: {"model": Refusal} for status in (400, 500, 503)}
 
-    @api.post("/search", openapi_extra={"requestBody": body}, response_model=SearchAnswer, responses=refusals)
-    async def search(request: Request) -> Response:
-        """Search the gallery: the query's parts, and each system's ranked hits. A form (multipart) is read, too."""
+    def body(kind: type[BaseModel]) -> dict[str, Any]:
+        content = {JSON: {"schema": {"$ref": f"{SCHEMAS}{kind.__name__}"}}}
+        return {"requestBody": {"required": True, "content": content}}
+
+    async def answered(request: Request, kind: type[Asked], work: Callable[[Asked, bytes | None], Any]) -> Response:
         client = request.client.host if request.client else ""
         try:
             async with large.taken(client) if announced_bytes(request.scope) > MB else nullcontext():
-                asked, picture = await _read(request)
-                work = partial(_answer, galleries, decoder, asked, picture)
-                return JSONResponse(await to_thread.run_sync(work, limiter=limiter))
+                asked, picture = await _read(request, kind)
+                return JSONResponse(await to_thread.run_sync(partial(work, asked, picture), limiter=limiter))
         except Nt2vrError as error:
             return JSONResponse({"error": told(str(error), request)}, 503 if isinstance(error, BusyError) else 400)
         except ClientDisconnect:
             return Response(status_code=400)  # nobody is listening
         except Exception:
-            logger.exception("A search over HTTP failed.")
+            logger.exception("A request over HTTP failed.")
             return JSONResponse({"error": FAILED}, 500)
+
+    @api.post("/search", openapi_extra=body(SearchRequest), response_model=SearchAnswer, responses=refusals)
+    async def search(request: Request) -> Response:
+        """Search the gallery: the query's parts, and each system's ranked hits. A form (multipart) is read, too."""
+        return await answered(request, SearchRequest, partial(_answer, galleries, decoder))
+
+    @api.post("/match", openapi_extra=body(MatchRequest), response_model=MatchAnswer, responses=refusals)
+    async def match(request: Request) -> Response:
+        """Score captions for one clip or picture with each system. A form (multipart) is read, too."""
+        return await answered(request, MatchRequest, partial(_matched, galleries, decoder))
 
     @api.get("/galleries", operation_id="galleries_galleries_get", response_model=list[GalleryInfo])
     def list_all() -> list[dict[str, Any]]:
@@ -109,20 +123,25 @@ def list_galleries(galleries: Galleries) -> list[dict[str, Any]]:
     ]
 
 
-def checked_request(values: Mapping[str, Any], strict: bool = True) -> SearchRequest:
-    """Validate the values of a search; unless `strict`, numbers may be strings."""
+def checked_request(values: Mapping[str, Any]) -> SearchRequest:
+    """Validate the values of a search."""
+    return _checked(SearchRequest, values)
+
+
+def _checked(kind: type[Asked], values: Mapping[str, Any], strict: bool = True) -> Asked:
+    """Validate the values of a request; unless `strict`, numbers may be strings."""
     try:
-        return SearchRequest.model_validate(values, strict=strict)
+        return kind.model_validate(values, strict=strict)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         raise ConfigError(f"{'.'.join(map(str, first['loc']))[:MAX_QUOTED]}: {first['msg']}.") from error
 
 
-async def _read(request: Request) -> tuple[SearchRequest, bytes | None]:
+async def _read(request: Request, kind: type[Asked]) -> tuple[Asked, bytes | None]:
     """Read a JSON object or a form; return the content of a form's file separately."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     try:
-        if kind == FORM:
+        if content_type == FORM:
             async with request.form(max_files=1, max_fields=50, max_part_size=MB) as form:
                 values: dict[str, Any] = {key: form[key] for key in form if key not in ("image", *LISTS)}
                 picture = form.get("image")
@@ -130,8 +149,8 @@ async def _read(request: Request) -> tuple[SearchRequest, bytes | None]:
                 if content is None and picture is not None:
                     values["image"] = picture
                 values |= {key: form.getlist(key) for key in LISTS if key in form}
-                return checked_request(values, strict=False), content  # a form's values are strings
-        return checked_request(_object(await request.body())), None
+                return _checked(kind, values, strict=False), content  # a form's values are strings
+        return _checked(kind, _object(await request.body())), None
     except HTTPException as error:
         raise ConfigError(f"The form cannot be read: {error.detail}") from error
 
@@ -181,7 +200,16 @@ def _answer(galleries: Galleries, decoder: Decoder, asked: SearchRequest, file: 
     return search_gallery(galleries, asked, references)
 
 
-def _picture(decoder: Decoder, image: str | bytes, weight: float, wanted: bool = True) -> Reference:
+def _matched(galleries: Galleries, decoder: Decoder, asked: MatchRequest, file: bytes | None) -> dict[str, Any]:
+    image = asked.image if file is None else file
+    if (image is None) == (not asked.clip):
+        raise ConfigError("Captions are matched with either a clip or an image: name one of them.")
+    shown = Reference((), asked.clip) if image is None else _picture(decoder, image)
+    searcher, strengths = galleries.searcher(asked.gallery), {"boolean": asked.alpha}
+    return match_lines(searcher, shown, asked.lines, asked.systems, strengths, asked.literal).as_dict()
+
+
+def _picture(decoder: Decoder, image: str | bytes, weight: float = DEFAULT_WEIGHT, wanted: bool = True) -> Reference:
     """Decode a data URL, or a file's content."""
     content = _decode(image) if isinstance(image, str) else image
     if len(content) > MAX_PICTURE_MB * MB:

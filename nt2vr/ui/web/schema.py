@@ -10,7 +10,6 @@ from nt2vr.search.searcher import DEFAULT_K, DEFAULT_SYSTEMS
 from nt2vr.search.strategies import DEFAULT_ALPHA
 
 SCHEMAS = "#/components/schemas/"
-REQUEST = f"{SCHEMAS}SearchRequest"
 MAX_ITEMS = 100  # of a list, before any item is checked; smaller excesses are refused by the searcher
 Weight = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -44,6 +43,47 @@ class SearchRequest(BaseModel):
     literal: list[str] = Field(
         [], max_length=MAX_ITEMS, description="words to ask for as typed, not as the answer's read_as says"
     )
+
+
+class MatchRequest(BaseModel):
+    """A choice among captions for one clip or one picture; one of clip and image must be given."""
+
+    model_config = ConfigDict(extra="forbid")
+    lines: list[str] = Field([], max_length=MAX_ITEMS, description="2 to 8 captions")
+    clip: str = Field("", description="video_id of a clip of the gallery")
+    image: str | None = Field(None, description="a picture as a data URL; in a form, a file")
+    gallery: str = Field("", description="as for a search")
+    systems: list[str] = Field(
+        list(DEFAULT_SYSTEMS), max_length=MAX_ITEMS, description="names, as listed by /api/systems"
+    )
+    alpha: Weight = Field(DEFAULT_ALPHA, description="weight of the unwanted part where a system fixes none")
+    literal: list[str] = Field([], max_length=MAX_ITEMS, description="as for a search")
+
+
+class MatchLine(BaseModel):
+    """A caption; one that is known to be true of the clip is right."""
+
+    model_config = ConfigDict(extra="forbid")
+    text: str
+    verdict: Literal["right", "violation", "miss"] | None
+
+
+class SystemScores(BaseModel):
+    """The scores of one system, a caption each; null for a caption that leaves it nothing to search for."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str
+    scores: list[float | None]
+    best: int | None = Field(description="place of the highest score, from 0; null if there is no single one")
+
+
+class MatchAnswer(BaseModel):
+    """The scores of all captions; fields with a default may be left out."""
+
+    model_config = ConfigDict(extra="forbid")
+    lines: list[MatchLine]
+    systems: list[SystemScores]
+    judged_by: str = Field("", description="captions, if the verdicts derive from them")
 
 
 class QueryParts(BaseModel):
@@ -124,11 +164,12 @@ class Refusal(BaseModel):
 
 
 def described(api: FastAPI) -> dict[str, Any]:
-    """Return the OpenAPI document with the JSON request of a search, which its route reads itself.
+    """Return the OpenAPI document with the JSON requests that routes read themselves.
 
-    The form is left out: of two kinds of body, openapi-python-client 0.29 makes a client that cannot be imported.
+    Their forms are left out: of two kinds of body, openapi-python-client 0.29 makes a client that cannot be imported.
     """
     document = FastAPI.openapi(api)
-    request = SearchRequest.model_json_schema(ref_template=f"{SCHEMAS}{{model}}")
-    document["components"]["schemas"] |= {**request.pop("$defs"), "SearchRequest": request}
+    for kind in (SearchRequest, MatchRequest):
+        request = kind.model_json_schema(ref_template=f"{SCHEMAS}{{model}}")
+        document["components"]["schemas"] |= {**request.pop("$defs", {}), kind.__name__: request}
     return document

@@ -4,26 +4,32 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from nt2vr.errors import ConfigError
-from trainer.losses import LOSSES, build_losses
+from tests.paths import SHARED
+from trainer.config import TrainConfig
+from trainer.losses import LOSSES, build_losses, losses_of
 from trainer.losses.bnl import BidirectionalLoss
 from trainer.losses.composed import ComposedLoss
+from trainer.losses.con import ConClipLoss, NegClipLoss
 from trainer.losses.contrastive import ContrastiveLoss
 from trainer.losses.distill import DistillLoss
 from trainer.losses.embedded import Denied, EmbeddedBatch, EmbeddedTruth, PartVectors, given
 from trainer.losses.retrieval import RetrievalLoss
 from trainer.losses.snl import SoftNegativeLoss
 
+REFERENCE = SHARED / "data" / "papers_reference.npz"
+
 
 def random_batch(size: int = 5, scale: float = 7.0) -> EmbeddedBatch:
     generator = torch.Generator().manual_seed(0)
-    video, caption, negated, text, wanted, unwanted, teacher_caption = (
-        normalize(torch.randn(size, 8, generator=generator), dim=-1) for _ in range(7)
+    video, caption, negated, text, wanted, unwanted, teacher_caption, distractor = (
+        normalize(torch.randn(size, 8, generator=generator), dim=-1) for _ in range(8)
     )
     parts = PartVectors(
         wanted, unwanted, torch.arange(size) == 0, unwanted.mean(dim=0), video.mean(dim=0), teacher_caption
@@ -31,7 +37,7 @@ def random_batch(size: int = 5, scale: float = 7.0) -> EmbeddedBatch:
     fitting = torch.eye(size, dtype=torch.bool)
     denied = Denied(text.requires_grad_(), EmbeddedTruth(video.detach(), fitting, fitting.roll(1, 1)), parts)
     video.requires_grad_(), caption.requires_grad_()
-    return EmbeddedBatch(video, caption, torch.tensor(scale), negated.requires_grad_(), None, denied)
+    return EmbeddedBatch(video, caption, torch.tensor(scale), negated.requires_grad_(), None, denied, distractor)
 
 
 def cosines(video_caption: float, video_negated: float, caption_negated: float, size: int = 1) -> EmbeddedBatch:
@@ -81,7 +87,7 @@ def test_every_loss_is_a_finite_scalar_with_gradients_for_all_text_it_sees(name:
         "denied": (batch.denied.text, "denied" in needs),
         "video": (
             given(batch.video),
-            name in ("contrastive", "retrieval"),
+            name in ("contrastive", "retrieval", "con", "negclip"),
         ),  # the other losses detach or do not use it
     }
     for embeddings, is_seen in seen.values():
@@ -249,7 +255,7 @@ def test_losses_add_up_by_their_weights_and_are_told_without() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"contrastiv": {}}, "Unknown loss 'contrastiv'. Choose one of: bnl, composed, contrastive"),
+        ({"contrastiv": {}}, "Unknown loss 'contrastiv'. Choose one of: bnl, composed, con, contrastive"),
         ({"bnl": {"video_pivot": False, "query_pivot": False}}, "Both halves of bnl are off"),
         ({"bnl": {"m1": 0.7}}, "m1 not above m2"),
         ({"bnl": {"m2": "0.6"}}, 'm2 of the loss bnl must be like 0.6, not "0.6"'),
@@ -267,3 +273,65 @@ def test_losses_add_up_by_their_weights_and_are_told_without() -> None:
 def test_losses_that_make_no_sense_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         build_losses(settings)
+
+
+def published_con(scale: str) -> tuple[EmbeddedBatch, dict[str, float]]:
+    """Batch and values that CoN-CLIP's code computes, in float64."""
+    if not REFERENCE.is_file():
+        pytest.skip("there is no shared/ next to the checkout")
+    with np.load(REFERENCE) as stored:
+        video, distractor, caption, negated = (
+            torch.from_numpy(stored[f"con_{name}"]) for name in ("images", "distractors", "captions", "negated")
+        )
+        values = {name: float(stored[f"con_{name}_scale{scale}"]) for name in ("L1", "L2", "L3", "total")}
+        values["negclip"] = float(stored[f"con_negclip_style_scale{scale}"])
+    batch = EmbeddedBatch(video, caption, torch.tensor(float(scale)).double(), negated, distractor=distractor)
+    return batch, values
+
+
+@pytest.mark.parametrize("scale", ["14.2857", "100.0000"])
+def test_con_is_the_loss_of_its_authors_code_in_total_and_by_terms(scale: str) -> None:
+    batch, published = published_con(scale)
+    terms: dict[str, Any] = {
+        "L1": ConClipLoss(captions=False, distractors=False),
+        "L2": ConClipLoss(images=False, distractors=False),
+        "L3": ConClipLoss(images=False, captions=False),
+        "total": ConClipLoss(),
+        "negclip": NegClipLoss(),
+    }
+    for name, loss in terms.items():
+        assert loss(batch).item() == pytest.approx(published[name], rel=1e-6, abs=1e-6)
+    both = ConClipLoss(distractors=False)(batch).item()
+    assert both == pytest.approx((published["L1"] + published["L2"]) / 2, abs=1e-6)
+
+
+def test_con_is_that_of_a_plain_loop_and_leaves_out_what_cannot_be_negated() -> None:
+    batch = replace(random_batch(), negatable=torch.tensor([True, False, True, True, False]))
+    rows = {"v": given(batch.video), "c": batch.caption, "n": given(batch.negated), "d": given(batch.distractor)}
+    cosine = {a + b: (7.0 * rows[a] @ rows[b].T).tolist() for a in rows for b in rows}
+
+    def term(asked: str, right: str, wrong: str, who: list[int], competing: list[int]) -> float:
+        rights = range(5) if asked != "d" else who
+        losses: list[float] = []
+        for i in who:
+            others = [cosine[asked + right][i][j] for j in rights] + [cosine[asked + wrong][i][j] for j in competing]
+            losses.append(math.log(sum(map(math.exp, others))) - cosine[asked + right][i][i])
+        return sum(losses) / len(losses)
+
+    everyone, some = [0, 1, 2, 3, 4], [0, 2, 3]
+    l1, l2 = term("v", "c", "n", everyone, some), term("c", "v", "d", everyone, some)
+    l3 = term("d", "n", "c", some, everyone)
+    assert ConClipLoss()(batch).item() == pytest.approx((l1 + l2 + l3) / 3, rel=1e-5)
+    l0 = term("c", "v", "d", everyone, [])
+    assert NegClipLoss()(batch).item() == pytest.approx((l1 + l0) / 2, rel=1e-5)
+    none = replace(batch, negatable=torch.zeros(5, dtype=torch.bool))
+    assert ConClipLoss(images=False, captions=False)(none).item() == 0
+    assert ConClipLoss()(none).isfinite()
+
+
+def test_con_needs_a_term_and_distractors_a_frozen_visual_tower() -> None:
+    with pytest.raises(ConfigError, match="no term left"):
+        ConClipLoss(images=False, captions=False, distractors=False)
+    assert "distractors" not in ConClipLoss(captions=False, distractors=False).needs
+    with pytest.raises(ConfigError, match="con needs a frozen visual tower"):
+        losses_of(TrainConfig(losses={"con": {}}))

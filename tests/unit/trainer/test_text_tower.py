@@ -37,7 +37,7 @@ from trainer.teacher import FrozenTexts, Teacher
 
 ALL_LOSSES: dict[str, Any] = {
     **{name: {"weight": 1} for name in ("contrastive", "retrieval", "composed", "distill")},
-    **{name: {"weight": 1e-3} for name in ("snl", "bnl")},
+    **{name: {"weight": 1e-3} for name in ("snl", "bnl", "con", "negclip")},
 }
 
 
@@ -96,6 +96,24 @@ def test_a_text_run_changes_the_text_tower_and_not_one_bit_of_the_visual_one(
     assert [line["epoch"] for line in epochs] == [1, 2]
     assert names <= epochs[-1].keys() <= {name.removeprefix("validation/") for name in end.metrics} | {"epoch", "step"}
     assert end.metrics["validation/drop/composed/MIR"] == controls["drop/composed/MIR"]
+
+
+def test_mined_distractors_are_shown_and_repeat_and_the_loss_falls(
+    tmp_path: Path, config: TrainConfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    con = replace(config, losses={"con": {"weight": 1}}, epochs=3)
+    run = run_training(con, tmp_path / "run")
+    shown = [line for line in capsys.readouterr().err.splitlines() if line.startswith("Distractor for ")]
+    assert 4 <= len(shown) <= 8 and len(set(shown)) == len(shown)
+    lines = [json.loads(line) for line in run.metrics.read_text().splitlines()]
+    lost = [line["con"] for line in lines if "con" in line]
+    assert sum(lost[-4:]) < sum(lost[:4])
+    clips = world_clips("train", con.num_clips, con.num_frames, con.framing, con.seed, tmp_path / "run")
+    needs = frozenset({"video", "negated", "distractors"})
+    first, again = (next(epoch_batches(clips, con, 1, needs=needs)) for _ in range(2))
+    assert first.sought and again.sought and first.negatable is not None
+    assert first.sought.pool.tolist() == again.sought.pool.tolist() and len(first.sought.pool) == con.pool_clips
+    assert [bool(subject) for subject, _ in first.sought.parts] == first.negatable.tolist()
 
 
 def test_a_visual_run_changes_the_visual_tower_and_not_one_bit_of_the_text_one(

@@ -106,11 +106,13 @@ def test_pages_of_other_sites_change_nothing(origin: str | None, names: tuple[st
         ("/api/search", "10.0.0.7", MAX_PICTURE_MB * 4 // 3, 200),
         ("/api/search", "10.0.0.7", 2 * MAX_PICTURE_MB + 1, 413),
         ("/films/api/search", "10.0.0.7", 2 * MAX_PICTURE_MB, 200),
+        ("/api/match", "10.0.0.7", MAX_PICTURE_MB * 4 // 3, 200),
+        ("/api/match", "10.0.0.7", 2 * MAX_PICTURE_MB + 1, 413),
         ("/films/gradio_api/upload", "10.0.0.7", MAX_PICTURE_MB, 200),
         *(  # Gradio's own routes, whose functions may be named anything
             (f"{prefix}/gradio_api/{route}", "127.0.0.1", MAX_BODY_MB + 1, 413)
             for prefix in ("", "/films")
-            for route in ("api/search", "run/search", "call/search", "api/upload", "run/upload")
+            for route in ("api/search", "api/match", "run/search", "call/search", "api/upload", "run/upload")
         ),
     ],
 )

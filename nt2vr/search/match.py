@@ -1,0 +1,123 @@
+"""Which caption fits? Several lines scored for one clip or picture by each system: the opposite question of search."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nt2vr.errors import ConfigError, Nt2vrError
+from nt2vr.language.query import Query
+from nt2vr.search.answers import Verdict
+from nt2vr.search.asking import Asking, Known, Read
+from nt2vr.search.batch import each_read
+from nt2vr.search.by_captions import judge_by_captions
+from nt2vr.search.embed_query import embed_reference
+from nt2vr.search.exclusion import scores_of
+from nt2vr.search.references import Reference
+from nt2vr.search.searcher import Searcher
+from nt2vr.search.strategies import Vector, exclusion_of, query_vector
+from nt2vr.search.systems import System
+
+MIN_LINES, MAX_LINES = 2, 8
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The scores of one system.
+
+    Attributes:
+        scores: one per line; None where the line leaves the system nothing to search for.
+    """
+
+    system: System
+    scores: tuple[float | None, ...]
+
+    @property
+    def best(self) -> int | None:
+        """Number of the line with the highest score; None if several share it, or none has a score."""
+        known = [score for score in self.scores if score is not None]
+        return self.scores.index(max(known)) if known and known.count(max(known)) == 1 else None
+
+
+@dataclass(frozen=True)
+class Match:
+    """Lines scored for one clip or picture.
+
+    Attributes:
+        queries: the lines as they were understood.
+        verdicts: one per line, None where the truth is not known; a line that is true of the clip is "right".
+        judged_by: "captions", if the verdicts derive from them.
+    """
+
+    queries: tuple[Query, ...]
+    verdicts: tuple[Verdict | None, ...]
+    systems: tuple[Scored, ...]
+    judged_by: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the match as the API answers it."""
+        lines = zip(self.queries, self.verdicts, strict=True)
+        return {
+            "lines": [{"text": query.text, "verdict": verdict} for query, verdict in lines],
+            "systems": [
+                {"name": each.system.name, "scores": list(each.scores), "best": each.best} for each in self.systems
+            ],
+            **({"judged_by": self.judged_by} if self.judged_by else {}),
+        }
+
+
+def match(
+    searcher: Searcher,
+    shown: Reference,
+    lines: Sequence[str],
+    systems: Sequence[str],
+    strengths: Mapping[str, float] | None = None,
+    literal: Collection[str] = (),
+) -> Match:
+    """Score lines for a clip of the gallery, or for a picture, as a search for each would score it.
+
+    Args:
+        lines: 2 to 8 sentences.
+        systems: names, as for `Searcher.search`; `strengths` and `literal` likewise.
+
+    Raises:
+        QueryError: if a line is empty or too long.
+        ConfigError: if there are too few or too many lines, or a system or the clip is unknown.
+    """
+    if not MIN_LINES <= len(lines) <= MAX_LINES:
+        raise ConfigError(f"Give {MIN_LINES} to {MAX_LINES} captions to choose among, not {len(lines):,}.")
+    video = searcher.video(shown.video_id) if shown.video_id else None
+    asking = searcher.asking(systems, strengths=strengths, literal=literal)
+    clips = {
+        name: embed_reference(model.encoder, shown, model.galleries[searcher.key])
+        for name, model in asking.loaded.items()
+    }
+
+    def scored(read: Read, known: Known) -> tuple[Query, list[float | None]]:
+        return read.asked, _scores(searcher, asking, read, known, clips)
+
+    found = []
+    for number, each in enumerate(each_read(searcher, lines, asking, scored), 1):
+        if isinstance(each, Nt2vrError):
+            raise type(each)(f"Line {number}: {each}")
+        found.append(each)
+    queries = tuple(query for query, _ in found)
+    verdicts = tuple(searcher.judge(query, video) if video else None for query in queries)
+    by_system = zip(asking.systems, zip(*(scores for _, scores in found), strict=True), strict=True)
+    judged_by = "captions" if any(verdicts) and searcher.judge is judge_by_captions else ""
+    return Match(queries, verdicts, tuple(Scored(system, scores) for system, scores in by_system), judged_by)
+
+
+def _scores(
+    searcher: Searcher, asking: Asking, read: Read, known: Known, clips: Mapping[str, Vector]
+) -> list[float | None]:
+    """Score one line with each system; `clips` has the clip or picture as each model sees it."""
+    scores: list[float | None] = []
+    for system, parts in zip(asking.systems, searcher.parts(read, asking, known), strict=True):
+        vector, exclusion = query_vector(system.strategy, parts), exclusion_of(system.strategy, parts)
+        gallery = asking.loaded[system.model].galleries[searcher.key].embeddings
+        within = exclusion.within(gallery) if exclusion else None
+        clip = np.asarray(clips[system.model])
+        scores.append(None if vector is None else round(float(scores_of(clip, vector, within)), 4))
+    return scores

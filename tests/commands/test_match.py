@@ -1,0 +1,34 @@
+"""`nt2vr match` on the shipped gallery and models."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import nt2vr
+from nt2vr.__main__ import main
+from tests.paths import ROOT
+
+
+def test_a_table_per_system_marks_its_choice_and_the_truth(
+    gallery_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with nt2vr.open_searcher(gallery_data) as searcher:
+        clip = searcher.video_ids[0]
+    with_json = ["match", clip, "an elephant flies", "a dog", "--data-dir", str(gallery_data), "--json"]
+    assert main(with_json) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert main(with_json[:-1]) == 0
+    tables = capsys.readouterr().out.split("\n\n")
+    assert len(tables) == len(found["systems"]) == 2
+    for table, system in zip(tables, found["systems"], strict=True):
+        name, *rows = table.strip("\n").split("\n")
+        assert name == system["name"]
+        assert [row.startswith("→") for row in rows] == [place == system["best"] for place in (0, 1)]
+        assert [f"{score:.4f}" in row for row, score in zip(rows, system["scores"], strict=True)] == [True, True]
+        assert "false  an elephant flies" in rows[0]
+
+
+def test_one_caption_is_no_choice(gallery_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", str(ROOT / "assets" / "screenshot.png"), "a dog", "--data-dir", str(gallery_data)]) == 2
+    assert "Give 2 to 8 captions" in capsys.readouterr().err

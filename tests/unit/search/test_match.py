@@ -1,0 +1,139 @@
+"""Which caption fits: scores as a search has them, the truth where it is known, and refusals."""
+
+import asyncio
+import base64
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from PIL import Image
+
+import nt2vr
+from nt2vr.errors import ConfigError, MediaError, QueryError
+from nt2vr.python.searcher import GallerySearcher
+from nt2vr.search.match import MAX_LINES
+from nt2vr.services import Services
+from nt2vr.settings import Settings
+from nt2vr.ui.web.routes import build_routes
+from nt2vr.ui.web.schema import MatchAnswer
+
+SYSTEMS = ["CLIP", "CLIP boolean α 0.5", "CLIP rectified", "CLIP drop"]
+
+
+@pytest.fixture(scope="module")
+def searcher(gallery_data: Path) -> Iterator[GallerySearcher]:
+    with nt2vr.open_searcher(gallery_data) as searcher:
+        yield searcher
+
+
+def test_each_line_is_scored_as_a_search_for_it_scores_the_clip(searcher: GallerySearcher) -> None:
+    clip, lines = searcher.video_ids[7], ["a dog and not a cat", "a man is singing", "not a dog"]
+    found = searcher.match(clip, lines, SYSTEMS)
+    expected = searcher.scores(lines, SYSTEMS)
+    for each in found.systems:
+        wanted = expected[each.system.name][:, 7]
+        assert [np.nan if score is None else score for score in each.scores] == pytest.approx(
+            wanted, abs=1e-4, nan_ok=True
+        )
+        assert each.best == int(np.nanargmax(wanted))
+    assert found.systems[-1].scores[2] is None  # nothing is left of "not a dog" to search for
+
+
+def test_the_true_line_of_a_clip_is_known_and_a_picture_has_none(searcher: GallerySearcher, tmp_path: Path) -> None:
+    clip = searcher.video_ids[0]
+    caption = searcher.video(clip).captions[0]
+    found = searcher.match(clip, [caption, "an elephant is flying a kite without a dog"], "CLIP")
+    assert found.verdicts == ("right", "miss")
+    assert found.as_dict()["lines"][0] == {"text": caption, "verdict": "right"}
+    Image.new("RGB", (32, 32), "green").save(tmp_path / "green.png")
+    by_file = searcher.match(tmp_path / "green.png", ["a dog", "a cat"], "CLIP")
+    by_array = searcher.match(np.full((32, 32, 3), (0, 128, 0), np.uint8), ["a dog", "a cat"], "CLIP")
+    assert by_file == by_array and by_file.verdicts == (None, None)
+
+
+def test_two_lines_of_one_score_have_no_winner(searcher: GallerySearcher) -> None:
+    found = searcher.match(searcher.video_ids[0], ["a dog", "a dog"], "CLIP")
+    assert found.systems[0].best is None
+
+
+def test_what_cannot_be_matched_is_refused_in_one_sentence(searcher: GallerySearcher) -> None:
+    clip = searcher.video_ids[0]
+    wrong: list[Any] = [[], ["a dog"], ["a dog"] * (MAX_LINES + 1)]
+    for lines in wrong:
+        with pytest.raises(ConfigError, match=f"Give 2 to 8 captions to choose among, not {len(lines)}"):
+            searcher.match(clip, lines, "CLIP")
+    with pytest.raises(QueryError, match=r"^Line 2: Type what"):
+        searcher.match(clip, ["a dog", "  "], "CLIP")
+    with pytest.raises(QueryError, match=r"^Line 1: "):
+        searcher.match(clip, ["dog " * 10_000, "a cat"], "CLIP")
+    with pytest.raises(ConfigError, match="'no such clip' is neither a clip of this gallery nor a file"):
+        searcher.match("no such clip", ["a dog", "a cat"], "CLIP")
+    with pytest.raises(MediaError):
+        searcher.match(__file__, ["a dog", "a cat"], "CLIP")
+    untyped: list[Any] = ["a dog", ["a dog", 3], None]
+    for lines in untyped:
+        with pytest.raises(ConfigError, match="must be a"):
+            searcher.match(clip, lines, "CLIP")
+    with pytest.raises(ConfigError, match="Unknown model"):
+        searcher.match(clip, ["a dog", "a cat"], "CLOP")
+
+
+@pytest.fixture(scope="module")
+def ask(gallery_data: Path) -> Iterator[Callable[[Any], httpx.Response]]:
+    services = Services(Settings(data_dir=gallery_data))
+    api = build_routes(services.galleries, services.decoder)
+
+    async def send(body: Any) -> httpx.Response:
+        transport = httpx.ASGITransport(api)
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+            arguments: dict[str, Any] = {"json": body} if isinstance(body, dict) else body()
+            return await client.post("/match", **arguments)
+
+    with ThreadPoolExecutor(1) as thread:  # browser tests leave a running loop in this one
+        yield lambda body: thread.submit(asyncio.run, send(body)).result()
+    services.close()
+
+
+def test_the_route_answers_what_python_does_as_it_is_described(
+    ask: Callable[[Any], httpx.Response], searcher: GallerySearcher, tmp_path: Path
+) -> None:
+    clip, lines = searcher.video_ids[3], ["a dog and not a cat", "not a dog"]
+    answer = ask({"clip": clip, "lines": lines, "systems": SYSTEMS, "alpha": 0.3})
+    assert answer.status_code == 200
+    assert answer.json() == searcher.match(clip, lines, SYSTEMS, alpha=0.3).as_dict()
+    MatchAnswer.model_validate(answer.json(), strict=True)
+
+    Image.new("RGB", (32, 32), "green").save(tmp_path / "green.png")
+    content = (tmp_path / "green.png").read_bytes()
+    expected = searcher.match(tmp_path / "green.png", lines, "CLIP").as_dict()
+    url = f"data:image/png;base64,{base64.b64encode(content).decode()}"
+    assert ask({"image": url, "lines": lines, "systems": ["CLIP"]}).json() == expected
+    form = {"data": {"lines": lines, "systems": ["CLIP"]}, "files": {"image": ("green.png", content)}}
+    assert ask(lambda: form).json() == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ({}, "name one of them"),
+        ({"clip": "a", "image": "b"}, "name one of them"),
+        ({"clip": "a", "lines": ["x"] * 1_000}, "lines: List should have at most 100 items"),
+        ({"clip": "a", "lines": ["x"] * 9}, "Give 2 to 8 captions"),
+        ({"clip": "a", "lines": ["x", "y"]}, "Unknown clip 'a'"),
+        ({"clip": "/etc/passwd", "lines": ["x", "y"]}, "Unknown clip"),
+        ({"image": "/etc/passwd", "lines": ["x", "y"]}, "data URL"),
+        ({"clip": "a", "lines": [1, 2]}, "lines.0: Input should be a valid string"),
+        ({"clip": "a", "query": "x"}, "query: Extra inputs"),
+        ({"clip": "a", "lines": ["x", "y"], "gallery": "none"}, "There is no library"),
+    ],
+)
+def test_the_route_refuses_in_one_sentence(
+    ask: Callable[[Any], httpx.Response], body: dict[str, Any], sentence: str
+) -> None:
+    answer = ask(body)
+    assert answer.status_code == 400 and list(answer.json()) == ["error"]
+    assert sentence in answer.json()["error"] and len(answer.json()["error"]) < 200

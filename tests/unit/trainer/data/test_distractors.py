@@ -1,0 +1,73 @@
+"""Distractors: chosen as by a plain loop, never a caption's own clip; parts of captions."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from torch.nn.functional import normalize
+
+from tests.paths import SHARED
+from trainer.data import distractors as module
+from trainer.data.distractors import Sought, distractors, subject_and_object
+from trainer.teacher import Miner
+
+
+@pytest.mark.parametrize("block", [3, 100])
+def test_distractors_are_those_of_a_plain_loop_without_ones_own(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BLOCK", block)
+    generator = torch.Generator().manual_seed(1)
+    videos, subjects, objects = (normalize(torch.randn(n, 6, generator=generator), dim=-1) for n in (11, 11, 11))
+    own = torch.tensor([-1, *range(10)])
+    expected = []
+    for i in range(11):
+        scores = [
+            float(videos[x] @ subjects[i]) - float(videos[x] @ objects[i]) if x != own[i] else -9.0 for x in range(11)
+        ]
+        expected.append(scores.index(max(scores)))
+    assert distractors(videos, subjects, objects, own).tolist() == expected
+    best = torch.tensor(expected)
+    assert not (distractors(videos, subjects, objects, best) == best).any()  # the best, if it is one's own
+
+
+def test_distractors_are_the_published_ones() -> None:
+    path = SHARED / "data" / "papers_reference.npz"
+    if not path.is_file():
+        pytest.skip("there is no shared/ next to the checkout")
+    with np.load(path) as stored:
+        pool, subjects, objects = (torch.from_numpy(stored[f"con_{name}"]) for name in ("pool", "subjects", "objects"))
+        rows = stored["con_distractor_rows"]
+    assert distractors(pool, subjects, objects, torch.full((3,), -1)).tolist() == rows.tolist()
+
+
+class Axes:
+    """Embeds "x" and "y" along the axes."""
+
+    def encode_text(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.array([[text == "x", text == "y"] for text in texts], np.float32)
+
+
+def test_the_miner_chooses_among_the_pool_by_rows_of_clips() -> None:
+    videos = np.array([[0, 1], [1, 0], [0.8, 0.6], [0.6, 0.8]], np.float32)
+    miner = Miner(Axes(), videos, "cpu")
+    rows, parts = np.array([0, 1, 2]), [("x", "y"), ("x", "y"), ("y", "x")]
+    assert miner.rows(Sought(parts, rows, np.arange(4))).tolist() == [1, 2, 0]
+    assert miner.rows(Sought(parts, rows, np.array([2, 3]))).tolist() == [2, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("caption", "negated", "parts"),
+    [
+        ("a dog runs on the beach", "a dog does not run on the beach", ("a dog", "run")),
+        (
+            "on the beach, a guy is flying a kite",
+            "on the beach, a guy is not flying a kite",
+            ("a man", "flying a kite"),
+        ),
+        ("a red car with a driver", "a red car without a driver", ("a red car", "a driver")),
+        ("it rains", "it does not rain", None),
+    ],
+)
+def test_parts_of_a_negated_caption(caption: str, negated: str, parts: tuple[str, str] | None) -> None:
+    assert subject_and_object(caption, negated) == parts

@@ -1,0 +1,93 @@
+"""CoN-CLIP's loss, and the part of it that NegCLIP shares: negated captions as further wrong answers."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from nt2vr.errors import ConfigError
+from trainer.losses.embedded import EmbeddedBatch, given
+from trainer.options import option
+
+
+@dataclass(frozen=True)
+class ConClipLoss:
+    """Tell captions c from their negations c⁻, and videos v from distractors d, which show what c⁻ describes.
+
+        L1 = cross_entropy(scale · v [c; c⁻]ᵀ)        own caption among all captions and negations
+        L2 = cross_entropy(scale · c [v; d]ᵀ)         own video among all videos and distractors
+        L3 = cross_entropy(scale · d [c⁻; c]ᵀ)        own negation, for the distractor
+        loss = mean of the terms that are on
+
+    Captions that cannot be negated have neither c⁻ nor d. Distractors are mined, see `trainer.data.distractors`, so
+    L3 takes it on trust that c⁻ fits d.
+
+    Source: Singh et al., "Learn 'No' to Say 'Yes' Better: Improving Vision-Language Models via Negations", WACV 2025,
+    section 4.2; its Table 6 turns terms off.
+    """
+
+    images: bool = option(True, "L1: each video chooses its caption among all captions and their negations")
+    captions: bool = option(True, "L2: each caption chooses its video among all videos and distractors")
+    distractors: bool = option(True, "L3: each distractor chooses its negated caption among all captions")
+
+    def __post_init__(self) -> None:
+        """Reject a loss without terms."""
+        if not (self.images or self.captions or self.distractors):
+            raise ConfigError("The loss con has no term left. Turn on images, captions or distractors.")
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Required inputs; L1 alone needs no distractors."""
+        mined = {"distractors"} if self.captions or self.distractors else set()
+        return frozenset({"video", "negated", *mined})
+
+    def __call__(self, batch: EmbeddedBatch) -> Tensor:
+        """Return the mean of the terms, each a mean over the batch; a scalar."""
+        video, negated = given(batch.video), negations_of(batch)
+        terms: list[Tensor] = []
+        if self.images:
+            terms.append(_chosen(batch, video, batch.caption, negated))
+        if self.captions or self.distractors:
+            distractor = _negatable(given(batch.distractor), batch)
+            if self.captions:
+                terms.append(_chosen(batch, batch.caption, video, distractor))
+            if self.distractors and len(distractor):
+                terms.append(_chosen(batch, distractor, negated, batch.caption))
+        return torch.stack(terms).mean() if terms else video.sum() * 0.0
+
+
+@dataclass(frozen=True)
+class NegClipLoss:
+    """Match videos and captions, with negated captions c⁻ as further wrong answers of the videos.
+
+        loss = (cross_entropy(scale · v [c; c⁻]ᵀ) + cross_entropy(scale · c vᵀ)) / 2
+
+    NegCLIP's loss without its hard negative images. CoN-CLIP's code computes this without distractors.
+
+    Source: Yuksekgonul et al., "When and Why Vision-Language Models Behave like Bags-Of-Words, and What to Do About
+    It?", ICLR 2023.
+    """
+
+    needs: ClassVar[frozenset[str]] = frozenset({"video", "negated"})
+
+    def __call__(self, batch: EmbeddedBatch) -> Tensor:
+        """Return the mean over the batch, a scalar."""
+        video, negated = given(batch.video), negations_of(batch)
+        return (_chosen(batch, video, batch.caption, negated) + _chosen(batch, batch.caption, video, video[:0])) / 2
+
+
+def negations_of(batch: EmbeddedBatch) -> Tensor:
+    """Return the negated captions, without those that stand for a caption that cannot be negated: (N, D)."""
+    return _negatable(given(batch.negated), batch)
+
+
+def _negatable(rows: Tensor, batch: EmbeddedBatch) -> Tensor:
+    return rows if batch.negatable is None else rows[batch.negatable]
+
+
+def _chosen(batch: EmbeddedBatch, asked: Tensor, right: Tensor, wrong: Tensor) -> Tensor:
+    """Cross-entropy of each asked row's own `right` row among all rows of `right` and `wrong`."""
+    scores = batch.logit_scale * asked @ torch.cat([right, wrong]).T  # (B, B + N)
+    return cross_entropy(scores, torch.arange(len(scores), device=scores.device))
