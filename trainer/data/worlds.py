@@ -11,7 +11,7 @@ from nt2vr.world import captions, negation, scenes, sentences
 from nt2vr.world.drawn.clips import DRAWING, Drawing
 from nt2vr.world_large import captions as large_captions
 from nt2vr.world_large import negation as large_negation
-from nt2vr.world_large import scenes as large_scenes
+from nt2vr.world_large import sampling as large_sampling
 from nt2vr.world_large import sentences as large_sentences
 from nt2vr.world_large.drawn import render
 from trainer.config import WORLD, WORLDS
@@ -48,7 +48,7 @@ SMALL = World(
 LARGE = World(
     "large built-in world",
     WORLDS["world-large"],
-    large_scenes.sample_scenes,
+    large_sampling.sample_scenes,
     large_captions.describe,
     large_negation.negate,
     large_sentences.SceneDenials,

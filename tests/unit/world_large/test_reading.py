@@ -6,7 +6,8 @@ import pytest
 
 from nt2vr.language.query import Query
 from nt2vr.world_large.captions import describe
-from nt2vr.world_large.scenes import Deed, Figure, Scene, sample_scene
+from nt2vr.world_large.sampling import sample_scene
+from nt2vr.world_large.scenes import Deed, Figure, Scene
 from nt2vr.world_large.truth import judge, read_claim
 
 DEEDS = (Deed("eat", "apple", 0, 0.5), Deed("play", "guitar", 0.5, 1, "blue"), Deed("wear", "top hat"))
