@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 from nt2vr.world_large.claims import Act, Claim, Order, Who
+from nt2vr.world_large.lexicon import DAY, NIGHT, PARTS
 from nt2vr.world_large.nouns import Phrase, draw_phrase
 from nt2vr.world_large.places import places
 from nt2vr.world_large.scene_caption import SceneCaption, joined
@@ -36,8 +37,6 @@ IN_TURN = (", then ", ", and then ", " before ")
 WORN = ("wearing {}", "with {} on", "in {}", "with {}")
 BESIDE = ("next to {}", "near {}", "beside {}", BEHIND, ", there {is_} {}", "and {}")
 IN_SKY = ("with {} in the sky", "under {}", ", there {is_} {} in the sky")
-NIGHT, DAY = ("at night", "in the dark", "after dark"), ("during the day", "in daylight")
-PARTS = {"start": ("at the beginning", "at the start"), "end": ("at the end", "in the end")}
 
 
 class _Writer:
