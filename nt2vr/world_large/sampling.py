@@ -70,7 +70,7 @@ def _ordered(names: frozenset[str]) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-def _colour(name: str, rng: random.Random) -> str:
+def draw_colour(name: str, rng: random.Random) -> str:
     thing = things()[name]
     return rng.choice(FUR if "mammal" in thing.kinds else COLOURS) if thing.tint else ""
 
@@ -90,16 +90,16 @@ def _draw_deed(
                 return Deed(kind.verb, rng.choice(others))
         elif kind.objects:
             thing = rng.choice(_ordered(kind.objects))
-            return Deed(kind.verb, thing, colour=_colour(thing, rng))
+            return Deed(kind.verb, thing, colour=draw_colour(thing, rng))
         else:
             return Deed(kind.verb)
     return None
 
 
-def _act(number: int, cast: Sequence[str], place: str, rng: random.Random) -> Figure:
+def draw_actor(number: int, cast: Sequence[str], place: str, rng: random.Random) -> Figure:
     """Draw an actor with its deeds."""
     name = cast[number]
-    figure = Figure(name, _colour(name, rng))
+    figure = Figure(name, draw_colour(name, rng))
     first = _draw_deed("main", number, cast, place, rng)
     if first is None:
         return figure
@@ -118,13 +118,13 @@ def _act(number: int, cast: Sequence[str], place: str, rng: random.Random) -> Fi
         done += [replace(mood, start=figure.enters, end=figure.leaves)] if mood else []
     if name in deeds()[WEAR].who and rng.random() < WEAR_SHARE:
         worn = rng.choice(_ordered(deeds()[WEAR].objects))
-        done.append(Deed(WEAR, worn, figure.enters, figure.leaves, _colour(worn, rng)))
+        done.append(Deed(WEAR, worn, figure.enters, figure.leaves, draw_colour(worn, rng)))
     return replace(figure, deeds=tuple(done))
 
 
-def sample_scene(rng: random.Random) -> Scene:
-    """Draw one valid scene of any split."""
-    place = rng.choice(_places())
+def sample_scene(rng: random.Random, place: Place | None = None) -> Scene:
+    """Draw one valid scene of any split, at a place if one is given."""
+    place = place or rng.choice(_places())
     night = not place.indoors and rng.random() < NIGHT_SHARE
     persons, animals, others = _cast(place.name)
     num_actors = rng.choices((1, 2, 3), NUM_ACTORS_WEIGHTS)[0]
@@ -137,7 +137,7 @@ def sample_scene(rng: random.Random) -> Scene:
             name = rng.choice(animals if animals and (draw < PERSON_SHARE + 0.28 or not others) else others)
         if name not in cast:
             cast.append(name)
-    figures = [_act(number, cast, place.name, rng) for number in range(num_actors)]
+    figures = [draw_actor(number, cast, place.name, rng) for number in range(num_actors)]
     if num_actors > 1 and rng.random() < TOGETHER_SHARE:
         figures[1] = _like(figures[0], figures[1], place)
     found = _props(place.name, night)
@@ -148,7 +148,7 @@ def sample_scene(rng: random.Random) -> Scene:
     props = [name for name in dict.fromkeys(props) if name not in cast]
     if sum(things()[name].role == "sky" for name in props) > 1:
         props.pop()
-    figures += [Figure(name, _colour(name, rng)) for name in props]
+    figures += [Figure(name, draw_colour(name, rng)) for name in props]
     return Scene(place.name, night, tuple(_varied(figures, rng)), rng.getrandbits(32))
 
 
