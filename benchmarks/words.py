@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.harness import arguments
+from nt2vr.evaluation.worlds import LARGE
 from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.query import understand
 from nt2vr.language.tagger import HantaTagger
@@ -39,7 +40,6 @@ from nt2vr.world_large.staging import showing, stream_staged
 from nt2vr.world_large.table import SceneTable
 from nt2vr.world_large.things import kinds, read_table, things
 from nt2vr.world_large.truth import read_claim
-from trainer.data.worlds import LARGE
 
 NUM_CLIPS, SEED = 1_000, 7
 LEAST = 16  # clips with each thing
