@@ -13,7 +13,7 @@ import logging
 import shutil
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
+from itertools import filterfalse, islice
 from pathlib import Path
 
 from nt2vr.media.preview import write_webm
@@ -32,29 +32,48 @@ FPS = 4  # all that is drawn: a clip has STEPS different frames
 OPTIONS = {"crf": "36", "b": "0", "deadline": "good", "cpu-used": "3"}
 CLIPS_PER_STORY = 8
 CLIPS_PER_THING = 2  # at least
+CANDIDATES = 3  # drawn for each clip
 CAPTIONS_PER_CLIP = 6
 SEED = 2022
 
 
+class _Chosen:
+    """Scenes chosen so far, and how often each thing is in them."""
+
+    def __init__(self) -> None:
+        self.scenes: dict[str, Scene] = {}
+        self.shown = Counter[str]()
+
+    def add(self, found: Iterator[Scene], count: int) -> None:
+        """Add some new scenes, each the one of CANDIDATES that shows most of what is rare so far."""
+        for _ in range(count):
+            new = (scene for scene in found if scene.content not in self.scenes)
+            best = max(islice(new, CANDIDATES), key=self._rare)
+            self.scenes[best.content] = best
+            self.shown.update(_names_in(best))
+
+    def _rare(self, scene: Scene) -> int:
+        return sum(self.shown[name] < CLIPS_PER_THING for name in _names_in(scene))
+
+
+def _names_in(scene: Scene) -> set[str]:
+    return {figure.thing for figure in seen_in(scene)}
+
+
 def choose_scenes() -> list[Scene]:
     """Choose distinct test scenes: of each story, half with the unwanted part and half without, then of each thing."""
-    scenes: dict[str, Scene] = {}
+    chosen = _Chosen()
     for wanted, unwanted in STORIES:
         asked, denied = read_claim(wanted), read_claim(unwanted)
         if asked is None or denied is None:
             raise ValueError(f"The story {wanted!r}, {unwanted!r} cannot be read.")
-        both = stream_staged([asked, denied], "test", f"{SEED} {unwanted}")
-        alone = stream_staged([asked], "test", f"{SEED} {wanted}")
-        for found in (both, (scene for scene in alone if not denied.holds(scene))):  # used at once
-            new = (scene for scene in found if scene.content not in scenes)
-            scenes |= {scene.content: scene for scene in islice(new, CLIPS_PER_STORY // 2)}
-    shown = Counter(name for scene in scenes.values() for name in {figure.thing for figure in seen_in(scene)})
+        chosen.add(stream_staged([asked, denied], "test", f"{SEED} {unwanted}"), CLIPS_PER_STORY // 2)
+        alone = filterfalse(denied.holds, stream_staged([asked], "test", f"{SEED} {wanted}"))
+        chosen.add(alone, CLIPS_PER_STORY // 2)
     for name in things():
-        while shown[name] < CLIPS_PER_THING:
-            scene = next(stream_staged([showing(name)], "test", f"{SEED} {name} {len(scenes)}"))
-            scenes[scene.content] = scene
-            shown.update({figure.thing for figure in seen_in(scene)})
-    return [*scenes.values()]
+        missing = max(0, CLIPS_PER_THING - chosen.shown[name])
+        chosen.add(stream_staged([showing(name)], "test", f"{SEED} {name}"), missing)
+    return [*chosen.scenes.values()]
 
 
 def build(folder: Path) -> Iterator[Path]:

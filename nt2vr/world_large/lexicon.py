@@ -25,7 +25,9 @@ _ALONE = frozenset(
     "eat drink cook read write paint ride drive photograph throw kick catch watch chase feed kiss hug repair".split()
 )
 _WORD = re.compile(r"[\w'-]+")
-_DROPPED = frozenset("a an the some any his her their its is are be being there and this these it all every".split())
+_DROPPED = frozenset(
+    "a an the some any his her their its is are be being there and this these it all every one".split()
+)
 _FILLERS = frozenset(
     "in on with of wearing who that which near beside next to background sky under dressed shirt top at by across "
     "down through along inside video videos clip clips scene scenes single show shows showing has have".split()

@@ -6,6 +6,7 @@ Of 4,000 scenes as they are drawn, some things are in none.
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 
 from nt2vr.world_large.claims import Act, Claim, Who
 from nt2vr.world_large.deeds import ENTER, LEAVE, WEAR, DeedKind, deeds
@@ -13,8 +14,6 @@ from nt2vr.world_large.places import Place, places
 from nt2vr.world_large.sampling import draw_actor, draw_colour, sample_scene
 from nt2vr.world_large.scenes import MOST_FIGURES, Deed, Figure, Scene, SceneSplit, problems
 from nt2vr.world_large.things import ACTING, Names, things
-
-HOME_SHARE = 0.8  # of scenes at a place where a thing of the claims is found
 
 
 def showing(name: str) -> Claim:
@@ -51,13 +50,18 @@ def _staged(claims: Sequence[Claim], rng: random.Random) -> Scene | None:
 
 
 def _place(claims: Sequence[Claim], rng: random.Random) -> Place:
-    """Draw one of the places of the claims, or where one of their things is found, or any."""
-    wanted: Sequence[str] = [name for claim in claims for name in sorted(claim.places)]
-    whos = [who for claim in claims for who in claim.whos if who.names]
-    if not wanted and whos and rng.random() < HOME_SHARE:
-        names = rng.choice(whos).names
-        wanted = [place.name for place in places().values() if names & set(place.found)]
-    return places()[rng.choice(wanted or list(places()))]
+    """Draw one of the places of the claims, otherwise one where as many of their things as possible are found."""
+    wanted = [name for claim in claims for name in sorted(claim.places)]
+    left = [places()[name] for name in wanted] or list(places().values())
+    for names in (who.names for claim in claims for who in claim.whos):
+        if names and names <= _found_somewhere():  # persons may be anywhere
+            left = [place for place in left if names & set(place.found)] or left
+    return rng.choice(left)
+
+
+@cache
+def _found_somewhere() -> Names:
+    return frozenset(name for place in places().values() for name in place.found)
 
 
 def _in_turn(claim: Claim, number: int) -> list[Act]:
