@@ -4,53 +4,26 @@ import random
 from collections.abc import Iterable, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, cue_of, row_array
 from nt2vr.evaluation.media import content_of, embed_files
 from nt2vr.evaluation.ranks import KS
+from nt2vr.evaluation.worlds import SMALL, Grammar, World, world_of
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
 from nt2vr.querygen.denials import Denial
-from nt2vr.world.captions import SceneCaption, describe
-from nt2vr.world.drawn.clips import LOOK, ClipFile
-from nt2vr.world.scenes import Scene, SceneSplit, sample_scenes
-from nt2vr.world.sentences import SceneDenials
-from nt2vr.world.table import SceneTable
+from nt2vr.world.drawn.clips import ClipFile
+from nt2vr.world.scenes import SceneSplit
 
 NUM_CLIPS = 2_000
 SEED = 7
 NEGATED_KINDS = ("composed", "without", "not")
-
-
-class Grammar(Protocol):
-    """Draws denying sentences for known scenes of either world, see `SceneDenials`."""
-
-    def draw(self, row: int, kind: Any, rng: random.Random) -> Denial:
-        """Draw a sentence that scene `row` satisfies."""
-        ...
-
-    def negated(self, row: int, rng: random.Random) -> Denial | None:
-        """Deny one thing in the caption drawn from an equal generator; None if nothing can be."""
-        ...
-
-    def fitting(self, sentence: Any) -> NDArray[np.bool_]:
-        """Mask of the scenes that satisfy a sentence: (N,)."""
-        ...
-
-    def showing_both(self, sentence: Any) -> NDArray[np.bool_]:
-        """Mask of the scenes with both parts: (N,)."""
-        ...
-
-    def showing_unwanted(self, sentence: Any) -> NDArray[np.bool_]:
-        """Mask of the scenes with the unwanted part: (N,)."""
-        ...
 
 
 def world_benchmark(
@@ -58,6 +31,7 @@ def world_benchmark(
     num_clips: int = NUM_CLIPS,
     seed: int = SEED,
     split: SceneSplit = "test",
+    world: World = SMALL,
     progress: Progress = silent,
     should_stop: ShouldStop = never,
 ) -> Benchmark:
@@ -67,21 +41,22 @@ def world_benchmark(
         cache: folder for frames and embeddings.
         seed: of the scenes.
         split: "test" for reporting, "validation" for model selection.
+        world: whose scenes.
     """
-    scenes = sample_scenes(split, num_clips, seed)
-    captions = captions_of(scenes)
+    scenes = world.sample_scenes(split, num_clips, seed)
+    captions = captions_of(scenes, world)
 
     def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
-        clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.card.framing, cache)
+        clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.card.framing, cache, world.drawing)
         return clips.embeddings(encoder, progress, should_stop)
 
     return Benchmark(
-        name="world" if split == "test" else f"world, {split}",
+        name=world.data if split == "test" else f"{world.data}, {split}",
         video_ids=tuple(f"{split}-{seed}-{row:05d}" for row in range(num_clips)),
-        queries=world_queries([caption.text for caption in captions], SceneDenials(scenes), progress, should_stop),
+        queries=world_queries([caption.text for caption in captions], world.grammar(scenes), progress, should_stop),
         embed=embed,
-        source={"data": "built-in world", "split": split, "clips": num_clips, "seed": seed, "look": LOOK},
-        references={"oracle": oracle_metrics(scenes, captions)},
+        source={"data": world.name, "split": split, "clips": num_clips, "seed": seed, "look": world.look},
+        references={"oracle": oracle_metrics(scenes, captions, world)},
     )
 
 
@@ -94,25 +69,26 @@ def gallery_benchmark(
         ConfigError: if no video has a known scene.
     """
     videos = [video for video in gallery.videos if video.scene is not None]
-    scenes = [Scene.from_dict(video.scene or {}) for video in videos]
-    captions = captions_of(scenes)
+    world = world_of(videos[0].scene or {}) if videos else SMALL
+    scenes = [world.read_scene(video.scene or {}) for video in videos]
+    captions = captions_of(scenes, world)
     return Benchmark(
         name=gallery.name,
         video_ids=tuple(video.video_id for video in videos),
-        queries=world_queries([caption.text for caption in captions], SceneDenials(scenes), progress, should_stop),
+        queries=world_queries([caption.text for caption in captions], world.grammar(scenes), progress, should_stop),
         embed=embed_files(videos, decoder, cache, gallery.key),
         source={
             "data": gallery.name,
             "clips": len(videos),
             "content": content_of(videos, cache, progress, should_stop),
         },
-        references={"oracle": oracle_metrics(scenes, captions)} if scenes else {},
+        references={"oracle": oracle_metrics(scenes, captions, world)} if scenes else {},
     )
 
 
-def captions_of(scenes: Sequence[Scene]) -> list[SceneCaption]:
+def captions_of(scenes: Sequence[Any], world: World = SMALL) -> list[Any]:
     """Return one caption per scene, the query of its "original" search."""
-    return [describe(scene, _generator(row)) for row, scene in enumerate(scenes)]
+    return [world.describe(scene, _generator(row)) for row, scene in enumerate(scenes)]
 
 
 def _generator(row: int) -> random.Random:
@@ -165,14 +141,14 @@ def _judged(
     )
 
 
-def oracle_metrics(scenes: Sequence[Scene], captions: Sequence[SceneCaption]) -> dict[str, float]:
+def oracle_metrics(scenes: Sequence[Any], captions: Sequence[Any], world: World = SMALL) -> dict[str, float]:
     """Expected R@k and MIR of an oracle that knows the scenes but must guess among the n clips matching a caption.
 
         E[R@k] = min(k, n) / n        E[1 / rank] = (1 + 1/2 + … + 1/n) / n
 
     An upper bound for models on these captions.
     """
-    table = SceneTable(scenes)
+    table = world.table(scenes)
     fitting = np.array([table.holding(caption.claim).sum() for caption in captions])
     recalls = {f"original/R@{k}": 100 * float((np.minimum(k, fitting) / fitting).mean()) for k in KS}
     harmonic = np.cumsum(1 / np.arange(1, fitting.max() + 1))

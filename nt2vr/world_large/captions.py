@@ -1,17 +1,28 @@
-"""Captions of scenes in varied wordings, each with its claim and what a negation could deny in it."""
+"""Captions of scenes in varied wordings."""
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
 from typing import Literal
 
-from nt2vr.language.inflect import inflect_phrase
 from nt2vr.world_large.claims import Act, Claim, Order, Who
-from nt2vr.world_large.nouns import NUMBERS, Phrase, draw_noun, draw_phrase, meanings
+from nt2vr.world_large.lexicon import DAY, NIGHT, PARTS
+from nt2vr.world_large.nouns import Phrase, draw_phrase
 from nt2vr.world_large.places import places
+from nt2vr.world_large.scene_caption import SceneCaption, joined
 from nt2vr.world_large.scenes import Deed, Figure, Scene
-from nt2vr.world_large.things import Noun, things, those
+from nt2vr.world_large.wording import (
+    FORMS,
+    Verb,
+    conjugate,
+    doers_of,
+    draw_deed,
+    draw_doer,
+    draw_object,
+    following,
+    main_deeds,
+    persons,
+)
 
 FULL_SHARE = 0.5  # captions of the complete scene; others omit figures, looks, deeds or the place
 DETAIL = 0.35  # of looks that partial captions mention
@@ -26,151 +37,6 @@ IN_TURN = (", then ", ", and then ", " before ")
 WORN = ("wearing {}", "with {} on", "in {}", "with {}")
 BESIDE = ("next to {}", "near {}", "beside {}", BEHIND, ", there {is_} {}", "and {}")
 IN_SKY = ("with {} in the sky", "under {}", ", there {is_} {} in the sky")
-NIGHT, DAY = ("at night", "in the dark", "after dark"), ("during the day", "in daylight")
-PARTS = {"start": ("at the beginning", "at the start"), "end": ("at the end", "in the end")}
-FORMS = ("is {ing}", "is {ing}", "{ing}", "{s}", "{s}")
-
-
-@dataclass(frozen=True)
-class Verb:
-    """A verb of a caption: a phrase with the verb as a lemma, and its form: "is {ing}", "{ing}" or "{s}"."""
-
-    phrase: str
-    form: str
-    plural: bool = False
-
-    @property
-    def text(self) -> str:
-        """The phrase in its form."""
-        return conjugate(self.phrase, self.form, self.plural)
-
-    @property
-    def denied(self) -> tuple[str, ...]:
-        """The phrase in its form, denied."""
-        if self.form == "{ing}":
-            return (f"not {self.text}",)
-        if self.form == "{s}":
-            return (
-                (f"do not {self.phrase}", f"don't {self.phrase}")
-                if self.plural
-                else (
-                    f"does not {self.phrase}",
-                    f"doesn't {self.phrase}",
-                )
-            )
-        be = "are" if self.plural else "is"
-        doing = inflect_phrase(self.phrase, "VBG")
-        return f"{be} not {doing}", f"{be}n't {doing}"
-
-
-# What a caption says: verbs with their piece and act, things worn or held likewise, things behind with their claim
-_Said = tuple[
-    tuple[tuple[int, Verb, tuple[int, int]], ...],
-    tuple[tuple[int, str, tuple[int, int]], ...],
-    tuple[tuple[int, Phrase, int], ...],
-]
-
-
-@dataclass(frozen=True)
-class Deniable:
-    """A piece of a caption that can be denied.
-
-    Attributes:
-        piece: its position.
-        texts: what to say instead.
-        unwanted: what is denied then, as a phrase.
-        wanted_claim, unwanted_claim: claims of the rest and of the denied part.
-    """
-
-    piece: int
-    texts: tuple[str, ...]
-    unwanted: str
-    wanted_claim: Claim
-    unwanted_claim: Claim
-
-
-@dataclass(frozen=True)
-class SceneCaption:
-    """A sentence and its claim, which holds for its own scene and possibly for others."""
-
-    text: str
-    claim: Claim
-    pieces: tuple[str, ...] = ()
-    said: _Said = ((), (), ())
-
-    def deniables(self) -> list[Deniable]:
-        """Return what can be denied: verbs, things worn or held, and things in the background."""
-        verbs, with_things, behind = self.said
-        claim = self.claim
-        found = []
-        for piece, verb, (who, number) in verbs:
-            denied = Claim((Who(acts=(claim.whos[who].acts[number],)),))
-            doing = conjugate(verb.phrase, "{ing}")
-            found.append(Deniable(piece, verb.denied, doing, _without_act(claim, (who, number)), denied))
-        for piece, words, (who, number) in with_things:
-            act = claim.whos[who].acts[number]
-            denied = Claim((Who(act.objects, colour=act.colour),))
-            found.append(Deniable(piece, (f"without {words}",), words, _without_act(claim, (who, number)), denied))
-        for piece, phrase, number in behind:
-            words = f"without {phrase.text} in the background"
-            rest = replace(claim, whos=claim.whos[:number] + claim.whos[number + 1 :])
-            found.append(Deniable(piece, (words,), phrase.text, rest, Claim((phrase.who,))))
-        return found
-
-
-def conjugate(phrase: str, form: str, plural: bool = False) -> str:
-    """Put the verb that begins a phrase into "is {ing}", "{ing}" or "{s}", for one or for several."""
-    if form == "{s}":
-        return phrase if plural else inflect_phrase(phrase, "VBZ")
-    doing = inflect_phrase(phrase, "VBG")
-    return doing if form == "{ing}" else f"{'are' if plural else 'is'} {doing}"
-
-
-def joined(pieces: Sequence[str]) -> str:
-    """Join the pieces of a caption."""
-    return " ".join(" ".join(pieces).replace(" ,", ",").split()).strip(" ,")
-
-
-def draw_object(deed: Deed, rng: random.Random) -> tuple[str, Act]:
-    """Name the thing that somebody holds, wears or rides, with its article; the act leaves the verb open."""
-    noun = draw_noun(things()[str(deed.object)], rng)
-    colour = deed.colour if deed.colour and rng.random() < DETAIL else ""
-    is_the = deed.verb == "play" and not colour and "instrument" not in noun.word
-    words = f"the {noun.word}" if is_the else noun.with_article(colour)
-    return words, Act(objects=meanings()[noun.word], colour=colour)
-
-
-def draw_deed(deed: Deed, figures: Sequence[Figure], rng: random.Random, named: bool = False) -> tuple[str, Act]:
-    """Word a deed, with the verb as a lemma, and claim it; `named` targets were mentioned before: "the dog"."""
-    phrase, verbs = rng.choice(deed.kind.phrases), frozenset((deed.verb,))
-    if deed.object is None:
-        return phrase, Act(verbs)
-    if isinstance(deed.object, str):
-        words, act = draw_object(deed, rng)
-        return phrase.format(o=words), replace(act, verbs=verbs)
-    target = figures[deed.object]
-    noun = draw_noun(target.kind, rng, target.count > 1)
-    if target.count > 1:
-        words = f"{rng.choice(('the', 'some', NUMBERS[target.count]))} {noun.plural}"
-    else:
-        words = f"the {noun.word}" if named else noun.with_article()
-    return phrase.format(o=words), Act(verbs, targets=meanings()[noun.word])
-
-
-@cache
-def persons() -> frozenset[str]:
-    """Names of all persons."""
-    return frozenset(those(("person",)))
-
-
-def doers_of(deed: Deed) -> list[tuple[str, str]]:
-    """Return words for who does a deed, and the object that they need: "drummer" and "drum"."""
-    return [(word, needed) for word, needed in deed.kind.doers if needed in ("", deed.object)]
-
-
-def main_deeds(figure: Figure) -> list[Deed]:
-    """Return what a figure does one after the other, moods and clothes aside."""
-    return sorted((deed for deed in figure.doings if deed.kind.layer == "main"), key=lambda deed: deed.start)
 
 
 class _Writer:
@@ -206,7 +72,7 @@ class _Writer:
         adjective = rng.choice(mood.kind.doers)[0] if mood and rng.random() < ADJECTIVE_SHARE else ""
         phrase = draw_phrase(figure, rng, FULL_DETAIL if self.full else DETAIL, adjective)
         if len(main) == 1 and figure.kind.role == "person" and doers_of(main[0]) and rng.random() < DOER_SHARE:
-            phrase, main = _doer(figure, main[0], adjective, rng), []
+            phrase, main = draw_doer(figure, main[0], adjective, rng), []
         self.whos.append(phrase.who)
         self.pieces.append(phrase.text)
         if mood and adjective:
@@ -233,7 +99,7 @@ class _Writer:
         if mood:
             words, act = draw_deed(mood, self.scene.figures, rng)
             self.claim_act(who, act)
-            self.pieces += ["and", conjugate(words, _second(form), phrase.plural)]
+            self.pieces += ["and", conjugate(words, following(form), phrase.plural)]
         if main:
             self.mains.append((main[0], acts[0]))
 
@@ -258,7 +124,7 @@ class _Writer:
             case "after":
                 self.pieces += [second.text, "after", conjugate(first.phrase, "{ing}")]
             case joint:
-                second = replace(second, form=_second(second.form))
+                second = replace(second, form=following(second.form))
                 start = len(self.pieces)
                 self.verbs += [(start, first, acts[0]), (start + 2, second, acts[1])]
                 self.pieces += [first.text, joint, second.text]
@@ -319,38 +185,6 @@ class _Writer:
             pieces[0] = f"{' '.join(where)}, {pieces[0]}"
         said = (tuple(self.verbs), tuple(self.with_things), tuple(self.behind))
         return SceneCaption(joined(pieces), claim, tuple(pieces), said)
-
-
-def _second(form: str) -> str:
-    """Return the form of a second verb: "is eating and then | singing"."""
-    return "{ing}" if form == "is {ing}" else form
-
-
-def _without_act(claim: Claim, act: tuple[int, int]) -> Claim:
-    """Leave an act out of a claim, with the orders it is part of."""
-    number, left_out = act
-    who = claim.whos[number]
-    who = replace(who, acts=who.acts[:left_out] + who.acts[left_out + 1 :])
-
-    def moved(place: tuple[int, int]) -> tuple[int, int]:
-        return (number, place[1] - 1) if place[0] == number and place[1] > left_out else place
-
-    orders = tuple(
-        Order(moved(first), moved(second), kind) for first, second, kind in claim.orders if act not in (first, second)
-    )
-    return replace(claim, whos=(*claim.whos[:number], who, *claim.whos[number + 1 :]), orders=orders)
-
-
-def _doer(figure: Figure, deed: Deed, adjective: str, rng: random.Random) -> Phrase:
-    """Name a person by what it does: "a drummer"."""
-    word, needed = rng.choice(doers_of(deed))
-    act = Act(frozenset((deed.verb,)), frozenset((needed,) if needed else ()))
-    noun = Noun(word, f"{word}s")
-    who = Who(persons(), (act,))
-    if figure.count > 1:
-        text = f"{NUMBERS[figure.count]} {adjective} {noun.plural}"
-        return Phrase(text, replace(who, least=figure.count, most=figure.count), True, "they")
-    return Phrase(noun.with_article(adjective), who)
 
 
 def _alike(one: Figure, other: Figure) -> bool:

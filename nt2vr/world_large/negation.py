@@ -18,12 +18,13 @@ from nt2vr.querygen.denials import Denial
 from nt2vr.querygen.idioms import TRAINED, Wordings, draw_idiom
 from nt2vr.querygen.templates import WITH_PRONOUN, WITHOUT_PRONOUN
 from nt2vr.querygen.things import Thing as NamedThing
-from nt2vr.world_large.captions import FORMS, SceneCaption, conjugate, draw_deed, joined
 from nt2vr.world_large.claims import Act, Claim, Who
 from nt2vr.world_large.nouns import Phrase, draw_phrase, meanings
 from nt2vr.world_large.places import places
+from nt2vr.world_large.scene_caption import SceneCaption, joined
 from nt2vr.world_large.scenes import Deed, Figure, Scene
 from nt2vr.world_large.things import Noun, kinds, read_table, things
+from nt2vr.world_large.wording import FORMS, conjugate, draw_deed
 
 SceneDenialKind = Literal["negated", "composed", "without", "list", "not", "except", "place", "idiom"]
 Use = Literal["train", "test"]

@@ -1,33 +1,20 @@
-"""Scenes as data: a place and up to four figures with their deeds in time. Seeded; splits are disjoint."""
+"""Scenes as data: a place and up to four figures with their deeds in time. Splits are disjoint."""
 
 import hashlib
 import json
-import random
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import cache, cached_property
-from itertools import accumulate, islice, pairwise
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal
 
-from nt2vr.errors import ConfigError
-from nt2vr.world_large.deeds import AT_SEA, ENTER, LEAVE, WEAR, DeedKind, Layer, deeds, deeds_at
-from nt2vr.world_large.places import Place, places
-from nt2vr.world_large.things import ACTING, COLOURS, FUR, Thing, things, those
+from nt2vr.world_large.deeds import ENTER, LEAVE, DeedKind, deeds
+from nt2vr.world_large.places import places
+from nt2vr.world_large.things import ACTING, Thing, things
 
 SceneSplit = Literal["train", "validation", "test"]
 MOST_FIGURES, MOST_ACTORS, MOST_INDIVIDUALS = 4, 3, 6
-NUM_ACTORS_WEIGHTS = (0.3, 0.45, 0.25)  # for 1, 2, 3 actors
-NUM_PROPS_WEIGHTS = (0.4, 0.45, 0.15)
-PERSON_SHARE, PLAIN_SHARE = 0.6, 0.55  # of actors; of persons: a man, a woman, a boy or a girl
-IN_SPACE = ("man astronaut", "woman astronaut", "alien", "robot")
-PLAIN = ("man", "woman", "boy", "girl")
-MOOD_SHARE, WEAR_SHARE, GROUP_SHARE, SIZED_SHARE, NIGHT_SHARE = 0.15, 0.25, 0.15, 0.15, 0.2
-ANYWHERE_SHARE = 0.3  # of scenes with further things: one of them is something small that is found anywhere
-COURSES = ("whole", "then", "quarter", "enter", "leave")  # how the deeds of a figure lie in time
-COURSE_WEIGHTS = (0.6, 0.2, 0.06, 0.07, 0.07)
-TOGETHER_SHARE = 0.15  # of scenes with several actors: the second does what the first does
 BY_NIGHT, BY_DAY = frozenset({"moon", "star", "fireworks"}), frozenset({"sun", "rainbow"})
-TRIES = 8
 
 
 @dataclass(frozen=True)
@@ -171,166 +158,3 @@ def _suits(deed: Deed, number: int, figures: Sequence[Figure]) -> bool:
             return kind.targets and other != number and figures[other].thing in kind.objects
         case name:
             return not kind.targets and name in kind.objects and bool(deed.colour) == bool(things()[name].tint)
-
-
-@cache
-def _cast(name: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Return who may act at a place: persons, animals and others."""
-    place = places()[name]
-    persons = PLAIN if AT_SEA & place.tags else those(IN_SPACE if "space" in place.tags else ("person",))
-    found = [things()[thing] for thing in place.found]
-    able = [thing for thing in found if deeds_at(name, thing.name)]
-    animals = tuple(thing.name for thing in able if thing.role == "animal")
-    others = tuple(thing.name for thing in able if thing.role not in ("animal", "person"))
-    return persons, animals, others
-
-
-@cache
-def _props(name: str, night: bool) -> tuple[str, ...]:
-    place = places()[name]
-    shown = {name for name, _ in place.shows} | (BY_DAY if night else BY_NIGHT)
-    return tuple(n for n in place.found if things()[n].role not in ACTING and n not in shown)
-
-
-@cache
-def _anywhere() -> tuple[str, ...]:
-    return those(("hand", "worn"))
-
-
-@cache
-def _choices(place: str, thing: str, layer: Layer) -> tuple[tuple[DeedKind, ...], tuple[float, ...]]:
-    """Return the deeds of a layer that a thing may do at a place, with cumulated shares."""
-    some = tuple(deed for deed in deeds_at(place, thing) if deed.layer == layer)
-    return some, tuple(accumulate(deed.share for deed in some))
-
-
-@cache
-def _ordered(names: frozenset[str]) -> tuple[str, ...]:
-    return tuple(sorted(names))
-
-
-def _colour(name: str, rng: random.Random) -> str:
-    thing = things()[name]
-    return rng.choice(FUR if "mammal" in thing.kinds else COLOURS) if thing.tint else ""
-
-
-def _draw_deed(
-    layer: Layer, number: int, cast: Sequence[str], place: str, rng: random.Random, other_than: str = ""
-) -> Deed | None:
-    """Draw what a figure does; None if it can do nothing."""
-    some, shares = _choices(place, cast[number], layer)
-    for _ in range(TRIES if some else 0):
-        kind = rng.choices(some, cum_weights=shares)[0]
-        if kind.verb == other_than:
-            continue
-        if kind.targets:
-            others = [i for i, name in enumerate(cast) if i != number and name in kind.objects]
-            if others:
-                return Deed(kind.verb, rng.choice(others))
-        elif kind.objects:
-            thing = rng.choice(_ordered(kind.objects))
-            return Deed(kind.verb, thing, colour=_colour(thing, rng))
-        else:
-            return Deed(kind.verb)
-    return None
-
-
-def _act(number: int, cast: Sequence[str], place: str, rng: random.Random) -> Figure:
-    """Draw an actor with its deeds."""
-    name = cast[number]
-    figure = Figure(name, _colour(name, rng))
-    first = _draw_deed("main", number, cast, place, rng)
-    if first is None:
-        return figure
-    course, start, end = rng.choices(COURSES, COURSE_WEIGHTS)[0], 0.0, 1.0
-    if course in ("enter", "leave") and deeds()[ENTER].may(figure.kind, places()[place]):
-        start, end = (0.25, 1.0) if course == "enter" else (0.0, 0.75)
-        figure = replace(figure, enters=start, leaves=end)
-    elif course == "quarter":
-        start = rng.randrange(4) / 4
-        end = start + 0.25
-    done = [replace(first, start=start, end=end)]
-    if course == "then" and (second := _draw_deed("main", number, cast, place, rng, first.verb)):
-        done = [replace(first, end=0.5), replace(second, start=0.5)]
-    if _choices(place, name, "mood")[0] and rng.random() < MOOD_SHARE:
-        mood = _draw_deed("mood", number, cast, place, rng)
-        done += [replace(mood, start=figure.enters, end=figure.leaves)] if mood else []
-    if name in deeds()[WEAR].who and rng.random() < WEAR_SHARE:
-        worn = rng.choice(_ordered(deeds()[WEAR].objects))
-        done.append(Deed(WEAR, worn, figure.enters, figure.leaves, _colour(worn, rng)))
-    return replace(figure, deeds=tuple(done))
-
-
-def sample_scene(rng: random.Random) -> Scene:
-    """Draw one valid scene of any split."""
-    place = rng.choice(_places())
-    night = not place.indoors and rng.random() < NIGHT_SHARE
-    persons, animals, others = _cast(place.name)
-    num_actors = rng.choices((1, 2, 3), NUM_ACTORS_WEIGHTS)[0]
-    cast: list[str] = []
-    while len(cast) < num_actors:
-        draw = rng.random()
-        if draw < PERSON_SHARE or not (animals or others):
-            name = rng.choice(PLAIN if "man" in persons and rng.random() < PLAIN_SHARE else persons)
-        else:
-            name = rng.choice(animals if animals and (draw < PERSON_SHARE + 0.28 or not others) else others)
-        if name not in cast:
-            cast.append(name)
-    figures = [_act(number, cast, place.name, rng) for number in range(num_actors)]
-    if num_actors > 1 and rng.random() < TOGETHER_SHARE:
-        figures[1] = _like(figures[0], figures[1], place)
-    found = _props(place.name, night)
-    num_props = min(MOST_FIGURES - num_actors, rng.choices((0, 1, 2), NUM_PROPS_WEIGHTS)[0], len(found))
-    props = rng.sample(found, num_props)
-    if props and rng.random() < ANYWHERE_SHARE:
-        props[0] = rng.choice(_anywhere())
-    props = [name for name in dict.fromkeys(props) if name not in cast]
-    if sum(things()[name].role == "sky" for name in props) > 1:
-        props.pop()
-    figures += [Figure(name, _colour(name, rng)) for name in props]
-    return Scene(place.name, night, tuple(_varied(figures, rng)), rng.getrandbits(32))
-
-
-def _like(model: Figure, figure: Figure, place: Place) -> Figure:
-    """Let a figure do what another one does, if it can."""
-    done = tuple(deed for deed in model.deeds if deed.kind.layer == "main")
-    able = all(deed.kind.may(figure.kind, place) and not deed.kind.targets for deed in done)
-    if not done or not able or not deeds()[ENTER].may(figure.kind, place):
-        return figure
-    worn = (replace(deed, start=model.enters, end=model.leaves) for deed in figure.deeds if deed.kind.layer != "main")
-    return replace(figure, deeds=(*done, *worn), enters=model.enters, leaves=model.leaves)
-
-
-def _varied(figures: Sequence[Figure], rng: random.Random) -> Iterator[Figure]:
-    """Multiply some figures and resize others."""
-    room = MOST_INDIVIDUALS - len(figures)
-    for figure in figures:
-        role = figure.kind.role
-        is_group = rng.random() < GROUP_SHARE and role != "sky" and room > 1 and figure.kind.nouns[0].number == "one"
-        count = rng.choice((2, 3)) if is_group else 1
-        room -= count - 1
-        is_sized = role not in ("person", "sky", "building") and rng.random() < SIZED_SHARE
-        yield replace(figure, count=count, size=rng.choice(("big", "small")) if is_sized else "")
-
-
-@cache
-def _places() -> tuple[Place, ...]:
-    return tuple(places().values())
-
-
-def stream_scenes(split: SceneSplit, seed: int) -> Iterator[Scene]:
-    """Yield distinct scenes of a split, endlessly."""
-    if split not in ("train", "validation", "test"):
-        raise ConfigError(f"Unknown split {split!r}. Choose one of: train, validation, test.")
-    rng, seen = random.Random(f"{split}-{seed}"), set[str]()
-    while True:
-        scene = sample_scene(rng)
-        content = scene.content
-        if scene.split == split and content not in seen:
-            seen.add(content)
-            yield scene
-
-
-def sample_scenes(split: SceneSplit, count: int, seed: int) -> list[Scene]:
-    """Return `count` distinct scenes of a split; equal seeds give equal scenes."""
-    return list(islice(stream_scenes(split, seed), count))

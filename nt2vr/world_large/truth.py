@@ -3,72 +3,20 @@
 Limited to the words of the data files: phrases with other words have no claim, and hence no verdict.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache, lru_cache
-from typing import Any, Literal, NamedTuple
+from functools import lru_cache
+from typing import Any
 
-from nt2vr.language.inflect import inflect_phrase
 from nt2vr.language.query import Query
 from nt2vr.search.answers import Verdict
-from nt2vr.world_large.captions import DAY, NIGHT
-from nt2vr.world_large.claims import Act, Claim, Who
+from nt2vr.world_large.claims import Act, Claim, Order, Who
 from nt2vr.world_large.deeds import deeds
-from nt2vr.world_large.nouns import NUMBERS, SIZES, meanings
-from nt2vr.world_large.places import places
+from nt2vr.world_large.lexicon import Meaning, ambiguous, lexicon, tokens_of
 from nt2vr.world_large.scenes import Scene
-from nt2vr.world_large.things import COLOURS, Names, kinds, things
+from nt2vr.world_large.things import Names, things
 
 MAX_READ = 4096  # phrases remembered: a search judges many clips by the same ones
-_WORD = re.compile(r"[\w'-]+")
-_DROPPED = frozenset("a an the some any his her their its is are be being there and".split())
-_FILLERS = frozenset(
-    "in on with of wearing who that near beside next to background sky under dressed shirt top".split()
-)
-
-
-class _Meaning(NamedTuple):
-    """What some words mean: a noun, a verb, an adjective, a place, a time of day, or nothing to be seen."""
-
-    kind: Literal["noun", "verb", "colour", "size", "number", "place", "night", "filler"]
-    names: Names = frozenset()
-    value: str = ""
-    plural: bool = False
-    takes_object: bool = False
-
-
-def tokens_of(text: str) -> tuple[str, ...]:
-    """Split a phrase into lower-case words, without articles, possessives and auxiliaries."""
-    return tuple(token for token in _WORD.findall(text.lower()) if token not in _DROPPED)
-
-
-@cache
-def lexicon() -> dict[tuple[str, ...], _Meaning]:
-    """Map phrases to meanings; the names of verbs with equal phrases are merged."""
-    found: dict[tuple[str, ...], _Meaning] = {(word,): _Meaning("filler") for word in _FILLERS}
-    found |= {tokens_of(word): _Meaning("size", value=size) for size, words in SIZES.items() for word in words}
-    found |= {(colour,): _Meaning("colour", value=colour) for colour in COLOURS}
-    found |= {(word,): _Meaning("number", value=str(number)) for number, word in NUMBERS.items()}
-    found |= {tokens_of(word): _Meaning("night", value="night") for word in NIGHT}
-    found |= {tokens_of(word): _Meaning("night", value="day") for word in DAY}
-    for deed in deeds().values():
-        for phrase in (phrase for phrase in deed.phrases if not phrase.partition("{o}")[2]):
-            takes, words = "{o}" in phrase, phrase.replace("{o}", "").strip()
-            for form in (words, inflect_phrase(words, "VBZ"), inflect_phrase(words, "VBG")):
-                known = found.get(tokens_of(form))
-                names = known.names if known and known.kind == "verb" else frozenset()
-                found[tokens_of(form)] = _Meaning("verb", names | {deed.verb}, takes_object=takes)
-    for place in places().values():
-        found |= {tokens_of(phrase): _Meaning("place", frozenset((place.name,))) for phrase in place.phrases}
-    nouns = [noun for group in (*(thing.nouns for thing in things().values()), *kinds().values()) for noun in group]
-    for noun in nouns:
-        if noun.word in meanings():
-            found[tokens_of(noun.plural)] = _Meaning("noun", meanings()[noun.word], plural=True)
-    for noun in nouns:
-        if noun.word in meanings():
-            found[tokens_of(noun.word)] = _Meaning("noun", meanings()[noun.word])
-    return found
 
 
 @lru_cache(MAX_READ)
@@ -84,8 +32,8 @@ def read_claim(phrase: str) -> Claim | None:
             return None
         position += length
         if tokens[position - 1] == "orange" and _is_colour(tokens, position):
-            meaning = _Meaning("colour", value="orange")
-        if before == "noun" and tokens[position - 1] in _ambiguous():
+            meaning = Meaning("colour", value="orange")
+        if before == "noun" and tokens[position - 1] in ambiguous():
             return None  # "boys fish"
         before = meaning.kind
         if not reader.read(meaning, tokens[position - length : position]):
@@ -93,20 +41,12 @@ def read_claim(phrase: str) -> Claim | None:
     return reader.claim
 
 
-@cache
-def _ambiguous() -> frozenset[str]:
-    """Nouns that are verbs as well: "fish", "pets"."""
-    verbs = {phrase for deed in deeds().values() for phrase in deed.phrases}
-    words = {word for phrase in verbs for word in (phrase.split()[0], inflect_phrase(phrase.split()[0], "VBZ"))}
-    plurals = {noun.plural for thing in things().values() for noun in thing.nouns}
-    plurals |= {noun.plural for nouns in kinds().values() for noun in nouns}
-    return frozenset(words & {*meanings(), *plurals})
-
-
 def _is_colour(tokens: tuple[str, ...], after: int) -> bool:
     """Return whether the "orange" before a token is a colour: "in orange", "an orange cat"."""
-    following = lexicon().get(tokens[after : after + 1])
-    return tokens[after - 2 : after - 1] == ("in",) or bool(following and following.kind in ("noun", "filler"))
+    following = (lexicon().get(tokens[after : after + length]) for length in range(1, 4))
+    return tokens[after - 2 : after - 1] == ("in",) or any(
+        each and each.kind in ("noun", "filler") for each in following
+    )
 
 
 class _Reader:
@@ -117,8 +57,13 @@ class _Reader:
         self._whos: list[Who] = []
         self._places: Names = frozenset()
         self._night: bool | None = None
+        self._orders: list[Order] = []
         self._next = Who()  # adjectives of the next noun
         self._awaits = False  # an object
+        self._need_not = False  # have one
+        self._moody = False  # after "smiling", which may belong to the next noun
+        self._joint = ""  # relation in time of the last verb to the next one
+        self._last: tuple[int, int] | None = None  # the last verb
         self._after_with = False
         self._aside = False  # the last noun came after "with"
         self._in = False  # after "in" or "with": clothes are worn
@@ -128,18 +73,25 @@ class _Reader:
         """What was read; None if words are left over."""
         if self._next.colour:
             self._shirt()
-        claim = Claim(tuple(self._whos), self._places, self._night)
-        return None if claim == Claim() or self._next != Who() or self._awaits else claim
+        claim = Claim(tuple(self._whos), self._places, self._night, tuple(self._orders))
+        is_open = self._next != Who() or (self._awaits and not self._need_not) or self._joint
+        return None if claim == Claim() or is_open else claim
 
-    def read(self, meaning: _Meaning, words: tuple[str, ...]) -> bool:
+    def read(self, meaning: Meaning, words: tuple[str, ...]) -> bool:
         """Add a meaning; return whether it makes sense there."""
         if self._next.colour and meaning.kind in ("verb", "place", "night") and not self._shirt():
             return False
+        if self._need_not and meaning.kind in ("verb", "place", "night", "time"):
+            self._awaits = self._need_not = False  # "a man is eating | at the beach"
         match meaning.kind:
+            case "time":
+                return self._time(meaning.value)
             case "colour":
                 self._next = replace(self._next, colour=meaning.value)
             case "size":
                 self._next = replace(self._next, size=meaning.value)
+            case "mood":
+                self._next = replace(self._next, acts=(Act(meaning.names),))
             case "number":
                 self._next = replace(self._next, least=int(meaning.value), most=int(meaning.value))
             case "place":
@@ -154,33 +106,62 @@ class _Reader:
                 return self._noun(meaning)
             case "filler" if words[0] in ("shirt", "top"):
                 return self._shirt()
-        if meaning.kind not in ("colour", "size"):
+        self._moody = meaning.kind == "verb" and all(deeds()[verb].layer == "mood" for verb in meaning.names)
+        if meaning.kind not in ("colour", "size", "mood"):
             self._after_with = words[0] == "with"
             self._in = words[0] == "in" or (words[0] == "with" and not self._behind)
         return True
 
-    def _verb(self, meaning: _Meaning) -> None:
+    def _verb(self, meaning: Meaning) -> None:
         if not self._whos:
             self._whos.append(Who())
         self._whos[-1] = replace(self._whos[-1], acts=(*self._whos[-1].acts, Act(meaning.names)))
-        self._awaits = meaning.takes_object
+        self._awaits, self._need_not = meaning.takes_object, meaning.takes_object and meaning.alone
+        self._related()
 
-    def _noun(self, meaning: _Meaning) -> bool:
+    def _related(self) -> None:
+        """Note the last act, and its relation in time to the one before."""
+        new = len(self._whos) - 1, len(self._whos[-1].acts) - 1
+        if self._last and self._joint:
+            first, second = (new, self._last) if self._joint == "after" else (self._last, new)
+            self._orders.append(Order(first, second, "while" if self._joint == "while" else "before"))
+        self._last, self._joint = new, ""
+
+    def _time(self, value: str) -> bool:
+        """Read when the last deed is done; return whether there is one."""
+        if not self._last or self._joint or self._awaits or (self._orders and value not in ("start", "end")):
+            return False  # "a man walks after eating while | a girl sings": which of the two?
+        if value not in ("start", "end"):
+            self._joint = value
+            return True
+        number, place = self._last
+        acts = list(self._whos[number].acts)
+        acts[place] = replace(acts[place], part=value)  # type: ignore[arg-type]  # checked
+        self._whos[number] = replace(self._whos[number], acts=tuple(acts))
+        return True
+
+    def _noun(self, meaning: Meaning) -> bool:
         adjectives, self._next = self._next, Who()
+        if self._moody and self._whos[-1].names:
+            return False  # "a man sings and a smiling | girl", or "a man is smiling, a | girl"
         people = {things()[name].role for name in meaning.names} == {"person"}
         untinted = not all(things()[name].tint for name in meaning.names)
         if adjectives.colour and (people or untinted):
             return False  # of a skin, or of something that is never recoloured
         if self._in and self._whos and any(things()[name].role == "worn" for name in meaning.names):
-            self._verb(_Meaning("verb", takes_object=True))
+            self._verb(Meaning("verb", takes_object=True))
         if not self._awaits:
             least = max(adjectives.least, 2 if meaning.plural else 1)
             self._aside = self._after_with
-            if self._whos and not self._whos[-1].names:  # "a smiling | girl"
-                self._whos[-1] = replace(adjectives, names=meaning.names, least=least, acts=self._whos[-1].acts)
+            acts = (*adjectives.acts, meaning.act) if meaning.act else adjectives.acts
+            if self._whos and not self._whos[-1].names and not self._orders and not self._joint:  # "a smiling | girl"
+                acts = (*self._whos[-1].acts, *acts)
+                self._whos[-1] = replace(adjectives, names=meaning.names, least=least, acts=acts)
                 return True
-            self._whos.append(replace(adjectives, names=meaning.names, least=least))
+            self._whos.append(replace(adjectives, names=meaning.names, least=least, acts=acts))
             return True
+        if meaning.act or adjectives.acts:
+            return False  # "eating a drummer", "photographing a singer"
         *others, act = self._whos[-1].acts
         targets = any(deeds()[verb].targets for verb in act.verbs)
         held = any(not deeds()[verb].targets for verb in act.verbs)
@@ -188,7 +169,7 @@ class _Reader:
             return False
         act = replace(act, targets=meaning.names) if targets else replace(act, objects=meaning.names)
         self._whos[-1] = replace(self._whos[-1], acts=(*others, replace(act, colour=adjectives.colour)))
-        self._awaits = False
+        self._awaits = self._need_not = False
         return not (targets and adjectives.colour) and not adjectives.size
 
     def _shirt(self) -> bool:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from nt2vr.datasets import kind_and_path, load_dataset, sample
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.worlds import BY_DATA, SMALL, World
 from nt2vr.language.corrections import did_you_mean
 from nt2vr.media.cache import Cache
 from nt2vr.media.frame_set import decode_videos
@@ -26,7 +27,6 @@ from nt2vr.world.scenes import SceneSplit
 from trainer.config import WORLDS, TrainConfig
 from trainer.data.captions import captions_file, denials_of, read_split
 from trainer.data.sentences import CaptionSentences, SentenceSource, WorldSentences, captions_of, lacks_of
-from trainer.data.worlds import BY_DATA, SMALL, World
 
 TrainingSplit = Literal["train", "validation"]
 

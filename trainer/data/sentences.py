@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import JudgedQuery, row_array
-from nt2vr.evaluation.built_in import Grammar, world_queries
+from nt2vr.evaluation.built_in import world_queries
+from nt2vr.evaluation.worlds import SMALL, Grammar, World
 from nt2vr.querygen.denials import CaptionDenials, Denial, DenialKind
 from nt2vr.querygen.negator import negations
-from trainer.data.worlds import SMALL, World
 
 CAPTIONS_TRIED = 50  # per kind of denying sentence: one in three of MSR-VTT's captions gives "A and not B"
 NO_TRUTH = (

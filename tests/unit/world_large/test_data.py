@@ -10,7 +10,7 @@ from nt2vr.world_large.captions import describe
 from nt2vr.world_large.deeds import deeds
 from nt2vr.world_large.nouns import meanings
 from nt2vr.world_large.places import places
-from nt2vr.world_large.scenes import sample_scene
+from nt2vr.world_large.sampling import sample_scene
 from nt2vr.world_large.things import kinds, read_table, things
 
 UNSEEN = read_table("unseen_words")

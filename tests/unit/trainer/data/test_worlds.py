@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.worlds import BY_DATA, LARGE
 from nt2vr.models.framing import Framing
 from nt2vr.world.negation import SceneDenialKind
 from nt2vr.world_large.captions import describe
 from nt2vr.world_large.drawn.render import render
 from nt2vr.world_large.negation import SceneDenialKind as LargeDenialKind
-from nt2vr.world_large.scenes import sample_scenes
+from nt2vr.world_large.sampling import sample_scenes
 from tests.tiny import write_tiny
 from tests.training import run_training
 from trainer.config import WORLDS, TrainConfig
 from trainer.config_file import anchored
 from trainer.data.clips import check_data, world_clips
 from trainer.data.sentences import WorldSentences
-from trainer.data.worlds import BY_DATA, LARGE
 
 KINDS = {"composed": 1.0, "without": 1.0, "list": 1.0, "not": 1.0, "except": 1.0, "place": 1.0, "idiom": 1.0}
 

@@ -1,0 +1,220 @@
+"""Words that a model of the large world knows, as JSON: `python -m benchmarks.words CHECKPOINT [--cache FOLDER]`.
+
+Asks for single words among test scenes, drawn once and cached; every thing is in at least 16 of them.
+
+- known: names of things and kinds, deeds and places: precision@10, and the share of at least .5;
+- unseen: words of `assets/world/unseen_words.tsv`, which no caption has, next to the known word in their place;
+- things: precision@8 of the usual name, and the things that its wrong clips show most often for their number;
+- typed: the share of typed queries (`shared/data/typed_queries_dev.jsonl`, if it is there) that get verdicts, and of
+  their content words that are known.
+"""
+
+import json
+import math
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.harness import arguments
+from nt2vr.evaluation.worlds import LARGE
+from nt2vr.language.inflect import inflect_phrase
+from nt2vr.language.query import understand
+from nt2vr.language.tagger import HantaTagger
+from nt2vr.models.checkpoint import read_checkpoint
+from nt2vr.models.encoder import Encoder
+from nt2vr.settings import PACKAGE, Settings, prepare_environment
+from nt2vr.world.drawn.clips import ClipFile
+from nt2vr.world_large.claims import Act, Claim, Who, seen_in
+from nt2vr.world_large.deeds import deeds
+from nt2vr.world_large.lexicon import lexicon, tokens_of
+from nt2vr.world_large.nouns import meanings
+from nt2vr.world_large.places import places
+from nt2vr.world_large.sampling import sample_scenes
+from nt2vr.world_large.scenes import Scene
+from nt2vr.world_large.staging import showing, stream_staged
+from nt2vr.world_large.table import SceneTable
+from nt2vr.world_large.things import kinds, read_table, things
+from nt2vr.world_large.truth import read_claim
+
+NUM_CLIPS, SEED = 1_000, 7
+LEAST = 16  # clips with each thing
+FEWEST = 4  # clips that show a word, for it to be measured
+TYPED = PACKAGE.parents[1] / "shared" / "data" / "typed_queries_dev.jsonl"
+Words = Mapping[str, Claim]
+
+
+def test_scenes() -> list[Scene]:
+    """Draw test scenes as usual, then further ones for things that few of them show."""
+    scenes = sample_scenes("test", NUM_CLIPS, SEED)
+    shown = Counter(name for scene in scenes for name in {figure.thing for figure in seen_in(scene)})
+    for name in things():
+        further = stream_staged([showing(name)], "test", SEED)
+        while shown[name] < LEAST:
+            scenes.append(next(further))
+            shown.update({figure.thing for figure in seen_in(scenes[-1])})
+    return scenes
+
+
+def known_words() -> Words:
+    """Return words of captions with what they mean: things, kinds, deeds in the -ing form, and places."""
+    found = {word: Claim((Who(names),)) for word, names in meanings().items()}
+    for deed in deeds().values():
+        phrase = deed.phrases[0]
+        if "{o}" not in phrase:
+            found[inflect_phrase(phrase, "VBG")] = Claim((Who(acts=(Act(frozenset((deed.verb,))),)),))
+    return found | {
+        phrase: Claim(places=frozenset((place.name,))) for place in places().values() for phrase in place.phrases
+    }
+
+
+def unseen_words() -> dict[str, tuple[str, Claim]]:
+    """Return words that no caption has, with the known word in their place and what they mean."""
+    found = {}
+    for row in read_table("unseen_words"):
+        name, thing = row["name"], row["object"]
+        if row["kind"] == "deed":
+            phrase = deeds()[name].phrases[0].replace("{o}", things()[thing].nouns[0].with_article() if thing else "")
+            act = Act(frozenset((name,)), frozenset((thing,) if thing else ()))
+            found[row["word"]] = inflect_phrase(phrase.strip(), "VBG"), Claim((Who(acts=(act,)),))
+        elif row["kind"] == "place":
+            found[row["word"]] = places()[name].phrases[0], Claim(places=frozenset((name,)))
+        else:
+            nouns = things()[name].nouns if name in things() else kinds().get(name, ())
+            known = nouns[0].word if nouns else name  # "police officer", said of two things
+            found[row["word"]] = known, Claim((Who(meanings()[known]),))
+    return found
+
+
+class Asked:
+    """A model and the clips: precision of single words."""
+
+    def __init__(self, encoder: Encoder, scenes: Sequence[Scene], videos: NDArray[np.float32]) -> None:
+        """Index the scenes."""
+        self._encoder, self._videos, self._table = encoder, videos, SceneTable(scenes)
+
+    def ranked(self, words: Sequence[str], k: int) -> NDArray[np.int64]:
+        """Return the best clips of each word: (W, k)."""
+        scores = self._encoder.encode_text(list(words)) @ self._videos.T
+        return np.argsort(-scores, axis=1)[:, :k]
+
+    def precisions(self, words: Words, k: int = 10) -> dict[str, float]:
+        """Return the share of correct clips among the first k, or among as many as there are."""
+        found = {}
+        for (word, claim), best in zip(words.items(), self.ranked(list(words), k), strict=True):
+            right = self._table.holding(claim)
+            count = min(k, int(right.sum()))
+            if count >= FEWEST:
+                found[word] = float(right[best[:count]].mean())
+        return found
+
+
+def of_things(asked: Asked, scenes: Sequence[Scene]) -> list[dict[str, Any]]:
+    """Return precision@8 and confusions of each thing, worst first."""
+    shown = [{figure.thing for figure in scene.figures} for scene in scenes]
+    usual = Counter(name for names in shown for name in names)
+    words = [thing.nouns[0].word for thing in things().values()]
+    found = []
+    for name, word, best in zip(things(), words, asked.ranked(words, 8), strict=True):
+        meant = meanings()[word]
+        wrong = [shown[row] for row in best if not meant & {figure.thing for figure in seen_in(scenes[row])}]
+        counts = Counter(other for names in wrong for other in names)
+        ordered = sorted(counts, key=lambda other: -counts[other] * math.log(len(scenes) / usual[other]))
+        confusions = {other: counts[other] for other in ordered[:3]}
+        found.append({"thing": name, "word": word, "precision@8": 1 - len(wrong) / 8, "instead": confusions})
+    return sorted(found, key=lambda row: row["precision@8"])
+
+
+def of_typed(path: Path, precisions: Mapping[str, float]) -> dict[str, Any]:
+    """Return how many typed queries are read, by their group, and how many of their words are known."""
+    tagger = HantaTagger()
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    read: dict[str, list[bool]] = {}
+    words: list[tuple[str, bool]] = []
+    for row in rows:
+        query = understand(row["text"], tagger)
+        parts = (*query.wanted, *query.unwanted)
+        read.setdefault(row["group"], []).append(bool(parts) and all(read_claim(part) for part in parts))
+        if row["group"] != "foreign":
+            words += [(word, _known(word, precisions)) for part in parts for word in tokens_of(part) if _says(word)]
+    english = [is_read for group, some in read.items() if group != "foreign" for is_read in some]
+    return {
+        "queries": len(english),
+        "with verdicts": _mean(english),
+        "by group": {group: round(_mean(some), 3) for group, some in sorted(read.items())},
+        "content words": len(words),
+        "known content words": _mean([known for _, known in words]),
+        "unknown": dict(Counter(word for word, known in words if not known).most_common(60)),
+    }
+
+
+def _says(word: str) -> bool:
+    meaning = lexicon().get((word,))
+    return meaning is None or meaning.kind in ("noun", "verb", "place")
+
+
+def _known(word: str, precisions: Mapping[str, float]) -> bool:
+    """Return whether a word, or another one of the same meaning, is known."""
+    meaning = lexicon().get((word,))
+    forms = [word, inflect_phrase(word, "VBG")]
+    if meaning and meaning.kind == "noun":
+        forms += [other for other, names in meanings().items() if names == meaning.names]
+    return any(precisions.get(form, 0) >= 0.5 for form in forms)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if values else math.nan
+
+
+def measure(encoder: Encoder, scenes: Sequence[Scene], videos: NDArray[np.float32]) -> dict[str, Any]:
+    """Return all figures but those of typed queries; "precisions" has those of all known words."""
+    asked, unseen = Asked(encoder, scenes, videos), unseen_words()
+    known = asked.precisions(known_words())
+    new = asked.precisions({word: claim for word, (_, claim) in unseen.items()})
+    instead = asked.precisions({known: claim for known, claim in unseen.values()})
+    pairs = [(precision, instead[unseen[word][0]]) for word, precision in new.items()]
+    rows = of_things(asked, scenes)
+    of = [row["precision@8"] for row in rows]
+    return {
+        "clips": len(scenes),
+        "known": {"words": len(known), "precision@10": _mean([*known.values()]), "at least .5": _least(known, 0.5)},
+        "unseen": {
+            "words": len(pairs),
+            "precision@10": _mean([each for each, _ in pairs]),
+            "of the known word": _mean([each for _, each in pairs]),
+            "worst": sorted(new, key=new.__getitem__)[:40],
+        },
+        "things": {"precision@8": _mean(of), **{f"at least {x}": sum(p >= x for p in of) for x in (0.5, 0.8)}},
+        "each thing": rows,
+        "precisions": known,
+    }
+
+
+def _least(precisions: Mapping[str, float], least: float) -> float:
+    return _mean([each >= least for each in precisions.values()])
+
+
+def main() -> None:
+    """Print one JSON object."""
+    parser = arguments("words", __doc__)
+    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("--cache", type=Path, help="folder of the drawn clips; the app's own by default")
+    parser.add_argument("--typed", type=Path, default=TYPED, help="typed queries")
+    flags = parser.parse_args()
+    prepare_environment()
+    settings = Settings.read()
+    encoder, scenes = read_checkpoint(flags.checkpoint, settings.device), test_scenes()
+    cache = flags.cache or settings.data_dir / "cache"
+    clips = ClipFile.of("test", scenes, encoder.num_frames, encoder.card.framing, cache, LARGE.drawing)
+    found = measure(encoder, scenes, clips.embeddings(encoder))
+    if flags.typed.is_file():
+        found["typed"] = of_typed(flags.typed, found["precisions"])
+    json.dump(found, sys.stdout, indent=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""The built-in worlds behind one interface: the one that ships, and the large one that is to replace it."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, get_args
+
+from numpy import bool_
+from numpy.typing import NDArray
+
+from nt2vr.querygen.denials import Denial
+from nt2vr.world import captions, negation, scenes, sentences, table
+from nt2vr.world.drawn.clips import DRAWING, LOOK, Drawing
+from nt2vr.world_large import captions as large_captions
+from nt2vr.world_large import negation as large_negation
+from nt2vr.world_large import sampling as large_sampling
+from nt2vr.world_large import scenes as large_scenes
+from nt2vr.world_large import sentences as large_sentences
+from nt2vr.world_large import table as large_table
+from nt2vr.world_large.drawn import render
+
+
+class Grammar(Protocol):
+    """Draws denying sentences for known scenes of either world, see `SceneDenials`."""
+
+    def draw(self, row: int, kind: Any, rng: random.Random) -> Denial:
+        """Draw a sentence that scene `row` satisfies."""
+        ...
+
+    def negated(self, row: int, rng: random.Random) -> Denial | None:
+        """Deny one thing in the caption drawn from an equal generator; None if nothing can be."""
+        ...
+
+    def fitting(self, sentence: Any) -> NDArray[bool_]:
+        """Mask of the scenes that satisfy a sentence: (N,)."""
+        ...
+
+    def showing_both(self, sentence: Any) -> NDArray[bool_]:
+        """Mask of the scenes with both parts: (N,)."""
+        ...
+
+    def showing_unwanted(self, sentence: Any) -> NDArray[bool_]:
+        """Mask of the scenes with the unwanted part: (N,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class World:
+    """Functions of a world. Scenes, captions and denying sentences are its own classes, whose names are the same.
+
+    Attributes:
+        data: what configurations and benchmarks call it.
+        kinds: of denying sentences that its grammar makes.
+        table: truth of claims over scenes, see `SceneTable`.
+        look: version of its drawings.
+    """
+
+    name: str
+    data: str
+    kinds: tuple[str, ...]
+    sample_scenes: Callable[[scenes.SceneSplit, int, int], Sequence[Any]]
+    read_scene: Callable[[Mapping[str, Any]], Any]
+    describe: Callable[[Any, random.Random], Any]
+    negate: Callable[[Any], Sequence[Denial]]
+    grammar: Callable[[Sequence[Any]], Grammar]
+    table: Callable[[Sequence[Any]], Any]
+    denial: type[Denial]
+    drawing: Drawing
+    look: int | str
+
+
+SMALL = World(
+    "built-in world",
+    "world",
+    get_args(negation.SceneDenialKind),
+    scenes.sample_scenes,
+    scenes.Scene.from_dict,
+    captions.describe,
+    negation.negate,
+    sentences.SceneDenials,
+    table.SceneTable,
+    negation.SceneDenial,
+    DRAWING,
+    LOOK,
+)
+LARGE = World(
+    "large built-in world",
+    "world-large",
+    get_args(large_negation.SceneDenialKind),
+    large_sampling.sample_scenes,
+    large_scenes.Scene.from_dict,
+    large_captions.describe,
+    large_negation.negate,
+    large_sentences.SceneDenials,
+    large_table.SceneTable,
+    large_negation.SceneDenial,
+    Drawing(render.draw_clip, "large 1"),
+    "large 1",
+)
+BY_DATA = {world.data: world for world in (SMALL, LARGE)}
+
+
+def world_of(scene: Mapping[str, Any]) -> World:
+    """Return the world of a scene in a manifest."""
+    return LARGE if "figures" in scene else SMALL

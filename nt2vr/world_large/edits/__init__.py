@@ -1,0 +1,1 @@
+"""Edits of scenes, for covr."""

@@ -1,0 +1,72 @@
+"""Verdicts on clips of the large world, also for a reference plus a text."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from nt2vr.language.query import Query
+from nt2vr.media.gallery import Video
+from nt2vr.search.answers import Verdict
+from nt2vr.world_large.claims import Act, Claim, Who
+from nt2vr.world_large.scenes import Figure, Scene
+from nt2vr.world_large.truth import judge, read_claim
+from nt2vr.world_large.wording import main_deeds
+
+
+def judge_video(query: Query, video: Video, reference: Video | None = None) -> Verdict | None:
+    """Judge a video of the large world, optionally next to a reference from it; None for any other video."""
+    if not video.scene:
+        return None
+    if reference is None:
+        return judge(query, video.scene)
+    return judge_edit(query, reference.scene, video.scene) if reference.scene else None
+
+
+def judge_edit(query: Query, reference: Mapping[str, Any], scene: Mapping[str, Any]) -> Verdict | None:
+    """Judge a clip next to a reference: by the text, and "miss" if it lacks actors that the text does not change.
+
+    Those must do the same as in the reference; its place, looks and things are free, and so are further actors.
+    A change leaves the other properties of an actor: "reading instead of dancing" asks for the same dancer.
+    """
+    try:
+        before, seen = Scene.from_dict(reference), Scene.from_dict(scene)
+    except (KeyError, TypeError):
+        return None
+    verdict = judge(query, scene)
+    if verdict == "violation" or (verdict is None and (query.wanted or query.unwanted)):
+        return verdict
+    claims = [claim for part in query.wanted if (claim := read_claim(part))]
+    gone = [claim for part in query.unwanted if (claim := read_claim(part))]
+    return verdict or "right" if Claim(tuple(_actors(before, claims, gone))).holds(seen) else "miss"
+
+
+def _actors(before: Scene, wanted: Sequence[Claim], gone: Sequence[Claim]) -> list[Who]:
+    """List the required actors: the wanted ones, each as the actor that it changes, and the unchanged ones."""
+    actors = [figure for figure in before.figures if figure.acts]
+    taken = [each for each in actors if any(who.fits(each, before.figures) for claim in gone for who in claim.whos)]
+    left = [actor for actor in actors if actor not in taken]
+    found: list[Who] = []
+    for who in (who for claim in wanted for who in claim.whos):
+        same = next((actor for actor in left if actor.thing in who.names), None)
+        changed = same or next(iter(taken), None)
+        if same is not None:
+            left.remove(same)
+        elif changed is not None:
+            taken.remove(changed)
+        found.append(who if changed is None else _completed(who, changed, before))
+    return [*found, *(_completed(Who(), actor, before) for actor in left)]
+
+
+def _completed(who: Who, changed: Figure, before: Scene) -> Who:
+    """Complete a description by what an actor of the reference is and does; clothes leave its deeds as they are."""
+    done = tuple(
+        Act(
+            frozenset((deed.verb,)),
+            objects=frozenset((deed.object,) if isinstance(deed.object, str) else ()),
+            targets=frozenset((before.figures[deed.object].thing,) if isinstance(deed.object, int) else ()),
+        )
+        for deed in main_deeds(changed)
+    )
+    names = who.names or frozenset((changed.thing,))
+    is_worn = all(act.verbs <= {"wear"} for act in who.acts)
+    return replace(who, names=names, acts=(*who.acts, *done) if is_worn else who.acts)

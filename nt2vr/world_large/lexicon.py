@@ -1,0 +1,165 @@
+"""Words of typed phrases and what they mean: those of captions in all inflections, and others that people use.
+
+The others are the words of `assets/world/unseen_words.tsv`, which no caption has, and of `typed_words.tsv`, which say
+in one word what the data files say in several, or name no single thing: "someone", "traffic", "outdoors".
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Literal, NamedTuple
+
+from nt2vr.language.inflect import inflect, inflect_phrase
+from nt2vr.world_large.claims import Act
+from nt2vr.world_large.deeds import deeds
+from nt2vr.world_large.nouns import NUMBERS, SIZES, meanings
+from nt2vr.world_large.places import places
+from nt2vr.world_large.things import COLOURS, Names, kinds, read_table, things, those
+from nt2vr.world_large.wording import persons
+
+NIGHT, DAY = ("at night", "in the dark", "after dark"), ("during the day", "in daylight")
+PARTS = {"start": ("at the beginning", "at the start"), "end": ("at the end", "in the end")}
+_BEFORE = ("then", "and then", "before", "and afterwards", "afterwards", "followed by", "later")
+_WHILE = ("while", "as", "at the same time as")
+_ALONE = frozenset(
+    "eat drink cook read write paint ride drive photograph throw kick catch watch chase feed kiss hug repair".split()
+)
+_WORD = re.compile(r"[\w'-]+")
+_DROPPED = frozenset(
+    "a an the some any his her their its is are be being there and this these it all every one".split()
+)
+_FILLERS = frozenset(
+    "in on with of wearing who that which near beside next to background sky under dressed shirt top at by across "
+    "down through along inside video videos clip clips scene scenes single show shows showing has have".split()
+)
+
+
+class Meaning(NamedTuple):
+    """What some words mean: a noun, a verb, an adjective, a place, a time, or nothing to be seen.
+
+    Attributes:
+        value: of a colour, a size, a number, a time of day ("night", "day"), or of a time: "start" and "end" are parts
+            of the clip, the others relate two deeds.
+        takes_object, alone: of a verb: whether an object follows, and whether it need not.
+        act: what a noun says that somebody does: "drummer".
+    """
+
+    kind: Literal["noun", "verb", "colour", "size", "number", "mood", "place", "night", "time", "filler"]
+    names: Names = frozenset()
+    value: str = ""
+    plural: bool = False
+    takes_object: bool = False
+    alone: bool = False
+    act: Act | None = None
+
+
+def tokens_of(text: str) -> tuple[str, ...]:
+    """Split a phrase into lower-case words, without articles, possessives and auxiliaries."""
+    return tuple(token for token in _WORD.findall(text.lower()) if token not in _DROPPED)
+
+
+def _plain() -> Iterator[tuple[str, Meaning]]:
+    yield from ((word, Meaning("filler")) for word in _FILLERS)
+    yield from ((word, Meaning("size", value=size)) for size, words in SIZES.items() for word in words)
+    yield from ((colour, Meaning("colour", value=colour)) for colour in COLOURS)
+    yield from ((word, Meaning("number", value=str(number))) for number, word in NUMBERS.items())
+    yield from ((word, Meaning("night", value="night")) for word in NIGHT)
+    yield from ((word, Meaning("night", value="day")) for word in DAY)
+    yield from ((word, Meaning("time", value=part)) for part, words in PARTS.items() for word in words)
+    yield from ((word, Meaning("time", value="before")) for word in _BEFORE)
+    yield from ((word, Meaning("time", value="while")) for word in _WHILE)
+    yield "after", Meaning("time", value="after")
+
+
+def _forms(phrase: str) -> tuple[str, str, str]:
+    return phrase, inflect_phrase(phrase, "VBZ"), inflect_phrase(phrase, "VBG")
+
+
+def _verbs() -> Iterator[tuple[str, Meaning]]:
+    for deed in deeds().values():
+        verb = frozenset((deed.verb,))
+        for phrase in (phrase for phrase in deed.phrases if not phrase.partition("{o}")[2]):
+            takes, words = "{o}" in phrase, phrase.replace("{o}", "").strip()
+            yield from ((form, Meaning("verb", verb, "", False, takes, words in _ALONE)) for form in _forms(words))
+        if deed.layer == "mood":
+            yield from ((word, Meaning("mood", verb)) for word, _ in deed.doers)
+
+
+def _doer(verb: str, needed: str, plural: bool = False) -> Meaning:
+    act = Act(frozenset((verb,)), frozenset((needed,) if needed else ()))
+    return Meaning("noun", persons(), plural=plural, act=act)
+
+
+def _doers() -> Iterator[tuple[str, Meaning]]:
+    for deed in deeds().values():
+        for word, needed in deed.doers if deed.layer == "main" else ():
+            yield inflect(word, "NNS"), _doer(deed.verb, needed, plural=True)
+            yield word, _doer(deed.verb, needed)
+
+
+def _nouns() -> Iterator[tuple[str, Meaning]]:
+    nouns = [noun for group in (*(thing.nouns for thing in things().values()), *kinds().values()) for noun in group]
+    nouns = [noun for noun in nouns if noun.word in meanings()]
+    yield from ((noun.plural, Meaning("noun", meanings()[noun.word], plural=True)) for noun in nouns)
+    yield from ((noun.word, Meaning("noun", meanings()[noun.word])) for noun in nouns)
+
+
+def _others() -> Iterator[tuple[str, Meaning]]:
+    """Yield what is read only if it is nothing else: places without their preposition, and words of no caption."""
+    for place in places().values():
+        for phrase in place.phrases:
+            yield phrase.partition(" ")[2], Meaning("place", frozenset((place.name,)))
+    yield from _listed("unseen_words")
+
+
+def _listed(table: str) -> Iterator[tuple[str, Meaning]]:
+    for row in read_table(table):
+        word, names = row["word"], row["name"].split(",")
+        match row["kind"]:
+            case "place":
+                yield word, Meaning("place", frozenset(name for name in places() if _is_there(name, names)))
+            case "deed" if "er" in word[-3:] or word.endswith("ist") or row["object"]:
+                yield from ((form, _doer(names[0], row["object"], form != word)) for form in (word, f"{word}s"))
+            case "deed":
+                yield from ((form, Meaning("verb", frozenset(names), alone=True)) for form in _forms(word))
+            case _:
+                named = frozenset[str]().union(*(meanings().get(name, ()) for name in names)) or frozenset(
+                    those(tuple(names))
+                )
+                head, _, last = word.rpartition(" ")
+                yield f"{head} {inflect(last, 'NNS')}".strip(), Meaning("noun", named, plural=True)
+                yield word, Meaning("noun", named)
+
+
+def _is_there(place: str, names: list[str]) -> bool:
+    return bool({place, "indoors" if places()[place].indoors else "outdoors"} & set(names))
+
+
+@cache
+def lexicon() -> dict[tuple[str, ...], Meaning]:
+    """Map phrases to meanings; the names of verbs with equal phrases are merged."""
+    found = {tokens_of(word): meaning for word, meaning in _plain()}
+    for word, meaning in _verbs():
+        known = found.get(tokens_of(word))
+        if known and meaning.kind == "mood":
+            continue  # "smiling" is a verb as well
+        names = known.names if known and known.kind == "verb" else frozenset()
+        found[tokens_of(word)] = meaning._replace(names=names | meaning.names)
+    for place in places().values():
+        found |= {tokens_of(phrase): Meaning("place", frozenset((place.name,))) for phrase in place.phrases}
+    found |= {tokens_of(word): meaning for word, meaning in _nouns()}
+    for word, meaning in (*_doers(), *_others()):
+        found.setdefault(tokens_of(word), meaning)
+    found |= {tokens_of(word): meaning for word, meaning in _listed("typed_words")}
+    found.pop((), None)
+    return found
+
+
+@cache
+def ambiguous() -> frozenset[str]:
+    """Nouns that are verbs as well: "fish", "pets"."""
+    verbs = {phrase for deed in deeds().values() for phrase in deed.phrases}
+    words = {word for phrase in verbs for word in (phrase.split()[0], inflect_phrase(phrase.split()[0], "VBZ"))}
+    plurals = {noun.plural for thing in things().values() for noun in thing.nouns}
+    plurals |= {noun.plural for nouns in kinds().values() for noun in nouns}
+    return frozenset(words & {*meanings(), *plurals})

@@ -1,0 +1,81 @@
+"""Queries to ask instead of one that hardly any clip of the large world fits, by what its clips show."""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import islice
+
+from nt2vr.language.inflect import inflect_phrase
+from nt2vr.language.query import Query
+from nt2vr.search.rewording import reword
+from nt2vr.world_large.claims import Claim
+from nt2vr.world_large.lexicon import lexicon, tokens_of
+from nt2vr.world_large.scenes import Figure, Scene
+from nt2vr.world_large.things import Names, things
+from nt2vr.world_large.truth import read_claim
+from nt2vr.world_large.wording import main_deeds
+
+FEW = 1  # clips that fit a query for which others are offered
+MOST = 3
+_ANYTHING = 30  # things: "an animal" says little
+
+
+def fitting(query: Query, scenes: Sequence[Scene]) -> int:
+    """Count the scenes that show the wanted part and nothing unwanted; 0 where words of the query are unknown."""
+    wanted, unwanted = ([read_claim(part) for part in parts] for parts in (query.wanted, query.unwanted))
+    claims = [claim for claim in (*wanted, *unwanted) if claim is not None]
+    if len(claims) < len(wanted) + len(unwanted) or not claims:
+        return 0
+    asked, denied = claims[: len(wanted)], claims[len(wanted) :]
+    return sum(
+        all(claim.holds(scene) for claim in asked) and not any(claim.holds(scene) for claim in denied)
+        for scene in scenes
+    )
+
+
+def offers(query: Query, scenes: Sequence[Scene]) -> list[str]:
+    """Return other queries that more scenes fit: near ones, with the same exclusions as far as these are known.
+
+    The subject or the deed of the query changes, or its place is left out. Nothing is offered where the query names
+    neither a certain subject nor a deed of the world.
+    """
+    words = tokens_of(" ".join(query.wanted))
+    subjects, verbs, places = (_named(words, kind) for kind in ("noun", "verb", "place"))
+    subjects = subjects if len(subjects) < _ANYTHING else frozenset()
+    unwanted = [part.removeprefix("with ") for part in query.unwanted]
+    unwanted = [part for part in unwanted if (claim := read_claim(part)) and not _excludes(claim, verbs)]
+    denied = [claim for part in unwanted if (claim := read_claim(part))]
+
+    near: Counter[tuple[int, str]] = Counter()
+    for scene in scenes:
+        if not any(claim.holds(scene) for claim in denied):
+            for figure in scene.figures:
+                score = 2 * (figure.thing in subjects) + (scene.place in places)
+                score += 2 * any(deed.verb in verbs for deed in main_deeds(figure))
+                near.update((score, said) for said in _said(figure))
+    ordered = sorted(near, key=lambda one: (one[0], near[one]), reverse=True)
+    said = dict.fromkeys(said for score, said in ordered if score > 1)
+    asked = (Query(reword("", wanted, unwanted), (wanted,), tuple(unwanted)) for wanted in said)
+    return [each.text for each in islice((each for each in asked if fitting(each, scenes) > FEW), MOST)]
+
+
+def _named(words: Sequence[str], kind: str) -> Names:
+    """Return what runs of words mean as a kind of thing."""
+    runs = (words[i:j] for i in range(len(words)) for j in range(i + 1, len(words) + 1))
+    meant = (lexicon().get(tuple(run)) for run in runs)
+    return frozenset[str]().union(*(meaning.names for meaning in meant if meaning and meaning.kind == kind))
+
+
+def _excludes(claim: Claim, verbs: Names) -> bool:
+    """Return whether an exclusion takes all that is wanted: "dances, no dancing"."""
+    return bool(verbs) and any(verbs <= act.verbs for who in claim.whos for act in who.acts)
+
+
+def _said(figure: Figure) -> list[str]:
+    """Say in a few words what a figure does, or that it is there: "a man playing a guitar"."""
+    name = figure.kind.nouns[0].with_article()
+    said = []
+    for deed in main_deeds(figure):
+        if not isinstance(deed.object, int):
+            thing = things()[deed.object].nouns[0].with_article() if deed.object else ""
+            said.append(f"{name} {inflect_phrase(deed.kind.phrases[0].format(o=thing), 'VBG')}")
+    return said or [name]

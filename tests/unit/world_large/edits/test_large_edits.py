@@ -1,0 +1,63 @@
+"""Verdicts next to a reference of the large world: what the text changes, and what it leaves alone."""
+
+import pytest
+
+from nt2vr.language.query import understand
+from nt2vr.language.tagger import Tagger, load_tagger
+from nt2vr.world_large.edits.edits import judge_edit
+from nt2vr.world_large.scenes import Deed, Figure, Scene
+
+
+def doing(thing: str, verb: str, what: str | None = None, *more: Deed) -> Figure:
+    colour = "red" if thing in ("boy", "woman", "man") else "brown" if thing in ("dog", "cat") else ""
+    return Figure(thing, colour, deeds=(Deed(verb, what), *more))
+
+
+DANCER, DOG, READER = doing("boy", "dance"), doing("dog", "run"), doing("woman", "read", "book")
+HAT = Deed("wear", "top hat")
+REFERENCE = Scene("park", False, (DANCER, DOG))
+
+
+@pytest.fixture(scope="module")
+def tagger() -> Tagger:
+    return load_tagger()
+
+
+@pytest.mark.parametrize(
+    ("text", "figures", "verdict"),
+    [
+        ("without the dog", (DANCER,), "right"),
+        ("without the dog", (DANCER, READER), "right"),  # further actors are free
+        ("without the dog", (DANCER, DOG), "violation"),
+        ("without the dog", (READER,), "miss"),  # no dog, but no dancer either
+        ("without the dog", (doing("boy", "read", "book"),), "miss"),
+        ("remove the one dancing", (DOG,), "right"),
+        ("replace the dog with a cat", (DANCER, doing("cat", "run")), "right"),
+        ("replace the dog with a cat", (DANCER, doing("cat", "sleep")), "miss"),  # it ran
+        ("reading instead of dancing", (doing("boy", "read", "book"), DOG), "right"),
+        ("reading instead of dancing", (doing("man", "read", "book"), DOG), "miss"),
+        ("add a woman reading", (DANCER, DOG, READER), "right"),
+        ("add a woman reading", (DOG, READER), "miss"),
+        ("the boy is wearing a top hat", (doing("boy", "dance", None, HAT), DOG), "right"),
+        ("the boy is wearing a top hat", (doing("boy", "read", "book", HAT), DOG), "miss"),
+        ("", (DANCER, DOG), "right"),
+        ("", (DANCER,), "miss"),
+        ("without the zeppelin", (DANCER, DOG), None),
+    ],
+)
+def test_a_clip_is_right_with_the_change_and_what_is_left_alone(
+    tagger: Tagger, text: str, figures: tuple[Figure, ...], verdict: str | None
+) -> None:
+    query = understand(text, tagger, True)
+    assert judge_edit(query, REFERENCE.to_dict(), Scene("beach", False, figures).to_dict()) == verdict
+
+
+def test_a_place_is_changed_alone(tagger: Tagger) -> None:
+    query = understand("on the beach instead", tagger, True)
+    assert judge_edit(query, REFERENCE.to_dict(), Scene("beach", False, (DANCER, DOG)).to_dict()) == "right"
+    assert judge_edit(query, REFERENCE.to_dict(), Scene("beach", False, (DANCER,)).to_dict()) == "miss"
+    assert judge_edit(query, REFERENCE.to_dict(), REFERENCE.to_dict()) == "miss"
+
+
+def test_a_scene_of_another_world_gets_no_verdict(tagger: Tagger) -> None:
+    assert judge_edit(understand("without the dog", tagger, True), {"place": "park", "actors": []}, {}) is None

@@ -1,0 +1,45 @@
+"""Offers of the large world: queries near to one that no clip fits, and words that models are asked for."""
+
+import pytest
+
+from nt2vr.language.query import Query
+from nt2vr.world_large.offers import FEW, fitting, offers
+from nt2vr.world_large.scenes import Deed, Figure, Scene
+from nt2vr.world_large.synonyms import offered_words, synonyms
+from nt2vr.world_large.truth import read_claim
+
+CAT = Figure("cat", "brown", deeds=(Deed("sleep"),))
+GUITARIST = Figure("man", "red", deeds=(Deed("play", "guitar", colour="red"),))
+DANCER = Figure("man", "red", deeds=(Deed("dance"),))
+SCENES = [
+    Scene("park", False, (GUITARIST,), 1),
+    Scene("stage", False, (GUITARIST, CAT), 2),
+    Scene("park", False, (GUITARIST,), 3),
+    Scene("beach", False, (DANCER,), 4),
+    Scene("park", False, (DANCER,), 5),
+]
+
+
+def test_clips_that_fit_are_counted() -> None:
+    assert fitting(Query("", ("a man playing the guitar",), ("a cat",)), SCENES) == 2
+    assert fitting(Query("", ("a man",), ()), SCENES) == 5
+    assert fitting(Query("", ("a man",), ("a quokka",)), SCENES) == 0
+
+
+def test_what_is_offered_is_near_and_fits_more_clips() -> None:
+    query = Query("", ("a woman dancing",), ("a cat",))
+    assert offers(query, SCENES) == ["a man dancing but no cat"]
+    assert fitting(Query("", ("a man dancing",), ("a cat",)), SCENES) == 2 > FEW
+
+
+@pytest.mark.parametrize("text", ["a quokka", "an animal with a zeppelin"])
+def test_nothing_is_offered_for_what_the_world_does_not_have(text: str) -> None:
+    assert offers(Query("", (text,), ()), SCENES) == []
+
+
+def test_synonyms_are_words_of_captions_which_can_be_read() -> None:
+    words = set(offered_words())
+    assert synonyms()["someone"] == "person" and synonyms()["pond"] == "lake"
+    for word, phrase in synonyms().items():
+        assert {each for each in phrase.split() if len(each) > 2} <= words, word
+        assert read_claim(phrase) is not None
