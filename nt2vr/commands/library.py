@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nt2vr.datasets.base import SPLITS
 from nt2vr.library.info import KINDS, MAX_WINDOW_S, MIN_WINDOW_S, WINDOW_S, Changes, LibraryInfo
 from nt2vr.progress import progress_bar
-from nt2vr.settings import Settings, add_flags
+from nt2vr.settings import Settings, add_flags, add_index_flag
 
 if TYPE_CHECKING:
     from nt2vr.services import Services
@@ -53,13 +53,15 @@ def add_arguments(parser: ArgumentParser) -> None:
             action.add_argument("name", help="name of the library")
         if name != "rm":
             add_flags(action)
+        if name in ("add", "update", "remove"):
+            add_index_flag(action)
 
 
 def run(options: Namespace) -> int:
     """Do one of the actions."""
     from nt2vr.services import Services
 
-    services = Services(Settings.read(options.data_dir, options.device))
+    services = Services(Settings.read(options.data_dir, options.device, index=getattr(options, "index", None)))
     libraries = services.libraries
     if options.action == "list":
         _write(*_listed(libraries.infos(), options.json))
@@ -94,11 +96,14 @@ def _update(services: "Services", options: Namespace) -> None:
             services.cache,
             progress,
             previews=not options.no_previews,
+            milvus=services.milvus,
         )
     _write(
         *_changes(updated.changes),
         f"{updated.num_embedded:,} of {updated.num_clips:,} clips are indexed by {options.model}.",
     )
+    if updated.notice:
+        _write(updated.notice)
     if updated.num_skipped:
         _write(f"{updated.num_skipped:,} are skipped: nt2vr library skipped {options.name!r} says why.")
 

@@ -12,6 +12,7 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.search.answers import Judge
 from nt2vr.search.by_captions import judge_by_captions
+from nt2vr.search.index import Milvus
 from nt2vr.search.live import LiveModels
 from nt2vr.search.reading import Synonyms
 from nt2vr.search.searcher import Searcher
@@ -67,7 +68,7 @@ class Galleries:
         judge: Judge,
         synonyms: Synonyms,
         shelf: Shelf,
-        index: str = "",
+        index: str | Milvus = "",
     ) -> None:
         """Open the built-in gallery; nothing is loaded yet."""
         self.shelf = shelf
