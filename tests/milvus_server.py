@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -18,7 +19,10 @@ PLACES = ["milvus_lite", "milvus_address"]  # fixtures: a file of Milvus Lite, t
 
 
 class Server:
-    """A standalone server with its data in a folder; the test is skipped where it is not installed."""
+    """A standalone server with its data in a folder; tests are skipped where it is not installed.
+
+    Only one can run at a time: two ports of its etcd are fixed. So all tests of it are in one module.
+    """
 
     def __init__(self, folder: Path) -> None:
         need("pymilvus", "'.[milvus]'")
@@ -32,7 +36,9 @@ class Server:
 
     def start(self) -> None:
         """Start the server, and wait until it answers."""
-        self._server = self._package.MilvusServer(self._package.MilvusServerConfig())
+        config = self._package.MilvusServerConfig()
+        config.try_bind_port = reused  # its own takes another port than before while old connections linger
+        self._server = self._package.MilvusServer(config)
         self._server.set_base_dir(str(self._folder))
         self._server.listen_port = self._port
         self._server.start()
@@ -44,6 +50,18 @@ class Server:
 
     def stop(self) -> None:
         self._server.stop()
+
+
+def reused(port: int) -> socket.socket | None:
+    """Return a socket bound to a port, also just after its last owner was killed; None if another has it."""
+    bound = socket.socket()
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind(("127.0.0.1", port))
+    except OSError:
+        bound.close()
+        return None
+    return bound
 
 
 def in_milvus(milvus: Milvus, ids: NDArray[np.int64], vectors: NDArray[np.float32], library: str = "") -> MilvusIndex:

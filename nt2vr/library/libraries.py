@@ -37,6 +37,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.registry import pick
+from nt2vr.search.gallery_index import served_recalls
 from nt2vr.search.index import Milvus
 
 logger = logging.getLogger(__name__)
@@ -274,7 +275,8 @@ class Libraries:
         except GalleryError as error:
             logger.warning("%s: %s", source.name, error)
             counts = Counts()
-        return LibraryInfo(source, available=is_available(source), **counts._asdict())
+        recalls = served_recalls(self._embeddings / source.key)
+        return LibraryInfo(source, available=is_available(source), recalls=recalls, **counts._asdict())
 
     def _free_name(self, name: str, library_id: str = "") -> str:
         """Strip a name; refuse one that is empty, too long, unprintable or taken."""

@@ -21,7 +21,7 @@ from nt2vr.media.probe import Probe
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
-from nt2vr.search.embedded import embed_gallery
+from nt2vr.search.embedded import EmbeddedGallery, embed_gallery
 from nt2vr.search.embedding_folders import drop_unused
 from nt2vr.search.index import Milvus
 
@@ -67,11 +67,12 @@ def update_library(
     """
     with libraries.updating(library_id, progress, should_stop) as source:
         inventory = libraries.inventory(source.id)
-        changes = _scan(source, inventory, decoder, progress, should_stop)
+        changes = scan(source, inventory, decoder, progress, should_stop)
         gallery = libraries.gallery(source.id)
         embedded, notice = 0, ""
         if encoder is not None and gallery.videos:
-            embedded, notice = _embed(gallery, inventory, encoder, decoder, cache, progress, should_stop, milvus)
+            view = embed(gallery, inventory, encoder, decoder, cache, progress, should_stop, milvus)
+            embedded, notice = len(view.gallery.videos), view.notice
             gallery = libraries.gallery(source.id)
         made = libraries.previews(source.id, decoder)
         if previews:
@@ -82,7 +83,7 @@ def update_library(
         return Updated(changes, len(gallery.videos), embedded, inventory.counts().num_skipped, notice)
 
 
-def _scan(
+def scan(
     source: Source, inventory: Inventory, decoder: Decoder, progress: Progress, should_stop: ShouldStop
 ) -> Changes:
     """List the files, forget those that are gone, and probe those that are new or changed."""
@@ -150,7 +151,7 @@ def _probes(files: Sequence[FoundFile], decoder: Decoder, root: Path | None) -> 
     yield from ahead
 
 
-def _embed(
+def embed(
     gallery: Gallery,
     inventory: Inventory,
     encoder: Encoder,
@@ -158,14 +159,15 @@ def _embed(
     cache: Cache,
     progress: Progress,
     should_stop: ShouldStop,
-    milvus: Milvus | None,
-) -> tuple[int, str]:
-    """Embed the clips, and note those that cannot be decoded; return the number of the others, and a notice."""
-    embedded = embed_gallery(gallery, encoder, decoder, cache, progress, should_stop, in_memory=False, milvus=milvus)
+    milvus: Milvus | None = None,
+    is_part: bool = False,
+) -> EmbeddedGallery:
+    """Embed the clips, and note those that cannot be decoded; `is_part` as for `embed_gallery`."""
+    embedded = embed_gallery(gallery, encoder, decoder, cache, progress, should_stop, False, milvus, is_part)
     if isinstance(encoder, PrecomputedEncoder):
-        return len(embedded.gallery.videos), ""  # it lacks clips for other reasons
+        return embedded  # it lacks clips for other reasons
     if should_stop() or any(CLOSED in reason for _, reason in embedded.skipped):
         raise InterruptedError
     videos = {video.video_id: video for video in gallery.videos}
     inventory.skip_clips((name, videos[name].film or name, reason) for name, reason in embedded.skipped)
-    return len(embedded.gallery.videos), embedded.notice
+    return embedded

@@ -141,6 +141,7 @@ def embed_gallery(
     should_stop: ShouldStop = never,
     in_memory: bool = True,
     milvus: Milvus | None = None,
+    is_part: bool = False,
 ) -> EmbeddedGallery:
     """Embed the clips that have no stored embeddings, and open all; each batch is stored as soon as it is embedded.
 
@@ -150,6 +151,7 @@ def embed_gallery(
         should_stop: once it returns True, the remaining clips are skipped, and listed as such.
         in_memory: whether to go on without storing embeddings if their folder cannot be written to.
         milvus: indexes a library.
+        is_part: whether the clips are some of a gallery's, so that no index is built of them.
 
     Raises:
         CheckpointError: if embeddings are not finite.
@@ -180,7 +182,9 @@ def embed_gallery(
             report(batch[-1][0].video.video_id)
     reasons = {file.key: failed[file.video.video_id] for file in missing if file.video.video_id in failed}
     skipped |= {file.video.video_id: reasons[file.key] for file in files if file.key in reasons}
-    return store.opened(files, skipped, "Not embedded: stopped before its turn.", may_build=not should_stop())
+    return store.opened(
+        files, skipped, "Not embedded: stopped before its turn.", may_build=not (should_stop() or is_part)
+    )
 
 
 def _batches(decoded: Iterator[_Decoded], size: int, by_file: bool) -> Iterator[list[_Decoded]]:
@@ -298,7 +302,14 @@ class _Store:
             }
             path = self._folder / f"{self._encoder.card.pooling}{MILVUS_FACTS}"
             place = f"{self._folder.name}_{self._encoder.card.pooling}", self._gallery.key
-            arguments = path, contents, embedded.embeddings, rows, sample if may_build else None
+            arguments = (
+                path,
+                contents,
+                embedded.embeddings,
+                rows,
+                self._encoder.card.name,
+                sample if may_build else None,
+            )
             served, refused = open_served(self._milvus, *place, *arguments)
             return (
                 replace(embedded, refused=refused)

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,18 @@ def open_approximate(
     return index if index is not None and index.recall >= MIN_RECALL else None
 
 
+def served_recalls(folder: Path) -> dict[str, float]:
+    """Return the recall of a gallery's indexes in Milvus by model, given the folder of its embeddings."""
+    facts = (read_cached(path, _facts) for path in sorted(folder.glob(f"*/*{MILVUS_FACTS}")))
+    return {str(each["model"]): float(each["recall"]) for each in facts if each}
+
+
+def _facts(path: Path) -> dict[str, Any]:
+    facts = dict(parse_json(path.read_text(encoding="utf-8")))
+    float(facts["recall"]), facts["model"]  # or it is damaged
+    return facts
+
+
 def open_served(
     milvus: Milvus,
     tower: str,
@@ -61,6 +74,7 @@ def open_served(
     contents: NDArray[np.int64],
     embeddings: NDArray[np.float32],
     rows: Mapping[int, Row],
+    model: str,
     sample: Callable[[], NDArray[np.float32]] | None = None,
 ) -> tuple[MilvusIndex | None, str]:
     """Bring a library's index in Milvus up to date, or open it as the last update left it.
@@ -69,6 +83,7 @@ def open_served(
         path: file of what the last update measured.
         contents: (V,) ids of the clips in the index, as for `open_approximate`.
         rows: by id.
+        model: its name, for what was measured.
         sample: as for `open_approximate`; None changes and asks nothing.
 
     Returns:
@@ -81,7 +96,7 @@ def open_served(
     index = milvus.index(tower, library, local, rows)
     state = {"index": index.place, "ids": blake2b(ids.tobytes(), digest_size=16).hexdigest()}
     if sample is None:
-        facts = read_cached(path, lambda file: dict(parse_json(file.read_text(encoding="utf-8")))) or {}
+        facts = read_cached(path, _facts) or {}
         if any(facts.get(name) != value for name, value in state.items()):
             return None, "The vector database has other clips, so every clip was compared here. Update the library."
         index.recall = float(facts["recall"])
@@ -99,7 +114,7 @@ def open_served(
             )
         if index.notice:  # of the measuring
             return None, index.notice
-        write_json(path, {**state, "recall": index.recall})
+        write_json(path, {**state, "model": model, "recall": index.recall})
     if index.recall < MIN_RECALL:
         found = f"{100 * index.recall:.1f} % of the ten best clips"
         return None, f"The vector database finds only {found}, so every clip was compared here. Choose another index."

@@ -134,6 +134,8 @@ class Milvus:
         except Exception as error:  # of gRPC, of the client, and whatever its embedded server raises
             self._failed_s = time.monotonic()
             reason = getattr(error, "message", "") or reason_of(error)
+            if self.place.endswith(".db") and self._client is None:
+                reason = "it cannot be opened; one process at a time can have it open"
             self._failure = f"Milvus at {self.place} does not answer ({quoted(str(reason).rstrip('.'))[1:-1]})."
             logger.warning("%s Searches compare every clip here instead.", self._failure)
             raise ConnectionError(self._failure) from error

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nt2vr.search.index import ExactIndex, FaissIndex, Index, Milvus
-from tests.milvus_server import PLACES, in_milvus
+from nt2vr.search.index import ExactIndex, FaissIndex, Index
 
 DIM = 16
 LOCAL: dict[str, type[ExactIndex | FaissIndex]] = {"exact": ExactIndex, "faiss": FaissIndex}
@@ -41,19 +40,10 @@ def filled(backend: str, ids: Ids, vectors: Vectors) -> Index:
     return index
 
 
-@pytest.fixture(scope="module", params=[*LOCAL, *(pytest.param(place, marks=pytest.mark.slow) for place in PLACES)])
+@pytest.fixture(scope="module", params=LOCAL)
 def fill(request: pytest.FixtureRequest) -> Fill:
     """Return `fill(ids, vectors)`, which makes an index of a kind."""
-    if request.param in LOCAL:
-        return lambda ids, vectors: filled(request.param, ids, vectors)
-    milvus = Milvus(request.getfixturevalue(request.param))
-
-    def fill(ids: Ids, vectors: Vectors) -> Index:
-        index = in_milvus(milvus, ids, vectors)
-        index.add(ids, vectors)
-        return index
-
-    return fill
+    return lambda ids, vectors: filled(request.param, ids, vectors)
 
 
 def approximate(ids: Ids, vectors: Vectors) -> FaissIndex:
@@ -68,7 +58,9 @@ def recall(index: Index, ids: Ids, vectors: Vectors, queries: Vectors, k: int = 
     return float(np.mean([len(set(row) & wanted) / k for row, wanted in zip(found.tolist(), best, strict=True)]))
 
 
-class TestContract:
+class Contract:
+    """What holds of every index; a module that inherits it has a fixture `fill`."""
+
     @pytest.mark.parametrize("k", [1, 10, 40])
     @pytest.mark.parametrize("num_queries", [1, 30])
     def test_most_of_what_the_slow_twin_finds_is_found(self, fill: Fill, k: int, num_queries: int) -> None:
@@ -109,6 +101,10 @@ class TestContract:
         answers = [fill(some_ids(3000), clustered(3000)).search(clustered(20, seed=5), 40) for _ in "12"]
         for one, other in zip(*answers, strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+class TestContract(Contract):
+    pass
 
 
 @pytest.mark.parametrize("k", [1, 5, 40, 200])

@@ -18,11 +18,12 @@ from nt2vr.library.update import Updated, update_library
 from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.search.embedded import EmbeddedGallery, open_gallery
-from nt2vr.search.index import ExactIndex, Milvus, MilvusIndex, is_address
+from nt2vr.search.index import ExactIndex, Index, Milvus, MilvusIndex, is_address
 from nt2vr.search.index import milvus as milvus_module
 from tests.colours import ColourModel
 from tests.milvus_server import PLACES, Server, in_milvus
 from tests.paths import ROOT
+from tests.unit.search.test_index import DIM, Contract, Fill, Ids, Vectors, clustered, recall, some_ids
 
 COLOURS = {"red.png": (255, 0, 0), "blue.png": (0, 0, 255), "green.png": (0, 255, 0)}
 RED = ColourModel().encode_text(["red"])[0]
@@ -153,7 +154,42 @@ def test_a_library_is_indexed_searched_changed_and_removed(
         assert room.num_rows == 3 and len(room.opened("other").index) == 3
 
 
-def many(count: int = 20_000) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+@pytest.fixture(scope="module", params=PLACES)
+def fill(request: pytest.FixtureRequest) -> Fill:
+    milvus = Milvus(request.getfixturevalue(request.param))
+
+    def fill(ids: Ids, vectors: Vectors) -> Index:
+        index = in_milvus(milvus, ids, vectors)
+        index.add(ids, vectors)
+        index.measure(clustered(100, seed=7) if vectors.shape[1] == DIM else vectors)
+        return index
+
+    return fill
+
+
+@pytest.mark.slow
+class TestContract(Contract):
+    pass
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("place", "kind"),
+    [
+        *((place, kind) for place in PLACES for kind in ("flat", "ivf")),
+        ("milvus_address", "diskann"),
+    ],
+)
+def test_every_kind_of_milvus_finds_most(place: str, kind: str, request: pytest.FixtureRequest) -> None:
+    ids, vectors, queries = some_ids(3000), clustered(3000), clustered(30, seed=5)
+    index = in_milvus(Milvus(f"{request.getfixturevalue(place)},{kind}"), ids, vectors)
+    index.add(ids, vectors)
+    index.measure(queries)
+    found = recall(index, ids, vectors, queries)
+    assert found >= (1 if kind == "flat" else 0.95) and index.recall == pytest.approx(found, abs=0.01)
+
+
+def many(count: int = 20_000) -> tuple[Ids, Vectors]:
     vectors = np.random.default_rng(0).standard_normal((count, 64)).astype(np.float32)
     return np.arange(count, dtype=np.int64) * 10**12, vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
@@ -177,9 +213,11 @@ in_milvus(milvus.Milvus(sys.argv[1]), *many(), "killed").add(*many())
 @pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 def test_an_upsert_that_was_killed_goes_on_with_nothing_lost_or_doubled(
-    place: str, request: pytest.FixtureRequest
+    place: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     address = request.getfixturevalue(place)
+    if place == "milvus_lite":
+        address = str(tmp_path / "own.db")  # one process has a file open, and this one has the other
     writer = subprocess.Popen([sys.executable, "-c", UPSERT, address], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert writer.stdout is not None
     with writer.stdout as lines:
@@ -199,39 +237,34 @@ def test_an_upsert_that_was_killed_goes_on_with_nothing_lost_or_doubled(
 
 
 @pytest.mark.slow
-def test_a_server_that_is_killed_costs_no_clip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_is_killed_costs_no_clip(milvus_server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(milvus_module, "SILENT_S", 0.0)
     monkeypatch.setattr(milvus_module, "TIMEOUT_S", 3.0)
     monkeypatch.setattr(milvus_module, "WRITE_TIMEOUT_S", 20.0)
     monkeypatch.setattr(milvus_module, "BATCH_BYTES", 64 * 4 * 500)
-    server = Server(tmp_path / "milvus")
-    server.start()
-    try:
-        ids, vectors = many()
-        milvus = Milvus(server.address)
-        index = in_milvus(milvus, ids, vectors, "served")
-        index.add(ids[:8000], vectors[:8000])
-        upsert, upserts = milvus.ask, 0
+    ids, vectors = many()
+    milvus = Milvus(milvus_server.address)
+    index = in_milvus(milvus, ids, vectors, "served")
+    index.add(ids[:8000], vectors[:8000])
+    upsert, upserts = milvus.ask, 0
 
-        def killing(action: str, *arguments: Any, **options: Any) -> Any:
-            nonlocal upserts
-            upserts += action == "upsert"
-            if upserts == 5:
-                server.kill()
-                upserts += 1
-            return upsert(action, *arguments, **options)
+    def killing(action: str, *arguments: Any, **options: Any) -> Any:
+        nonlocal upserts
+        upserts += action == "upsert"
+        if upserts == 5:
+            milvus_server.kill()
+            upserts += 1
+        return upsert(action, *arguments, **options)
 
-        monkeypatch.setattr(milvus, "ask", killing)
-        with pytest.raises(ConnectionError):
-            index.add(ids[8000:], vectors[8000:])
-        assert index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist() and index.notice
-        server.start()
-        missing = ~np.isin(ids, index.ids())
-        assert 0 < missing.sum() <= 12_000 and not missing[:8000].any()
-        index.add(ids[missing], vectors[missing])
-        assert sorted(index.ids().tolist()) == ids.tolist()
-        assert index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist() and not index.notice
-        server.kill()  # between two searches, or in one: the client sees no difference
-        assert index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist() and index.notice
-    finally:
-        server.stop()
+    monkeypatch.setattr(milvus, "ask", killing)
+    with pytest.raises(ConnectionError):
+        index.add(ids[8000:], vectors[8000:])
+    assert index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist() and index.notice
+    milvus_server.start()
+    missing = ~np.isin(ids, index.ids())
+    assert 0 < missing.sum() <= 12_000 and not missing[:8000].any()
+    index.add(ids[missing], vectors[missing])
+    assert sorted(index.ids().tolist()) == ids.tolist()
+    assert index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist() and not index.notice
+    milvus_server.kill()  # between two searches, or in one: the client sees no difference
+    assert index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist() and index.notice
