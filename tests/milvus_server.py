@@ -41,7 +41,11 @@ class Server:
         self._server = self._package.MilvusServer(config)
         self._server.set_base_dir(str(self._folder))
         self._server.listen_port = self._port
-        self._server.start()
+        try:
+            self._server.start()
+        except Exception:
+            self.stop()
+            raise
 
     def kill(self) -> None:
         """End the server as a lack of memory would."""
