@@ -3,8 +3,8 @@
     python -m benchmarks.scale --size 100000 exact faiss milvus.db milvus.db,flat http://127.0.0.1:19530
 
 "Added" includes the building of the index; "filtered" searches one of two libraries of equal size in a collection;
-"after deletions" is without a tenth of the vectors. Memory is by how much the peak of this process rose: a server's is not in it, and
-one place per call is comparable.
+"after deletions" is without a tenth of the vectors. Memory is by how much the peak of this process rose: a server's
+is not in it, and only the first place of a call is comparable.
 """
 
 import resource

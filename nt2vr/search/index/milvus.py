@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 PREFIX = "nt2vr_"  # of our collections
 TIMEOUT_S = 10.0  # of one request; until then, a dropped connection is tried again
-WRITE_TIMEOUT_S = 600.0  # of one batch, or of an index that is built
+WRITE_TIMEOUT_S = 600.0  # of a step of an update: one batch, one page of ids, an index that is built
 SILENT_S = 30.0  # after a failure, for which nothing is asked
 MOST = 16_384  # hits of one search, and rows of one page: limits of Milvus
 BATCH_BYTES = 4 << 20  # of vectors per request
@@ -118,7 +118,7 @@ class Milvus:
         """Read all rows of a query."""
 
         def read(client: Any) -> list[Any]:
-            pages, rows = client.query_iterator(*arguments, batch_size=MOST, timeout=TIMEOUT_S, **options), []
+            pages, rows = client.query_iterator(*arguments, batch_size=MOST, timeout=WRITE_TIMEOUT_S, **options), []
             while page := pages.next():
                 rows += page
             pages.close()

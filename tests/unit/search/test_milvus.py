@@ -239,7 +239,6 @@ def test_an_upsert_that_was_killed_goes_on_with_nothing_lost_or_doubled(
 @pytest.mark.slow
 def test_a_server_that_is_killed_costs_no_clip(milvus_server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(milvus_module, "SILENT_S", 0.0)
-    monkeypatch.setattr(milvus_module, "TIMEOUT_S", 3.0)
     monkeypatch.setattr(milvus_module, "WRITE_TIMEOUT_S", 150.0)
     monkeypatch.setattr(milvus_module, "BATCH_BYTES", 64 * 4 * 500)
     ids, vectors = many()
