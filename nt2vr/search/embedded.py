@@ -300,22 +300,21 @@ class _Store:
             rows = {
                 ids[file.video.video_id]: Row(file.content, file.video.start, file.video.end or 0.0) for file in files
             }
-            path = self._folder / f"{self._encoder.card.pooling}{MILVUS_FACTS}"
-            place = f"{self._folder.name}_{self._encoder.card.pooling}", self._gallery.key
-            arguments = (
-                path,
+            card = self._encoder.card
+            served, refused = open_served(
+                self._milvus,
+                f"{self._folder.name}_{card.pooling}",
+                self._gallery.key,
+                self._folder / f"{card.pooling}{MILVUS_FACTS}",
                 contents,
                 embedded.embeddings,
                 rows,
-                self._encoder.card.name,
+                card.name,
                 sample if may_build else None,
             )
-            served, refused = open_served(self._milvus, *place, *arguments)
-            return (
-                replace(embedded, refused=refused)
-                if served is None
-                else replace(embedded, index=served, contents=contents)
-            )
+            if served is None:
+                return replace(embedded, refused=refused)
+            return replace(embedded, index=served, contents=contents)
         path = self._folder / f"{self._encoder.card.pooling}.faiss"
         index = open_approximate(path, contents, embedded.embeddings, sample if may_build else None)
         return embedded if index is None else replace(embedded, index=index, contents=contents)
