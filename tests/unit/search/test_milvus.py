@@ -97,7 +97,7 @@ class Room:
 
     def opened(self, name: str) -> EmbeddedGallery:
         gallery = self.libraries.gallery(name)
-        return open_gallery(gallery, ColourModel(), self._cache, self.milvus)  # type: ignore[arg-type]
+        return open_gallery(gallery, ColourModel(), self._cache, self.milvus)
 
     def found(self, name: str) -> list[str]:
         opened = self.opened(name)
