@@ -12,6 +12,7 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import load_gallery
 from nt2vr.models.catalog import Catalog
 from nt2vr.search.galleries import Galleries
+from nt2vr.search.index import Milvus, is_address
 from nt2vr.settings import Settings
 from nt2vr.world.edits.edits import judge_video
 from nt2vr.world.synonyms import synonyms
@@ -21,8 +22,14 @@ class Services:
     """The parts of one app; `close` ends its decoder processes and closes its cache."""
 
     def __init__(self, settings: Settings, index: str = "") -> None:
-        """Build nothing yet; `index` as for `Searcher`."""
-        self.settings, self._index = settings, index
+        """Build nothing yet.
+
+        Args:
+            index: name or address; default: that of the settings.
+        """
+        self.settings, index = settings, index or settings.index
+        self._index = Milvus(index, settings.index_token) if is_address(index) else index
+        self.milvus = self._index if isinstance(self._index, Milvus) else None
         self._opened = ExitStack()
 
     @cached_property
@@ -43,7 +50,7 @@ class Services:
     @cached_property
     def libraries(self) -> Libraries:
         """The user's libraries."""
-        return Libraries(self.settings.data_dir / "libraries")
+        return Libraries(self.settings.data_dir / "libraries", self.milvus)
 
     @cached_property
     def galleries(self) -> Galleries:
@@ -55,7 +62,7 @@ class Services:
     @cached_property
     def index_jobs(self) -> IndexJobs:
         """Background updates of libraries."""
-        return IndexJobs(self.libraries, self.galleries.encoder, self.decoder, self.cache)
+        return IndexJobs(self.libraries, self.galleries.encoder, self.decoder, self.cache, self.milvus)
 
     @property
     def evaluation_folder(self) -> Path:

@@ -43,6 +43,8 @@ class Settings:
         device: where models run and, from the page, are trained: "auto" (CUDA, then MPS, then CPU), "cpu", "cuda",
             "cuda:1" or "mps".
         port: port to listen on; None takes the first free one from 7860.
+        index: name or address of the index, as for `Services`; empty for the default.
+        index_token: what a vector database asks for: "user:password", or an API key.
         assets: the shipped gallery, models and page templates.
         models: pre-trained models of open_clip to download at the start, in the background.
         rules: action to rule, where the environment sets one; see `nt2vr.ui.web.permissions`.
@@ -60,6 +62,8 @@ class Settings:
     device: str = "auto"
     host: str = "127.0.0.1"
     port: int | None = None
+    index: str = ""
+    index_token: str = field(default="", repr=False)
     assets: Path = ASSETS
     models: tuple[str, ...] = ()
     rules: Mapping[str, str] = field(default_factory=dict)
@@ -89,6 +93,7 @@ class Settings:
         port: int | None = None,
         host_names: Sequence[str] = (),
         roots: Sequence[Path] = (),
+        index: str | None = None,
         environment: Mapping[str, str] = os.environ,
     ) -> "Settings":
         """Complete the given values from the environment; docs/deployment.md lists its variables."""
@@ -104,6 +109,8 @@ class Settings:
             device or environment.get("NT2VR_DEVICE") or "auto",
             host,
             port,
+            index=index or environment.get("NT2VR_INDEX", ""),
+            index_token=environment.get("NT2VR_INDEX_TOKEN", ""),
             models=_listed(environment.get("NT2VR_MODELS", "")),
             rules={action: rule for action, rule in rules.items() if rule},
             owner_token=environment.get("NT2VR_OWNER_TOKEN", ""),
@@ -191,6 +198,17 @@ def add_flags(parser: ArgumentParser, devices: str = DEVICES) -> None:
         help=f"caches, runs and downloaded models (default: NT2VR_DATA, or {DEFAULT_DATA_DIR})",
     )
     parser.add_argument("--device", help=devices)
+
+
+def add_index_flag(parser: ArgumentParser) -> None:
+    """Add the flag of commands that search or index libraries."""
+    parser.add_argument(
+        "--index",
+        metavar="ADDRESS",
+        help="exact, faiss, or Milvus for libraries: http://HOST:19530, or a file that ends in .db, and a kind, as in "
+        "milvus.db,flat: hnsw (default), flat, ivf or diskann (default: NT2VR_INDEX, or exact up to 200,000 clips, "
+        "then faiss)",
+    )
 
 
 def resolve_path(path: str | Path) -> Path:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from nt2vr.datasets.base import SPLITS
 from nt2vr.library.info import KINDS, MAX_WINDOW_S, MIN_WINDOW_S, WINDOW_S, Changes, LibraryInfo
 from nt2vr.progress import progress_bar
-from nt2vr.settings import Settings, add_flags
+from nt2vr.settings import Settings, add_flags, add_index_flag
 
 if TYPE_CHECKING:
+    from nt2vr.library.shards import Shard
+    from nt2vr.models.encoder import Encoder
     from nt2vr.services import Services
 
 MODEL = "CLIP-neg"
@@ -36,6 +38,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         help=f"length of the windows of long videos, {MIN_WINDOW_S:g} to {MAX_WINDOW_S:g}; 0 keeps videos whole "
         f"(default: {WINDOW_S:g} for folders, otherwise 0)",
     )
+    add.add_argument(
+        "--shard",
+        metavar="I/N",
+        help="embed one of N shares, as 2/8, while other processes or machines with the same data folder embed the "
+        "others; `update` then completes the library",
+    )
     update = actions.add_parser("update", help="index what is new or changed")
     for action in (add, update):
         action.add_argument("--model", default=MODEL, help="model to index with (default: %(default)s)")
@@ -53,18 +61,22 @@ def add_arguments(parser: ArgumentParser) -> None:
             action.add_argument("name", help="name of the library")
         if name != "rm":
             add_flags(action)
+        if name in ("add", "update", "remove"):
+            add_index_flag(action)
 
 
 def run(options: Namespace) -> int:
     """Do one of the actions."""
     from nt2vr.services import Services
 
-    services = Services(Settings.read(options.data_dir, options.device))
+    services = Services(Settings.read(options.data_dir, options.device, index=getattr(options, "index", None)))
     libraries = services.libraries
     if options.action == "list":
         _write(*_listed(libraries.infos(), options.json))
     elif options.action == "check":
-        _write(*_changes(libraries.check(options.name)))
+        recalls = libraries.find(options.name).recalls.items()
+        found = (f"{model}: the index finds {100 * recall:.1f} % of the ten best clips." for model, recall in recalls)
+        _write(*_changes(libraries.check(options.name)), *found)
     elif options.action == "skipped":
         _write(*(f"{each.id}\t{each.reason}" for each in libraries.skipped(options.name)))
     elif options.action == "remove":
@@ -78,9 +90,14 @@ def run(options: Namespace) -> int:
 
 def _update(services: "Services", options: Namespace) -> None:
     """Add the library if it is new, and index it; an unknown model is refused first."""
+    from nt2vr.library.shards import Shard
     from nt2vr.library.update import update_library
 
+    shard = Shard.named(options.shard) if options.action == "add" and options.shard else None
     libraries, encoder = services.libraries, services.models.load(options.model)
+    if shard is not None:
+        _update_shard(services, options, encoder, shard)
+        return
     if options.action == "add":
         libraries.add(options.name, options.kind, options.path, options.split, options.window)
     elif options.retry:
@@ -94,13 +111,28 @@ def _update(services: "Services", options: Namespace) -> None:
             services.cache,
             progress,
             previews=not options.no_previews,
+            milvus=services.milvus,
         )
     _write(
         *_changes(updated.changes),
         f"{updated.num_embedded:,} of {updated.num_clips:,} clips are indexed by {options.model}.",
     )
+    if updated.notice:
+        _write(updated.notice)
     if updated.num_skipped:
         _write(f"{updated.num_skipped:,} are skipped: nt2vr library skipped {options.name!r} says why.")
+
+
+def _update_shard(services: "Services", options: Namespace, encoder: "Encoder", shard: "Shard") -> None:
+    """Embed a share of the library, which the first of the processes adds."""
+    from nt2vr.library.shards import shared_library, update_shard
+
+    source = options.kind, options.path, options.split, options.window
+    library = shared_library(services.libraries, options.name, *source)
+    with progress_bar() as progress:
+        done = update_shard(services.libraries, library, shard, encoder, services.decoder, services.cache, progress)
+    _write(f"{done.num_embedded:,} of the {done.num_clips:,} clips of this share are indexed by {options.model}.")
+    _write(f"When all shares are done: nt2vr library update {options.name!r}")
 
 
 def _listed(infos: list[LibraryInfo], as_json: bool) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nt2vr.errors import counted
 from nt2vr.search.strategies import DEFAULT_ALPHA
-from nt2vr.settings import add_flags
+from nt2vr.settings import add_flags, add_index_flag
 
 if TYPE_CHECKING:
     from nt2vr.python.searcher import GallerySearcher
@@ -38,6 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print JSON, as the API returns it")
     add_flags(parser)
+    add_index_flag(parser)
 
 
 def run(options: Namespace) -> int:
@@ -45,7 +46,7 @@ def run(options: Namespace) -> int:
     from nt2vr.api import open_searcher
 
     systems = options.systems.split(",")
-    with open_searcher(options.data_dir, options.device, options.library) as searcher:
+    with open_searcher(options.data_dir, options.device, options.library, options.index or "") as searcher:
         literal = [word.strip() for word in options.literal.split(",")]
         answer = searcher.search(options.query, systems, options.k, options.image, options.alpha, literal)
         if options.json:
@@ -78,6 +79,8 @@ def ranking_lines(ranking: "Ranking", answer: "Answer", searcher: "GallerySearch
     yield ranking.system.name + (f": {counts}{by}" if counts else "")
     if ranking.missing:
         yield f"  not indexed by this model, and not searched: {counted(ranking.missing, 'clip')}"
+    if ranking.notice:
+        yield f"  {ranking.notice}"
     if as_typed := answer.as_typed(ranking):
         yield f"  asked as typed: {', '.join(as_typed)}"
     if ranking.unseen:

@@ -7,12 +7,13 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from nt2vr.errors import ConfigError, reason_of
-from nt2vr.settings import Settings, add_flags, is_loopback
+from nt2vr.settings import Settings, add_flags, add_index_flag, is_loopback
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the flags."""
     add_flags(parser)
+    add_index_flag(parser)
     parser.add_argument("--host", help="address to listen on (default: this machine only)")
     parser.add_argument(
         "--allow-host",
@@ -39,7 +40,13 @@ def run(options: Namespace) -> int:
     logging.getLogger().setLevel(logging.WARNING)  # not INFO: open_clip logs each loading step to the root
     logging.getLogger("nt2vr").setLevel(logging.INFO)
     settings = Settings.read(
-        options.data_dir, options.device, options.host, options.port, options.allow_host, options.allow_root
+        options.data_dir,
+        options.device,
+        options.host,
+        options.port,
+        options.allow_host,
+        options.allow_root,
+        options.index,
     )
     check_address(settings.host, settings.port)
     gc.disable()  # a fifth of the time of starting went into searches for garbage, of which there is none yet

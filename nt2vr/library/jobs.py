@@ -9,6 +9,7 @@ from nt2vr.media.cache import Cache
 from nt2vr.media.decode import Decoder
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Job, Progress, Runner, ShouldStop
+from nt2vr.search.index import Milvus
 
 IndexJob = Job[Updated]
 
@@ -16,9 +17,16 @@ IndexJob = Job[Updated]
 class IndexJobs:
     """Runs updates of libraries; `load` returns an encoder by the name of its model."""
 
-    def __init__(self, libraries: Libraries, load: Callable[[str], Encoder], decoder: Decoder, cache: Cache) -> None:
+    def __init__(
+        self,
+        libraries: Libraries,
+        load: Callable[[str], Encoder],
+        decoder: Decoder,
+        cache: Cache,
+        milvus: Milvus | None = None,
+    ) -> None:
         """Start nothing."""
-        self._libraries, self._load, self._decoder, self._cache = libraries, load, decoder, cache
+        self._libraries, self._load, self._decoder, self._cache, self._milvus = libraries, load, decoder, cache, milvus
         self._runner = Runner[Updated]("update", queues=True)
 
     @property
@@ -43,7 +51,8 @@ class IndexJobs:
         def work(progress: Progress, should_stop: ShouldStop) -> Updated:
             progress(0, 0, "loading the model")
             encoder = self._load(model) if model else None
-            return update_library(self._libraries, info.id, encoder, self._decoder, self._cache, progress, should_stop)
+            tools = self._decoder, self._cache, progress, should_stop
+            return update_library(self._libraries, info.id, encoder, *tools, milvus=self._milvus)
 
         return self._runner.run(work, info.name, filter(None, [model]), info.id)
 

@@ -4,7 +4,7 @@ import logging
 import math
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from uuid import uuid4
@@ -37,6 +37,8 @@ from nt2vr.media.decode import Decoder
 from nt2vr.media.gallery import Gallery
 from nt2vr.progress import Progress, ShouldStop, never, silent
 from nt2vr.registry import pick
+from nt2vr.search.gallery_index import served_recalls
+from nt2vr.search.index import Milvus
 
 logger = logging.getLogger(__name__)
 
@@ -50,11 +52,11 @@ WAIT_S = 0.5  # between looks at whether to stop waiting for another update
 class Libraries:
     """The libraries in a folder, also changed by other processes: nothing is held in memory.
 
-    `remove` also deletes their embeddings, in the folder beside it.
+    `remove` also deletes their embeddings, in the folder beside it, and what Milvus has of them.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, milvus: Milvus | None = None) -> None:
+        self.folder, self._milvus = folder, milvus
         self._embeddings = folder.with_name(EMBEDDINGS)
 
     def infos(self) -> list[LibraryInfo]:
@@ -128,6 +130,9 @@ class Libraries:
             raise ConfigError(f"{source.name} is being updated. Cancel the update, then remove it.") from None
         shutil.rmtree(gone, ignore_errors=True)
         shutil.rmtree(self._embeddings / source.key, ignore_errors=True)
+        if self._milvus is not None:
+            with suppress(ConnectionError):  # logged; rows that stay are found by no search
+                self._milvus.forget(source.key)
 
     def upload(self, library_id: str, files: Iterable[tuple[str, Path]]) -> list[str]:
         """Copy files into a library of uploads; `update_library` indexes them.
@@ -270,7 +275,8 @@ class Libraries:
         except GalleryError as error:
             logger.warning("%s: %s", source.name, error)
             counts = Counts()
-        return LibraryInfo(source, available=is_available(source), **counts._asdict())
+        recalls = served_recalls(self._embeddings / source.key)
+        return LibraryInfo(source, available=is_available(source), recalls=recalls, **counts._asdict())
 
     def _free_name(self, name: str, library_id: str = "") -> str:
         """Strip a name; refuse one that is empty, too long, unprintable or taken."""

@@ -21,8 +21,9 @@ from nt2vr.media.probe import Probe
 from nt2vr.models.encoder import Encoder
 from nt2vr.models.precomputed import PrecomputedEncoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
-from nt2vr.search.embedded import embed_gallery
+from nt2vr.search.embedded import EmbeddedGallery, embed_gallery
 from nt2vr.search.embedding_folders import drop_unused
+from nt2vr.search.index import Milvus
 
 PROBES_PER_CHILD = 8  # files under way
 COMMIT_S = 1.0  # what is read is stored at least so often
@@ -36,6 +37,7 @@ class Updated:
     num_clips: int
     num_embedded: int  # clips with an embedding under the encoder
     num_skipped: int
+    notice: str = ""  # why they are not in the index that was asked for
 
 
 def update_library(
@@ -47,6 +49,7 @@ def update_library(
     progress: Progress = silent,
     should_stop: ShouldStop = never,
     previews: bool = True,
+    milvus: Milvus | None = None,
 ) -> Updated:
     """Bring a library's inventory, embeddings, posters and previews up to date with its files.
 
@@ -55,6 +58,7 @@ def update_library(
 
     Args:
         encoder: embeds the clips; None only scans and makes previews.
+        milvus: indexes the embeddings.
         progress: gets files or clips done, their number, and the step with the current file: "reading files: a.mp4".
         should_stop: polled before each file.
 
@@ -63,11 +67,12 @@ def update_library(
     """
     with libraries.updating(library_id, progress, should_stop) as source:
         inventory = libraries.inventory(source.id)
-        changes = _scan(source, inventory, decoder, progress, should_stop)
+        changes = scan(source, inventory, decoder, progress, should_stop)
         gallery = libraries.gallery(source.id)
-        embedded = 0
+        embedded, notice = 0, ""
         if encoder is not None and gallery.videos:
-            embedded = _embed(gallery, inventory, encoder, decoder, cache, progress, should_stop)
+            view = embed(gallery, inventory, encoder, decoder, cache, progress, should_stop, milvus)
+            embedded, notice = len(view.gallery.videos), view.notice
             gallery = libraries.gallery(source.id)
         made = libraries.previews(source.id, decoder)
         if previews:
@@ -75,10 +80,10 @@ def update_library(
         made.retain(gallery.videos)
         with suppress(OSError):  # a full disk: the next update tries again
             drop_unused(gallery, cache)
-        return Updated(changes, len(gallery.videos), embedded, inventory.counts().num_skipped)
+        return Updated(changes, len(gallery.videos), embedded, inventory.counts().num_skipped, notice)
 
 
-def _scan(
+def scan(
     source: Source, inventory: Inventory, decoder: Decoder, progress: Progress, should_stop: ShouldStop
 ) -> Changes:
     """List the files, forget those that are gone, and probe those that are new or changed."""
@@ -146,7 +151,7 @@ def _probes(files: Sequence[FoundFile], decoder: Decoder, root: Path | None) -> 
     yield from ahead
 
 
-def _embed(
+def embed(
     gallery: Gallery,
     inventory: Inventory,
     encoder: Encoder,
@@ -154,13 +159,15 @@ def _embed(
     cache: Cache,
     progress: Progress,
     should_stop: ShouldStop,
-) -> int:
-    """Embed the clips, and note those that cannot be decoded; return the number of the others."""
-    embedded = embed_gallery(gallery, encoder, decoder, cache, progress, should_stop, in_memory=False)
+    milvus: Milvus | None = None,
+    is_part: bool = False,
+) -> EmbeddedGallery:
+    """Embed the clips, and note those that cannot be decoded; `is_part` as for `embed_gallery`."""
+    embedded = embed_gallery(gallery, encoder, decoder, cache, progress, should_stop, False, milvus, is_part)
     if isinstance(encoder, PrecomputedEncoder):
-        return len(embedded.gallery.videos)  # it lacks clips for other reasons
+        return embedded  # it lacks clips for other reasons
     if should_stop() or any(CLOSED in reason for _, reason in embedded.skipped):
         raise InterruptedError
     videos = {video.video_id: video for video in gallery.videos}
     inventory.skip_clips((name, videos[name].film or name, reason) for name, reason in embedded.skipped)
-    return len(embedded.gallery.videos)
+    return embedded

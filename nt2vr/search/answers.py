@@ -139,7 +139,7 @@ class Ranking:
         exclusion: what the system takes from the scores of the vector; None if nothing.
         ranks: rank by video_id, for more clips than the hits.
         epoch: the epoch that answered, if the system's model is a run's newest.
-        notice: why a newer checkpoint was refused.
+        notice: why a newer checkpoint, or the index that was asked for, is not used.
         gallery: as embedded by the model that answered, which may have been swapped since.
         missing: number of clips that were not searched, because the model has not indexed them.
         thumbnail: returns a small JPEG of a clip, for notebooks; None if it has none.

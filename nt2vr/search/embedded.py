@@ -26,8 +26,9 @@ from nt2vr.search.embedding_file import EmbeddingFile, content_id
 from nt2vr.search.embedding_folders import make_room, tower_folder
 from nt2vr.search.embedding_map import Plane, plane_of
 from nt2vr.search.exclusion import Exclusion, scores_of
-from nt2vr.search.gallery_index import APPROXIMATE_FROM, open_approximate
-from nt2vr.search.index import ExactIndex, Index, best_rows
+from nt2vr.search.gallery_index import APPROXIMATE_FROM, MILVUS_FACTS, open_approximate, open_served
+from nt2vr.search.index import ExactIndex, Index, Milvus, best_rows
+from nt2vr.search.index.milvus import Row
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +49,7 @@ class EmbeddedGallery:
         all_frames: (N, F, D) as the encoder returned them, in the order of the file.
         places: (V,) of the rows in `all_frames`.
         contents: (V,) ids of the clips' contents, where the index answers with those; None if it answers with rows.
+        refused: why the index that was asked for is not used; empty if it is.
     """
 
     gallery: Gallery
@@ -58,6 +60,12 @@ class EmbeddedGallery:
     places: NDArray[np.int64] = field(repr=False)
     normalised: bool = True
     contents: NDArray[np.int64] | None = field(default=None, repr=False)
+    refused: str = ""
+
+    @property
+    def notice(self) -> str:
+        """Why clips are not found by the index that was asked for."""
+        return self.refused or getattr(self.index, "notice", "")  # not every `Index` has one
 
     @cached_property
     def row_of(self) -> dict[str, int]:
@@ -132,6 +140,8 @@ def embed_gallery(
     progress: Progress = silent,
     should_stop: ShouldStop = never,
     in_memory: bool = True,
+    milvus: Milvus | None = None,
+    is_part: bool = False,
 ) -> EmbeddedGallery:
     """Embed the clips that have no stored embeddings, and open all; each batch is stored as soon as it is embedded.
 
@@ -140,6 +150,8 @@ def embed_gallery(
         cache: of content hashes; names the folders of the embeddings, and of frames.
         should_stop: once it returns True, the remaining clips are skipped, and listed as such.
         in_memory: whether to go on without storing embeddings if their folder cannot be written to.
+        milvus: indexes a library.
+        is_part: whether the clips are some of a gallery's, so that no index is built of them.
 
     Raises:
         CheckpointError: if embeddings are not finite.
@@ -150,7 +162,7 @@ def embed_gallery(
     skipped: dict[str, str] = {}
     hashed = hash_files(gallery.videos, cache, skipped, should_stop)
     files = list(tracked(hashed, len(gallery.videos), "checking files", progress))
-    store = _Store(gallery, encoder, cache, in_memory)
+    store = _Store(gallery, encoder, cache, in_memory, milvus)
     missing = store.missing(files)
     copies = Counter(file.key for file in files)
     done = len(files) - sum(copies[file.key] for file in missing)
@@ -170,7 +182,9 @@ def embed_gallery(
             report(batch[-1][0].video.video_id)
     reasons = {file.key: failed[file.video.video_id] for file in missing if file.video.video_id in failed}
     skipped |= {file.video.video_id: reasons[file.key] for file in files if file.key in reasons}
-    return store.opened(files, skipped, "Not embedded: stopped before its turn.", may_build=not should_stop())
+    return store.opened(
+        files, skipped, "Not embedded: stopped before its turn.", may_build=not (should_stop() or is_part)
+    )
 
 
 def _batches(decoded: Iterator[_Decoded], size: int, by_file: bool) -> Iterator[list[_Decoded]]:
@@ -181,7 +195,7 @@ def _batches(decoded: Iterator[_Decoded], size: int, by_file: bool) -> Iterator[
             yield batch
 
 
-def open_gallery(gallery: Gallery, encoder: Encoder, cache: Cache) -> EmbeddedGallery:
+def open_gallery(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvus | None = None) -> EmbeddedGallery:
     """Open the clips whose embeddings are stored; no file is decoded, and none is read whose content is known.
 
     The others are listed in `skipped`.
@@ -190,14 +204,22 @@ def open_gallery(gallery: Gallery, encoder: Encoder, cache: Cache) -> EmbeddedGa
         return _looked_up(gallery, encoder)
     skipped: dict[str, str] = {}
     files = list(hash_files(gallery.videos, cache, skipped))
-    return _Store(gallery, encoder, cache).opened(files, skipped, "Not embedded yet.")
+    return _Store(gallery, encoder, cache, milvus=milvus).opened(files, skipped, "Not embedded yet.")
 
 
 class _Store:
     """A gallery's stored embeddings under one model, and those that could not be stored."""
 
-    def __init__(self, gallery: Gallery, encoder: Encoder, cache: Cache, in_memory: bool = True) -> None:
+    def __init__(
+        self,
+        gallery: Gallery,
+        encoder: Encoder,
+        cache: Cache,
+        in_memory: bool = True,
+        milvus: Milvus | None = None,
+    ) -> None:
         self._gallery, self._encoder, self._in_memory = gallery, encoder, in_memory
+        self._milvus = milvus if gallery.key else None  # of the others, nobody would delete the rows
         self._folder = tower_folder(gallery, encoder.card, cache)
         mark_used(self._folder)
         self._file = EmbeddingFile(self._folder, (encoder.num_frames, encoder.embed_dim))
@@ -259,11 +281,14 @@ class _Store:
         ids = (file.video.video_id for file in files)
         place_of = {video_id: place for video_id, place in zip(ids, places.tolist(), strict=True) if place >= 0}
         embedded = _assembled(self._gallery, encoder, place_of, frames, pooled, skipped, otherwise)
-        return self._indexed(embedded, files, may_build) if len(place_of) >= APPROXIMATE_FROM else embedded
+        if len(place_of) < (1 if self._milvus else APPROXIMATE_FROM):
+            return embedded
+        return self._indexed(embedded, files, may_build)
 
     def _indexed(self, embedded: EmbeddedGallery, files: Sequence[VideoFile], may_build: bool) -> EmbeddedGallery:
         """Replace the exact index of a large gallery by an approximate one, if there is one."""
-        ids = {file.video.video_id: content_id(file.key) for file in files}
+        within = f"{self._gallery.key} " if self._milvus else ""  # a collection has the clips of all libraries
+        ids = {file.video.video_id: content_id(f"{within}{file.key}") for file in files}
         contents = np.array([ids[video.video_id] for video in embedded.gallery.videos], np.int64)
 
         def sample() -> NDArray[np.float32]:
@@ -271,6 +296,25 @@ class _Store:
             texts = list(islice(captions, SAMPLE)) or [form.example for form in FORMS]
             return self._encoder.encode_text(texts)
 
+        if self._milvus is not None:
+            rows = {
+                ids[file.video.video_id]: Row(file.content, file.video.start, file.video.end or 0.0) for file in files
+            }
+            card = self._encoder.card
+            served, refused = open_served(
+                self._milvus,
+                f"{self._folder.name}_{card.pooling}",
+                self._gallery.key,
+                self._folder / f"{card.pooling}{MILVUS_FACTS}",
+                contents,
+                embedded.embeddings,
+                rows,
+                card.name,
+                sample if may_build else None,
+            )
+            if served is None:
+                return replace(embedded, refused=refused)
+            return replace(embedded, index=served, contents=contents)
         path = self._folder / f"{self._encoder.card.pooling}.faiss"
         index = open_approximate(path, contents, embedded.embeddings, sample if may_build else None)
         return embedded if index is None else replace(embedded, index=index, contents=contents)

@@ -12,7 +12,8 @@ from nt2vr.models.catalog import Catalog
 from nt2vr.models.encoder import Encoder
 from nt2vr.search.answers import Judge
 from nt2vr.search.by_captions import judge_by_captions
-from nt2vr.search.live import LiveModels
+from nt2vr.search.index import Milvus
+from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.reading import Synonyms
 from nt2vr.search.searcher import Searcher
 
@@ -67,7 +68,7 @@ class Galleries:
         judge: Judge,
         synonyms: Synonyms,
         shelf: Shelf,
-        index: str = "",
+        index: str | Milvus = "",
     ) -> None:
         """Open the built-in gallery; nothing is loaded yet."""
         self.shelf = shelf
@@ -106,6 +107,11 @@ class Galleries:
     def encoder(self, model: str) -> Encoder:
         """Return a model, shared with searches."""
         return self._live.encoder(model)
+
+    @property
+    def loaded(self) -> tuple[LoadedModel, ...]:
+        """The models in memory."""
+        return self._live.loaded
 
     def forget(self, key: str) -> None:
         """Close a library whose clips or embeddings have changed; its next search opens it again."""

@@ -1,18 +1,24 @@
-"""Approximate index of a large gallery, stored with its embeddings."""
+"""Approximate index of a large gallery: a file of FAISS stored with its embeddings, or Milvus."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nt2vr.errors import reason_of
-from nt2vr.search.index import FaissIndex
+from nt2vr.files import parse_json, write_json
+from nt2vr.media.stored import read_cached
+from nt2vr.search.index import ExactIndex, FaissIndex, Milvus, MilvusIndex
+from nt2vr.search.index.milvus import Row
 
 logger = logging.getLogger(__name__)
 
 APPROXIMATE_FROM = 200_000  # clips; of fewer, exact search takes less than 20 ms
+MILVUS_FACTS = ".milvus.json"  # after the name of the pooling
 MIN_RECALL = 0.95  # an approximate index that finds less is not used
 MAX_ADDED = 0.1  # share of new clips up to which a stored index is brought up to date when it is opened
 
@@ -46,3 +52,70 @@ def open_approximate(
         except OSError as error:
             logger.warning("The index %s cannot be stored (%s). Searches will be exact.", path, reason_of(error))
     return index if index is not None and index.recall >= MIN_RECALL else None
+
+
+def served_recalls(folder: Path) -> dict[str, float]:
+    """Return the recall of a gallery's indexes in Milvus by model, given the folder of its embeddings."""
+    facts = (read_cached(path, _facts) for path in sorted(folder.glob(f"*/*{MILVUS_FACTS}")))
+    return {str(each["model"]): float(each["recall"]) for each in facts if each}
+
+
+def _facts(path: Path) -> dict[str, Any]:
+    facts = dict(parse_json(path.read_text(encoding="utf-8")))
+    float(facts["recall"]), facts["model"]  # or it is damaged
+    return facts
+
+
+def open_served(
+    milvus: Milvus,
+    tower: str,
+    library: str,
+    path: Path,
+    contents: NDArray[np.int64],
+    embeddings: NDArray[np.float32],
+    rows: Mapping[int, Row],
+    model: str,
+    sample: Callable[[], NDArray[np.float32]] | None = None,
+) -> tuple[MilvusIndex | None, str]:
+    """Bring a library's index in Milvus up to date, or open it as the last update left it.
+
+    Args:
+        path: file of what the last update measured.
+        contents: (V,) ids of the clips in the index, as for `open_approximate`.
+        rows: by id.
+        model: its name, for what was measured.
+        sample: as for `open_approximate`; None changes and asks nothing.
+
+    Returns:
+        The index, or None and why exact search serves better.
+    """
+    ids, places = np.unique(contents, return_index=True)
+    every = len(ids) == len(contents)  # then nothing is copied
+    local = ExactIndex(embeddings.shape[1])
+    local.add(contents if every else ids, embeddings if every else embeddings[places])
+    index = milvus.index(tower, library, local, rows)
+    state = {"index": index.place, "ids": blake2b(ids.tobytes(), digest_size=16).hexdigest()}
+    if sample is None:
+        facts = read_cached(path, _facts) or {}
+        if any(facts.get(name) != value for name, value in state.items()):
+            return None, "The vector database has other clips, so every clip was compared here. Update the library."
+        index.recall = float(facts["recall"])
+    else:
+        try:
+            known = index.ids()
+            new = ~np.isin(ids, known)
+            index.remove(np.setdiff1d(known, ids))
+            index.add(ids[new], embeddings[places[new]])
+            index.measure(sample())
+        except ConnectionError:  # logged; the next update goes on from here
+            return (
+                None,
+                "The vector database does not answer, so it is not up to date. Update the library again later.",
+            )
+        if index.notice:  # of the measuring
+            return None, index.notice
+        write_json(path, {**state, "model": model, "recall": index.recall})
+    if index.recall < MIN_RECALL:
+        found = f"{100 * index.recall:.1f} % of the ten best clips"
+        return None, f"The vector database finds only {found}, so every clip was compared here. Choose another index."
+    return index, ""

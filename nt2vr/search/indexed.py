@@ -11,11 +11,12 @@ from nt2vr.media.gallery import Gallery
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import duration_text
 from nt2vr.search.embedded import EmbeddedGallery, open_gallery
+from nt2vr.search.index import Milvus
 
 
-def open_indexed(gallery: Gallery, encoder: Encoder, cache: Cache) -> EmbeddedGallery:
+def open_indexed(gallery: Gallery, encoder: Encoder, cache: Cache, milvus: Milvus | None = None) -> EmbeddedGallery:
     """Open the indexed part of a library without decoding or encoding; a NotIndexedError if it is empty."""
-    opened = open_gallery(gallery, encoder, cache)
+    opened = open_gallery(gallery, encoder, cache, milvus)
     if not opened.gallery.videos:
         raise not_indexed(gallery.name, encoder, len(gallery.videos))
     return opened

@@ -107,6 +107,12 @@ class LiveModels:
                     del self._loaded[next(iter(self._loaded))]
             yield model
 
+    @property
+    def loaded(self) -> tuple[LoadedModel, ...]:
+        """The models in memory."""
+        with self._changing:
+            return tuple(self._loaded.values())
+
     def epoch(self, name: str) -> int | None:
         """Return the epoch served under a run's name; None if it is not loaded."""
         with self._changing:

@@ -23,7 +23,7 @@ from nt2vr.search.asking import NOTHING_KNOWN, Asking, Known, Read
 from nt2vr.search.by_captions import judge_by_captions
 from nt2vr.search.embed_query import embed_query
 from nt2vr.search.embedded import EmbeddedGallery, embed_gallery
-from nt2vr.search.index import INDEXES
+from nt2vr.search.index import INDEXES, Milvus
 from nt2vr.search.indexed import open_indexed
 from nt2vr.search.live import LiveModels, LoadedModel
 from nt2vr.search.prefetch import prefetch_frames
@@ -59,7 +59,7 @@ class Searcher:
         is_ready: whether the start-up has finished.
 
     Args:
-        index: name in `INDEXES`; default: exact, and approximate for a large gallery.
+        index: name in `INDEXES`, or Milvus for libraries; default: exact, and approximate for a large gallery.
     """
 
     def __init__(
@@ -72,10 +72,11 @@ class Searcher:
         synonyms: Synonyms = MappingProxyType({}),
         live: LiveModels | None = None,
         library_id: str = "",
-        index: str = "",
+        index: str | Milvus = "",
     ) -> None:
         """Load nothing yet; `synonyms` stand in for words that a model does not know."""
-        self._index = pick("index", index, INDEXES) if index else None
+        self._milvus = index if isinstance(index, Milvus) else None
+        self._index = pick("index", index, INDEXES) if isinstance(index, str) and index else None
         self.models, self.gallery, self.judge = models, gallery, judge
         self._decoder, self._cache, self._synonyms = decoder, cache, synonyms
         self._videos = {video.video_id: video for video in gallery.videos}
@@ -134,7 +135,7 @@ class Searcher:
 
     def _embed(self, encoder: Encoder) -> EmbeddedGallery:
         if self.is_library:
-            embedded = open_indexed(self.gallery, encoder, self._cache)
+            embedded = open_indexed(self.gallery, encoder, self._cache, self._milvus)
         else:
             embedded = embed_gallery(self.gallery, encoder, self._decoder, self._cache, self._report)
         return embedded if self._index is None else embedded.indexed_by(self._index)
@@ -333,7 +334,8 @@ class Searcher:
         plain = parts.combined is None and parts.away is None and read.vector is None
         comparable = plain and not query.unwanted and system.strategy in COSINE
         low = comparable and bool(hits) and hits[0].score < floor
-        return replace(nothing, hits=hits, low=low, vector=vector, exclusion=exclusion, ranks=ranks)
+        notice = nothing.notice or embedded.notice
+        return replace(nothing, notice=notice, hits=hits, low=low, vector=vector, exclusion=exclusion, ranks=ranks)
 
 
 def _alone(vector: Vector, system: System, encoder: Encoder) -> Parts:

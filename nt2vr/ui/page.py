@@ -43,6 +43,7 @@ from nt2vr.ui.web.gradio_fixes import (
     show_progress_where_seen,
     template_script,
 )
+from nt2vr.ui.web.metrics import Metrics
 from nt2vr.ui.web.permissions import Permissions, told
 from nt2vr.ui.web.request_checks import UNKNOWN, RequestChecks, refuse_unknown, refuse_unreadable
 from nt2vr.ui.web.routes import build_routes
@@ -212,6 +213,7 @@ def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Perm
     reports = ReportFiles(directory=services.evaluations.archive.folder, check_dir=False)
     reports.config_checked = True  # the first report creates the folder; until then all is "not found"
     max_upload_bytes = round(settings.max_upload_gb * 1e9)
+    metrics = Metrics(services.galleries, permissions, page._queue.__len__)
     checks = Middleware(RequestChecks, permissions, settings.host, settings.host_names, max_upload_bytes)
     page.launch(
         server_name=settings.host,
@@ -228,7 +230,7 @@ def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Perm
         mcp_server=mcp,  # not None, with which an environment variable would decide
         state_session_capacity=SESSIONS,
         app_kwargs={
-            "middleware": [checks, Middleware(Bodies)],
+            "middleware": [Middleware(metrics.measured), checks, Middleware(Bodies)],
             "exception_handlers": {
                 RequestValidationError: refuse_unreadable,
                 **dict.fromkeys(UNKNOWN, refuse_unknown),
@@ -237,6 +239,7 @@ def _launch(page: gr.Blocks, services: Services, media: Media, permissions: Perm
                 Mount("/clips", ImmutableFiles(directory=settings.assets / "gallery" / "clips")),
                 Mount("/reports", reports),
                 media.route(),
+                metrics.route(),
                 Mount("/api", build_routes(services.galleries, services.decoder)),
             ],
         },

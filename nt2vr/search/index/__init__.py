@@ -6,8 +6,9 @@ from nt2vr.registry import Registry
 from nt2vr.search.index.base import Index
 from nt2vr.search.index.exact import ExactIndex, best_rows
 from nt2vr.search.index.faiss import FaissIndex
+from nt2vr.search.index.milvus import Milvus, MilvusIndex, is_address
 
 BUILT_IN: dict[str, Callable[[int], Index]] = {"exact": ExactIndex, "faiss": FaissIndex}
 INDEXES = Registry("index", "nt2vr.indexes", BUILT_IN)  # each builds an index for vectors of a length
 
-__all__ = ["INDEXES", "ExactIndex", "FaissIndex", "Index", "best_rows"]
+__all__ = ["INDEXES", "ExactIndex", "FaissIndex", "Index", "Milvus", "MilvusIndex", "best_rows", "is_address"]

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from nt2vr.files import atomic_write, parse_json, write_json
 from nt2vr.media.stored import read_cached
 from nt2vr.search.index.exact import ExactIndex
+from nt2vr.search.index.recall import best_ids, recall_of
 
 AIM = 0.98  # recall on the sample from which no more clusters are looked at
 MAX_PROBED = 1 / 8  # share of the clusters looked at, at most: more would be as slow as exact search
 SAMPLE = 100  # queries on which recall is measured
-SAMPLE_K = 10
-PART = 20  # of these queries scored at once: 80 MB of scores of a million vectors
 MIN_PROBES = 8  # clusters looked at, at least: the best 100 lie in more clusters than the best 10
 NOISE = 1.0  # length of what is added to unit vectors to make queries of them
 GROWTH = 4  # times as many vectors as at the last clustering, from which they are clustered anew
@@ -124,12 +123,9 @@ class FaissIndex:
         queries = _noisy(vectors) if self._sample is None else self._sample
         exact = ExactIndex(self._dim)
         exact.add(ids, _read_only(vectors))
-        parts = (queries[start : start + PART] for start in range(0, len(queries), PART))
-        best = np.concatenate([exact.search(part, SAMPLE_K)[1] for part in parts])
+        best = best_ids(exact, queries)
         while True:
-            _, found = self.search(queries, SAMPLE_K)
-            hits = sum(len(np.intersect1d(*rows)) for rows in zip(best, found, strict=True))
-            self.recall = hits / best.size
+            self.recall = recall_of(self, queries, best)
             if self.recall >= AIM or self._index.nprobe >= MAX_PROBED * self._index.nlist:
                 return
             self._index.nprobe *= 2

@@ -63,6 +63,10 @@ def info_view(info: LibraryInfo, job: IndexJob | None, remark: str, names_paths:
         "Skipped": f"{info.num_skipped:,}",
         "Captions": "yes" if info.has_captions else "none",
     }
+    if info.recalls:
+        facts["Ten best found"] = ", ".join(
+            f"{100 * recall:.1f} % ({model})" for model, recall in info.recalls.items()
+        )
     return {
         "id": info.id,
         "name": info.name,

@@ -27,7 +27,7 @@ class Updates:
         self.go, self.running = Event(), Event()
         self.error: Exception | None = None
 
-    def __call__(self, libraries: Any, library_id: str, encoder: Any, *args: Any) -> Updated:
+    def __call__(self, libraries: Any, library_id: str, encoder: Any, *args: Any, **_: Any) -> Updated:
         progress, should_stop = args[2:4]
         self.begun.append(library_id)
         self.running.set()

@@ -1,5 +1,6 @@
 """The contract of every index, against a slow twin; approximate ones find most of what it finds."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,10 @@ from numpy.typing import NDArray
 from nt2vr.search.index import ExactIndex, FaissIndex, Index
 
 DIM = 16
-INDEXES: dict[str, type[ExactIndex | FaissIndex]] = {"exact": ExactIndex, "faiss": FaissIndex}
+LOCAL: dict[str, type[ExactIndex | FaissIndex]] = {"exact": ExactIndex, "faiss": FaissIndex}
 Vectors = NDArray[np.float32]
 Ids = NDArray[np.int64]
+Fill = Callable[[Ids, Vectors], Index]
 
 
 def slow_search(ids: Ids, vectors: Vectors, query: Vectors, k: int) -> list[tuple[float, int]]:
@@ -33,9 +35,15 @@ def some_ids(count: int) -> Ids:
 
 
 def filled(backend: str, ids: Ids, vectors: Vectors) -> Index:
-    index = INDEXES[backend](vectors.shape[1])
+    index = LOCAL[backend](vectors.shape[1])
     index.add(ids, vectors)
     return index
+
+
+@pytest.fixture(scope="module", params=LOCAL)
+def fill(request: pytest.FixtureRequest) -> Fill:
+    """Return `fill(ids, vectors)`, which makes an index of a kind."""
+    return lambda ids, vectors: filled(request.param, ids, vectors)
 
 
 def approximate(ids: Ids, vectors: Vectors) -> FaissIndex:
@@ -50,13 +58,14 @@ def recall(index: Index, ids: Ids, vectors: Vectors, queries: Vectors, k: int = 
     return float(np.mean([len(set(row) & wanted) / k for row, wanted in zip(found.tolist(), best, strict=True)]))
 
 
-@pytest.mark.parametrize("backend", sorted(INDEXES))
-class TestContract:
+class Contract:
+    """What holds of every index; a module that inherits it has a fixture `fill`."""
+
     @pytest.mark.parametrize("k", [1, 10, 40])
     @pytest.mark.parametrize("num_queries", [1, 30])
-    def test_most_of_what_the_slow_twin_finds_is_found(self, backend: str, k: int, num_queries: int) -> None:
+    def test_most_of_what_the_slow_twin_finds_is_found(self, fill: Fill, k: int, num_queries: int) -> None:
         ids, vectors, queries = some_ids(3000), clustered(3000), 3 * clustered(num_queries, seed=5)
-        index = filled(backend, ids, vectors)
+        index = fill(ids, vectors)
         scores, found = index.search(queries, k)
         assert scores.shape == found.shape == (num_queries, k)
         assert scores.dtype == np.float32 and found.dtype == np.int64
@@ -66,32 +75,36 @@ class TestContract:
         for query, keys, row in zip(queries, found.tolist(), scores, strict=True):
             np.testing.assert_allclose(vectors[[row_of[key] for key in keys]] @ query, row, atol=1e-5)
 
-    def test_ties_go_to_the_lower_id(self, backend: str) -> None:
-        index = filled(backend, np.array([8, 2, 5]), np.ones((3, 4), np.float32))
+    def test_ties_go_to_the_lower_id(self, fill: Fill) -> None:
+        index = fill(np.array([8, 2, 5]), np.ones((3, 4), np.float32))
         assert index.search(np.ones((1, 4), np.float32), 3)[1].tolist() == [[2, 5, 8]]
 
-    def test_asking_for_more_than_there_is_returns_all(self, backend: str) -> None:
-        index = filled(backend, np.array([4, 9]), np.eye(4, dtype=np.float32)[:2])
+    def test_asking_for_more_than_there_is_returns_all(self, fill: Fill) -> None:
+        index = fill(np.array([4, 9]), np.eye(4, dtype=np.float32)[:2])
         scores, ids = index.search(np.eye(4, dtype=np.float32)[:1], k=10)
         assert ids.tolist() == [[4, 9]] and scores.tolist() == [[1, 0]]
-        many = filled(backend, some_ids(2000), clustered(2000))
+        many = fill(some_ids(2000), clustered(2000))
         assert sorted(many.search(clustered(2), 2000)[1][1].tolist()) == sorted(some_ids(2000).tolist())
 
-    def test_an_empty_index_finds_nothing(self, backend: str) -> None:
-        index = filled(backend, np.empty(0, np.int64), np.empty((0, 4), np.float32))
+    def test_an_empty_index_finds_nothing(self, fill: Fill) -> None:
+        index = fill(np.empty(0, np.int64), np.empty((0, 4), np.float32))
         scores, ids = index.search(np.ones((2, 4), np.float32), k=10)
         assert len(index) == 0 and scores.shape == ids.shape == (2, 0)
 
-    def test_an_index_keeps_its_own_copy(self, backend: str) -> None:
+    def test_an_index_keeps_its_own_copy(self, fill: Fill) -> None:
         vectors = np.eye(4, dtype=np.float32)
-        index = filled(backend, np.arange(4), vectors)
+        index = fill(np.arange(4), vectors)
         vectors[:] = 0
         assert index.search(np.eye(4, dtype=np.float32)[:1], k=1)[0].tolist() == [[1]]
 
-    def test_the_same_vectors_give_the_same_index(self, backend: str) -> None:
-        answers = [filled(backend, some_ids(3000), clustered(3000)).search(clustered(20, seed=5), 40) for _ in "12"]
+    def test_the_same_vectors_give_the_same_index(self, fill: Fill) -> None:
+        answers = [fill(some_ids(3000), clustered(3000)).search(clustered(20, seed=5), 40) for _ in "12"]
         for one, other in zip(*answers, strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+class TestContract(Contract):
+    pass
 
 
 @pytest.mark.parametrize("k", [1, 5, 40, 200])

@@ -1,0 +1,279 @@
+"""Search in Milvus, a vector database: a server or cluster, or Milvus Lite, which is embedded and keeps a file.
+
+One collection per visual tower has the clips of all libraries, told apart by a filter. It needs the extra
+`nt2vr[milvus]`. Embeddings stay in local files: a server that is lost costs time, never a clip.
+"""
+
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from threading import RLock
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.errors import ConfigError, quoted, reason_of
+from nt2vr.search.index.exact import ExactIndex
+from nt2vr.search.index.recall import best_ids, recall_of
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+PREFIX = "nt2vr_"  # of our collections
+TIMEOUT_S = 10.0  # of one request; until then, a dropped connection is tried again
+WRITE_TIMEOUT_S = 600.0  # of a step of an update: one batch, one page of ids, an index that is built
+SILENT_S = 30.0  # after a failure, for which nothing is asked
+MOST = 16_384  # hits of one search, and rows of one page: limits of Milvus
+BATCH_BYTES = 4 << 20  # of vectors per request
+LITE_LACKS = ("diskann",)
+
+
+class Kind(NamedTuple):
+    """A kind of index, and its settings when it is built and searched."""
+
+    name: str
+    build: Mapping[str, int]
+    search: Callable[[int], Mapping[str, int]]  # of the number of hits
+
+
+KINDS = {
+    "hnsw": Kind("HNSW", {"M": 16, "efConstruction": 200}, lambda k: {"ef": max(128, k)}),
+    "flat": Kind("FLAT", {}, lambda _: {}),
+    "ivf": Kind("IVF_FLAT", {"nlist": 1024}, lambda _: {"nprobe": 64}),
+    "diskann": Kind("DISKANN", {}, lambda k: {"search_list": max(100, k)}),
+}
+
+
+class Row(NamedTuple):
+    """A clip as other programs may read it from a collection; `end` is 0 where the clip is a whole file."""
+
+    content: str  # hash of the file
+    start: float
+    end: float
+
+
+def is_address(index: str) -> bool:
+    """Whether an index is named by the address of a server, or a file of Milvus Lite."""
+    place = index.partition(",")[0]
+    return place.startswith(("http://", "https://")) or place.endswith(".db")
+
+
+class Milvus:
+    """A connection, made when first used; for several threads.
+
+    Every failure is a ConnectionError of one sentence. For SILENT_S after one, requests fail at once.
+
+    Args:
+        address: "http://host:19530", or the path of a file that ends in ".db"; a kind of index may follow, as in
+            "milvus.db,flat".
+        token: "user:password", or an API key; empty for a server that asks for none.
+
+    Raises:
+        ConfigError: if there is no such kind, Milvus Lite lacks it, or the client is not installed.
+    """
+
+    def __init__(self, address: str, token: str = "") -> None:
+        self.place, _, kind = address.partition(",")
+        self.kind = kind or "hnsw"
+        is_file = self.place.endswith(".db")
+        if self.kind not in KINDS or (is_file and self.kind in LITE_LACKS):
+            kinds = ", ".join(name for name in KINDS if not (is_file and name in LITE_LACKS))
+            raise ConfigError(f"{'Milvus Lite' if is_file else 'Milvus'} has no {quoted(self.kind)}: choose {kinds}.")
+        try:
+            self._package = import_module("pymilvus")
+        except ImportError:
+            raise ConfigError("Milvus needs its client. Install it: pip install 'nt2vr[milvus]'.") from None
+        logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs tracebacks of what is answered for here
+        logging.getLogger("milvus_lite").setLevel(logging.CRITICAL)
+        if is_file:
+            self.place = str(Path(self.place).expanduser().absolute())
+        self._token, self._client, self._changing = token, None, RLock()
+        self._failed_s, self._failure = -SILENT_S, ""
+
+    def index(self, tower: str, library: str, local: ExactIndex, rows: Mapping[int, Row]) -> "MilvusIndex":
+        """Return the index of a library.
+
+        Args:
+            tower: letters and digits, and what else `str.isidentifier` allows.
+            local: over the same vectors; searched where Milvus cannot answer.
+            rows: by id, of the vectors that may be added.
+        """
+        return MilvusIndex(self, PREFIX + tower, library, local, rows)
+
+    def forget(self, library: str) -> None:
+        """Delete a library's rows from all collections."""
+        for name in self.ask("list_collections"):
+            if name.startswith(PREFIX):
+                self.prepare(name, None)
+                self.ask("delete", name, filter=_only(library))
+
+    def ask(self, action: str, *arguments: Any, timeout: float = TIMEOUT_S, **options: Any) -> Any:
+        """Call a method of the client."""
+        return self._guarded(lambda client: getattr(client, action)(*arguments, timeout=timeout, **options))
+
+    def pages(self, *arguments: Any, **options: Any) -> list[Any]:
+        """Read all rows of a query."""
+
+        def read(client: Any) -> list[Any]:
+            pages, rows = client.query_iterator(*arguments, batch_size=MOST, timeout=WRITE_TIMEOUT_S, **options), []
+            while page := pages.next():
+                rows += page
+            pages.close()
+            return rows
+
+        return self._guarded(read)
+
+    def _guarded(self, work: Callable[[Any], T]) -> T:
+        if time.monotonic() < self._failed_s + SILENT_S:
+            raise ConnectionError(self._failure)
+        try:
+            return work(self._connected())
+        except Exception as error:  # of gRPC, of the client, and whatever its embedded server raises
+            self._failed_s = time.monotonic()
+            reason = getattr(error, "message", "") or reason_of(error)
+            if self.place.endswith(".db") and self._client is None:
+                reason = "it cannot be opened; one process at a time can have it open"
+            self._failure = f"Milvus at {self.place} does not answer ({quoted(str(reason).rstrip('.'))[1:-1]})."
+            logger.warning("%s Searches compare every clip here instead.", self._failure)
+            raise ConnectionError(self._failure) from error
+
+    def _connected(self) -> Any:
+        with self._changing:
+            if self._client is None:
+                self._client = self._package.MilvusClient(self.place, token=self._token, timeout=TIMEOUT_S)
+            return self._client
+
+    def prepare(self, collection: str, dim: int | None) -> bool:
+        """Make a collection and its index where they are missing, and load it; any step may have been cut before.
+
+        Args:
+            dim: length of the vectors; None makes no collection.
+
+        Returns:
+            Whether there is such a collection.
+        """
+        if not self.ask("has_collection", collection):
+            if dim is None:
+                return False
+            self._create(collection, dim)
+        kind, field = KINDS[self.kind], "vector"
+        if field in self.ask("list_indexes", collection):
+            built = self.ask("describe_index", collection, field)["index_type"]
+            if built != kind.name and dim is not None:
+                self.ask("release_collection", collection)
+                self.ask("drop_index", collection, field)
+                built = None
+        else:
+            built = None
+        if built is None:
+            indexed = self._package.MilvusClient.prepare_index_params()
+            indexed.add_index(field, index_type=kind.name, index_name=field, metric_type="IP", params=dict(kind.build))
+            self.ask("create_index", collection, indexed, timeout=WRITE_TIMEOUT_S)
+        self.ask("load_collection", collection, timeout=WRITE_TIMEOUT_S)
+        return True
+
+    def _create(self, collection: str, dim: int) -> None:
+        """Make a collection. `library` is no partition key: with one, server 2.3.5 lost rows of upserts to filters."""
+        types = self._package.DataType
+        schema = self._package.MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
+        schema.add_field("id", types.INT64, is_primary=True)
+        schema.add_field("library", types.VARCHAR, max_length=64)
+        schema.add_field("content", types.VARCHAR, max_length=128)
+        schema.add_field("start", types.DOUBLE)
+        schema.add_field("end", types.DOUBLE)
+        schema.add_field("vector", types.FLOAT_VECTOR, dim=dim)
+        self.ask("create_collection", collection, schema=schema, consistency_level="Session")
+
+
+class MilvusIndex:
+    """A library's vectors in a collection; see `Index`. Searches the local ones where Milvus cannot answer.
+
+    Attributes:
+        notice: why the last search was local; empty if it was not.
+    """
+
+    def __init__(
+        self, milvus: Milvus, collection: str, library: str, local: ExactIndex, rows: Mapping[int, Row]
+    ) -> None:
+        self._milvus, self._collection, self._library = milvus, collection, library
+        self._local, self._rows = local, rows
+        self.notice = ""
+        self.recall = 0.0  # until it is measured
+
+    def __len__(self) -> int:
+        return len(self._local)
+
+    @property
+    def place(self) -> str:
+        """Where the vectors are, and in which kind of index."""
+        return f"{self._milvus.place},{self._milvus.kind}"
+
+    def measure(self, queries: NDArray[np.float32]) -> None:
+        """Measure the recall on (Q, D) queries."""
+        self.recall = recall_of(self, queries, best_ids(self._local, queries))
+
+    def ids(self) -> NDArray[np.int64]:
+        """Read the ids (N,) of the library's rows."""
+        if not self._milvus.prepare(self._collection, None):
+            return np.empty(0, np.int64)
+        rows = self._milvus.pages(
+            self._collection, filter=_only(self._library), output_fields=["id"], consistency_level="Strong"
+        )
+        return np.array([row["id"] for row in rows], np.int64)
+
+    def add(self, ids: NDArray[np.int64], vectors: NDArray[np.float32]) -> None:
+        """Upsert (N, D) vectors, which `local` has, under ids (N,); once they are flushed, searches find them.
+
+        Raises:
+            ConnectionError: if some could not be; the same ids may be added again.
+        """
+        if not len(ids):
+            return
+        self._milvus.prepare(self._collection, vectors.shape[1])
+        step = max(1, BATCH_BYTES // (4 * vectors.shape[1]))
+        for start in range(0, len(ids), step):
+            rows = [
+                {"id": key, "library": self._library, **self._rows[key]._asdict(), "vector": vector}
+                for key, vector in zip(ids[start : start + step].tolist(), vectors[start : start + step], strict=True)
+            ]
+            self._milvus.ask("upsert", self._collection, rows, timeout=WRITE_TIMEOUT_S)
+        self._milvus.ask("flush", self._collection, timeout=WRITE_TIMEOUT_S)
+        self._milvus.prepare(self._collection, vectors.shape[1])  # Lite builds the index of what is flushed
+
+    def remove(self, ids: NDArray[np.int64]) -> None:
+        """Delete rows; unknown ids are ignored."""
+        for start in range(0, len(ids), MOST):
+            self._milvus.ask("delete", self._collection, ids=ids[start : start + MOST].tolist())
+
+    def search(self, queries: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Return scores and ids, each (Q, min(k, len)), best first; of those found, ties go to the lower id."""
+        k = min(k, len(self))
+        if not 0 < k <= MOST:
+            return self._local.search(queries, k)
+        settings = {"metric_type": "IP", "params": dict(KINDS[self._milvus.kind].search(k))}
+        try:
+            hits = self._milvus.ask(
+                "search",
+                self._collection,
+                data=list(np.ascontiguousarray(queries, np.float32)),
+                limit=k,
+                filter=_only(self._library),
+                search_params=settings,
+            )
+            self.notice = ""
+        except ConnectionError:
+            self.notice = "The vector database does not answer. Every clip was compared here instead."
+            return self._local.search(queries, k)
+        if min(map(len, hits)) < k:  # rows were deleted by another program, or a graph ended early
+            return self._local.search(queries, k)
+        scores = np.array([[hit["distance"] for hit in row] for row in hits], np.float32)
+        ids = np.array([[hit["id"] for hit in row] for row in hits], np.int64)
+        order = np.lexsort((ids, -scores), axis=1)
+        return np.take_along_axis(scores, order, axis=1), np.take_along_axis(ids, order, axis=1)
+
+
+def _only(library: str) -> str:
+    return f"library == {json.dumps(library)}"

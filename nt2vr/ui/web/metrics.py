@@ -1,0 +1,95 @@
+"""`GET /metrics`: figures for Prometheus, for the owner. It needs the extra `nt2vr[metrics]`, or nothing is timed."""
+
+import time
+from collections.abc import Callable
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from nt2vr.search.galleries import Galleries
+from nt2vr.ui.web.permissions import Permissions
+
+AREAS = ("api", "gradio_api", "clips", "library", "reports", "assets")  # first parts of paths; anything else is "page"
+REFUSED = "Only the owner may read the figures here. Send the token from the app's data folder as a bearer token."
+NEEDED = "The figures need a package. Install it: pip install 'nt2vr[metrics]'."
+LATENCIES_S = (0.005, 0.02, 0.1, 0.5, 2.0, 10.0)
+
+
+class Metrics:
+    """The figures of one app, in a registry of their own.
+
+    Args:
+        waiting: returns the number of events that wait in Gradio's queue.
+    """
+
+    def __init__(self, galleries: Galleries, permissions: Permissions, waiting: Callable[[], int]) -> None:
+        """Count from now on, if the package is installed."""
+        self._permissions = permissions
+        try:
+            self._package: Any = import_module("prometheus_client")
+        except ImportError:
+            self._package = None
+            return
+        self.registry = self._package.CollectorRegistry()
+        self._gauge("nt2vr_models_loaded", "models in memory", lambda: len(galleries.loaded))
+        self._gauge("nt2vr_index_clips", "clips that can be searched now", lambda: _sum(galleries, len))
+        self._gauge("nt2vr_index_bytes", "size of their embeddings", lambda: _sum(galleries, lambda rows: rows.nbytes))
+        self._gauge("nt2vr_queue", "events that wait to be answered", waiting)
+
+    @cached_property
+    def seconds(self) -> Any:
+        """Histogram of the requests, which also counts them."""
+        labels = ["area", "status"]
+        return self._package.Histogram(
+            "nt2vr_request_seconds", "requests", labels, buckets=LATENCIES_S, registry=self.registry
+        )
+
+    def _gauge(self, name: str, meaning: str, value: Callable[[], float]) -> None:
+        self._package.Gauge(name, meaning, registry=self.registry).set_function(value)
+
+    def route(self) -> Route:
+        """Return the route, which answers the owner; on this machine alone, everyone is."""
+        return Route("/metrics", self._answer)
+
+    def _answer(self, request: Request) -> Response:
+        if not self._permissions.may("metrics", request):
+            return PlainTextResponse(REFUSED, 403)
+        if self._package is None:
+            return PlainTextResponse(NEEDED, 501)
+        return Response(self._package.generate_latest(self.registry), media_type=self._package.CONTENT_TYPE_LATEST)
+
+    def measured(self, app: ASGIApp) -> ASGIApp:
+        """Return an app whose requests are timed until the end of the answer."""
+        if self._package is None:
+            return app
+
+        async def timed(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] != "http":
+                await app(scope, receive, send)
+                return
+            began, status = time.perf_counter(), "500"
+
+            async def noting(message: Message) -> None:
+                nonlocal status
+                if message["type"] == "http.response.start":
+                    status = str(message["status"])
+                await send(message)
+
+            try:
+                await app(scope, receive, noting)
+            finally:
+                area = scope["path"].split("/")[1]
+                self.seconds.labels(area if area in AREAS else "page", status).observe(time.perf_counter() - began)
+
+        return timed
+
+
+def _sum(galleries: Galleries, measure: Callable[[Any], int]) -> int:
+    """Add up a measure of the embeddings that loaded models search, each once."""
+    views = {id(view): view for model in galleries.loaded for view in model.galleries.values()}
+    return sum(measure(view.embeddings) for view in views.values())

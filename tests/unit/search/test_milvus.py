@@ -1,0 +1,270 @@
+"""Libraries in Milvus: with a server that is not there, one that is killed, and the embedded one."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from nt2vr.errors import ConfigError
+from nt2vr.library.libraries import Libraries
+from nt2vr.library.update import Updated, update_library
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.search.embedded import EmbeddedGallery, open_gallery
+from nt2vr.search.index import ExactIndex, Index, Milvus, MilvusIndex, is_address
+from nt2vr.search.index import milvus as milvus_module
+from tests.colours import ColourModel
+from tests.milvus_server import PLACES, Server, in_milvus
+from tests.paths import ROOT
+from tests.unit.search.test_index import DIM, Contract, Fill, Ids, Vectors, clustered, recall, some_ids
+
+COLOURS = {"red.png": (255, 0, 0), "blue.png": (0, 0, 255), "green.png": (0, 255, 0)}
+RED = ColourModel().encode_text(["red"])[0]
+
+
+@pytest.mark.parametrize("name", ["http://db:19530", "https://db", "http://db:19530,flat", "~/milvus.db"])
+def test_an_address_is_none_of_the_names_of_indexes(name: str) -> None:
+    assert is_address(name) and not any(map(is_address, ("exact", "faiss", "mine", "", "db")))
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("milvus.db,diskann", "Milvus Lite has no 'diskann': choose hnsw, flat, ivf."),
+        ("http://db:19530,annoy", "Milvus has no 'annoy': choose hnsw, flat, ivf, diskann."),
+    ],
+)
+def test_what_a_place_lacks_is_refused_by_name(address: str, message: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        Milvus(address)
+    assert str(refused.value) == message
+
+
+def test_without_the_client_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pymilvus", None)
+    with pytest.raises(ConfigError, match=r"Install it: pip install 'nt2vr\[milvus\]'"):
+        Milvus("milvus.db")
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Replace the client by one whose server is not there; return the addresses that it was asked for."""
+    addresses: list[str] = []
+
+    def connect(address: str, **_: Any) -> None:
+        addresses.append(address)
+        raise OSError("connection refused")
+
+    monkeypatch.setitem(sys.modules, "pymilvus", SimpleNamespace(MilvusClient=connect))
+    return addresses
+
+
+def test_where_no_server_answers_searches_are_exact_and_say_so(
+    asked: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    vectors = np.eye(4, dtype=np.float32)
+    index = in_milvus(Milvus("http://db:19530"), np.arange(4), vectors)
+    for _ in range(3):
+        assert index.search(vectors[2:3], 1)[1].tolist() == [[2]]
+    assert index.notice == "The vector database does not answer. Every clip was compared here instead."
+    assert asked == ["http://db:19530"]  # not once per search
+    message = "Milvus at http://db:19530 does not answer (connection refused)."
+    assert caplog.messages == [f"{message} Searches compare every clip here instead."]
+    with pytest.raises(ConnectionError, match="does not answer"):
+        index.add(np.arange(4), vectors)
+
+
+class Room:
+    """A library of three pictures, and what updates and opens it."""
+
+    def __init__(self, folder: Path, decoder: Decoder, cache: Cache, milvus: Milvus) -> None:
+        self.films, self.milvus, self._decoder, self._cache = folder / "films", milvus, decoder, cache
+        self.films.mkdir()
+        for name, colour in COLOURS.items():
+            Image.new("RGB", (32, 32), colour).save(self.films / name)
+        self.libraries = Libraries(folder / "data" / "libraries", milvus)
+
+    def update(self, name: str) -> Updated:
+        tools = ColourModel(), self._decoder, self._cache
+        return update_library(self.libraries, name, *tools, previews=False, milvus=self.milvus)
+
+    def opened(self, name: str) -> EmbeddedGallery:
+        gallery = self.libraries.gallery(name)
+        return open_gallery(gallery, ColourModel(), self._cache, self.milvus)
+
+    def found(self, name: str) -> list[str]:
+        opened = self.opened(name)
+        return [opened.gallery.videos[row].video_id for row in opened.search(RED, 10)[1]]
+
+    @property
+    def num_rows(self) -> int:
+        """Rows of all collections that the tests of this place have not made otherwise."""
+        collections = (name for name in self.milvus.ask("list_collections") if name.endswith("_mean"))
+        return sum(len(self.milvus.pages(each, filter="", output_fields=["id"])) for each in collections)
+
+
+@pytest.fixture(scope="module")
+def decoder() -> Iterator[Decoder]:
+    with Decoder(num_workers=1) as decoder:
+        yield decoder
+
+
+def test_an_update_without_a_server_embeds_and_says_what_is_missing(
+    tmp_path: Path, decoder: Decoder, asked: list[str]
+) -> None:
+    with Cache.of(tmp_path / "data") as cache:
+        room = Room(tmp_path, decoder, cache, Milvus("http://db:19530"))
+        room.libraries.add("one", "folder", room.films)
+        updated = room.update("one")
+        assert updated.num_embedded == 3
+        assert updated.notice.startswith("The vector database does not answer, so it is not up to date.")
+        assert room.found("one")[0] == "red.png" and isinstance(room.opened("one").index, ExactIndex)
+        assert room.opened("one").notice.endswith("Update the library.")
+        room.libraries.remove("one")  # needs no server
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", PLACES)
+def test_a_library_is_indexed_searched_changed_and_removed(
+    place: str, tmp_path: Path, decoder: Decoder, request: pytest.FixtureRequest
+) -> None:
+    with Cache.of(tmp_path / "data") as cache:
+        room = Room(tmp_path, decoder, cache, Milvus(request.getfixturevalue(place)))
+        for name in ("one", "other"):  # of the same files, in one collection
+            room.libraries.add(name, "folder", room.films)
+            assert room.update(name).notice == ""
+        opened = room.opened("one")
+        assert isinstance(opened.index, MilvusIndex) and opened.index.recall == 1 and opened.notice == ""
+        assert sorted(room.found("one")) == sorted(COLOURS) and room.found("one")[0] == "red.png"
+        assert room.num_rows == 6
+        (room.films / "blue.png").unlink()
+        Image.new("RGB", (32, 32), (250, 0, 0)).save(room.films / "another.png")
+        room.update("one")
+        assert sorted(room.found("one")) == ["another.png", "green.png", "red.png"] and room.num_rows == 6
+        room.update("one")
+        assert room.num_rows == 6  # nothing is doubled
+        room.libraries.remove("one")
+        assert room.num_rows == 3 and len(room.opened("other").index) == 3
+
+
+@pytest.fixture(scope="module", params=PLACES)
+def fill(request: pytest.FixtureRequest) -> Fill:
+    milvus = Milvus(request.getfixturevalue(request.param))
+
+    def fill(ids: Ids, vectors: Vectors) -> Index:
+        index = in_milvus(milvus, ids, vectors)
+        index.add(ids, vectors)
+        if len(ids):
+            index.measure(clustered(100, seed=7) if vectors.shape[1] == DIM else vectors)
+        return index
+
+    return fill
+
+
+@pytest.mark.slow
+class TestContract(Contract):
+    pass
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("place", "kind"),
+    [
+        *((place, kind) for place in PLACES for kind in ("flat", "ivf")),
+        ("milvus_address", "diskann"),
+    ],
+)
+def test_every_kind_of_milvus_finds_most(place: str, kind: str, request: pytest.FixtureRequest) -> None:
+    ids, vectors, queries = some_ids(3000), clustered(3000), clustered(30, seed=5)
+    index = in_milvus(Milvus(f"{request.getfixturevalue(place)},{kind}"), ids, vectors)
+    index.add(ids, vectors)
+    index.measure(queries)
+    found = recall(index, ids, vectors, queries)
+    assert found >= (1 if kind == "flat" else 0.95) and index.recall == pytest.approx(found, abs=0.01)
+
+
+def many(count: int = 20_000) -> tuple[Ids, Vectors]:
+    vectors = np.random.default_rng(0).standard_normal((count, 64)).astype(np.float32)
+    return np.arange(count, dtype=np.int64) * 10**12, vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+UPSERT = """
+import sys
+from nt2vr.search.index import milvus
+from tests.milvus_server import in_milvus
+from tests.unit.search.test_milvus import many
+milvus.BATCH_BYTES = 64 * 4 * 200
+ask = milvus.Milvus.ask
+def told(self, action, *arguments, **options):
+    answer = ask(self, action, *arguments, **options)
+    print(action, flush=True)
+    return answer
+milvus.Milvus.ask = told
+in_milvus(milvus.Milvus(sys.argv[1]), *many(), "killed").add(*many())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", PLACES)
+def test_an_upsert_that_was_killed_goes_on_with_nothing_lost_or_doubled(
+    place: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    address = request.getfixturevalue(place)
+    if place == "milvus_lite":
+        address = str(tmp_path / "own.db")  # one process has a file open, and this one has the other
+    writer = subprocess.Popen([sys.executable, "-c", UPSERT, address], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert writer.stdout is not None
+    with writer.stdout as lines:
+        upserts = 0
+        while upserts < 20:
+            upserts += next(lines).startswith("upsert")
+        writer.send_signal(signal.SIGKILL)
+    writer.wait()
+    ids, vectors = many()
+    index = in_milvus(Milvus(address), ids, vectors, "killed")
+    known = index.ids()
+    assert 20 * 200 <= len(known) < len(ids) and len(set(known.tolist())) == len(known)
+    missing = ~np.isin(ids, known)
+    index.add(ids[missing], vectors[missing])
+    assert sorted(index.ids().tolist()) == ids.tolist()
+    assert index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist() and index.notice == ""
+
+
+@pytest.mark.slow
+def test_a_server_that_is_killed_costs_no_clip(milvus_server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(milvus_module, "SILENT_S", 0.0)
+    monkeypatch.setattr(milvus_module, "WRITE_TIMEOUT_S", 150.0)
+    monkeypatch.setattr(milvus_module, "BATCH_BYTES", 64 * 4 * 500)
+    ids, vectors = many()
+    milvus = Milvus(milvus_server.address)
+    index = in_milvus(milvus, ids, vectors, "served")
+    index.add(ids[:8000], vectors[:8000])
+    upsert, upserts = milvus.ask, 0
+
+    def killing(action: str, *arguments: Any, **options: Any) -> Any:
+        nonlocal upserts
+        upserts += action == "upsert"
+        if upserts == 5:
+            milvus_server.kill()
+            upserts += 1
+        return upsert(action, *arguments, **options)
+
+    monkeypatch.setattr(milvus, "ask", killing)
+    with pytest.raises(ConnectionError):
+        index.add(ids[8000:], vectors[8000:])
+    assert index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist() and index.notice
+    milvus_server.start()
+    missing = ~np.isin(ids, index.ids())
+    assert 0 < missing.sum() <= 12_000 and not missing[:8000].any()
+    index.add(ids[missing], vectors[missing])
+    assert sorted(index.ids().tolist()) == ids.tolist()
+    assert index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist() and not index.notice
+    milvus_server.kill()  # between two searches, or in one: the client sees no difference
+    assert index.search(vectors[::500], 1)[1][:, 0].tolist() == ids[::500].tolist() and index.notice
