@@ -34,8 +34,8 @@ from nt2vr.world_large.deeds import deeds
 from nt2vr.world_large.lexicon import lexicon, tokens_of
 from nt2vr.world_large.nouns import meanings
 from nt2vr.world_large.places import places
-from nt2vr.world_large.sampling import sample_scenes
 from nt2vr.world_large.scenes import Scene
+from nt2vr.world_large.splits import sample_scenes
 from nt2vr.world_large.staging import showing, stream_staged
 from nt2vr.world_large.table import SceneTable
 from nt2vr.world_large.things import kinds, read_table, things

@@ -21,8 +21,8 @@ from nt2vr.world_large.drawn.backdrops import backdrop
 from nt2vr.world_large.drawn.motions import STEPS
 from nt2vr.world_large.drawn.render import render
 from nt2vr.world_large.places import places
-from nt2vr.world_large.sampling import sample_scenes
 from nt2vr.world_large.scenes import Deed, Figure, Scene
+from nt2vr.world_large.splits import sample_scenes
 from nt2vr.world_large.things import COLOURS, things
 
 Tile = tuple[str, NDArray[np.uint8]]

@@ -13,9 +13,9 @@ from nt2vr.world import captions, negation, scenes, sentences, table
 from nt2vr.world.drawn.clips import DRAWING, LOOK, Drawing
 from nt2vr.world_large import captions as large_captions
 from nt2vr.world_large import negation as large_negation
-from nt2vr.world_large import sampling as large_sampling
 from nt2vr.world_large import scenes as large_scenes
 from nt2vr.world_large import sentences as large_sentences
+from nt2vr.world_large import splits as large_splits
 from nt2vr.world_large import table as large_table
 from nt2vr.world_large.drawn import render
 
@@ -87,7 +87,7 @@ LARGE = World(
     "large built-in world",
     "world-large",
     get_args(large_negation.SceneDenialKind),
-    large_sampling.sample_scenes,
+    large_splits.sample_scenes,
     large_scenes.Scene.from_dict,
     large_captions.describe,
     large_negation.negate,

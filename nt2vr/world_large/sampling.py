@@ -4,9 +4,8 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import accumulate, islice
+from itertools import accumulate
 
-from nt2vr.errors import ConfigError
 from nt2vr.world_large.deeds import AT_SEA, ENTER, WEAR, DeedKind, Layer, deeds, deeds_at
 from nt2vr.world_large.places import Place, places
 from nt2vr.world_large.scenes import (
@@ -17,13 +16,13 @@ from nt2vr.world_large.scenes import (
     Deed,
     Figure,
     Scene,
-    SceneSplit,
 )
 from nt2vr.world_large.things import ACTING, COLOURS, FUR, things, those
 
 NUM_ACTORS_WEIGHTS = (0.3, 0.45, 0.25)  # for 1, 2, 3 actors
 NUM_PROPS_WEIGHTS = (0.4, 0.45, 0.15)
-PERSON_SHARE, PLAIN_SHARE = 0.6, 0.55  # of actors; of persons: a man, a woman, a boy or a girl
+PERSON_SHARE, ANIMAL_SHARE = 0.55, 0.3  # of actors
+PLAIN_SHARE = 0.5  # of persons: a man, a woman, a boy or a girl
 IN_SPACE = ("man astronaut", "woman astronaut", "alien", "robot")
 PLAIN = ("man", "woman", "boy", "girl")
 MOOD_SHARE, WEAR_SHARE, GROUP_SHARE, SIZED_SHARE, NIGHT_SHARE = 0.15, 0.25, 0.15, 0.15, 0.2
@@ -51,6 +50,16 @@ def _props(name: str, night: bool) -> tuple[str, ...]:
     place = places()[name]
     shown = {name for name, _ in place.shows} | (BY_DAY if night else BY_NIGHT)
     return tuple(n for n in place.found if things()[n].role not in ACTING and n not in shown)
+
+
+@cache
+def _rarity(name: str) -> float:
+    """Weight of a thing among those of a place: what is found in few places is drawn more often there."""
+    return 1 / sum(name in place.found for place in places().values())
+
+
+def _choose(names: Sequence[str], rng: random.Random) -> str:
+    return rng.choices(names, [_rarity(name) for name in names])[0]
 
 
 @cache
@@ -134,7 +143,7 @@ def sample_scene(rng: random.Random, place: Place | None = None) -> Scene:
         if draw < PERSON_SHARE or not (animals or others):
             name = rng.choice(PLAIN if "man" in persons and rng.random() < PLAIN_SHARE else persons)
         else:
-            name = rng.choice(animals if animals and (draw < PERSON_SHARE + 0.28 or not others) else others)
+            name = _choose(animals if animals and (draw < PERSON_SHARE + ANIMAL_SHARE or not others) else others, rng)
         if name not in cast:
             cast.append(name)
     figures = [draw_actor(number, cast, place.name, rng) for number in range(num_actors)]
@@ -142,7 +151,7 @@ def sample_scene(rng: random.Random, place: Place | None = None) -> Scene:
         figures[1] = _like(figures[0], figures[1], place)
     found = _props(place.name, night)
     num_props = min(MOST_FIGURES - num_actors, rng.choices((0, 1, 2), NUM_PROPS_WEIGHTS)[0], len(found))
-    props = rng.sample(found, num_props)
+    props = [_choose(found, rng) for _ in range(num_props)]
     if props and rng.random() < ANYWHERE_SHARE:
         props[0] = rng.choice(_anywhere())
     props = [name for name in dict.fromkeys(props) if name not in cast]
@@ -177,21 +186,3 @@ def _varied(figures: Sequence[Figure], rng: random.Random) -> Iterator[Figure]:
 @cache
 def _places() -> tuple[Place, ...]:
     return tuple(places().values())
-
-
-def stream_scenes(split: SceneSplit, seed: int) -> Iterator[Scene]:
-    """Yield distinct scenes of a split, endlessly."""
-    if split not in ("train", "validation", "test"):
-        raise ConfigError(f"Unknown split {split!r}. Choose one of: train, validation, test.")
-    rng, seen = random.Random(f"{split}-{seed}"), set[str]()
-    while True:
-        scene = sample_scene(rng)
-        content = scene.content
-        if scene.split == split and content not in seen:
-            seen.add(content)
-            yield scene
-
-
-def sample_scenes(split: SceneSplit, count: int, seed: int) -> list[Scene]:
-    """Return `count` distinct scenes of a split; equal seeds give equal scenes."""
-    return list(islice(stream_scenes(split, seed), count))

@@ -1,7 +1,4 @@
-"""Stages scenes that show what claims say: drawn as usual, with the figures of the claims in place of others.
-
-Of 4,000 scenes as they are drawn, some things are in none.
-"""
+"""Stages scenes that show what claims say: drawn as usual, with the figures of the claims in place of others."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -12,7 +9,7 @@ from nt2vr.world_large.claims import Act, Claim, Who
 from nt2vr.world_large.deeds import ENTER, LEAVE, WEAR, DeedKind, deeds
 from nt2vr.world_large.places import Place, places
 from nt2vr.world_large.sampling import draw_actor, draw_colour, sample_scene
-from nt2vr.world_large.scenes import MOST_FIGURES, Deed, Figure, Scene, SceneSplit, problems
+from nt2vr.world_large.scenes import BY_DAY, BY_NIGHT, MOST_FIGURES, Deed, Figure, Scene, SceneSplit, problems
 from nt2vr.world_large.things import ACTING, Names, things
 
 
@@ -25,16 +22,23 @@ def stream_staged(claims: Sequence[Claim], split: SceneSplit, seed: object) -> I
     """Yield scenes of a split for which all claims hold, endlessly."""
     rng = random.Random(f"{seed}-{split}")
     while True:
-        scene = _staged(claims, rng)
-        is_valid = scene and any(figure.acts for figure in scene.figures) and not problems(scene)
-        if scene and is_valid and scene.split == split and all(claim.holds(scene) for claim in claims):
+        scene = staged(claims, rng)
+        if scene and scene.split == split:
             yield scene
 
 
-def _staged(claims: Sequence[Claim], rng: random.Random) -> Scene | None:
+def staged(claims: Sequence[Claim], rng: random.Random) -> Scene | None:
+    """Draw a valid scene for which all claims hold; None if this draw failed."""
+    scene = _draw(claims, rng)
+    if not scene or not any(figure.acts for figure in scene.figures) or problems(scene):
+        return None
+    return scene if all(claim.holds(scene) for claim in claims) else None
+
+
+def _draw(claims: Sequence[Claim], rng: random.Random) -> Scene | None:
     place = _place(claims, rng)
     scene = sample_scene(rng, place)
-    figures, night = list(scene.figures), next((c.night for c in claims if c.night is not None), scene.night)
+    figures, night = list(scene.figures), _night(claims, scene.night)
     left = list(range(MOST_FIGURES))
     for claim in claims:
         for number, who in enumerate(claim.whos):
@@ -53,10 +57,22 @@ def _place(claims: Sequence[Claim], rng: random.Random) -> Place:
     """Draw one of the places of the claims, otherwise one where as many of their things as possible are found."""
     wanted = [name for claim in claims for name in sorted(claim.places)]
     left = [places()[name] for name in wanted] or list(places().values())
-    for names in (who.names for claim in claims for who in claim.whos):
+    whos = [who for claim in claims for who in claim.whos]
+    for names in (who.names for who in whos):
         if names and names <= _found_somewhere():  # persons may be anywhere
             left = [place for place in left if names & set(place.found)] or left
+    for verbs in (act.verbs for who in whos for act in who.acts):
+        tags = [deeds()[verb].where for verb in verbs]
+        left = [place for place in left if not verbs or any(not some or some & place.tags for some in tags)] or left
     return rng.choice(left)
+
+
+def _night(claims: Sequence[Claim], drawn: bool) -> bool:
+    """Return whether it is night: as claims say, as what they name is seen by day or night alone, or as drawn."""
+    said = [claim.night for claim in claims if claim.night is not None]
+    names = [who.names for claim in claims for who in claim.whos if who.names]
+    by_night, by_day = (any(each <= seen for each in names) for seen in (BY_NIGHT, BY_DAY))
+    return said[0] if said else by_night or (drawn and not by_day)
 
 
 @cache

@@ -9,9 +9,9 @@ from nt2vr.world_large.captions import captions, describe
 from nt2vr.world_large.claims import Act, Claim, Order, Who, seen_in
 from nt2vr.world_large.negation import SceneDenialKind, forms, negate
 from nt2vr.world_large.nouns import meanings
-from nt2vr.world_large.sampling import sample_scenes
 from nt2vr.world_large.scenes import Deed, Figure, Scene, problems
 from nt2vr.world_large.sentences import SceneDenials
+from nt2vr.world_large.splits import sample_scenes
 from nt2vr.world_large.table import SceneTable
 
 SCENES = sample_scenes("train", 500, seed=5)

@@ -19,8 +19,8 @@ from nt2vr.world_large.drawn.props import picture
 from nt2vr.world_large.drawn.render import render
 from nt2vr.world_large.drawn.sprites import drawing, ink
 from nt2vr.world_large.places import places
-from nt2vr.world_large.sampling import sample_scenes
 from nt2vr.world_large.scenes import Deed, Figure, Scene
+from nt2vr.world_large.splits import sample_scenes
 from nt2vr.world_large.things import things
 
 PX = 224  # layouts are for this size
