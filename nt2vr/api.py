@@ -89,7 +89,8 @@ def evaluate(
 
     Args:
         data: "world", "gallery", "library:NAME", the path of a dataset or benchmark file, or, without any video,
-            "words:PATH" of captions ("words1:PATH": one caption per video); `Data` also sets split, seed and queries.
+            "words:PATH" of captions ("words1:PATH": one caption per video), or "classes:PATH" with a folder per class;
+            `Data` also sets split, seed, queries and prompts.
         systems: as for `GallerySearcher.search`; `data_dir` and `device` as for `load_model`.
         progress: called with the number of steps done, their total, and a description.
         should_stop: polled between steps.

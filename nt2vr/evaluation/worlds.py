@@ -1,7 +1,7 @@
 """The built-in worlds behind one interface: the one that ships, and the large one that is to replace it."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, get_args
 
@@ -9,8 +9,9 @@ from numpy import bool_
 from numpy.typing import NDArray
 
 from nt2vr.querygen.denials import Denial
-from nt2vr.world import captions, negation, scenes, sentences, table
+from nt2vr.world import altered, captions, negation, scenes, sentences, table
 from nt2vr.world.drawn.clips import DRAWING, LOOK, Drawing
+from nt2vr.world_large import altered as large_altered
 from nt2vr.world_large import captions as large_captions
 from nt2vr.world_large import negation as large_negation
 from nt2vr.world_large import scenes as large_scenes
@@ -53,6 +54,8 @@ class World:
         kinds: of denying sentences that its grammar makes.
         table: truth of claims over scenes, see `SceneTable`.
         look: version of its drawings.
+        altered: yields a scene with one thing changed, by the name of the change.
+        shown_classes: what scenes may show, by sort: a sentence, its denial, and the sentence's claim.
     """
 
     name: str
@@ -67,6 +70,8 @@ class World:
     denial: type[Denial]
     drawing: Drawing
     look: int | str
+    altered: Callable[[Any, str, random.Random], Iterator[Any]]
+    shown_classes: Callable[[], Mapping[str, Sequence[tuple[str, str, Any]]]]
 
 
 SMALL = World(
@@ -82,6 +87,8 @@ SMALL = World(
     negation.SceneDenial,
     DRAWING,
     LOOK,
+    altered.altered,
+    altered.shown_classes,
 )
 LARGE = World(
     "large built-in world",
@@ -96,6 +103,8 @@ LARGE = World(
     large_negation.SceneDenial,
     Drawing(render.draw_clip, "large 1"),
     "large 1",
+    large_altered.altered,
+    large_altered.shown_classes,
 )
 BY_DATA = {world.data: world for world in (SMALL, LARGE)}
 
