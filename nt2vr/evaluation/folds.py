@@ -44,8 +44,10 @@ def fold_questions(
             pair = next(_pairs(scene, captions[row], fold, row, world), None)
             if pair is not None:
                 others = row_array((texts.setdefault(pair[1], len(texts)),))
-                known = {"wanted": pair[0], "group": fold, "cue": cue_of(pair[1])}  # the caption denies nothing
-                questions.append(JudgedQuery("pair", pair[0], row_array((row,)), others=others, **known))
+                cue, true = cue_of(pair[1]), pair[0]  # the caption denies nothing
+                questions.append(
+                    JudgedQuery("pair", true, row_array((row,)), wanted=true, others=others, group=fold, cue=cue)
+                )
                 found += 1
             if found == count:
                 break

@@ -19,7 +19,7 @@ from pathlib import Path
 from nt2vr.datasets.files import Files, stem
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, QueryKind, cue_of, row_array
-from nt2vr.evaluation.classes import Prompts, class_files, class_questions
+from nt2vr.evaluation.classes import Averaged, Prompts, class_files, class_questions
 from nt2vr.evaluation.foils import Foils, adapted, foil_files, read_foils
 from nt2vr.evaluation.media import content_of, embed_files
 from nt2vr.media.cache import Cache
@@ -64,11 +64,8 @@ def task_benchmark(
     Raises:
         ConfigError: if the file cannot be used, with the reason.
     """
-    folder, name, averaged = (
-        (path if path.is_dir() else path.parent).absolute(),
-        path.stem,
-        dict[str, tuple[str, ...]](),
-    )
+    folder, name = (path if path.is_dir() else path.parent).absolute(), path.stem
+    averaged: Averaged = {}
     try:
         if path.suffix.lower() == ".csv":
             with path.open(encoding="utf-8-sig", newline="") as file:
