@@ -8,9 +8,8 @@ from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Verdict
 from nt2vr.world_large.claims import Act, Claim, Who
-from nt2vr.world_large.scenes import Figure, Scene
+from nt2vr.world_large.scenes import Figure, Scene, main_deeds
 from nt2vr.world_large.truth import judge, read_claim
-from nt2vr.world_large.wording import main_deeds
 
 
 def judge_video(query: Query, video: Video, reference: Video | None = None) -> Verdict | None:
