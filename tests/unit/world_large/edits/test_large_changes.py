@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
+from nt2vr.language.query import Query
 from nt2vr.querygen.families import COPIES, EDIT_KINDS, Change, Family, Wish, WishTable, changed
 from nt2vr.querygen.modifications import CHANGE_KINDS, ChangeKind
 from nt2vr.world_large.claims import Claim
 from nt2vr.world_large.edits.changes import EDITS, changes_of, possible
+from nt2vr.world_large.edits.edits import judge_edit
 from nt2vr.world_large.scenes import Deed, Figure, Scene, problems
 from nt2vr.world_large.splits import sample_scenes
 from nt2vr.world_large.truth import read_claim
@@ -166,6 +168,16 @@ def test_right_clips_are_those_that_a_plain_reading_of_the_text_finds() -> None:
             num_read += 1
     assert num_read > 35
     assert len(clips) > 2 * COPIES
+
+
+def test_the_judge_finds_every_edited_scene_right_if_it_knows_the_words() -> None:
+    verdicts: Counter[str | None] = Counter()
+    for family in EDITS.of_training(40, 11):
+        for edit in family.edits:
+            query = Query(edit.modification.text, edit.modification.wanted, edit.modification.unwanted)
+            verdicts[judge_edit(query, family.reference.to_dict(), edit.scene.to_dict())] += 1
+    assert set(verdicts) == {"right", None}
+    assert verdicts[None] <= 0.05 * verdicts.total()
 
 
 def told_of(scene: Scene) -> list[object]:
