@@ -97,7 +97,7 @@ def test_a_reference_is_drawn_by_its_own_world(
 ) -> None:
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "uploads"))
     scene = world.sample_scenes("test", 1, 3)[0]
-    drawn = replace(report, pictures=[{"scene": scene.to_dict()}] * 3)
+    drawn = replace(report, pictures=({"scene": scene.to_dict()},) * 3)
     with Image.open(picture_query(drawn, 0, Libraries(tmp_path / "libraries"))["upload"]) as picture:
         pixels = np.asarray(picture, float)
     expected = world.drawing.draw(scene, 1, Framing(224))[0]
