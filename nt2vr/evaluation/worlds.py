@@ -9,8 +9,10 @@ from numpy import bool_
 from numpy.typing import NDArray
 
 from nt2vr.querygen.denials import Denial
+from nt2vr.querygen.families import Families
 from nt2vr.world import captions, negation, scenes, sentences, table
 from nt2vr.world.drawn.clips import DRAWING, LOOK, Drawing
+from nt2vr.world.edits import changes
 from nt2vr.world_large import captions as large_captions
 from nt2vr.world_large import negation as large_negation
 from nt2vr.world_large import scenes as large_scenes
@@ -18,6 +20,7 @@ from nt2vr.world_large import sentences as large_sentences
 from nt2vr.world_large import splits as large_splits
 from nt2vr.world_large import table as large_table
 from nt2vr.world_large.drawn import render
+from nt2vr.world_large.edits import changes as large_changes
 
 
 class Grammar(Protocol):
@@ -53,6 +56,8 @@ class World:
         kinds: of denying sentences that its grammar makes.
         table: truth of claims over scenes, see `SceneTable`.
         look: version of its drawings.
+        edits: references with edits, for covr.
+        captions: a number of distinct captions of a scene, by a seed.
     """
 
     name: str
@@ -67,6 +72,8 @@ class World:
     denial: type[Denial]
     drawing: Drawing
     look: int | str
+    edits: Families
+    captions: Callable[[Any, int, int], Sequence[str]]
 
 
 SMALL = World(
@@ -82,6 +89,8 @@ SMALL = World(
     negation.SceneDenial,
     DRAWING,
     LOOK,
+    changes.EDITS,
+    captions.captions,
 )
 LARGE = World(
     "large built-in world",
@@ -96,6 +105,8 @@ LARGE = World(
     large_negation.SceneDenial,
     Drawing(render.draw_clip, "large 1"),
     "large 1",
+    large_changes.EDITS,
+    large_captions.captions,
 )
 BY_DATA = {world.data: world for world in (SMALL, LARGE)}
 
