@@ -13,7 +13,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     default = "(default: %(default)s)"
     parser.add_argument("--model", default="CLIP", help=f"name or folder of a model {default}")
     parser.add_argument(
-        "--data", default="world", metavar="FOLDER", help="folder of WebVid-CoVR, CIRR, FashionIQ or CIRCO " + default
+        "--data",
+        default="world",
+        metavar="DATA",
+        help="world, world-large, or the folder of WebVid-CoVR, CIRR, FashionIQ or CIRCO " + default,
     )
     parser.add_argument("--split", default="test", help=f"test or validation scenes, or the dataset's split {default}")
     parser.add_argument(
@@ -21,7 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=int,
         default=0,
         metavar="N",
-        help="queries per kind of change in the built-in world, at most 100 (default: 100, of validation scenes 50)",
+        help="queries per kind of change in a built-in world, at most 100 (default: 100, of validation scenes 50)",
     )
     parser.add_argument(
         "--keep-reference",

@@ -9,8 +9,10 @@ from numpy import bool_
 from numpy.typing import NDArray
 
 from nt2vr.querygen.denials import Denial
+from nt2vr.querygen.families import Families
 from nt2vr.world import altered, captions, negation, scenes, sentences, table
 from nt2vr.world.drawn.clips import DRAWING, LOOK, Drawing
+from nt2vr.world.edits import changes
 from nt2vr.world_large import altered as large_altered
 from nt2vr.world_large import captions as large_captions
 from nt2vr.world_large import negation as large_negation
@@ -19,6 +21,7 @@ from nt2vr.world_large import sentences as large_sentences
 from nt2vr.world_large import splits as large_splits
 from nt2vr.world_large import table as large_table
 from nt2vr.world_large.drawn import render
+from nt2vr.world_large.edits import changes as large_changes
 
 
 class Grammar(Protocol):
@@ -54,6 +57,8 @@ class World:
         kinds: of denying sentences that its grammar makes.
         table: truth of claims over scenes, see `SceneTable`.
         look: version of its drawings.
+        edits: references with edits, for covr.
+        captions: a number of distinct captions of a scene, by a seed.
         altered: yields a scene with one thing changed, by the name of the change.
         shown_classes: what scenes may show, by sort: a sentence, its denial, and the sentence's claim.
     """
@@ -70,6 +75,8 @@ class World:
     denial: type[Denial]
     drawing: Drawing
     look: int | str
+    edits: Families
+    captions: Callable[[Any, int, int], Sequence[str]]
     altered: Callable[[Any, str, random.Random], Iterator[Any]]
     shown_classes: Callable[[], Mapping[str, Sequence[tuple[str, str, Any]]]]
 
@@ -87,6 +94,8 @@ SMALL = World(
     negation.SceneDenial,
     DRAWING,
     LOOK,
+    changes.EDITS,
+    captions.captions,
     altered.altered,
     altered.shown_classes,
 )
@@ -103,6 +112,8 @@ LARGE = World(
     large_negation.SceneDenial,
     Drawing(render.draw_clip, "large 1"),
     "large 1",
+    large_changes.EDITS,
+    large_captions.captions,
     large_altered.altered,
     large_altered.shown_classes,
 )

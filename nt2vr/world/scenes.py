@@ -3,7 +3,7 @@
 import hashlib
 import json
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any, Literal
@@ -52,6 +52,16 @@ class Scene:
         """The scene without its look, independent of the order of actors and props."""
         actors = sorted(json.dumps(asdict(actor)) for actor in self.actors)
         return json.dumps([self.place, actors, sorted(self.props)])
+
+    @property
+    def cast(self) -> frozenset[tuple[str, str]]:
+        """The (subject, activity) pairs of its actors."""
+        return frozenset((actor.subject, actor.activity) for actor in self.actors)
+
+    @property
+    def gist(self) -> Hashable:
+        """What an edit keeps unless its text says otherwise: the place, and who does what."""
+        return self.place, self.cast
 
     @property
     def split(self) -> SceneSplit:

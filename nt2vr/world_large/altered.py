@@ -10,9 +10,8 @@ from nt2vr.world_large.claims import Act, Claim, Who, seen_in
 from nt2vr.world_large.deeds import deeds, deeds_at
 from nt2vr.world_large.nouns import meanings
 from nt2vr.world_large.places import places
-from nt2vr.world_large.scenes import Deed, Figure, Scene
+from nt2vr.world_large.scenes import Deed, Figure, Scene, main_deeds
 from nt2vr.world_large.things import ACTING, things
-from nt2vr.world_large.wording import main_deeds
 
 
 def altered(scene: Scene, change: str, rng: random.Random) -> Iterator[Scene]:

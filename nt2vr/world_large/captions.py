@@ -10,7 +10,7 @@ from nt2vr.world_large.lexicon import DAY, NIGHT, PARTS
 from nt2vr.world_large.nouns import Phrase, draw_phrase
 from nt2vr.world_large.places import places
 from nt2vr.world_large.scene_caption import SceneCaption, joined
-from nt2vr.world_large.scenes import Deed, Figure, Scene
+from nt2vr.world_large.scenes import Deed, Figure, Scene, main_deeds
 from nt2vr.world_large.wording import (
     FORMS,
     Verb,
@@ -20,7 +20,6 @@ from nt2vr.world_large.wording import (
     draw_doer,
     draw_object,
     following,
-    main_deeds,
     persons,
 )
 

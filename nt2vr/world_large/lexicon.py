@@ -137,14 +137,17 @@ def _is_there(place: str, names: list[str]) -> bool:
 
 @cache
 def lexicon() -> dict[tuple[str, ...], Meaning]:
-    """Map phrases to meanings; the names of verbs with equal phrases are merged."""
+    """Map phrases to meanings; verbs with equal phrases are merged: a boy bounces a ball, a ball bounces."""
     found = {tokens_of(word): meaning for word, meaning in _plain()}
     for word, meaning in _verbs():
         known = found.get(tokens_of(word))
         if known and meaning.kind == "mood":
             continue  # "smiling" is a verb as well
-        names = known.names if known and known.kind == "verb" else frozenset()
-        found[tokens_of(word)] = meaning._replace(names=names | meaning.names)
+        if known and known.kind == "verb":
+            takes, alone = known.takes_object or meaning.takes_object, known.takes_object != meaning.takes_object
+            names, alone = known.names | meaning.names, alone or known.alone or meaning.alone
+            meaning = meaning._replace(names=names, takes_object=takes, alone=alone)
+        found[tokens_of(word)] = meaning
     for place in places().values():
         found |= {tokens_of(phrase): Meaning("place", frozenset((place.name,))) for phrase in place.phrases}
     found |= {tokens_of(word): meaning for word, meaning in _nouns()}

@@ -9,10 +9,9 @@ from nt2vr.language.query import Query
 from nt2vr.search.rewording import reword
 from nt2vr.world_large.claims import Claim
 from nt2vr.world_large.lexicon import lexicon, tokens_of
-from nt2vr.world_large.scenes import Figure, Scene
+from nt2vr.world_large.scenes import Figure, Scene, main_deeds
 from nt2vr.world_large.things import Names, things
 from nt2vr.world_large.truth import read_claim
-from nt2vr.world_large.wording import main_deeds
 
 FEW = 1  # clips that fit a query for which others are offered
 MOST = 3

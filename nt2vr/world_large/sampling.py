@@ -34,7 +34,7 @@ TRIES = 8
 
 
 @cache
-def _cast(name: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+def cast_at(name: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Return who may act at a place: persons, animals and others."""
     place = places()[name]
     persons = PLAIN if AT_SEA & place.tags else those(IN_SPACE if "space" in place.tags else ("person",))
@@ -46,7 +46,7 @@ def _cast(name: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 
 
 @cache
-def _props(name: str, night: bool) -> tuple[str, ...]:
+def props_at(name: str, night: bool) -> tuple[str, ...]:
     place = places()[name]
     shown = {name for name, _ in place.shows} | (BY_DAY if night else BY_NIGHT)
     return tuple(n for n in place.found if things()[n].role not in ACTING and n not in shown)
@@ -63,7 +63,7 @@ def _choose(names: Sequence[str], rng: random.Random) -> str:
 
 
 @cache
-def _anywhere() -> tuple[str, ...]:
+def anywhere() -> tuple[str, ...]:
     return those(("hand", "worn"))
 
 
@@ -84,7 +84,7 @@ def draw_colour(name: str, rng: random.Random) -> str:
     return rng.choice(FUR if "mammal" in thing.kinds else COLOURS) if thing.tint else ""
 
 
-def _draw_deed(
+def sample_deed(
     layer: Layer, number: int, cast: Sequence[str], place: str, rng: random.Random, other_than: str = ""
 ) -> Deed | None:
     """Draw what a figure does; None if it can do nothing."""
@@ -109,7 +109,7 @@ def draw_actor(number: int, cast: Sequence[str], place: str, rng: random.Random)
     """Draw an actor with its deeds."""
     name = cast[number]
     figure = Figure(name, draw_colour(name, rng))
-    first = _draw_deed("main", number, cast, place, rng)
+    first = sample_deed("main", number, cast, place, rng)
     if first is None:
         return figure
     course, start, end = rng.choices(COURSES, COURSE_WEIGHTS)[0], 0.0, 1.0
@@ -120,10 +120,10 @@ def draw_actor(number: int, cast: Sequence[str], place: str, rng: random.Random)
         start = rng.randrange(4) / 4
         end = start + 0.25
     done = [replace(first, start=start, end=end)]
-    if course == "then" and (second := _draw_deed("main", number, cast, place, rng, first.verb)):
+    if course == "then" and (second := sample_deed("main", number, cast, place, rng, first.verb)):
         done = [replace(first, end=0.5), replace(second, start=0.5)]
     if _choices(place, name, "mood")[0] and rng.random() < MOOD_SHARE:
-        mood = _draw_deed("mood", number, cast, place, rng)
+        mood = sample_deed("mood", number, cast, place, rng)
         done += [replace(mood, start=figure.enters, end=figure.leaves)] if mood else []
     if name in deeds()[WEAR].who and rng.random() < WEAR_SHARE:
         worn = rng.choice(_ordered(deeds()[WEAR].objects))
@@ -135,7 +135,7 @@ def sample_scene(rng: random.Random, place: Place | None = None) -> Scene:
     """Draw one valid scene of any split, at a place if one is given."""
     place = place or rng.choice(_places())
     night = not place.indoors and rng.random() < NIGHT_SHARE
-    persons, animals, others = _cast(place.name)
+    persons, animals, others = cast_at(place.name)
     num_actors = rng.choices((1, 2, 3), NUM_ACTORS_WEIGHTS)[0]
     cast: list[str] = []
     while len(cast) < num_actors:
@@ -149,11 +149,11 @@ def sample_scene(rng: random.Random, place: Place | None = None) -> Scene:
     figures = [draw_actor(number, cast, place.name, rng) for number in range(num_actors)]
     if num_actors > 1 and rng.random() < TOGETHER_SHARE:
         figures[1] = _like(figures[0], figures[1], place)
-    found = _props(place.name, night)
+    found = props_at(place.name, night)
     num_props = min(MOST_FIGURES - num_actors, rng.choices((0, 1, 2), NUM_PROPS_WEIGHTS)[0], len(found))
     props = [_choose(found, rng) for _ in range(num_props)]
     if props and rng.random() < ANYWHERE_SHARE:
-        props[0] = rng.choice(_anywhere())
+        props[0] = rng.choice(anywhere())
     props = [name for name in dict.fromkeys(props) if name not in cast]
     if sum(things()[name].role == "sky" for name in props) > 1:
         props.pop()

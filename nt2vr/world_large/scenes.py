@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -113,11 +113,30 @@ class Scene:
             figures.append(json.dumps(data))
         return json.dumps([self.place, self.night, sorted(figures)])
 
+    def object_of(self, deed: Deed) -> str | None:
+        """Return the name of what a deed is done to or with, another figure or not."""
+        return self.figures[deed.object].thing if isinstance(deed.object, int) else deed.object
+
+    @property
+    def gist(self) -> Hashable:
+        """What an edit keeps unless its text says otherwise: the place by day or night, and who does what in turn."""
+        cast = set()
+        for figure in self.figures:
+            if figure.acts:
+                done = ((deed.verb, self.object_of(deed)) for deed in main_deeds(figure))
+                cast.add((figure.thing, figure.count, *done))
+        return self.place, self.night, frozenset(cast)
+
     @property
     def split(self) -> SceneSplit:
         """The split of this content, decided by a hash: no scene is in two splits."""
         bucket = hashlib.sha256(self.content.encode()).digest()[0] % 10
         return "test" if bucket == 0 else "validation" if bucket == 1 else "train"
+
+
+def main_deeds(figure: Figure) -> list[Deed]:
+    """Return what a figure does one after the other, moods and clothes aside."""
+    return sorted((deed for deed in figure.doings if deed.kind.layer == "main"), key=lambda deed: deed.start)
 
 
 def problems(scene: Scene) -> list[str]:

@@ -27,10 +27,10 @@ from nt2vr.world_large.negation import (
 from nt2vr.world_large.nouns import draw_noun, draw_phrase, meanings
 from nt2vr.world_large.places import places
 from nt2vr.world_large.sampling import sample_scene
-from nt2vr.world_large.scenes import Scene
+from nt2vr.world_large.scenes import Scene, main_deeds
 from nt2vr.world_large.table import SceneTable
 from nt2vr.world_large.things import kinds, things
-from nt2vr.world_large.wording import FORMS, conjugate, draw_deed, main_deeds
+from nt2vr.world_large.wording import FORMS, conjugate, draw_deed
 
 DEED_SHARE = 0.6  # of "not B": B is a deed, otherwise a thing
 BARE_SHARE, CAPTION_SHARE = 0.3, 0.3  # of A: a figure alone, a whole caption; otherwise a figure with its deed

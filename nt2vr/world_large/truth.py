@@ -150,9 +150,11 @@ class _Reader:
             return False  # of a skin, or of something that is never recoloured
         if self._in and self._whos and any(things()[name].role == "worn" for name in meaning.names):
             self._verb(Meaning("verb", takes_object=True))
+        if self._need_not and not self._may_be_object(meaning.names):
+            self._awaits = self._need_not = False  # "a bird is flying near | a kite"
         if not self._awaits:
             least = max(adjectives.least, 2 if meaning.plural else 1)
-            self._aside = self._after_with
+            self._aside = self._after_with and bool(self._whos)  # "with a girl | dancing" is about her
             acts = (*adjectives.acts, meaning.act) if meaning.act else adjectives.acts
             if self._whos and not self._whos[-1].names and not self._orders and not self._joint:  # "a smiling | girl"
                 acts = (*self._whos[-1].acts, *acts)
@@ -171,6 +173,12 @@ class _Reader:
         self._whos[-1] = replace(self._whos[-1], acts=(*others, replace(act, colour=adjectives.colour)))
         self._awaits = self._need_not = False
         return not (targets and adjectives.colour) and not adjectives.size
+
+    def _may_be_object(self, names: Names) -> bool:
+        """Return whether the last one can do the last verb to one of some things."""
+        who = self._whos[-1]
+        kinds = [deeds()[verb] for verb in who.acts[-1].verbs]
+        return any(names & kind.objects and (not who.names or who.names & kind.who) for kind in kinds)
 
     def _shirt(self) -> bool:
         """Take the colour that was read for that of a person's clothes; return whether there is such a person."""

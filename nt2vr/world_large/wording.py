@@ -97,11 +97,6 @@ def doers_of(deed: Deed) -> list[tuple[str, str]]:
     return [(word, needed) for word, needed in deed.kind.doers if needed in ("", deed.object)]
 
 
-def main_deeds(figure: Figure) -> list[Deed]:
-    """Return what a figure does one after the other, moods and clothes aside."""
-    return sorted((deed for deed in figure.doings if deed.kind.layer == "main"), key=lambda deed: deed.start)
-
-
 def draw_doer(figure: Figure, deed: Deed, adjective: str, rng: random.Random) -> Phrase:
     """Name a person by what it does: "a drummer"."""
     word, needed = rng.choice(doers_of(deed))

@@ -9,6 +9,7 @@ from pathlib import Path
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.covr.protocol import choose_weights, embed_queries, measure, summarise, vectors_of
 from nt2vr.evaluation.covr.sources import covr_world
+from nt2vr.evaluation.worlds import BY_DATA, SMALL, World
 from nt2vr.models.card import read_card, write_card
 from nt2vr.models.checkpoint import read_checkpoint
 from nt2vr.models.fusion import Fusion, save_fusion
@@ -20,13 +21,18 @@ from trainer.fusion.train import LOSSES, FusionConfig, train_fusion
 
 
 def add_fusion(
-    folder: Path, fusion: Fusion, weights: Weights, config: FusionConfig, metrics: Mapping[str, float] | None = None
+    folder: Path,
+    fusion: Fusion,
+    weights: Weights,
+    config: FusionConfig,
+    metrics: Mapping[str, float] | None = None,
+    world: World = SMALL,
 ) -> None:
     """Write a fusion into a checkpoint folder, and its entry and weights into the card."""
     entry = {
         "hidden": len(fusion.layers[0][0]) if len(fusion.layers) > 1 else 0,
         "weights": fusion.num_weights,
-        "data": f"built-in world, {config.families} families",
+        "data": f"{world.name}, {config.families} families",
         "training": asdict(config),
         "metrics": {name: round(value, 4) for name, value in (metrics or {}).items()},
         "fingerprint": fusion.fingerprint,
@@ -35,20 +41,22 @@ def add_fusion(
     write_card(folder, replace(read_card(folder), composition=asdict(weights), fusion=entry))
 
 
-def fuse(folder: Path, config: FusionConfig, cache: Path, progress: Progress = silent) -> dict[str, float]:
+def fuse(
+    folder: Path, config: FusionConfig, cache: Path, progress: Progress = silent, world: World = SMALL
+) -> dict[str, float]:
     """Choose weights on validation scenes, train a fusion, measure it on both splits, and add it to the folder.
 
     Returns:
         Metrics such as "test/fusion/remove actor/R@1", as in the card.
     """
     encoder = read_checkpoint(folder)
-    validation = embed_queries(covr_world(cache, "validation"), encoder, progress=progress)
+    validation = embed_queries(covr_world(cache, "validation", world=world), encoder, progress=progress)
     weights = choose_weights(validation)
     data = load_families(
-        encoder, config.families, config.seed, cache, with_frames=config.weigh_frames, progress=progress
+        encoder, config.families, config.seed, cache, with_frames=config.weigh_frames, progress=progress, world=world
     )
     fusion, _ = train_fusion(data, weights.parts, config, progress)
-    test = embed_queries(covr_world(cache, "test"), encoder, progress=progress)
+    test = embed_queries(covr_world(cache, "test", world=world), encoder, progress=progress)
     metrics: dict[str, float] = {}
     for split, asked in (("validation", validation), ("test", test)):
         for system in (*TRAINING_FREE, "fusion"):
@@ -56,7 +64,7 @@ def fuse(folder: Path, config: FusionConfig, cache: Path, progress: Progress = s
             metrics |= {f"{split}/{system}/{row}/R@1": values["R@1"] for row, values in table.items()}
             removals = [values["violations@5"] for row, values in table.items() if row.startswith("remove")]
             metrics[f"{split}/{system}/remove/violations@5"] = sum(removals) / len(removals)
-    add_fusion(folder, fusion, weights, config, metrics)
+    add_fusion(folder, fusion, weights, config, metrics, world)
     return metrics
 
 
@@ -65,6 +73,7 @@ def main() -> None:
     default = FusionConfig()
     parser = argparse.ArgumentParser(prog="python -m trainer.fusion", description="Train a fusion.")
     parser.add_argument("folder", type=Path, help="checkpoint folder, which gets the fusion")
+    parser.add_argument("--data", choices=BY_DATA, default=SMALL.data, help="world that the families are of")
     parser.add_argument("--families", type=int, default=default.families, help="training families")
     parser.add_argument("--steps", type=int, default=default.steps)
     parser.add_argument("--hidden", type=int, default=default.hidden, help="units of a hidden layer; 0: linear")
@@ -87,7 +96,7 @@ def main() -> None:
     except ConfigError as error:
         parser.error(str(error))
     with progress_bar() as progress:
-        metrics = fuse(options.folder, config, cache, progress)
+        metrics = fuse(options.folder, config, cache, progress, BY_DATA[options.data])
     sys.stdout.writelines(f"{name}: {value:.1f}\n" for name, value in metrics.items())
 
 

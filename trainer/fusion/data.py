@@ -1,21 +1,22 @@
-"""Training data of a fusion: families of the world, embedded once by frozen towers."""
+"""Training data of a fusion: families of a world, embedded once by frozen towers."""
 
 import random
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nt2vr.evaluation.worlds import SMALL, World
 from nt2vr.models.encoder import Encoder
 from nt2vr.progress import Progress, ShouldStop, never, silent
+from nt2vr.querygen.families import Edit, Family, WishTable
+from nt2vr.querygen.modifications import Modification
 from nt2vr.world.drawn.clips import ClipFile
-from nt2vr.world.edits.families import Edit, Family, WishTable, copies, training_families
-from nt2vr.world.edits.modifications import Modification, modify
-from nt2vr.world.scenes import Scene
 
 BLOCK = 1_000  # families per file of embeddings
 FRAMES = 2  # per clip: frames of one clip are nearly alike
@@ -58,6 +59,7 @@ def load_families(
     with_frames: bool = False,
     progress: Progress = silent,
     should_stop: ShouldStop = never,
+    world: World = SMALL,
 ) -> FusionData:
     """Draw and embed training families.
 
@@ -65,19 +67,23 @@ def load_families(
         without: names of the vocabulary; triplets whose changes concern one of them are left out.
         with_frames: also embed single frames, which are stored in `cache`.
     """
-    families = training_families(count, seed)
-    scenes = _clips_of(families)
+    families = world.edits.of_training(count, seed)
+    scenes = _clips_of(families, world)
     owners = [row for row, family in enumerate(families) for _ in range(1 + len(family.edits))]
     references = [family.reference for family in families]
     blocks = [families[start : start + BLOCK] for start in range(0, count, BLOCK)]  # more families reuse the first
-    embedded = [_embed(block, encoder, cache, progress, should_stop) for block in blocks]
+    embedded = [_embed(block, encoder, cache, progress, should_stop, world) for block in blocks]
     pictures, clips = (np.concatenate(arrays) for arrays in zip(*embedded, strict=True))
-    frames = [_embed_single_frames(block, encoder, cache, progress, should_stop) for block in blocks if with_frames]
+    frames = [
+        _embed_single_frames(block, encoder, cache, progress, should_stop, world) for block in blocks if with_frames
+    ]
     table = WishTable([*scenes, *references])
     triplets = _triplets(families, without)
     rng = random.Random(seed)
     texts = [
-        modify(families[number].reference, edit.changes, rng) for number, _, edit in triplets for _ in range(WORDINGS)
+        world.edits.modify(families[number].reference, edit.changes, rng)
+        for number, _, edit in triplets
+        for _ in range(WORDINGS)
     ]
     wanted, unwanted = (part.view(len(triplets), WORDINGS, -1) for part in _embedded_parts(texts, encoder))
     return FusionData(
@@ -93,33 +99,43 @@ def load_families(
     )
 
 
-def _clips_of(families: Sequence[Family]) -> list[Scene]:
+def _clips_of(families: Sequence[Family], world: World) -> list[Any]:
     """List a twin and the edited scenes of each family."""
     return [
         scene
         for family in families
-        for scene in (*copies(family.reference, 1), *(edit.scene for edit in family.edits))
+        for scene in (*world.edits.copies(family.reference, 1), *(edit.scene for edit in family.edits))
     ]
 
 
 def _embed(
-    families: Sequence[Family], encoder: Encoder, cache: Path, progress: Progress, should_stop: ShouldStop
+    families: Sequence[Family],
+    encoder: Encoder,
+    cache: Path,
+    progress: Progress,
+    should_stop: ShouldStop,
+    world: World,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return the embeddings of the references' frames and of the clips."""
     references, framing = [family.reference for family in families], encoder.card.framing
     files = (
-        ClipFile.of("train", references, 1, framing, cache),
-        ClipFile.of("train", _clips_of(families), FRAMES, framing, cache),
+        ClipFile.of("train", references, 1, framing, cache, world.drawing),
+        ClipFile.of("train", _clips_of(families, world), FRAMES, framing, cache, world.drawing),
     )
     pictures, clips = (file.embeddings_alone(encoder, progress, should_stop) for file in files)
     return pictures, clips
 
 
 def _embed_single_frames(
-    families: Sequence[Family], encoder: Encoder, cache: Path, progress: Progress, should_stop: ShouldStop
+    families: Sequence[Family],
+    encoder: Encoder,
+    cache: Path,
+    progress: Progress,
+    should_stop: ShouldStop,
+    world: World,
 ) -> NDArray[np.float32]:
     """Return the embeddings of the clips' frames (N, F, D), L2-normalised."""
-    file = ClipFile.of("train", _clips_of(families), FRAMES, encoder.card.framing, cache)
+    file = ClipFile.of("train", _clips_of(families, world), FRAMES, encoder.card.framing, cache, world.drawing)
     frames = file.frames(progress, should_stop)
     embeddings = encoder.encode_frames(frames.reshape(-1, *frames.shape[2:])).reshape(*frames.shape[:2], -1)
     return np.asarray(embeddings / np.linalg.norm(embeddings, axis=-1, keepdims=True), np.float32)

@@ -1,6 +1,7 @@
 """A picture plus a text of a report, opened in Search with its reference."""
 
 import hashlib
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,11 @@ from gradio.utils import get_upload_folder
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.reports.report import Report
+from nt2vr.evaluation.worlds import world_of
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.picture import write_jpeg
+from nt2vr.models.framing import DEFAULT_SIZE, Framing
 from nt2vr.ui.evaluate.queries_view import picture_systems
-from nt2vr.world.drawn.render import SIZE, Renderer
-from nt2vr.world.scenes import Scene
 
 
 def picture_query(report: Report, place: int | None, libraries: Libraries) -> dict[str, str]:
@@ -33,7 +34,7 @@ def picture_query(report: Report, place: int | None, libraries: Libraries) -> di
 
 def _reference(picture: Mapping[str, Any], libraries: Libraries) -> dict[str, str]:
     if scene := picture.get("scene"):
-        return {"upload": str(_drawn(Scene.from_dict(scene)))}
+        return {"upload": str(_drawn(scene))}
     path = Path(picture.get("path", ""))
     for info in libraries.infos():
         for video in libraries.gallery(info.id).videos:
@@ -43,11 +44,12 @@ def _reference(picture: Mapping[str, Any], libraries: Libraries) -> dict[str, st
     return {}
 
 
-def _drawn(scene: Scene) -> Path:
+def _drawn(scene: Mapping[str, Any]) -> Path:
     """Draw a scene's middle frame into the folder of uploads, where it is deleted with them."""
-    name = hashlib.sha256(scene.content.encode() + str(scene.look).encode()).hexdigest()
+    name = hashlib.sha256(json.dumps(scene).encode()).hexdigest()
     path = Path(get_upload_folder()) / name / "reference.jpg"
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.is_file():
-        write_jpeg(Renderer(SIZE).frames(scene, 1)[0], path)
+        world = world_of(scene)
+        write_jpeg(world.drawing.draw(world.read_scene(scene), 1, Framing(DEFAULT_SIZE))[0], path)
     return path

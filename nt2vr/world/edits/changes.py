@@ -1,29 +1,19 @@
 """Changes of a scene for covr: one thing replaced, added or removed, and what matches."""
 
 import random
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
-from typing import Literal
 
-from nt2vr.world.scenes import PEOPLE, Actor, Scene
+from nt2vr.language.inflect import inflect_phrase
+from nt2vr.querygen.families import Families
+from nt2vr.querygen.modifications import ChangeKind
+from nt2vr.world.captions import with_article
+from nt2vr.world.scenes import PEOPLE, Actor, Scene, stream_scenes
 from nt2vr.world.truth import Claim, Who
-from nt2vr.world.vocabulary import ACCESSORIES, ANIMAL_ACTIVITIES, FLYING, PLACES, SUBJECTS
+from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, ANIMAL_ACTIVITIES, FLYING, PLACES, PROPS, SUBJECTS
 
-ChangeKind = Literal[
-    "replace subject",
-    "replace activity",
-    "replace place",
-    "add actor",
-    "add prop",
-    "add accessory",
-    "remove actor",
-    "remove activity",
-    "remove prop",
-    "remove accessory",
-]
-CHANGE_KINDS: tuple[ChangeKind, ...] = ChangeKind.__args__  # type: ignore[attr-defined]
 MAX_ACTORS, MAX_PROPS = 3, 2  # of a scene, see `draw_scene`
 
 
@@ -48,23 +38,31 @@ class Change:
         return replace(scene, place=place, actors=tuple(filter(None, actors)), props=kept)
 
     @property
-    def shown(self) -> Claim:
-        """Claim of the addition; empty for a removal."""
+    def names(self) -> frozenset[str]:
+        """Names of the vocabulary that a text about it mentions."""
+        claims = [claim for claim in (self.shown, self.gone) if claim]
+        of_actors = (who.subjects | who.activities | who.wearing for claim in claims for who in claim.actors)
+        others = (names for claim in claims for names in (claim.places, *claim.props))
+        return frozenset(actor.subject for actor in (self.old, self.new) if actor).union(*of_actors, *others)
+
+    @property
+    def shown(self) -> Claim | None:
+        """Claim of the addition; None for a removal."""
         if self.kind == "add prop":
             return Claim(props=(frozenset((self.prop,)),))
         if self.new is None or self.kind == "remove accessory":
-            return Claim(places=frozenset((self.place,) if self.place else ()))
+            return Claim(places=frozenset((self.place,))) if self.place else None
         if self.kind == "add accessory":
             return Claim((Who(frozenset((self.new.subject,)), wearing=frozenset((self.new.wearing or "",))),))
         return Claim((Who(frozenset((self.new.subject,)), frozenset((self.new.activity,))),))
 
     @property
-    def gone(self) -> Claim:
-        """Claim of the removal; empty for an addition."""
+    def gone(self) -> Claim | None:
+        """Claim of the removal; None for an addition."""
         if self.kind == "remove prop":
             return Claim(props=(frozenset((self.prop,)),))
         if self.old is None or self.kind == "add accessory":
-            return Claim()
+            return None
         if self.kind == "remove accessory":
             return Claim((Who(wearing=frozenset((self.old.wearing or "",))),))
         if self.kind in ("remove activity", "replace activity"):
@@ -72,53 +70,12 @@ class Change:
         return Claim((Who(frozenset((self.old.subject,))),))
 
 
-@dataclass(frozen=True)
-class Wish:
-    """Requirements of a changed scene: its place, and exactly its actors with their activities; the rest is free."""
-
-    place: str
-    cast: frozenset[tuple[str, str]]  # (subject, activity) of all actors
-    shown: tuple[Claim, ...]  # added by the changes
-    gone: tuple[Claim, ...]  # taken away by them
-
-    @classmethod
-    def of(cls, scene: Scene, changes: Sequence[Change]) -> "Wish":
-        """Return the requirements of changes that led to `scene`."""
-        shown = tuple(change.shown for change in changes if change.shown != Claim())
-        gone = tuple(change.gone for change in changes if change.gone != Claim())
-        return cls(scene.place, cast_of(scene), shown, gone)
-
-    def holds(self, scene: Scene) -> bool:
-        """Return whether a scene is right."""
-        return (
-            scene.place == self.place
-            and cast_of(scene) == self.cast
-            and all(claim.holds(scene) for claim in self.shown)
-            and not self.violated_by(scene)
-        )
-
-    def violated_by(self, scene: Scene) -> bool:
-        """Return whether a scene still shows something to be taken away."""
-        return any(claim.holds(scene) for claim in self.gone)
-
-
-def names_in(claim: Claim) -> frozenset[str]:
-    """Return the names of the vocabulary in a claim."""
-    of_actors = (names for who in claim.actors for names in (who.subjects, who.activities, who.wearing))
-    return claim.places.union(*of_actors, *claim.props)
-
-
-def cast_of(scene: Scene) -> frozenset[tuple[str, str]]:
-    """Return the (subject, activity) pairs of a scene."""
-    return frozenset((actor.subject, actor.activity) for actor in scene.actors)
-
-
 def possible(scene: Scene) -> bool:
     """Return whether `draw_scene` could draw a scene."""
     place = PLACES[scene.place]
     vehicles = [actor for actor in scene.actors if SUBJECTS[actor.subject].kind == "vehicle"]
     return (
-        1 <= len(scene.actors) == len(cast_of(scene)) <= MAX_ACTORS
+        1 <= len(scene.actors) == len(scene.cast) <= MAX_ACTORS
         and len(vehicles) <= 1
         and all((actor.subject, actor.activity) in _deeds(scene.place) for actor in scene.actors)
         and len(scene.props) == len(set(scene.props)) <= MAX_PROPS
@@ -149,8 +106,8 @@ def _is_clear(change: Change, scene: Scene) -> bool:
     without = replace(scene, actors=tuple(actor for actor in scene.actors if actor != change.old))
     return (
         possible(after)
-        and not (change.shown != Claim() and change.shown.holds(scene))
-        and not (change.gone != Claim() and (change.gone.holds(after) or not change.gone.holds(scene)))
+        and not (change.shown and change.shown.holds(scene))
+        and not (change.gone and (change.gone.holds(after) or not change.gone.holds(scene)))
         and not (change.old is not None and change.new is not None and _names_another(change.old, without))
     )
 
@@ -205,15 +162,31 @@ def _removals(scene: Scene, kind: ChangeKind) -> Iterator[Change]:
 _CANDIDATES = {"replace": _replacements, "add": _additions, "remove": _removals}
 
 
-def two_changes(scene: Scene, rng: random.Random) -> Iterator[tuple[Change, Change]]:
-    """Yield pairs of changes of different kinds, to different things, that lead to possible scenes."""
-    kinds = rng.sample(CHANGE_KINDS, len(CHANGE_KINDS))
-    found: list[Change] = []
-    for change in filter(None, (next(changes_of(scene, kind, rng), None) for kind in kinds)):
-        for other in found:
-            pair = (change, other) if rng.random() < 0.5 else (other, change)
-            after = pair[1].applied(pair[0].applied(scene))
-            apart = change.old is None or change.old != other.old
-            if apart and possible(after) and Wish.of(after, pair).holds(after):
-                yield pair
-        found.append(change)
+def fields_of(scene: Scene, change: Change, rng: random.Random) -> dict[str, str]:
+    """Draw words for everything that a wording of a change may name."""
+    fields = {"here": rng.choice(PLACES[scene.place].phrases)}
+    if change.place:
+        fields["there"] = rng.choice(PLACES[change.place].phrases)
+    if change.old:
+        fields |= {"old": (old := rng.choice(SUBJECTS[change.old.subject].words)), "a_old": with_article(old)}
+        phrase = rng.choice(ACTIVITIES[change.old.activity].phrases)
+        fields |= {"did": inflect_phrase(phrase, "VBG"), "was_doing": phrase}
+    if change.new:
+        fields |= {"new": (new := rng.choice(SUBJECTS[change.new.subject].words)), "a_new": with_article(new)}
+        phrase = rng.choice(ACTIVITIES[change.new.activity].phrases)
+        fields |= {"doing": inflect_phrase(phrase, "VBG"), "does": inflect_phrase(phrase, "VBZ")}
+    if thing := _thing(change, rng):
+        bare = thing.removeprefix("a ").removeprefix("an ").removeprefix("the ")
+        fields |= {"thing": thing, "bare": bare, "the_thing": f"the {bare}"}
+    return fields
+
+
+def _thing(change: Change, rng: random.Random) -> str:
+    """Draw words for the prop or accessory of a change, with their article; empty if it has none."""
+    if change.prop:
+        return rng.choice(PROPS[change.prop].words)
+    actor = {"add accessory": change.new, "remove accessory": change.old}.get(change.kind)
+    return rng.choice(ACCESSORIES[actor.wearing].words) if actor and actor.wearing else ""
+
+
+EDITS = Families(stream_scenes, changes_of, possible, fields_of, look="look")

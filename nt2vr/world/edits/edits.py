@@ -1,6 +1,6 @@
 """Verdicts on clips of the built-in world, also for a reference plus a text.
 
-Exact truth, with the place and without further actors, is `changes.Wish`; few clips of a gallery are right by it.
+Exact truth, with the place and without further actors, is `families.Wish`; few clips of a gallery are right by it.
 """
 
 from collections.abc import Mapping, Sequence

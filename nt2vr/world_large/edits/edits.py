@@ -8,9 +8,9 @@ from nt2vr.language.query import Query
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Verdict
 from nt2vr.world_large.claims import Act, Claim, Who
-from nt2vr.world_large.scenes import Figure, Scene
+from nt2vr.world_large.scenes import Figure, Scene, main_deeds
+from nt2vr.world_large.things import ACTING, Names, things
 from nt2vr.world_large.truth import judge, read_claim
-from nt2vr.world_large.wording import main_deeds
 
 
 def judge_video(query: Query, video: Video, reference: Video | None = None) -> Verdict | None:
@@ -44,26 +44,40 @@ def _actors(before: Scene, wanted: Sequence[Claim], gone: Sequence[Claim]) -> li
     """List the required actors: the wanted ones, each as the actor that it changes, and the unchanged ones."""
     actors = [figure for figure in before.figures if figure.acts]
     taken = [each for each in actors if any(who.fits(each, before.figures) for claim in gone for who in claim.whos)]
-    left = [actor for actor in actors if actor not in taken]
+    left, lost = [actor for actor in actors if actor not in taken], frozenset(actor.thing for actor in taken)
     found: list[Who] = []
     for who in (who for claim in wanted for who in claim.whos):
         same = next((actor for actor in left if actor.thing in who.names), None)
-        changed = same or next(iter(taken), None)
+        changed = same or (next(iter(_alike_first(taken, who)), None) if _may_act(who) else None)
         if same is not None:
             left.remove(same)
         elif changed is not None:
             taken.remove(changed)
-        found.append(who if changed is None else _completed(who, changed, before))
-    return [*found, *(_completed(Who(), actor, before) for actor in left)]
+        found.append(who if changed is None else _completed(who, changed, before, lost))
+    return [*found, *(_completed(Who(), actor, before, lost) for actor in left)]
 
 
-def _completed(who: Who, changed: Figure, before: Scene) -> Who:
-    """Complete a description by what an actor of the reference is and does; clothes leave its deeds as they are."""
+def _alike_first(actors: Sequence[Figure], who: Who) -> list[Figure]:
+    """Sort actors so that those come first who are of the kind described: a student replaces a boy, not a train."""
+    roles = {things()[name].role for name in who.names}
+    return sorted(actors, key=lambda actor: actor.kind.role not in roles)
+
+
+def _may_act(who: Who) -> bool:
+    """Return whether somebody is described, and not "a chair"."""
+    return bool(who.acts) or not who.names or any(things()[name].role in ACTING for name in who.names)
+
+
+def _completed(who: Who, changed: Figure, before: Scene, lost: Names) -> Who:
+    """Complete a description by what an actor of the reference is and does; clothes leave its deeds as they are.
+
+    Whoever looked at somebody `lost` may look at anybody.
+    """
     done = tuple(
         Act(
             frozenset((deed.verb,)),
             objects=frozenset((deed.object,) if isinstance(deed.object, str) else ()),
-            targets=frozenset((before.figures[deed.object].thing,) if isinstance(deed.object, int) else ()),
+            targets=frozenset((before.figures[deed.object].thing,) if isinstance(deed.object, int) else ()) - lost,
         )
         for deed in main_deeds(changed)
     )

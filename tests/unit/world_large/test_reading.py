@@ -112,3 +112,25 @@ def test_clips_are_judged() -> None:
     assert judge(Query("", ("a woman",), ("a piano",)), data) == "miss"
     assert judge(Query("", ("a quokka",), ("a piano",)), data) is None
     assert judge(Query("", ("a man",), ()), {"place": "beach"}) is None
+
+
+@pytest.mark.parametrize(
+    ("phrase", "holds"),
+    [
+        ("bouncing a basketball", True),
+        ("a boy bouncing a soccer ball", False),  # the other one rolls
+        ("a ball rolling", True),
+        ("a basketball rolls", False),
+        ("a soccer ball rolls and a boy", True),
+        ("a bird flying near a kite", False),
+        ("a bird flying near a basketball", True),
+        ("flying a kite", False),
+        ("with a bird flying", True),
+        ("with a boy flying", False),
+    ],
+)
+def test_a_verb_with_and_without_an_object_is_read_by_what_follows(phrase: str, holds: bool) -> None:
+    boy = Figure("boy", "red", deeds=(Deed("bounce", "basketball"),))
+    ball, bird = Figure("soccer ball", deeds=(Deed("ball rolls"),)), Figure("dove", deeds=(Deed("fly"),))
+    claim = read_claim(phrase)
+    assert claim and claim.holds(Scene("park", False, (boy, ball, bird))) == holds

@@ -4,12 +4,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.covr.report import read_covr_file
 from nt2vr.evaluation.reports.report import Report
+from nt2vr.evaluation.worlds import BY_DATA, World
 from nt2vr.library.libraries import Libraries
+from nt2vr.models.framing import Framing
 from nt2vr.ui.evaluate.picture_query import picture_query
 from nt2vr.ui.evaluate.queries_view import Listing, kinds_of, queries_view
 from nt2vr.ui.evaluate.report_link import ReportLink
@@ -85,3 +89,16 @@ def test_a_reference_in_no_library_is_left_out_with_a_warning(
     elsewhere = replace(report, pictures=({"path": "a.mp4"},) * 3)
     assert picture_query(elsewhere, 1, Libraries(tmp_path / "libraries")).keys() == {"q", "systems"}
     assert said == ["The reference is in no library, so only the text is asked."]
+
+
+@pytest.mark.parametrize("world", BY_DATA.values(), ids=BY_DATA)
+def test_a_reference_is_drawn_by_its_own_world(
+    report: Report, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "uploads"))
+    scene = world.sample_scenes("test", 1, 3)[0]
+    drawn = replace(report, pictures=({"scene": scene.to_dict()},) * 3)
+    with Image.open(picture_query(drawn, 0, Libraries(tmp_path / "libraries"))["upload"]) as picture:
+        pixels = np.asarray(picture, float)
+    expected = world.drawing.draw(scene, 1, Framing(224))[0]
+    assert np.abs(pixels - expected).mean() < 5  # JPEG

@@ -6,7 +6,9 @@ from itertools import islice
 
 import pytest
 
-from nt2vr.world.edits.changes import CHANGE_KINDS, Change, ChangeKind, Wish, changes_of, possible, two_changes
+from nt2vr.querygen.families import Wish
+from nt2vr.querygen.modifications import CHANGE_KINDS, ChangeKind
+from nt2vr.world.edits.changes import EDITS, Change, changes_of, possible
 from nt2vr.world.scenes import Actor, Scene, draw_scene, sample_scenes
 
 MAN, WOMAN, DOG = Actor("man", "guitar", "cap"), Actor("woman", "sing"), Actor("dog", "run")
@@ -91,7 +93,7 @@ def test_an_ambiguous_thing_is_not_removed() -> None:
 def test_two_changes_concern_different_things_and_hold_together() -> None:
     rng, pairs = random.Random(1), 0
     for scene in sample_scenes("train", 40, seed=4):
-        for one, other in two_changes(scene, rng):
+        for one, other in EDITS.two_changes(scene, rng):
             after = other.applied(one.applied(scene))
             wish = Wish.of(after, (one, other))
             assert one.kind != other.kind and (one.old is None or one.old != other.old)

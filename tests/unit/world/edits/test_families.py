@@ -6,25 +6,16 @@ from functools import cache
 
 import pytest
 
-from nt2vr.world.edits.changes import CHANGE_KINDS, ChangeKind, changes_of
-from nt2vr.world.edits.families import (
-    COPIES,
-    EDIT_KINDS,
-    Family,
-    WishTable,
-    choose_families,
-    copies,
-    gallery_of,
-    training_families,
-)
-from nt2vr.world.edits.modifications import SEEN, UNSEEN, modify
+from nt2vr.querygen.families import COPIES, EDIT_KINDS, Family, WishTable
+from nt2vr.querygen.modifications import CHANGE_KINDS, SEEN, UNSEEN, ChangeKind
+from nt2vr.world.edits.changes import EDITS, changes_of
 from nt2vr.world.scenes import Scene, SceneSplit, sample_scenes
 from nt2vr.world.truth import read_claim
 
 
 @cache
 def families(split: SceneSplit = "validation") -> list[Family]:
-    return choose_families(split, per_kind=4, seed=2)
+    return EDITS.choose(split, per_kind=4, seed=2)
 
 
 def test_every_kind_has_as_many_queries_as_asked_for() -> None:
@@ -38,14 +29,14 @@ def test_references_and_edits_are_of_one_split() -> None:
 
 
 def test_equal_seeds_give_equal_families() -> None:
-    assert choose_families("validation", per_kind=2, seed=7) == choose_families("validation", per_kind=2, seed=7)
-    assert training_families(3, 1) == training_families(3, 1) != training_families(3, 2)
+    assert EDITS.choose("validation", per_kind=2, seed=7) == EDITS.choose("validation", per_kind=2, seed=7)
+    assert EDITS.of_training(3, 1) == EDITS.of_training(3, 1) != EDITS.of_training(3, 2)
 
 
 def test_half_of_the_test_texts_and_none_of_the_training_texts_are_in_unseen_wordings() -> None:
     unseen = [edit.unseen for family in families() for edit in family.edits]
     assert 0.25 < sum(unseen) / len(unseen) < 0.75
-    assert not any(edit.unseen for family in training_families(20, 1) for edit in family.edits)
+    assert not any(edit.unseen for family in EDITS.of_training(20, 1) for edit in family.edits)
 
 
 def test_no_wording_is_both_seen_and_unseen() -> None:
@@ -54,7 +45,7 @@ def test_no_wording_is_both_seen_and_unseen() -> None:
 
 
 def test_truth_over_a_gallery_is_that_of_a_plain_loop() -> None:
-    clips = gallery_of(families())
+    clips = EDITS.gallery_of(families())
     table = WishTable(clips)
     for family in families():
         for edit in family.edits:
@@ -62,7 +53,7 @@ def test_truth_over_a_gallery_is_that_of_a_plain_loop() -> None:
 
 
 def test_every_query_has_right_clips_and_twins_of_its_reference() -> None:
-    clips = gallery_of(families())
+    clips = EDITS.gallery_of(families())
     contents, table = Counter(clip.content for clip in clips), WishTable(clips)
     for family in families():
         assert contents[family.reference.content] >= COPIES
@@ -72,12 +63,12 @@ def test_every_query_has_right_clips_and_twins_of_its_reference() -> None:
 
 def test_no_twin_is_right() -> None:
     for family in families():
-        assert not any(edit.wish.holds(twin) for edit in family.edits for twin in copies(family.reference, 2))
+        assert not any(edit.wish.holds(twin) for edit in family.edits for twin in EDITS.copies(family.reference, 2))
 
 
 def test_copies_differ_in_their_look_alone() -> None:
     scene = families()[0].reference
-    twins = copies(scene, 5)
+    twins = EDITS.copies(scene, 5)
     assert len({twin.look for twin in (scene, *twins)}) == 6
     assert {twin.content for twin in twins} == {scene.content}
 
@@ -90,7 +81,7 @@ def test_the_parts_of_a_text_say_what_the_change_does(kind: ChangeKind, unseen: 
         change = next(changes_of(scene, kind, rng), None)
         if change is None:
             continue
-        text = modify(scene, (change,), rng, unseen)
+        text = EDITS.modify(scene, (change,), rng, unseen)
         after = change.applied(scene)
         assert holds(text.wanted_text, after), text
         assert not any(holds(part, after) for part in text.unwanted), text

@@ -1,5 +1,7 @@
 """Verdicts next to a reference of the large world: what the text changes, and what it leaves alone."""
 
+from dataclasses import replace
+
 import pytest
 
 from nt2vr.language.query import understand
@@ -61,3 +63,22 @@ def test_a_place_is_changed_alone(tagger: Tagger) -> None:
 
 def test_a_scene_of_another_world_gets_no_verdict(tagger: Tagger) -> None:
     assert judge_edit(understand("without the dog", tagger, True), {"place": "park", "actors": []}, {}) is None
+
+
+LOOKS = replace(DANCER, deeds=(Deed("look at", 0),))
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "after"),
+    [
+        ((DOG, DANCER), "add a chair, without the dog", (DANCER, Figure("chair"))),
+        ((DOG, LOOKS), "replace the dog with a cat", (doing("cat", "run"), LOOKS)),
+        ((DOG, DANCER), "without the dog, a girl instead of the boy", (doing("girl", "dance"),)),
+    ],
+    ids=["a chair does not run", "who looked at the dog looks at the cat", "a girl replaces the boy, not the dog"],
+)
+def test_what_is_added_takes_the_part_of_what_it_replaces(
+    tagger: Tagger, before: tuple[Figure, ...], text: str, after: tuple[Figure, ...]
+) -> None:
+    reference, scene = (Scene("park", False, figures).to_dict() for figures in (before, after))
+    assert judge_edit(understand(text, tagger, True), reference, scene) == "right"

@@ -1,15 +1,25 @@
-"""Modification texts, as people type them next to a reference, with both parts known."""
+"""Modification texts, as people type them next to a reference, with both parts known; see `Change` of either world."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
-from nt2vr.language.inflect import inflect_phrase
 from nt2vr.querygen.templates import Template
-from nt2vr.world.captions import with_article
-from nt2vr.world.edits.changes import Change, ChangeKind
-from nt2vr.world.scenes import Scene
-from nt2vr.world.vocabulary import ACCESSORIES, ACTIVITIES, PLACES, PROPS, SUBJECTS
+
+ChangeKind = Literal[
+    "replace subject",
+    "replace activity",
+    "replace place",
+    "add actor",
+    "add prop",
+    "add accessory",
+    "remove actor",
+    "remove activity",
+    "remove prop",
+    "remove accessory",
+]
+CHANGE_KINDS: tuple[ChangeKind, ...] = ChangeKind.__args__  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -26,7 +36,7 @@ class Modification:
         return " and ".join(self.wanted)
 
 
-Wordings = Mapping[ChangeKind, tuple[Template, ...]]  # with fields in braces, see `_fields`
+Wordings = Mapping[ChangeKind, tuple[Template, ...]]  # with fields in braces, see `fields_of` of either world
 
 SEEN: Wordings = {  # of training
     "replace subject": (
@@ -138,9 +148,15 @@ UNSEEN: Wordings = {  # only of tests
 JOINTS, UNSEEN_JOINTS = (", ", " and "), (", but ", "; ")
 
 
-def modify(scene: Scene, changes: Sequence[Change], rng: random.Random, unseen: bool = False) -> Modification:
-    """Write a text that asks for one or two changes of a scene, in wordings of training or in unseen ones."""
-    parts = [_worded(scene, change, rng, UNSEEN if unseen else SEEN) for change in changes]
+Fields = Mapping[str, str]
+
+
+def modify(changes: Iterable[tuple[ChangeKind, Fields]], rng: random.Random, unseen: bool = False) -> Modification:
+    """Write a text that asks for one or two changes, in wordings of training or in unseen ones."""
+    wordings = UNSEEN if unseen else SEEN
+    parts = [
+        Template(*(template.format(**fields) for template in rng.choice(wordings[kind]))) for kind, fields in changes
+    ]
     texts = [part.text for part in parts]
     if len(texts) > 1:
         texts = [texts[0].removesuffix(" instead"), texts[1].removeprefix("but ").removeprefix("and ")]
@@ -149,35 +165,3 @@ def modify(scene: Scene, changes: Sequence[Change], rng: random.Random, unseen: 
         tuple(part.wanted for part in parts if part.wanted),
         tuple(part.unwanted for part in parts if part.unwanted),
     )
-
-
-def _worded(scene: Scene, change: Change, rng: random.Random, wordings: Wordings) -> Template:
-    fields = _fields(scene, change, rng)
-    return Template(*(template.format(**fields) for template in rng.choice(wordings[change.kind])))
-
-
-def _fields(scene: Scene, change: Change, rng: random.Random) -> dict[str, str]:
-    """Draw words for everything that a wording of a change may name."""
-    fields = {"here": rng.choice(PLACES[scene.place].phrases)}
-    if change.place:
-        fields["there"] = rng.choice(PLACES[change.place].phrases)
-    if change.old:
-        fields |= {"old": (old := rng.choice(SUBJECTS[change.old.subject].words)), "a_old": with_article(old)}
-        phrase = rng.choice(ACTIVITIES[change.old.activity].phrases)
-        fields |= {"did": inflect_phrase(phrase, "VBG"), "was_doing": phrase}
-    if change.new:
-        fields |= {"new": (new := rng.choice(SUBJECTS[change.new.subject].words)), "a_new": with_article(new)}
-        phrase = rng.choice(ACTIVITIES[change.new.activity].phrases)
-        fields |= {"doing": inflect_phrase(phrase, "VBG"), "does": inflect_phrase(phrase, "VBZ")}
-    if thing := _thing(change, rng):
-        bare = thing.removeprefix("a ").removeprefix("an ").removeprefix("the ")
-        fields |= {"thing": thing, "bare": bare, "the_thing": f"the {bare}"}
-    return fields
-
-
-def _thing(change: Change, rng: random.Random) -> str:
-    """Draw words for the prop or accessory of a change, with their article; empty if it has none."""
-    if change.prop:
-        return rng.choice(PROPS[change.prop].words)
-    actor = {"add accessory": change.new, "remove accessory": change.old}.get(change.kind)
-    return rng.choice(ACCESSORIES[actor.wearing].words) if actor and actor.wearing else ""
