@@ -21,6 +21,8 @@ from nt2vr.python.model import Model
 from nt2vr.python.searcher import GallerySearcher
 from nt2vr.search.answers import Answer as Answer
 from nt2vr.search.match import Match as Match
+from nt2vr.search.overlap import Overlap as Overlap
+from nt2vr.search.overlap import overlap as overlap
 from nt2vr.search.references import Reference as Reference
 from nt2vr.search.strategies import STRATEGIES, Parts, Vector
 from nt2vr.search.systems import System
@@ -89,7 +91,8 @@ def evaluate(
 
     Args:
         data: "world", "gallery", "library:NAME", the path of a dataset or benchmark file, or, without any video,
-            "words:PATH" of captions ("words1:PATH": one caption per video); `Data` also sets split, seed and queries.
+            "words:PATH" of captions ("words1:PATH": one caption per video), or "classes:PATH" with a folder per class;
+            `Data` also sets split, seed, queries and prompts.
         systems: as for `GallerySearcher.search`; `data_dir` and `device` as for `load_model`.
         progress: called with the number of steps done, their total, and a description.
         should_stop: polled between steps.

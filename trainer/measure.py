@@ -27,7 +27,7 @@ logger = logging.getLogger("trainer.measure")
 
 def measure(encoder: Encoder, cache: Path) -> dict[str, float]:
     """Compute the evaluation's measures on test clips, for the model and for an oracle with the same captions."""
-    benchmark = world_benchmark(cache)
+    benchmark = world_benchmark(cache, num_pairs=0)
     (measured,) = ask(encoder, [System(encoder.name)], benchmark.embed(encoder, silent, never), benchmark)
     groups = {
         "test": summarise(benchmark.queries, measured),

@@ -20,7 +20,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--data",
         default="world",
         help="world or gallery, the built-in ones; a dataset's folder; library:NAME; a CSV file of NegBench, CC-Neg "
-        f"or classes; or words:FILE for captions alone, words1:FILE with one per video {default}",
+        "or classes; classes:FOLDER with a folder per class, or classes:world; or words:FILE for captions alone, "
+        f"words1:FILE with one per video {default}",
     )
     parser.add_argument(
         "--systems",
@@ -38,6 +39,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="FOLDER",
         help="query sets of a dataset, as `nt2vr queries build` or nT2VR wrote them (default: made from its captions)",
     )
+    parser.add_argument(
+        "--prompts",
+        metavar="FILE",
+        help="prompts of classes, one per line with {} for the name, or one such as '{}' (default: prompts.txt "
+        "next to the classes, or CoN-CLIP's)",
+    )
     add_flags(parser)
 
 
@@ -50,7 +57,7 @@ def run(options: Namespace) -> int:
     from nt2vr.api import evaluate
     from nt2vr.evaluation.sources import Data
 
-    given = {name: getattr(options, name) for name in ("clips", "seed", "split", "queries")}
+    given = {name: getattr(options, name) for name in ("clips", "seed", "split", "queries", "prompts")}
     data = Data(options.data, **{name: value for name, value in given.items() if value is not None})
     with progress_bar() as progress:
         evaluation = evaluate(data, options.systems.split(","), options.data_dir, options.device, progress)

@@ -14,6 +14,7 @@ from nt2vr.settings import add_flags, add_index_flag
 if TYPE_CHECKING:
     from nt2vr.python.searcher import GallerySearcher
     from nt2vr.search.answers import Answer, Ranking
+    from nt2vr.search.overlap import Overlap
 
 NONE = "–"
 ROW = "  {:>4}  {:>7}  {:9}  {:10}  {}"
@@ -36,6 +37,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--literal", default="", metavar="WORDS", help="words to ask for as typed, comma-separated (see 'read as')"
     )
+    parser.add_argument(
+        "--versus", metavar="QUERY", help="search for a second query as well, and count the clips that both find"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON, as the API returns it")
     add_flags(parser)
     add_index_flag(parser)
@@ -43,20 +47,33 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Search and print the answer."""
-    from nt2vr.api import open_searcher
+    from nt2vr.api import open_searcher, overlap
 
     systems = options.systems.split(",")
     with open_searcher(options.data_dir, options.device, options.library, options.index or "") as searcher:
         literal = [word.strip() for word in options.literal.split(",")]
-        answer = searcher.search(options.query, systems, options.k, options.image, options.alpha, literal)
+        queries = [options.query] if options.versus is None else [options.query, options.versus]
+        answers = [
+            searcher.search(query, systems, options.k, options.image, options.alpha, literal) for query in queries
+        ]
+        shared = overlap(*answers) if options.versus is not None else []
         if options.json:
-            lines = [json.dumps(answer.as_dict(), ensure_ascii=False, indent=2)]
+            found = answers[0].as_dict() | ({"overlap": [each.as_dict() for each in shared]} if shared else {})
+            lines = [json.dumps(found, ensure_ascii=False, indent=2)]
         else:
-            lines = [*query_lines(answer)]
-            for ranking in answer.rankings:
-                lines += ["", *ranking_lines(ranking, answer, searcher)]
+            lines = []
+            for number, answer in enumerate(answers):
+                lines += ["", *query_lines(answer)] if number else [*query_lines(answer)]
+                for ranking in answer.rankings:
+                    lines += ["", *ranking_lines(ranking, answer, searcher)]
+            lines += ["", *map(overlap_line, shared)] if shared else []
     sys.stdout.writelines(f"{line}\n" for line in lines)
     return 0
+
+
+def overlap_line(each: "Overlap") -> str:
+    """Say how many clips a system finds for both queries."""
+    return f"{each.system}: {len(each.shared)} of the first {each.k} are the same"
 
 
 def query_lines(answer: "Answer") -> Iterator[str]:

@@ -29,7 +29,7 @@ class Files:
         if not os.path.exists(path):
             raise DatasetError(f"{path} is not there. Name the folder of a dataset, or its captions file.")
         self.folder = path.absolute() if path.is_dir() else path.absolute().parent
-        found = sorted(_walk(self.folder), key=lambda file: (len(file.parts), file))
+        found = sorted(files_below(self.folder), key=lambda file: (len(file.parts), file))
         media = VIDEO_SUFFIXES | PICTURE_SUFFIXES
         self.media: dict[str, Path] = {}
         for kind in (VIDEO_SUFFIXES, PICTURE_SUFFIXES):  # a video before its thumbnail
@@ -44,7 +44,8 @@ class Files:
         return [file for file in self._annotations if any(fnmatch(file.name, pattern) for pattern in patterns)]
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def files_below(folder: Path) -> Iterator[Path]:
+    """Yield the visible files in a folder and below it; links to folders are followed, cycles of them once."""
     seen = set()
     for place, folders, names in os.walk(folder, followlinks=True):
         real = os.path.realpath(place)

@@ -27,6 +27,7 @@ QueryKind = Literal[
     "class",
     "negated class",
 ]
+QUESTIONS = frozenset({"choice", "pair", "class", "negated class"})  # kinds that rank texts for a video
 NO_CAPTION = -1
 Rows = NDArray[np.int32]  # (n,), row numbers of a benchmark's videos
 Vectors = NDArray[np.float32]  # (N, D)
@@ -87,6 +88,11 @@ class JudgedQuery:
     boolean: tuple[str, tuple[str, ...]] | None = None
     query_id: str = ""
 
+    @property
+    def is_question(self) -> bool:
+        """Whether it ranks texts for a video, rather than videos."""
+        return self.kind in QUESTIONS
+
 
 @dataclass(frozen=True, eq=False)
 class Benchmark:
@@ -97,7 +103,8 @@ class Benchmark:
             `JudgedQuery.instead`; raises InterruptedError when stopped.
         source: origin as plain JSON data (seeds, files, hashes); equal sources have equal videos.
         references: metrics of references such as an oracle, by name.
-        texts: candidate answers of questions; empty if videos are searched.
+        texts: candidate answers of questions; empty if there are none.
+        averaged: texts that stand for the normalised mean of several texts' embeddings, and these.
         captions: captions that stand for the videos, by id; empty if the videos themselves are searched.
     """
 
@@ -109,6 +116,7 @@ class Benchmark:
     references: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     texts: tuple[str, ...] = ()
     captions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    averaged: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Validate the benchmark.
@@ -131,6 +139,8 @@ class Benchmark:
         """Hash of queries and videos: equal for equal benchmarks."""
         known = (self.name, sorted(self.source.items()), self.video_ids, self.texts)
         digest = blake2b(repr(known).encode(), digest_size=12)
+        if self.averaged:
+            digest.update(repr(sorted(self.averaged.items())).encode())
         for query in self.queries:
             digest.update(repr((query.kind, query.text, query.wanted, query.unwanted, query.original)).encode())
             if query.boolean is not None:

@@ -1,14 +1,17 @@
 """Benchmarks on the built-in world: sentences with exact truth, and an oracle."""
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors, cue_of, row_array
+from nt2vr.evaluation.classes import shown_questions
+from nt2vr.evaluation.folds import PAIRS, fold_questions
 from nt2vr.evaluation.media import content_of, embed_files
 from nt2vr.evaluation.ranks import KS
 from nt2vr.evaluation.worlds import SMALL, Grammar, World, world_of
@@ -34,6 +37,7 @@ def world_benchmark(
     world: World = SMALL,
     progress: Progress = silent,
     should_stop: ShouldStop = never,
+    num_pairs: int = PAIRS,
 ) -> Benchmark:
     """Build a benchmark of held-out scenes.
 
@@ -42,22 +46,50 @@ def world_benchmark(
         seed: of the scenes.
         split: "test" for reporting, "validation" for model selection.
         world: whose scenes.
+        num_pairs: at most, of a caption and a foil per fold, see `folds`.
     """
     scenes = world.sample_scenes(split, num_clips, seed)
     captions = captions_of(scenes, world)
+    queries = world_queries([caption.text for caption in captions], world.grammar(scenes), progress, should_stop)
+    texts, pairs = fold_questions(scenes, captions, world, num_pairs)
+    return _benchmark(
+        world.data if split == "test" else f"{world.data}, {split}",
+        scenes,
+        (*queries, *pairs),
+        {"data": world.name, "split": split, "clips": num_clips, "seed": seed, "look": world.look},
+        cache,
+        world,
+        texts,
+        {"oracle": oracle_metrics(scenes, captions, world)},
+    )
+
+
+def shown_benchmark(cache: Path, num_clips: int = NUM_CLIPS, seed: int = SEED, world: World = SMALL) -> Benchmark:
+    """Build questions about what held-out scenes show: who, which deed and which place, among all of the world's."""
+    scenes = world.sample_scenes("test", num_clips, seed)
+    texts, questions = shown_questions(world.shown_classes(), world.table(scenes).holding)
+    source = {"data": f"{world.name}, classes", "split": "test", "clips": num_clips, "seed": seed, "look": world.look}
+    return _benchmark(f"{world.data}, classes", scenes, questions, source, cache, world, texts)
+
+
+def _benchmark(
+    name: str,
+    scenes: Sequence[Any],
+    queries: tuple[JudgedQuery, ...],
+    source: Mapping[str, Any],
+    cache: Path,
+    world: World,
+    texts: tuple[str, ...],
+    references: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
+) -> Benchmark:
+    split = source["split"]
 
     def embed(encoder: Encoder, progress: Progress, should_stop: ShouldStop) -> Vectors:
         clips = ClipFile.of(split, scenes, encoder.num_frames, encoder.card.framing, cache, world.drawing)
         return clips.embeddings(encoder, progress, should_stop)
 
-    return Benchmark(
-        name=world.data if split == "test" else f"{world.data}, {split}",
-        video_ids=tuple(f"{split}-{seed}-{row:05d}" for row in range(num_clips)),
-        queries=world_queries([caption.text for caption in captions], world.grammar(scenes), progress, should_stop),
-        embed=embed,
-        source={"data": world.name, "split": split, "clips": num_clips, "seed": seed, "look": world.look},
-        references={"oracle": oracle_metrics(scenes, captions, world)},
-    )
+    ids = tuple(f"{split}-{source['seed']}-{row:05d}" for row in range(len(scenes)))
+    return Benchmark(name, ids, queries, embed, source, references, texts)
 
 
 def gallery_benchmark(

@@ -1,13 +1,13 @@
 """Evaluation protocol: runs systems on a benchmark, reusing stored results."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Protocol
 
 import numpy as np
 
-from nt2vr.evaluation.benchmark import Benchmark, Vectors
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, Vectors
 from nt2vr.evaluation.choices import choices_of, measure_choices
 from nt2vr.evaluation.measures import Measured, joined, measure_block
 from nt2vr.evaluation.reports.provenance import system_spec
@@ -132,8 +132,7 @@ def ask(
     queries, doing = benchmark.queries, f"queries, {encoder.name}"
     blocks: list[list[Measured]] = [[] for _ in systems]
     captions = list[Vectors]()
-    for start in range(0, len(queries), BLOCK):
-        block = queries[start : start + BLOCK]
+    for start, block in _blocks(queries):
 
         def step(share: float, start: int = start, size: int = len(block)) -> None:
             if should_stop():
@@ -142,12 +141,12 @@ def ask(
 
         step(0)
         wrong, places = choices_of(block, benchmark.texts)
-        asked = ask_systems(encoder, systems, [*block, *wrong], parse_query, step)
+        asked = ask_systems(encoder, systems, [*block, *wrong], parse_query, step, benchmark.averaged)
         for system, parts, found in zip(systems, blocks, asked, strict=True):
             step(1)
             if system.strategy == PLAIN:
                 captions.append(found.vectors[[row for row, query in enumerate(block) if query.kind == "original"]])
-            if benchmark.texts:
+            if block[0].is_question:
                 parts.append(measure_choices(found.vectors, videos, block, places, found.exclusions))
             else:
                 count = len(benchmark.video_ids)
@@ -162,6 +161,15 @@ def ask(
         replace(result, video_ranks=ranks if system.strategy == PLAIN else none)
         for system, result in zip(systems, results, strict=True)
     ]
+
+
+def _blocks(queries: Sequence[JudgedQuery]) -> Iterator[tuple[int, Sequence[JudgedQuery]]]:
+    """Yield queries in blocks of questions or of searches, each with the position of its first."""
+    first = 0
+    for size in (len(list(alike)) for _, alike in groupby(queries, lambda query: query.is_question)):
+        for start in range(first, first + size, BLOCK):
+            yield start, queries[start : min(start + BLOCK, first + size)]
+        first += size
 
 
 def parse_query(text: str) -> Query:

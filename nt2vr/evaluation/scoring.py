@@ -1,6 +1,7 @@
 """What systems search for with judged queries. Known parts replace parsed ones."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ BOOLEAN = "boolean"
 PARSING = 0.5  # share of the work, where texts must be parsed
 CLAMP = 0.0  # below which the authors' code takes nothing: s(x, wanted) - alpha * max(0, s(x, unwanted))
 CHUNK = 64  # texts between two steps
+TINY = 1e-12  # below which a mean has no direction
+NOTHING: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 class Asked(NamedTuple):
@@ -41,6 +44,7 @@ def ask_systems(
     queries: Sequence[JudgedQuery],
     understand: Understand,
     step: Step = no_step,
+    averaged: Mapping[str, Sequence[str]] = NOTHING,
 ) -> list[Asked]:
     """Compute what a model's systems search for, encoding each text once.
 
@@ -51,6 +55,7 @@ def ask_systems(
     Args:
         understand: parses queries whose parts are unknown.
         step: called now and then; what it raises ends the work.
+        averaged: see `Benchmark.averaged`.
 
     Returns:
         One per system.
@@ -67,7 +72,10 @@ def ask_systems(
         names = [encoder.known_name(query.query_id, query.text) for query in queries]
     texts = dict.fromkeys(text for text in (*names, *rewordings) if text)
     texts |= dict.fromkeys(text for wanted, unwanted in (*parts, *splits) for text in (wanted, *unwanted) if text)
-    embeddings = _encoded(encoder, list(texts), step, 0 if needs_no_parts else PARSING)
+    parts_of_text = {text: averaged.get(text, (text,)) for text in texts}
+    each = dict.fromkeys(one for some in parts_of_text.values() for one in some)
+    encoded = _encoded(encoder, list(each), step, 0 if needs_no_parts else PARSING)
+    embeddings = {text: _mean([encoded[one] for one in some]) for text, some in parts_of_text.items()}
     nothing = np.zeros((0, encoder.embed_dim), np.float32)
     anchor, tau = anchor_of(encoder), tau_of(encoder.card)
     strengths = [system.strength_for(encoder.card) for system in systems]
@@ -108,6 +116,14 @@ def _encoded(encoder: Encoder, texts: Sequence[str], step: Step, done: float) ->
         chunk = texts[start : start + CHUNK]
         embeddings |= zip(chunk, encoder.encode_text(chunk), strict=True)
     return embeddings
+
+
+def _mean(vectors: Sequence[Vectors]) -> Vectors:
+    """Return the normalised mean of several embeddings; a single one as it is."""
+    if len(vectors) == 1:
+        return vectors[0]
+    mean = np.mean(vectors, axis=0, dtype=np.float64)
+    return np.asarray(mean / max(float(np.linalg.norm(mean)), TINY), np.float32)
 
 
 def parts_of(query: JudgedQuery, understand: Understand) -> tuple[str, tuple[str, ...]]:

@@ -5,13 +5,14 @@ from pathlib import Path
 
 from nt2vr.datasets import Split, kind_and_path, load_dataset
 from nt2vr.datasets.base import Dataset
-from nt2vr.errors import DatasetError, quoted
+from nt2vr.errors import ConfigError, DatasetError, quoted
 from nt2vr.evaluation.benchmark import Benchmark
-from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, world_benchmark
+from nt2vr.evaluation.built_in import NUM_CLIPS, SEED, gallery_benchmark, shown_benchmark, world_benchmark
 from nt2vr.evaluation.captioned import captioned_benchmark
 from nt2vr.evaluation.media import embed_files
-from nt2vr.evaluation.tasks import is_task, task_benchmark
+from nt2vr.evaluation.tasks import class_benchmark, is_task, task_benchmark
 from nt2vr.evaluation.words import ONE_CAPTION, in_words, read_words, words_benchmark
+from nt2vr.files import expanded
 from nt2vr.language.corrections import did_you_mean
 from nt2vr.library.libraries import Libraries
 from nt2vr.media.cache import Cache
@@ -24,6 +25,7 @@ from nt2vr.settings import ASSETS
 
 WORLD, GALLERY = "world", "gallery"
 LIBRARY = "library:"  # before the name or id of a library
+CLASSES = "classes:"  # before a folder with a folder per class, or the built-in world
 
 
 @dataclass(frozen=True)
@@ -32,12 +34,14 @@ class Data:
 
     Attributes:
         name: "world", "gallery" (the shipped one), "library:NAME", a task's file or folder, or a dataset's folder or
-            captions file; after "words:", captions alone, see `words`, and after "words1:" one caption per video.
+            captions file; after "words:", captions alone, see `words`, and after "words1:" one caption per video;
+            after "classes:", a folder with a folder per class, or "world".
         clips: number of clips of the built-in world.
         seed: seed of these clips, or of a dataset's generated queries.
         split: split of a dataset; "all" for datasets without splits.
         queries: folder with a dataset's query sets, from `nt2vr queries build` or released with nT2VR; None generates
             them from the captions.
+        prompts: of classes: one, or a file with one per line, see `Prompts.read`.
     """
 
     name: str = WORLD
@@ -45,11 +49,12 @@ class Data:
     seed: int = SEED
     split: Split = "test"
     queries: Path | None = None
+    prompts: str = ""
 
     @property
     def is_path(self) -> bool:
         """Whether the name is that of a file or folder, not of shipped data or a library."""
-        return self.name not in ("", WORLD, GALLERY) and not self.name.startswith(LIBRARY)
+        return self.name not in ("", WORLD, GALLERY, CLASSES + WORLD) and not self.name.startswith(LIBRARY)
 
 
 def load_benchmark(
@@ -77,13 +82,20 @@ def load_benchmark(
     if data.name == GALLERY:
         gallery = load_gallery(assets / "gallery" / "gallery.jsonl")
         return gallery_benchmark(gallery, decoder, cache, progress, should_stop)
+    if data.name == CLASSES + WORLD:
+        if data.prompts:
+            raise ConfigError("The classes of the built-in world have sentences of their own. Leave out the prompts.")
+        return shown_benchmark(folder, data.clips, data.seed)
+    if data.name.startswith(CLASSES):
+        place = expanded(data.name.removeprefix(CLASSES))
+        return class_benchmark(place, decoder, cache, progress, should_stop, data.prompts)
     if in_words(data.name):
         prefix, _, path = data.name.partition(":")
         videos, one = read_words(path, data.split), prefix + ":" == ONE_CAPTION
         return words_benchmark(Path(path).stem, videos, data.seed, folder, one, progress, should_stop)
     _check_there(data.name, libraries)
     if is_task(Path(data.name)):
-        return task_benchmark(Path(data.name), decoder, cache, progress, should_stop)
+        return task_benchmark(Path(data.name), decoder, cache, progress, should_stop, data.prompts)
     library = None
     if libraries is not None and data.name.startswith(LIBRARY):
         library = libraries.find(data.name.removeprefix(LIBRARY))

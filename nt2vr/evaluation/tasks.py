@@ -3,7 +3,7 @@
     captions                                   NegBench retrieval: true captions with negations, a Python list per row
     caption_0 … caption_3, correct_answer      NegBench multiple choice; correct_answer_template names the group
     caption, negated_caption                   pairs as a CSV: caption, negated caption
-    class                                      CoN-CLIP's negated prompts
+    class                                      classes, asked by prompts; dataset names the data set of several
     sentence, pos_image_id, neg_image_id       SVO-Probes; subj_neg, verb_neg and obj_neg name the group
 
 These are CSV files, whose rows also name an image or video in one of the columns MEDIA: its path relative to the CSV
@@ -19,7 +19,7 @@ from pathlib import Path
 from nt2vr.datasets.files import Files, stem
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, QueryKind, cue_of, row_array
-from nt2vr.evaluation.choices import class_questions
+from nt2vr.evaluation.classes import Averaged, Prompts, class_files, class_questions
 from nt2vr.evaluation.foils import Foils, adapted, foil_files, read_foils
 from nt2vr.evaluation.media import content_of, embed_files
 from nt2vr.media.cache import Cache
@@ -49,14 +49,23 @@ def is_task(path: Path) -> bool:
 
 
 def task_benchmark(
-    path: Path, decoder: Decoder, cache: Cache, progress: Progress = silent, should_stop: ShouldStop = never
+    path: Path,
+    decoder: Decoder,
+    cache: Cache,
+    progress: Progress = silent,
+    should_stop: ShouldStop = never,
+    prompts: str = "",
 ) -> Benchmark:
     """Read a task.
+
+    Args:
+        prompts: of classes, see `Prompts.read`.
 
     Raises:
         ConfigError: if the file cannot be used, with the reason.
     """
     folder, name = (path if path.is_dir() else path.parent).absolute(), path.stem
+    averaged: Averaged = {}
     try:
         if path.suffix.lower() == ".csv":
             with path.open(encoding="utf-8-sig", newline="") as file:
@@ -67,6 +76,13 @@ def task_benchmark(
             elif lines and "pos_image_id" in lines[0]:
                 videos, (texts, queries) = _pictures(lines, folder)
                 name += f", {len(queries):,} of {len(lines):,} pairs" * (len(queries) < len(lines))
+            elif lines and "class" in lines[0] and not READERS.keys() & lines[0].keys():
+                videos, of_line = _videos(lines, folder)
+                labels = {
+                    row: (each["class"], each.get("dataset") or "") for row, each in zip(of_line, lines, strict=True)
+                }
+                asked = Prompts.read(prompts, folder)
+                texts, queries, averaged = class_questions([labels[row] for row in sorted(labels)], asked)
             else:
                 videos, of_line = _videos(lines, folder)
                 texts, queries = _reader(lines)(lines, of_line)
@@ -84,6 +100,37 @@ def task_benchmark(
         embed_files(videos, decoder, cache),
         {"data": str(path), "content": content_of(videos, cache, progress, should_stop)},
         texts=texts,
+        averaged=averaged,
+    )
+
+
+def class_benchmark(
+    folder: Path,
+    decoder: Decoder,
+    cache: Cache,
+    progress: Progress = silent,
+    should_stop: ShouldStop = never,
+    prompts: str = "",
+) -> Benchmark:
+    """Read a folder per class, or several data sets of such folders.
+
+    Raises:
+        ConfigError: if there are none, or the prompts cannot be used.
+    """
+    if not folder.is_dir():
+        raise ConfigError(f"{folder} is no folder. Name one that has a folder per class.")
+    folder = folder.absolute()
+    files = class_files(folder)
+    texts, queries, averaged = class_questions([each[1:] for each in files], Prompts.read(prompts, folder))
+    videos = [Video(file.relative_to(folder).as_posix(), file) for file, _, _ in files]
+    return Benchmark(
+        folder.name,
+        tuple(video.video_id for video in videos),
+        queries,
+        embed_files(videos, decoder, cache),
+        {"data": str(folder), "content": content_of(videos, cache, progress, should_stop)},
+        texts=texts,
+        averaged=averaged,
     )
 
 
@@ -106,8 +153,7 @@ def _looked_up(names: Sequence[str], folder: Path) -> tuple[list[Video], list[in
 
 
 def _reader(lines: Lines) -> Callable[[Lines, Sequence[int]], Task]:
-    readers = {"captions": _retrieval, "caption_0": _choices, "caption": _pairs, "class": _classes}
-    for column, reader in readers.items():
+    for column, reader in READERS.items():
         if column in lines[0]:
             return reader
     raise ValueError(f"its columns are {', '.join(lines[0])}")
@@ -181,6 +227,8 @@ def _task_of(questions: Sequence[tuple[int, list[str], int, str | None]], kind: 
     )
 
 
-def _classes(lines: Lines, videos: Sequence[int]) -> Task:
-    labels = {video: line["class"] for line, video in zip(lines, videos, strict=True)}
-    return class_questions([labels[video] for video in sorted(labels)])
+READERS: Mapping[str, Callable[[Lines, Sequence[int]], Task]] = {
+    "captions": _retrieval,
+    "caption_0": _choices,
+    "caption": _pairs,
+}

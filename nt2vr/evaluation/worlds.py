@@ -1,7 +1,7 @@
 """The built-in worlds behind one interface: the one that ships, and the large one that is to replace it."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, get_args
 
@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from nt2vr.querygen.denials import Denial
 from nt2vr.querygen.families import Families
-from nt2vr.world import captions, negation, scenes, sentences, table
+from nt2vr.world import altered, captions, negation, scenes, sentences, table
 from nt2vr.world.drawn.clips import DRAWING, LOOK, Drawing
 from nt2vr.world.edits import changes
+from nt2vr.world_large import altered as large_altered
 from nt2vr.world_large import captions as large_captions
 from nt2vr.world_large import negation as large_negation
 from nt2vr.world_large import scenes as large_scenes
@@ -58,6 +59,8 @@ class World:
         look: version of its drawings.
         edits: references with edits, for covr.
         captions: a number of distinct captions of a scene, by a seed.
+        altered: yields a scene with one thing changed, by the name of the change.
+        shown_classes: what scenes may show, by sort: a sentence, its denial, and the sentence's claim.
     """
 
     name: str
@@ -74,6 +77,8 @@ class World:
     look: int | str
     edits: Families
     captions: Callable[[Any, int, int], Sequence[str]]
+    altered: Callable[[Any, str, random.Random], Iterator[Any]]
+    shown_classes: Callable[[], Mapping[str, Sequence[tuple[str, str, Any]]]]
 
 
 SMALL = World(
@@ -91,6 +96,8 @@ SMALL = World(
     LOOK,
     changes.EDITS,
     captions.captions,
+    altered.altered,
+    altered.shown_classes,
 )
 LARGE = World(
     "large built-in world",
@@ -107,6 +114,8 @@ LARGE = World(
     "large 1",
     large_changes.EDITS,
     large_captions.captions,
+    large_altered.altered,
+    large_altered.shown_classes,
 )
 BY_DATA = {world.data: world for world in (SMALL, LARGE)}
 

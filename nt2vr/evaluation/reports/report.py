@@ -106,8 +106,10 @@ class Report:
     @cached_property
     def values(self) -> dict[str, dict[str, Values]]:
         """Per-query values of each metric, per system (see `measures.metric_values` and `choices.choice_values`)."""
-        values_of = choice_values if self.texts else metric_values
-        return {result.system: values_of(self.queries, result.measured) for result in self.results}
+        return {
+            result.system: metric_values(self.queries, result.measured) | choice_values(self.queries, result.measured)
+            for result in self.results
+        }
 
     @cached_property
     def metrics(self) -> dict[str, dict[str, float]]:

@@ -76,7 +76,7 @@ OTHERS = (
     Group("Caption and foil", (Column("pair/accuracy", "accuracy", 1),)),
     Group("Picture and foil", (Column("picture/accuracy", "accuracy", 1), Column("picture/AP", "AP", 1))),
     Group(
-        "CoN-CLIP prompts",
+        "Classes",
         (
             *(Column("class/accuracy", "top-1", 1), Column("class/top-5", "top-5", 1)),
             *(Column("class/negated", "negated top-1", 1), Column("class/delta", "Δ", 1)),
@@ -120,6 +120,8 @@ def tables_of(report: Report, measure: str = MEASURES[0]) -> list[tuple[Group, .
     if not report.is_covr:
         ranks = any("video/R@1" in metrics for metrics in report.metrics.values())
         others = tuple(_with_subsets(report, group) for group in OTHERS)
+        if any(query.kind == "pair" for query in report.queries):  # pairs do not tell whether a model can search
+            others = (Group("A and not B", _honest("composed")[:1]), *others)
         return [PAPER, HONEST, *([BOTH_WAYS] if ranks else []), others]
     kinds = by_definition(dict.fromkeys(query.kind for query in report.queries))
     known = dict.fromkeys(key for _, metrics in table_of(report) for key in metrics)
@@ -141,17 +143,21 @@ def tables_of(report: Report, measure: str = MEASURES[0]) -> list[tuple[Group, .
 
 
 def _with_subsets(report: Report, group: Group) -> Group:
-    """Add a column per subset of pairs."""
-    if group.columns[0].key not in ("pair/accuracy", "picture/accuracy"):
+    """Add a column per subset of pairs, and per data set of classes, of which there is a mean, too."""
+    key = group.columns[0].key
+    if key not in ("pair/accuracy", "picture/accuracy", "class/accuracy"):
         return group
-    before = f"{group.columns[0].key} "
-    names = sorted({key.removeprefix(before) for some in report.metrics.values() for key in some if before in key})
+    known = dict.fromkeys(key for some in report.metrics.values() for key in some)
+    names = sorted(name.removeprefix(f"{key} ") for name in known if name.startswith(f"{key} "))
+    are_classes = key == "class/accuracy"
     parts = [
-        Column(f"{column.key} {name}", f"{column.head} {name}" if number else name, 1)
+        Column(f"{column.key} {name}", f"{column.head} {name}" if number or are_classes else name, 1)
         for number, column in enumerate(group.columns)
         for name in names
     ]
-    return Group(group.head, (*group.columns, *parts))
+    means = [(column, column.key.replace("/", "/mean ")) for column in group.columns if are_classes]
+    mean = [Column(key, f"mean {column.head}", 1) for column, key in means if key in known]
+    return Group(group.head, (*group.columns, *mean, *parts))
 
 
 def by_definition(kinds: Iterable[str]) -> list[str]:

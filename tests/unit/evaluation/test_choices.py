@@ -9,8 +9,8 @@ import pytest
 
 from nt2vr.errors import ConfigError
 from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
-from nt2vr.evaluation.choices import choice_values, choices_of, class_questions, measure_choices
-from nt2vr.evaluation.measures import Measured, averages_of
+from nt2vr.evaluation.choices import choice_values, choices_of, measure_choices
+from nt2vr.evaluation.measures import averages_of
 from nt2vr.evaluation.protocol import evaluate
 from nt2vr.evaluation.reports.formats import markdown
 from nt2vr.evaluation.reports.report import load_report
@@ -79,27 +79,6 @@ def test_an_answer_with_the_embedding_of_the_right_one_is_never_told_from_it(cou
     places = row_array(range(count))
     pairs = [question("pair", "", row, row) for row in range(count)]
     assert (measure_choices(np.concatenate([texts, texts]), videos, pairs, places).ranks == 2).all()
-
-
-def test_the_delta_of_negated_prompts_by_hand() -> None:
-    texts, questions = class_questions(["Cat", "dog", "golden_dog", "CAT"])
-    assert texts[:2] == ("this is a photo of a cat", "this is a photo of a dog")
-    assert texts[5] == "this is not a photo of a golden dog"
-    assert [query.text for query in questions[:4]] == [*texts[:3], texts[0]]
-    assert [[texts[other] for other in query.others] for query in questions[5:6]] == [[texts[3], texts[5]]]
-    # the first video shows none of the three: all tie, as "dog" and "golden dog" do for two others. Ties count
-    # against the model: they are no right answers when asked, and are when denied
-    models: Any = WordModels()
-    metrics = evaluate(
-        benchmark_of(list(questions), texts), [System("words"), System("words", "boolean", 1)], models
-    ).metrics
-    assert metrics["words"] == pytest.approx(
-        {"class/accuracy": 25, "class/top-5": 100, "class/negated": 100, "class/delta": 25 - 100}
-    )
-    # what is there is what "not" fits least; the first video still ties
-    assert metrics["words boolean α 1"] == pytest.approx(
-        {"class/accuracy": 25, "class/top-5": 100, "class/negated": 25, "class/delta": 0}
-    )
 
 
 def test_kinds_without_queries_have_no_metrics() -> None:
@@ -184,13 +163,3 @@ def test_a_file_of_unknown_format_is_refused(read: Callable[[str], Benchmark], t
     with pytest.raises(ConfigError, match="cannot be used") as error:
         read(table)
     assert reason in str(error.value)
-
-
-def test_the_fifth_class_counts_for_top_5_and_the_sixth_does_not() -> None:
-    _, questions = class_questions([f"thing {number}" for number in range(8)])
-    ranks = np.array([1, 2, 5, 6, 1, 1, 8, 1, *(1 for _ in range(8))], np.int32)
-    nothing = np.zeros(16, np.float32)
-    values = choice_values(questions, Measured(ranks, nothing, nothing, nothing, np.zeros((16, 1), np.int32)))
-    assert values["class/top-5"].values.tolist() == [100, 100, 100, 0, 100, 100, 0, 100]
-    assert values["class/accuracy"].values.tolist() == [100, 0, 0, 0, 100, 100, 0, 100]
-    assert values["class/delta"].values.tolist() == [0, -100, -100, -100, 0, 0, -100, 0]

@@ -1,0 +1,188 @@
+"""Zero-shot classification: which of some classes a picture or video shows, asked by prompts with their names.
+
+Every class is asked for as it is and denied, as CoN-CLIP does. Of several prompts, the normalised mean of their
+embeddings is used, as CLIP does.
+
+Source: Singh et al., "Learn 'No' to Say 'Yes' Better: Improving Vision-Language Models via Negations", WACV 2025.
+"""
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nt2vr.datasets.files import VIDEO_SUFFIXES, files_below
+from nt2vr.errors import ConfigError, quoted
+from nt2vr.evaluation.benchmark import JudgedQuery, QueryKind, Rows, cue_of, row_array
+from nt2vr.evaluation.measures import Measured, Values, members
+from nt2vr.files import expanded
+from nt2vr.media.picture import PICTURE_SUFFIXES
+
+PROMPT, NEGATED_PROMPT = "this is a photo of a {}", "this is not a photo of a {}"
+PROMPTS = "prompts.txt"  # next to the classes
+SLOT = "{}"
+MAX_PROMPTS, MAX_BYTES = 1_000, 1 << 20
+TOP = 5  # classes
+LENIENT: QueryKind = "negated class"  # a correct answer counts against the model here, so ties count as correct
+Averaged = Mapping[str, tuple[str, ...]]  # a text, and the texts whose mean embedding stands for it
+ClassTask = tuple[tuple[str, ...], tuple[JudgedQuery, ...], Averaged]
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """Sentences with a slot for the name of a class; `negated` ones deny it, and there may be none."""
+
+    plain: tuple[str, ...] = (PROMPT,)
+    negated: tuple[str, ...] = (NEGATED_PROMPT,)
+
+    @classmethod
+    def read(cls, given: str, folder: Path) -> "Prompts":
+        """Read a prompt, or a file with one per line, by default PROMPTS in a folder; negations tell which deny.
+
+        Raises:
+            ConfigError: if they cannot be used, with the reason.
+        """
+        if SLOT in given:
+            lines = [given]
+        elif given or (folder / PROMPTS).is_file():
+            lines = _lines(expanded(given) if given else folder / PROMPTS)
+        else:
+            return cls()
+        if bad := next((line for line in lines if line.count(SLOT) != 1), None):
+            raise ConfigError(f"A prompt needs one {SLOT} for the name of the class, unlike {quoted(bad)}.")
+        denying = dict.fromkeys(line for line in lines if cue_of(line))
+        plain = tuple(dict.fromkeys(line for line in lines if line not in denying))
+        if not plain or len(lines) > MAX_PROMPTS:
+            raise ConfigError(f"Give 1 to {MAX_PROMPTS:,} prompts, at least one without a negation.")
+        return cls(plain, tuple(denying))
+
+
+DEFAULT = Prompts()
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise ConfigError(f"{path} is too large for a list of prompts: {MAX_BYTES >> 20} MB at most.")
+        return [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"The prompts of {path} cannot be read: name a text file with one per line.") from error
+
+
+def class_files(folder: Path) -> list[tuple[Path, str, str]]:
+    """List pictures and videos in folders named by their class, each with its class and its data set.
+
+    The data set is the folder of a class's folder, relative to the given one: "" if that holds the classes itself.
+
+    Raises:
+        ConfigError: if there are none.
+    """
+    media = VIDEO_SUFFIXES | PICTURE_SUFFIXES
+    files = sorted(file for file in files_below(folder) if file.suffix.lower() in media and file.parent != folder)
+    if not files:
+        raise ConfigError(f"{folder} has no classes. Put the pictures or videos of each class in a folder of its own.")
+    return [(file, file.parent.name, _data_set(file.parent.parent, folder)) for file in files]
+
+
+def _data_set(place: Path, folder: Path) -> str:
+    return "" if place == folder else place.relative_to(folder).as_posix().replace("; ", ", ")
+
+
+def class_questions(labels: Sequence[tuple[str, str]], prompts: Prompts = DEFAULT) -> ClassTask:
+    """Build a question per video with plain prompts, then one with negated prompts if there are any.
+
+    Args:
+        labels: the class and the data set of each video; a data set's videos are asked for its own classes.
+
+    Raises:
+        ConfigError: if a data set has a single class.
+    """
+    named = [(label.lower().replace("_", " "), data) for label, data in labels]
+    classes: dict[str, dict[str, None]] = {}
+    for name, data in named:
+        classes.setdefault(data, {})[name] = None
+    if alone := [data for data, names in classes.items() if len(names) < 2]:
+        raise ConfigError(f"{alone[0] or 'The data'} has a single class. Give at least two to choose between.")
+    several = len(classes) > 1
+    texts: dict[str, int] = {}
+    averaged: dict[str, tuple[str, ...]] = {}
+    questions = []
+    forms: tuple[tuple[QueryKind, tuple[str, ...]], ...] = (("class", prompts.plain), (LENIENT, prompts.negated))
+    for kind, lines in forms if prompts.negated else forms[:1]:
+        asked: dict[tuple[str, str], tuple[str, Rows]] = {}
+        for data, names in classes.items():
+            of_name = {name: tuple(line.replace(SLOT, name) for line in lines) for name in names}
+            places = [texts.setdefault(each[0], len(texts)) for each in of_name.values()]
+            for place, (name, each) in enumerate(of_name.items()):
+                asked[name, data] = each[0], row_array(places[:place] + places[place + 1 :])
+                averaged |= {each[0]: each} if len(each) > 1 else {}
+        for video, (name, data) in enumerate(named):
+            text, others = asked[name, data]
+            group = data if several else ""
+            questions.append(JudgedQuery(kind, text, row_array((video,)), others=others, group=group))
+    return tuple(texts), tuple(questions), averaged
+
+
+def shown_questions(
+    classes: Mapping[str, Sequence[tuple[str, str, Any]]], holding: Callable[[Any], NDArray[np.bool_]]
+) -> tuple[tuple[str, ...], tuple[JudgedQuery, ...]]:
+    """Ask which of the classes of each sort a scene shows; one of those that it shows against all that it does not.
+
+    Args:
+        classes: by sort, of which each counts as a data set; see `World.shown_classes`.
+        holding: mask (N,) of the scenes for which a claim holds.
+    """
+    texts: dict[str, int] = {}
+    questions: dict[QueryKind, list[JudgedQuery]] = {"class": [], LENIENT: []}
+    for sort, some in classes.items():
+        plain, denied, claims = zip(*some, strict=True)
+        shown = np.stack([holding(claim) for claim in claims])  # (C, N)
+        forms: dict[QueryKind, Sequence[str]] = {"class": plain, LENIENT: denied}
+        places = {kind: row_array(texts.setdefault(text, len(texts)) for text in said) for kind, said in forms.items()}
+        for row in np.flatnonzero(shown.any(axis=0) & ~shown.all(axis=0)).tolist():
+            right = random.Random(f"class {sort} {row}").choice(np.flatnonzero(shown[:, row]).tolist())
+            for kind, said in forms.items():
+                others = places[kind][~shown[:, row]]
+                questions[kind].append(JudgedQuery(kind, said[right], row_array((row,)), others=others, group=sort))
+    return tuple(texts), (*questions["class"], *questions[LENIENT])
+
+
+def class_values(questions: Sequence[JudgedQuery], measured: Measured) -> Iterator[tuple[str, Values]]:
+    """Yield the values of each measure: of all, then per data set NAME, then their mean over the data sets.
+
+    Returns:
+        "class/accuracy" (top-1) and "class/top-5" in percent; "class/negated", top-1 with negated prompts, and
+        "class/delta", the difference of both top-1; each also as "class/… NAME" and "class/mean …".
+    """
+    kinds = np.array([question.kind for question in questions])
+    asked, denied = np.flatnonzero(kinds == "class"), np.flatnonzero(kinds == LENIENT)
+    if not len(asked):
+        return
+    found = {"accuracy": Values(asked, _within(measured.ranks[asked], 1))}
+    found["top-5"] = Values(asked, _within(measured.ranks[asked], TOP))
+    if len(denied):  # of the same videos in the same order
+        found["negated"] = Values(denied, _within(measured.ranks[denied], 1))
+        found["delta"] = Values(asked, found["accuracy"].values - found["negated"].values)
+    for name, each in found.items():
+        yield f"class/{name}", each
+        groups = members(questions, each.places)
+        for group, places in groups.items():
+            yield f"class/{name} {group}", Values(places, each.values[np.isin(each.places, places)])
+        if len(groups) > 1:
+            numbers = {group: number for number, group in enumerate(groups)}
+            of_each = [numbers[questions[place].group] for place in each.places.tolist()]
+            pairs = np.stack([each.values, np.array(of_each, np.float64)], axis=1)
+            yield f"class/mean {name}", Values(each.places, pairs, mean_of_groups)
+
+
+def mean_of_groups(pairs: NDArray[np.float64]) -> float:
+    """Return the mean over groups of the mean of each; pairs are (N, 2), a value and the number of its group."""
+    return float(np.mean([pairs[pairs[:, 1] == group, 0].mean() for group in np.unique(pairs[:, 1])]))
+
+
+def _within(ranks: NDArray[np.int32], first: int) -> NDArray[np.float64]:
+    return np.where(ranks <= first, 100.0, 0.0)

@@ -1,0 +1,84 @@
+"""Captions against captions with one thing changed, for scenes of a built-in world, with exact truth.
+
+Seven folds, after CC-Neg (negated), VFC (verb) and SugarCREPE (subject, place or prop replaced, prop added, verbs
+swapped between two actors). A foil is the caption of a changed scene, worded by the same draws, and its claim does not
+hold for the scene. A model that has all of them right may still be unable to search: see hard pairs.
+"""
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from nt2vr.evaluation.benchmark import JudgedQuery, cue_of, row_array
+from nt2vr.evaluation.worlds import World
+
+NEGATED, ADDED, SWAPPED = "negated", "prop added", "verbs swapped"
+FOLDS = (NEGATED, "verb", "subject", "place", "prop replaced", ADDED, SWAPPED)
+PAIRS = 400  # of each fold: an interval of at most 5 points to either side
+TRIES, SWAPPED_TRIES = 8, 32  # wordings of a scene; swapped verbs must take the same synonyms
+MOST_WORDS = 6  # in a row that a change may replace
+
+
+class _Steady(random.Random):
+    """Takes one number per draw, however many there are to choose from: equal seeds word alike scenes alike."""
+
+    def random(self) -> float:
+        """Return the next number; a class with its own is asked for nothing else."""
+        return super().random()
+
+
+def fold_questions(
+    scenes: Sequence[Any], captions: Sequence[Any], world: World, count: int = PAIRS
+) -> tuple[tuple[str, ...], tuple[JudgedQuery, ...]]:
+    """Return the distinct foils, and a question per caption and foil, the first `count` of each fold.
+
+    Args:
+        captions: of the scenes, which the negated fold denies.
+    """
+    texts: dict[str, int] = {}
+    questions = []
+    for fold in FOLDS:
+        found = 0
+        for row, scene in enumerate(scenes if count else ()):
+            pair = next(_pairs(scene, captions[row], fold, row, world), None)
+            if pair is not None:
+                others = row_array((texts.setdefault(pair[1], len(texts)),))
+                cue, true = cue_of(pair[1]), pair[0]  # the caption denies nothing
+                questions.append(
+                    JudgedQuery("pair", true, row_array((row,)), wanted=true, others=others, group=fold, cue=cue)
+                )
+                found += 1
+            if found == count:
+                break
+    return tuple(texts), tuple(questions)
+
+
+def _pairs(scene: Any, caption: Any, fold: str, row: int, world: World) -> Iterator[tuple[str, str]]:
+    """Yield captions of a scene with foils."""
+    if fold == NEGATED:
+        denials = list(world.negate(caption))
+        random.Random(f"{fold} {row}").shuffle(denials)
+        yield from ((caption.text, denial.text) for denial in denials)
+        return
+    for attempt in range(SWAPPED_TRIES if fold == SWAPPED else TRIES):
+        seed = f"{fold} {row} {attempt}"
+        true = world.describe(scene, _Steady(seed))
+        changed = next(world.altered(scene, fold, random.Random(seed)), None)
+        if changed is None:
+            return
+        foil = world.describe(changed, _Steady(seed))
+        if one_change(true.text, foil.text, fold) and not foil.claim.holds(scene):
+            yield true.text, foil.text
+
+
+def one_change(caption: str, foil: str, fold: str) -> bool:
+    """Return whether a foil differs as its fold says: in its order, by more words, or by other words in a row."""
+    before, after = (re.findall(r"[^\s,]+|,", text) for text in (caption, foil))
+    if fold == SWAPPED:
+        return before != after and sorted(before) == sorted(after)
+    while before and after and before[0] == after[0]:
+        before, after = before[1:], after[1:]
+    while before and after and before[-1] == after[-1]:
+        before, after = before[:-1], after[:-1]
+    return 0 < len(after) <= MOST_WORDS and (not before if fold == ADDED else 0 < len(before) <= MOST_WORDS)

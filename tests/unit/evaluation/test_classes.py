@@ -1,0 +1,194 @@
+"""Zero-shot classification: prompts, folders of classes, and measures by hand."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nt2vr.errors import ConfigError
+from nt2vr.evaluation.benchmark import Benchmark
+from nt2vr.evaluation.built_in import shown_benchmark
+from nt2vr.evaluation.choices import choice_values
+from nt2vr.evaluation.classes import Prompts, class_files, class_questions
+from nt2vr.evaluation.measures import Measured, averages_of
+from nt2vr.evaluation.protocol import evaluate
+from nt2vr.evaluation.reports.formats import markdown
+from nt2vr.evaluation.scoring import ask_systems
+from nt2vr.evaluation.sources import Data, load_benchmark
+from nt2vr.evaluation.tasks import class_benchmark, task_benchmark
+from nt2vr.evaluation.worlds import BY_DATA, World
+from nt2vr.media.cache import Cache
+from nt2vr.media.decode import Decoder
+from nt2vr.search.systems import System
+from tests.unit.evaluation.test_choices import benchmark_of
+from tests.unit.evaluation.words import WordEncoder, WordModels
+
+
+def test_the_delta_of_negated_prompts_by_hand() -> None:
+    texts, questions, averaged = class_questions([(name, "") for name in ("Cat", "dog", "golden_dog", "CAT")])
+    assert not averaged
+    assert texts[:2] == ("this is a photo of a cat", "this is a photo of a dog")
+    assert texts[5] == "this is not a photo of a golden dog"
+    assert [query.text for query in questions[:4]] == [*texts[:3], texts[0]]
+    assert [[texts[other] for other in query.others] for query in questions[5:6]] == [[texts[3], texts[5]]]
+    # the first video shows none of the three: all tie, as "dog" and "golden dog" do for two others. Ties count
+    # against the model: they are no right answers when asked, and are when denied
+    models: Any = WordModels()
+    metrics = evaluate(
+        benchmark_of(list(questions), texts), [System("words"), System("words", "boolean", 1)], models
+    ).metrics
+    assert metrics["words"] == pytest.approx(
+        {"class/accuracy": 25, "class/top-5": 100, "class/negated": 100, "class/delta": 25 - 100}
+    )
+    # what is there is what "not" fits least; the first video still ties
+    assert metrics["words boolean α 1"] == pytest.approx(
+        {"class/accuracy": 25, "class/top-5": 100, "class/negated": 25, "class/delta": 0}
+    )
+
+
+def test_the_fifth_class_counts_for_top_5_and_the_sixth_does_not() -> None:
+    _, questions, _ = class_questions([(f"thing {number}", "") for number in range(8)])
+    ranks = np.array([1, 2, 5, 6, 1, 1, 8, 1, *(1 for _ in range(8))], np.int32)
+    nothing = np.zeros(16, np.float32)
+    values = choice_values(questions, Measured(ranks, nothing, nothing, nothing, np.zeros((16, 1), np.int32)))
+    assert values["class/top-5"].values.tolist() == [100, 100, 100, 0, 100, 100, 0, 100]
+    assert values["class/accuracy"].values.tolist() == [100, 0, 0, 0, 100, 100, 0, 100]
+    assert values["class/delta"].values.tolist() == [0, -100, -100, -100, 0, 0, -100, 0]
+
+
+def test_several_prompts_are_averaged_and_normalised() -> None:
+    labels = [("dog", ""), ("cat", "")]
+    _, questions, averaged = class_questions(labels, Prompts(("{}", "dancing {}"), ()))
+    assert [query.kind for query in questions] == ["class", "class"]
+    encoder: Any = WordEncoder()
+    (asked,) = ask_systems(encoder, [System("words")], questions, lambda text: pytest.fail(text), averaged=averaged)
+    # "dog" is (0 0 1 0 0) and "dancing dog" (0 1 1 0 0): the mean is (0 1/2 1 0 0), whose norm is sqrt(5) / 2
+    assert asked.vectors[0] == pytest.approx(np.array([0, 1, 2, 0, 0]) / np.sqrt(5))
+    assert averaged == {"dog": ("dog", "dancing dog"), "cat": ("cat", "dancing cat")}
+
+
+def test_the_wrong_classes_are_averaged_as_the_right_one_is() -> None:
+    texts, questions, averaged = class_questions([("dog", ""), ("dancing", "")], Prompts(("{}", "dancing {}"), ()))
+    # means: "dancing" itself, and (0 1 2 0 0) / sqrt(5) for "dog". The first video fits "dog" by 1.25 against 1, and
+    # its name alone by .9; the second "dancing" by -1 against -1.25, and the name "dog" by -.9
+    videos = np.array([[0, 1, 0.9, 0, 0], [0, -1, -0.9, 0, 0]], np.float32)
+    known: Any = {"video_ids": ("a", "b"), "queries": questions, "embed": lambda *_: videos, "source": {}}
+    benchmark = Benchmark("classes", **known, texts=texts, averaged=averaged)
+    models: Any = WordModels()
+    assert evaluate(benchmark, [System("words")], models).metrics["words"]["class/accuracy"] == 100
+    apart = Benchmark("classes", **known, texts=texts)
+    assert evaluate(apart, [System("words")], models).metrics["words"]["class/accuracy"] == 0
+    assert apart.digest != benchmark.digest  # results with other prompts are not reused
+
+
+def test_data_sets_have_classes_of_their_own_and_count_equally_in_the_mean() -> None:
+    labels = [("dog", "pets"), ("cat", "pets"), ("dog", "wild"), ("fox", "wild"), ("owl", "wild"), ("dog", "wild")]
+    texts, questions, _ = class_questions(labels)
+    assert [[texts[other] for other in query.others] for query in questions[:1]] == [["this is a photo of a cat"]]
+    ranks = np.array([1, 1, 1, 2, 7, 2, *(2 for _ in range(6))], np.int32)
+    nothing = np.zeros(12, np.float32)
+    measured = Measured(ranks, nothing, nothing, nothing, np.zeros((12, 1), np.int32))
+    metrics = averages_of(choice_values(questions, measured))
+    assert (metrics["class/accuracy pets"], metrics["class/accuracy wild"]) == (100, 25)
+    assert metrics["class/accuracy"] == 50 and metrics["class/mean accuracy"] == 62.5
+    assert (metrics["class/top-5 wild"], metrics["class/mean top-5"]) == (75, 87.5)
+    assert (metrics["class/negated"], metrics["class/mean delta"]) == (0, 62.5)
+
+
+def test_prompts_are_read_and_those_that_deny_are_told_by_their_negation(tmp_path: Path) -> None:
+    assert Prompts.read("", tmp_path) == Prompts()
+    assert Prompts.read("{}", tmp_path) == Prompts(("{}",), ())
+    (tmp_path / "prompts.txt").write_text("a photo of a {}.\n\na photo without a {}.\nart of {}\n", encoding="utf-8")
+    read = Prompts(("a photo of a {}.", "art of {}"), ("a photo without a {}.",))
+    assert Prompts.read("", tmp_path) == Prompts.read(str(tmp_path / "prompts.txt"), tmp_path / "else") == read
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"a photo", "needs one {}"),
+        (b"{} and {}", "needs one {}"),
+        (b"no {}", "at least one without a negation"),
+        (b"", "at least one without a negation"),
+        (b"\xff\xfe{}", "cannot be read"),
+        (b"a {}\n" * 1_001, "1 to 1,000"),
+        (b"a {}\n" * 300_000, "too large"),
+    ],
+)
+def test_unusable_prompts_are_refused(tmp_path: Path, content: bytes, reason: str) -> None:
+    (tmp_path / "p.txt").write_bytes(content)
+    with pytest.raises(ConfigError) as error:
+        Prompts.read(str(tmp_path / "p.txt"), tmp_path)
+    assert reason in str(error.value)
+
+
+def test_braces_in_a_class_or_prompt_are_no_code() -> None:
+    texts, _, _ = class_questions([("{0.__class__}", ""), ("b", "")], Prompts(("{}",), ()))
+    assert texts == ("{0.  class  }", "b")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, write_video: Callable[..., Path]) -> Path:
+    """Two data sets, whose files have the same names."""
+    for name in ("pets/tabby_cat/1.avi", "pets/dog/1.avi", "wild/test/fox/1.avi", "wild/test/owl/1.avi"):
+        write_video(f"data/{name}", [0, 200])
+    (tmp_path / "data" / "pets" / "dog" / "notes.txt").write_text("-")
+    return tmp_path / "data"
+
+
+def test_folders_per_class_are_read(folder: Path, tmp_path: Path) -> None:
+    with Decoder() as decoder, Cache(tmp_path / "cache") as cache:
+        both = load_benchmark(
+            Data(f"classes:{folder}"), tmp_path, decoder, cache, lambda *_: None, lambda: False, tmp_path
+        )
+        one = class_benchmark(folder / "pets", decoder, cache, prompts="{}")
+    assert both.video_ids == ("pets/dog/1.avi", "pets/tabby_cat/1.avi", "wild/test/fox/1.avi", "wild/test/owl/1.avi")
+    assert [query.group for query in both.queries] == ["pets", "pets", "wild/test", "wild/test"] * 2
+    assert one.texts == ("dog", "tabby cat") and [query.group for query in one.queries] == ["", ""]
+
+
+def test_a_csv_file_may_name_several_data_sets(folder: Path, tmp_path: Path) -> None:
+    rows = "path,class,dataset\npets/dog/1.avi,dog,a\npets/tabby_cat/1.avi,cat,a\n"
+    (folder / "c.csv").write_text(rows + "wild/test/fox/1.avi,fox,b\nwild/test/owl/1.avi,owl,b\n")
+    with Decoder() as decoder, Cache(tmp_path / "cache") as cache:
+        benchmark = task_benchmark(folder / "c.csv", decoder, cache, prompts="a {}")
+    assert [(query.text, query.group) for query in benchmark.queries][2:] == [("a fox", "b"), ("a owl", "b")]
+
+
+def test_a_folder_without_classes_is_refused(tmp_path: Path, write_video: Callable[..., Path]) -> None:
+    write_video("loose.avi", [0])
+    with pytest.raises(ConfigError, match="has no classes"):
+        class_files(tmp_path)
+    with pytest.raises(ConfigError, match="single class"):
+        class_questions([("a", ""), ("A", "")])
+    with Decoder() as decoder, Cache(tmp_path / "cache") as cache, pytest.raises(ConfigError, match="is no folder"):
+        class_benchmark(tmp_path / "loose.avi", decoder, cache)
+
+
+@pytest.mark.parametrize("world", BY_DATA.values(), ids=BY_DATA)
+def test_questions_about_a_world_have_one_true_answer(world: World, tmp_path: Path) -> None:
+    benchmark = shown_benchmark(tmp_path, 40, 3, world)
+    scenes = world.sample_scenes("test", 40, 3)
+    claims = {
+        text: (claim, denies)
+        for some in world.shown_classes().values()
+        for plain, denied, claim in some
+        for text, denies in ((plain, False), (denied, True))
+    }
+    assert {query.group for query in benchmark.queries} == {"subject", "deed", "place"}
+    for query in benchmark.queries:
+        scene = scenes[query.relevant[0]]
+        claim, denies = claims[query.text]
+        assert claim.holds(scene) and denies == (query.kind == "negated class")
+        assert len(query.others) and not any(claims[benchmark.texts[other]][0].holds(scene) for other in query.others)
+
+
+def test_columns_of_several_data_sets_follow_their_mean() -> None:
+    texts, questions, _ = class_questions(
+        [("dog", "x"), ("cat", "x"), ("dog", "y"), ("cat", "y")], Prompts(("{}",), ())
+    )
+    models: Any = WordModels()
+    head = markdown(evaluate(benchmark_of(list(questions), texts), [System("words")], models)).splitlines()[0]
+    assert "Classes mean top-1 | Classes mean top-5 | Classes top-1 x | Classes top-1 y | Classes top-5 x" in head

@@ -1,0 +1,90 @@
+"""Captions with one thing changed are false of their scenes, in either world."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nt2vr.evaluation.benchmark import Benchmark, JudgedQuery, row_array
+from nt2vr.evaluation.built_in import captions_of, world_benchmark
+from nt2vr.evaluation.folds import FOLDS, fold_questions, one_change
+from nt2vr.evaluation.protocol import evaluate
+from nt2vr.evaluation.reports.formats import csv_table, markdown
+from nt2vr.evaluation.worlds import BY_DATA, SMALL, World
+from nt2vr.search.systems import System
+from nt2vr.world.truth import read_claim
+from tests.unit.evaluation.words import QUERIES, VIDEOS, WordModels, embedded
+
+
+def test_foils_of_the_small_world_are_false_as_they_are_read() -> None:
+    """The words themselves are read, not the claims that the foils were made with."""
+    scenes = SMALL.sample_scenes("validation", 60, 5)
+    texts, questions = fold_questions(scenes, captions_of(scenes), SMALL)
+    read = 0
+    for query in questions:
+        scene, foil = scenes[query.relevant[0]], texts[query.others[0]]
+        true = read_claim(query.text)
+        assert true is None or true.holds(scene)
+        if query.group != "negated" and (claim := read_claim(foil)) is not None:
+            assert not claim.holds(scene), foil
+            read += 1
+    assert read > 200
+
+
+@pytest.mark.parametrize("world", BY_DATA.values(), ids=BY_DATA)
+def test_every_fold_has_pairs_that_differ_in_one_thing(world: World) -> None:
+    scenes = world.sample_scenes("validation", 300, 5)
+    texts, questions = fold_questions(scenes, captions_of(scenes, world), world, 2)
+    assert {query.group for query in questions} == set(FOLDS)
+    for query in questions:
+        foil = texts[query.others[0]]
+        assert query.text != foil and bool(query.cue) == (query.group == "negated")
+        if query.group != "negated":
+            assert one_change(query.text, foil, query.group)
+    assert fold_questions(scenes, captions_of(scenes, world), world, 2)[0] == texts  # drawn by seeds alone
+
+
+@pytest.mark.parametrize(
+    ("caption", "foil", "fold", "fits"),
+    [
+        ("a man sings", "a dog sings", "subject", True),
+        ("a man sings", "a man sings", "subject", False),
+        ("a man sings in a park", "a dog sings at a park", "subject", True),  # in a row
+        ("a man sings", "a man sings near a tree", "prop added", True),
+        ("a man sings in a park", "a man sings, there is a sun in a park", "prop added", True),
+        ("a man sings in a park", "a man sings near a tree", "prop added", False),
+        ("a man sings", "a man sings near a tree", "verb", False),
+        ("a man sings, a boy runs", "a man runs, a boy sings", "verbs swapped", True),
+        ("a man sings, a boy runs", "a man runs, a boy is singing", "verbs swapped", False),
+    ],
+)
+def test_what_counts_as_one_change(caption: str, foil: str, fold: str, fits: bool) -> None:
+    assert one_change(caption, foil, fold) is fits
+
+
+def test_pairs_stand_beside_hard_pairs_in_one_report() -> None:
+    """Searches and questions are measured together, each by its own rule."""
+    texts = ("a man dancing", "a man sings not")
+    pairs = [
+        JudgedQuery("pair", "a man sings", row_array([0]), others=row_array([0]), group="verb", wanted="a man sings"),
+        JudgedQuery("pair", "a man sings", row_array([0]), others=row_array([1]), group="negated", cue="not"),
+    ]
+    benchmark = Benchmark("both", VIDEOS, (*QUERIES, *pairs), lambda *_: embedded(*VIDEOS), {}, texts=texts)
+    models: Any = WordModels()
+    apart = evaluate(Benchmark("one", VIDEOS, QUERIES, lambda *_: embedded(*VIDEOS), {}), [System("words")], models)
+    report = evaluate(benchmark, [System("words")], models)
+    metrics = dict(report.metrics["words"])
+    assert metrics.pop("pair/accuracy") == 50 and metrics.pop("pair/accuracy verb") == 100
+    assert metrics.pop("pair/accuracy negated") == 0  # "not" is in no video: a tie
+    assert metrics == apart.metrics["words"]
+    last = markdown(report).split("\n\n")[-1].splitlines()[0]
+    heads = ("A and not B hard pairs", *(f"Caption and foil {name}" for name in ("accuracy", "negated", "verb")))
+    assert last == f"|  | {' | '.join(heads)} |"
+    assert csv_table(report).splitlines()[0].count("composed/hard_pairs,") == 1
+
+
+def test_the_worlds_benchmark_has_the_folds_unless_none_are_asked_for(tmp_path: Path) -> None:
+    with_pairs, without = (world_benchmark(tmp_path, 30, num_pairs=count) for count in (3, 0))
+    pairs = [query for query in with_pairs.queries if query.kind == "pair"]
+    assert {query.group for query in pairs} >= {"negated", "verb", "subject", "place"} and len(pairs) <= 21
+    assert len(without.queries) == len(with_pairs.queries) - len(pairs) and without.texts == ()
