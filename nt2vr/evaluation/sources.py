@@ -77,6 +77,8 @@ def load_benchmark(
         DatasetError: if there is no such dataset.
         GalleryError: if a manifest cannot be used.
     """
+    if data.prompts and not data.name.startswith(CLASSES) and not (data.is_path and is_task(Path(data.name))):
+        raise ConfigError(f"{quoted(data.name)} has no classes. Leave out the prompts.")
     if data.name == WORLD:
         return world_benchmark(folder, data.clips, data.seed, progress=progress, should_stop=should_stop)
     if data.name == GALLERY:

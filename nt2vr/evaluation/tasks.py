@@ -66,6 +66,7 @@ def task_benchmark(
     """
     folder, name = (path if path.is_dir() else path.parent).absolute(), path.stem
     averaged: Averaged = {}
+    has_classes = False
     try:
         if path.suffix.lower() == ".csv":
             with path.open(encoding="utf-8-sig", newline="") as file:
@@ -81,7 +82,7 @@ def task_benchmark(
                 labels = {
                     row: (each["class"], each.get("dataset") or "") for row, each in zip(of_line, lines, strict=True)
                 }
-                asked = Prompts.read(prompts, folder)
+                asked, has_classes = Prompts.read(prompts, folder), True
                 texts, queries, averaged = class_questions([labels[row] for row in sorted(labels)], asked)
             else:
                 videos, of_line = _videos(lines, folder)
@@ -93,6 +94,8 @@ def task_benchmark(
     except (OSError, ValueError, KeyError, TypeError, SyntaxError, IndexError, AttributeError, csv.Error) as error:
         reason = f"there is no column {error}" if isinstance(error, KeyError) else str(error)
         raise ConfigError(f"{path} cannot be used ({reason}). See nt2vr/evaluation/tasks.py.") from error
+    if prompts and not has_classes:
+        raise ConfigError(f"{path} has no classes. Leave out the prompts.")
     return Benchmark(
         name,
         tuple(video.video_id for video in videos),

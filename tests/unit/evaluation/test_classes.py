@@ -192,3 +192,13 @@ def test_columns_of_several_data_sets_follow_their_mean() -> None:
     models: Any = WordModels()
     head = markdown(evaluate(benchmark_of(list(questions), texts), [System("words")], models)).splitlines()[0]
     assert "Classes mean top-1 | Classes mean top-5 | Classes top-1 x | Classes top-1 y | Classes top-5 x" in head
+
+
+def test_prompts_are_refused_where_there_are_no_classes(folder: Path, tmp_path: Path) -> None:
+    (folder / "c.csv").write_text("path,caption,foil\npets/dog/1.avi,a dog,a cat\n")
+    with Decoder() as decoder, Cache(tmp_path / "cache") as cache:
+        for name in ("world", "gallery", f"words:{folder / 'c.csv'}", str(folder), str(folder / "c.csv")):
+            with pytest.raises(ConfigError, match="has no classes"):
+                load_benchmark(
+                    Data(name, prompts="a {}"), tmp_path, decoder, cache, lambda *_: None, lambda: False, tmp_path
+                )

@@ -256,7 +256,8 @@ def test_a_run_that_cannot_be_done_says_why_in_one_sentence(
         assert status is not None
         assert (status.state, status.error) == (
             "failed",
-            "Unknown loss 'triplet'. Choose one of: bnl, composed, con, contrastive, distill, negclip, retrieval, snl.",
+            "Unknown loss 'triplet'. Choose one of: "
+            "bnl, composed, con, contrastive, distill, negclip, retrieval, snl.",
         )
         assert not (tmp_path / ".frames").exists()  # nothing was rendered
         shown = capsys.readouterr().err
