@@ -84,7 +84,8 @@ def hard_nce(own: Tensor, scores: Tensor, is_negative: Tensor, beta: float = 0.0
     Returns:
         (N,) losses.
 
-    Source: Radenovic et al., "Filtering, Distillation, and Hard Negatives for Vision-Language Pre-Training", CVPR 2023.
+    Source: Radenovic et al., "Filtering, Distillation, and Hard Negatives for Vision-Language Pre-Training",
+    CVPR 2023.
     """
     ignored = ~is_negative
     weights = (beta * scores).masked_fill(ignored, -torch.inf).log_softmax(dim=1)  # logarithms, without n

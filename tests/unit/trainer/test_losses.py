@@ -22,7 +22,7 @@ from trainer.losses.distill import DistillLoss
 from trainer.losses.embedded import Denied, EmbeddedBatch, EmbeddedTruth, EmbeddedVerbs, PartVectors, given
 from trainer.losses.retrieval import RetrievalLoss
 from trainer.losses.snl import SoftNegativeLoss
-from trainer.losses.vfc import VfcLoss, hard_nce
+from trainer.losses.vfc import VfcLoss
 
 REFERENCE = SHARED / "data" / "papers_reference.npz"
 
@@ -378,7 +378,9 @@ def test_vfc_is_the_loss_of_its_paper_in_total_and_by_terms(tau: float, beta: fl
 def test_vfc_divides_each_video_by_its_own_number_of_captions_unlike_the_code() -> None:
     batch, published = published_vfc(0.05, 0.1)
     half = VfcLoss(1.0, 0.5, 0.0, temperature=0.05, beta=0.1)
-    assert half(batch).item() == pytest.approx(1.379037766, abs=1e-9) and published["code"] == pytest.approx(1.438434755)
+    assert half(batch).item() == pytest.approx(1.379037766, abs=1e-9) and published["code"] == pytest.approx(
+        1.438434755
+    )
     assert VfcLoss(1.0, 0.5, 0.0, temperature=0.05, beta=0.0)(batch).item() == pytest.approx(1.221215525, abs=1e-9)
 
 
