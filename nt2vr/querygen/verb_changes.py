@@ -42,7 +42,7 @@ _NOT_NEW = _NOT_DEEDS | words(
     "pose participate compete practice practise demonstrate present feature face sit interact engage describe handle "
     "lead bring send turn lay leave allow cause manage prepare operate review call name base relate hang surround "
     "point tell say ask know think feel create find discuss speak talk explain mention shoot record film play fail "
-    "attempt provide"
+    "attempt provide match cast"
 )
 _SYNONYMS = tuple(
     words(line)
@@ -73,6 +73,9 @@ cut chop slice peel trim carve
 sing perform rap play cover
 talk chat speak argue
 point aim
+share discuss
+check review
+score kick
 throw shoot
 drive run move
 teach take
@@ -196,6 +199,8 @@ def _frame(phrases: Phrases, chunk: Chunk, after: Chunk | None) -> Frame | None:
         if following == "VBG" and phrases.tag(noun.end + 1) == "NOUN":
             return None  # a water | cooling system
         is_measure = phrases.word(noun.head + 1) == "of" and phrases.lemma(noun.head) in COLLECTIVES | _MEASURES
+        if is_bare and form == "VBG" and _follows_thing(phrases, start):
+            return None  # an indy style | racing game
         lemma = phrases.lemma(noun.end - 1 if is_measure else noun.head)
         is_bare = not preposition and (
             is_bare_noun(phrases, start, noun.head)
@@ -209,12 +214,15 @@ def _frame(phrases: Phrases, chunk: Chunk, after: Chunk | None) -> Frame | None:
 
 def _is_noun(phrases: Phrases, i: int, verb: str) -> bool:
     """Return whether a verb may be a noun that the tagger mistook: "about some movie | matters"."""
-    word, before = phrases.word(i), phrases.lemma(i - 1)
-    follows_thing = phrases.tag(i - 1) == "NOUN" and before not in ACTORS | ROLES
+    word, follows_thing = phrases.word(i), _follows_thing(phrases, i)
     is_joined = phrases.tag(i - 1) == "CONJ" and phrases.tag(i - 2) == "NOUN"  # waiters and | cooks
     return word in TAKEN_FOR_VERBS | _TAKEN_FOR_VERBS or (
         (follows_thing or is_joined) and phrases.tag(i) != "VBG" and is_noun(verb)
     )
+
+
+def _follows_thing(phrases: Phrases, i: int) -> bool:
+    return phrases.tag(i - 1) == "NOUN" and phrases.lemma(i - 1) not in ACTORS | ROLES
 
 
 def _shares_object(phrases: Phrases, i: int) -> bool:

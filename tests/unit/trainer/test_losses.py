@@ -389,7 +389,7 @@ def test_vfc_is_that_of_a_plain_loop_and_leaves_out_what_is_missing() -> None:
     verbs, tau, beta = given(batch.verbs), 0.3, 0.4
 
     def dot(one: Tensor, other: Tensor) -> float:
-        return sum(a * b for a, b in zip(one.tolist(), other.tolist(), strict=True)) / tau
+        return math.fsum(a * b for a, b in zip(one.tolist(), other.tolist(), strict=True)) / tau
 
     def nce(own: float, wrong: list[float], beta: float) -> float:
         norm = sum(math.exp(beta * s) for s in wrong) / len(wrong)
