@@ -77,7 +77,7 @@ share discuss
 check review
 score kick
 throw shoot
-drive run move
+drive run move speed
 teach take
 give deliver present read report announce
 """.strip().splitlines()
