@@ -105,6 +105,17 @@ class TrainConfig:
         "hard clips per sentence, in addition to pool_clips: clips that show both its wanted and its unwanted part; "
         "used only while the visual tower is frozen",
     )
+    verb_changes: str = option(
+        "rules",
+        "captions with another verb, for vfc: made by rules, of antonyms, or with any verb (random) as controls; or a "
+        "file of `nt2vr queries verbs`, which also asks a language model",
+    )
+    verb_negatives: int = option(5, "captions with another verb per caption and step, of up to 10 that are made")
+    calibrate: bool = option(
+        True,
+        "keep captions with another verb only as long as each of their verb phrases has been kept less often than it "
+        "occurs in captions",
+    )
     data: str = option(
         WORLD,
         "training data: world, the built-in one; world-large, which is to replace it; or the path of a dataset. If no "
@@ -255,7 +266,7 @@ COUNTS = (
 POSITIVE = ("learning_rate", "decay", "max_grad_norm", "loss_scale")
 NOT_NEGATIVE = (
     *("weight_decay", "warmup_steps", "pool_clips", "hard_clips", "patience", "added_layers", "not_epochs"),
-    *("num_captions", "keep_checkpoints"),
+    *("num_captions", "keep_checkpoints", "verb_negatives"),
 )
 
 
@@ -273,6 +284,8 @@ def _bad_values(c: TrainConfig) -> Iterator[str]:
         yield f"The name of the model must be at most {MAX_QUOTED} printable characters. Shorten it."
     if not c.data.strip():
         yield "data is empty. Enter world, or the path of a dataset."
+    if not c.verb_changes.strip():
+        yield "verb_changes is empty. Enter rules, antonym, random, or the path of a file."
     rules: list[tuple[Iterable[str], Callable[[Any], bool], str]] = [
         (COUNTS, lambda value: value >= 1, "must be at least 1, not"),
         (POSITIVE, lambda value: value > 0, "must be above 0, not"),

@@ -20,7 +20,7 @@ from nt2vr.models.tokenizer import digest_of, special_ids
 from trainer import distributed
 from trainer.config import Towers, TrainConfig
 from trainer.data.batches import Batch
-from trainer.losses.embedded import Denied, EmbeddedBatch, EmbeddedTruth, PartVectors
+from trainer.losses.embedded import Denied, EmbeddedBatch, EmbeddedTruth, EmbeddedVerbs, PartVectors
 from trainer.optimizer import build_optimizer, clip_gradients, rate_at
 from trainer.runs.start import Start
 from trainer.teacher import Miner, Teacher
@@ -105,12 +105,13 @@ class Learner:
         """Encode this process's share, with all its sentences in one call, and gather those of all."""
         video = self._embed_videos(batch)
         denied = [] if batch.denied is None else [sentence.text for sentence in batch.denied.sentences]
-        texts = [batch.captions, batch.negated or [], denied]
+        changed = [text for some in batch.changed or () for text in some]
+        texts = [batch.captions, batch.negated or [], denied, changed, batch.phrases or []]
         tokens = self.tokenizer([text for some in texts for text in some]).to(self.device)
         embeddings = encode_short(self.model, tokens).float()
         parts = embeddings.split([len(some) for some in texts])  # type: ignore[no-untyped-call]
         caption = gather_captions(parts[0], batch)
-        negated, text = map(distributed.gather, parts[1:])  # (B, D) each, or (0, D)
+        negated, text = map(distributed.gather, parts[1:3])  # (B, D) each, or (0, D)
         return EmbeddedBatch(
             video=video,
             caption=caption,
@@ -119,7 +120,25 @@ class Learner:
             negatable=self._negatable(batch),
             denied=self._denied(batch, text, video),
             distractor=self._distractor(batch),
+            verbs=self._verbs(batch, parts[3], parts[4]),
         )
+
+    def _verbs(self, batch: Batch, changed: Tensor, phrase: Tensor) -> EmbeddedVerbs | None:
+        """Arrange captions with another verb, one row per caption, and gather them; None without a loss for them.
+
+        Args:
+            changed: those of all captions, one after another.
+            phrase: one of each caption.
+        """
+        if batch.changed is None or batch.phrases is None:
+            return None
+        is_changed = torch.zeros(len(batch.changed), self.config.verb_negatives, dtype=torch.bool, device=self.device)
+        for row, some in enumerate(batch.changed):
+            is_changed[row, : len(some)] = True
+        rows = changed.new_zeros(*is_changed.shape, changed.shape[-1])
+        rows = rows.masked_scatter(is_changed[..., None], changed)
+        has_phrase = torch.tensor([bool(text) for text in batch.phrases], device=self.device)
+        return EmbeddedVerbs(*map(distributed.gather, (rows, is_changed, phrase, has_phrase)))
 
     def _distractor(self, batch: Batch) -> Tensor | None:
         """Mine distractors, and gather those of all processes; None without a loss that needs them."""

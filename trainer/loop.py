@@ -149,6 +149,8 @@ def own_captions(learner: Learner, clips: Clips, key: str) -> list[str]:
         texts = [text for pair in pairs for text in pair if text is not None]
     else:
         texts = captions_of(clips.sentences, key, rows)
+    if clips.verbs:
+        texts += clips.verbs.texts(rows)
     return texts + clips.all_captions(rows) if learner.config.num_captions else texts
 
 

@@ -1,4 +1,4 @@
-"""`nt2vr queries build | split | triplets`: generate queries, split sentences."""
+"""`nt2vr queries build | split | triplets | verbs`: generate queries and verbs, split sentences."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nt2vr.errors import ConfigError
 from nt2vr.files import check_writable
-from nt2vr.progress import progress_bar
+from nt2vr.progress import progress_bar, tracked
 from nt2vr.settings import add_flags, chat_key
 
 NO_COMPOSED = (
@@ -19,7 +19,7 @@ NO_COMPOSED = (
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add the commands and their flags."""
-    commands = parser.add_subparsers(metavar="build|split|triplets", required=True)
+    commands = parser.add_subparsers(metavar="build|split|triplets|verbs", required=True)
     building = commands.add_parser("build", help="make original, negated and composed queries from captions")
     building.add_argument(
         "--captions", type=Path, required=True, help="JSON lines, or lines of ID#N<TAB>caption or VIDEO#enc#N caption"
@@ -41,16 +41,29 @@ def add_arguments(parser: ArgumentParser) -> None:
     mining.add_argument("--model", default="CLIP", help=f"whose text tower compares captions {default}")
     mining.add_argument("--limit", type=int, default=10_000, metavar="N", help=f"pairs of videos at most {default}")
     mining.add_argument("--seed", type=int, default=0, help=f"draws pairs and wordings {default}")
-    mining.add_argument(
+    _add_chat(mining)
+    add_flags(mining)
+    mining.set_defaults(action=_triplets)
+    verbs = commands.add_parser("verbs", help="give captions another verb, as hard negatives of the loss vfc")
+    verbs.add_argument("--captions", type=Path, required=True, help="as for build")
+    verbs.add_argument("--out", type=Path, required=True, help="file for a training's verb_changes, as JSON lines")
+    verbs.add_argument(
+        "--rule", choices=("rules", "antonym", "random"), default="rules", help=f"of new verbs {default}"
+    )
+    verbs.add_argument("--seed", type=int, default=0, help=f"draws verbs {default}")
+    _add_chat(verbs)
+    verbs.set_defaults(action=_verbs)
+
+
+def _add_chat(parser: ArgumentParser) -> None:
+    parser.add_argument(
         "--chat-url",
         default="",
         metavar="URL",
         help="chat-completions endpoint that writes the texts, such as https://host/v1; its key is in NT2VR_CHAT_KEY "
         "(default: own rules write them, and nothing is sent anywhere)",
     )
-    mining.add_argument("--chat-model", default="", metavar="NAME", help="name of the endpoint's model")
-    add_flags(mining)
-    mining.set_defaults(action=_triplets)
+    parser.add_argument("--chat-model", default="", metavar="NAME", help="name of the endpoint's model")
 
 
 def run(options: Namespace) -> int:
@@ -77,9 +90,35 @@ def _split(options: Namespace) -> None:
         _write(parts)
 
 
-def _triplets(options: Namespace) -> None:
+def _check_chat(options: Namespace) -> None:
     if bool(options.chat_url) != bool(options.chat_model):
         raise ConfigError("Name both --chat-url and --chat-model, or neither.")
+
+
+def _verbs(options: Namespace) -> None:
+    _check_chat(options)
+    from nt2vr.querygen.chat import ChatEndpoint
+    from nt2vr.querygen.query_sets import read_captioned_videos
+    from nt2vr.querygen.verb_changes import VerbChanges
+    from nt2vr.querygen.verb_files import ChatVerbs, write_verbs
+
+    check_writable(options.out.parent)
+    captions = [some for some in read_captioned_videos(options.captions).captions.values() if some]
+    with progress_bar() as progress:
+        changes = VerbChanges(tracked(captions, len(captions), "parsing verbs", progress))
+        if options.chat_url:
+            chat = ChatVerbs(ChatEndpoint(options.chat_url, options.chat_model, chat_key()))
+            pairs = [(row, caption) for row, some in enumerate(captions) for caption in dict.fromkeys(some)]
+            asked = tracked(pairs, len(pairs), "asking", progress)
+            lines = [chat.line(caption, changes.verbs(row)) for row, caption in asked]
+        else:
+            lines = [line for row in range(len(changes)) for line in changes.lines(row, options.rule, options.seed)]
+    count = write_verbs(options.out, lines)
+    _write({"captions": len(lines), "written": count, "changed": sum(len(line.changed) for line in lines)})
+
+
+def _triplets(options: Namespace) -> None:
+    _check_chat(options)
     if options.limit < 1:
         raise ConfigError(f"--limit is {options.limit}: choose at least 1.")
     from nt2vr.api import load_model

@@ -60,9 +60,9 @@ class ChatEndpoint:
         if self.key and parts.scheme == "http" and parts.hostname not in LOOPBACK:
             raise ConfigError(f"{quoted(self.url)} is not encrypted, so the key is not sent there. Use https.")
 
-    def complete(self, prompt: str) -> str:
+    def complete(self, prompt: str, max_tokens: int = 60) -> str:
         """Return the model's answer; raises a DownloadError with the reason after all retries."""
-        body = {"model": self.model, "messages": [{"role": "user", "content": prompt}], "max_tokens": 60}
+        body = {"model": self.model, "messages": [{"role": "user", "content": prompt}], "max_tokens": max_tokens}
         headers = {"Accept-Encoding": "identity"}  # a small answer could unpack to a large one
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"

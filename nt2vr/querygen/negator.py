@@ -35,7 +35,7 @@ _NEEDS_WITH = words(
 )
 _SOUNDS = words("sound voice audio music")
 _TOGETHER = words("along together up away")
-_TAKEN_FOR_VERBS = words("kids mars phones pictures rules functions themed haired shaped colored coloured sized")
+TAKEN_FOR_VERBS = words("kids mars phones pictures rules functions themed haired shaped colored coloured sized")
 _SHOWS = words("show game match play film race concert party team")  # kids show
 _AGENTS = ("er", "or", "ist")
 _COMPOUNDS = frozenset(  # two-word verbs; "not" precedes both words
@@ -139,7 +139,7 @@ def _edit(phrases: Phrases, i: int) -> _Edit | None:
 def _mistagged(phrases: Phrases, i: int) -> _Edit | None:
     """Deny a verb that the tagger takes for a noun, in a caption with no other verb: "a player scores a goal"."""
     word, verb = phrases.word(i), verb_of(phrases.word(i))
-    if phrases.tag(i) not in {"NOUN", "VBZ", "VBG"} or not verb or word in _TAKEN_FOR_VERBS | _FRAMES:
+    if phrases.tag(i) not in {"NOUN", "VBZ", "VBG"} or not verb or word in TAKEN_FOR_VERBS | _FRAMES:
         return None
     start, after_colour = phrases.tokens[i].start, phrases.tag(i - 1) == "ADJ" and phrases.word(i - 2) == "in"
     if word == inflect(verb, "VBG") and after_colour:  # a man in black playing
@@ -209,7 +209,7 @@ def _can_be_denied(phrases: Phrases, i: int) -> bool:
     before, before_that = phrases.tag(i - 1), phrases.tag(i - 2)
     if before in {"DET", "ADJ", "NUM", "POS", "ADP"} or "NEG" in {before, before_that}:
         return False
-    return phrases.word(i) not in _TAKEN_FOR_VERBS
+    return phrases.word(i) not in TAKEN_FOR_VERBS
 
 
 def _participle(phrases: Phrases, first: int, i: int, says_little: bool) -> _Edit | None:

@@ -185,17 +185,18 @@ def read_composed(path: Path) -> dict[str, ComposedQuery]:
 
 def write_captions(path: Path, captions: Iterable[Caption]) -> None:
     """Write `VIDEO#enc#N caption` lines."""
-    _write(path, (f"{caption.cap_id} {' '.join(caption.text.split())}" for caption in captions))
+    write_lines(path, (f"{caption.cap_id} {' '.join(caption.text.split())}" for caption in captions))
 
 
 def write_composed(path: Path, queries: Iterable[ComposedQuery]) -> None:
     """Write composed queries as JSON lines, numbered from s0."""
     numbered = (asdict(query) | {"cap_id": f"s{number}"} for number, query in enumerate(queries))
     known = ({name: value for name, value in fields.items() if value is not None} for fields in numbered)
-    _write(path, (json.dumps(fields, ensure_ascii=False) for fields in known))
+    write_lines(path, (json.dumps(fields, ensure_ascii=False) for fields in known))
 
 
-def _write(path: Path, lines: Iterable[str]) -> None:
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write lines of text, atomically."""
     with atomic_write(path) as partial, partial.open("w", encoding="utf-8") as file:
         file.writelines(f"{line}\n" for line in lines)
 
@@ -213,6 +214,12 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             yield number, line.strip()
+
+
+def objects_of(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of a file of JSON lines, with the numbers of the lines."""
+    for number, line in _lines(path):
+        yield number, _object(path, number, line)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, str, dict[str, Any]]]:

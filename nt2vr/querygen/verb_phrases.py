@@ -32,14 +32,14 @@ LIGHT_VERBS = words(
     "decide plan pretend refuse continue"
 )
 # Verbs that require an object: "a man holds" says nothing
-_TRANSITIVE = (LIGHT_VERBS - {"perform"}) | words(
+TRANSITIVE = (LIGHT_VERBS - {"perform"}) | words(
     "hold cover bring send add cut apply carry throw pick prepare record host lift pull push open hug chase follow "
     "create build set leave touch move turn remove place attach press pass kill like love enjoy lose win meet call "
     "catch strap reach grip help check test handle grab raise lead lower close feed drop fill fix share join hit "
     "kick film shoot face line beat polish release"
 )
 # Verbs that take no object: "looking a car" is a slip
-_INTRANSITIVE = words(
+INTRANSITIVE = words(
     "look listen sit stand fall arrive laugh smile crawl sleep talk lie go come wait participate compete"
 )
 _COMPOUND_NOUNS = frozenset({"food coloring", "food colouring", "zip lining", "beat boxing"})  # no deeds
@@ -74,7 +74,7 @@ def verb_phrases(phrases: Phrases, chunk: Chunk, after: str) -> Iterator[VerbPhr
 
     `after` is the kind of the next chunk, "" at the end of the sentence.
     """
-    if not _is_complete(phrases, chunk, after):
+    if not is_complete(phrases, chunk, after):
         return
     adverb = (chunk.end - 1,) if phrases.tag(chunk.end - 1) == "ADV" else ()
     for end in dict.fromkeys((*chunk.places, *adverb, chunk.end)):
@@ -84,7 +84,7 @@ def verb_phrases(phrases: Phrases, chunk: Chunk, after: str) -> Iterator[VerbPhr
                 yield phrase
 
 
-def _is_complete(phrases: Phrases, chunk: Chunk, after: str) -> bool:
+def is_complete(phrases: Phrases, chunk: Chunk, after: str) -> bool:
     """Return whether a chunk is a verb phrase that is not cut off, passive or an infinitive."""
     start, end = chunk.start, chunk.end
     if phrases.tag(start) in {"VBN", "MD"} or phrases.is_auxiliary(start):
@@ -118,7 +118,7 @@ def _verb_phrase(phrases: Phrases, start: int, end: int, *, adjectives: bool, is
         is_shortened = True
         text = re.sub(r"\ban? (?=\w)(?=([aeiou])?)", lambda match: "an " if match[1] else "a ", text)
     key = (verb, *(phrases.lemma(i) for i in compared))
-    is_bare = any(_is_bare_noun(phrases, start, i) for i in rest)
+    is_bare = any(is_bare_noun(phrases, start, i) for i in rest)
     return VerbPhrase(text, key, frozenset(content), is_bare, is_shortened)
 
 
@@ -127,10 +127,10 @@ def _is_vague(phrases: Phrases, verb: str, rest: Sequence[int]) -> bool:
     if not verb or verb in _UNSEEN:
         return True
     if not rest:
-        return verb in _TRANSITIVE | _WEAK_ALONE
-    if phrases.tag(rest[0]) == "ADP" and verb in _TRANSITIVE:
+        return verb in TRANSITIVE | _WEAK_ALONE
+    if phrases.tag(rest[0]) == "ADP" and verb in TRANSITIVE:
         return True
-    if phrases.tag(rest[0]) in {"DET", "ADJ", "NUM", "NOUN"} and verb in _INTRANSITIVE:
+    if phrases.tag(rest[0]) in {"DET", "ADJ", "NUM", "NOUN"} and verb in INTRANSITIVE:
         return True
     return any(phrases.tag(i) in {"PRON", "OTHER"} or phrases.word(i) in _EMPTY_WORDS for i in rest)
 
@@ -143,7 +143,7 @@ def _describes_noun(phrases: Phrases, i: int) -> bool:
     return j > i and phrases.tag(j) == "NOUN"
 
 
-def _is_bare_noun(phrases: Phrases, start: int, i: int) -> bool:
+def is_bare_noun(phrases: Phrases, start: int, i: int) -> bool:
     """Return whether word i heads a singular count noun phrase without an article."""
     if phrases.tag(i) != "NOUN" or phrases.tag(i + 1) == "NOUN" or phrases.lemma(i) in MASS_NOUNS:
         return False

@@ -19,6 +19,7 @@ PAGE = ("app.py", "nt2vr/ui/", "trainer/ui/tab.py", "trainer/ui/layout.py")
 MODEL_ROOMS = (
     "nt2vr/models/open_clip_encoder.py",
     "nt2vr/models/pooling.py",
+    "nt2vr/models/temporal.py",
     "nt2vr/models/short_text.py",
     "nt2vr/models/checkpoint.py",
     "nt2vr/models/tokenizer.py",

@@ -14,6 +14,7 @@ from trainer.config import TrainConfig
 from trainer.data.clips import Clips
 from trainer.data.distractors import Sought, subject_and_object
 from trainer.data.sentences import Truth
+from trainer.data.verbs import fixed_key
 from trainer.distributed import share, stripe
 
 
@@ -60,6 +61,8 @@ class Batch:
         negatable: (b,) which could be; None for all.
         denied: other sentences that deny something.
         sought: distractors to mine for the negated captions.
+        changed: (b, up to K) the same captions with another verb.
+        phrases: b verb phrases of the captions; empty texts for captions that have none.
         kept: number of captions of all processes, by `keep_share`; None for B.
     """
 
@@ -70,6 +73,8 @@ class Batch:
     negatable: NDArray[np.bool_] | None = None
     denied: DeniedBatch | None = None
     sought: Sought | None = None
+    changed: list[list[str]] | None = None
+    phrases: list[str] | None = None
     kept: int | None = None
 
 
@@ -111,6 +116,8 @@ class _Epoch:
                 some = [Draw(row, n, f"{prefix} {row} caption {n}{mark}") for row, n in numbered]
             else:
                 some = [Draw(row, None, f"{prefix} {row}{mark}") for row in rng.permutation(len(clips)).tolist()]
+            if clips.verbs and not clips.num_captions:  # only the captions that have been parsed
+                some = [draw._replace(key=fixed_key(config.seed, draw.row)) for draw in some]
             full = config.batches_per_epoch // config.passes * config.batch_size
             draws += some[:full]  # a smaller last batch would be an easier task
         return draws
@@ -123,6 +130,7 @@ class _Epoch:
         captions, negated, negatable = self._captions(
             drawn[mine] if kept is None else [drawn[row] for row in stripe(kept)]
         )
+        changed, phrases = self._verbs(drawn[mine], captions, step)
         sought = None
         if "distractors" in self.needs and negated is not None and negatable is not None:
             sought, negatable = self._sought(captions, negated, negatable, rows[mine], (*seed, 2))
@@ -134,6 +142,8 @@ class _Epoch:
             negatable=negatable,
             denied=self._denied(drawn, rows, (*seed, 1)) if "denied" in self.needs else None,
             sought=sought,
+            changed=changed,
+            phrases=phrases,
             kept=kept,
         )
 
@@ -154,6 +164,19 @@ class _Epoch:
         pairs = [source.pair(row, random.Random(key), number) for row, number, key in drawn]
         negatable = np.array([pair.negated is not None for pair in pairs])
         return [pair.caption for pair in pairs], [pair.negated or pair.caption for pair in pairs], negatable
+
+    def _verbs(
+        self, drawn: Sequence[Draw], captions: Sequence[str], step: int
+    ) -> tuple[list[list[str]] | None, list[str] | None]:
+        """Draw captions with another verb, and a verb phrase of each caption."""
+        if (verbs := self.clips.verbs) is None or "verbs" not in self.needs:
+            return None, None
+        rngs = [random.Random(f"{self.config.seed} {self.epoch} {step} {draw.row} verbs") for draw in drawn]
+        found = [
+            verbs.draw(draw.row, caption, self.config.verb_negatives, rng)
+            for draw, caption, rng in zip(drawn, captions, rngs, strict=True)
+        ]
+        return [changed for changed, _ in found], [phrase for _, phrase in found]
 
     def _sought(
         self,

@@ -3,7 +3,7 @@
 import logging
 import random
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,6 +27,7 @@ from nt2vr.world.scenes import SceneSplit
 from trainer.config import WORLDS, TrainConfig
 from trainer.data.captions import captions_file, denials_of, read_split
 from trainer.data.sentences import CaptionSentences, SentenceSource, WorldSentences, captions_of, lacks_of
+from trainer.data.verbs import Verbs
 
 TrainingSplit = Literal["train", "validation"]
 
@@ -42,12 +43,14 @@ class Clips:
     Attributes:
         frames: (N, F, S, S, 3) uint8 RGB, maybe on disk, or undrawn; F is 0 where only captions are read.
         path: identifies the frames, next to the cache of their embeddings; None if these are not cached.
+        verbs: captions with another verb; None where no loss needs them.
     """
 
     frames: NDArray[np.uint8] | StoredClips | UndrawnClips
     sentences: SentenceSource
     path: Path | None = None
     name: str = "unnamed"
+    verbs: Verbs | None = None
 
     def __len__(self) -> int:
         """Return the number of clips."""
@@ -115,8 +118,13 @@ class ClipLoader:
     def load(self, split: TrainingSplit) -> Clips:
         """Load the clips that the config trains or validates on: always the same ones."""
         if self.config.data in WORLDS:
-            return self._world(split)
-        return self._videos(split) if "video" in self.needs else self._captions(split)
+            clips = self._world(split)
+        else:
+            clips = self._videos(split) if "video" in self.needs else self._captions(split)
+        if "verbs" in self.needs and split == "train":
+            with progress_bar(self.progress) as shown:
+                return replace(clips, verbs=Verbs.of(clips.sentences, self.config, self.should_stop, shown))
+        return clips
 
     def _world(self, split: TrainingSplit) -> Clips:
         config = self.config

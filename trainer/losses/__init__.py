@@ -18,6 +18,7 @@ from trainer.losses.distill import DistillLoss
 from trainer.losses.embedded import EmbeddedBatch
 from trainer.losses.retrieval import RetrievalLoss
 from trainer.losses.snl import SoftNegativeLoss
+from trainer.losses.vfc import VfcLoss
 from trainer.options import check_kind
 
 
@@ -52,6 +53,7 @@ BUILT_IN: dict[str, type[Any]] = {
     "distill": DistillLoss,
     "con": ConClipLoss,
     "negclip": NegClipLoss,
+    "vfc": VfcLoss,
 }
 LOSSES = Registry("loss", "nt2vr.losses", BUILT_IN, _checked)
 
@@ -71,7 +73,8 @@ class WeightedLosses:
         """Inputs that a batch must have in addition to captions.
 
         "video" · "negated" captions · "denied" sentences · their "truth", i.e. their correct clips · their "parts"
-        and, as "kept", the captions, both embedded by the frozen starting model · "distractors" mined by that model
+        and, as "kept", the captions, both embedded by the frozen starting model · "distractors" mined by that model ·
+        "verbs", captions with another verb, and verb phrases
         """
         return frozenset().union(*(loss.needs for _, loss in self.terms.values()))
 

@@ -59,6 +59,23 @@ class PartVectors:
 
 
 @dataclass(frozen=True)
+class EmbeddedVerbs:
+    """Captions with another verb, and verb phrases; row i belongs to caption i.
+
+    Attributes:
+        changed: (B, K, D), L2-normalised captions with another verb; meaningless where `is_changed` is False.
+        is_changed: (B, K) bool.
+        phrase: (B, D), L2-normalised verb phrases of the captions; meaningless where `has_phrase` is False.
+        has_phrase: (B,) bool.
+    """
+
+    changed: Tensor
+    is_changed: Tensor
+    phrase: Tensor
+    has_phrase: Tensor
+
+
+@dataclass(frozen=True)
 class EmbeddedBatch:
     """One batch; row i of every field describes the same clip, and fields that no loss needs are None.
 
@@ -70,6 +87,7 @@ class EmbeddedBatch:
         negatable: (B,) bool, True for captions that could be negated; None if all could.
         denied: denying sentences made separately from the captions.
         distractor: (B, D), L2-normalised videos that show what `negated` describes; meaningless where not negatable.
+        verbs: captions with another verb, and verb phrases.
     """
 
     video: Tensor | None
@@ -79,6 +97,7 @@ class EmbeddedBatch:
     negatable: Tensor | None = None
     denied: Denied | None = None
     distractor: Tensor | None = None
+    verbs: EmbeddedVerbs | None = None
 
 
 def given(value: T | None) -> T:

@@ -26,8 +26,8 @@ from tests.tiny import TINY, tiny_model
 from tests.training import run_training
 from trainer.config import METRICS, SENTENCES, TrainConfig
 from trainer.data import videos as videos_module
-from trainer.data.batches import epoch_batches
-from trainer.data.clips import world_clips
+from trainer.data.batches import Batch, epoch_batches
+from trainer.data.clips import ClipLoader, world_clips
 from trainer.data.sentences import WorldSentences, captions_of
 from trainer.data.videos import embed_once
 from trainer.learner import Learner
@@ -37,7 +37,7 @@ from trainer.teacher import FrozenTexts, Teacher
 
 ALL_LOSSES: dict[str, Any] = {
     **{name: {"weight": 1} for name in ("contrastive", "retrieval", "composed", "distill")},
-    **{name: {"weight": 1e-3} for name in ("snl", "bnl", "con", "negclip")},
+    **{name: {"weight": 1e-3} for name in ("snl", "bnl", "con", "negclip", "vfc")},
 }
 
 
@@ -114,6 +114,44 @@ def test_mined_distractors_are_shown_and_repeat_and_the_loss_falls(
     assert first.sought and again.sought and first.negatable is not None
     assert first.sought.pool.tolist() == again.sought.pool.tolist() and len(first.sought.pool) == con.pool_clips
     assert [bool(subject) for subject, _ in first.sought.parts] == first.negatable.tolist()
+
+
+def test_changed_verbs_are_calibrated_and_repeat_and_the_loss_falls(
+    tmp_path: Path, config: TrainConfig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    vfc = replace(config, losses={"vfc": {"temperature": 0.05}}, epochs=3, verb_negatives=3)
+    run = run_training(vfc, tmp_path / "run")
+    log = capsys.readouterr().err
+    assert "captions with another verb, for 40 captions." in log and log.count('Changed "') >= 4
+    lines = [json.loads(line) for line in run.metrics.read_text().splitlines()]
+    lost = [line["vfc"] for line in lines if "vfc" in line]
+    assert sum(lost[-4:]) < sum(lost[:4])
+    loader = ClipLoader(vfc, tmp_path / "cache", frozenset({"video", "verbs"}))
+    clips = loader.load("train")
+    first, again = (next(epoch_batches(clips, vfc, 1, needs=loader.needs)) for _ in range(2))
+    assert first.changed == again.changed and first.phrases == again.phrases
+    assert first.changed and any(first.changed) and max(map(len, first.changed)) <= 3
+    later = next(epoch_batches(clips, vfc, 2, needs=loader.needs))
+    assert later.rows is not None and first.rows is not None and later.rows.tolist() != first.rows.tolist()
+    assert clips.verbs is not None and set(later.captions) <= set(clips.verbs.texts(later.rows.tolist()))
+    assert loader.load("validation").verbs is None
+
+
+def test_each_caption_meets_its_own_changed_captions(config: TrainConfig, tmp_path: Path) -> None:
+    vfc = replace(config, losses={"vfc": {}}, verb_negatives=2)
+    learner = Learner(vfc)
+    learner.use_videos(np.eye(3, learner.model.text_projection.shape[1], dtype=np.float32))
+    changed, phrases = [["a man runs"], [], ["a dog sings", "a cat sings"]], ["running", "", "singing"]
+    batch = Batch(None, ["a", "b", "c"], np.arange(3), changed=changed, phrases=phrases)
+    with torch.no_grad():
+        verbs = learner._embed(batch).verbs
+        texts = learner.model.encode_text(
+            learner.tokenizer(["a man runs", "a dog sings", "a cat sings"]), normalize=True
+        )
+    assert verbs is not None
+    assert verbs.is_changed.tolist() == [[True, False], [False, False], [True, True]]
+    assert verbs.has_phrase.tolist() == [True, False, True]
+    torch.testing.assert_close(verbs.changed[verbs.is_changed], texts, rtol=0, atol=1e-2)
 
 
 def test_a_visual_run_changes_the_visual_tower_and_not_one_bit_of_the_text_one(

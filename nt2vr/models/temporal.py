@@ -1,0 +1,141 @@
+"""Pooling with weights that learn: over the order of frames (seqTransf), or by attention to single ones.
+
+Modules only: no checkpoint holds their weights yet, and search does not use them.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+EPSILON = 1e-12  # of layer norms, as in CLIP4Clip's code; torch's is 1e-5
+MASKED = -1e6  # added to attention scores of frames that only pad, as in that code
+NEW_STD = 0.02  # of weights that no text tower gives
+ATTENTION = 128  # width of attention pooling
+
+
+class QuickGelu(nn.Module):
+    """GELU as CLIP approximates it."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return x · sigmoid(1.702 x)."""
+        return x * torch.sigmoid(1.702 * x)
+
+
+class Block(nn.Module):
+    """Transformer block of CLIP, normalised first; its parameters have CLIP's names."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        """Initialise at random."""
+        super().__init__()
+        self.ln_1, self.ln_2 = nn.LayerNorm(width, EPSILON), nn.LayerNorm(width, EPSILON)
+        self.attn = nn.MultiheadAttention(width, heads, batch_first=True)
+        self.mlp = nn.Sequential()
+        self.mlp.add_module("c_fc", nn.Linear(width, 4 * width))
+        self.mlp.add_module("gelu", QuickGelu())
+        self.mlp.add_module("c_proj", nn.Linear(4 * width, width))
+
+    def forward(self, x: Tensor, added: Tensor) -> Tensor:
+        """Transform (V, F, D); `added` (V · heads, F, F) is added to attention scores."""
+        y = self.ln_1(x)
+        x = x + self.attn(y, y, y, need_weights=False, attn_mask=added)[0]
+        mlp: Tensor = self.mlp(self.ln_2(x))
+        return x + mlp
+
+
+class SequenceTransformer(nn.Module):
+    """Pool frames in their order: CLIP4Clip's seqTransf.
+
+        h = transformer(frames + positions)         no causal mask
+        pooled = normalised mean of normalised (h + frames)
+
+    Source: Luo et al., "CLIP4Clip: An Empirical Study of CLIP for End to End Video Clip Retrieval", Neurocomputing
+    2022. Its paper says that the weights come from the image encoder; its code takes the text encoder's, as here.
+    """
+
+    def __init__(self, width: int, max_frames: int, layers: int = 4, heads: int | None = None) -> None:
+        """Start as the mean: the blocks' output projections are zero.
+
+        Args:
+            width: of embeddings.
+            heads: one per 64 of the width if None.
+        """
+        super().__init__()
+        self.heads = heads or max(1, width // 64)
+        self.positions = nn.Parameter(NEW_STD * torch.randn(max_frames, width))
+        self.resblocks = nn.ModuleList(Block(width, self.heads) for _ in range(layers))
+        for block in self.resblocks:
+            for name, parameter in block.named_parameters():
+                if parameter.dim() > 1:
+                    nn.init.normal_(parameter, std=NEW_STD)
+                if "out_proj" in name or "c_proj" in name:
+                    nn.init.zeros_(parameter)
+
+    def copy_text_tower(self, positions: Tensor, blocks: Sequence[nn.Module]) -> None:
+        """Start from a text tower with CLIP's blocks, as far as its width, length and depth go.
+
+        A wider or narrower one gives nothing, a shorter or shallower one the first positions and blocks; the rest
+        keeps random positions and zero output projections.
+
+        Args:
+            positions: (L, D) positional embedding.
+            blocks: its transformer blocks; only as many as this has are used.
+        """
+        if positions.shape[1] != self.positions.shape[1]:
+            return
+        count = min(len(positions), len(self.positions))
+        with torch.no_grad():
+            self.positions[:count] = positions[:count]
+        for own, block in zip(self.resblocks, blocks, strict=False):
+            own.load_state_dict(block.state_dict())
+
+    def forward(self, frames: Tensor, is_frame: Tensor | None = None) -> Tensor:
+        """Pool frame embeddings.
+
+        Args:
+            frames: (..., F, D) as the tower returns them, not normalised; F at most `max_frames`.
+            is_frame: (..., F) bool, False for frames that only pad; None for none of these.
+
+        Returns:
+            (..., D), L2-normalised.
+        """
+        *shape, count, width = frames.shape
+        flat = frames.reshape(-1, count, width)
+        real = torch.ones_like(flat[..., 0]) if is_frame is None else is_frame.reshape(-1, count).to(flat)
+        added = ((1 - real) * MASKED)[:, None].expand(-1, count, -1).repeat_interleave(self.heads, dim=0)
+        x = flat + self.positions[:count]
+        for block in self.resblocks:
+            x = block(x, added)
+        each = normalize(x + flat, dim=-1) * real[..., None]
+        return normalize(each.sum(dim=1) / real.sum(dim=1, keepdim=True), dim=-1).reshape(*shape, width)
+
+
+class AttentionPooling(nn.Module):
+    """Pool frames by learnt attention; starts as the mean.
+
+        weights = softmax over frames of w · tanh(V f)
+        pooled = normalised Σ weight · f
+
+    nT2VR's footnote 4 names an attention pooling without a formula, and its code has none. This is the usual form, not
+    necessarily the paper's.
+
+    Source: Ilse et al., "Attention-based Deep Multiple Instance Learning", ICML 2018, Eq. 7 and 8.
+    """
+
+    def __init__(self, width: int, attention: int = ATTENTION) -> None:
+        """Initialise V at random and w as zero."""
+        super().__init__()
+        self.hidden = nn.Linear(width, attention, bias=False)
+        self.score = nn.Linear(attention, 1, bias=False)
+        nn.init.xavier_uniform_(self.hidden.weight)
+        nn.init.zeros_(self.score.weight)
+
+    def weights(self, frames: Tensor) -> Tensor:
+        """Return the weight of each frame: (..., F, D) to (..., F), which sum to 1."""
+        scores: Tensor = self.score(torch.tanh(self.hidden(frames)))
+        return scores.squeeze(-1).softmax(dim=-1)
+
+    def forward(self, frames: Tensor) -> Tensor:
+        """Pool (..., F, D) to (..., D), L2-normalised."""
+        return normalize((self.weights(frames)[..., None] * frames).sum(dim=-2), dim=-1)

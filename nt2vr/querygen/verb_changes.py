@@ -1,0 +1,333 @@
+"""Captions with another verb, by rules, as hard negatives of VFC; and the verb phrases of captions.
+
+Another verb comes from other captions, where it has the same object, so that the rules know few words. Nobody has
+checked that a changed caption is false of its video.
+"""
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
+from typing import Literal, NamedTuple
+
+from nt2vr.language.chunks import Chunk, chunks_of
+from nt2vr.language.inflect import Form, inflect, is_noun, verb_of
+from nt2vr.language.phrases import Phrases
+from nt2vr.language.subjects import COLLECTIVES, named
+from nt2vr.language.tokens import VERB_TAGS
+from nt2vr.language.wordlists import ACTORS, ROLES, words
+from nt2vr.querygen.negator import TAKEN_FOR_VERBS, caption_tagger
+from nt2vr.querygen.related import related
+from nt2vr.querygen.verb_phrases import INTRANSITIVE, TRANSITIVE, is_bare_noun, is_complete
+
+Rule = Literal["rules", "antonym", "random"]
+MOST = 10  # changed captions per caption
+LEAST_SEEN = 2  # captions that a verb must have with an object
+_FORMS: dict[str, Form] = {"VBZ": "VBZ", "VBG": "VBG", "VBD": "VBD", "VBP": "VB"}
+_PARTICLES = words("up down off out away over around along together back")
+# Verbs of the caption or the video itself, and verbs that only introduce another one
+_NOT_DEEDS = words(
+    "show see have feature include be display depict contain let help seem appear start begin try stop continue keep "
+    "go come get do happen involve consist mean clothe imagine "
+    "ask know think wonder say tell"
+)
+_MEASURES = words("kind type sort piece lot bowl glass cup plate couple slice pair bit bunch")
+_TAKEN_FOR_VERBS = words("molding meeting clothing")
+_TAKES_CLAUSE = words("watch hear feel help film record catch find")
+# Verbs that captions use without an object, but should not
+_INCOMPLETE = words("chop slice peel cut mix stir pour throw pass flip roll hit kick address")
+# Verbs that are often true next to the one they would replace, or that say little, or that lack a further part
+_NOT_NEW = _NOT_DEEDS | words(
+    "hold use look stand wear touch move do perform make take put place set give enjoy love like want need work act "
+    "pose participate compete practice practise demonstrate present feature face sit interact engage describe handle "
+    "lead bring send turn lay leave allow cause manage prepare operate review call name base relate hang surround "
+    "point tell say ask know think feel create find discuss speak talk explain mention shoot record film play fail "
+    "attempt provide match cast"
+)
+_SYNONYMS = tuple(
+    words(line)
+    for line in """
+pull drag tow tug
+clean wash wipe scrub rinse dust polish
+fix repair mend assemble build
+spin rotate twirl turn
+slide glide skate ski
+chase follow pursue run
+pet stroke caress rub cuddle hold brush
+feed give nurse
+lick eat taste bite chew
+watch look see observe view stare examine inspect check study
+ride drive race steer pedal
+rest sit lie lean sleep
+climb scale hike
+shake wave swing
+hit strike kick punch slap beat knock bat
+carry hold lift raise push pull
+wrap pack cover
+walk run stroll jog march step cross
+fly soar hover glide
+battle fight attack
+pour add mix put fill
+make prepare cook bake fry
+cut chop slice peel trim carve
+sing perform rap play cover
+talk chat speak argue
+point aim
+share discuss
+check review
+score kick
+throw shoot
+drive run move speed
+teach take
+give deliver present read report announce
+""".strip().splitlines()
+)
+_ANTONYMS = (
+    "open close, push pull, throw catch, enter leave, climb descend, lift drop, raise lower, laugh cry, stand sit, "
+    "walk run, arrive leave, start stop, buy sell, win lose, fill empty, build destroy, wake sleep, love hate, "
+    "teach learn, give take, rise fall, load unload, lock unlock, wrap unwrap, pack unpack, fold unfold, ask answer, "
+    "attack defend, add remove, accelerate brake, float sink, inhale exhale, dress undress, save kill, whisper shout, "
+    "smile frown, plug unplug, cover uncover, tie untie, hide find, freeze melt, break repair, speak listen"
+)
+
+
+class Frame(NamedTuple):
+    """A verb and what it goes with.
+
+    Attributes:
+        start: first character of the verb.
+        end: character after it.
+        form: inflection.
+        verb: lemma.
+        preposition: or particle, between the verb and its noun.
+        noun: lemma of the object or the noun after the preposition; empty for neither.
+        rest: the words after the verb as a verb phrase has them.
+        subject: "person", or the lemma of who or what else acts; empty if unclear.
+        is_bare: the noun lacks its article, as in "cooking show" and "dancing people", so may be the verb's subject.
+    """
+
+    start: int
+    end: int
+    form: Form
+    verb: str
+    preposition: str
+    noun: str
+    rest: str
+    subject: str
+    is_bare: bool
+
+    @property
+    def key(self) -> str:
+        """The verb phrase as calibration counts it: lemmas of verb and noun."""
+        return phrase_key(self.verb, self.noun)
+
+    @property
+    def phrase(self) -> str:
+        """The verb phrase as VFC writes it: "cutting cake"."""
+        return f"{inflect(self.verb, 'VBG')} {self.rest}".rstrip()
+
+
+class Changed(NamedTuple):
+    """A caption with another verb, and the keys of its verb phrases."""
+
+    text: str
+    keys: tuple[str, ...]
+
+
+class VerbLine(NamedTuple):
+    """A caption with all that VFC needs of it.
+
+    Attributes:
+        keys: of its verb phrases, as calibration counts them.
+        phrases: its verb phrases as texts.
+        changed: the caption with another verb.
+    """
+
+    caption: str
+    keys: tuple[str, ...]
+    phrases: tuple[str, ...]
+    changed: tuple[Changed, ...]
+
+
+def phrase_key(verb: str, noun: str) -> str:
+    """Join the lemmas of a verb phrase."""
+    return f"{verb} {noun}".rstrip()
+
+
+def frames_of(caption: str) -> list[Frame]:
+    """Return the verbs of a caption whose phrases are complete, in order."""
+    phrases = Phrases(caption_tagger().tag(caption))
+    return _frames(phrases)
+
+
+def _frames(phrases: Phrases) -> list[Frame]:
+    chunks = chunks_of(phrases)
+    pairs = zip_longest(chunks, chunks[1:])
+    return [frame for chunk, after in pairs if chunk.kind == "VP" and (frame := _frame(phrases, chunk, after))]
+
+
+def _frame(phrases: Phrases, chunk: Chunk, after: Chunk | None) -> Frame | None:
+    start, kind = chunk.start, after.kind if after else ""
+    form, verb = _FORMS.get(phrases.tag(start)), verb_of(phrases.word(start))
+    if form is None or not verb or verb in _NOT_DEEDS or not is_complete(phrases, chunk, kind):
+        return None
+    is_modifier = phrases.tag(start - 1) in {"DET", "ADJ", "NUM", "POS"}  # a racing game
+    if is_modifier or inflect(verb, form) != phrases.word(start):  # or a slip, or a noun taken for a verb
+        return None
+    if _is_noun(phrases, start, verb) or (verb, phrases.word(start + 1)) == ("make", "up"):
+        return None
+    place = start + 1
+    while phrases.tag(place) == "ADV" and phrases.word(place) not in _PARTICLES:
+        place += 1
+    preposition = ""
+    if phrases.tag(place) == "ADP" or phrases.word(place) in _PARTICLES:
+        preposition, place = phrases.word(place), place + 1
+        if preposition not in _PARTICLES and verb in TRANSITIVE:
+            return None  # the picture he was making in a game
+    noun = phrases.noun_phrase(place) if place < chunk.end else None
+    lemma, rest, is_bare = "", [preposition], False
+    if noun is None:
+        is_open = phrases.tag(place - 1) == "ADP" and place < len(phrases.tokens)
+        if is_open or _shares_object(phrases, place) or kind == "VP" or verb in TRANSITIVE:
+            return None  # starts singing; the cake they cut; talks about | cooking
+    else:
+        following = phrases.tag(noun.end)
+        if phrases.tag(noun.head) == "PRON" or following in {"VB", "ADJ", "VBN", "TO", "VBP", "DET", "NOUN"}:
+            return None  # watches her; paints it red; gives a woman a massage
+        if following in VERB_TAGS and not preposition and (phrases.is_actor(noun) or verb in _TAKES_CLAUSE):
+            return None  # watches a man dancing
+        if following == "VBG" and phrases.tag(noun.end + 1) == "NOUN":
+            return None  # a water | cooling system
+        is_measure = phrases.word(noun.head + 1) == "of" and phrases.lemma(noun.head) in COLLECTIVES | _MEASURES
+        if is_bare and form == "VBG" and _follows_thing(phrases, start):
+            return None  # an indy style | racing game
+        lemma = phrases.lemma(noun.end - 1 if is_measure else noun.head)
+        is_bare = not preposition and (
+            is_bare_noun(phrases, start, noun.head)
+            or (form == "VBG" and noun.start == noun.head and not phrases.is_auxiliary(start - 1))
+        )
+        rest += [phrases.word(i) for i in range(noun.start, noun.end) if phrases.tag(i) != "DET"]
+    token = phrases.tokens[start]
+    after_verb = " ".join(filter(None, rest))
+    return Frame(token.start, token.end, form, verb, preposition, lemma, after_verb, _subject(phrases, start), is_bare)
+
+
+def _is_noun(phrases: Phrases, i: int, verb: str) -> bool:
+    """Return whether a verb may be a noun that the tagger mistook: "about some movie | matters"."""
+    word, follows_thing = phrases.word(i), _follows_thing(phrases, i)
+    is_joined = phrases.tag(i - 1) == "CONJ" and phrases.tag(i - 2) == "NOUN"  # waiters and | cooks
+    return word in TAKEN_FOR_VERBS | _TAKEN_FOR_VERBS or (
+        (follows_thing or is_joined) and phrases.tag(i) != "VBG" and is_noun(verb)
+    )
+
+
+def _follows_thing(phrases: Phrases, i: int) -> bool:
+    return phrases.tag(i - 1) == "NOUN" and phrases.lemma(i - 1) not in ACTORS | ROLES
+
+
+def _shares_object(phrases: Phrases, i: int) -> bool:
+    """Return whether another verb with an object is joined at word i: "rubbing | and massaging her body"."""
+    is_joined = phrases.tag(i) == "CONJ" and phrases.tag(i + 1) in _FORMS
+    return is_joined and phrases.tag(i + 2) in {"DET", "NOUN", "PRON", "NUM", "ADJ"}
+
+
+def _subject(phrases: Phrases, verb: int) -> str:
+    """Return who acts: the last noun before the verb that is neither an object nor after a preposition."""
+    j = verb - 1
+    while j >= 0:
+        if phrases.tag(j) == "PRON":
+            return "" if phrases.word(j) == "it" else "person"
+        if phrases.tag(j) == "NOUN":
+            first = j
+            while phrases.tag(first - 1) in {"DET", "ADJ", "NUM", "NOUN", "POS"}:
+                first -= 1
+            before = phrases.tag(first - 1)
+            is_other = before == "ADP" or (before in VERB_TAGS and not phrases.is_auxiliary(first - 1))
+            if not is_other or phrases.word(first - 1) == "of" or phrases.tag(j + 1) == "WH":
+                subject = named(phrases, first, j + 1)
+                return "person" if subject and subject.is_human else phrases.lemma(j)
+            j = first
+        j -= 1
+    return ""
+
+
+class VerbChanges:
+    """Draws captions with another verb, for captions of many videos."""
+
+    def __init__(self, videos: Iterable[Sequence[str]]) -> None:
+        """Parse captions, in about 2 ms each.
+
+        Args:
+            videos: the captions of each video.
+        """
+        self._videos: list[Mapping[str, list[Frame]]] = []
+        self._seen: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)  # by preposition and noun
+        self._done: dict[str, Counter[str]] = defaultdict(Counter)  # by subject
+        for captions in videos:
+            parsed = {caption: frames_of(caption) for caption in captions}
+            self._videos.append(parsed)
+            for frames in parsed.values():
+                for frame in frames:
+                    self._seen[frame.preposition, frame.noun][frame.verb] += not frame.is_bare
+                    self._done[frame.subject][frame.verb] += 1
+        total: Counter[str] = sum(self._done.values(), Counter())
+        self._verbs = {verb: count for verb, count in sorted(total.items()) if count >= LEAST_SEEN}
+
+    def __len__(self) -> int:
+        """Return the number of videos."""
+        return len(self._videos)
+
+    def verbs(self, row: int) -> set[str]:
+        """Return the verbs of all captions of a video."""
+        return {frame.verb for frames in self._videos[row].values() for frame in frames}
+
+    def lines(self, row: int, rule: Rule, seed: int) -> list[VerbLine]:
+        """Return the captions of a video with their verb phrases and changes."""
+        return [self._line(row, caption, rule, random.Random(f"{seed} {caption}")) for caption in self._videos[row]]
+
+    def _line(self, row: int, caption: str, rule: Rule, rng: random.Random) -> VerbLine:
+        frames = self._videos[row][caption]
+        keys, phrases = zip(*((frame.key, frame.phrase) for frame in frames), strict=True) if frames else ((), ())
+        return VerbLine(caption, keys, tuple(dict.fromkeys(phrases)), tuple(self.draw(row, caption, rule, rng)))
+
+    def draw(self, row: int, caption: str, rule: Rule, rng: random.Random, most: int = MOST) -> list[Changed]:
+        """Change one verb of a caption, in up to `most` ways; verbs that are frequent with its object come first."""
+        frames = self._videos[row][caption]
+        own = self.verbs(row)
+        drawn: list[tuple[float, int, str]] = []
+        for place, frame in enumerate(frames):
+            found = self._others(frame, own, rule)
+            total = sum(count**0.5 for count in found.values())
+            drawn += [(rng.random() ** (total / count**0.5), place, verb) for verb, count in found.items()]
+        changed: dict[str, Changed] = {}
+        for _, place, verb in sorted(drawn, reverse=True):
+            frame = frames[place]
+            text = caption[: frame.start] + inflect(verb, frame.form) + caption[frame.end :]
+            keys = [other.key for other in frames]
+            keys[place] = phrase_key(verb, frame.noun)
+            if text not in self._videos[row]:
+                changed[text] = Changed(text, tuple(keys))
+        return list(changed.values())[:most]
+
+    def _others(self, frame: Frame, own: set[str], rule: Rule) -> Mapping[str, int]:
+        """Return verbs that can stand for the one of a frame, with their counts."""
+        if rule == "antonym":
+            pairs = (pair.split() for pair in _ANTONYMS.split(", "))
+            return {other: 1 for pair in pairs for verb, other in (pair, pair[::-1]) if verb == frame.verb}
+        if rule == "random":
+            return {verb: count for verb, count in self._verbs.items() if verb != frame.verb}
+        unfit = _NOT_NEW
+        if not frame.preposition:
+            unfit = unfit | (INTRANSITIVE | {"dance"} if frame.noun else _INCOMPLETE)
+        alike = frozenset().union(*(_alike(verb) for verb in own))
+        seen, done = self._seen[frame.preposition, frame.noun], self._done[frame.subject]
+        return {
+            verb: count
+            for verb, count in sorted(seen.items())
+            if min(count, done[verb]) >= LEAST_SEEN and verb not in alike | unfit and not _alike(verb) & own
+        }
+
+
+def _alike(verb: str) -> frozenset[str]:
+    """Return a verb, its synonyms and what captions may say instead."""
+    return related(verb).union(*(group for group in _SYNONYMS if verb in group))

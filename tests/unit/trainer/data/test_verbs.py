@@ -1,0 +1,60 @@
+"""Changed captions of a training: calibrated, drawn by clip and caption, or read from a file."""
+
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from nt2vr.errors import ConfigError
+from nt2vr.querygen.verb_changes import frames_of
+from trainer.config import TrainConfig
+from trainer.data.sentences import CaptionSentences
+from trainer.data.verbs import Verbs
+
+CAPTIONS = [
+    ["a man cuts a cake", "a man is cutting a cake"],
+    ["a woman eats a cake", "a woman is eating a cake"],
+    ["a boy decorates a cake", "a boy is decorating a cake"],
+    ["a girl sings", "a girl is singing"],
+    ["a man is singing", "a man sings on a stage"],
+]
+
+
+def keys_of(verbs: Verbs) -> Counter[str]:
+    """Count the verb phrases of all changed captions."""
+    drawn = (
+        text
+        for row, captions in enumerate(CAPTIONS)
+        for caption in captions
+        for text in verbs.draw(row, caption, 10, random.Random(0))[0]
+    )
+    return Counter(frame.key for text in drawn for frame in frames_of(text))
+
+
+@pytest.mark.parametrize("rule", ["rules", "random"])
+def test_calibration_leaves_no_verb_phrase_more_often_than_captions_have_it(rule: str) -> None:
+    source = CaptionSentences(CAPTIONS)
+    seen = Counter(frame.key for some in CAPTIONS for text in some for frame in frames_of(text))
+    kept = keys_of(Verbs.of(source, TrainConfig(verb_changes=rule)))
+    assert kept and all(kept[key] <= seen[key] for key in kept)
+    everything = keys_of(Verbs.of(source, TrainConfig(verb_changes=rule, calibrate=False)))
+    assert any(everything[key] > seen[key] for key in everything)
+
+
+def test_a_file_says_what_captions_become(tmp_path: Path) -> None:
+    path = tmp_path / "verbs.jsonl"
+    path.write_text('{"caption": "a girl sings", "phrases": ["loud singing"], "changed": ["a girl swims"]}\n')
+    source = CaptionSentences(CAPTIONS)
+    verbs = Verbs.of(source, TrainConfig(verb_changes=str(path), calibrate=False))
+    assert verbs.draw(3, "a girl sings", 5, random.Random(0)) == (["a girl swims"], "loud singing")
+    assert verbs.draw(3, "a girl is singing", 5, random.Random(0)) == ([], "")
+    assert verbs.texts([3]) == ["a girl sings", "a girl swims", "loud singing", "a girl is singing"]
+    assert verbs.texts([0]) == CAPTIONS[0]
+    none = Verbs.of(source, TrainConfig(verb_changes=str(path)))  # no caption has "swim"
+    assert none.draw(3, "a girl sings", 5, random.Random(0)) == ([], "loud singing")
+
+
+def test_a_file_that_is_not_there_is_a_sentence() -> None:
+    with pytest.raises(ConfigError, match="Set verb_changes to rules, antonym, random or a file"):
+        Verbs.of(CaptionSentences(CAPTIONS), TrainConfig(verb_changes="rulse"))

@@ -1,0 +1,100 @@
+"""Captions with another verb and verb phrases for VFC: made once, calibrated, and drawn from in every step."""
+
+import logging
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import get_args
+
+from nt2vr.errors import ConfigError, quoted
+from nt2vr.progress import Progress, ShouldStop, never, silent, tracked
+from nt2vr.querygen.calibration import calibrated, imbalances, in_turns
+from nt2vr.querygen.verb_changes import Rule, VerbChanges, VerbLine
+from nt2vr.querygen.verb_files import read_verbs
+from nt2vr.settings import resolve_path
+from trainer.config import TrainConfig
+from trainer.data.sentences import SentenceSource
+
+logger = logging.getLogger(__name__)
+MAX_PARSED = 40_000  # captions, which take 2 ms each
+EXAMPLES = 8  # verb phrases, and changed captions, that the log shows
+
+
+class Verbs:
+    """Changed captions and verb phrases of the captions of numbered clips."""
+
+    def __init__(
+        self, changed: Mapping[tuple[int, str], list[str]], phrases: Mapping[tuple[int, str], list[str]]
+    ) -> None:
+        """Take them by clip and caption."""
+        self._changed, self._phrases = changed, phrases
+
+    @classmethod
+    def of(
+        cls, source: SentenceSource, config: TrainConfig, should_stop: ShouldStop = never, progress: Progress = silent
+    ) -> "Verbs":
+        """Make them of all captions or, where these are drawn, of one per clip; log what calibration leaves."""
+        most = -(-MAX_PARSED // max(1, len(source)))
+        captions = [_captions(source, config.seed, row)[:most] for row in range(len(source))]
+        lines = _lines(config, captions, should_stop, progress)
+        keyed = [(row, line) for row, some in enumerate(lines) for line in some]
+        flat = [(row, line.caption, text, keys) for row, line in keyed for text, keys in line.changed]
+        originals, generated = [line.keys for _, line in keyed], [keys for *_, keys in flat]
+        order = in_turns([row for row, *_ in flat], config.seed)
+        kept = calibrated(originals, generated, order) if config.calibrate else list(range(len(flat)))
+        changed: dict[tuple[int, str], list[str]] = defaultdict(list)
+        for row, caption, text, _ in (flat[number] for number in kept):
+            changed[row, caption].append(text)
+        logger.info("Kept %d of %d captions with another verb, for %d captions.", len(kept), len(flat), len(keyed))
+        for row, caption, text, _ in (flat[number] for number in kept[:: max(1, len(kept) // EXAMPLES)][:EXAMPLES]):
+            logger.info('Changed "%s" (clip %d) to "%s".', caption, row, text)
+        for each in imbalances(originals, generated, kept, config.batch_size)[:EXAMPLES]:
+            logger.info(
+                '"%s" per positive: %.1f negatives, %.1f for its own video only, %.1f calibrated; others: %d.',
+                *each,
+                config.batch_size - 1,
+            )
+        phrases: dict[tuple[int, str], list[str]] = {
+            (row, text): [] for row, some in enumerate(captions) for text in some
+        }
+        phrases |= {(row, line.caption): list(line.phrases) for row, line in keyed}
+        return cls(changed, phrases)
+
+    def draw(self, row: int, caption: str, most: int, rng: random.Random) -> tuple[list[str], str]:
+        """Draw up to `most` changed captions of a caption, and one of its verb phrases; "" if it has none."""
+        changed, phrases = self._changed.get((row, caption), []), self._phrases.get((row, caption), [])
+        return rng.sample(changed, min(most, len(changed))), rng.choice(phrases) if phrases else ""
+
+    def texts(self, rows: Iterable[int]) -> list[str]:
+        """Return everything that `draw` may return for some clips, and the captions that it belongs to."""
+        wanted = set(rows)
+        stored = (self._changed, self._phrases)
+        found = ((caption, *texts) for some in stored for (row, caption), texts in some.items() if row in wanted)
+        return list(dict.fromkeys(text for texts in found for text in texts))
+
+
+def fixed_key(seed: int, row: int) -> str:
+    """Return the key that draws the one caption of a clip whose captions are generated."""
+    return f"{seed} verbs {row}"
+
+
+def _captions(source: SentenceSource, seed: int, row: int) -> list[str]:
+    rng = random.Random(fixed_key(seed, row))
+    return [source.caption(row, rng, n) for n in range(source.num_captions(row))] or [source.caption(row, rng)]
+
+
+def _lines(
+    config: TrainConfig, captions: Sequence[Sequence[str]], should_stop: ShouldStop, progress: Progress
+) -> list[list[VerbLine]]:
+    """Return a line for each caption of each clip."""
+    rules: dict[str, Rule] = {rule: rule for rule in get_args(Rule)}
+    if (rule := rules.get(config.verb_changes)) is None:
+        path = resolve_path(config.verb_changes)
+        if not path.is_file():
+            raise ConfigError(
+                f"{quoted(config.verb_changes)} is not there. Set verb_changes to {', '.join(rules)} or a file."
+            )
+        known = read_verbs(path)
+        return [[known[caption] for caption in dict.fromkeys(some) if caption in known] for some in captions]
+    changes = VerbChanges(tracked(captions, len(captions), "parsing verbs", progress, should_stop))
+    return [changes.lines(row, rule, config.seed) for row in range(len(changes))]
