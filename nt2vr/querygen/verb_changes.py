@@ -71,6 +71,7 @@ pour add mix put fill
 make prepare cook bake fry
 cut chop slice peel trim carve
 sing perform rap play cover
+play beat strum pluck pound
 talk chat speak argue
 point aim
 share discuss
