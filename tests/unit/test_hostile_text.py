@@ -98,7 +98,9 @@ REMEMBERED = {  # functions whose arguments are few, whatever is sent
     "_tables": "files of published figures",
     "_report_taken": "models of plug-ins",
     **dict.fromkeys(("deeds_at", "_backdrop", "props_at", "_choices"), "places of the large world and what is there"),
-    **dict.fromkeys(("those", "cast_at", "_ordered", "_rarity", "_uses", "_words", "forms"), "words of its data files"),
+    **dict.fromkeys(
+        ("those", "cast_at", "_ordered", "_rarity", "_uses", "_words", "forms"), "words of its data files"
+    ),
     **dict.fromkeys(("_flat", "picture", "_squashed", "drawing", "ink", "look", "with_body"), "its pictures"),
     **dict.fromkeys(("_split", "with_mood", "grip", "grip_of", "body_of", "seat", "poses"), "its figures"),
     **dict.fromkeys(("spots", "headings"), "its motions, each with 8 steps"),

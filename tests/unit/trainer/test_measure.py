@@ -14,7 +14,9 @@ from tests.tiny import write_tiny
 def test_new_measures_replace_those_of_test_clips_alone_and_notes_stay_until_there_are_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trainer.measure, "world_benchmark", lambda cache, **options: world_benchmark(cache, 30, **options))
+    monkeypatch.setattr(
+        trainer.measure, "world_benchmark", lambda cache, **options: world_benchmark(cache, 30, **options)
+    )
     monkeypatch.setattr(trainer.measure, "NUM_CLIPS", 60)
     folder, validation = tmp_path / "tiny", {"validation/original/MIR": 0.5}
     before = replace(write_tiny(folder), notes="Weak.", metrics={**validation, "test/no longer measured": 1.0})
