@@ -40,7 +40,7 @@ const meet = ([first, ...others], before) => {
   nt2vr.store("met", "1");
   const told = first.querySelector(".nt-sum.nt-as-bad");
   if (!told || !others.length) return;
-  const text = `${told.textContent}. And models that have learnt “not”?`;
+  const text = `${told.textContent}. What do the others find?`;
   const line = Object.assign(document.createElement("p"), { className: "nt-meet", textContent: text });
   line.style.left = `${others[0].offsetLeft}px`;
   line.style.top = `${others[0].offsetTop}px`;

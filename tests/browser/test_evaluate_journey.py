@@ -143,5 +143,10 @@ def check_the_marks(page: Page, ids: list[str]) -> None:
     expect(page.locator(".nt-column h3")).to_contain_text(["CLIP", "CLIP-neg"])
     marked = page.locator(".nt-clip", has=page.locator(".nt-judged"))
     assert {clip.get_attribute("data-id") for clip in marked.all()} & set(ids)
+    legend = page.locator(".nt-legend")
+    page.locator("[data-flip]").first.click()
+    expect(legend).to_have_count(0)  # without its negation it is another query
+    page.locator("[data-flip]").first.click()
+    expect(legend).to_contain_text("relevant in the evaluation")
     submit(page, "a dog")
     expect(page.locator(".nt-legend")).to_have_count(0)

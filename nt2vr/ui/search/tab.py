@@ -269,7 +269,7 @@ class SearchTab:
         flips = bool(state.flip) or (query.unwanted and previous is not None and previous.denied == query)
         other = self._search(replace(state, flip="" if state.flip else "1"), query)[0] if flips else None
         marked = Marked() if state.flip else self.marked(state.judged, state.q, state.gallery)
-        state = state if marked.video_ids else replace(state, judged="")
+        state = state if marked.video_ids or state.flip else replace(state, judged="")
         held = {"wanted": wanted, "unwanted": unwanted, **asked.hidden}
         understood = understood_view(answer, state, held, parsed, remark(searcher, answer, state.references))
         videos = () if state.references or searcher.is_library else searcher.gallery.videos
