@@ -53,4 +53,9 @@ def overlap(first: Answer, second: Answer) -> list[Overlap]:
 
 
 def _ids(hits: Sequence[Hit]) -> list[str]:
-    return list(dict.fromkeys(hit.film or hit.video_id for hit in hits))
+    return list(dict.fromkeys(map(clip_of, hits)))
+
+
+def clip_of(hit: Hit) -> str:
+    """Name what a hit is of: its film, of which another query finds other windows, or the clip itself."""
+    return hit.film or hit.video_id

@@ -7,6 +7,7 @@ from typing import Any
 
 from nt2vr.media.gallery import Video
 from nt2vr.search.answers import Answer, Hit, Ranking
+from nt2vr.search.overlap import clip_of
 from nt2vr.search.reading import with_words
 from nt2vr.search.rewording import REWORDED, reworded
 from nt2vr.search.systems import System
@@ -199,8 +200,8 @@ def _rewording(ranking: Ranking, answer: Answer) -> str:
 def _stayed(ranking: Ranking, other: Answer) -> str:
     """Count a column's clips that it also shows with the negation taken away, or put back."""
     total = len(ranking.hits)
-    before = {hit.video_id for each in other.rankings if each.system == ranking.system for hit in each.hits}
-    return f"{sum(hit.video_id in before for hit in ranking.hits)} of {total} clips stayed" if total else ""
+    before = {clip_of(hit) for each in other.rankings if each.system == ranking.system for hit in each.hits}
+    return f"{sum(clip_of(hit) in before for hit in ranking.hits)} of {total} clips stayed" if total else ""
 
 
 def _movement(hit: Hit, first: Ranking, ranking: Ranking) -> dict[str, str]:

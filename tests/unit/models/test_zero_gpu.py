@@ -115,7 +115,7 @@ def test_spaces_is_imported_before_torch_and_knows_the_search_before_the_app_sta
     )
     code = (
         "import nt2vr.ui.page, spaces, sys  # as `nt2vr serve` does before it starts anything\n"
-        "assert len(spaces.known) == 3  # queries, texts alone, and clips or pictures alone\n"
+        "assert len(spaces.known) == 3  # queries, texts alone, and pictures alone\n"
         "assert 'torch' not in sys.modules"
     )
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}", "SPACES_ZERO_GPU": "true"}

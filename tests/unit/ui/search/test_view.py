@@ -314,3 +314,12 @@ def test_each_column_counts_the_clips_that_stay_when_the_negation_is_flipped() -
     before = ranking("CLIP drop", "dxcy"), ranking("CLIP", "bacd"), ranking("other", "abcd")
     assert stayed(*before) == ["4 of 4 clips stayed", "2 of 4 clips stayed", ""]
     assert [column["stayed"] for column in columns(ranking("CLIP", "abcd"))] == [""]
+
+
+def test_a_film_stays_where_other_windows_of_it_are_found() -> None:
+    one, another = (
+        replace(ranking("CLIP", "x"), hits=(Hit(window, 1, 0.5, None, film="film"),)) for window in ("x#0", "x#1")
+    )
+    answer, other = Answer(NEGATED, (one,)), Answer(NEGATED.affirmed, (another,), denied=NEGATED)
+    view = columns_view(answer, lambda name: Video(name, Path(name)), no_urls, other=other)
+    assert view["columns"][0]["stayed"] == "1 of 1 clips stayed"
