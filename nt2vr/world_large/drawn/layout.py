@@ -6,7 +6,7 @@ than faces. In the sky everything has a slot of its own.
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nt2vr.world_large.drawn.actors import Individual, Stand, ahead_of, extent
 from nt2vr.world_large.drawn.dolls import Placement
@@ -18,7 +18,7 @@ from nt2vr.world_large.scenes import Figure, Scene
 SIZE = 224.0  # layouts are in pixels of a frame this large
 MARGIN = 5.0
 TALLEST, LEAST = 0.62, 0.36  # of the frame: height of the tallest figure
-TRIES, SHRINK, HIDDEN = 12, 0.97, 0.1  # arrangements, each a little smaller, until no more than this is hidden
+TRIES, SHRINK, HIDDEN = 36, 0.98, 0.08  # arrangements, smaller every other time, until no more than this is hidden
 LARGEST = 2.4  # pixels per unit
 SMALL = 0.5  # of an adult: lower figures may stand before others
 SHIRTS = ("red", "orange", "yellow", "green", "blue", "purple", "pink")
@@ -92,7 +92,7 @@ def lay_out(scene: Scene) -> list[Placed]:
     everybody = _individuals(scene, random.Random(scene.seed))
     best, least = [], 2.0
     for attempt in range(TRIES):
-        found = _arranged(scene, everybody, SHRINK**attempt, random.Random(scene.seed + attempt))
+        found = _arranged(scene, everybody, SHRINK ** (attempt // 2), random.Random(scene.seed + attempt))
         hidden = most_hidden(found)
         if hidden < least:
             best, least = found, hidden
@@ -194,7 +194,13 @@ def _row(
             (SIZE - x if facing > 0 else x) / own + far,
         )
         placed.append(Placed(each, stand, _box(each, stand), tuple(_covers(each, stand))))
-    return placed
+    return [replace(each, stand=_in_step(each, placed)) for each in placed]
+
+
+def _in_step(each: Placed, row: list[Placed]) -> Stand:
+    """Return where it stands, with as far to go as the others of its figure, so that none overtakes another."""
+    others = [other.stand for other in row if other.who.number == each.who.number]
+    return replace(each.stand, reach=min(o.reach for o in others), ahead=max(o.ahead for o in others))
 
 
 def _box(who: Individual, stand: Stand) -> Box:
