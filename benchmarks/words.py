@@ -31,6 +31,7 @@ from nt2vr.settings import PACKAGE, Settings, prepare_environment
 from nt2vr.world.drawn.clips import ClipFile
 from nt2vr.world_large.claims import Act, Claim, Who, seen_in
 from nt2vr.world_large.deeds import deeds
+from nt2vr.world_large.labels import labels
 from nt2vr.world_large.lexicon import lexicon, tokens_of
 from nt2vr.world_large.nouns import meanings
 from nt2vr.world_large.places import places
@@ -58,18 +59,6 @@ def test_scenes() -> list[Scene]:
             scenes.append(next(further))
             shown.update({figure.thing for figure in seen_in(scenes[-1])})
     return scenes
-
-
-def known_words() -> Words:
-    """Return words of captions with what they mean: things, kinds, deeds in the -ing form, and places."""
-    found = {word: Claim((Who(names),)) for word, names in meanings().items()}
-    for deed in deeds().values():
-        phrase = deed.phrases[0]
-        if "{o}" not in phrase:
-            found[inflect_phrase(phrase, "VBG")] = Claim((Who(acts=(Act(frozenset((deed.verb,))),)),))
-    return found | {
-        phrase: Claim(places=frozenset((place.name,))) for place in places().values() for phrase in place.phrases
-    }
 
 
 def unseen_words() -> dict[str, tuple[str, Claim]]:
@@ -173,7 +162,7 @@ def _mean(values: Sequence[float]) -> float:
 def measure(encoder: Encoder, scenes: Sequence[Scene], videos: NDArray[np.float32]) -> dict[str, Any]:
     """Return all figures but those of typed queries; "precisions" has those of all known words."""
     asked, unseen = Asked(encoder, scenes, videos), unseen_words()
-    known = asked.precisions(known_words())
+    known = asked.precisions({label.texts[0]: label.claim for label in labels()})
     new = asked.precisions({word: claim for word, (_, claim) in unseen.items()})
     instead = asked.precisions({known: claim for known, claim in unseen.values()})
     pairs = [(precision, instead[unseen[word][0]]) for word, precision in new.items()]

@@ -20,7 +20,7 @@ from nt2vr.models.tokenizer import digest_of, special_ids
 from trainer import distributed
 from trainer.config import Towers, TrainConfig
 from trainer.data.batches import Batch
-from trainer.losses.embedded import Denied, EmbeddedBatch, EmbeddedTruth, EmbeddedVerbs, PartVectors
+from trainer.losses.embedded import Denied, EmbeddedBatch, EmbeddedLabels, EmbeddedTruth, EmbeddedVerbs, PartVectors
 from trainer.optimizer import build_optimizer, clip_gradients, rate_at
 from trainer.runs.start import Start
 from trainer.teacher import Miner, Teacher
@@ -106,7 +106,8 @@ class Learner:
         video = self._embed_videos(batch)
         denied = [] if batch.denied is None else [sentence.text for sentence in batch.denied.sentences]
         changed = [text for some in batch.changed or () for text in some]
-        texts = [batch.captions, batch.negated or [], denied, changed, batch.phrases or []]
+        labels = [] if batch.labels is None else [text for (text,) in batch.labels.texts]
+        texts = [batch.captions, batch.negated or [], denied, changed, batch.phrases or [], labels]
         tokens = self.tokenizer([text for some in texts for text in some]).to(self.device)
         embeddings = encode_short(self.model, tokens).float()
         parts = embeddings.split([len(some) for some in texts])  # type: ignore[no-untyped-call]
@@ -121,6 +122,7 @@ class Learner:
             denied=self._denied(batch, text, video),
             distractor=self._distractor(batch),
             verbs=self._verbs(batch, parts[3], parts[4]),
+            labels=self._labels(batch, parts[5]),
         )
 
     def _verbs(self, batch: Batch, changed: Tensor, phrase: Tensor) -> EmbeddedVerbs | None:
@@ -139,6 +141,12 @@ class Learner:
         rows = rows.masked_scatter(is_changed[..., None], changed)
         has_phrase = torch.tensor([bool(text) for text in batch.phrases], device=self.device)
         return EmbeddedVerbs(*map(distributed.gather, (rows, is_changed, phrase, has_phrase)))
+
+    def _labels(self, batch: Batch, text: Tensor) -> EmbeddedLabels | None:
+        """Add which clips show what the words name; None without a loss that needs them."""
+        if batch.labels is None:
+            return None
+        return EmbeddedLabels(text, torch.from_numpy(batch.labels.shown).to(self.device))
 
     def _distractor(self, batch: Batch) -> Tensor | None:
         """Mine distractors, and gather those of all processes; None without a loss that needs them."""

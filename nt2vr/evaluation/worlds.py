@@ -22,6 +22,7 @@ from nt2vr.world_large import splits as large_splits
 from nt2vr.world_large import table as large_table
 from nt2vr.world_large.drawn import render
 from nt2vr.world_large.edits import changes as large_changes
+from nt2vr.world_large.labels import Label, labels
 
 
 class Grammar(Protocol):
@@ -60,6 +61,7 @@ class World:
         edits: references with edits, for covr.
         captions: a number of distinct captions of a scene, by a seed.
         altered: yields a scene with one thing changed, by the name of the change.
+        labels: words for what scenes may show, with their claims.
         shown_classes: what scenes may show, by sort: a sentence, its denial, and the sentence's claim.
     """
 
@@ -79,6 +81,7 @@ class World:
     captions: Callable[[Any, int, int], Sequence[str]]
     altered: Callable[[Any, str, random.Random], Iterator[Any]]
     shown_classes: Callable[[], Mapping[str, Sequence[tuple[str, str, Any]]]]
+    labels: Callable[[], Sequence[Label]]
 
 
 SMALL = World(
@@ -98,6 +101,7 @@ SMALL = World(
     captions.captions,
     altered.altered,
     altered.shown_classes,
+    lambda: [Label((said,), claim) for some in altered.shown_classes().values() for said, _, claim in some],
 )
 LARGE = World(
     "large built-in world",
@@ -116,6 +120,7 @@ LARGE = World(
     large_captions.captions,
     large_altered.altered,
     large_altered.shown_classes,
+    labels,
 )
 BY_DATA = {world.data: world for world in (SMALL, LARGE)}
 

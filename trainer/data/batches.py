@@ -13,9 +13,11 @@ from nt2vr.querygen.denials import Denial
 from trainer.config import TrainConfig
 from trainer.data.clips import Clips
 from trainer.data.distractors import Sought, subject_and_object
-from trainer.data.sentences import Truth
+from trainer.data.sentences import Labels, Truth
 from trainer.data.verbs import fixed_key
 from trainer.distributed import share, stripe
+
+MAX_LABELS = 256  # per step
 
 
 class Draw(NamedTuple):
@@ -63,6 +65,7 @@ class Batch:
         sought: distractors to mine for the negated captions.
         changed: (b, up to K) the same captions with another verb.
         phrases: b verb phrases of the captions; empty texts for captions that have none.
+        labels: words that clips of the batch show, the same ones for all processes.
         kept: number of captions of all processes, by `keep_share`; None for B.
     """
 
@@ -75,6 +78,7 @@ class Batch:
     sought: Sought | None = None
     changed: list[list[str]] | None = None
     phrases: list[str] | None = None
+    labels: Labels | None = None
     kept: int | None = None
 
 
@@ -144,6 +148,7 @@ class _Epoch:
             sought=sought,
             changed=changed,
             phrases=phrases,
+            labels=self._labels(rows, (*seed, 3)) if "labels" in self.needs else None,
             kept=kept,
         )
 
@@ -164,6 +169,14 @@ class _Epoch:
         pairs = [source.pair(row, random.Random(key), number) for row, number, key in drawn]
         negatable = np.array([pair.negated is not None for pair in pairs])
         return [pair.caption for pair in pairs], [pair.negated or pair.caption for pair in pairs], negatable
+
+    def _labels(self, rows: NDArray[np.int64], seed: tuple[int, ...]) -> Labels:
+        """Draw some of the words that clips show."""
+        labels = self.clips.sentences.labels(rows)
+        assert labels is not None, "such losses are refused without"
+        order = np.random.default_rng(seed).permutation(np.flatnonzero(labels.shown.any(axis=0)))[:MAX_LABELS]
+        rng = random.Random(str(seed))
+        return Labels([(rng.choice(labels.texts[each]),) for each in order.tolist()], labels.shown[:, order])
 
     def _verbs(
         self, drawn: Sequence[Draw], captions: Sequence[str], step: int

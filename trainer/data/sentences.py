@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Protocol, get_args
 
 import numpy as np
@@ -45,6 +46,18 @@ class Truth(NamedTuple):
     both: NDArray[np.bool_]
 
 
+class Labels(NamedTuple):
+    """Words in one or several wordings, and the clips that show what they name.
+
+    Attributes:
+        texts: L labels.
+        shown: (N, L) whether a clip shows what a label names.
+    """
+
+    texts: Sequence[tuple[str, ...]]
+    shown: NDArray[np.bool_]
+
+
 class SentenceSource(Protocol):
     """Draws sentences about numbered clips: equal generators give equal sentences."""
 
@@ -80,6 +93,10 @@ class SentenceSource(Protocol):
 
     def truth(self, denial: Denial) -> Truth | None:
         """Return the clips that a drawn sentence is right for; None where that is not known."""
+        ...
+
+    def labels(self, rows: NDArray[np.int64]) -> Labels | None:
+        """Return all labels with the clips among `rows` that show them; None where that is not known."""
         ...
 
     def queries(self) -> tuple[JudgedQuery, ...]:
@@ -159,6 +176,16 @@ class WorldSentences:
             return None
         return Truth(self.grammar.fitting(denial), self.grammar.showing_both(denial))
 
+    def labels(self, rows: NDArray[np.int64]) -> Labels:
+        """Look the world's labels up in the scenes."""
+        return Labels([label.texts for label in self._world.labels()], self._shown[rows])
+
+    @cached_property
+    def _shown(self) -> NDArray[np.bool_]:
+        """Which scenes show which labels: (N, L)."""
+        table = self._world.table(self.scenes)
+        return np.stack([table.holding(label.claim) for label in self._world.labels()], axis=1)
+
     def queries(self) -> tuple[JudgedQuery, ...]:
         """Return the queries of the evaluation."""
         return world_queries(captions_of(self, "validation"), self.grammar)
@@ -211,6 +238,9 @@ class CaptionSentences:
     def truth(self, denial: Denial) -> None:
         """Know nothing of what clips show."""
 
+    def labels(self, rows: NDArray[np.int64]) -> None:
+        """Know nothing of what clips show."""
+
     def queries(self) -> tuple[JudgedQuery, ...]:
         """Return one caption per clip, or all of them, then those that can be negated; none without videos."""
         if not self.has_videos:
@@ -237,7 +267,8 @@ class CaptionSentences:
 
 def lacks_of(has_videos: bool) -> Mapping[str, str]:
     """Return what captions lack, see `SentenceSource.lacks`."""
-    return {"truth": NO_TRUTH} if has_videos else {"truth": NO_TRUTH, "video": NO_VIDEOS, "negated": NO_VIDEOS}
+    lacks = {"truth": NO_TRUTH, "labels": NO_TRUTH}
+    return lacks if has_videos else {**lacks, "video": NO_VIDEOS, "negated": NO_VIDEOS}
 
 
 def denial_of_captions(denials: CaptionDenials, shares: Mapping[str, float], rng: random.Random) -> Denial:

@@ -16,6 +16,7 @@ from trainer.losses.con import ConClipLoss, NegClipLoss
 from trainer.losses.contrastive import ContrastiveLoss
 from trainer.losses.distill import DistillLoss
 from trainer.losses.embedded import EmbeddedBatch
+from trainer.losses.labels import LabelsLoss
 from trainer.losses.retrieval import RetrievalLoss
 from trainer.losses.snl import SoftNegativeLoss
 from trainer.losses.vfc import VfcLoss
@@ -46,6 +47,7 @@ def _checked(name: str, kind: Any) -> type[Any]:
 
 BUILT_IN: dict[str, type[Any]] = {
     "contrastive": ContrastiveLoss,
+    "labels": LabelsLoss,
     "retrieval": RetrievalLoss,
     "snl": SoftNegativeLoss,
     "bnl": BidirectionalLoss,
@@ -74,7 +76,7 @@ class WeightedLosses:
 
         "video" · "negated" captions · "denied" sentences · their "truth", i.e. their correct clips · their "parts"
         and, as "kept", the captions, both embedded by the frozen starting model · "distractors" mined by that model ·
-        "verbs", captions with another verb, and verb phrases
+        "verbs", captions with another verb, and verb phrases · "labels", words with the clips that show them
         """
         return frozenset().union(*(loss.needs for _, loss in self.terms.values()))
 

@@ -76,6 +76,19 @@ class EmbeddedVerbs:
 
 
 @dataclass(frozen=True)
+class EmbeddedLabels:
+    """Single words and the clips that show them.
+
+    Attributes:
+        text: (L, D), L2-normalised.
+        shown: (B, L) bool, True where a clip shows what a word names.
+    """
+
+    text: Tensor
+    shown: Tensor
+
+
+@dataclass(frozen=True)
 class EmbeddedBatch:
     """One batch; row i of every field describes the same clip, and fields that no loss needs are None.
 
@@ -88,6 +101,7 @@ class EmbeddedBatch:
         denied: denying sentences made separately from the captions.
         distractor: (B, D), L2-normalised videos that show what `negated` describes; meaningless where not negatable.
         verbs: captions with another verb, and verb phrases.
+        labels: words that some clips of the batch show.
     """
 
     video: Tensor | None
@@ -98,6 +112,7 @@ class EmbeddedBatch:
     denied: Denied | None = None
     distractor: Tensor | None = None
     verbs: EmbeddedVerbs | None = None
+    labels: EmbeddedLabels | None = None
 
 
 def given(value: T | None) -> T:

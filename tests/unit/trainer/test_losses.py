@@ -19,7 +19,16 @@ from trainer.losses.composed import ComposedLoss
 from trainer.losses.con import ConClipLoss, NegClipLoss
 from trainer.losses.contrastive import ContrastiveLoss
 from trainer.losses.distill import DistillLoss
-from trainer.losses.embedded import Denied, EmbeddedBatch, EmbeddedTruth, EmbeddedVerbs, PartVectors, given
+from trainer.losses.embedded import (
+    Denied,
+    EmbeddedBatch,
+    EmbeddedLabels,
+    EmbeddedTruth,
+    EmbeddedVerbs,
+    PartVectors,
+    given,
+)
+from trainer.losses.labels import LabelsLoss
 from trainer.losses.retrieval import RetrievalLoss
 from trainer.losses.snl import SoftNegativeLoss
 from trainer.losses.vfc import VfcLoss
@@ -43,8 +52,32 @@ def random_batch(size: int = 5, scale: float = 7.0) -> EmbeddedBatch:
     verbs = EmbeddedVerbs(changed, is_changed, phrase, torch.arange(size) != 1)
     video.requires_grad_(), caption.requires_grad_()
     return EmbeddedBatch(
-        video, caption, torch.tensor(scale), negated.requires_grad_(), None, denied, distractor, verbs=verbs
+        *(video, caption, torch.tensor(scale), negated.requires_grad_(), None, denied, distractor),
+        verbs=verbs,
+        labels=EmbeddedLabels(phrase.detach().clone().requires_grad_(), fitting | fitting.roll(1, 1)),
     )
+
+
+def test_labels_are_ranked_as_in_plain_loops() -> None:
+    """Clip 0 shows words 0 and 1, clip 1 word 1, clip 2 none; word 2 is shown by all, so it says nothing."""
+    generator = torch.Generator().manual_seed(1)
+    video, text = (normalize(torch.randn(3, 4, generator=generator, dtype=torch.float64), dim=-1) for _ in range(2))
+    shown = torch.tensor([[1, 1, 1], [0, 1, 1], [0, 0, 1]], dtype=torch.bool)
+    batch = EmbeddedBatch(video, video, torch.tensor(5.0), labels=EmbeddedLabels(text, shown))
+    scores = (5 * video @ text.T).tolist()
+
+    def cost(right: float, wrong: list[float]) -> float:
+        return -math.log(math.exp(right) / (math.exp(right) + sum(map(math.exp, wrong))))
+
+    of_clips = [  # clip 0 shows all words
+        (cost(scores[1][1], [scores[1][0]]) + cost(scores[1][2], [scores[1][0]])) / 2,
+        cost(scores[2][2], [scores[2][0], scores[2][1]]),
+    ]
+    of_words = [
+        cost(scores[0][0], [scores[1][0], scores[2][0]]),
+        (cost(scores[0][1], [scores[2][1]]) + cost(scores[1][1], [scores[2][1]])) / 2,
+    ]
+    assert LabelsLoss()(batch).item() == pytest.approx((sum(of_clips) / 2 + sum(of_words) / 2) / 2, abs=1e-6)
 
 
 def cosines(video_caption: float, video_negated: float, caption_negated: float, size: int = 1) -> EmbeddedBatch:
@@ -89,15 +122,16 @@ def test_every_loss_is_a_finite_scalar_with_gradients_for_all_text_it_sees(name:
     needs = kind().needs
     assert batch.negated is not None and batch.denied is not None
     seen = {
-        "caption": (batch.caption, name != "composed"),
+        "caption": (batch.caption, name not in ("composed", "labels")),
         "negated": (batch.negated, "negated" in needs),
         "denied": (batch.denied.text, "denied" in needs),
         "video": (
             given(batch.video),
-            name in ("contrastive", "retrieval", "con", "negclip", "vfc"),
+            name in ("contrastive", "retrieval", "con", "negclip", "vfc", "labels"),
         ),  # the other losses detach or do not use it
         "changed": (given(batch.verbs).changed, "verbs" in needs),
         "phrase": (given(batch.verbs).phrase, "verbs" in needs),
+        "labels": (given(batch.labels).text, "labels" in needs),
     }
     for embeddings, is_seen in seen.values():
         assert (embeddings.grad is not None and bool(embeddings.grad.any())) == is_seen

@@ -36,7 +36,7 @@ from trainer.optimizer import rate_at
 from trainer.teacher import FrozenTexts, Teacher
 
 ALL_LOSSES: dict[str, Any] = {
-    **{name: {"weight": 1} for name in ("contrastive", "retrieval", "composed", "distill")},
+    **{name: {"weight": 1} for name in ("contrastive", "labels", "retrieval", "composed", "distill")},
     **{name: {"weight": 1e-3} for name in ("snl", "bnl", "con", "negclip", "vfc")},
 }
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from nt2vr.errors import ConfigError
+from nt2vr.evaluation.worlds import SMALL
 from nt2vr.querygen.denials import CaptionDenials
 from nt2vr.world.captions import describe
 from nt2vr.world.negation import SceneDenial, negate
@@ -126,3 +127,14 @@ def test_where_captions_give_no_sentence_of_a_kind_another_is_made_and_if_there_
     batch = next(epoch_batches(clips("a red car", "a dog"), config, 1, needs=frozenset({"denied"})))
     assert batch.denied is not None and {sentence.kind for sentence in batch.denied.sentences} == {"not"}
     assert batch.denied.truth is None
+
+
+def test_labels_are_words_of_the_batch_with_the_clips_that_show_them() -> None:
+    batch = first(replace(CONFIG, train="all"), needs=frozenset({"labels"}))
+    assert batch.labels is not None and batch.rows is not None and first().labels is None
+    claims = {text: label.claim for label in SMALL.labels() for text in label.texts}
+    said = [text for (text,) in batch.labels.texts]
+    assert len(set(said)) == len(said) > 20
+    assert batch.labels.shown.any(axis=0).all()
+    for row, shown in zip(batch.rows.tolist(), batch.labels.shown, strict=True):
+        assert shown.tolist() == [claims[text].holds(SCENES[row]) for text in said]
