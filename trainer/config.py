@@ -23,7 +23,7 @@ FramePositions = Literal["base", "centres", "ends"]
 WORLD = "world"  # `data` of the built-in world
 WORLDS: dict[str, tuple[str, ...]] = {  # built-in worlds, with the kinds of sentences that their grammars make
     WORLD: ("negated", "composed", "without", "not", "typed"),
-    "world-large": ("negated", "composed", "without", "list", "not", "except", "place", "idiom"),
+    "world-large": ("negated", "composed", "without", "list", "not", "except", "place", "typed", "idiom"),
 }
 METRICS = (  # validation metrics that patience can watch; higher is better
     *("original/MIR", "original/R@1", "original/R@5", "original/R@10"),

@@ -1,14 +1,15 @@
 """Negated sentences about scenes, with the exact truth of their parts.
 
-Seven kinds: "negated", a caption with a verb or a "with" denied; "composed", A and not B; "without", A without a thing
-N; "list", A without two; "not", B alone denied; "except", a kind without one of it; "place", A but not there. A denial
-applies to everybody in the clip: "a man sings and does not dance" requires that nobody dances. "idiom" denies nothing.
-The forms of `assets/world/denials.tsv` marked "test" are never trained on.
+Eight kinds: "negated", a caption with a verb or a "with" denied; "composed", A and not B; "without", A without a thing
+N; "list", A without two; "not", B alone denied; "except", a kind without one of it; "place", A but not there; "typed",
+"composed" or "without" as people type them. A denial applies to everybody in the clip: "a man sings and does not
+dance" requires that nobody dances. "idiom" denies nothing. The forms of `assets/world/denials.tsv` marked "test" are
+never trained on.
 """
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
@@ -18,6 +19,7 @@ from nt2vr.querygen.denials import Denial
 from nt2vr.querygen.idioms import TRAINED, Wordings, draw_idiom
 from nt2vr.querygen.templates import WITH_PRONOUN, WITHOUT_PRONOUN
 from nt2vr.querygen.things import Thing as NamedThing
+from nt2vr.querygen.wordings import word
 from nt2vr.world_large.claims import Act, Claim, Who
 from nt2vr.world_large.nouns import Phrase, draw_phrase, meanings
 from nt2vr.world_large.places import places
@@ -26,7 +28,7 @@ from nt2vr.world_large.scenes import Deed, Figure, Scene
 from nt2vr.world_large.things import Noun, kinds, read_table, things
 from nt2vr.world_large.wording import FORMS, conjugate, draw_deed
 
-SceneDenialKind = Literal["negated", "composed", "without", "list", "not", "except", "place", "idiom"]
+SceneDenialKind = Literal["negated", "composed", "without", "list", "not", "except", "place", "typed", "idiom"]
 Use = Literal["train", "test"]
 TEMPLATE_SHARE = 0.5  # of "A and not B": by nT2VR's twelve templates, otherwise in free forms
 
@@ -175,6 +177,18 @@ def negate(caption: SceneCaption) -> list[SceneDenial]:
             text, rest = joined((*before, words, *after)), joined((*before, *after))
             found.append(SceneDenial("negated", text, rest, each.unwanted, each.wanted_claim, (each.unwanted_claim,)))
     return found
+
+
+def type_out(first: SceneDenial, second: SceneDenial, rng: random.Random) -> SceneDenial:
+    """Word a sentence as people type it; a list excludes the unwanted part of a second sentence of its kind, too."""
+    is_other = second.kind == first.kind and second.unwanted_claims != first.unwanted_claims
+    text, with_other = word(
+        first.wanted, first.unwanted, second.unwanted if is_other else "", first.kind == "composed", rng
+    )
+    if with_other:
+        both = first.unwanted_claims + second.unwanted_claims
+        first = replace(first, unwanted=f"{first.unwanted} and {second.unwanted}", unwanted_claims=both)
+    return replace(first, kind="typed", text=text)
 
 
 def idiom(

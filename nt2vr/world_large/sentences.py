@@ -23,6 +23,7 @@ from nt2vr.world_large.negation import (
     deny_place,
     idiom,
     negate,
+    type_out,
 )
 from nt2vr.world_large.nouns import draw_noun, draw_phrase, meanings
 from nt2vr.world_large.places import places
@@ -87,6 +88,9 @@ class SceneDenials:
                 return self._except(row, rng)
             case "place":
                 return self._place(row, rng)
+            case "typed":
+                alike: SceneDenialKind = "composed" if rng.random() < DEED_SHARE else "without"
+                return type_out(self.draw(row, alike, rng), self.draw(row, alike, rng), rng)
             case "idiom":
                 actor = rng.choice([figure for figure in scene.figures if main_deeds(figure)] or [None])
                 if actor is None:

@@ -24,7 +24,7 @@ from trainer.config_file import anchored
 from trainer.data.clips import check_data, world_clips
 from trainer.data.sentences import WorldSentences
 
-KINDS = {"composed": 1.0, "without": 1.0, "list": 1.0, "not": 1.0, "except": 1.0, "place": 1.0, "idiom": 1.0}
+KINDS = dict.fromkeys(("composed", "without", "list", "not", "except", "place", "typed", "idiom"), 1.0)
 
 
 def test_each_world_has_its_data_name_and_the_kinds_of_its_grammar() -> None:
@@ -94,6 +94,6 @@ def test_the_name_is_no_path_and_other_names_are_refused_in_a_sentence() -> None
     with pytest.raises(ConfigError, match=r"is not there\. Did you mean.*world-large.* Name world, a captions file"):
         check_data(replace(config, data="world-larg"), {})
     with pytest.raises(ConfigError, match="grammar makes only negated, composed"):
-        replace(config, sentences={"typed": 1.0})
+        replace(config, sentences={"fragment": 1.0})
     with pytest.raises(ConfigError, match="num_captions is for datasets"):
         replace(config, num_captions=200)
