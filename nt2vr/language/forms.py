@@ -144,6 +144,7 @@ FORMS = (
     Form("no compound noun", "no", "", "a street with no bus stop", "a street", ("bus stop",)),
     Form("no name", "no", "", "an airport, no Boeing 737", "an airport", ("Boeing 737",)),
     Form("no sign of X", "no", "", "a church without any sign of a priest", "a church", ("a priest",)),
+    Form("Y, no X doing Z", "no", "", "a river, no boats passing a mill", "a river", ("boats passing a mill",)),
     Form("no X is present", "no", "", "No car is visible in the image; a dog runs.", "a dog runs", ("car",)),
     Form("without X", "without", "without, with out, w/o, w/out, sans, minus", "tea w/o milk", "tea", ("milk",)),
     Form(

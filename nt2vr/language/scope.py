@@ -14,6 +14,7 @@ The cues are in `nt2vr.language.forms`. Rules, applied to tagged words and phras
 5. A cue that only says "not in the picture" denies the thing before it (`nt2vr.language.absence`).
 
 6. An exception from a denial is wanted, and the denial is taken back (`nt2vr.language.exceptions`).
+7. What is denied after a comma or a conjunction reaches to the next one: "a river, no boats passing under a bridge".
 
 "Only" excludes nothing: what else may be there is an open set ("only dogs" wants dogs).
 """
@@ -106,7 +107,8 @@ class ScopeFinder:
                 found.append(negation)
             elif negation:
                 found.append(self._to_clause_end(negation, self._wanted.acts(before)))
-        return [self._without_setting(negation, found) for negation in found]
+        found = [self._without_setting(negation, found) for negation in found]
+        return [self._wanted.without_rest(negation, found) for negation in found]
 
     def _negation(self, kind: CueKind, cue: int, after_cue: int, wanted_before: bool) -> Negation | None:
         phrases = self.phrases

@@ -1,13 +1,13 @@
 """Wanted part of a sentence: the text outside its negations, without dangling words."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from nt2vr.language.forms import CueKind
 from nt2vr.language.phrases import HELPING_WORDS, Phrase, Phrases
 from nt2vr.language.presence import FRAMES, Presence
-from nt2vr.language.tokens import VERB_TAGS
+from nt2vr.language.tokens import FINITE_TAGS, VERB_TAGS
 from nt2vr.language.wordlists import words
 
 _LEADING = words("just only also instead then rather simply but and or while please")
@@ -17,6 +17,8 @@ _DANGLING = words(
     "completely entirely fully almost nearly utterly virtually wholly mostly"
 )
 _SUBJECTS = words("i we you it there")
+_FORWARD = words("not no without order nobody")  # kinds of cues
+_CONTRASTS = words("rather instead except besides excluding")
 
 
 class Stretch(NamedTuple):
@@ -82,6 +84,34 @@ class WantedFinder:
             if start < stop and (self._determines(stop, negations) or not self.presence.says_nothing(start, stop)):
                 stretches.append(Stretch(start, stop, given or self._link(first, start)))
         return stretches
+
+    def without_rest(self, negation: Negation, found: Sequence[Negation]) -> Negation:
+        """Rule 7 of `nt2vr.language.scope`: extend a negation, one of `found`, to the next comma or conjunction."""
+        phrases, end = self.phrases, negation.end
+        if not negation.items or end != negation.items[-1].core or not self._stands_apart(negation, found):
+            return negation
+        if phrases.tag(end) in FINITE_TAGS and negation.kind != "no":
+            return negation  # a dog and not a cat | is sleeping
+        starts = {other.start for other in found}
+        while phrases.word(end) == "or" or phrases.tag(end) not in {"", "PUNCT", "CONJ"}:
+            if end in starts:
+                break
+            end += 1
+        last = replace(negation.items[-1], end=end, core=end)
+        return replace(negation, items=(*negation.items[:-1], last), end=end)
+
+    def _stands_apart(self, negation: Negation, found: Sequence[Negation]) -> bool:
+        """Return whether a negation starts a part of its own: after a comma or a conjunction, or as "rather than"."""
+        phrases, cue = self.phrases, negation.cue
+        if cue == 0 or negation.kind not in _FORWARD or negation.items[-1].kind == "quality":
+            return False
+        after_joint = phrases.tag(cue - 1) in {"PUNCT", "CONJ"} and phrases.word(cue - 1) != "'s"
+        if after_joint or phrases.words[cue : cue + 2] == ["but", "not"]:
+            return True
+        wanted = [i for i in self.words(found) if i < cue]
+        is_more = self.acts(wanted) or any(map(phrases.place_phrase, wanted))
+        attached = phrases.tag(negation.end) != "ADP" or phrases.word(negation.end - 1) in {"one", "ones", "those"}
+        return phrases.word(cue) in _CONTRASTS and (is_more or attached)
 
     def _determines(self, stop: int, negations: Sequence[Negation]) -> bool:
         """Return whether a stretch ends in the article of a noun after a negation: "a | not crowded | beach"."""
