@@ -7,6 +7,7 @@ still hold what they held before: see assets/ui/search.js.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -18,7 +19,9 @@ from nt2vr.language.query import Query
 from nt2vr.media.decode import Decoder
 from nt2vr.search.answers import Answer
 from nt2vr.search.galleries import Galleries
+from nt2vr.search.learning import Question
 from nt2vr.search.match import match
+from nt2vr.search.recording import Recording
 from nt2vr.search.references import Reference
 from nt2vr.search.searcher import CONCURRENT
 from nt2vr.search.why import explain
@@ -96,7 +99,9 @@ class SearchTab:
         """
         self._references = References(self.galleries, self.media, self.decoder)
         self._controls = c = Controls(self.galleries, self.templates, self.words, self.media)
-        self._watch = Watch(self.galleries, self.permissions, self.trainings)
+        clips = [video.video_id for video in self.galleries.built_in.gallery.videos]
+        recording = Recording.of_gallery(self.templates.parent / "recording.json", clips)
+        self._watch = Watch(self.galleries, self.permissions, self.trainings, recording)
         self._watch.build(self.templates)
         more_models = MoreModels(self.galleries.built_in, MAX_COLUMNS, self.permissions, self.templates)
         self._results = r = Results(more_models, c.systems, self.templates, page)
@@ -107,6 +112,7 @@ class SearchTab:
         opens = self._opens(tabs)
         for event in (r.stage.open, c.picture_examples.open):
             opens(event, lambda data: dict(parse_qsl(event_value(data, "link", str))))
+        opens(self._watch.replay, self._watch.replay_link)
         return opens
 
     @property
@@ -265,6 +271,8 @@ class SearchTab:
         searcher = self.galleries.searcher(asked.gallery)
         state, query, parsed = with_corrections(asked, previous, (wanted, unwanted), searcher.understand)
         state = state if query.unwanted else replace(state, flip="")
+        is_replayed = self._watch.replays(state.q, state.gallery) and not state.flip
+        state = state if is_replayed else replace(state, replay="")
         answer, problem = self._search(state, query)
         flips = bool(state.flip) or (query.unwanted and previous is not None and previous.denied == query)
         other = self._search(replace(state, flip="" if state.flip else "1"), query)[0] if flips else None
@@ -277,7 +285,7 @@ class SearchTab:
         return {
             r.answer: answer,
             r.marked: marked,
-            r.understood: {**understood, **offers_view(answer, videos), "trains": self._watch.offers(request)},
+            r.understood: {**understood, **offers_view(answer, videos), **self._watch.offers(request)},
             r.columns: self._columns(answer, state, marked, other),
             **self._watch.awake(),
             r.index: index_view(answer, problem, job, self.permissions.refusal(request, "import")),
@@ -297,10 +305,20 @@ class SearchTab:
 
     def _columns(self, answer: Answer, state: SearchState, marked: Marked, other: Answer | None) -> dict[str, Any]:
         searcher = self.galleries.searcher(state.gallery)
-        view = columns_view(answer, searcher.video, lambda video: self.media.urls(state.gallery, video), marked, other)
+
+        def columns_of(answer: Answer) -> Sequence[Mapping[str, Any]]:
+            urls = partial(self.media.urls, state.gallery)
+            found: Sequence[Mapping[str, Any]] = columns_view(answer, searcher.video, urls, marked, other)["columns"]
+            return found
+
+        view = columns_view(answer, searcher.video, partial(self.media.urls, state.gallery), marked, other)
         view |= beside(state.references, state.gallery, answer)
         view["flies"] = key_of(state.q, state.gallery, state.references)
-        return self._watch.columns(view, answer, key_of(replace(state, systems=())))
+        given = self._references.resolve(state.references, state.gallery)
+        question = Question(searcher, answer.query, state.k, given, state.moved, state.literal.split("|"))
+        return self._watch.columns(
+            view, answer, key_of(replace(state, systems=())), question, columns_of, bool(state.replay)
+        )
 
     @user_errors
     def on_pick(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:
