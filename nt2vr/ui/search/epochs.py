@@ -45,7 +45,7 @@ def key_of(*values: object) -> str:
 
 
 def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: int) -> dict[str, Any]:
-    """Tell how many of the first clips show the unwanted part, up to an epoch, and in words how many are right.
+    """Tell how many of the first clips show the unwanted part, up to an epoch, and in words if it lost the wanted one.
 
     Nothing without a negation and complete verdicts.
 
@@ -60,14 +60,14 @@ def story(rankings: Mapping[int, Ranking], epoch: int, answer: Answer, newest: i
     counts = [each.counts["violation"] for each in told]
     first, *later = [count for count, _ in groupby(counts)]
     now, total = told[-1].counts, len(told[-1].hits)
-    right = f"{now['right']} of {total} right"
+    is_lost = answer.query.wanted and now["miss"] > now["right"]
     lost = f"{now['miss']} of {total} miss “{' '.join(answer.query.wanted)}”{' for now' if epoch < newest else ''}"
     return {
         "first": f"{first} of {len(told[0].hits)} show “{' or '.join(answer.query.unwanted)}”",
         "gap": len(later) > LATEST,
         "later": later[-LATEST:],
         "kind": "good" if counts[-1] < first else "",
-        "words": f"{lost}; {now['right']} right" if answer.query.wanted and now["miss"] > now["right"] else right,
+        "words": lost if is_lost else "",
     }
 
 
@@ -177,8 +177,8 @@ def replayed(
 ) -> dict[str, Any]:
     """Return the column of a recorded run, which plays from its base to its last epoch."""
     last, minutes = len(rankings) - 1, duration_text(recording.seconds[-1])
-    note = f"on {recording.date}: {last} epochs of the preset “{recording.preset}” in {minutes}; nothing is trained"
-    more = {"recorded": note, "plays": True, "curve": curve(recording.hard_pairs)}
+    note = f"{last} epochs of the preset “{recording.preset}” took {minutes}. Nothing is trained now."
+    more = {"recorded": recording.date, "note": note, "plays": True, "curve": curve(recording.hard_pairs)}
     learner = Learner("recorded", f"{recording.base}, learning", range(last + 1), rankings, more)
     return learner.column({"system": f"{recording.base}, recorded"}, last, answer, columns_of)
 

@@ -6,6 +6,7 @@ still hold what they held before: see assets/ui/search.js.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,7 @@ import gradio as gr
 from nt2vr.errors import NotIndexedError, Nt2vrError
 from nt2vr.language.query import Query
 from nt2vr.media.decode import Decoder
-from nt2vr.search.answers import Answer
+from nt2vr.search.answers import Answer, Ranking
 from nt2vr.search.galleries import Galleries
 from nt2vr.search.learning import Question
 from nt2vr.search.match import match
@@ -183,6 +184,7 @@ class SearchTab:
         r.detail.why(self.on_why, r.answer, r.detail, **QUIET)
         r.detail.match(self.on_match, r.answer, r.detail, **QUIET)
         r.detail.close(dict, None, r.detail, **QUIET)
+        r.stage.ahead(self.on_ahead, None, r.stage, trigger_mode="always_last", **QUIET)
         c.systems.focus(  # new models and libraries appear without a restart
             lambda chosen: gr.Dropdown(system_choices(self.galleries.built_in.system_names(chosen))),
             c.systems,
@@ -356,6 +358,18 @@ class SearchTab:
         verdict, urls = answer.verdict(video_id) or "", self.media.urls(answer.gallery, video)
         film = film_view(answer, video, searcher.gallery.videos)
         return detail_view(video, answer.see(video_id), verdict, urls, film, answer.judged_by)
+
+    @user_errors
+    def on_ahead(self, event: gr.EventData) -> dict[str, Any]:
+        """Search for the next story, so that its models are loaded, and name its clips for the browser to fetch."""
+        link, searcher = dict(parse_qsl(event_value(event, "link", str))), self.galleries.built_in
+        state = SearchState.of_link(link, searcher.system_names(link.get("systems", "").split("|")))
+        found: tuple[Ranking, ...] = ()
+        with suppress(Nt2vrError):  # the story itself will tell
+            found = self._search(state, searcher.understand(state.q))[0].rankings
+        clips = {hit.video_id for ranking in found for hit in ranking.hits}
+        urls = [self.media.urls("", searcher.video(clip))["src"] for clip in sorted(clips)]
+        return {**self._results.stage.value, "ahead": urls}
 
     @user_errors
     def on_like(self, answer: Answer | None, references: dict[str, Any], event: gr.EventData) -> tuple[Any, Any]:

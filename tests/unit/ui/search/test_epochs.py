@@ -107,7 +107,7 @@ def test_each_epoch_searched_before_has_a_frame_and_the_head_tells_what_changed_
     first, absent, last = column["run"]["frames"]
     assert absent is None  # epoch 3
     assert (first["how"], first["story"]["first"], first["story"]["later"]) == ("· epoch 2", "7 of 8 show “cat”", [5])
-    assert (last["story"]["later"], last["story"]["words"], last["story"]["kind"]) == ([5, 2], "6 of 8 right", "good")
+    assert (last["story"]["later"], last["story"]["words"], last["story"]["kind"]) == ([5, 2], "", "good")
     assert [len(frame["hits"]) for frame in (first, last)] == [8, 8]
     assert (column["name"], column["how"], column["hits"]) == ("CLIP, learning", "· epoch 7", last["hits"])
     (back,) = columns(ranking(System("run · epoch 2"), 5, 3), kept=kept)
@@ -116,10 +116,10 @@ def test_each_epoch_searched_before_has_a_frame_and_the_head_tells_what_changed_
 
 def test_a_model_that_still_learns_gets_no_red_verdict_but_words() -> None:
     (column,) = columns(ranking(System("run"), 3, 2, epoch=2, misses=3), kept=KeptRankings())
-    assert column["story"]["words"] == "3 of 8 miss “a dog” for now; 2 right"
+    assert column["story"]["words"] == "3 of 8 miss “a dog” for now"
     assert (column["badge"]["kind"], column["badge"]["more"], column["line"]["kind"]) == ("neutral", "", "neutral")
     (last,) = columns(ranking(System("run"), 0, 3, epoch=7, misses=5), kept=KeptRankings())
-    assert last["story"]["words"] == "5 of 8 miss “a dog”; 3 right"
+    assert last["story"]["words"] == "5 of 8 miss “a dog”"
     (right,) = columns(ranking(System("run"), 0, 5, epoch=7, misses=3), kept=KeptRankings())
     assert right["badge"]["kind"] == "good"
 
