@@ -12,7 +12,8 @@ from tests.conftest import RunningApp
 
 pytestmark = pytest.mark.browser
 
-FETCHED = "performance.getEntriesByType('resource').filter((each) => each.initiatorType === 'fetch' && /clips/.test(each.name)).length"
+FETCHED = """performance.getEntriesByType("resource").filter(
+  (each) => each.initiatorType === "fetch" && /clips/.test(each.name)).length"""
 CLIP_BOTTOM = "Math.max(...[...document.querySelectorAll('.nt-clip')].map((c) => c.getBoundingClientRect().bottom))"
 
 
