@@ -26,10 +26,13 @@ const rest = (id, to) => {
     if (run && !run.recorded) trigger("epoch", { run: id, epoch: Number(run.epochs.split(",")[to]) });
   }, REST_MS);
 };
+const fetchClips = ({ frames }) => new Set(frames.flatMap((frame) => (frame?.hits ?? []).map(({ src }) => src)))
+  .forEach((src) => fetch(src).catch(() => {})); // then the player asks again
 const play = (id, to = 0) => {
   stop();
   const run = runOf(id);
   if (!run) return;
+  if (!to) fetchClips(run);
   moved = { id, to };
   if (to < run.last) playing = setTimeout(() => play(id, to + 1), PLAY_MS / run.frames.length);
   else rest(id, to);
