@@ -18,7 +18,7 @@ from nt2vr.search.systems import System
 from nt2vr.ui.search.column_view import how_text, short_name
 
 LATEST = 4  # counts told besides the first
-ColumnsOf = Callable[[Answer], Sequence[Mapping[str, Any]]]  # the columns of `columns_view`
+ViewOf = Callable[[Answer], Mapping[str, Any]]  # what `columns_view` returns
 
 
 def with_epoch(systems: Sequence[str], run: str, epoch: int, entries: Entries) -> list[str]:
@@ -88,17 +88,17 @@ class Learner:
     rankings: Mapping[int, Ranking]
     more: Mapping[str, Any]
 
-    def column(self, column: Mapping[str, Any], epoch: int, answer: Answer, columns_of: ColumnsOf) -> dict[str, Any]:
+    def column(self, column: Mapping[str, Any], epoch: int, answer: Answer, view_of: ViewOf) -> dict[str, Any]:
         """Return a column with a frame for each epoch that is known, of which it shows one.
 
         Args:
-            columns_of: returns the columns of an answer; clips move relative to the answer's first column.
+            view_of: shows an answer; clips move relative to the answer's first column.
         """
         known = [number for number in self.epochs if number in self.rankings and self.rankings[number].hits]
         found = replace(answer, rankings=(answer.rankings[0], *(self.rankings[number] for number in known)))
         frames = {
             number: self._frame(number, frame, answer)
-            for number, frame in zip(known, columns_of(found)[1:], strict=True)
+            for number, frame in zip(known, view_of(found)["columns"][1:], strict=True)
         }
         place = self.epochs.index(epoch) if epoch in self.epochs else len(self.epochs) - 1
         run = {
@@ -141,7 +141,7 @@ class RunColumns:
     entries: Entries
     base_of: Callable[[str], str]
     kept: KeptRankings
-    columns_of: ColumnsOf
+    view_of: ViewOf
 
     def view(self, view: Mapping[str, Any], question: Question) -> dict[str, Any]:
         """Add to a run's columns of `columns_view` its epochs; those missing are searched in the background."""
@@ -166,21 +166,19 @@ class RunColumns:
         if missing := question.missing(own, base, rankings):
             self.kept.complete(key, missing, lambda number: question.ask_epoch(own, number, base, ranking.system))
         learner = Learner(own.run, title, own.epochs, rankings, {"waits": bool(missing)})
-        return learner.column(column, epoch, self.answer, self.columns_of)
+        return learner.column(column, epoch, self.answer, self.view_of)
 
     def _key(self, system: System) -> str:
         return key_of(self.key, system.strategy, system.strength)
 
 
-def replayed(
-    recording: Recording, rankings: Mapping[int, Ranking], answer: Answer, columns_of: ColumnsOf
-) -> dict[str, Any]:
+def replayed(recording: Recording, rankings: Mapping[int, Ranking], answer: Answer, view_of: ViewOf) -> dict[str, Any]:
     """Return the column of a recorded run, which plays from its base to its last epoch."""
     last, minutes = len(rankings) - 1, duration_text(recording.seconds[-1])
     note = f"{last} epochs of the preset “{recording.preset}” took {minutes}. Nothing is trained now."
     more = {"recorded": recording.date, "note": note, "plays": True, "curve": curve(recording.hard_pairs)}
     learner = Learner("recorded", f"{recording.base}, learning", range(last + 1), rankings, more)
-    return learner.column({"system": f"{recording.base}, recorded"}, last, answer, columns_of)
+    return learner.column({"system": f"{recording.base}, recorded"}, last, answer, view_of)
 
 
 def curve(shares: Sequence[float]) -> dict[str, Any]:

@@ -306,21 +306,14 @@ class SearchTab:
         return replace(answer, denied=denied), None
 
     def _columns(self, answer: Answer, state: SearchState, marked: Marked, other: Answer | None) -> dict[str, Any]:
-        searcher = self.galleries.searcher(state.gallery)
-
-        def columns_of(answer: Answer) -> Sequence[Mapping[str, Any]]:
-            urls = partial(self.media.urls, state.gallery)
-            found: Sequence[Mapping[str, Any]] = columns_view(answer, searcher.video, urls, marked, other)["columns"]
-            return found
-
-        view = columns_view(answer, searcher.video, partial(self.media.urls, state.gallery), marked, other)
-        view |= beside(state.references, state.gallery, answer)
+        searcher, urls = self.galleries.searcher(state.gallery), partial(self.media.urls, state.gallery)
+        view_of = partial(columns_view, video_of=searcher.video, urls=urls, marked=marked, other=other)
+        view = view_of(answer) | beside(state.references, state.gallery, answer)
         view["flies"] = key_of(state.q, state.gallery, state.references)
         given = self._references.resolve(state.references, state.gallery)
         question = Question(searcher, answer.query, state.k, given, state.moved, state.literal.split("|"))
-        return self._watch.columns(
-            view, answer, key_of(replace(state, systems=())), question, columns_of, bool(state.replay)
-        )
+        key = key_of(replace(state, systems=()))
+        return self._watch.columns(view, answer, key, question, view_of, bool(state.replay))
 
     @user_errors
     def on_pick(self, answer: Answer | None, event: gr.EventData) -> dict[str, Any]:

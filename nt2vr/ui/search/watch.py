@@ -19,7 +19,7 @@ from nt2vr.search.learning import KeptRankings, Question
 from nt2vr.search.recording import Recording
 from nt2vr.search.systems import System
 from nt2vr.ui.search.column_view import short_name
-from nt2vr.ui.search.epochs import ColumnsOf, RunColumns, replayed, with_epoch, with_run
+from nt2vr.ui.search.epochs import RunColumns, ViewOf, replayed, with_epoch, with_run
 from nt2vr.ui.search.layout import Controls, Results, system_choices
 from nt2vr.ui.search.state import MAX_COLUMNS
 from nt2vr.ui.theme import template
@@ -101,18 +101,18 @@ class Watch:
         answer: Answer,
         key: str,
         question: Question,
-        columns_of: ColumnsOf,
+        view_of: ViewOf,
         is_replayed: bool,
     ) -> dict[str, Any]:
         """Add to a view what `RunColumns.view` does, and the recorded run if it is to be replayed."""
         entries = self._models.entries()
-        runs = RunColumns(answer, key, entries, lambda run: self._models.card(run).base, self._kept, columns_of)
+        runs = RunColumns(answer, key, entries, lambda run: self._models.card(run).base, self._kept, view_of)
         shown = runs.view(view, question) | {"key": key, "q": answer.sentence}
         if is_replayed and self.recording is not None:
             searcher = self.galleries.built_in
             rankings = self.recording.rankings(answer.query, searcher.judge, searcher.video)
             first, *others = shown["columns"]
-            shown["columns"] = [first, replayed(self.recording, rankings, answer, columns_of), *others]
+            shown["columns"] = [first, replayed(self.recording, rankings, answer, view_of), *others]
         return shown
 
     @property

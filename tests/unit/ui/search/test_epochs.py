@@ -1,6 +1,6 @@
 """Columns of training runs: the epochs offered, their frames, and what they have changed so far."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -57,19 +57,16 @@ class Missing:
 NOTHING: Any = Missing()
 
 
-def columns_of(answer: Answer) -> Sequence[Mapping[str, Any]]:
-    found: Sequence[Mapping[str, Any]] = columns_view(answer, lambda name: Video(name, Path(name)), lambda _: {})[
-        "columns"
-    ]
-    return found
+def view_of(answer: Answer) -> dict[str, Any]:
+    return columns_view(answer, lambda name: Video(name, Path(name)), lambda _: {})
 
 
 def columns(
     *rankings: Ranking, kept: KeptRankings, query: Query = NEGATED, key: str = "", question: Any = NOTHING
 ) -> list[dict[str, Any]]:
     answer = Answer(query, rankings)
-    shown = RunColumns(answer, key, ENTRIES, lambda run: "CLIP", kept, columns_of)
-    return shown.view({"columns": columns_of(answer)}, question)["columns"]  # type: ignore[no-any-return]
+    shown = RunColumns(answer, key, ENTRIES, lambda run: "CLIP", kept, view_of)
+    return shown.view(view_of(answer), question)["columns"]  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize("model", ["run", "run · best", "run · epoch 3"])
@@ -137,8 +134,8 @@ def test_two_runs_from_one_base_keep_their_own_names() -> None:
     entries = ENTRIES | {"other": CatalogEntry(folders(1), "run")}
     rankings = ranking(System("run"), 1, epoch=7), ranking(System("other"), 1, epoch=1)
     answer = Answer(NEGATED, rankings)
-    shown = RunColumns(answer, "", entries, lambda run: "CLIP", KeptRankings(), columns_of)
-    names = [column["name"] for column in shown.view({"columns": columns_of(answer)}, NOTHING)["columns"]]
+    shown = RunColumns(answer, "", entries, lambda run: "CLIP", KeptRankings(), view_of)
+    names = [column["name"] for column in shown.view(view_of(answer), NOTHING)["columns"]]
     assert names == ["run", "other"]
 
 
@@ -181,7 +178,7 @@ def test_a_recorded_run_plays_from_its_base_to_its_last_epoch_judged_as_the_quer
     rankings = recording.rankings(
         NEGATED, lambda _, video: verdicts[video.video_id], lambda name: Video(name, Path(name))
     )
-    column = replayed(recording, rankings, Answer(NEGATED, (ranking(System("CLIP"), 2),)), columns_of)
+    column = replayed(recording, rankings, Answer(NEGATED, (ranking(System("CLIP"), 2),)), view_of)
     assert [[hit["id"] for hit in frame["hits"]] for frame in column["run"]["frames"]] == [["a", "b"], ["b", "c"]]
     assert column["run"]["frames"][1]["story"]["later"] == [1]
     assert (
