@@ -23,7 +23,8 @@ const load = () => {
   return structuredClone(props.value.stories);
 };
 const keep = () => nt2vr.store("stories", JSON.stringify(stories));
-const linkOf = ({ query, systems, k = 8 }) => `${new URLSearchParams({ q: query, systems: systems.join("|"), k })}`;
+const linkOf = ({ query, systems, k = 8, match }) =>
+  `${new URLSearchParams({ q: query, systems: systems.join("|"), k, ...(match ? { match } : {}) })}`;
 let stories = load();
 let place = -1;
 
@@ -51,6 +52,7 @@ const show = (to) => {
   reveal();
   page.toggle("nt-one", revealsEach || page.contains("nt-one"));
   label();
+  nt2vr.matching = stories[place].match ?? "";
   trigger("open", { link: linkOf(stories[place]) });
 };
 const clipsAhead = new Set();
@@ -216,7 +218,7 @@ const acts = {
   leave,
   add: () => {
     const now = new URLSearchParams(location.search);
-    stories.push({ query: now.get("q") ?? "", systems: (now.get("systems") ?? "").split("|"), k: Number(now.get("k")) || 8, note: "" });
+    stories.push({ query: now.get("q") ?? "", systems: (now.get("systems") ?? "").split("|"), k: Number(now.get("k")) || 8, note: "", ...(now.has("match") ? { match: now.get("match") } : {}) });
     changed();
   },
   save: () => save(new Blob([JSON.stringify(stories, null, 1)], { type: "application/json" }), "stories.json"),
@@ -241,11 +243,16 @@ const KEYS = {
   ArrowRight: acts.next, PageDown: acts.next, ArrowLeft: acts.back, PageUp: acts.back, Escape: leave,
   " ": () => page.toggle("nt-one"),
   n: openNotes,
+  m: () => nt2vr.match((document.activeElement?.closest(".nt-clip") ?? document.querySelector(".nt-clip")).dataset.id),
   ...Object.fromEntries([1, 2, 3, 4].map((i) => [i, () => toggle(i)])),
 };
 const onKey = (event) => {
   const isTyping = document.activeElement?.matches("input:not([type=checkbox], [type=radio]), textarea, select");
-  if (event.ctrlKey || event.metaKey || event.altKey || isTyping || document.querySelector("dialog[open]")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
+  const dialog = document.querySelector("dialog[open]");
+  const turns = isOn() && dialog?.matches(".nt-shade") && [acts.next, acts.back].includes(KEYS[event.key]);
+  if (turns) dialog.querySelector(".nt-close").click(); // an enlarged clip makes way for the next story
+  else if (dialog) return;
   if (event.key.toLowerCase() === "f" && document.querySelector("#columns")?.checkVisibility()) return isOn() ? leave() : enter();
   const act = isOn() && KEYS[event.key];
   if (!act) return;

@@ -56,6 +56,7 @@ def follow_two_checkpoints(page: Page, run: RunFolder) -> None:
 
 
 def go_back(page: Page) -> None:
+    page.wait_for_url("**learns-2026*")
     page.reload()  # no epoch is missing then
     page.emulate_media(reduced_motion="no-preference")
     slider = page.get_by_role("slider", name="epoch")
