@@ -82,6 +82,28 @@ def test_what_the_space_bar_did_holds_for_the_next_story_whose_clips_were_fetche
     expect(second).to_be_hidden()
 
 
+def test_which_caption_fits_is_asked_on_the_stage_kept_in_the_link_and_makes_way_for_the_next_story(
+    page: Page, running_app: RunningApp
+) -> None:
+    page.goto(running_app.url + "?stage=1")
+    expect(page.locator(".nt-sum")).to_have_count(2, timeout=MODELS_MS)
+    page.keyboard.press("m")
+    rows, box = page.locator(".nt-match tr"), page.get_by_label("Captions, one per line")
+    expect(rows).to_have_count(4)  # two captions, two systems
+    box.fill("a boy is dancing\na girl is reading a book\na dog")
+    page.get_by_role("button", name="Compare").click()
+    expect(rows).to_have_count(6)
+    page.wait_for_url("**match=*reading*")
+    page.reload()
+    expect(rows).to_have_count(6, timeout=MODELS_MS)
+    expect(box).to_have_value("a boy is dancing\na girl is reading a book\na dog")
+    page.get_by_label("Close").first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".nt-sentence")).to_have_text("a girl, no bike")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    assert "match" not in page.url
+
+
 def test_own_stories_are_opened_from_a_file_edited_shared_and_exported(
     page: Page, running_app: RunningApp, tmp_path: Path
 ) -> None:
