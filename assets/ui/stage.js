@@ -52,7 +52,7 @@ const show = (to) => {
   reveal();
   page.toggle("nt-one", revealsEach || page.contains("nt-one"));
   label();
-  nt2vr.matching = stories[place].match ?? "";
+  nt2vr.matching = `${stories[place].match ?? ""}`;
   trigger("open", { link: linkOf(stories[place]) });
 };
 const clipsAhead = new Set();
@@ -69,7 +69,8 @@ const revealEach = () => {
 // All systems of a story, of any other search the first and the last, which can be read from the last row.
 const enter = () => {
   const now = new URLSearchParams(location.search);
-  place = stories.findIndex(({ query, systems }) => query === now.get("q") && systems.join("|") === now.get("systems"));
+  const chosen = (now.get("systems") ?? "").split("|");
+  place = stories.findIndex(({ query, systems }) => query === now.get("q") && chosen.every((each) => systems.includes(each)));
   page.toggle("nt-ends", place < 0);
   page.add(ON);
   label();
